@@ -1,4 +1,4 @@
-// Headers that all oracles include, compiled once for all of them. Each source still includes its headers.
+// Precompiled headers that all oracles include. Each source file still includes the headers that it needs.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -43,7 +43,7 @@ constexpr std::size_t max_file_bytes = 1 << 30;
 
 std::string read_bytes(const fs::path& file) {
     std::error_code error;
-    if (!fs::exists(file, error)) fail(file, "there is no such file. Give a picture's path, from this folder.");
+    if (!fs::exists(file, error)) fail(file, "there is no such file. Give the picture's path relative to this folder.");
     if (fs::is_directory(file, error)) fail(file, "this is a folder. Give the path of one picture in it.");
     if (!fs::is_regular_file(file, error)) fail(file, "this is not a plain file.");
     if (fs::file_size(file, error) > max_file_bytes)
@@ -61,8 +61,8 @@ bool is_png(std::string_view bytes) { return bytes.starts_with("\x89PNG\r\n\x1a\
 bool is_jpeg(std::string_view bytes) { return bytes.starts_with("\xff\xd8\xff"); }
 bool is_binary_pnm(std::string_view bytes) { return bytes.starts_with("P5") || bytes.starts_with("P6"); }
 
-/// Return whether a JPEG is complete. Markers cannot occur in compressed data, so an end marker after the last start of
-/// data is the picture's end.
+/// Return whether a JPEG is complete: whether an end marker follows the last start of data. Compressed data cannot
+/// contain markers.
 bool has_jpeg_end(std::string_view bytes) {
     const auto data = bytes.rfind("\xff\xda"), end = bytes.rfind("\xff\xd9");
     return data != std::string_view::npos && end != std::string_view::npos && end > data;
@@ -73,7 +73,7 @@ std::size_t read_16(std::string_view bytes, std::size_t at) {
            static_cast<unsigned char>(bytes[at + 1]);
 }
 
-/// Return whether every chunk of a PNG up to the last one lies within the file: stb_image allocates the stated lengths.
+/// Return whether all chunks of a PNG lie within the file: stb_image allocates the lengths that they state.
 bool has_whole_chunks(std::string_view bytes) {
     constexpr std::size_t signature = 8, around = 12;
     for (std::size_t at = signature; at + around <= bytes.size();) {
@@ -85,8 +85,8 @@ bool has_whole_chunks(std::string_view bytes) {
     return false;
 }
 
-/// Return tables of one code each. A damaged file can refer to tables that it does not define; stb_image would read
-/// them uninitialized.
+/// Return Huffman tables with one code each. A damaged file can refer to tables that it does not define, and stb_image
+/// would then read uninitialized memory.
 std::string default_huffman_tables() {
     constexpr int kinds = 2, places = 4;
     constexpr std::size_t table_bytes = 18, header_bytes = 4;
@@ -105,7 +105,7 @@ std::optional<std::string> without_metadata(std::string_view bytes) {
     std::string plain = std::string(bytes.substr(0, 2)) + default_huffman_tables();
     for (std::size_t at = 2; at + 4 <= bytes.size();) {
         const auto marker = static_cast<unsigned char>(bytes[at + 1]);
-        if (marker == 0xff) {  // segments may be separated by any number of them
+        if (marker == 0xff) {  // any number of these bytes may separate segments
             ++at;
             continue;
         }
@@ -163,8 +163,10 @@ std::string explain_format(std::string_view bytes) {
         {"%PDF", "a PDF"}, {"P2", "a PGM in ASCII"}, {"P3", "a PPM in ASCII"}, {"<svg", "an SVG"}};
     for (const auto& [begin, name] : known)
         if (bytes.starts_with(begin))
-            return fmt::format("this is {}, which is not read here. Convert it to PNG.", name);
-    return "this is not a picture. PNG, JPEG and binary PGM and PPM are read, by their content and not by their name.";
+            return fmt::format("this is {}, which is not supported here. Convert it to PNG.", name);
+    return "this is not a picture in a supported format. Use a PNG, a JPEG, or a binary PGM or PPM. Its content "
+           "counts, not its "
+           "name.";
 }
 
 [[noreturn]] void fail_broken(const fs::path& file, std::size_t bytes) {
@@ -183,28 +185,28 @@ struct Extent {
     int width = 0, height = 0, channels = 0;
 };
 
-Extent read_extent(const fs::path& file, const std::string& bytes, std::size_t most) {
+Extent read_extent(const fs::path& file, const std::string& bytes, std::size_t max_pixels_allowed) {
     Extent extent;
     if (!stbi_info_from_memory(reinterpret_cast<const stbi_uc*>(bytes.data()), static_cast<int>(bytes.size()),
                                &extent.width, &extent.height, &extent.channels))
         fail_broken(file, bytes.size());
     const auto width = static_cast<std::size_t>(extent.width), height = static_cast<std::size_t>(extent.height);
     if (width == 0 || height == 0) fail(file, "the picture has no pixels.");
-    if (width > most / height)
+    if (width > max_pixels_allowed / height)
         fail(file, fmt::format("the picture is {} x {} pixels, and at most {} are read. Make it smaller.",
-                               format_count(width), format_count(height), format_count(most)));
+                               format_count(width), format_count(height), format_count(max_pixels_allowed)));
     return extent;
 }
 
 }  // namespace
 
-Image read_image(const fs::path& file, std::size_t most) {
+Image read_image(const fs::path& file, std::size_t max_pixels_allowed) {
     std::string bytes = read_bytes(file);
     if (!is_png(bytes) && !is_jpeg(bytes) && !is_binary_pnm(bytes)) fail(file, explain_format(bytes));
     if (is_jpeg(bytes)) bytes = checked_jpeg(file, bytes);
     if (is_png(bytes) && !has_whole_chunks(bytes)) fail_broken(file, bytes.size());
     if (is_binary_pnm(bytes) && !pnm_samples_begin(bytes)) fail_broken(file, bytes.size());
-    const Extent extent = read_extent(file, bytes, most);
+    const Extent extent = read_extent(file, bytes, max_pixels_allowed);
     const int channels = extent.channels < 3 ? 1 : 3;
     const auto samples =
         static_cast<std::size_t>(extent.width) * static_cast<std::size_t>(extent.height) * std::size_t(channels);

@@ -1,5 +1,5 @@
 #pragma once
-// Pictures in files: read with stb_image and written with stb_image_write.
+// Reads pictures with stb_image and writes them with stb_image_write.
 
 #include <cstddef>
 #include <cstdint>
@@ -22,8 +22,8 @@ inline constexpr std::size_t max_pixels = 100'000'000;
 
 /// Read a PNG, JPEG or binary PGM or PPM file. 16-bit samples become 8-bit ones; transparency is dropped. Throws
 /// UsageError, with the defect and a suggestion, if the file does not exist, is a folder, is not a picture, is
-/// truncated, or has more than `most` pixels.
-Image read_image(const std::filesystem::path& file, std::size_t most = max_pixels);
+/// truncated, or has more than `max_pixels_allowed` pixels.
+Image read_image(const std::filesystem::path& file, std::size_t max_pixels_allowed = max_pixels);
 
 /// Write a PNG file. Throws UsageError if the file cannot be written.
 void write_png(const std::filesystem::path& file, const Image& image);

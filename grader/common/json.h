@@ -1,6 +1,6 @@
 #pragma once
-// Declares only the name. A file that creates or reads a value includes <nlohmann/json.hpp>, which takes a compiler
-// seconds.
+// Declares only the type Json. Files that create or read values include <nlohmann/json.hpp>, which takes seconds to
+// compile.
 #include <nlohmann/json_fwd.hpp>
 
 namespace warplab {

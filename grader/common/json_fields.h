@@ -26,17 +26,17 @@ concept Enum = std::is_enum_v<T>;
 
 inline constexpr std::size_t max_text_bytes = 1'000'000;  // a compiler's log is the longest text
 
-/// Bounds of a number that may be a word, because it is not finite.
+/// Bounds of a number that JSON may contain as a word, because it is not finite.
 struct OrWord {
-    double least, most;
+    double min, max;
 };
 struct AtMost {
     std::size_t items;
 };
 
-// Some values come from a submission's process, so a writer keeps the bounds that every reader requires.
+// Some values come from a submission's process, so writers enforce the bounds that readers require.
 
-/// Bytes that are not UTF-8 become U+FFFD: a compiler may quote a Latin-1 file. A long text is cut.
+/// Write text. Bytes that are not UTF-8 become U+FFFD, because a compiler may quote a Latin-1 file. A long text is cut.
 inline Json to_json(const std::string& text) {
     std::string valid = to_valid_utf8(text);
     if (valid.size() <= max_text_bytes) return valid;
@@ -54,11 +54,11 @@ inline Json to_json(double value) {
     return value;
 }
 template <class Number>
-Json to_json(Number value, std::type_identity_t<Number> least, std::type_identity_t<Number> most) {
-    return std::clamp(value == value ? value : Number{}, least, most);  // NaN differs from itself
+Json to_json(Number value, std::type_identity_t<Number> min, std::type_identity_t<Number> max) {
+    return std::clamp(value == value ? value : Number{}, min, max);  // NaN differs from itself
 }
 inline Json to_json(double value, OrWord bounds) {
-    return std::isfinite(value) ? Json(std::clamp(value, bounds.least, bounds.most)) : to_json(value);
+    return std::isfinite(value) ? Json(std::clamp(value, bounds.min, bounds.max)) : to_json(value);
 }
 template <Enum E>
 Json to_json(E value) {
@@ -77,9 +77,9 @@ Json to_json(const std::vector<T>& values) {
 }
 /// Write a list; `bounds` are those of each item.
 template <class T, class... Bounds>
-Json to_json(const std::vector<T>& values, AtMost most, Bounds... bounds) {
+Json to_json(const std::vector<T>& values, AtMost max, Bounds... bounds) {
     auto list = Json::array();
-    for (std::size_t i = 0; i < std::min(values.size(), most.items); ++i) list.push_back(to_json(values[i], bounds...));
+    for (std::size_t i = 0; i < std::min(values.size(), max.items); ++i) list.push_back(to_json(values[i], bounds...));
     return list;
 }
 
@@ -90,10 +90,10 @@ inline Json to_json(const std::vector<std::pair<std::string, std::int64_t>>& int
     return object;
 }
 
-inline void require_at_most(const JsonNode& node, std::size_t found, std::size_t most, const char* units) {
-    if (found > most)
-        node.fail(
-            fmt::format("{} {} exceed the limit of {}; no program of the kit writes that much", found, units, most));
+inline void require_at_most(const JsonNode& node, std::size_t found, std::size_t max, const char* units) {
+    if (found > max)
+        node.fail(fmt::format("{} {} exceed the limit of {}; no program of the kit writes such a large file", found,
+                              units, max));
 }
 
 /// Read text and make it harmless, so that code that prints it cannot change a terminal.
@@ -108,14 +108,14 @@ inline void from_json(const JsonNode& node, bool& field) { field = node.boolean(
 inline void from_json(const JsonNode& node, std::uint64_t& field) { field = node.natural(); }
 
 template <class T>
-void require_between(const JsonNode& node, T value, T least, T most) {
-    if (value < least || value > most) node.fail(fmt::format("{} is not between {} and {}", value, least, most));
+void require_between(const JsonNode& node, T value, T min, T max) {
+    if (value < min || value > max) node.fail(fmt::format("{} is not between {} and {}", value, min, max));
 }
 
-inline void from_json(const JsonNode& node, int& field, int least = std::numeric_limits<int>::min(),
-                      int most = std::numeric_limits<int>::max()) {
+inline void from_json(const JsonNode& node, int& field, int min = std::numeric_limits<int>::min(),
+                      int max = std::numeric_limits<int>::max()) {
     const auto value = node.integer();
-    require_between<std::int64_t>(node, value, least, most);
+    require_between<std::int64_t>(node, value, min, max);
     field = static_cast<int>(value);
 }
 
@@ -126,13 +126,13 @@ inline void from_json(const JsonNode& node, std::vector<std::pair<std::string, s
         field.emplace_back(to_harmless(name), node.at(name).integer());
 }
 
-inline void from_json(const JsonNode& node, double& field, double least, double most) {
+inline void from_json(const JsonNode& node, double& field, double min, double max) {
     field = node.number();
-    require_between(node, field, least, most);
+    require_between(node, field, min, max);
 }
 
 inline void from_json(const JsonNode& node, double& field, OrWord bounds) {
-    if (!node.value().is_string()) return from_json(node, field, bounds.least, bounds.most);
+    if (!node.value().is_string()) return from_json(node, field, bounds.min, bounds.max);
     const auto word = node.text();
     if (word == "nan")
         field = std::numeric_limits<double>::quiet_NaN();
@@ -162,10 +162,10 @@ void from_json(const JsonNode& node, std::optional<T>& field, Bounds... bounds) 
 
 /// Read a list; `bounds` are those of each item.
 template <class T, class... Bounds>
-void from_json(const JsonNode& node, std::vector<T>& field, AtMost most, Bounds... bounds) {
+void from_json(const JsonNode& node, std::vector<T>& field, AtMost max, Bounds... bounds) {
     field.clear();
     const auto items = node.items();
-    require_at_most(node, items.size(), most.items, "items");
+    require_at_most(node, items.size(), max.items, "items");
     for (const auto& item : items) from_json(item, field.emplace_back(), bounds...);
 }
 

@@ -11,7 +11,7 @@
 namespace warplab {
 namespace {
 
-constexpr std::size_t max_parser_bytes = 200, max_said = 1000;  // bytes of the parser's text, and of a message
+constexpr std::size_t max_parser_bytes = 200, max_message_bytes = 1000;  // bytes of the parser's text, and of a message
 constexpr int max_levels = 100;  // nesting levels; copying a value takes stack for each level
 
 std::string line_and_column(std::string_view text, std::size_t byte) {
@@ -61,7 +61,7 @@ class DuplicateKeys {
 }  // namespace
 
 JsonError::JsonError(std::string where, const std::string& message)
-    : std::runtime_error(start_of(message, max_said)), place(std::move(where)) {}
+    : std::runtime_error(start_of(message, max_message_bytes)), place(std::move(where)) {}
 
 Json parse_json(std::string_view text) {
     DuplicateKeys duplicates;
@@ -85,8 +85,8 @@ Json parse_json(std::string_view text) {
     }
 }
 
-void JsonNode::wrong_type(const std::string& wanted) const {
-    fail(fmt::format("expected {}, found {}", wanted,
+void JsonNode::wrong_type(const std::string& expected) const {
+    fail(fmt::format("expected {}, found {}", expected,
                      value_->is_structured() || value_->is_null() ? value_->type_name() : value_->dump()));
 }
 

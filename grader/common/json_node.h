@@ -1,5 +1,5 @@
 #pragma once
-// Reads JSON and keeps each value's place, so that every error message can state it.
+// Reads JSON and records each value's place, so that error messages can state it.
 
 #include <cstdint>
 #include <optional>
@@ -48,7 +48,7 @@ class JsonNode {
     std::uint64_t natural() const;  // 0 or more
 
   private:
-    [[noreturn]] void wrong_type(const std::string& wanted) const;
+    [[noreturn]] void wrong_type(const std::string& expected) const;
     const Json* value_;
     std::string place_;
 };

@@ -24,12 +24,12 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::string nearest(std::string_view typed, std::span<const std::string> choices) {
     std::string best;
-    std::size_t least = 1 + std::max<std::size_t>(1, typed.size() / 3);
+    std::size_t best_distance = 1 + std::max<std::size_t>(1, typed.size() / 3);
     for (const auto& choice : choices) {
-        if (choice.size() > typed.size() + least) continue;  // each extra letter is an edit
+        if (choice.size() > typed.size() + best_distance) continue;  // each extra letter is an edit
         const std::size_t distance = edit_distance(typed, choice);
-        if (distance < least && distance < choice.size()) {
-            least = distance;
+        if (distance < best_distance && distance < choice.size()) {
+            best_distance = distance;
             best = choice;
         }
     }

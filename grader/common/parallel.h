@@ -1,5 +1,5 @@
 #pragma once
-// Independent work on several cores at the same time.
+// Distributes independent work among several cores.
 
 #include <omp.h>
 
@@ -14,8 +14,8 @@ namespace warplab {
 
 inline std::size_t count_cores() { return std::max(1u, std::thread::hardware_concurrency()); }
 
-/// Call work(index) for each index below `count`: in this thread if `max_threads` or `count` is 1, otherwise on up to
-/// that many new threads, each of which takes the next index and starts no OpenMP threads. Rethrows an exception of
+/// Call work(index) for each index below `count`: in this thread if `max_threads` or `count` is 1, otherwise on at most
+/// `max_threads` new threads, which take the next index in turn and start no OpenMP threads. Rethrow an exception of
 /// `work` after all threads have ended.
 template <class Work>
 void for_each_index(std::size_t count, std::size_t max_threads, const Work& work) {
@@ -28,9 +28,9 @@ void for_each_index(std::size_t count, std::size_t max_threads, const Work& work
     for (std::size_t i = 0; i < std::min(count, max_threads); ++i)
         threads.push_back(std::async(std::launch::async, [&] {
             omp_set_num_threads(1);
-            for (std::size_t mine; (mine = next++) < count;) work(mine);
+            for (std::size_t item; (item = next++) < count;) work(item);
         }));
-    for (auto& thread : threads) thread.wait();  // before get() throws: the others use local variables
+    for (auto& thread : threads) thread.wait();  // before get() may throw, because the threads use local variables
     for (auto& thread : threads) thread.get();
 }
 

@@ -38,8 +38,8 @@ int terminal_width(int descriptor) {
     winsize size{};
     if (::ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
     const char* columns = std::getenv("COLUMNS");
-    const int wanted = columns ? std::atoi(columns) : 0;
-    return wanted > 0 ? wanted : 80;
+    const int width = columns ? std::atoi(columns) : 0;
+    return width > 0 ? width : 80;
 }
 
 /// Wrap one paragraph without line feeds.

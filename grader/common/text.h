@@ -43,8 +43,8 @@ bool is_word_character(char c);
 /// and "…".
 std::string shorten(std::string text, std::size_t max_bytes);
 
-/// Wrap at spaces. Each line begins with `indent` spaces, and every line feed begins a new line. The result ends in a
-/// line feed.
+/// Wrap at spaces. Each line begins with `indent` spaces; line feeds in the text are kept. The result ends with a line
+/// feed.
 std::string wrap(std::string_view text, int indent, int width);
 
 }  // namespace warplab

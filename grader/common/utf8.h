@@ -22,7 +22,7 @@ std::string to_harmless(std::string_view text);
 std::string to_printable(std::string_view text);
 
 /// Untrusted text, such as the fields of an imported report. It does not convert to std::string and cannot be
-/// formatted, so the compiler accepts it for printing only through for_terminal().
+/// formatted, so that it can be printed only through for_terminal().
 class Foreign {
   public:
     explicit Foreign(std::string text) : text_(std::move(text)) {}

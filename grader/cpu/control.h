@@ -12,10 +12,10 @@ namespace warplab::cpu {
 void register_device_memory(void* begin, std::size_t bytes);
 void unregister_device_memory(void* begin);
 
-/// If the runtime ends a process, the exit status is this number plus that of the Fault.
+/// If the runtime ends a process, the exit status is this number plus the Fault's number.
 inline constexpr int fault_status = 80;
 
-/// Set the page that records faults and the current kernel. Also installs the handlers of SIGSEGV, SIGBUS, SIGFPE,
+/// Set the page that records faults and the current kernel, and install the handlers of SIGSEGV, SIGBUS, SIGFPE and
 /// SIGABRT.
 void use_status_page(StatusPage* page);
 
@@ -23,16 +23,16 @@ void use_status_page(StatusPage* page);
 /// runner, it is on if the program is compiled with the hooks.
 void use_sanitizer(bool on);
 
-/// Record a trace into a memory file, instead of running the sanitizer; nothing happens if the order is empty. Call it
-/// after use_sanitizer().
+/// Record a trace into a memory file, instead of running the sanitizer; no-op if the order is empty. Call this after
+/// use_sanitizer().
 void begin_trace(const trace::Order& order, int file);
 
 /// With the sanitizer, pass each new finding to `to` immediately. The status page contains the findings too, but can be
 /// overwritten later. Only the first call has an effect, so a student's code cannot replace `to`.
 void send_findings_to(void (*to)(const RawFinding&));
 
-/// Declare a buffer to the sanitizer: a call gets [begin, begin + bytes) of the memory. `holds_data`: it is
-/// initialised. `buffer`: its index in the judge's list. No effect without the sanitizer.
+/// Declare a buffer to the sanitizer: a call gets [begin, begin + bytes) of the memory. `holds_data`: the buffer is
+/// initialised. `buffer`: its index in the judge's list. No-op without the sanitizer.
 void begin_buffer(void* memory, std::size_t memory_bytes, void* begin, std::size_t bytes, bool holds_data,
                   bool is_constant, std::uint32_t buffer);
 
@@ -44,8 +44,8 @@ void end_host_buffer(void* memory);
 /// Make a part of such a buffer a separate object for the sanitizer. Findings use its name.
 void name_part(void* begin, std::size_t bytes, const char* name);
 
-/// Called around each call of the contract, for the sanitizer: the call must free what it allocates (the first call may
-/// keep some memory) and must notice launches that fail.
+/// Mark the beginning and the end of a call of the contract for the sanitizer: the call must free the memory that it
+/// allocates (the first call may keep some) and must notice launches that fail.
 void begin_call();
 void end_call();
 
@@ -60,8 +60,8 @@ void begin_dataset(bool counts_requests);
 Observed observed();
 
 enum class ThreadOrder : std::uint32_t { forward = 0, backward = 1 };
-/// Set the order in which the threads of a block (and the blocks of a grid) get their first turn. A correct program
-/// does not depend on it.
+/// Set the order in which the threads of a block, and the blocks of a grid, start. Correct programs do not depend on
+/// it.
 void set_thread_order(ThreadOrder order);
 
 /// Hide device memory from host code or show it. While it is hidden, host code that accesses it faults, as on a GPU;
@@ -70,8 +70,7 @@ void set_thread_order(ThreadOrder order);
 /// stay visible, because hiding costs time at each launch. Initially off.
 void hide_device_memory(bool hide);
 
-/// Limit device-to-host copies to `bytes` from this call on. A copy that exceeds the limit ends the process with
-/// Fault::host_limit.
+/// Limit later device-to-host copies to `bytes`. A copy that exceeds the limit ends the process with Fault::host_limit.
 void set_host_limit(std::uint64_t bytes);
 
 struct Counters {

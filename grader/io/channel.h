@@ -1,8 +1,8 @@
 #pragma once
 // Carries protocol packets. Requests and their descriptors go to the runner over a socket on which the runner cannot
-// send; answers and findings come back over a pipe, which cannot carry descriptors: reading from it and closing it
-// never makes the judge wait, for any behaviour of the runner. Header-only, because the runner is built without the
-// grader's libraries.
+// send; answers and findings come back over a pipe, which cannot carry descriptors. Reading from it and closing it
+// never block the judge, no matter what the runner does. Header-only, because the runner is built without the grader's
+// libraries.
 
 #include <fcntl.h>
 #include <sys/socket.h>
@@ -47,8 +47,8 @@ inline Sent send_request(int socket, const Request& request, const int* descript
     return sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS) ? Sent::refused : Sent::closed;
 }
 
-/// Wait for a request and up to max_descriptors descriptors, which the caller closes. Returns false if the judge is
-/// gone or sent something else.
+/// Wait for a request and up to max_descriptors descriptors, which the caller closes. Return false if the judge has
+/// ended or sent something else.
 inline bool receive_request(int socket, Request& request, int* descriptors, int& count) {
     iovec part{&request, sizeof request};
     alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * max_descriptors)];
@@ -103,8 +103,8 @@ inline long write_directly(int file, const void* bytes, std::size_t count) {
 #endif
 }
 
-/// Write one packet; waits while the pipe is full. Returns false if the judge is gone or the descriptor is no longer
-/// the pipe.
+/// Write one packet, and wait while the pipe is full. Return false if the judge has ended or the descriptor is no
+/// longer the pipe.
 template <class Content>
 bool send_packet(int pipe, PacketKind kind, const Content& content) {
     const Packet<Content> packet{kind, 0, content};

@@ -1,7 +1,7 @@
 #pragma once
 // The protocol between judge and runner: fixed-size packets (channel.h). The judge sends requests, and the runner
-// answers each once. The judge checks and bounds every field of an answer and trusts none of them. Before its answer,
-// the runner sends each finding of the sanitizer (status_page.h) when it occurs.
+// answers each once. The judge checks every field of an answer and trusts none of them. The runner sends each finding
+// of the sanitizer (status_page.h) when it occurs, before its answer.
 
 #include <cstdint>
 
@@ -19,11 +19,11 @@ inline constexpr int max_sizes = 16, max_reals = 256, max_buffers = static_cast<
 
 enum class Ask : std::uint32_t { hello = 1, prepare = 2, open = 3, run = 4, quit = 5 };
 
-/// Where a buffer's bytes are.
+/// The place of a buffer's bytes.
 enum class Transport : std::uint32_t {
     none = 0,
-    device = 1,  // GPU memory the judge owns, exported as a descriptor
-    shared = 2,  // a memory file both map: device memory of the CPU backend, or host memory
+    device = 1,  // GPU memory that the judge owns, exported as a descriptor
+    shared = 2,  // a memory file that both map: device memory of the CPU backend, or host memory
     local = 3,   // a memory file as for shared, copied to and from separate memory of the runner at every run, so that
                  // compute-sanitizer and ncu see exact allocations; never used for grading
 };
@@ -31,7 +31,7 @@ enum class Transport : std::uint32_t {
 struct Buffer {
     std::uint32_t transport;
     std::uint32_t is_input;     // holds data before a call
-    std::uint32_t is_constant;  // and the call must not write it
+    std::uint32_t is_constant;  // an input that the call must not write
     std::uint32_t reserved;
     std::uint64_t mapped_bytes;  // the size of the whole allocation
     std::uint64_t offset;        // where slot 0 begins in it
@@ -54,7 +54,7 @@ struct Request {
     std::uint32_t thread_order;      // CPU backend: 0 forward, 1 backward
     std::uint32_t timed;             // measure with events; no diagnostics that cost time
     std::uint32_t counts_requests;   // prepare: the sanitizer also counts the dataset's requests to memory
-    std::uint32_t multiprocessors;   // prepare: those of the GPU that the CPU backend simulates
+    std::uint32_t multiprocessors;   // prepare: of the GPU that the CPU backend simulates
 };
 
 struct Answer {

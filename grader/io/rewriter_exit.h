@@ -1,5 +1,5 @@
 #pragma once
-// The protocol between judge and rewriter: the rewriter's exit status. Its messages are for people.
+// The rewriter's exit status, which the judge reads. The rewriter's messages are only for people.
 
 namespace warplab {
 

@@ -1,7 +1,7 @@
 #pragma once
 // A seal on a packet: SipHash-2-4 under a key that the judge draws for each runner. The key is in the runner's memory,
-// so a submission can find it with effort (SANDBOX.md): a seal is a hurdle, not a proof. Header-only: the runner is
-// built without the grader's libraries.
+// so a submission can find it with some effort (SANDBOX.md): a seal makes forgery harder, but not impossible.
+// Header-only: the runner is built without the grader's libraries.
 
 #include <cstddef>
 #include <cstdint>

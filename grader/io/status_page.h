@@ -1,6 +1,6 @@
 #pragma once
-// A page of memory that the runner writes and the judge reads after the runner has ended: it shows where the runner
-// was. It is untrusted: it can make a message clearer, but never change a verdict to passed.
+// A page of memory that the runner writes and the judge reads after the runner has ended. It shows what the runner was
+// doing. It is untrusted: it can make a message more precise, but never change a verdict to passed.
 
 #include <cstddef>
 #include <cstdint>
@@ -12,21 +12,21 @@ namespace warplab {
 
 enum class Fault : std::uint32_t {
     none = 0,
-    segmentation = 1,  // address holds the place, as in null_pointer and misaligned
+    segmentation = 1,  // `address` is set, as for null_pointer and misaligned
     stack_overflow = 2,
     deadlock = 3,         // threads of a block wait at a barrier that others never reach
     illegal_address = 4,  // a copy or launch got a pointer of the wrong side
     arithmetic = 5,       // integer division by zero …
     aborted = 6,          // by abort(), assert() or the C library
     exited = 7,           // exit() called by the student's code
-    host_limit = 8,       // copied more to the host than allowed
+    host_limit = 8,       // more was copied to the host than is allowed
     // All running blocks only repeat the same steps, and memory does not change. Of the grid's other blocks,
     hang = 9,                  // none is left;
     hang_before_later = 10,    // some start later;
     hang_before_earlier = 11,  // some with a smaller blockIdx start later, because blocks run in backward order.
     null_pointer = 12,
     misaligned = 13,
-    unset_pointer = 14,    // the variable holds the pattern of those that were never set
+    unset_pointer = 14,    // the variable holds the pattern of variables that were never set
     wrong_free = 15,       // free() of memory that is not from the heap; detail names its owner
     too_much_shared = 16,  // too many bytes of static __shared__ variables
     refused = 17,          // the runtime cannot continue; detail has the reason
@@ -55,7 +55,7 @@ enum class FindingKind : std::uint32_t {
     copy_size = 14,
     device_memory = 15,     // the host uses a device pointer
     failed_launch = 16,     // a launch failed, and the program did not check for the error
-    lane_mask = 17,         // a warp function's mask lacks a calling lane, or has a lane that never arrives
+    lane_mask = 17,         // a warp function's mask lacks a calling lane, or names a lane that never arrives
     absent_lane = 18,       // note: a shuffle takes the value of a lane that does not take part
     invalid_free = 19,      // freed memory was not, or no longer, allocated
     unset_constant = 20,    // note: a constant that nothing was copied to
@@ -65,13 +65,13 @@ enum class FindingKind : std::uint32_t {
     unfinished_async = 24,  // an access to memory that an asynchronous copy of the kernel may still use
     // copy_direction, where the reason is known:
     copy_of_freed = 25,
-    copy_of_host_variable = 26,  // as if it were a symbol of the device
+    copy_of_host_variable = 26,  // a host variable passed where a device symbol is required
     copy_by_name = 27,           // a copy to or from a device variable
-    kept_value = 28,             // note: of a device variable, from an earlier call; detail says which
+    kept_value = 28,             // note: a device variable's value from an earlier call, described in detail
     unjoined = 29,               // work (detail) in a stream that nothing waits for when the function returns
     not_destroyed = 30,          // a stream or event that each call creates (object) and none destroys (detail)
     beyond_vector = 31,          // an access or a copy (object, detail) of the host beyond the size of a std::vector
-    unordered_nodes = 32         // unfinished, where both are nodes of one graph
+    unordered_nodes = 32         // like `unfinished`, for two nodes of one graph
 };
 
 /// The limit that a refused launch exceeds.
@@ -113,18 +113,18 @@ struct RawFinding {
     std::uint64_t bytes;                     // the object's size
     std::uint32_t width;                     // the access's size in bytes
     std::uint32_t buffer;                    // the index of the judge's buffer
-    std::uint32_t threads, threads_missing;  // the block's threads; those that had returned
+    std::uint32_t threads, threads_missing;  // the number of the block's threads, and of those that had returned
     std::uint32_t other_width;  // the width of `before`, if both are atomics and their widths differ; else 0
     std::uint32_t limit;        // the limit that a failed launch exceeds, as LaunchLimit
     std::int32_t line;          // a line of the student's file; 0: see program_counter
-    std::int32_t other_line;    // the same of `before`
-    char object[48];            // a variable's name; a function of CUDA's
+    std::int32_t other_line;    // the same for `before`
+    char object[48];            // the name of a variable or a CUDA function
     char kernel[64];
     char detail[112];  // more words
 };
 static_assert(std::has_unique_object_representations_v<RawFinding>);
 inline constexpr std::uint32_t max_findings = 48, max_guards = 64;
-inline constexpr std::uint32_t max_notes = max_findings / 2;  // harmless findings leave room for others
+inline constexpr std::uint32_t max_notes = max_findings / 2;  // leaves room for the other findings
 
 /// Add a finding to a digest of all that a process has sent (FNV-1a).
 inline std::uint64_t add_to_findings(std::uint64_t digest, const RawFinding& finding) {
@@ -136,7 +136,7 @@ inline std::uint64_t add_to_findings(std::uint64_t digest, const RawFinding& fin
 /// The cost of accesses on a GPU, counted by the sanitizer. A request is an access that a warp's lanes make together.
 struct RequestCounts {
     std::uint64_t requests, lanes;
-    std::uint64_t sectors, fewest_sectors;  // 32-byte sectors of device memory; fewest: as many as the bytes fill
+    std::uint64_t sectors, fewest_sectors;  // 32-byte sectors of device memory; fewest: the minimum for these bytes
     std::uint64_t bank_passes;              // passes over shared memory and constants; the minimum is one per request
     std::uint64_t same_address;             // for atomics: the sum of each request's maximum of lanes at one address
 
@@ -153,7 +153,7 @@ struct RequestCounts {
 /// The requests of one place in the code.
 struct AccessCounts : RequestCounts {
     std::uint64_t program_counter;  // relative to the executable's load address
-    std::uint64_t accesses;  // accesses of single threads in all blocks; requests are counted in some blocks only
+    std::uint64_t accesses;  // accesses of single threads in all blocks; requests are counted only in some blocks
     std::uint32_t width, writes, atomic, kind;
     char kernel[64];
 };
@@ -186,9 +186,9 @@ inline constexpr std::uint32_t max_buffers = 16;  // the maximum per lab
 
 /// The CPU backend's observations of one call. The sanitizer fills all fields except the digest, only when it is on.
 struct Observed {
-    std::uint64_t findings;       // digest of those that the process has sent so far: add_to_findings()
+    std::uint64_t findings;       // digest of the findings that the process has sent so far: add_to_findings()
     std::uint32_t finding_count;  // the number of findings
-    std::uint32_t disturbances;   // how often the runtime's signal handlers were replaced
+    std::uint32_t disturbances;   // the number of times that the runtime's signal handlers were replaced
     std::uint64_t launch_digest;  // a digest of the different launches: kernel, grid, block, shared memory
     std::uint64_t read_bytes[max_buffers], written_bytes[max_buffers];  // per buffer; each byte counts once
 };
@@ -217,13 +217,12 @@ struct StatusPage {
     std::uint64_t address;          // the address that faulted
     std::uint64_t program_counter;  // relative to the executable's load address
     char detail[512];               // more words, zero-terminated: "96 of 256 threads wait at line 31, 160 returned"
-    std::uint32_t early_exits;      // blocks in which threads returned before a barrier others waited at
+    std::uint32_t early_exits;      // blocks in which threads returned before a barrier at which others waited
     std::uint32_t finding_count;
     RawFinding findings[max_findings];
-    std::uint32_t guard_count;  // places whose threads update the word that they read by an atomic afterwards, as in if
-                                // (bin < 255):
-    std::uint32_t launch_limit;        // LaunchLimit, if `detail` is about a launch that was refused
-    std::uint64_t guards[max_guards];  // an atomic_race of a plain read with an atomic on such a line is a note
+    std::uint32_t guard_count;   // guards: places that read a word and then update it by an atomic (if (bin < 255) …)
+    std::uint32_t launch_limit;  // LaunchLimit, if `detail` is about a launch that was refused
+    std::uint64_t guards[max_guards];  // on their lines, an atomic_race of a plain read with an atomic is a note
     std::uint32_t place_count;
     std::uint32_t blocks_ended;  // since the process began, modulo 2^32
     AccessCounts places[max_places];

@@ -1,6 +1,6 @@
 #pragma once
-// The trace of a call, from which grader/judge/predict models its time on a GPU: the operations of some blocks' warps,
-// and the host's CUDA calls. The runner appends records to a memory file of the judge, which trusts none of them.
+// The trace of a call: the operations of some blocks' warps, and the host's CUDA calls. grader/judge/predict models the
+// call's time on a GPU from it. The runner appends records to a memory file of the judge, which does not trust them.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +19,7 @@ struct Header {
 
 enum class MemoryRole : std::uint32_t { allocation = 0, lab_buffer = 1, variable = 2, constant = 3 };
 
-/// Device memory. Addresses of the trace are its own: memory begins at multiples of 4096.
+/// Device memory. The trace has separate addresses, in which each memory begins at a multiple of 4096.
 struct Memory {
     std::uint64_t begin, bytes;
     MemoryRole role;
@@ -30,15 +30,15 @@ struct Launch {
     char kernel[64];
     std::uint32_t grid[3], block[3];
     std::uint32_t dynamic_shared_bytes;
-    std::uint32_t repeats;  // 1: as an earlier launch with the same kernel and sizes, so no block was recorded
+    std::uint32_t repeats;  // 1: no block was recorded, because an earlier launch had the same kernel and sizes
 };
 
-/// The sampled block that follows, with the number of its threads' events. Only events up to a limit are recorded.
+/// A sampled block, whose warps follow, and the number of its threads' events. Only events up to a limit are recorded.
 struct Block {
     std::uint64_t events, recorded;
 };
 
-/// A warp of the block, with its operations behind it.
+/// A warp of the block. Its operations follow.
 struct Warp {
     std::uint32_t operations;
 };
@@ -50,7 +50,7 @@ enum class OperationKind : std::uint8_t {
     device_atomic,  // followed by the sectors, for each: lanes at one address << 16 | lanes in it, and each lane's word
     shared_read,    // followed by the passes over the banks
     shared_write,   // the same
-    shared_atomic,  // followed by the passes, the most lanes at one address, and each lane's word
+    shared_atomic,  // followed by the passes, the maximum of lanes at one address, and each lane's word
     constant_read,  // followed by the number of addresses
     barrier,
     warp_function,
@@ -58,20 +58,20 @@ enum class OperationKind : std::uint8_t {
 };
 
 struct Operation {
-    std::uint32_t place;  // return address of the hook, from the executable's begin
+    std::uint32_t place;  // return address of the hook, relative to the beginning of the executable
     OperationKind kind : 4;
     std::uint32_t lanes : 6;
     std::uint32_t words : 10;      // the number of 4-byte words that follow
     std::uint32_t lane_bytes : 8;  // the bytes that each lane accesses
 };
 
-/// The basic blocks that threads ran, in whole blocks: those that were recorded, and others that were drawn to be
-/// compared with them.
+/// Counts the basic blocks that the threads of complete blocks executed (steps): for the recorded blocks, and for other
+/// random blocks, which are compared with them.
 struct LaunchEnds {
     std::uint32_t static_shared_bytes;
     std::uint32_t recorded_blocks = 0, other_blocks = 0, unused = 0;
     std::uint64_t recorded_steps = 0, other_steps = 0;
-    std::uint64_t max_steps = 0;  // the maximum for each of the others
+    std::uint64_t max_steps = 0;  // the maximum for one of the other blocks
 };
 
 enum class HostCallKind : std::uint32_t { fill = 1, copy, wait, allocate, free };
@@ -82,12 +82,12 @@ struct HostCall {
     std::uint64_t written_bytes = 0, read_bytes = 0;  // bytes of device memory
 };
 
-/// The judge's order: the GPU to imitate, and how blocks are drawn. All zero: record nothing.
+/// The judge's order: the GPU to imitate, and how to draw blocks. All zero: record nothing.
 struct Order {
     std::uint32_t multiprocessors;
     std::uint32_t seed;
     std::uint64_t l2_bytes;
-    std::uint64_t calls_before;  // calls whose blocks do not run, before the one that is recorded
+    std::uint64_t calls_before;  // calls before the recorded one, whose blocks do not run
 };
 
 }  // namespace warplab::trace

@@ -59,10 +59,10 @@ class Judge {
     using ShowMaker = std::unique_ptr<Show> (*)(const ShowRequest&);
     ShowMaker show_maker(const Lab& lab);
 
-    /// Compile on other cores what judge_stage will need of a stage. Lab and stage must outlive the future.
+    /// Compile on other cores what judge_stage will need for a stage. Lab and stage must outlive the future.
     std::future<void> compile_ahead(const Lab& lab, const Stage& stage, const Source& source, const Task& task) const;
-    /// Judge one stage. The report contains an error only if the stage's reference gets an error too; a problem that
-    /// only the file causes is a failure.
+    /// Judge one stage. The report contains an error only if the stage's reference has an error, too; a problem that
+    /// only the student's file has is a failure.
     StageReport judge_stage(const Lab& lab, const Stage& stage, const Source& source, const Task& task,
                             const Listener& listener);
 
@@ -83,7 +83,7 @@ class Judge {
     std::unique_ptr<StageRun> make_run(const CompileRequest& request, const Compiled& compiled);
     CompileRequest compile_request(const Lab& lab, const Stage& stage, const Source& source, const Task& task) const;
 
-    /// Return the resources that each kernel of a file takes on a GPU of this architecture; empty if nvcc cannot report
+    /// Return the resources that each kernel of a file uses on a GPU of this architecture; empty if nvcc cannot report
     /// them.
     std::map<std::string, KernelResources> resources(const Lab& lab, const Stage& stage, const Source& source,
                                                      const std::string& architecture);

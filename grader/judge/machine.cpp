@@ -58,13 +58,13 @@ Machine describe_machine() {
 
 std::string why_no_gpu() { return !why_no_device().empty() ? why_no_device() : nvcc_missing(); }
 
-Backend choose_backend(const std::string& asked) {
-    if (!asked.empty() && asked != "cuda" && asked != "cpu")
-        throw UsageError(fmt::format("There is no backend \"{}\": BACKEND is cuda or cpu.", asked));
-    if (asked == "cpu") return Backend::cpu;
+Backend choose_backend(const std::string& requested) {
+    if (!requested.empty() && requested != "cuda" && requested != "cpu")
+        throw UsageError(fmt::format("There is no backend \"{}\": BACKEND is cuda or cpu.", requested));
+    if (requested == "cpu") return Backend::cpu;
     const std::string why = why_no_gpu();
     if (why.empty()) return Backend::cuda;
-    if (asked.empty()) return Backend::cpu;
+    if (requested.empty()) return Backend::cpu;
     throw UsageError(
         fmt::format("BACKEND=cuda cannot run here: {}. Omit BACKEND, or use BACKEND=cpu: the same files "
                     "run on the CPU backend without a GPU.",

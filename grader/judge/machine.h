@@ -12,6 +12,6 @@ std::string why_no_gpu();
 
 /// Return the backend named by `asked` ("cuda", "cpu"); if it is empty, the best available one: cuda if there are a GPU
 /// and nvcc. Throws UsageError with the reason if the named backend is not available.
-Backend choose_backend(const std::string& asked);
+Backend choose_backend(const std::string& requested);
 
 }  // namespace warplab

@@ -1,5 +1,5 @@
 #pragma once
-// Looks for an int index if a skipped dataset has more elements than an int can count.
+// Looks for an index of type int if a skipped dataset has more elements than an int can count.
 
 #include <string>
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace warplab {
 
-/// Return a note on the first index of a kernel that is an int, if one of the skipped datasets has a size beyond
-/// 2^31 - 1; otherwise nothing. `source` is the text of the student's file.
+/// Return a note about the first index of type int in a kernel, if one of the skipped datasets has a size beyond 2^31 -
+/// 1; otherwise nothing. `source` is the text of the student's file.
 std::string note_narrow_index(const std::vector<const Dataset*>& skipped, const std::string& source);
 
 }  // namespace warplab

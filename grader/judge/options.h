@@ -1,5 +1,5 @@
 #pragma once
-// The options of `warplab VERB …`. An option is a field here and its line in Options::each(): nothing else lists them.
+// The options of `warplab VERB …`. Each option is a field and a line in Options::each(); no other code lists them.
 
 #include <filesystem>
 #include <string>
@@ -30,7 +30,7 @@ struct Options {
     std::vector<std::string> settings;
     bool force = false, unsafe = false, unscored = false, no_cuda_only = false, no_check_mode = false, no_nvcc = false,
          precise = false, hint = false;
-    double sample_s = 0;  // 0: the protocol's own
+    double sample_s = 0;  // 0: the benchmark's default
     Folders folders;
 
     /// Call `bind(field, words)` for each option that is not positional. The Makefile's program passes the typed
@@ -61,7 +61,7 @@ struct Options {
         bind(dataset,
              {.name = "--dataset", .about = "this dataset only; shows the code's own output", .except = "show"});
         bind(no_cuda_only, {.name = "--no-cuda-only",
-                            .about = "check, bench, grade: skip the datasets that need a GPU, also on a GPU",
+                            .about = "check, bench, grade: skip the datasets that need a GPU, even on a GPU",
                             .except = "show"});
         bind(no_check_mode,
              {.name = "--no-check-mode",
@@ -81,7 +81,7 @@ struct Options {
                                    "BUILD/inspect)",
                           .except = "show"});
         bind(sample_s, {.name = "--sample-seconds",
-                        .about = "bench, grade: the longest a timing sample takes (0.05; with --precise, 1)",
+                        .about = "bench, grade: maximum seconds of a timing sample (0.05; with --precise, 1)",
                         .except = "show",
                         .lowest = 0.05,
                         .highest = 1});

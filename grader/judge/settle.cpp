@@ -16,8 +16,7 @@ bool is_one_of(const std::string& cause, std::initializer_list<std::string_view>
     return std::ranges::find(causes, cause) != causes.end();
 }
 
-/// Return whether the failure describes an output without explaining it, or explains it with numbers that were taken
-/// from it.
+/// Return whether the failure only describes an output, or explains it with numbers taken from the output itself.
 bool is_described(const Failure& failure) {
     return is_one_of(
         failure.cause,
@@ -52,7 +51,7 @@ bool is_explained_by(const Failure& failure, const Finding& finding) {
            (is_unloaded && finding.cause == cause::out_of_bounds);
 }
 
-/// Return the failure of a file that nvcc compiles as a refusal by the CPU backend, so that a GPU decides its points.
+/// Return the failure of a file that nvcc compiles but the CPU backend cannot run, so that a GPU decides its points.
 Failure left_to_gpu(const Failure& failure) {
     return {cause::refused_feature,
             fmt::format("This file cannot run on the CPU backend; nvcc compiles it. {}", failure.message),

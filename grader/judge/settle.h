@@ -38,16 +38,17 @@ struct Evidence {
 /// Return an error of the judge itself.
 Failure internal_error(const std::string& what);
 
-/// Complete a report that names the stage and its source. `only_dataset`: empty unless only that one was requested.
+/// Complete a report that names the stage and its source. `only_dataset`: the only dataset requested; empty if all
+/// were.
 StageReport settle(StageReport report, const Stage& stage, const Evidence& evidence, const std::string& only_dataset);
 
-/// Return the sanitizer's own verdict.
+/// Return the verdict of the sanitizer.
 SanitizerResult settle_sanitizer(const Sanitized& found);
-/// Do the same for a file that does not compile for the CPU backend: unconfirmed if nvcc may compile it.
+/// Do the same for a file that does not compile for the CPU backend: the verdict is unconfirmed if nvcc may compile it.
 SanitizerResult settle_sanitizer(const Compilation& compilation);
 
-/// Return the checks with one explanation for each failure. If the failure only describes the output, this is the first
-/// finding that explains it, because a finding has the memory and the line.
+/// Return the checks with one explanation for each failure. If a failure only describes the output, the explanation is
+/// the first finding that can be its reason, because a finding names the memory and the line.
 std::vector<Check> with_stories(std::vector<Check> checks, const std::vector<Finding>& findings,
                                 const Compilation& compilation);
 

@@ -1,5 +1,4 @@
-// Judges one stage: compiles, checks, runs the sanitizer and times. settle.h makes a report of the
-// results.
+// Judges one stage: compiles, checks, runs the sanitizer and times. settle.h turns the results into a report.
 
 #include <fmt/format.h>
 
@@ -32,7 +31,7 @@ std::shared_ptr<Budget> untimed_budget(const Task& task) {
     return task.sandbox == SandboxLevel::none ? nullptr : std::make_shared<Budget>(wall_s, cpu_s);
 }
 
-/// Return whether the failure took long and would take as long with every other dataset.
+/// Return whether the failure took long and would probably take as long with the other datasets.
 bool is_slow(const Check& check) {
     if (!check.failure) return false;
     return check.failure->cause == cause::timeout || (check.failure->hangs && check.wall_s > 1) ||
@@ -54,7 +53,7 @@ Check not_run(const Dataset& dataset, const Check& slow) {
 
 bool has_word(const Source& source, const char* word) { return source.text().find(word) != std::string::npos; }
 
-/// Return whether threads may wait until a variable changes. Only hooks show that they wait forever.
+/// Return whether threads may wait until a variable changes. An endless wait can be detected only with hooks.
 bool may_poll(const Source& source) { return has_word(source, "volatile"); }
 
 /// Return whether grids may depend on the size of the GPU.
@@ -98,7 +97,7 @@ class StageJudge {
     StageJudge(Judge& judge, const CompileRequest& request, const Task& task, const Progress& progress)
         : judge_(judge), request_(request), task_(task), progress_(progress) {
         for (const Dataset& dataset : request.lab.datasets)
-            if (is_wanted(dataset)) (dataset.uses.hidden ? hidden_ : datasets_).push_back(&dataset);
+            if (is_included(dataset)) (dataset.uses.hidden ? hidden_ : datasets_).push_back(&dataset);
     }
 
     void take_all_steps() {
@@ -114,7 +113,7 @@ class StageJudge {
         found_.nvcc = later.nvcc.get();
     }
 
-    /// Handle an exception of the judge. If the judge can grade the reference, the file is the cause: all datasets
+    /// Handle an exception of the judge. If the judge can grade the reference, the file is the cause, and all datasets
     /// fail.
     void stop(const std::string& what) {
         if (!finishes_reference()) {
@@ -149,7 +148,7 @@ class StageJudge {
         ~Ahead() { cancelled = true; }  // the future's destructor then waits for the thread
     };
 
-    bool is_wanted(const Dataset& dataset) const {
+    bool is_included(const Dataset& dataset) const {
         if (!dataset.applies_to(request_.stage)) return false;
         if (!task_.options.dataset.empty()) return dataset.name == task_.options.dataset;
         return dataset.uses.check || (dataset.uses.hidden && task_.hidden);
@@ -171,7 +170,7 @@ class StageJudge {
             progress_(GradingPhase::check_mode, "sanitizer");
             const Compiled same{found_.compilation, run.runner};
             inspect_all(later.with_hooks.valid() ? later.with_hooks.get() : same, before);
-            // A kernel that is split at its barriers runs in one order of threads only.
+            // A kernel that is split at its barriers runs in only one order of threads.
             if (run.by_fibers && found_.sanitizer && found_.sanitizer->verdict != SanitizerResult::Verdict::passed) {
                 run.change_to_fibers();
                 check_all(run);
@@ -188,8 +187,8 @@ class StageJudge {
         found_.output = run.output;
     }
 
-    /// Return the result of `check`. If not everything passes and other judges used the GPU meanwhile, their programs
-    /// may be the reason: check again with exclusive use.
+    /// Return the result of `check`. If a check fails and other judges used the GPU meanwhile, their programs may be
+    /// the reason: check again with exclusive use.
     std::vector<Check> check_on_gpu(StageRun& run, const std::function<std::vector<Check>()>& check) {
         std::vector<Check> checks;
         for (const auto use : {GpuLock::Use::with_others, GpuLock::Use::alone}) {
@@ -253,8 +252,8 @@ class StageJudge {
         *std::ranges::find(found_.checks, largest.name, &Check::dataset) = check;
     }
 
-    /// Check the hidden datasets after all steps whose values the student sees: a program that has read hidden data
-    /// could store it for its next process.
+    /// Check the hidden datasets after all steps whose values the student sees, because a program that has read hidden
+    /// data could store it for its next process.
     void check_hidden(StageRun& run) {
         if (hidden_.empty()) return;
         const std::vector<Check> hidden = check_on_gpu(run, [&, slow = slow_] {
@@ -289,16 +288,16 @@ class StageJudge {
         return check;
     }
 
-    /// Cancel the sanitizer if the check that begins now takes long: the program may never end, and it gets more of its
-    /// time if the sanitizer does not run the same loop. The returned thread ends when it is destroyed.
+    /// Cancel the sanitizer if the check that begins now takes long: the program may hang, and the check makes faster
+    /// progress if the sanitizer does not run the same loop. The returned thread ends when it is destroyed.
     std::jthread limit_ahead() {
         if (!ahead_.result.valid()) return {};
         return std::jthread([this](const std::stop_token& ended) {
-            constexpr std::chrono::seconds most(2);
+            constexpr std::chrono::seconds max_wait(2);
             std::mutex mutex;
             std::unique_lock lock(mutex);
             std::condition_variable_any never;
-            never.wait_for(lock, ended, most, [] { return false; });
+            never.wait_for(lock, ended, max_wait, [] { return false; });
             if (!ended.stop_requested()) ahead_.cancelled = true;
         });
     }
@@ -352,7 +351,8 @@ class StageJudge {
             std::erase_if(part, [&](const Dataset* dataset) { return was_blocked(*dataset); });
         task.outputs_failed = std::ranges::any_of(
             found_.checks, [](const Check& check) { return !check.skipped && check.verdict == Verdict::failed; });
-        if (const Dataset* one = find_unexplained(task.parts); one && is_quick(*run, *one)) task.parts.push_back({one});
+        if (const Dataset* unexplained = find_unexplained(task.parts); unexplained && is_quick(*run, *unexplained))
+            task.parts.push_back({unexplained});
         task.stop = task.outputs_failed ? SanitizerTask::Stop::when_found : SanitizerTask::Stop::when_slow;
         task.expected = before.launches;
         task.doing = [this](const std::string& what) { progress_(GradingPhase::check_mode, what); };
@@ -368,8 +368,8 @@ class StageJudge {
         return skipped;
     }
 
-    /// Return the first dataset that failed, if its failure names no line that the sanitizer could, and if it is not in
-    /// the parts.
+    /// Return the first dataset that failed and is not in the parts, if its failure names no line but the sanitizer may
+    /// find one.
     const Dataset* find_unexplained(const Parts& parts) const {
         const auto failed = std::ranges::find_if(
             found_.checks, [](const Check& check) { return !check.skipped && check.verdict == Verdict::failed; });
@@ -385,7 +385,7 @@ class StageJudge {
         return found == datasets_.end() ? nullptr : *found;
     }
 
-    /// Return whether the dataset was not run because of another one. The sanitizer would hang on it again.
+    /// Return whether the dataset was not run because another one was slow. The sanitizer would hang on it again.
     bool was_blocked(const Dataset& dataset) const {
         return std::ranges::any_of(found_.checks, [&](const Check& check) {
             return check.dataset == dataset.name && !check.blocked_by.empty();
@@ -414,9 +414,9 @@ std::future<void> Judge::compile_ahead(const Lab& lab, const Stage& stage, const
     });
 }
 
-StageReport Judge::judge_stage(const Lab& lab, const Stage& stage, const Source& source, const Task& asked,
+StageReport Judge::judge_stage(const Lab& lab, const Stage& stage, const Source& source, const Task& requested,
                                const Listener& listener) {
-    Task task = asked;
+    Task task = requested;
     task.budget = untimed_budget(task);
     StageReport report;
     report.stage = stage.id;

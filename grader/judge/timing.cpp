@@ -19,8 +19,8 @@
 namespace warplab {
 namespace {
 
-const Effort forced_effort{.rounds = {.fewest = 1, .most = 1},
-                           .of_short_calls = {.fewest = 1, .most = 1},
+const Effort forced_effort{.rounds = {.min = 1, .max = 1},
+                           .of_short_calls = {.min = 1, .max = 1},
                            .samples = 3,
                            .sample_s = 0.3,
                            .total_s = 6,
@@ -56,10 +56,10 @@ Failure fault_while_timed(const Failure& failure) {
             "Does the program allocate memory that it never frees, or end by itself?", failure.place};
 }
 
-/// Measure, and report an error only if the reference also gets one in place of the student's code: code that hoards
-/// memory can make the other process fail. It is the student's fault only if it happens again after the reference:
-/// other programs on the GPU can take its memory for a while. Impossible times are an error only if a second
-/// measurement has them too: a change of clocks or another program can cause them by chance.
+/// Measure, and report an error only if the reference also gets one in place of the student's code, because code that
+/// hoards memory can make the other process fail. The student's code is at fault only if the error occurs again after
+/// the measurement of the reference, because other programs can take the GPU's memory for a while. Impossible times are
+/// an error only if a second measurement also has them, because a change of clocks or another program can cause them.
 Measured measure_confirmed(StageRun& run, StageRun* reference, const Dataset& dataset, const Bandwidth& bandwidth,
                            const Effort& effort, const Baseline& cpu, const Progress& progress,
                            const std::optional<Problem>& inputs) {
@@ -80,7 +80,7 @@ Measured measure_confirmed(StageRun& run, StageRun* reference, const Dataset& da
     return {measured.measurement, fault_while_timed(*measured.error), std::nullopt};
 }
 
-/// Add the parts that do not depend on the program.
+/// Add the fields that do not depend on the program.
 Measurement completed(Measurement m, const Dataset& dataset, const Baseline& cpu, std::optional<double> previous_ratio,
                       bool on_cpu, bool has_reference) {
     m.previous_ratio = previous_ratio;
@@ -136,10 +136,10 @@ class PreviousSolution {
         progress(GradingPhase::baselines, fmt::format("timing the solution of {}, once on this machine", stage_->id));
         const std::unique_ptr<StageRun> run = ready();
         if (!run) return std::nullopt;
-        const Bandwidth& bandwidth = judge_.bandwidth();  // not below, because it would wait for the same lock there
+        const Bandwidth& bandwidth = judge_.bandwidth();  // before keep_numbers, which takes the same lock
         Effort for_ratio = effort;
         for_ratio.points = {};
-        for_ratio.rounds = for_ratio.of_short_calls = {.fewest = 4, .most = 4};
+        for_ratio.rounds = for_ratio.of_short_calls = {.min = 4, .max = 4};
         const std::vector<double> found = keep_numbers(file, name, 1, [&]() -> std::vector<double> {
             const Measured measured =
                 measure_or_error(*run, &reference, dataset, bandwidth, for_ratio, cpu, progress, inputs);
@@ -172,7 +172,7 @@ class PreviousSolution {
     std::filesystem::path source_;
 };
 
-/// Return the inputs, made before the GPU is locked; nothing if that fails. It then fails in measure(), too, which
+/// Return the inputs, made before the GPU is locked; nothing if that fails. measure() then fails in the same way and
 /// reports it.
 std::optional<Problem> make_inputs_without_gpu(const StageRun& run, const Dataset& dataset) {
     try {
@@ -213,7 +213,7 @@ std::unique_ptr<StageRun> solution_of(Judge& judge, const StageRun& run, Task ta
 
 Effort effort_for(const Task& task, bool on_cpu, std::size_t count) {
     if (on_cpu) return forced_effort;
-    Effort effort{.of_short_calls = {.fewest = 4, .most = 16}, .sample_s = 0.05, .verify_s = 0.25};
+    Effort effort{.of_short_calls = {.min = 4, .max = 16}, .sample_s = 0.05, .verify_s = 0.25};
     if (task.options.precise) effort = {};
     if (task.options.sample_s > 0) effort.sample_s = task.options.sample_s;
     effort.total_s /= static_cast<double>(std::max<std::size_t>(count, 1));
@@ -221,9 +221,9 @@ Effort effort_for(const Task& task, bool on_cpu, std::size_t count) {
 }
 
 PointsFor points_for(const Stage& stage, double sequential_s, std::optional<double> previous_ratio) {
-    return [=, most = stage.points.speed](double ratio, double reference_s) {
+    return [=, max_points = stage.points.speed](double ratio, double reference_s) {
         if (std::isnan(ratio) || !(reference_s > 0)) return std::numeric_limits<double>::quiet_NaN();
-        return most * speed_share(ratio * reference_s, speed_marks(reference_s, sequential_s, previous_ratio));
+        return max_points * speed_share(ratio * reference_s, speed_marks(reference_s, sequential_s, previous_ratio));
     };
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Causes that do not depend on the lab. An oracle adds its own (tail_lost, not_cleared …).
+// Causes that do not depend on the lab. Oracles add others (tail_lost, not_cleared …).
 namespace warplab::cause {
 
 // compiling
@@ -41,7 +41,7 @@ inline constexpr auto input_modified = "input_modified";
 inline constexpr auto nan = "nan";
 inline constexpr auto added_to_garbage = "added_to_garbage";  // += on an output that holds nothing yet
 inline constexpr auto wrong_value = "wrong_value";
-inline constexpr auto wrong_result = "wrong_result";  // beside right outputs: a count, or another single number
+inline constexpr auto wrong_result = "wrong_result";  // a wrong count or other number, although the outputs are right
 inline constexpr auto race = "race";                  // same input, different output
 inline constexpr auto return_before_barrier = "return_before_barrier";
 inline constexpr auto grid_too_small = "grid_too_small";  // for oracles, as the next four: the numbers are the output's

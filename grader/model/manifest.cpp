@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The maximum that one request of the protocol between judge and runner can contain.
+// The limits of one request of the protocol between judge and runner.
 constexpr std::size_t max_sizes = 16, max_reals = 256, max_buffers = 16;
 
 const std::map<std::string, ElementType> element_types = {{"float32", ElementType::float32},
@@ -48,7 +48,7 @@ std::vector<std::string> keys_of(const Map& map) {
     return keys;
 }
 
-/// Return the value of one of several words.
+/// Return the value that a word stands for.
 template <class T>
 T pick(const JsonNode& node, const std::map<std::string, T>& choices) {
     const auto word = node.text();
@@ -92,7 +92,7 @@ double read_points(const JsonNode& node) {
     return points;
 }
 
-/// Fail if a name occurs twice; `where` remembers the first place of each.
+/// Fail if a name occurs twice; `where` contains the first place of each name.
 void require_new(const JsonNode& node, const std::string& name, std::string_view what,
                  std::map<std::string, std::string>& where) {
     const auto [first, is_new] = where.emplace(name, node.place());
@@ -109,8 +109,8 @@ void require_schema_1(const JsonNode& document) {
 
 using ReadNames = std::vector<std::string> (*)(const JsonNode&);
 
-std::vector<std::string> read_names(const JsonNode& document, const std::string& key, std::size_t most, ReadNames read,
-                                    std::map<std::string, std::string>& where) {
+std::vector<std::string> read_names(const JsonNode& document, const std::string& key, std::size_t max_names,
+                                    ReadNames read, std::map<std::string, std::string>& where) {
     std::vector<std::string> names;
     const auto list = document.find(key);
     if (!list) return names;
@@ -120,8 +120,9 @@ std::vector<std::string> read_names(const JsonNode& document, const std::string&
             require_new(item, name, "the name", where);
         }
     }
-    if (names.size() > most)
-        list->fail(fmt::format("{} names, but a call carries {} at most; pass tables as a buffer", names.size(), most));
+    if (names.size() > max_names)
+        list->fail(
+            fmt::format("{} names, but a call carries {} at most; pass tables as a buffer", names.size(), max_names));
     return names;
 }
 
@@ -164,7 +165,7 @@ Benchmark read_benchmark(const JsonNode& node) {
 }
 
 Tunable read_tunable(const JsonNode& node) {
-    node.require_only({"macro", "about", "values", "usual"});
+    node.require_only({"macro", "about", "values", "default"});
     Tunable tunable;
     tunable.macro = node.at("macro").text();
     if (!is_macro(tunable.macro))
@@ -177,9 +178,9 @@ Tunable read_tunable(const JsonNode& node) {
             item.fail(fmt::format("the value {} occurs twice; remove one", value));
         tunable.values.push_back(value);
     }
-    tunable.usual = node.at("usual").integer();
-    if (std::ranges::count(tunable.values, tunable.usual) == 0)
-        node.at("usual").fail(fmt::format("the default {} is not among the values; add it", tunable.usual));
+    tunable.default_value = node.at("default").integer();
+    if (std::ranges::count(tunable.values, tunable.default_value) == 0)
+        node.at("default").fail(fmt::format("the default {} is not among the values; add it", tunable.default_value));
     return tunable;
 }
 
@@ -353,7 +354,7 @@ Uses read_uses(const JsonNode& dataset, bool hidden) {
         for (const auto& item : list->items()) {
             const auto use = pick(item, known);
             if (hidden && use == &Uses::check)
-                item.fail("every hidden dataset is checked when grading, and only then; remove \"check\"");
+                item.fail("hidden datasets are always checked when grading, and only then; remove \"check\"");
             if (uses.*use) item.fail("this use occurs twice; remove one");
             uses.*use = true;
         }
@@ -440,9 +441,9 @@ void read_datasets(const JsonNode& document, Visibility visibility, std::map<std
 }
 
 void require_datasets_for(const Stage& stage, const Lab& lab, const JsonNode& list) {
-    const auto any = [&](auto&& wanted) {
+    const auto any = [&](auto&& has_use) {
         return std::ranges::any_of(lab.datasets, [&](const Dataset& dataset) {
-            return !dataset.uses.hidden && dataset.applies_to(stage) && wanted(dataset.uses);
+            return !dataset.uses.hidden && dataset.applies_to(stage) && has_use(dataset.uses);
         });
     };
     if (!any([](const Uses& uses) { return uses.check && !uses.cuda_only; }))
@@ -487,23 +488,24 @@ void require_files(const fs::path& root, const fs::path& folder) {
             throw ManifestError(folder / name, "", fmt::format("this file is missing: {}; write it", what));
 }
 
-/// Require that a tree of solutions or starters has one file for each stage and no other .cu. A kit may lack the tree.
+/// Require that a tree of solutions or starters has one file for each stage and no other .cu file. A kit may lack the
+/// tree.
 void require_tree_agrees(const fs::path& root, const fs::path& tree, const std::vector<Stage>& stages) {
     if (!fs::is_directory(root / tree)) return;
-    std::vector<std::string> wanted;
-    for (const auto& stage : stages) wanted.push_back(stage.id + ".cu");
-    for (const auto& name : wanted)
+    std::vector<std::string> expected;
+    for (const auto& stage : stages) expected.push_back(stage.id + ".cu");
+    for (const auto& name : expected)
         if (!fs::is_regular_file(root / tree / name))
             throw ManifestError(tree / name, "",
                                 "this file is missing: lab.json names the stage; write it, or remove "
                                 "the stage from lab.json");
     for (const auto& entry : fs::directory_iterator(root / tree)) {
         const auto name = entry.path().filename().string();
-        if (entry.path().extension() != ".cu" || std::ranges::count(wanted, name) > 0) continue;
+        if (entry.path().extension() != ".cu" || std::ranges::count(expected, name) > 0) continue;
         throw ManifestError(tree / name, "",
                             fmt::format("no stage of lab.json is called \"{}\".{} Rename the file, or "
                                         "describe the stage",
-                                        entry.path().stem().string(), did_you_mean(name, wanted)));
+                                        entry.path().stem().string(), did_you_mean(name, expected)));
     }
 }
 
@@ -539,32 +541,32 @@ bool Dataset::applies_to(const Stage& stage) const {
     return stages.empty() || std::ranges::count(stages, stage.id) > 0;
 }
 
-bool is_same_stage(std::string_view one, std::string_view other) {
-    return one == other || (is_stage_id(one) && is_stage_id(other) && stage_slug(one) == stage_slug(other));
+bool is_same_stage(std::string_view a, std::string_view b) {
+    return a == b || (is_stage_id(a) && is_stage_id(b) && stage_slug(a) == stage_slug(b));
 }
 
-const Stage& Lab::stage(std::string_view wanted) const {
-    const bool is_number = !wanted.empty() && wanted.size() <= 4 && std::ranges::all_of(wanted, is_digit);
+const Stage& Lab::stage(std::string_view requested) const {
+    const bool is_number = !requested.empty() && requested.size() <= 4 && std::ranges::all_of(requested, is_digit);
     std::vector<std::string> ids, words;
     for (const auto& stage : stages) {
-        if (is_same_stage(wanted, stage.id) || wanted == stage_slug(stage.id)) return stage;
-        if (is_number && std::stoi(std::string(wanted)) == stage_number(stage.id)) return stage;
+        if (is_same_stage(requested, stage.id) || requested == stage_slug(stage.id)) return stage;
+        if (is_number && std::stoi(std::string(requested)) == stage_number(stage.id)) return stage;
         ids.push_back(stage.id);
         words.insert(words.end(), {stage.id, std::string(stage_slug(stage.id))});
     }
-    if (wanted.empty()) throw UsageError(fmt::format("Which STAGE of {}? {}.", name, fmt::join(ids, ", ")));
-    throw UsageError(fmt::format("{} has no stage \"{}\".{} Stages: {}.", name, wanted,
-                                 is_number ? "" : did_you_mean(wanted, words), fmt::join(ids, ", ")));
+    if (requested.empty()) throw UsageError(fmt::format("Which STAGE of {}? {}.", name, fmt::join(ids, ", ")));
+    throw UsageError(fmt::format("{} has no stage \"{}\".{} Stages: {}.", name, requested,
+                                 is_number ? "" : did_you_mean(requested, words), fmt::join(ids, ", ")));
 }
 
-const Dataset& Lab::dataset(std::string_view wanted) const {
+const Dataset& Lab::dataset(std::string_view requested) const {
     std::vector<std::string> names;
     for (const auto& dataset : datasets) {
-        if (wanted == dataset.name) return dataset;
+        if (requested == dataset.name) return dataset;
         if (!dataset.uses.hidden) names.push_back(dataset.name);
     }
-    throw UsageError(fmt::format("{} has no dataset \"{}\".{} Datasets: {}.", name, wanted, did_you_mean(wanted, names),
-                                 fmt::join(names, ", ")));
+    throw UsageError(fmt::format("{} has no dataset \"{}\".{} Datasets: {}.", name, requested,
+                                 did_you_mean(requested, names), fmt::join(names, ", ")));
 }
 
 ManifestError::ManifestError(fs::path file_, std::string place_, std::string what_and_what_to_try)

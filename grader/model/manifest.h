@@ -1,5 +1,5 @@
 #pragma once
-// A lab as its files describe it: labs/<lab>/lab.json and datasets/<lab>/{public,hidden}.json.
+// The description of a lab in labs/<lab>/lab.json and datasets/<lab>/{public,hidden}.json.
 // Schemas: schema/lab.schema.json and schema/datasets.schema.json.
 
 #include <cstddef>
@@ -52,7 +52,7 @@ struct Tunable {
     std::string macro;
     std::string about;
     std::vector<std::int64_t> values;
-    std::int64_t usual = 0;
+    std::int64_t default_value = 0;
 };
 
 /// The sanitizer's counters of a stage's kernels on a dataset; grader/judge/sanitizer/counts.h defines them.
@@ -60,7 +60,7 @@ enum class Counter { device_bytes, thread_bytes, device_accesses, device_atomics
 
 std::string_view counter_name(Counter counter);  // "device_bytes" …
 
-/// The maximum of a counter that code with the stage's technique does not exceed, but code without it does.
+/// A limit for a counter that code exceeds only without the stage's technique.
 struct CounterLimit {
     Counter counter;
     double at_most = 0;
@@ -117,12 +117,12 @@ struct Benchmark {
     int iterations_per_call = 1;  // heat: one call does all 1000
 };
 
-/// A library function that is measured next to a stage: labs/<lab>/peers/<name>.cu defines the contract function with a
-/// call of it. It is timed and never checked (it may solve a problem of the same size for another type).
+/// A library function that is timed for comparison with a stage: labs/<lab>/peers/<name>.cu calls it in the contract
+/// function. Its results are not checked, because it may solve a problem of the same size for another type.
 struct Peer {
     std::string name;   // name of the file, without .cu
     std::string title;  // "cublasSdot"
-    std::string stage;  // id of the stage next to which it is measured
+    std::string stage;  // id of the stage with which it is compared
     std::string about;
     std::vector<std::string> libraries;  // to link: "cublas"
 };
@@ -143,15 +143,15 @@ struct Lab {
     Benchmark benchmark;
 
     std::filesystem::path folder() const { return root / "labs" / name; }
-    /// Return a stage by number ("2", "02"), slug ("dyadic_interleaved") or whole id, also of an earlier version of the
-    /// lab (is_same_stage). Throws UsageError with the choices if there is none.
-    const Stage& stage(std::string_view wanted) const;
-    const Dataset& dataset(std::string_view wanted) const;
+    /// Return a stage by number ("2", "02"), slug ("dyadic_interleaved") or id, which may be from an earlier version of
+    /// the lab (is_same_stage). Throw UsageError with the choices if there is none.
+    const Stage& stage(std::string_view requested) const;
+    const Dataset& dataset(std::string_view requested) const;
 };
 
-/// Return whether two ids mean the same stage of a lab. If a lab gets a stage before it, a stage gets another number
-/// and keeps its slug, which no other stage of the lab has. So reports and files with the old id stay valid.
-bool is_same_stage(std::string_view one, std::string_view other);
+/// Return whether two ids denote the same stage of a lab. If a stage is inserted before it, a stage's number changes,
+/// but not its slug, which is unique in the lab. Reports and files with the old id therefore stay valid.
+bool is_same_stage(std::string_view a, std::string_view b);
 
 /// A mistake in the lab's own files, never the student's mistake.
 class ManifestError : public std::runtime_error {
@@ -176,7 +176,7 @@ struct LabTexts {
 /// datasets have no folder. Throws ManifestError.
 Lab parse_lab(std::string_view name, const LabTexts& texts);
 
-/// Give the hidden datasets their seeds, which stay 0 until grading asks for them; see course_secret in hash.h. Throws
+/// Set the seeds of the hidden datasets, which are 0 otherwise, from the course secret (hash.h). Throw
 /// std::invalid_argument if the secret is empty.
 void resolve_hidden_seeds(Lab& lab, std::string_view secret);
 

@@ -14,7 +14,7 @@ std::string shown(const Parameter& parameter) {
     return std::visit([](const auto& value) { return fmt::format("{}", value); }, parameter);
 }
 
-/// Return null if the parameter is missing and not needed.
+/// Return null if the parameter is missing and optional.
 const Parameter* find(const Dataset& dataset, std::string_view name, bool needed) {
     const auto found = dataset.parameters.find(name);
     if (found != dataset.parameters.end()) return &found->second;
@@ -23,8 +23,8 @@ const Parameter* find(const Dataset& dataset, std::string_view name, bool needed
 }
 
 ManifestError wrong_type(const Dataset& dataset, std::string_view name, const Parameter& value,
-                         std::string_view wanted) {
-    return recipe_error(dataset, fmt::format("\"{}\" is {}, not {}", name, shown(value), wanted));
+                         std::string_view expected) {
+    return recipe_error(dataset, fmt::format("\"{}\" is {}, not {}", name, shown(value), expected));
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 #pragma once
-// Shared by the generators of all oracles: a dataset's parameters, and random bits by position, so that any number of
-// threads can generate any part of an array.
+// Shared by the generators of all oracles: a dataset's parameters, and random bits that depend only on their position,
+// so that threads can generate any part of an array independently.
 
 #include <cstdint>
 #include <initializer_list>
@@ -15,7 +15,7 @@
 
 namespace warplab {
 
-/// SplitMix64's finalizer. It is a bijection, and anybody can compute its inverse.
+/// SplitMix64's finalizer. It is a bijection whose inverse is easy to compute.
 inline std::uint64_t mix_bits(std::uint64_t x) {
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
     x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
@@ -23,7 +23,7 @@ inline std::uint64_t mix_bits(std::uint64_t x) {
 }
 
 /// Return pseudo-random bits: a function of seed, stream (one per array) and index. Hidden seeds have 64 bits and are
-/// added again at the end, so that known elements of a hidden dataset do not reveal its seed, and with it all others.
+/// added again at the end, so that known elements of a hidden dataset reveal neither its seed nor other elements.
 inline std::uint64_t random_bits(std::uint64_t seed, std::uint64_t stream, std::uint64_t index) {
     const std::uint64_t whitening = seed >> 32 ? mix_bits(seed ^ 0xd6e8feb86659fd93ull) : 0;
     const std::uint64_t position =

@@ -14,7 +14,7 @@ namespace {
 
 constexpr double full_mark_ratio = 1.2;  // multiple of the reference's time that still gives all points
 constexpr double zero_mark_ratio = 4;    // multiple of the time for full marks, unless the sequential CPU is slower
-constexpr double clear_ratio = 1.4;      // multiple of the reference's time from which a solution is clearly slower
+constexpr double clear_ratio = 1.4;      // multiple of the reference's time above which a solution is clearly slower
 constexpr double max_open = 0.1;         // share of the points that modelled times may leave open
 constexpr auto no_points_yet = "no points until every dataset passes";
 
@@ -33,8 +33,8 @@ Score pending_score(const Stage& stage) {
     return score;
 }
 
-/// Return the share of the datasets' weight that passed; 0 if none of those has elements. Return nothing if no dataset
-/// ran.
+/// Return the share of the datasets' weight that passed; 0 if no passed dataset has elements. Return nothing if no
+/// dataset ran.
 std::optional<double> correct_share(const StageReport& report) {
     if (report.compilation.verdict == Verdict::failed) return 0.0;
     double earned = 0, possible = 0;
@@ -124,12 +124,12 @@ void score_modelled(const ModelledTime& modelled, Score& score) {
         return;
     }
     score.speed_pending = !range->is_decided;
-    if (range->is_decided) score.speed = range->most;
+    if (range->is_decided) score.speed = range->max;
     const Interval& ratio = *modelled.reference_ratio;
     score.speed_why = fmt::format(
         "modelled for an {}, not measured: {:.2f} times the reference's modelled time ({:.2f} to {:.2f}), {} to {} of "
         "{} points; a GPU decides",
-        modelled.gpu, ratio.median, ratio.low, ratio.high, format_points(range->least), format_points(range->most),
+        modelled.gpu, ratio.median, ratio.low, ratio.high, format_points(range->min), format_points(range->max),
         format_points(score.speed_max));
 }
 
@@ -155,8 +155,8 @@ SpeedMarks speed_marks(double reference, double sequential, const std::optional<
     const double full = full_mark_ratio * reference;
     if (previous_ratio && is_time(*previous_ratio) && *previous_ratio >= clear_ratio)
         return {full, *previous_ratio * reference};
-    const double least = zero_mark_ratio * full;
-    return {full, sequential > least ? sequential : least};
+    const double min_mark = zero_mark_ratio * full;
+    return {full, sequential > min_mark ? sequential : min_mark};
 }
 
 double speed_share(double t, const SpeedMarks& marks) {
@@ -167,9 +167,9 @@ double speed_share(double t, const SpeedMarks& marks) {
 std::optional<PointsRange> modelled_points(double points, const ModelledTime& modelled) {
     if (!modelled.reference_ratio || !modelled.reference_s || !is_time(*modelled.reference_s)) return std::nullopt;
     const SpeedMarks marks = speed_marks(1, modelled.sequential_s / *modelled.reference_s, modelled.previous_ratio);
-    const double least = points * speed_share(modelled.reference_ratio->high, marks);
-    const double most = points * speed_share(modelled.reference_ratio->low, marks);
-    return PointsRange{least, most, most - least <= max_open * points};
+    const double min = points * speed_share(modelled.reference_ratio->high, marks);
+    const double max = points * speed_share(modelled.reference_ratio->low, marks);
+    return PointsRange{min, max, max - min <= max_open * points};
 }
 
 std::optional<Score> score_stage(const Stage& stage, const StageReport& report) {

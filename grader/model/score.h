@@ -23,18 +23,18 @@ double speed_share(double t, const SpeedMarks& marks);
 
 /// The speed points that a modelled time leaves open.
 struct PointsRange {
-    double least = 0, most = 0;
+    double min = 0, max = 0;
     bool is_decided = false;  // narrow enough to count: its upper end
 };
 
-/// Return what a modelled ratio gives of `points`; nothing if there is no ratio.
+/// Return the share of `points` for a modelled ratio; nothing if there is no ratio.
 std::optional<PointsRange> modelled_points(double points, const ModelledTime& modelled);
 
 /// Return the points of one stage, only from its checks and measurements. Return nothing if the judge failed (the
 /// verdict or a dataset is an error) or if no dataset ran. Speed is pending without measurements, or if the reference
 /// was not timed; hygiene is pending without the sanitizer. If a dataset failed, both are 0. If only the CPU backend
-/// refused the file, all points are pending. The sanitizer's findings cost the hygiene points and no others. If it
-/// cannot inspect the file (a feature that the CPU backend refuses), these points are given in full. An ambiguous
+/// refused the file, all points are pending. The sanitizer's findings cost only the hygiene points. If it cannot
+/// inspect the file (because of a feature that the CPU backend refuses), all hygiene points are given. An ambiguous
 /// measurement counts in the student's favour. Modelled times count only if nothing was timed.
 std::optional<Score> score_stage(const Stage& stage, const StageReport& report);
 

@@ -23,7 +23,7 @@ std::vector<double> ratios_of(const Round& round) {
     return ratios;
 }
 
-/// Return the median, and the two values between which it lies with 95% probability, whatever the distribution is.
+/// Return the median, and the two values between which it lies with 95% probability for any distribution.
 Interval interval_of_one(std::vector<double> values) {
     std::ranges::sort(values);
     const auto count = static_cast<double>(values.size());
@@ -70,7 +70,7 @@ constexpr Interval unknown_ratio{std::numeric_limits<double>::quiet_NaN(), std::
                                  std::numeric_limits<double>::quiet_NaN()};
 
 /// Return the geometric mean and its interval. A condition that favours one program in a round may favour the other in
-/// the next round, so rounds of odd and of even number are compared separately if there are enough.
+/// the next round, so odd and even rounds are compared separately if there are enough.
 Interval interval_of_rounds(std::span<const double> medians) {
     std::vector<double> logs;
     for (const double value : medians) logs.push_back(std::log(value));

@@ -19,9 +19,9 @@ struct Round {
 /// samples.
 Interval paired_ratio(std::span<const Round> rounds);
 
-/// Return the same mean with an interval that holds with 99% probability at each of up to 16 looks while rounds are
-/// added. `deviation`: the standard deviation of a round's logarithm, known from other benchmarks; the rounds' own one
-/// and that of their samples count in addition to it, so a single round also has an interval.
+/// Return the same mean with an interval that holds with 99% probability even if it is evaluated up to 16 times while
+/// rounds are added. `deviation`: the standard deviation of a round's logarithm, known from other benchmarks. It is
+/// combined with the deviations of these rounds and of their samples, so that a single round also has an interval.
 Interval sequential_ratio(std::span<const Round> rounds, double deviation);
 
 /// Return (high - low) / 2 / median.

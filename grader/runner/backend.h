@@ -1,5 +1,5 @@
 #pragma once
-// The parts of the runner that differ between the backends; backend_cpu.cpp and backend_cuda.cpp implement them.
+// The parts of the runner that differ between the backends. backend_cpu.cpp and backend_cuda.cpp implement them.
 
 #include <cstddef>
 #include <cstdint>
@@ -59,10 +59,10 @@ void begin_dataset(bool counts_requests);
 /// Return the observations of the last untimed call.
 Observed observed();
 
-/// Name a part of scratch, for warplab::name_part() of driver.h.
+/// Name a part of scratch; see warplab::name_part() in driver.h.
 void name_part(void* begin, std::size_t bytes, const char* name);
 
-/// Called around each untimed call. The backend checks in between what the call leaves behind.
+/// Mark the beginning and the end of each untimed call, so that the backend can check what the call leaves allocated.
 void call_begins();
 void call_ends();
 

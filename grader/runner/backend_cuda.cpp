@@ -1,7 +1,7 @@
 // The runner's side of the CUDA backend: device memory belongs to the judge and arrives as descriptors. The linker
 // redirects the student's calls of a few runtime functions to this file (--wrap; judge/toolchain.h has the list), to
-// count device-to-host bytes and allocations and to name the kernel of a failure. This serves messages and honest
-// mistakes; the judge does not trust it.
+// count device-to-host bytes and allocations and to name the kernel of a failure. The results make messages clearer and
+// reveal honest mistakes; the judge does not trust them.
 
 #include <cuda.h>
 #include <cuda_runtime.h>

@@ -21,8 +21,8 @@ struct Call {
     }
 };
 
-/// For a driver that divides scratch ("divides_scratch" in lab.json): name a part of scratch for the sanitizer, which
-/// ends after its bytes. The runner defines this function. It may be called again.
+/// Name a part of scratch for the sanitizer, with its size, in a driver that divides scratch ("divides_scratch" in
+/// lab.json). The runner defines this function. It may be called again.
 __attribute__((visibility("default"))) void name_part(void* begin, std::size_t bytes, const char* name);
 
 }  // namespace warplab
@@ -33,8 +33,8 @@ void driver_call(const warplab::Call& call);
 /// Return the bytes of scratch that the student's code requests for these sizes (buffers are null here); 0 for none.
 std::size_t driver_scratch_bytes(const warplab::Call& call);
 
-/// Called once, untimed, when the buffers exist and before any other call: the student's code can set up data that
-/// depends only on sizes and parameters (buffers are null here).
+/// Let the student's code set up data that depends only on sizes and parameters (buffers are null here). Called once,
+/// untimed, when the buffers exist and before any other call.
 void driver_prepare(const warplab::Call& call);
 
 /// Return whether the student's code defines <lab>_host. driver_host_call() calls it.

@@ -48,8 +48,8 @@ void fail(Answer& answer, cudaError_t error, const char* what) {
                   cudaGetErrorString(error));
 }
 
-/// Take the judge's orders from the status page and erase them. Runs before the constructors of any object file, so
-/// before the submission's code.
+/// Read the judge's orders from the status page and erase them. This runs before the constructors of all object files,
+/// and thus before the submission's code.
 void take_orders(int, char**, char**) {
     void* memory = mmap(nullptr, sizeof(StatusPage), PROT_READ | PROT_WRITE, MAP_SHARED, protocol::status_fd, 0);
     if (memory == MAP_FAILED) return;

@@ -70,12 +70,12 @@ std::uint32_t dot(const std::uint32_t* x, const std::uint32_t* y, std::size_t n,
 
 // --- explanations of wrong answers ---
 
-constexpr std::size_t max_explained = 1 << 28;  // elements; for more, the sums of all prefixes take too much memory
+constexpr std::size_t max_explained = 1 << 28;  // elements; with more, the sums of all prefixes take too much memory
 const Nouns nouns{.elements = "products", .done = "in the sum", .idle = "add 0"};
 
 std::int32_t as_int(std::uint32_t bits) { return static_cast<std::int32_t>(bits); }
 
-/// A comparison of the wrong answer with the answers that known mistakes give.
+/// Compares the wrong answer with the answers that known mistakes give.
 class Explanation {
   public:
     explicit Explanation(const Situation& situation)
@@ -137,10 +137,10 @@ class Explanation {
         const std::uint32_t before = situation_.before[out].as<std::uint32_t>()[0];
         const std::uint32_t previous =
             situation_.previous ? situation_.previous->arrays[out].as<std::uint32_t>()[0] : 0;
-        const auto not_cleared = [&](std::uint32_t old, const char* whose, const char* hint) {
+        const auto not_cleared = [&](std::uint32_t old, const char* clause, const char* hint) {
             return Mistake{
                 "not_cleared",
-                sentence("The answer is the right one, {}, plus {}, which {}.", as_int(right_), as_int(old), whose),
+                sentence("The answer is the right sum, {}, plus {}, which {}.", as_int(right_), as_int(old), clause),
                 hint};
         };
         if (n_ == 0 && actual_ == before) return empty_not_written("out", "the sum of nothing is 0");
@@ -149,7 +149,7 @@ class Explanation {
         if (actual_ == right_ + previous)
             return not_cleared(
                 previous, "was the answer of the previous call",
-                "Set the sum to which the blocks add to 0 at the beginning of every call, not only of the first.");
+                "Set the sum that the blocks add to to 0 at the beginning of every call, not only of the first.");
         if (actual_ == right_ + before)
             return not_cleared(
                 before, "is what out held before the call",
@@ -159,7 +159,7 @@ class Explanation {
         if (actual_ - right_ == unset)
             return Mistake{
                 "uninitialised",
-                sentence("The answer is the right one, {}, plus 0xFEFEFEFE, which a local variable holds on "
+                sentence("The answer is the right sum, {}, plus 0xFEFEFEFE, which a local variable holds on "
                          "the CPU backend until it is set.",
                          as_int(right_)),
                 "Set every local variable before it is used: a sum, and also a value that is copied to out."};
@@ -186,12 +186,12 @@ class Explanation {
                     sentence(
                         "{} products from beyond the end are in the sum: {} elements were read ({}), and there are {}.",
                         covered - n_, covered, blocks_of(covered, block), n_),
-                    "Threads past the end have no product: let them add 0 where i >= n."};
+                    "Threads past the end have no product: let them add 0 if i >= n."};
         }
         return {};
     }
 
-    /// Threads past the end add 1, as if the sum were a product.
+    /// Threads past the end add 1, the neutral value of a product.
     Guess try_neutral() {
         for (const std::size_t block : common_block_sizes)
             if (const std::size_t idle = (n_ + block - 1) / block * block - n_;
@@ -223,19 +223,20 @@ class Explanation {
         return {};
     }
 
-    /// The host adds as many partial sums as the second kernel made, but takes them from the output of the first
-    /// kernel.
+    /// The host adds the number of partial sums that the second kernel made, but reads them from the first kernel's
+    /// output.
     Guess try_old_partials() {
         if (!situation_.stage.starts_with("04")) return {};
         for (const std::size_t block : common_block_sizes) {
             const std::size_t first = (n_ + block - 1) / block, second = (first + block - 1) / block;
             if (second == first || second * block >= n_ || prefix_[second * block] != actual_) continue;
-            return Mistake{"old_partials",
-                           sentence("Of the {} partial sums of the first kernel, the first {} are in the answer: as "
-                                    "many as the second kernel writes.",
-                                    first, second),
-                           "Each kernel must read what the previous one wrote, and the host must add what the last one "
-                           "wrote. Swap the two pointers after each kernel, e.g. std::swap(partial, next)."};
+            return Mistake{
+                "old_partials",
+                sentence("Of the {} partial sums of the first kernel, the first {} are in the answer: as "
+                         "many as the second kernel writes.",
+                         first, second),
+                "Each kernel must read the output of the previous kernel, and the host must add the output of the "
+                "last kernel. Swap the two pointers after each kernel, e.g. std::swap(partial, next)."};
         }
         return {};
     }
@@ -264,7 +265,7 @@ class Explanation {
                 return Mistake{"first_lost",
                                sentence("Only the last {} are in the sum; the first {}, in whole steps, are not.",
                                         format_plural(n_ - k, "product"), k),
-                               "What the loop over whole steps or vectors adds is lost. Does its body declare a "
+                               "The sum of the loop over whole steps or vectors is lost. Does its body declare a "
                                "variable again that exists outside, or assign with = where += is meant?"};
             return Mistake{"first_lost", sentence("The first {} products are not in the sum.", k),
                            "Does something set out, or the block's sum, to 0 after the first blocks have added to it?"};
@@ -305,19 +306,21 @@ class Explanation {
     }
 
     static Mistake name_part(const Reach& part) {
-        const bool one = part.run == 1 && !part.others;
+        const bool is_single = part.run == 1 && !part.others;
         return {"block_incomplete", describe_part(part, nouns),
-                one && part.first ? "Did you write = instead of +=, so that a sum keeps only the last value? Or do all "
-                                    "threads of a block write to the same element? Each needs its own, such as "
-                                    "products[threadIdx.x]. Or is the wrong element added to the answer? A tree "
-                                    "leaves the block's sum in element 0."
-                : one && part.period >= 32 ? "Thread 0's sum is used before the others' have been added to it: the sum "
-                                             "over the block, or a __syncthreads() before it, is missing."
-                                           : "The sum over a block or warp leaves out the others: look at where its "
-                                             "loop begins, how it steps and when it ends."};
+                is_single && part.first
+                    ? "Did you write = instead of +=, so that a sum keeps only the last value? Or do all "
+                      "threads of a block write to the same element? Each needs its own, such as "
+                      "products[threadIdx.x]. Or is the wrong element added to the answer? A tree "
+                      "leaves the block's sum in element 0."
+                : is_single && part.period >= 32
+                    ? "Thread 0's sum is used before the other sums have been added to it: the sum "
+                      "over the block, or a __syncthreads() before it, is missing."
+                    : "The sum over a block or warp leaves out the others: look at where its "
+                      "loop begins, how it steps and when it ends."};
     }
 
-    /// Thread 0 does all steps of the tree before any other thread has added anything.
+    /// Thread 0 does all steps of the tree before any other thread has added a sum.
     Guess try_missing_barrier() {
         for (const std::size_t block : common_block_sizes) {
             const std::vector<std::uint32_t> threads = sums_modulo(block);
@@ -328,7 +331,7 @@ class Explanation {
                     "missing_barrier",
                     sentence(
                         "Of every block of {} only the products 0, 1, 2, 4, 8 … {} are in the sum: at each step of "
-                        "the tree, thread 0 adds a sum to which no other thread has added anything.",
+                        "the tree, thread 0 adds a sum to which no other thread has added a product.",
                         block, block / 2),
                     "Between two steps of the tree every thread has to wait for all others: __syncthreads() inside the "
                     "loop, after the if. A loop that only one warp runs needs __syncwarp() there instead. If the "
@@ -390,8 +393,8 @@ class Explanation {
         return n_ > 1 << 21 ? Guess() : guess_long_stride(n_, nouns, fits());
     }
 
-    /// Whole tiles of several vectors a thread, and what is left after them, once: blocks step by one tile, or a thread
-    /// keeps only the last vector of a tile.
+    /// A mistake in whole tiles, in which each thread has several vectors: blocks step by one tile, or a thread keeps
+    /// only the last vector of a tile. The elements after the whole tiles are added once.
     Guess try_tiles() const {
         constexpr std::size_t max_blocks = 4096;
         for (const std::size_t tile : {4096, 2048, 8192, 1024, 16384, 512}) {
@@ -438,7 +441,7 @@ class Explanation {
         return {};
     }
 
-    /// One of the two factors has the thread's index in its block in place of the element's index.
+    /// One of the two factors uses the thread's index in its block instead of the element's index.
     Guess try_other_block() {
         for (const std::size_t block : common_block_sizes) {
             if (block >= n_) continue;
@@ -483,7 +486,7 @@ class Explanation {
                 std::vector<std::uint32_t> lanes(threads);
                 const std::vector<std::uint32_t> sums = sums_modulo(threads * elements);
                 for (std::size_t k = 0; k < sums.size(); ++k) lanes[k / elements] += sums[k];
-                for (std::size_t i = n_ / elements * elements; i < n_; ++i) {  // thread 0 and those after it
+                for (std::size_t i = n_ / elements * elements; i < n_; ++i) {  // by thread 0 and the threads after it
                     lanes[i % (threads * elements) / elements] -= product(i);
                     lanes[i % elements] += product(i);
                 }
@@ -492,7 +495,7 @@ class Explanation {
                         if (sum_of_shuffles(lanes, tree.first, tree.last, twice) == actual_)
                             return Mistake{
                                 "tree_step",
-                                sentence("The answer is that of shuffles without the one by {} {}.", tree.lost,
+                                sentence("The answer is that of shuffles without the shuffle by {} {}.", tree.lost,
                                          std::string(tree.lost == 1 ? "lane" : "lanes")),
                                 "In a warp of 32 lanes the distances are 16, 8, 4, 2 and 1: where does the loop begin, "
                                 "and when does it end?"};
@@ -500,7 +503,8 @@ class Explanation {
         return {};
     }
 
-    /// Sum each warp by the wrong tree, then the warps' sums: by the same tree if `twice`, otherwise by a right one.
+    /// Add up each warp by the wrong tree, then the warps' sums: by the same tree if `twice`, otherwise by a right
+    /// tree.
     static std::uint32_t sum_of_shuffles(const std::vector<std::uint32_t>& lanes, std::size_t first, std::size_t last,
                                          bool twice) {
         constexpr std::size_t warp = 32;
@@ -529,7 +533,7 @@ class Explanation {
                 if (actual_ != first * (threads == 32 ? 32 : 32 * 32)) continue;
                 return Mistake{
                     "wrong_shuffle",
-                    sentence("Only what lane 0 of {} adds up is in the sum, {} times: each shuffle gave lane "
+                    sentence("Only the sum of lane 0 of {} is in the answer, {} times: each shuffle gave lane "
                              "0 its own value.",
                              threads == 32 ? "each warp" : "each block's first warp", threads == 32 ? 32u : 1024u),
                     "__shfl_up_sync passes values to higher lanes, so lane 0 gets none. Use __shfl_down_sync, "
@@ -627,7 +631,7 @@ class Explanation {
     static Mistake wrong_step(std::size_t block, const char* step, const char* name, const char* does,
                               const char* right) {
         return {"tree_step",
-                sentence("The answer is that of a tree whose loop ends with {}, with blocks of {}: sums are left out "
+                sentence("The answer is that of a tree whose loop ends with {}, with blocks of {}: sums are omitted "
                          "or added more than once.",
                          step, std::to_string(block)),
                 sentence("Look at the third part of the loop's for (…; …; …). Each step {} the distance between the "
@@ -740,9 +744,9 @@ class Explanation {
                     return Mistake{"lost_updates",
                                    sentence("The sums of blocks {} to {} (of {} elements each) are not in the answer.",
                                             begin->second, k - 1, block),
-                                   "Does a thread reach these elements? If so: blocks add at the same time, and "
-                                   "out += sum, which reads, adds and writes back, loses what others wrote in "
-                                   "between; atomicAdd does not."};
+                                   "Does a thread reach these elements? If so, blocks add at the same time: out += sum "
+                                   "reads, adds and writes back, and loses the sums that other blocks wrote in "
+                                   "between. atomicAdd loses none."};
                 begins.emplace(kept + (right_ - actual_), k);
             }
         }

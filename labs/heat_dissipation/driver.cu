@@ -1,5 +1,5 @@
-// Puts the plain fields of the judge into the padded buffers of the contract, makes the calls (one for every
-// report_every iterations), and copies the answer out.
+// Copies the judge's plain fields into the padded buffers of the contract, makes the calls (one for every report_every
+// iterations), and copies the answer out.
 
 #include <algorithm>
 
@@ -77,13 +77,13 @@ void write_answer(const warplab::Call& call, const Sizes& sizes, const HeatState
 HeatState iterate(const warplab::Call& call, const Sizes& sizes, double* current, double* next, void* scratch) {
     HeatState total{current, 0, 0};
     do {
-        const std::size_t wanted = std::min(sizes.report_every, sizes.max_iterations - total.iterations);
+        const std::size_t requested = std::min(sizes.report_every, sizes.max_iterations - total.iterations);
         name_fields(sizes, current, next);
         const HeatState state = heat_dissipation(current, next, call.buffer<const double>(1), sizes.rows, sizes.columns,
-                                                 call.reals[0], wanted, scratch);
+                                                 call.reals[0], requested, scratch);
         total = {state.field, total.iterations + state.iterations, state.largest_change};
         if (state.field != current && state.field != next) return {nullptr, total.iterations, total.largest_change};
-        if (state.iterations != wanted || state.largest_change < call.reals[0]) break;
+        if (state.iterations != requested || state.largest_change < call.reals[0]) break;
         if (state.field == next) std::swap(current, next);
     } while (total.iterations < sizes.max_iterations);
     return total;
@@ -93,7 +93,7 @@ HeatState iterate(const warplab::Call& call, const Sizes& sizes, double* current
 
 void driver_call(const warplab::Call& call) {
     const Sizes sizes = sizes_of(call);
-    // The fields are at the end of scratch, so that a write past the end of the last one hits the grader's guard.
+    // The fields are at the end of scratch, so that a write past the end of the last field hits the guard zone.
     const std::size_t own = round_up(students_scratch_bytes(sizes));
     auto* current = reinterpret_cast<double*>(static_cast<char*>(call.scratch) + own);
     double* next = current + round_up(sizes.padded_bytes()) / sizeof(double);

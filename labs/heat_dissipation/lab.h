@@ -33,7 +33,7 @@ struct HeatState {
 /// current       device pointer, (rows + 2) x (columns + 2) doubles, row after row. Cell (i, j), counted from 0, is
 ///               current[(i + 1) * (columns + 2) + j + 1]. Around the cells:
 ///                 halo rows       rows 0 and rows + 1 of the buffer, the temperatures above and below the cylinder.
-///                                 They stay as they are, always.
+///                                 They never change.
 ///                 mirror columns  column 0 of the buffer repeats the last column of cells, column columns + 1 repeats
 ///                                 the first one, so that every cell finds its neighbours left and right of it.
 ///               All of this is set when the call begins.

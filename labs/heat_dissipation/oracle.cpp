@@ -42,11 +42,11 @@ double threshold_of(const Problem& problem) { return problem.reals[0]; }
 
 /// Return the largest allowed difference of a cell from the reference after some iterations. A new value is a weighted
 /// mean of old values with weights that add up to 1, so existing errors do not grow. Each iteration adds the rounding
-/// errors of one evaluation: 3 each for the two sums, one for each product, one for their sum, for 1 - c, for two
-/// products and for a sum. On any path these are at most 9, each at most 2^-53 of a term that is not larger than the
-/// hottest cell. In the form old + (1 - c) * (mean - old), the difference can be twice as large, which gives 11. The
-/// weights may be rounded differently, which adds 2. Fused multiply-adds round less often. Both the submission and the
-/// reference round, so the factor is 24.
+/// errors of one evaluation: 3 each for the two sums, one each for the products, for their sum, for 1 - c, for two more
+/// products and for the last sum. Any path has at most 9 of them, each at most 2^-53 of a term that is not larger than
+/// the hottest cell. In the form old + (1 - c) * (mean - old), the difference can be twice as large, which gives 11.
+/// The weights may be rounded differently, which adds 2. Fused multiply-adds round less often. Both the submission and
+/// the reference round, so the factor is 24.
 double rounding_bound(double iterations) { return 24 * iterations * 0x1p-53 * hottest; }
 
 // --- references ---
@@ -236,18 +236,19 @@ Problem from_pictures(const Dataset& dataset) {
     return problem;
 }
 
-/// Return a threshold that ends the iterations after `wanted` of them or, if changes grow there, soon afterwards. Every
-/// iteration's largest change is so far from the threshold that rounding cannot matter.
-double find_threshold(const Dataset& dataset, const Problem& problem, std::size_t wanted) {
+/// Return a threshold that ends the iterations after `min_iterations` or, if changes grow there, soon afterwards. The
+/// largest change of every iteration differs enough from the threshold that rounding does not matter.
+double find_threshold(const Dataset& dataset, const Problem& problem, std::size_t min_iterations) {
     Fields fields(problem);
     const double* c = problem.arrays[conductivity].as<double>().data();
-    double least = std::numeric_limits<double>::infinity();
+    double smallest_change = std::numeric_limits<double>::infinity();
     for (std::size_t done = 1; done <= fields.sizes.max_iterations; ++done) {
         const double change = iterate(fields, c, Execution::openmp);
         fields.exchange();
         const double room = 8 * rounding_bound(static_cast<double>(done));
-        if (done >= wanted && least - change > room) return std::isinf(least) ? change + room : (least + change) / 2;
-        least = std::min(least, change);
+        if (done >= min_iterations && smallest_change - change > room)
+            return std::isinf(smallest_change) ? change + room : (smallest_change + change) / 2;
+        smallest_change = std::min(smallest_change, change);
     }
     throw recipe_error(dataset, fmt::format("it does not end within the {} iterations", fields.sizes.max_iterations));
 }
@@ -282,7 +283,7 @@ struct Rules {
     Halo halo = Halo::fixed;
     double direct = direct_weight, diagonal = diagonal_weight;
     bool in_place = false, exchanges = true;
-    bool without_border = false;   // the rows of a field are read and written `columns` apart
+    bool without_border = false;   // reads and writes the rows of a field `columns` apart
     bool sizes_exchanged = false;  // uses `rows` in place of `columns`, and `columns` in place of `rows`
     std::size_t rows_covered = SIZE_MAX, columns_covered = SIZE_MAX, rows_mirrored = SIZE_MAX;
     std::size_t first_mirrored = 1;  // row of the padded field
@@ -442,7 +443,8 @@ class Mistaken {
     const double* c_;
 };
 
-/// The lanes, and their columns, from which a lane takes neighbours. A negative distance shuffles the other way.
+/// The lanes, and their columns, from which a lane takes neighbours. A negative distance shuffles in the opposite
+/// direction.
 struct Shuffles {
     int up = 1, down = 1;
     bool up_of_left = false, down_of_right = false;
@@ -511,8 +513,8 @@ class Strips {
 };
 
 constexpr auto first_tiled_stage = "07";
-constexpr std::size_t most_later = 300;             // iterations beyond the last one that are tried
-constexpr std::size_t most_explained = 30'000'000;  // cells times iterations; all mistakes then take a few seconds
+constexpr std::size_t max_later = 300;             // iterations beyond the last one that are tried
+constexpr std::size_t max_explained = 30'000'000;  // cells times iterations; all mistakes then take a few seconds
 
 /// Lists possible mistakes; the judge compares the output of each with every element.
 class Suspicions {
@@ -525,7 +527,7 @@ class Suspicions {
           actual_(situation.actual[result].as<double>()),
           done_(static_cast<std::size_t>(answer_[iterations_done])) {
         suspect_no_field();
-        if (sizes_.cells() * std::max<std::size_t>(done_, 1) <= most_explained) suspect_all(situation.stage);
+        if (sizes_.cells() * std::max<std::size_t>(done_, 1) <= max_explained) suspect_all(situation.stage);
         suspect_result();
     }
 
@@ -570,7 +572,7 @@ class Suspicions {
     static bool run_to_end(const Problem& problem, const Rules& rules, std::vector<Array>& outputs,
                            double (*measure)(const Changes& changes, double kept) = take_largest) {
         const Sizes sizes = sizes_of(problem);
-        if (sizes.max_iterations == 0 || sizes.cells() * sizes.max_iterations > most_explained) return false;
+        if (sizes.max_iterations == 0 || sizes.cells() * sizes.max_iterations > max_explained) return false;
         Mistaken mistaken(problem, rules);
         std::size_t done = 0;
         double change = 0;
@@ -600,19 +602,19 @@ class Suspicions {
     /// Predict the submission's own contents of these outputs, so that these do not matter.
     Predict take_actual(std::initializer_list<Buffer> outputs_taken) const {
         return [actuals = actuals_, taken = std::vector<Buffer>(outputs_taken)](std::vector<Array>& outputs) {
-            for (const Buffer one : taken) outputs[one] = actuals[one];
+            for (const Buffer buffer : taken) outputs[buffer] = actuals[buffer];
             return true;
         };
     }
 
     void suspect_no_field() {
         if (actual_[iterations_done] != -1) return;
-        suspect({"no_field", "The field that was returned is neither current nor next.",
-                 "HeatState::field is the one of the two pointers that the answer was written to."},
+        suspect({"no_field", "The returned field is neither current nor next.",
+                 "HeatState::field must be current or next: the pointer to which the answer was written."},
                 take_actual({field, result}));
     }
 
-    /// The iterations are right, but the code ends after a different one.
+    /// The iterations are right, but the code ends after a different iteration.
     void suspect_end() {
         if (!one_call() || done_ == 0) return;
         const std::size_t actual = claimed_iterations();
@@ -631,29 +633,32 @@ class Suspicions {
         if (actual == done_ + 1)
             return Mistake{
                 "stops_one_late", should + " The code does one more.",
-                "Test the change that this very iteration made, right after it: not that of the previous one, "
-                "and not only when the next one begins."};
+                "Test the change of each iteration directly after it: not the change of the previous iteration, "
+                "and not only when the next iteration begins."};
         if (actual + 1 == done_)
-            return Mistake{"one_iteration_missing", should + " The code does one fewer.",
-                           "Begin counting at 0 and go on while fewer than max_iterations are done; the iteration in "
-                           "which all changes are below the threshold counts."};
+            return Mistake{
+                "one_iteration_missing", should + " The code does one fewer.",
+                "Begin counting at 0 and continue while fewer than max_iterations are done; the iteration in "
+                "which all changes are below the threshold counts."};
         if (ends_early() && actual == sizes_.max_iterations)
-            return Mistake{"never_converged", should + " The code went on to the last, although it had converged.",
+            return Mistake{"never_converged",
+                           should + " The code continued to the last iteration, although it had converged.",
                            "Compare the largest change of every iteration with the threshold, and leave the loop."};
-        for (std::size_t k = 2; k <= 128 && actual > done_; ++k)  // tests the change only after every k-th one
+        for (std::size_t k = 2; k <= 128 && actual > done_; ++k)  // tests the change only after every k-th iteration
             if (ends_early() && (done_ + k - 1) / k * k == actual)
-                return Mistake{"tested_every_k_iterations",
-                               sentence("{} The code ends after {}: it looks only after every {} iterations, or one of "
-                                        "few such numbers.",
-                                        should, actual, k),
-                               "The test belongs in every iteration. Where several are done at once, the field of the "
-                               "right one has to be found again: from the last field before it."};
+                return Mistake{
+                    "tested_every_k_iterations",
+                    sentence("{} The code ends after {}: it tests the change only after every {} iterations, or a "
+                             "similar number.",
+                             should, actual, k),
+                    "The test belongs in every iteration. If several iterations are done at once, compute the field "
+                    "of the right iteration again, from the last field before it."};
         return {};
     }
 
     /// Field and change are right for the iteration after which the code ends, so its comparison is wrong.
     void suspect_wrong_comparison(std::size_t last, const std::string& should) {
-        if (sizes_.cells() * last > most_explained) return;
+        if (sizes_.cells() * last > max_explained) return;
         const std::vector<double> changes = last_changes(last);
         double largest = 0;
         for (const double change : changes) largest = std::max(largest, std::abs(change));
@@ -673,7 +678,7 @@ class Suspicions {
     /// The code ends after this number of iterations, with the right change for it or with `change`.
     void suspect_stopped_at(std::size_t last, Mistake mistake, std::optional<double> change = {}) {
         suspect(std::move(mistake), [problem = problem_, last, change](std::vector<Array>& outputs) {
-            if (sizes_of(problem).cells() * last > most_explained) return false;
+            if (sizes_of(problem).cells() * last > max_explained) return false;
             Mistaken right(problem, {});
             double largest = 0;
             for (std::size_t k = 0; k < last; ++k) largest = right.iterate().largest;
@@ -686,27 +691,26 @@ class Suspicions {
     void suspect_other_state(const std::string& should) {
         if (actual_[iterations_done] != answer_[iterations_done]) return;
         if (fits_state(done_ - 1))
-            suspect(
-                {"buffers_not_swapped",
-                 should + " The field that is returned is that of the previous iteration: the other one of the two.",
-                 "What was written last is the answer. If the two are exchanged after each iteration, it is called "
-                 "current then."},
-                take_actual({field}));
-        for (std::size_t later = 1; later <= most_later && ends_early(); ++later) {
-            if (!fits_state(done_ + later)) continue;
-            suspect({"field_too_late",
-                     sentence("{} That is what is reported, but the field that is returned has seen {} more.", should,
-                              later),
-                     "No later iteration may write to the field of the last one: let it do nothing, or do the last "
-                     "pass again from the field it began with."},
+            suspect({"buffers_not_swapped", should + " The returned field is that of the previous iteration.",
+                     "The field that was written last is the answer. If the fields are exchanged after each iteration, "
+                     "it is called "
+                     "current then."},
                     take_actual({field}));
+        for (std::size_t later = 1; later <= max_later && ends_early(); ++later) {
+            if (!fits_state(done_ + later)) continue;
+            suspect(
+                {"field_too_late",
+                 sentence("{} The code reports this number, but the returned field has seen {} more.", should, later),
+                 "No later iteration may write to the field of the last iteration: let it do nothing, or repeat the "
+                 "last pass from the field with which it began."},
+                take_actual({field}));
             return;
         }
     }
 
     /// Return whether the submission's field is that after some iterations. Call it with ascending numbers.
     bool fits_state(std::size_t iterations) {
-        if (sizes_.cells() * iterations > most_explained) return false;
+        if (sizes_.cells() * iterations > max_explained) return false;
         if (!states_) states_.emplace(problem_, Rules{});
         for (; state_ < iterations; ++state_) states_->iterate();
         std::vector<double> cells(sizes_.cells());
@@ -730,13 +734,13 @@ class Suspicions {
               sign_hint},
              [](const Changes& changes, double) { return std::max(changes.with_sign, 0.0); }},
             {{"change_not_cleared", "The largest change of all iterations so far is used, not that of this one.",
-              "What the largest change is collected in has to be 0 when an iteration begins."},
+              "The variable that collects the largest change must be 0 when an iteration begins."},
              [](const Changes& changes, double kept) { return std::max(kept, changes.largest); }},
             {{"mean_change", "The mean of the changes is used, not the largest.",
-              "Iterations end when every change is below the threshold: when the largest is."},
+              "Iterations end when every change, and thus the largest, is below the threshold."},
              [](const Changes& changes, double) { return changes.mean; }},
             {{"one_cell_only", "Only the change of cell (0, 0) is used, not the largest of all.",
-              "The reduction has to reach every cell: look at which values are compared in each of its steps."},
+              "The reduction must include every cell: look at the values that are compared in each of its steps."},
              [](const Changes& changes, double) { return changes.first_cell; }}};
         for (const auto& [mistake, measure] : measures)
             if (mistake.cause != "change_with_sign" || has_sign)
@@ -745,15 +749,16 @@ class Suspicions {
                 });
     }
 
-    /// Return whether so many cells change by more than the reported change that, if a reduction had lost them by
-    /// chance, some of them would become warmer. If they are few, all of them may become colder by chance.
+    /// Return whether enough cells change by more than the reported change that some of them would become warmer if a
+    /// reduction had lost them by chance. If they are few, all of them may become colder by chance.
     bool cools_too_much_to_be_chance() const {
         constexpr long enough = 6;
         const std::size_t ended = claimed_iterations();
-        if (sizes_.cells() * ended > most_explained) return false;
-        const double least = actual_[largest_change] + change_bound();
+        if (sizes_.cells() * ended > max_explained) return false;
+        const double min_change = actual_[largest_change] + change_bound();
         const std::vector<double> changes = last_changes(ended);
-        return std::count_if(changes.begin(), changes.end(), [&](double one) { return -one > least; }) >= enough;
+        return std::count_if(changes.begin(), changes.end(), [&](double change) { return -change > min_change; }) >=
+               enough;
     }
 
     void suspect_rules() {
@@ -774,14 +779,13 @@ class Suspicions {
         };
         const auto halo = [](const std::string& what) {
             return Mistake{
-                "halo_updated",
-                "The rows above and below " + what + "; they have to stay as they are in the beginning.",
+                "halo_updated", "The rows above and below " + what + "; they must never change.",
                 "Rows 0 and rows + 1 of the padded field are never written: cells are rows 1 to rows of it."};
         };
         const std::pair<Mistake, Rules> mistakes[] = {
             {{"buffers_not_swapped",
               "The field has changed as by one iteration only: each iteration begins with the same old field.",
-              "After each iteration current and next change places: std::swap(current, next)."},
+              "Exchange current and next after each iteration: std::swap(current, next)."},
              {.exchanges = false}},
             {{"in_place",
               "New temperatures are computed from new ones: a cell's neighbours have changed already when it is "
@@ -814,13 +818,13 @@ class Suspicions {
               "Direct neighbours have direct_weight each, diagonal ones diagonal_weight."},
              {.direct = 0.125, .diagonal = 0.125}},
             {{"conductivity_inverted", "c and 1 - c are exchanged.",
-              "c is the share of its own temperature that a cell keeps: with c = 1 it stays as it is."},
+              "c is the share of its own temperature that a cell keeps: with c = 1 it does not change."},
              {.conducts = Conductivity::inverted}},
             {{"conductivity_ignored", "The conductivity has no influence: as if c were 0.", ""},
              {.conducts = Conductivity::ignored}},
             {{"comma_index",
               "Every cell has the conductivity of its column's cell in the first row: i has no influence.",
-              "In C++17 a[i, j] is a[j]: the comma throws i away. An index into rows is i * columns + j."},
+              "In C++17 a[i, j] is a[j]: the comma discards i. An index into rows is i * columns + j."},
              {.conducts = Conductivity::first_row}},
             {{"padded_index", "conductivity is read as if it had mirror columns, at i * (columns + 2) + j.",
               "Unlike the fields it has no border: cell (i, j) has conductivity[i * columns + j]."},
@@ -833,12 +837,12 @@ class Suspicions {
         for (const std::size_t block : {1024, 512, 256, 128, 100, 64, 32})
             for (const std::size_t covered : {block, sizes_.rows / block * block})
                 if (covered < sizes_.rows)
-                    suspect(
-                        {"wrong_mirror",
-                         sentence("Only the first {} of {} rows have their mirror columns renewed.", covered,
-                                  sizes_.rows),
-                         "Every row takes a thread of the kernel that mirrors: (rows + threads - 1) / threads blocks."},
-                        {.rows_mirrored = covered});
+                    suspect({"wrong_mirror",
+                             sentence("Only the first {} of {} rows have their mirror columns renewed.", covered,
+                                      sizes_.rows),
+                             "Every row needs a thread of the kernel that updates the mirrors: (rows + threads - 1) / "
+                             "threads blocks."},
+                            {.rows_mirrored = covered});
         for (const std::size_t walk : {8, 4, 16, 32})
             if (walk < sizes_.rows)
                 suspect({"row_not_kept",
@@ -868,13 +872,13 @@ class Suspicions {
                                                                   {"old + c * mean", {1, 0, 0, 1}},
                                                                   {"c * old + (1 + c) * mean", {0, 1, 1, 1}},
                                                                   {"c * old - (1 - c) * mean", {0, 1, -1, 1}}};
-        for (const auto& [words, one] : factors)
+        for (const auto& [words, factor] : factors)
             suspect(
                 {"wrong_operation",
                  sentence("The new values are those of {}, where mean is the weighted sum of the neighbours.", words),
                  "A cell keeps c of its own temperature and takes 1 - c from its neighbours: c * old + (1 - c) * "
                  "mean."},
-                {.factors = one});
+                {.factors = factor});
         const std::pair<const char*, Rules::Conductivity> cells[] = {{"above it", Rules::Conductivity::above},
                                                                      {"below it", Rules::Conductivity::below},
                                                                      {"on its left", Rules::Conductivity::left},
@@ -883,7 +887,7 @@ class Suspicions {
             suspect(
                 {"other_conductivity", sentence("Every cell has the conductivity of the cell {}.", words),
                  "Cell (i, j) has conductivity[i * columns + j], without mirror columns and halo rows. If values are "
-                 "loaded ahead or kept: which row or column are they of when they are used?"},
+                 "loaded ahead or kept: to which row or column do they belong when they are used?"},
                 {.conducts = conducts});
         const std::pair<const char*, Rules> edges[] = {
             {"first and the last row of cells keep", {.first_row_fixed = true, .last_row_fixed = true}},
@@ -896,7 +900,7 @@ class Suspicions {
                     rules);
     }
 
-    /// The mirror columns are read from, or written to, the elements next to the right ones.
+    /// The mirror columns are read from, or written to, neighbours of the right elements.
     void suspect_misplaced_mirror() {
         const auto element = [](int off) {
             return off == 0 ? std::string("columns") : fmt::format("columns {} 1", off < 0 ? '-' : '+');
@@ -922,7 +926,7 @@ class Suspicions {
                                  .misplaced = {left_from, right_to, right_from, right_first, false, false}});
     }
 
-    /// The grid was made for columns x rows, or rounded down.
+    /// The grid has the size for columns x rows, or was rounded down.
     void suspect_coverage() {
         const auto up = [](std::size_t count, std::size_t to) { return (count + to - 1) / to * to; };
         for (const std::size_t x : {32, 16, 8, 64, 128, 256, 4, 1})
@@ -954,11 +958,12 @@ class Suspicions {
             {.rows_covered = rows, .columns_covered = columns});
     }
 
-    /// The kernel uses `rows` in place of `columns`. The changes of cells that it does not compute are unknown.
+    /// The kernel uses `rows` in place of `columns`, and `columns` in place of `rows`. The changes of cells that it
+    /// does not compute are unknown.
     void suspect_exchanged_sizes() {
         const std::size_t iterations = claimed_iterations();
         if (!one_call() || sizes_.rows == sizes_.columns || iterations == 0) return;
-        if (sizes_.cells() * iterations > most_explained) return;
+        if (sizes_.cells() * iterations > max_explained) return;
         for (const std::size_t x : {32, 16, 8, 64, 128, 256})
             for (const std::size_t y : {8, 32, 16, 4, 1, 0}) {  // 0: threads step through all rows
                 const auto covered = [](std::size_t count, std::size_t to) {
@@ -971,7 +976,7 @@ class Suspicions {
                          sentence("The field is handled as if it had {} rows and {} columns; it has {} and {}.",
                                   sizes_.columns, sizes_.rows, sizes_.rows, sizes_.columns),
                          "Are rows and columns exchanged, in a launch's arguments or in the kernel's parameters? The "
-                         "order has to be the same in both."},
+                         "order must be the same in both."},
                         [problem = problem_, rules, iterations, actuals = actuals_](std::vector<Array>& outputs) {
                             Mistaken mistaken(problem, rules);
                             for (std::size_t k = 0; k < iterations; ++k) mistaken.iterate();
@@ -982,12 +987,12 @@ class Suspicions {
             }
     }
 
-    /// The kernel reads next and writes current: what is returned is a field of the iteration before, and its mirror
-    /// columns are renewed only after it was read.
+    /// The kernel reads next and writes current: the returned field is that of the previous iteration, and its mirror
+    /// columns are updated only after it was read.
     void suspect_exchanged_fields() {
         if (!one_call() || done_ < 2 || claimed_iterations() != done_) return;
         suspect({"buffers_not_swapped",
-                 "The field that is returned is that of the iteration before, and its mirror columns were renewed too "
+                 "The returned field is that of the previous iteration, and its mirror columns were updated too "
                  "late: as if the kernel read next and wrote current.",
                  "The kernel reads current and writes next: compare the arguments of the launch with the parameters."},
                 [problem = problem_, last = done_ - 1, actuals = actuals_](std::vector<Array>& outputs) {
@@ -999,7 +1004,7 @@ class Suspicions {
                 });
     }
 
-    /// A neighbour is missing, is subtracted, or stands in the place of another one; or parentheses are missing.
+    /// A neighbour is missing, is subtracted, or replaces another one; or parentheses are missing.
     void suspect_formula() {
         constexpr std::size_t enough = 300'000;  // cells times iterations: there are 72 such mistakes
         if (sizes_.rows < 3 || sizes_.columns < 3 || sizes_.cells() * sizes_.max_iterations > enough) return;
@@ -1023,15 +1028,15 @@ class Suspicions {
             for (std::size_t other = k / 4 * 4; other < k / 4 * 4 + 4; ++other) {
                 if (other == k) continue;
                 rules.times[other] = 2;
-                suspect(formula(sentence("The neighbour {} is added twice, and the one {} not at all.", names[other],
-                                         names[k])),
+                suspect(formula(sentence("The neighbour {} is added twice, and the neighbour {} not at all.",
+                                         names[other], names[k])),
                         rules);
                 rules.times[other] = 1;
             }
         }
     }
 
-    /// Lanes get the value of a wrong lane, or of the wrong one of its two columns.
+    /// Lanes get the value of a wrong lane, or of its wrong column.
     void suspect_shuffles() {
         constexpr std::size_t enough = 400'000;  // cells times iterations
         const std::size_t iterations = claimed_iterations();
@@ -1040,8 +1045,8 @@ class Suspicions {
             for (const Shuffles& shuffles : wrong_shuffles())
                 suspect(
                     {"wrong_lane", describe_shuffles(shuffles),
-                     "A lane has two neighbouring columns. The left one's left neighbour is the right column of "
-                     "the lane before, by __shfl_up_sync with a distance of 1; the right one's right neighbour is "
+                     "A lane has two neighbouring columns. The neighbour on the left is the right column of "
+                     "the lane before, by __shfl_up_sync with a distance of 1; the neighbour on the right is "
                      "the left column of the next lane, by __shfl_down_sync with 1."},
                     [problem = problem_, shuffles, steps, iterations, actuals = actuals_](std::vector<Array>& outputs) {
                         Strips strips(problem, shuffles);
@@ -1106,8 +1111,8 @@ class Suspicions {
                            {"truncated",
                             sentence("The largest change is {}, but {} is reported: that is the same value as a float.",
                                      largest, found),
-                            "Changes are double. Does a float variable, parameter or array hold one on the way, or "
-                            "does a function of float, fabsf or fmaxf, compute it? Use fabs and fmax."},
+                            "Changes are doubles. Is a change stored in a float variable, parameter or array, or "
+                            "computed by a function for float, fabsf or fmaxf? Use fabs and fmax."},
                            found);
     }
 
@@ -1142,7 +1147,7 @@ class Suspicions {
     /// If the reported change is the largest new - old, a missing fabs is as likely as lost cells.
     std::string lost_maximum_hint(const std::vector<double>& changes) const {
         const double found = actual_[largest_change], warmest = *std::max_element(changes.begin(), changes.end());
-        const auto magnitude = [](double one, double other) { return std::abs(one) < std::abs(other); };
+        const auto magnitude = [](double a, double b) { return std::abs(a) < std::abs(b); };
         const double smallest = std::abs(*std::min_element(changes.begin(), changes.end(), magnitude));
         if (found == 0)
             return "Is the largest value that threads exchange kept, or only assigned: max(a, b), and not a = b? And "
@@ -1163,8 +1168,9 @@ class Suspicions {
         return std::string(has_sign ? "Is it the absolute value, fabs(new - old)? And is" : "Is") +
                " every cell compared, with fmax and not fmin in any line? A tree that halves the number of threads "
                "loses some of them unless it is a power "
-               "of two. If the value is another one in another run, threads race: between two steps of a tree all wait "
-               "at a __syncthreads(), and what several blocks or warps write to needs atomicMax.";
+               "of two. If the value differs from run to run, threads race: between two steps of a tree, all of them "
+               "must wait "
+               "at a __syncthreads(), and several blocks or warps may write to a variable only with atomicMax.";
     }
 
     /// Return the largest change of the cells that lie in the first rows * columns elements of a padded field.
@@ -1228,14 +1234,13 @@ class Suspicions {
                  "Iterations end when every change is below the threshold: < and not <=."},
                 found);
         else if (found < largest - change_bound())
-            suspect_stopped_at(
-                ended,
-                {"lost_maximum",
-                 sentence(
-                     "The code ends after {} of {} iterations, as the largest change that it found is too small: {}.",
-                     ended, done_, describe_lost_maximum(changes)),
-                 lost_maximum_hint(changes)},
-                found);
+            suspect_stopped_at(ended,
+                               {"lost_maximum",
+                                sentence("The code ends after {} of {} iterations, because the largest change that it "
+                                         "found is too small: {}.",
+                                         ended, done_, describe_lost_maximum(changes)),
+                                lost_maximum_hint(changes)},
+                               found);
     }
 
     /// The field is right, but the reported values are not: name the wrong value. The judge still looks for a race.
@@ -1257,7 +1262,7 @@ class Suspicions {
                       count_is_wrong && change_is_wrong ? "; " : "", change_is_wrong ? change : ""),
              claims_nothing   ? "Does the program reach the line that sets the result? If the result comes from a "
                                 "std::vector, use v.resize(n): v.reserve(n) adds no elements."
-             : count_is_wrong ? "Every iteration counts that was computed, the last one, too: count it before the "
+             : count_is_wrong ? "Every computed iteration counts, including the last one: count it before the "
                                 "test that ends the loop."
                               : "It is the largest fabs(new - old) of all cells in the last iteration. Is it copied "
                                 "from where the kernel wrote it, after the kernel has written it?"},
@@ -1285,7 +1290,7 @@ class Suspicions {
         }
         const auto all_edges = [&](const std::vector<bool>& wrong, std::size_t end) {
             return std::all_of(wrong.begin() + 1, wrong.begin() + 1 + static_cast<long>((end - 1) / tile),
-                               [](bool one) { return one; });
+                               [](bool is_wrong) { return is_wrong; });
         };
         across = across && sizes_.columns > tile && all_edges(columns, sizes_.columns);
         down = down && sizes_.rows > tile && all_edges(rows, sizes_.rows);
@@ -1293,8 +1298,8 @@ class Suspicions {
         suspect({"tile_edge_wrong",
                  sentence("All wrong cells lie where tiles of {} {} meet, at most {} cells from there.", tile,
                           across ? "columns" : "rows", done_),
-                 "Around a tile belong as many more cells on every side as a pass has iterations, the corners "
-                 "included: are all of them loaded?"},
+                 "A tile needs one more ring of cells around it for each iteration of a pass, including the "
+                 "corners: are all of them loaded?"},
                 take_actual({field, result}));
     }
 
@@ -1304,7 +1309,7 @@ class Suspicions {
     std::span<const double> answer_, actual_;
     std::size_t done_;  // iterations that are right
     std::optional<Mistaken> states_;
-    std::size_t state_ = 0;  // iterations that states_ has done
+    std::size_t state_ = 0;  // the number of iterations that states_ has done
     std::vector<Hypothesis> found_;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// Reads ASCII PGM pictures (P2), as courses publish them: any largest value, comments allowed.
+// Reads ASCII PGM pictures (P2), which may have comments and any largest value.
 
 #include <fmt/format.h>
 
@@ -21,7 +21,7 @@ struct Picture {
     std::vector<double> values;
 };
 
-/// Parses a PGM text. Throws UsageError, which names the file and the line, if the text is invalid.
+/// Parses a PGM text. Throws UsageError with the file and the line if the text is invalid.
 class PgmReader {
   public:
     explicit PgmReader(const std::filesystem::path& file) : name_(file.string()) {
@@ -35,11 +35,11 @@ class PgmReader {
         const std::uint64_t width = number("the width"), height = number("the height"),
                             white = number("the largest value");
         if (width == 0 || height == 0) fail(fmt::format("the picture is {} x {}: it has no pixels", width, height));
-        if (width > most_pixels || height > most_pixels / width)
-            fail(fmt::format("the picture is {} x {}; at most {} pixels are read", width, height, most_pixels));
+        if (width > max_pixels || height > max_pixels / width)
+            fail(fmt::format("the picture is {} x {}; at most {} pixels are read", width, height, max_pixels));
         if (white == 0) fail("the largest value is 0, so no pixel could be brighter than black");
         Picture picture{width, height, {}};
-        // No memory is reserved, because a short file can claim to be large.
+        // Do not reserve memory, because a short file can claim to be large.
         for (std::uint64_t i = 0; i < width * height; ++i) {
             const std::uint64_t value = number(fmt::format("pixel {} of row {}", i % width, i / width).c_str());
             if (value > white)
@@ -53,7 +53,7 @@ class PgmReader {
     }
 
   private:
-    static constexpr std::uint64_t most_pixels = 1 << 28;
+    static constexpr std::uint64_t max_pixels = 1 << 28;
 
     [[noreturn]] void fail(const std::string& what) const {
         throw UsageError(fmt::format("{}:{}: {}.", name_, line_, what));
@@ -67,10 +67,10 @@ class PgmReader {
         }
         if (magic.size() == 2 && magic[0] == 'P' && magic[1] >= '1' && magic[1] <= '7')
             fail(
-                fmt::format("this is a {} file; P2, grey as text, is what can be read. Convert it, for example with "
+                fmt::format("this is a {} file; only P2 (grey, as text) is supported. Convert it, for example with "
                             "`magick in -compress none out.pgm`",
                             magic));
-        fail("this is not a PGM picture: those that can be read begin with P2");
+        fail("this is not a supported PGM picture: it must begin with P2");
     }
 
     /// Skip white space, and comments from # to the end of the line.
@@ -103,7 +103,7 @@ class PgmReader {
         return at == text_.size() || text_[at] == '#' || std::isspace(static_cast<unsigned char>(text_[at]));
     }
 
-    /// Return the next characters, short and printable.
+    /// Return a few of the next characters, in printable form.
     std::string word_here() const {
         std::string word;
         for (std::size_t i = at_; i < text_.size() && !ends_number(i) && word.size() < 20; ++i)

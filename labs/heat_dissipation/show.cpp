@@ -21,19 +21,19 @@ enum Buffer { initial, conductivity, halo, field, result };
 
 const std::filesystem::path own_pictures = "datasets/heat_dissipation";
 constexpr double flops_per_cell = 12;
-constexpr std::size_t most_across = 400;  // pixels of a saved field; cells of larger fields are skipped
-constexpr std::size_t usual_reports = 40;
+constexpr std::size_t max_across = 400;  // pixels of a saved field; cells of larger fields are skipped
+constexpr std::size_t default_reports = 40;
 
 /// Statistics over all cells of a field; NaN if a cell is NaN.
 struct Report {
-    double least = 0, most = 0, mean = 0;
+    double min = 0, max = 0, mean = 0;
 };
 
 Report look_at(std::span<const double> cells) {
     Report report{cells[0], cells[0], 0};
     for (const double cell : cells) {
-        report.least = std::isnan(cell) ? cell : std::min(report.least, cell);
-        report.most = std::isnan(cell) ? cell : std::max(report.most, cell);
+        report.min = std::isnan(cell) ? cell : std::min(report.min, cell);
+        report.max = std::isnan(cell) ? cell : std::max(report.max, cell);
     }
     report.mean = std::accumulate(cells.begin(), cells.end(), 0.0) / static_cast<double>(cells.size());
     return report;
@@ -46,12 +46,12 @@ class HeatShow : public Show {
         low_ = request.number("low", 0, -1000, 1000);
         high_ = request.number("high", 100, -1000, 1000);
         iterations_ = static_cast<std::size_t>(request.number("iterations", 2000, 1, 1e6));
-        const auto usual = static_cast<double>((iterations_ + usual_reports - 1) / usual_reports);
-        every_ = static_cast<std::size_t>(request.number("every", usual, 1, 1e6));
+        const auto default_every = static_cast<double>((iterations_ + default_reports - 1) / default_reports);
+        every_ = static_cast<std::size_t>(request.number("every", default_every, 1, 1e6));
         threshold_ = request.number("threshold", 0, 0, 1000);
         if (iterations_ / every_ > 1000)
-            throw UsageError(fmt::format("every={}: that would be {} reports; take at most 1000.", every_,
-                                         format_count(iterations_ / every_)));
+            throw UsageError(fmt::format("every={} would give {} reports; choose a value that gives at most 1000.",
+                                         every_, format_count(iterations_ / every_)));
         read_pictures(request);
         saved_.open(folder_ / "fields.f32", std::ios::binary);
         save(std::as_const(cells_).as<double>());
@@ -68,13 +68,13 @@ class HeatShow : public Show {
 
     std::string take(const Problem& problem, double call_s) override {
         const auto found = problem.arrays[result].as<double>();
-        const auto wanted = static_cast<double>(problem.sizes[2]);
+        const auto requested = static_cast<double>(problem.sizes[2]);
         std::string lines;
         if (done_ == 0)
             lines = fmt::format("  {:>10}  {:>10}  {:>10}  {:>10}  {:>10}  {:>10}  {:>10}\n", "iterations", "T(min)",
                                 "T(max)", "T(diff)", "T(avg)", "time", "FLOP/s");
-        ended_ = !(found[0] == wanted) || !(found[1] >= threshold_);  // also true for NaN
-        done_ += static_cast<std::size_t>(std::clamp(std::isnan(found[0]) ? 0 : found[0], 0.0, wanted));
+        ended_ = !(found[0] == requested) || !(found[1] >= threshold_);  // also true for NaN
+        done_ += static_cast<std::size_t>(std::clamp(std::isnan(found[0]) ? 0 : found[0], 0.0, requested));
         time_s_ += call_s;
         cells_ = problem.arrays[field].clone();
         const auto cells = std::as_const(cells_).as<double>();
@@ -82,7 +82,7 @@ class HeatShow : public Show {
         const Report report = look_at(cells);
         const double flops = flops_per_cell * static_cast<double>(rows_ * columns_ * done_);
         lines += fmt::format("  {:>10}  {:>10.4f}  {:>10.4f}  {:>10.3e}  {:>10.4f}  {:>10}  {:>10.3e}\n",
-                             format_count(done_), report.least, report.most, found[1], report.mean,
+                             format_count(done_), report.min, report.max, found[1], report.mean,
                              format_seconds(time_s_), time_s_ > 0 ? flops / time_s_ : 0);
         return lines;
     }
@@ -120,13 +120,13 @@ class HeatShow : public Show {
         const heat::Picture other = heat::PgmReader(file).read();
         if (other.width != columns_ || other.height != rows_)
             throw UsageError(
-                fmt::format("{}: the picture of conductivities is {} x {}, that of temperatures {} x {}; "
+                fmt::format("{}: the picture of conductivities is {} x {}, and the picture of temperatures {} x {}; "
                             "they must have the same size.",
                             file, other.width, other.height, columns_, rows_));
         std::copy(other.values.begin(), other.values.end(), conducts.begin());
     }
 
-    std::size_t step() const { return (std::max(rows_, columns_) + most_across - 1) / most_across; }
+    std::size_t step() const { return (std::max(rows_, columns_) + max_across - 1) / max_across; }
     std::size_t saved_rows() const { return (rows_ + step() - 1) / step(); }
     std::size_t saved_columns() const { return (columns_ + step() - 1) / step(); }
 

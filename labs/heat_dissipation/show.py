@@ -19,19 +19,19 @@ import matplotlib.pyplot as plt
 
 COLOURS = mpl.colormaps["inferno"]
 FRAME_MS = 120
-LEAST_ACROSS = 256  # pixels of a frame
-NO_NUMBER = (0, 0.8, 0.8, 1)  # where the code left none
+MIN_ACROSS = 256  # pixels of a frame
+NO_NUMBER = (0, 0.8, 0.8, 1)  # the colour of cells without a number
 
 
 def read_fields(folder: Path) -> tuple[dict, np.ndarray]:
-    """Return the description of the fields, and one field per report; the first one is the initial field."""
+    """Return the description of the fields, and a field for each report, preceded by the initial field."""
     about = json.loads((folder / "fields.json").read_text())
     fields = np.fromfile(folder / "fields.f32", dtype=np.float32)
     return about, fields.reshape(len(about["iterations"]), about["rows"], about["columns"])
 
 
 def draw_map(file: Path, field: np.ndarray, about: dict, title: str) -> None:
-    """A heat map with its scale."""
+    """Draw a heat map with its scale."""
     colours = COLOURS.with_extremes(bad=NO_NUMBER)
     figure, axes = plt.subplots(figsize=(6.4, 4.8), layout="constrained")
     image = axes.imshow(field, cmap=colours, vmin=about["low"], vmax=about["high"], interpolation="nearest")
@@ -42,11 +42,11 @@ def draw_map(file: Path, field: np.ndarray, about: dict, title: str) -> None:
 
 
 def make_frame(field: np.ndarray, about: dict, label: str) -> Image.Image:
-    """A field in colours, at least LEAST_ACROSS pixels wide, with the iterations below it."""
+    """Return a field in colours, at least MIN_ACROSS pixels wide, with the iterations below it."""
     span = about["high"] - about["low"] or 1
     colours = COLOURS.with_extremes(bad=NO_NUMBER)((np.ma.masked_invalid(field) - about["low"]) / span, bytes=True)
     picture = Image.fromarray(colours[..., :3].copy())
-    scale = max(1, -(-LEAST_ACROSS // picture.width))
+    scale = max(1, -(-MIN_ACROSS // picture.width))
     picture = picture.resize((picture.width * scale, picture.height * scale), Image.Resampling.NEAREST)
     frame = Image.new("RGB", (picture.width, picture.height + 18), "white")
     frame.paste(picture)
@@ -55,7 +55,7 @@ def make_frame(field: np.ndarray, about: dict, label: str) -> Image.Image:
 
 
 def main(folder: Path) -> None:
-    """Draws the three pictures into the folder."""
+    """Write the three pictures to the folder."""
     about, fields = read_fields(folder)
     labels = [f"{count:,} iterations" for count in about["iterations"]]
     draw_map(folder / "before.png", fields[0], about, "before")
@@ -72,5 +72,5 @@ def main(folder: Path) -> None:
         print(f"  {folder / name}")
 
 
-if __name__ == "__main__" and (Path(sys.argv[1]) / "fields.json").exists():  # not when the code failed early
+if __name__ == "__main__" and (Path(sys.argv[1]) / "fields.json").exists():  # missing if the code failed early
     main(Path(sys.argv[1]))

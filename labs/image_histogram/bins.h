@@ -12,8 +12,8 @@ namespace warplab {
 
 using Bins = std::array<std::uint32_t, 256>;
 
-/// Count eight pixels at a time, each in separate bins: neighbours are often equal, and an addition to a word that was
-/// just written must wait for this write. Add the counts to `bins`.
+/// Count eight pixels at a time, each in separate bins, and add the counts to `bins`. Neighbours are often equal, and
+/// an addition to a word that was just written must wait for that write.
 inline void count_values(const std::uint8_t* pixels, std::size_t n, Bins& bins) {
     constexpr std::size_t copies = 8;
     Bins copy[copies] = {};
@@ -25,8 +25,8 @@ inline void count_values(const std::uint8_t* pixels, std::size_t n, Bins& bins) 
         for (std::size_t k = 0; k < copies; ++k) ++copy[k][word >> (8 * k) & 0xff];
     }
     for (; i < n; ++i) ++bins[pixels[i]];
-    for (const Bins& one : copy)
-        for (std::size_t v = 0; v < bins.size(); ++v) bins[v] += one[v];
+    for (const Bins& counted : copy)
+        for (std::size_t v = 0; v < bins.size(); ++v) bins[v] += counted[v];
 }
 
 /// Do the same on all cores, each with a part of the pixels and separate bins.

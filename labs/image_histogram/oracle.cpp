@@ -119,7 +119,7 @@ Problem generate_pixels(const Dataset& dataset, std::uint64_t seed, std::size_t 
 
 // --- outputs of students' mistakes ---
 
-// Pixels up to which every block's share is tried, and every place in a vector.
+// The maximum number of pixels for which every block's share, and every place in a vector, is tried.
 constexpr std::size_t max_searched = 1 << 21, max_by_place = 1 << 28;
 const Nouns nouns{"pixels", "counted", 16, "last_pixel_lost"};
 
@@ -203,7 +203,7 @@ class Explanation {
             actual_,
             {{right_ + previous,
               {"not_cleared",
-               "Every bin holds its count plus that of the previous call: counting went on where it had ended.",
+               "Every bin holds its count plus that of the previous call: counting continued where it had ended.",
                "Set the bins in which you count to 0 at the beginning of every call, not only of the first."}},
              {right_ + before_,
               {"not_cleared", "Every bin holds its count plus what it held before the call.",
@@ -264,8 +264,8 @@ class Explanation {
     // --- pixels left out, or counted more than once ---
 
     Guess try_past_end() {
-        constexpr std::size_t most = 1 << 20;
-        if (total_ <= n_ || total_ - n_ > most) return {};
+        constexpr std::size_t max_surplus = 1 << 20;
+        if (total_ <= n_ || total_ - n_ > max_surplus) return {};
         Bins extra{};
         for (std::size_t i = n_; i < total_; ++i) ++extra[situation_.beyond >> (i % 4 * 8) & 0xff];
         if (actual_ == right_ + extra)
@@ -280,11 +280,11 @@ class Explanation {
     }
 
     /// If all pixels are equal, their values do not show which of them are lost. If more than a block's pixels are
-    /// lost, counters that are too small are likelier than lost blocks, which other pictures show.
+    /// lost, counters that are too small are more likely than lost blocks, which other pictures show.
     Guess try_one_value() {
         const std::size_t lost = n_ - total_;
-        const bool one = std::count(right_.begin(), right_.end(), 0u) == 255;
-        if (!one || total_ >= n_ || lost % 256 || lost <= 1024) return {};
+        const bool is_single_value = std::count(right_.begin(), right_.end(), 0u) == 255;
+        if (!is_single_value || total_ >= n_ || lost % 256 || lost <= 1024) return {};
         return name_overflow(lost % 65536 ? 256 : 65536);
     }
 
@@ -321,8 +321,8 @@ class Explanation {
         Guess guess = guess_share(n_, nouns, is_lost, true);
         if (!guess) return {};
         return Mistake{
-            "one_block_lost", "Lost is what is said to be all: " + guess->message,
-            "When partial bins are added by halves and their number is odd, one has no partner: it has to be kept."};
+            "one_block_lost", "The pixels named here are lost, and all others are counted: " + guess->message,
+            "If partial bins are added by halves and their number is odd, one of them has no partner: keep it."};
     }
 
     /// Partials are added in halves, rounded down, so the last of an odd number is lost.
@@ -339,13 +339,14 @@ class Explanation {
                 if (counted != total_ ||
                     actual_ != count_times([&](std::size_t i) { return kept[i / block % blocks]; }))
                     continue;
-                return Mistake{"partials_lost",
-                               sentence("{} of {} pixels are counted. When {} partial bins were left, or a multiple, "
-                                        "the last one had no partner and was lost{}.",
-                                        total_, n_, blocks,
-                                        std::count(kept.begin(), kept.end(), false) > 1 ? ", and others after it" : ""),
-                               "When the number of partial bins is odd, one has no partner and has to be kept: half = "
-                               "(left + 1) / 2 stay, and left - half are added to the first ones."};
+                return Mistake{
+                    "partials_lost",
+                    sentence("{} of {} pixels are counted. When {} partial bins were left, or a multiple, "
+                             "the last one had no partner and was lost{}.",
+                             total_, n_, blocks,
+                             std::count(kept.begin(), kept.end(), false) > 1 ? ", and others after it" : ""),
+                    "If the number of partial bins is odd, one of them has no partner and must be kept: half = "
+                    "(left + 1) / 2 stay, and left - half are added to the first of them."};
             }
         return {};
     }
@@ -354,8 +355,8 @@ class Explanation {
     Guess try_transposed_partials() {
         if (n_ > max_searched || total_ != n_) return {};
         for (const std::size_t block : {256, 128, 512, 1024}) {
-            const std::size_t most = std::min<std::size_t>((n_ + block - 1) / block, 2048);
-            for (std::size_t blocks = 2; blocks <= most; ++blocks) {
+            const std::size_t max_blocks = std::min<std::size_t>((n_ + block - 1) / block, 2048);
+            for (std::size_t blocks = 2; blocks <= max_blocks; ++blocks) {
                 if (actual_ != add_transposed(block, blocks)) continue;
                 return Mistake{
                     "transposed",
@@ -394,10 +395,10 @@ class Explanation {
 
     Guess try_values() {
         if (const std::uint32_t all = actual_[0];
-            all > 0 && std::ranges::all_of(actual_, [&](std::uint32_t one) { return one == all; }) && total_ != n_ &&
-            all != before_[0])
+            all > 0 && std::ranges::all_of(actual_, [&](std::uint32_t count) { return count == all; }) &&
+            total_ != n_ && all != before_[0])
             return Mistake{"value_added", sentence("Every bin holds {}, whatever the picture.", all),
-                           "Does each block add the same number, such as 1, to every bin? It adds its own count of "
+                           "Does each block add the same number, such as 1, to every bin? It must add its own count of "
                            "the bin: atomicAdd(&bins[bin], block_bins[bin])."};
         if (actual_ == for_each_bin([&](std::size_t v) { return static_cast<std::uint32_t>(v) * right_[v]; }))
             return Mistake{"value_added", "Bin v holds v times its count: each pixel adds its value.",
@@ -420,7 +421,7 @@ class Explanation {
             {"Bin v holds the count of v + 128, as if pixels were signed.", [](int v) { return (v + 128) % 256; }},
             {"Two values share each bin: the pixels are halved.", [](int v) { return v / 2; }},
             {"Pixels are cut to seven bits.", [](int v) { return v % 128; }},
-            {"Pixels are scaled by 255 / 256 on the way.", [](int v) { return v * 255 / 256; }},
+            {"Pixels are scaled by 255 / 256 before they are counted.", [](int v) { return v * 255 / 256; }},
             {"Black pixels are not counted.", [](int v) { return v ? v : -1; }},
             {"Pixels of 128 and more are not counted, as if they were signed.",
              [](int v) { return v < 128 ? v : -1; }}};
@@ -436,7 +437,7 @@ class Explanation {
         return {};
     }
 
-    /// Words and vectors contain several pixels: some are forgotten, or counted twice in place of others.
+    /// Words and vectors contain several pixels: some are omitted, or counted twice in place of others.
     Guess try_bytes() {
         if (n_ > max_by_place) return {};
         for (const std::size_t end : {n_, n_ / 4 * 4, n_ / 16 * 16}) {  // the rest may be counted one by one
@@ -452,7 +453,7 @@ class Explanation {
         return {};
     }
 
-    /// One of the four values in each word is read from a wrong bit on.
+    /// One of the four values in each word is read from a wrong bit.
     Guess try_shifts() {
         if (n_ > max_searched) return {};
         const std::size_t words = n_ / 4;

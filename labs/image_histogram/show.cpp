@@ -1,4 +1,4 @@
-// Counts a picture's channels, and writes histogram.csv and picture.png, from which show.py draws.
+// Counts a picture's channels, and writes histogram.csv and picture.png, which show.py reads.
 
 #include "grader/judge/lab/show.h"
 
@@ -42,9 +42,10 @@ class HistogramShow : public Show {
         const std::string name = column_name(counts_.size());
         counts_.push_back({});
         std::copy_n(counted.begin(), bin_count, counts_.back().begin());
-        const auto most = std::max_element(counted.begin(), counted.end());
-        return fmt::format("  {:<6} {} for {} pixels; most have the value {}: {}\n", name, format_seconds(call_s),
-                           format_count(picture_.pixels()), most - counted.begin(), format_count(*most));
+        const auto most_frequent = std::max_element(counted.begin(), counted.end());
+        return fmt::format("  {:<6} {} for {} pixels; the most frequent value is {}: {} pixels\n", name,
+                           format_seconds(call_s), format_count(picture_.pixels()), most_frequent - counted.begin(),
+                           format_count(*most_frequent));
     }
 
     std::string finish() override {
@@ -56,7 +57,7 @@ class HistogramShow : public Show {
         file << "\n";
         for (std::size_t v = 0; v < bin_count; ++v) {
             file << v;
-            for (const auto& one : counts_) file << "," << one[v];
+            for (const auto& channel : counts_) file << "," << channel[v];
             file << "\n";
         }
         file.close();

@@ -1,4 +1,4 @@
-"""Draws what `make show` counted: the picture, and beside it how often each value occurs.
+"""Draws the result of `make show`: the picture, and next to it how often each value occurs.
 
 .venv/bin/python labs/image_histogram/show.py FOLDER, where picture.png and histogram.csv lie; writes histogram.png.
 """
@@ -20,14 +20,14 @@ COLOURS = {"grey": "#57606a", "red": "#cf222e", "green": "#1a7f37", "blue": "#09
 
 
 def read_counts(table: Path) -> dict[str, list[int]]:
-    """The columns of histogram.csv by their names, without the first, which holds the values 0 to 255."""
+    """Return the columns of histogram.csv by name, without the first, which contains the values 0 to 255."""
     with table.open(newline="") as file:
         rows = list(csv.DictReader(file))
     return {name: [int(row[name]) for row in rows] for name in rows[0] if name != "value"}
 
 
 def draw_counts(axes: Axes, name: str, counts: list[int], total: int) -> None:
-    """One channel's histogram, in percent of its pixels."""
+    """Draw a channel's histogram, in percent of its pixels."""
     shares = [100 * count / total for count in counts]
     axes.stairs(shares, [value - 0.5 for value in range(257)], fill=True, color=COLOURS[name], alpha=0.85)
     axes.set_xlim(-0.5, 255.5)
@@ -38,7 +38,7 @@ def draw_counts(axes: Axes, name: str, counts: list[int], total: int) -> None:
 
 
 def draw(folder: Path) -> Path:
-    """The picture on the left, a histogram for each channel on the right."""
+    """Draw the picture on the left and a histogram for each channel on the right."""
     picture = imread(folder / "picture.png")
     counts = read_counts(folder / "histogram.csv")
     total = picture.shape[0] * picture.shape[1]
@@ -57,5 +57,5 @@ def draw(folder: Path) -> Path:
     return file
 
 
-if __name__ == "__main__" and (Path(sys.argv[1]) / "histogram.csv").exists():  # not when the code failed early
+if __name__ == "__main__" and (Path(sys.argv[1]) / "histogram.csv").exists():  # missing if the code failed early
     print(f"  {draw(Path(sys.argv[1]))}")

@@ -132,12 +132,11 @@ Value make_edges(const Recipe& recipe) {
 /// Bins that are far apart or adjacent, each with an exact count around the cap or around 256, in random order. The
 /// remaining values are in the last bin.
 Value make_counts(const Recipe& recipe) {
-    static constexpr std::size_t wanted[] = {126, 127, 128, 1,   129, 253, 2,   254,
-                                             255, 256, 125, 257, 383, 384, 511, 512};
+    static constexpr std::size_t cycle[] = {126, 127, 128, 1, 129, 253, 2, 254, 255, 256, 125, 257, 383, 384, 511, 512};
     const std::size_t n = recipe.shape.n, all = recipe.shape.bins();
     auto list = std::make_shared<std::vector<std::uint32_t>>();
     for (std::size_t k = 0; list->size() < n; ++k) {
-        const std::size_t count = std::min(wanted[k % std::size(wanted)], n - list->size());
+        const std::size_t count = std::min(cycle[k % std::size(cycle)], n - list->size());
         const std::size_t bin = k / 16 % 2 ? k * 4099 % all : (k / 16 * 64 + k % 16) % all;
         list->insert(list->end(), count, static_cast<std::uint32_t>(bin));
     }
@@ -174,7 +173,7 @@ Shape read_shape(const Dataset& dataset) {
 
 // --- references ---
 
-/// As in the talk, a bin that has reached the cap stays there.
+/// A bin that has reached the cap does not change any more, as in the talk.
 void count_values(const std::uint32_t* from, std::size_t n, std::uint8_t* to, std::size_t bins) {
     std::fill_n(to, bins, std::uint8_t{0});
     for (std::size_t i = 0; i < n; ++i)
@@ -183,9 +182,9 @@ void count_values(const std::uint32_t* from, std::size_t n, std::uint8_t* to, st
 
 // --- outputs of students' mistakes ---
 
-constexpr auto first_with_shares = "02";         // the first stage with several blocks for a histogram
-constexpr auto first_with_window = "04";         // the first stage with bins in shared memory
-constexpr std::size_t most_explained = 1 << 26;  // bins and values of a call
+constexpr auto first_with_shares = "02";        // the first stage with several blocks for a histogram
+constexpr auto first_with_window = "04";        // the first stage with bins in shared memory
+constexpr std::size_t max_explained = 1 << 26;  // bins and values of a call
 
 std::uint8_t capped(std::uint32_t count) { return static_cast<std::uint8_t>(std::min(count, soft_cap)); }
 bool fits_count(std::uint32_t count, std::uint8_t found) {
@@ -207,7 +206,7 @@ class Explanation {
 
     std::vector<Hypothesis> found() {
         using E = Explanation;
-        if (actual_.size() + values_.size() > most_explained) return {};
+        if (actual_.size() + values_.size() > max_explained) return {};
         counts_ = count([](std::size_t, std::size_t) { return 1; });
         for (std::size_t b = 0; b < counts_.size(); ++b)
             if (!fits_count(counts_[b], actual_[b])) wrong_.push_back(b);
@@ -260,7 +259,7 @@ class Explanation {
     }
 
     Guess try_nothing() {
-        if (std::any_of(actual_.begin(), actual_.end(), [](std::uint8_t one) { return one > 0; })) return {};
+        if (std::any_of(actual_.begin(), actual_.end(), [](std::uint8_t bin) { return bin > 0; })) return {};
         return Mistake{"nothing_counted", "Every bin is 0: no value is counted at all.",
                        "Does each thread call the function that counts, for its values, and does this write to the "
                        "bin? atomicCAS(word, seen, wanted) writes `wanted` only if the word is still `seen`. Or are "
@@ -274,9 +273,10 @@ class Explanation {
         return false;
     }
 
-    /// Counts are missing only if a later byte of the word is not 0, more often than by chance: it is not masked.
+    /// Counts are missing only if a later byte of the word is not 0, more often than by chance: that byte is not
+    /// masked.
     Guess try_mask() {
-        constexpr double most_chance = 1e-4;
+        constexpr double max_chance = 1e-4;
         if (!all_wrong([&](std::size_t b) { return actual_[b] < counts_[b] && has_later_neighbour(b); })) return {};
         std::size_t with_later = 0, used = 0;
         for (std::size_t b = 0; b < counts_.size(); ++b) {
@@ -284,11 +284,11 @@ class Explanation {
             with_later += counts_[b] > 0 && has_later_neighbour(b);
         }
         const double share = static_cast<double>(with_later) / static_cast<double>(used);
-        if (std::pow(share, static_cast<double>(wrong_.size())) > most_chance) return {};
+        if (std::pow(share, static_cast<double>(wrong_.size())) > max_chance) return {};
         return Mistake{"mask_missing",
                        "Counts are missing only in bins that share their word with a later bin that is not empty: " +
                            say_counted(first_) + ".",
-                       "After the shift the later bins of the word are still there, above the eight bits of this one: "
+                       "After the shift, the later bins of the word are still there, above the eight bits of this bin: "
                        "seen >> shift & 255 is the bin."};
     }
 
@@ -332,7 +332,7 @@ class Explanation {
         return {};
     }
 
-    /// `factor`: what a value adds in a bin, compared with one in the bin before it.
+    /// `factor`: the number that a value adds to a bin, divided by the number for the previous bin.
     Guess try_bit_shift(std::uint32_t factor) const {
         constexpr std::uint32_t small = 64;
         std::size_t found = 0, first = 0;
@@ -363,12 +363,12 @@ class Explanation {
                 if (blocks == 1 || block >= shape_.n || !fits_reach(part)) continue;
                 if (shape_.n > part.period)
                     return Mistake{"stride_too_long", describe_part(part, nouns),
-                                   "A thread goes on by the number of threads that count the same histogram, not by "
-                                   "that of all blocks: gridDim.x blocks do not work on one."};
+                                   "A thread steps by the number of threads that count the same histogram, not by the "
+                                   "threads of all blocks: gridDim.x blocks do not work on the same histogram."};
                 return Mistake{
                     "stride_too_long",
                     sentence("Of each histogram's {} values only the first {} are counted.", shape_.n, block),
-                    "A block has fewer threads than values: does each thread go on to the value a block's size "
+                    "A block has fewer threads than values: does each thread continue with the value a block's size "
                     "further, until the end?"};
             }
         return {};
@@ -393,8 +393,9 @@ class Explanation {
             sentence("{} bins that no value falls into hold what they held before the call, the first {} in {}{}.",
                      empty, actual_[first], describe(first), cleared ? "; others are cleared" : ""),
             cleared
-                ? "Which bins does each block clear, and do these cover the histogram? What one block clears, others "
-                  "may count in only after it."
+                ? "Which bins does each block clear, and do these cover the histogram? Other blocks may count in these "
+                  "bins "
+                  "only afterwards."
                 : "bins holds garbage before the call: set it to 0, in every call, before the first value is counted."
                   " The arguments of cudaMemset are the address, the value and the number of bytes, in this order."};
     }
@@ -402,7 +403,8 @@ class Explanation {
     /// Bytes exceeded 255: they carried into the next bin of the word, or began at 0 again.
     Guess try_carry() {
         std::optional<std::size_t> wrapped, carried;
-        if (all_wrong([&](std::size_t b) { return actual_[b] == 0 && counts_[b] % 256 != 0; })) return {};  // just lost
+        if (all_wrong([&](std::size_t b) { return actual_[b] == 0 && counts_[b] % 256 != 0; }))
+            return {};  // simply lost
         for (const std::size_t b : wrong_) {
             if (counts_[b] > 255 && actual_[b] < soft_cap)
                 wrapped = wrapped.value_or(b);
@@ -416,13 +418,13 @@ class Explanation {
                            sentence("A full byte has carried into its neighbour: {} is {}, and {} values fall into it; "
                                     "{} fall into the previous bin, in the same word.",
                                     describe(*carried), actual_[*carried], counts_[*carried], counts_[*carried - 1]),
-                           "A byte may never be added to when it holds 255. Between the read and the atomicAdd, "
-                           "other threads add, too: up to one each of all that are under way."};
+                           "Never add to a byte that holds 255. Between the read and the atomicAdd, other threads "
+                           "add, too: at most once for each thread that runs."};
         return Mistake{"wrapped",
                        sentence("A bin went beyond 255 and began at 0 again: {} is {}, and {} values fall into it.",
                                 describe(*wrapped), actual_[*wrapped], counts_[*wrapped]),
-                       "A byte holds 255 at most. Do not add to a bin from soft_cap on, whatever other threads do "
-                       "between your read and your addition."};
+                       "A byte holds 255 at most. Do not add to a bin that has reached soft_cap, no matter what other "
+                       "threads do between your read and your addition."};
     }
 
     Guess try_cap_too_low() {
@@ -430,7 +432,7 @@ class Explanation {
         if (cap >= soft_cap || cap == 0 || wrong_.size() < 2) return {};
         if (!all_wrong([&](std::size_t b) { return actual_[b] == cap && counts_[b] > cap; })) return {};
         if (all_wrong([&](std::size_t b) { return counts_[b] % 256 == cap; })) return {};  // began at 0 again
-        if (std::any_of(actual_.begin(), actual_.end(), [&](std::uint8_t one) { return one > cap; })) return {};
+        if (std::any_of(actual_.begin(), actual_.end(), [&](std::uint8_t bin) { return bin > cap; })) return {};
         return Mistake{"cap_too_low", sentence("No bin goes beyond {}: counts are exact up to {}.", cap, soft_cap - 1),
                        "A bin that holds less than soft_cap, 127, takes one more."};
     }
@@ -455,7 +457,7 @@ class Explanation {
                        "the histogram?"};
     }
 
-    /// Histograms are mixed up.
+    /// A histogram is in the wrong place, or has the values of another one.
     Guess try_other_one() {
         if (shape_.histograms < 2) return {};
         const std::size_t all = shape_.bins();
@@ -518,10 +520,11 @@ class Explanation {
                 const std::size_t vectors = (n - head(h)) / 4 * 4;
                 return i >= vectors && i < vectors + head(h) ? 2 : 1;
             })))
-            return Mistake{"tail_twice",
-                           "Where a histogram begins with values before its first aligned vector, as many values are "
-                           "counted twice: the last ones of the last whole vector.",
-                           "The values after the last whole vector begin at head + vectors * 4, not at vectors * 4."};
+            return Mistake{
+                "tail_twice",
+                "If a histogram begins with values before its first aligned vector, the same number of values is "
+                "counted twice: the last ones of the last whole vector.",
+                "The values after the last whole vector begin at head + vectors * 4, not at vectors * 4."};
         for (const bool from_head : {true, false})
             if (fits(count([&](std::size_t h, std::size_t i) -> int {
                     const std::size_t tail = head(h) + (n - head(h)) / 4 * 4, begin = from_head ? head(h) : 0;
@@ -537,7 +540,7 @@ class Explanation {
         if (!fits(count([&](std::size_t h, std::size_t i) { return i >= head(h); }))) return {};
         return Mistake{
             "head_lost", "The values before each histogram's first aligned vector of four are not counted.",
-            "Where n is no multiple of 4, most histograms begin with up to three values that no vector holds."};
+            "If n is not a multiple of 4, most histograms begin with up to three values that no vector holds."};
     }
 
     Guess try_components() {
@@ -574,7 +577,7 @@ class Explanation {
             sentence(
                 "In histogram {}, all counts of rows {} to {}, columns {} to {} are missing, and all others are there.",
                 h, low.y, high.y, low.x, high.x),
-            "What is counted in shared memory has to be written to the histogram when all threads of the block have "
+            "The counts in shared memory must be written to the histogram when all threads of the block have "
             "counted."};
     }
 
@@ -617,7 +620,7 @@ class Explanation {
     /// Each share is complete or completely missing; if several are missing, by more than chance.
     template <class Owner>
     std::vector<std::size_t> lost_shares(std::size_t split, Owner owner) const {
-        constexpr std::size_t enough = 16;  // bins that are as the first of their share is
+        constexpr std::size_t enough = 16;  // bins that are lost or complete, like the first of their share
         std::vector<std::size_t> right(split), missing(split), lost;
         for (std::size_t b = 0; b < counts_.size(); ++b)
             if (counts_[b]) ++(actual_[b] ? right : missing)[owner(b)];
@@ -628,7 +631,8 @@ class Explanation {
             there += std::max<std::size_t>(right[part], 1) - 1;
             gone += std::max<std::size_t>(missing[part], 1) - 1;
         }
-        const bool others_counted = std::any_of(right.begin(), right.end(), [](std::size_t one) { return one > 0; });
+        const bool others_counted =
+            std::any_of(right.begin(), right.end(), [](std::size_t count) { return count > 0; });
         if (!others_counted || (lost.size() > 1 && std::min(there, gone) < enough)) return {};
         return lost;
     }
@@ -642,7 +646,7 @@ class Explanation {
                 "window_misplaced",
                 sentence("{} bins hold the count of another bin, {} columns and {} rows away, the first in {}.", moved,
                          std::abs(dx), std::abs(dy), describe(first_)),
-                "Counting and writing have to agree on where the window begins."};
+                "Counting and writing must use the same beginning of the window."};
         };
         for (const long dy : {0L, 1L, -1L, 2L, -2L, 4L, -4L})
             for (const long dx : {16L, -16L, 4L, -4L, 1L, -1L, 2L, -2L, 8L, -8L, 12L, -12L, 0L})
@@ -695,7 +699,7 @@ class Explanation {
         return stale_result("The histograms are those", "the values have");
     }
 
-    /// In each histogram, bins below a row are right, and those from there on 0.
+    /// In each histogram, the bins above a row are right, and all others are 0.
     Guess try_rows_lost() {
         const bool has_shares = situation_.stage.empty() || situation_.stage >= first_with_shares;
         if (!has_shares || !all_wrong([&](std::size_t b) { return actual_[b] == 0; })) return {};
@@ -713,7 +717,7 @@ class Explanation {
 
     Guess try_lost() {
         std::size_t missing = 0;
-        bool partly = false;  // an update that is lost leaves others of the same bin
+        bool partly = false;  // after a lost update, the bin still has other counts
         for (const std::size_t b : wrong_) {
             if (actual_[b] >= capped(counts_[b])) return {};
             missing += capped(counts_[b]) - actual_[b];
@@ -726,9 +730,9 @@ class Explanation {
                            "Does a block exist for each of these bins, does it count their values, and does nothing "
                            "clear or overwrite them later?"};
         return Mistake{"lost_updates",
-                       sentence("{} of {} values are missing in {}, and none is too many: {}.", missing,
+                       sentence("{} of {} values are missing in {}, and no bin holds too many: {}.", missing,
                                 shape_.histograms * shape_.n, format_plural(wrong_.size(), "bin"), say_counted(first_)),
-                       "Is every value looked at, and does a thread whose atomicCAS found another word try again? Is a "
+                       "Is every value processed, and does a thread whose atomicCAS found another word try again? Is a "
                        "bin cleared after another thread has counted in it, or a list full? Threads that read, add and "
                        "write without an atomic on the whole word lose counts, too."};
     }
@@ -760,7 +764,7 @@ class LargeHistogram : public Oracle {
         return problem;
     }
 
-    /// Make one histogram after the other, or one per core at a time, so that each core's bins stay in its cache.
+    /// Make one histogram at a time, or one per core, so that each core's bins stay in its cache.
     void reference(Problem& problem, Execution how) const override {
         const Shape shape = shape_of(problem);
         const auto* from = problem.arrays[values].as<std::uint32_t>().data();
@@ -787,7 +791,7 @@ class LargeHistogram : public Oracle {
         return true;
     }
 
-    /// Below the soft cap, a bin must be exact; from the cap on, any value that is not below the cap is right.
+    /// Below the soft cap, a bin must be exact; otherwise, any value that is not below the cap is right.
     bool accepts(const Problem&, std::size_t, std::size_t, double expected, double actual) const override {
         return expected < soft_cap ? actual == expected : actual >= soft_cap;
     }

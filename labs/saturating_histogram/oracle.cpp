@@ -29,7 +29,7 @@ Shape shape_of(const Problem& problem) {
     return {static_cast<std::size_t>(problem.sizes[0]), static_cast<std::size_t>(problem.sizes[1])};
 }
 
-// --- generators: each fills whole rows, as many as there are; a pool for timing has more than a call ---
+// --- generators: each fills all rows; a pool for timing has more rows than a call ---
 
 struct Rows {
     std::span<std::uint32_t> cells;
@@ -142,7 +142,7 @@ void fill_edges(const Rows& rows, const Dataset& dataset) {
 const std::map<std::string, void (*)(const Rows&, const Dataset&)> generators = {
     {"walk", fill_walk}, {"uniform", fill_uniform}, {"few", fill_few}, {"late", fill_late}, {"edges", fill_edges}};
 
-/// "bins": values that are bins, so that counting them changes the answer. "any": values most of which are not bins.
+/// "bins": values that are numbers of bins, so that counting them changes the answer. "any": mostly other values.
 void fill_padding(const Rows& rows, bool any) {
     const std::size_t pitch = rows.shape.pitch();
 #pragma omp parallel for
@@ -163,14 +163,14 @@ bool read_padding(const Dataset& dataset) {
 using Counts = std::array<std::uint64_t, bin_count>;
 using Bins = std::array<std::uint8_t, bin_count>;
 
-/// Count the elements of rows [first, end), in eight copies in turn: if neighbours are equal, a count that was just
-/// stored need not be loaded again.
+/// Count the elements of rows [first, end), alternately in eight copies of the bins: if neighbours are equal, a count
+/// that was just stored need not be loaded again.
 void count_rows(const std::uint32_t* cells, const Shape& shape, std::size_t first, std::size_t end, Counts& counts) {
-    constexpr std::size_t copies = 8, most = std::size_t{1} << 31;  // elements before a copy might overflow
+    constexpr std::size_t copies = 8, max_elements = std::size_t{1} << 31;  // elements before a copy might overflow
     static thread_local std::uint32_t copy[copies][bin_count];
-    const std::size_t rows_at_once = std::max<std::size_t>(1, most / std::max<std::size_t>(shape.width, 1));
+    const std::size_t rows_at_once = std::max<std::size_t>(1, max_elements / std::max<std::size_t>(shape.width, 1));
     for (std::size_t y = first; y < end; y += rows_at_once) {
-        for (auto& one : copy) std::fill(std::begin(one), std::end(one), 0u);
+        for (auto& counted : copy) std::fill(std::begin(counted), std::end(counted), 0u);
         for (std::size_t r = y; r < std::min(end, y + rows_at_once); ++r) {
             const std::uint32_t* row = cells + r * shape.pitch();
             std::size_t x = 0;
@@ -178,8 +178,8 @@ void count_rows(const std::uint32_t* cells, const Shape& shape, std::size_t firs
                 for (std::size_t k = 0; k < copies; ++k) ++copy[k][row[x + k]];
             for (; x < shape.width; ++x) ++copy[0][row[x]];
         }
-        for (const auto& one : copy)
-            for (std::size_t b = 0; b < bin_count; ++b) counts[b] += one[b];
+        for (const auto& counted : copy)
+            for (std::size_t b = 0; b < bin_count; ++b) counts[b] += counted[b];
     }
 }
 
@@ -217,7 +217,7 @@ constexpr std::size_t max_explained = std::size_t{1} << 25;  // elements
 /// The elements in the order of the rows, divided into pieces of a block's size; a piece is one step of a block.
 class Pieces {
   public:
-    static constexpr std::size_t most = 160;
+    static constexpr std::size_t max_pieces = 160;
 
     Pieces(const std::uint32_t* cells, const Shape& shape, std::size_t block)
         : block_(block),
@@ -234,7 +234,7 @@ class Pieces {
     /// Returns how often a thread of block `block` counts the element of its round `round` of `rounds`.
     using Weight = std::function<std::size_t(std::size_t block, std::size_t round, std::size_t rounds)>;
 
-    /// Return the bins that `blocks` blocks fill if they take pieces in turn.
+    /// Return the bins that `blocks` blocks fill if they take pieces alternately.
     Bins fill(std::size_t blocks, const Weight& weight) const {
         Counts sum{};
         for (std::size_t p = 0; p < count_; ++p)
@@ -257,14 +257,14 @@ class Pieces {
 
 constexpr auto first_with_segments = "12";
 
-/// Each row in segments of 512 elements. A warp takes a whole one.
+/// Each row, divided into segments of 512 elements. A warp takes a whole segment.
 class Segments {
   public:
-    static constexpr std::size_t most = 4096, size = 512, warps_per_block = 32;
+    static constexpr std::size_t max_segments = 4096, size = 512, warps_per_block = 32;
 
     Segments(const std::uint32_t* cells, const Shape& shape)
-        : of_row_((shape.width + size - 1) / size), counts_(std::min(of_row_ * shape.height, most)) {
-        if (count() > most) return;
+        : of_row_((shape.width + size - 1) / size), counts_(std::min(of_row_ * shape.height, max_segments)) {
+        if (count() > max_segments) return;
         for (std::size_t y = 0; y < shape.height; ++y)
             for (std::size_t x = 0; x < shape.width; ++x)
                 ++counts_[y * of_row_ + x / size][cells[y * shape.pitch() + x]];
@@ -273,7 +273,8 @@ class Segments {
 
     std::size_t count() const { return segments_; }
 
-    /// Warp w of block b begins with segment b * of_block + w * of_warp, and goes on by `step`; by 0: not at all.
+    /// Warp w of block b begins with segment b * of_block + w * of_warp, and steps by `step`; with 0, it has no second
+    /// segment.
     struct Walk {
         std::size_t warps, of_block, of_warp, step;
     };
@@ -297,8 +298,8 @@ class Segments {
         std::int64_t column, lane, k;
     };
 
-    /// Count the vectors that lanes load, as many elements of each as are left in the row; a vector beyond the row's
-    /// last one is that one.
+    /// Count the vectors that lanes load, up to the number of elements that are left in the row. A vector beyond the
+    /// row's last vector is replaced by the last vector.
     template <class Vector, class Left>
     static Counts count(std::span<const std::uint32_t> cells, const Shape& shape, const Vector& vector,
                         const Left& left) {
@@ -440,13 +441,12 @@ class Explanation : Output<std::uint8_t> {
                         : is_zero ? "Bins do not saturate, or are not written"
                                   : "Bins do not saturate",
                         largest, counts_[largest], actual[largest], counts_[largest]),
-               std::string(one_only
-                               ? "Does a step leave out counts that are full, so that they are lost? Or does a sum "
-                                 "wrap around? "
-                               : "") +
+               std::string(one_only ? "Does a step omit counts that are full, so that they are lost? Or does a sum "
+                                      "wrap around? "
+                                    : "") +
                    std::string(
-                       "Eight bits go back to 0 after 255. Count in 32 bits and take the smaller of count and 255 "
-                       "before it is narrowed; or, alone, count on only below 255.") +
+                       "Eight bits return to 0 after 255. Count in 32 bits and take the smaller of count and 255 "
+                       "before you narrow it; a single thread can also count only below 255.") +
                    (is_zero ? " If you do: does a thread write this bin? Look at the loops over the bins." : "")},
               [&](std::size_t b) { return static_cast<std::uint8_t>(counts_[b]); }},
              {{"nothing_counted", sentence("Every bin is 0, also {}.", occurs(first)),
@@ -454,10 +454,10 @@ class Explanation : Output<std::uint8_t> {
                "them, and does a thread that has too few elements for a whole step count them one by one?"},
               [](std::size_t) { return std::uint8_t{0}; }},
              {{"wrong_cap", "Full bins hold 0: they stop at 256, and 256 in 8 bits is 0.",
-               "The most that a bin holds is 255."},
+               "The maximum of a bin is 255."},
               [&](std::size_t b) { return at_most(counts_[b], 256); }},
              {{"wrong_cap", sentence("Bins stop at {}, and are right below.", cap),
-               "The most that a bin holds is 255: is the comparison with < where it should be <=, or with another "
+               "The maximum of a bin is 255: is the comparison with < where it should be <=, or with another "
                "number?"},
               [&](std::size_t b) { return at_most(counts_[b], cap); }}});
     }
@@ -505,7 +505,7 @@ class Explanation : Output<std::uint8_t> {
     /// Remove elements from the end until the bins agree; they agree for a range of numbers of elements.
     Guess try_end_lost() {
         Counts counts = counts_;
-        std::size_t left = wrong, most = 0, least = 0;
+        std::size_t left = wrong, max_counted = 0, min_counted = 0;
         for (std::size_t b = 0; b < bin_count; ++b)
             if (actual[b] > right[b]) return {};
         for (std::size_t n = n_; n-- > 0;) {
@@ -514,28 +514,29 @@ class Explanation : Output<std::uint8_t> {
             if (counts[v] < actual[v]) break;
             left -= counts[v] == actual[v];
             if (left > 0) continue;
-            if (most == 0) most = n;
-            least = n;
+            if (max_counted == 0) max_counted = n;
+            min_counted = n;
         }
-        if (most == 0) return {};
-        return name_end_lost(least, most);
+        if (max_counted == 0) return {};
+        return name_end_lost(min_counted, max_counted);
     }
 
-    /// The number of counted elements is between least and most: the code counted all whole steps but not the last
-    /// ones, or stopped when all bins seemed full.
-    Mistake name_end_lost(std::size_t least, std::size_t most) const {
+    /// The number of counted elements is between `min_counted` and `max_counted`: the code counted all whole steps but
+    /// not the elements after them, or stopped when all bins seemed full.
+    Mistake name_end_lost(std::size_t min_counted, std::size_t max_counted) const {
         for (const std::size_t step : {12288, 8192, 6144, 4096, 3072, 2048, 1024, 512, 256, 128, 64, 32, 12, 4})
-            if (const std::size_t counted = most / step * step; counted >= std::max(least, n_ - std::min(n_, step - 1)))
+            if (const std::size_t counted = max_counted / step * step;
+                counted >= std::max(min_counted, n_ - std::min(n_, step - 1)))
                 return {
                     "tail_lost",
                     sentence(
                         "Only the first {} of {} elements are counted ({}); the {} after the last whole step are lost.",
                         counted, n_, blocks_of(counted, step), n_ - counted),
-                    "What is left over after whole steps, slices or blocks is to be counted, too: by a loop of its "
-                    "own, or behind a test of every element's number."};
+                    "Count the elements after the whole steps, slices or blocks, too: in a separate loop, or by a "
+                    "test of every element's number."};
         Counts counts{};
-        for (std::size_t i = 0; i < most; ++i) ++counts[value(i)];
-        const std::string only = sentence("Only the first {} of {} elements are counted", most, n_);
+        for (std::size_t i = 0; i < max_counted; ++i) ++counts[value(i)];
+        const std::string only = sentence("Only the first {} of {} elements are counted", max_counted, n_);
         if (std::any_of(counts.begin(), counts.end(), [](auto c) { return c != 0 && c < bin_full; }))
             return try_end_in_elements().value_or(
                 Mistake{"tail_lost", only + ".", "Which thread takes the last elements?"});
@@ -547,11 +548,11 @@ class Explanation : Output<std::uint8_t> {
         for (const std::size_t step : {4, 8, 12, 16, 32, 128, 256, 512, 1024}) {
             const std::size_t columns = shape_.width / step * step;
             if (columns != 0 && columns != shape_.width && fits(count_cells(columns, shape_.pitch())))
-                return Mistake{
-                    "vector_tail_lost",
-                    sentence("Of every row only the first {} of {} elements are counted ({}).", columns, shape_.width,
-                             blocks_of(columns, step)),
-                    "The last vector or step of a row may be part padding: count its elements that belong to the row."};
+                return Mistake{"vector_tail_lost",
+                               sentence("Of every row only the first {} of {} elements are counted ({}).", columns,
+                                        shape_.width, blocks_of(columns, step)),
+                               "The last vector or step of a row may contain padding: count only its elements that "
+                               "belong to the row."};
         }
         return {};
     }
@@ -575,15 +576,15 @@ class Explanation : Output<std::uint8_t> {
                            "Values are 0 to 1023, and so are bins: bin v counts value v."};
         };
         const bool in_one =
-            wrong > 1 && std::all_of(actual.begin() + 1, actual.end(), [](auto one) { return one == 0; });
+            wrong > 1 && std::all_of(actual.begin() + 1, actual.end(), [](auto bin) { return bin == 0; });
         if (in_one && actual[0] > right[0] && actual[0] == at_most(n_, bin_full))
             return Mistake{
                 "one_bin_only",
                 sentence("All elements are counted in bin 0, which holds {}; all other bins are 0.", actual[0]),
-                "The address of an addition is that of one bin, &counts[b]: the name of an array alone is "
-                "the address of its bin 0."};
+                "An addition needs the address of one bin, &counts[b]: the name of an array alone is the "
+                "address of its bin 0."};
         return match(
-            {{{"position_counted", "Bins count where elements are, not what they are: element i is in bin i % 1024.",
+            {{{"position_counted", "Bins count the elements' places, not their values: element i is in bin i % 1024.",
                "The bin's number is the element's value: bins[value], not bins[threadIdx.x]."},
               [&](std::size_t b) {
                   return at_most(Reach{.end = n_, .period = bin_count, .first = b}.handled(n_), bin_full);
@@ -613,9 +614,9 @@ class Explanation : Output<std::uint8_t> {
 
     /// Threads step by one more, or one less, than their number.
     Guess try_step_off_by_one() const {
-        constexpr std::size_t most_blocks = 16;
+        constexpr std::size_t max_blocks = 16;
         for (const std::size_t block : {1024, 512, 256})
-            for (std::size_t blocks = 1; blocks <= most_blocks && block * blocks < n_; ++blocks)
+            for (std::size_t blocks = 1; blocks <= max_blocks && block * blocks < n_; ++blocks)
                 for (const bool more : {false, true}) {
                     const std::size_t threads = block * blocks, step = more ? threads + 1 : threads - 1;
                     Counts counts = counts_;
@@ -638,8 +639,9 @@ class Explanation : Output<std::uint8_t> {
         const bool none_missing = std::equal(right.begin(), right.end(), actual.begin(), std::less_equal<>());
         if (Guess guess = try_step_off_by_one()) return guess;
         return guess_repeated(n_, {"elements", "counted"}, [&](const Reach& reach) {
-            const bool all = reach.run >= reach.period, few = reach.run < 1024;  // small runs are too many to try
-            if (reach.end == n_ && !reach.slices && (all || few) && !none_missing) return false;
+            const bool all = reach.run >= reach.period,
+                       is_short = reach.run < 1024;  // there are too many short runs to try all of them
+            if (reach.end == n_ && !reach.slices && (all || is_short) && !none_missing) return false;
             Counts counts{};
             for (std::size_t i = 0; i < reach.end; ++i) {
                 const std::uint32_t bin = value(i);
@@ -654,7 +656,7 @@ class Explanation : Output<std::uint8_t> {
     Guess try_segments() {
         if (!situation_.stage.empty() && situation_.stage < first_with_segments) return {};
         const Segments segments(cells_.data(), shape_);
-        if (segments.count() == 0 || segments.count() > Segments::most) return {};
+        if (segments.count() == 0 || segments.count() > Segments::max_segments) return {};
         if (Guess guess = try_segment_steps(segments)) return guess;
         return try_lanes();
     }
@@ -676,7 +678,7 @@ class Explanation : Output<std::uint8_t> {
                                                                      {32 * block_warps, "the threads of a block"},
                                                                      {all + 1, "the number of warps, plus 1"},
                                                                      {none, "none: there is no second segment"}};
-                std::vector<std::string> fitting;  // saturated bins may look the same after several steps
+                std::vector<std::string> fitting;  // with saturated bins, several steps may give the same result
                 for (const auto& [step, words] : steps)
                     if (step != all && are_taken({block_warps, block_warps, 1, step})) fitting.emplace_back(words);
                 if (!fitting.empty())
@@ -713,7 +715,7 @@ class Explanation : Output<std::uint8_t> {
         const auto right_vector = [](const Lane& at) { return at.column / 4 + at.lane + at.k * 32; };
         const auto right_left = [=](const Lane& at) { return width - (at.column + at.lane * 4 + at.k * 128); };
         const auto left = [](const char* what) {
-            return Mistake{"wrong_rest", sentence("How many elements of a row are left is computed wrongly: {}.", what),
+            return Mistake{"wrong_rest", sentence("The number of elements that are left in a row is wrong: {}.", what),
                            "From a lane's k-th vector on, the row has width - (column + lane * 4 + k * 128) elements: "
                            "column counts elements, and so must the lane's and the vector's part."};
         };
@@ -766,21 +768,21 @@ class Explanation : Output<std::uint8_t> {
     /// Threads step through the elements by the size of the grid, with a mistake in some of their steps.
     Guess try_blocks() {
         for (const std::size_t block : {1024, 512, 256}) {
-            if ((n_ + block - 1) / block > Pieces::most) continue;
+            if ((n_ + block - 1) / block > Pieces::max_pieces) continue;
             const Pieces pieces(cells_.data(), shape_, block);
             for (std::size_t blocks = 1; blocks <= pieces.count(); ++blocks) {
                 for (const std::size_t step : {4, 12, 2, 8, 16})
                     if (Guess guess = try_steps(pieces, blocks, step)) return guess;
-                for (std::size_t one = 0; one < blocks && blocks > 1; ++one)
-                    if (are(pieces.fill(blocks, [one](auto k, auto, auto) { return k == one; })))
-                        return name_share(n_, block, blocks, one, {"elements", "counted"});
-                for (const std::size_t one : {std::size_t{0}, blocks - 1})
-                    if (blocks > 1 && are(pieces.fill(blocks, [one](auto k, auto, auto) { return k != one; })))
+                for (std::size_t only = 0; only < blocks && blocks > 1; ++only)
+                    if (are(pieces.fill(blocks, [only](auto k, auto, auto) { return k == only; })))
+                        return name_share(n_, block, blocks, only, {"elements", "counted"});
+                for (const std::size_t only : {std::size_t{0}, blocks - 1})
+                    if (blocks > 1 && are(pieces.fill(blocks, [only](auto k, auto, auto) { return k != only; })))
                         return Mistake{
                             "one_block_lost",
                             sentence("The elements of block {} of {} are not counted, those of all others "
                                      "are.",
-                                     one, blocks),
+                                     only, blocks),
                             "Where the blocks' counts are added up, does the loop begin with block 0 and end "
                             "after the last one?"};
             }
@@ -798,15 +800,17 @@ class Explanation : Output<std::uint8_t> {
             }));
         };
         const auto wrong_index = [](const std::string& message) {
-            return Mistake{"step_index", message,
-                           "Look at every index of the unrolled step: element k is input[j + k * stride], and its "
-                           "value, nothing added to it, is the bin."};
+            return Mistake{
+                "step_index", message,
+                "Look at every index of the unrolled step: element k is input[j + k * stride], and the bin is "
+                "its value, to which nothing is added."};
         };
         if (fits_steps(step, 1, false))
             return Mistake{
                 "tail_lost",
-                sentence("Threads count only whole steps of {} elements: what a thread has left over is lost.", step),
-                "After the loop over whole steps, another one is to count what is left, one by one."};
+                sentence("Threads count only whole steps of {} elements: the rest of each thread's elements is lost.",
+                         step),
+                "After the loop over whole steps, count the remaining elements one by one, in a second loop."};
         for (const std::size_t lost : {1, 2}) {
             const std::string which =
                 sentence("Of every {} elements that a thread takes in a step the last {} not counted", step,
@@ -824,10 +828,10 @@ class Explanation : Output<std::uint8_t> {
     /// A few bins are 0 although each has several elements, so they were not written. A sum that overflows is rarely 0.
     Guess try_empty_bins() {
         if (wrong > 8 || !all_wrong([this](std::size_t b) { return actual[b] == 0 && counts_[b] > 1; })) return {};
-        const std::string one = sentence("bin {} occurs {} times and holds 0", first, counts_[first]);
+        const std::string example = sentence("bin {} occurs {} times and holds 0", first, counts_[first]);
         return Mistake{"bins_missing",
-                       wrong == 1 ? sentence("All bins are right except one: {}.", one)
-                                  : sentence("All bins are right except {}, which are 0: {}.", wrong, one),
+                       wrong == 1 ? sentence("All bins are right except one: {}.", example)
+                                  : sentence("All bins are right except {}, which are 0: {}.", wrong, example),
                        loops_over_bins()};
     }
 
@@ -864,7 +868,7 @@ class SaturatingHistogram : public Oracle {
         problem.arrays = {Array(ElementType::uint32, shape.pitch() * shape.height + extra),
                           Array(ElementType::uint8, bin_count)};
         const Rows rows{problem.arrays[input].as<std::uint32_t>(), shape, seed};
-        const bool any_padding = read_padding(dataset) && extra == 0;  // in a pool, rows may begin anywhere
+        const bool any_padding = read_padding(dataset) && extra == 0;  // in a pool, rows may begin in the padding
         if (shape.elements() > 0) generator(rows, dataset);
         fill_padding(rows, any_padding);
         return problem;

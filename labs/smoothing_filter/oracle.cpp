@@ -43,7 +43,7 @@ using Pixel = float (*)(std::uint64_t seed, std::size_t index);
 /// Random brightness from 0 to 255.
 float random_pixel(std::uint64_t seed, std::size_t i) { return static_cast<float>(255 * unit(seed, 0, i)); }
 
-/// Both signs, so that terms of a sum cancel out.
+/// Brightness of both signs, so that terms of a sum cancel out.
 float signed_pixel(std::uint64_t seed, std::size_t i) { return static_cast<float>(510 * unit(seed, 1, i) - 255); }
 
 /// Black except for one white pixel in 97; around each of these, the output shows the filter itself.
@@ -55,8 +55,8 @@ float flat_pixel(std::uint64_t seed, std::size_t) { return static_cast<float>(1 
 const std::map<std::string, Pixel> generators = {
     {"random", random_pixel}, {"signed", signed_pixel}, {"sparse", sparse_pixel}, {"flat", flat_pixel}};
 
-/// "rings": the lab's own weights. "any": different positive weights that add up to 1. "signed": weights of both signs.
-/// They depend on the dataset's seed, not on that of a call, so all calls have the same filter.
+/// "rings": the lab's default weights. "any": different positive weights that add up to 1. "signed": weights of both
+/// signs. They depend on the dataset's seed, not on a call's seed, so that all calls have the same filter.
 std::vector<double> make_filter(const Dataset& dataset) {
     const auto size = read_size(dataset, "filter_size", 5);
     if (size % 2 == 0 || size > 15) throw recipe_error(dataset, "\"filter_size\" is an odd number up to 15");
@@ -93,19 +93,19 @@ Problem generate_picture(const Dataset& dataset, std::uint64_t seed) {
 
 // --- outputs of students' mistakes ---
 
-constexpr std::size_t most_explained = 1 << 24;  // pixels
-constexpr auto first_with_rows = "04";           // the first stage in which a thread computes several rows
-constexpr auto first_with_strips = "05";         // the first stage in which a thread reads its own rows
-constexpr auto first_with_vectors = "06";        // the first stage in which a thread computes several columns
-constexpr auto first_with_ring = "07";           // the first stage in which rows are loaded ahead
+constexpr std::size_t max_explained = 1 << 24;  // pixels
+constexpr auto first_with_rows = "04";          // the first stage in which a thread computes several rows
+constexpr auto first_with_strips = "05";        // the first stage in which a thread reads its own rows
+constexpr auto first_with_vectors = "06";       // the first stage in which a thread computes several columns
+constexpr auto first_with_ring = "07";          // the first stage in which rows are loaded ahead
 constexpr float beyond = std::numeric_limits<float>::quiet_NaN();  // the value of a read outside the image
 
 struct Block {
     std::size_t x, y;
 };
-constexpr Block usual_shapes[] = {{16, 16}, {32, 8}, {32, 32}, {8, 8},  {32, 16}, {16, 8},
-                                  {8, 16},  {8, 32}, {64, 4},  {64, 8}, {64, 16}, {32, 4},
-                                  {16, 32}, {64, 2}, {32, 2},  {16, 4}, {4, 4},   {128, 2}};
+constexpr Block common_shapes[] = {{16, 16}, {32, 8}, {32, 32}, {8, 8},  {32, 16}, {16, 8},
+                                   {8, 16},  {8, 32}, {64, 4},  {64, 8}, {64, 16}, {32, 4},
+                                   {16, 32}, {64, 2}, {32, 2},  {16, 4}, {4, 4},   {128, 2}};
 
 /// Returns whether the pixel in row i and column j of its block reads a missing part of the halo.
 using Missing = std::function<bool(std::size_t i, std::size_t j)>;
@@ -126,7 +126,7 @@ class Explanation : Output<float> {
 
     std::vector<Hypothesis> found() {
         using E = Explanation;
-        if (shape_.pixels() > most_explained || wrong == 0) return {};
+        if (shape_.pixels() > max_explained || wrong == 0) return {};
         if (all_wrong([this](std::size_t i) { return is_unwritten(i); }))
             return first_fit(situation_, *this, {&E::try_unwritten});
         return first_fit(situation_, *this,
@@ -178,7 +178,8 @@ class Explanation : Output<float> {
 
     Guess try_unwritten() {
         if (Guess guess = try_rows_unwritten()) return guess;
-        if (shape_.pixels() > shape_.pitch() && gives([this](std::size_t i) {  // otherwise only the first row shows it
+        if (shape_.pixels() > shape_.pitch() &&
+            gives([this](std::size_t i) {  // in a single row, the mistake has no effect
                 const std::size_t row = i / shape_.pitch(), column = i % shape_.pitch();
                 return column < shape_.width ? right[index(column, row)] : before[i];
             }))
@@ -198,7 +199,7 @@ class Explanation : Output<float> {
         return guess_unwritten({"pixels", "written"});
     }
 
-    /// Only rows that are a block apart are written.
+    /// Only the first rows of each block are written.
     Guess try_rows_unwritten() const {
         if (is_unwritten(0)) return {};
         std::size_t written = 0, period = 0;
@@ -211,9 +212,10 @@ class Explanation : Output<float> {
             return Mistake{"strip_cut_off", describe_part({.period = period, .run = written}, {"rows", "written"}),
                            "ROWS rows of out need ROWS + 4 rows of image, and a row is complete when the fifth of its "
                            "rows has been added: does the loop run to the last row of image that the strip needs?"};
-        return Mistake{"rows_left_out", describe_part({.period = period, .run = written}, {"rows", "written"}),
-                       "Has a block threads in y, too? dim3(256) is a single row of threads; dim3(BLOCK_X, BLOCK_Y) "
-                       "has BLOCK_Y rows of them."};
+        return Mistake{
+            "rows_left_out", describe_part({.period = period, .run = written}, {"rows", "written"}),
+            "Does a block have threads in y, too? dim3(256) is a single row of threads; dim3(BLOCK_X, BLOCK_Y) "
+            "has BLOCK_Y rows of threads."};
     }
 
     /// Return whether a grid for height x width covers these columns and rows.
@@ -230,7 +232,7 @@ class Explanation : Output<float> {
         const std::string counts = sentence("Only {} x {} of {} x {} pixels are written", columns, rows, width, height);
         if (may_have_vectors_ && rows == height && columns == width / 4 * 4)
             return {"vector_tail_lost",
-                    sentence("{}: whole groups of four columns. The last {} of every row are left out.", counts,
+                    sentence("{}: whole groups of four columns. The last {} of every row are not written.", counts,
                              width - columns),
                     "width need not be a multiple of 4: the last columns are written one by one."};
         for (const std::size_t apart : {8, 16, 4, 2})
@@ -239,13 +241,13 @@ class Explanation : Output<float> {
                     return {"blocks_overlap",
                             sentence("{}, as if blocks began {} rows apart, with {} rows each.", counts, apart,
                                      apart * each),
-                            "Where a thread computes ROWS rows, a block begins at row blockIdx.y * BLOCK_Y * ROWS, and "
-                            "the next one where it ends. Or is the grid too small?"};
-        for (const Block block : usual_shapes) {
+                            "If a thread computes ROWS rows, a block begins at row blockIdx.y * BLOCK_Y * ROWS, and "
+                            "the next block begins where it ends. Or is the grid too small?"};
+        for (const Block block : common_shapes) {
             if (columns == std::min(block.x, width) && rows == std::min(block.y, height) &&
                 (columns < width - block.x || rows < height - block.y))
                 return {"one_block_only", sentence("{}: one block of {} x {}.", counts, block.x, block.y),
-                        std::string("The pixel's place takes the block's into account: blockIdx.x * blockDim.x + "
+                        std::string("A pixel's place also depends on its block: blockIdx.x * blockDim.x + "
                                     "threadIdx.x, and y likewise.") +
                             (covers_transposed(block, columns, rows) ? also_transposed : "")};
             const bool x_unscaled = columns == unscaled_end(width, block.x),
@@ -261,7 +263,7 @@ class Explanation : Output<float> {
                                 "and height likewise.") +
                         (covers_transposed(block, columns, rows) ? also_transposed : "")};
         }
-        for (const Block block : usual_shapes)
+        for (const Block block : common_shapes)
             if (covers_transposed(block, columns, rows))
                 return {"transposed",
                         sentence("{}: the threads cover as many columns as the picture has rows, and as many rows as "
@@ -290,15 +292,16 @@ class Explanation : Output<float> {
             {{{"all_zero", "Every pixel is 0.",
                "Are the weights on the device when the kernel runs? An array in __constant__ or __device__ memory "
                "holds zeros until cudaMemcpyToSymbol has filled it, in a function that is called "
-               "smoothing_filter_prepare: one of another name never runs. Or are they computed by a division of ints? "
+               "smoothing_filter_prepare: a function with another name never runs. Or are they computed by a division "
+               "of ints? "
                "1 / 35 is 0."},
               [](std::size_t) { return 0.f; }},
              {{"filter_ignored",
                "The output is that of the weights 1, 2 and 3 over their sum, whatever filter the call was given.",
-               "The weights are an argument, and other ones may come: use what filter points to."},
+               "The weights are an argument and may be different: use the weights that filter points to."},
               with_weights([&](std::size_t r, std::size_t c) { return static_cast<float>(rings[r * n + c]); })},
              {{"not_normalised", "The output is that of the weights 1, 2 and 3, not divided by their sum.",
-               "Take the weights from filter: they are divided already, and other ones may come."},
+               "Take the weights from filter: they are already divided, and they may be different."},
               with_weights([&](std::size_t r, std::size_t c) {
                   return static_cast<float>(std::round(rings[r * n + c] / rings[0]));
               })},
@@ -336,9 +339,7 @@ class Explanation : Output<float> {
                     "bytes_not_elements",
                     sentence("Only the first {} of {} weights are used, as if the others were 0.", copied, n * n),
                     "cudaMemcpyToSymbol and cudaMemcpy count bytes, and a float has 4 of them: copy 25 * "
-                    "sizeof(float), or sizeof the array on the device. The sizeof of a pointer is 8, however much it "
-                    "points "
-                    "to."};
+                    "sizeof(float), or sizeof the array on the device. The sizeof of a pointer is always 8."};
         return {};
     }
 
@@ -354,11 +355,11 @@ class Explanation : Output<float> {
         if (!gives([&](std::size_t i) { return static_cast<float>(nearest * right[i]); })) return {};
         if (nearest > 1)
             return Mistake{"not_normalised", sentence("Every pixel is {:.0f} times the right one.", nearest),
-                           "Weights 1, 2 and 3 have to be divided by their sum, 35; those in filter have been already: "
-                           "use them as they are."};
+                           "The weights 1, 2 and 3 must be divided by their sum, 35. The weights in filter are already "
+                           "divided: use them as they are."};
         return Mistake{"not_normalised",
                        sentence("Every pixel is {:.0f} times smaller than the right one.", 1 / nearest),
-                       "The weights in filter add up to 1 already: nothing is to be divided once more."};
+                       "The weights in filter already add up to 1: do not divide again."};
     }
 
     /// A loop that begins late or ends early.
@@ -390,15 +391,15 @@ class Explanation : Output<float> {
         return {};
     }
 
-    /// A thread keeps the sums of as many rows of out as the filter has rows, and stores a row once its sum is
+    /// A thread keeps the sums of five rows of out (the filter's number of rows), and stores a row when its sum is
     /// complete.
     struct Window {
         std::size_t rows;       // of out, per thread
         int late = 0;           // rows of image that are read between the completion of a row and its store
         std::size_t shift = 0;  // the row is stored from the sums of the row that many further down
         bool begins_at_0 = true;
-        std::size_t ahead = 0;     // how many rows further down the pixels are that are used
-        std::size_t held_for = 1;  // the same pixels are used until these many further rows have come
+        std::size_t ahead = 0;     // the pixels that are used lie this number of rows further down
+        std::size_t held_for = 1;  // the number of rows for which the same pixels are used
     };
 
     /// The products that are in row `row` of a thread: pairs of a row of the filter and a row of the thread's pixels.
@@ -473,8 +474,8 @@ class Explanation : Output<float> {
                         "wrong_window_row",
                         sentence("Each row of out gets the sums of the row {} further down, which are incomplete.",
                                  shift),
-                        "The sums of row y of out are in sums[y % 5]: is the index of what is stored the number of "
-                        "the row that is complete?"};
+                        "The sums of row y of out are in sums[y % 5]: does the code store the sums of the row that is "
+                        "complete?"};
             for (const std::size_t ahead : {1, 2, 3})
                 if (gives_window({.rows = rows, .ahead = ahead}))
                     return wrong_pixels(sentence("Each row of the filter gets the pixels {} further down.",
@@ -520,7 +521,7 @@ class Explanation : Output<float> {
                 {{{"comma_index",
                    "Every row of the output is computed from the first rows of the image: the row does not count in "
                    "the index.",
-                   "Is there an index such as image[y, x]? In C++ the comma throws y away; write image[y * pitch + "
+                   "Is there an index such as image[y, x]? In C++ the comma discards y; write image[y * pitch + "
                    "x]."},
                   with_places([=](auto x, auto, auto, auto c) { return x + c; })},
                  {{"row_forgotten", "Every row of the output is the first one: y does not count in the index.",
@@ -528,7 +529,7 @@ class Explanation : Output<float> {
                   with_places([=](auto x, auto, auto r, auto c) { return r * pitch + x + c; })},
                  {{"comma_index",
                    "Only the filter's column counts in the index, not its row: the same row is read five times.",
-                   "Is there an index such as image[r, c]? In C++ the comma throws r away; write out the place in the "
+                   "Is there an index such as image[r, c]? In C++ the comma discards r; write out the place in the "
                    "row."},
                   with_places([=](auto x, auto y, auto, auto c) { return y * pitch + x + c; })},
                  {{"taps_lost",
@@ -551,11 +552,12 @@ class Explanation : Output<float> {
                     const std::size_t x = i % shape_.width;
                     return right[i - x % group];
                 }))
-                return Mistake{"neighbours_equal",
-                               sentence("Of every {} neighbours in a row, all have the value of the first one.", group),
-                               "A thread that computes several neighbours reads other pixels for each: the j-th needs "
-                               "those from column j on."};
-        for (const Block block : usual_shapes) {
+                return Mistake{
+                    "neighbours_equal",
+                    sentence("Of every {} neighbours in a row, all have the value of the first one.", group),
+                    "A thread that computes several neighbours reads different pixels for each: the j-th pixel needs "
+                    "those from column j on."};
+        for (const Block block : common_shapes) {
             const auto bx = static_cast<std::int64_t>(block.x), by = static_cast<std::int64_t>(block.y);
             const std::pair<const char*, bool> directions[] = {{"x", true}, {"y", false}};
             for (const auto& [name, across] : directions)
@@ -600,9 +602,10 @@ class Explanation : Output<float> {
     }
 
     Guess try_shifts() {
-        const auto pitch = static_cast<std::int64_t>(shape_.pitch()), most = static_cast<std::int64_t>(shape_.size) - 1;
-        for (std::int64_t dy = -most; dy <= most; ++dy)
-            for (std::int64_t dx = -most; dx <= most; ++dx)
+        const auto pitch = static_cast<std::int64_t>(shape_.pitch()),
+                   max_shift = static_cast<std::int64_t>(shape_.size) - 1;
+        for (std::int64_t dy = -max_shift; dy <= max_shift; ++dy)
+            for (std::int64_t dx = -max_shift; dx <= max_shift; ++dx)
                 if (gives(
                         with_places([=](auto x, auto y, auto r, auto c) { return (y + dy + r) * pitch + x + dx + c; })))
                     return Mistake{
@@ -610,12 +613,12 @@ class Explanation : Output<float> {
                         sentence("The picture is shifted: every pixel is computed from the place {}.",
                                  shift_words(dx, dy)),
                         "Pixel (0, 0) of out takes image rows and columns 0 to 4: the two extra pixels on each side "
-                        "are in image already, so nothing is to be added or subtracted for the halo."};
+                        "are in image already, so do not add or subtract anything for the halo."};
         if (Guess guess = try_ring()) return guess;
         return try_rows_of_threads();
     }
 
-    /// A row that is loaded ahead takes the place of a row that is still needed.
+    /// A row that is loaded ahead overwrites a row that is still needed.
     Guess try_ring() const {
         if (!may_have_ring_) return {};
         const auto pitch = static_cast<std::int64_t>(shape_.pitch()), height = static_cast<std::int64_t>(shape_.height),
@@ -632,12 +635,12 @@ class Explanation : Output<float> {
                         sentence("Rows of image are used {} too early: in place of row r, row r + {} is added, in "
                                  "strips of {} rows.",
                                  ahead == 1 ? "one step" : fmt::format("{} steps", ahead), ahead, strip),
-                        "The row that comes takes the place of row r in the ring. Copy row r before you request row r "
+                        "The requested row overwrites row r in the ring. Copy row r before you request row r "
                         "+ AHEAD."};
         return {};
     }
 
-    /// Each thread computes several rows, but reads them from the row with its own number on.
+    /// Each thread computes several rows, but begins to read at the row with its own number.
     Guess try_rows_of_threads() const {
         const auto pitch = static_cast<std::int64_t>(shape_.pitch());
         for (const std::int64_t threads : {8, 16, 4, 2})
@@ -647,8 +650,8 @@ class Explanation : Output<float> {
                         return (y / height * height + in_block / rows + in_block % rows + r) * pitch + x + c;
                     })))
                     return Mistake{"thread_rows_overlap",
-                                   sentence("Threads below each other read rows that are one apart, where each "
-                                            "computes {} rows of its own, in blocks of {} rows of threads.",
+                                   sentence("Threads below each other read rows that are one apart, although each "
+                                            "computes {} rows, in blocks of {} rows of threads.",
                                             rows, threads),
                                    "Thread row threadIdx.y begins at row threadIdx.y * ROWS of the tile: is * ROWS "
                                    "there wherever the tile is read?"};
@@ -698,7 +701,7 @@ class Explanation : Output<float> {
                            return (y + static_cast<std::int64_t>(r)) * pitch + x + static_cast<std::int64_t>(c);
                        });
         };
-        for (const Block block : usual_shapes)
+        for (const Block block : common_shapes)
             if (gives([&](std::size_t i) {
                     const bool has_thread = i % height < up(width, block.x) && i / height < up(height, block.y);
                     return has_thread ? value(i) : before[i];
@@ -708,11 +711,11 @@ class Explanation : Output<float> {
                     sentence("The picture is handled as if it were {} pixels wide and {} high; it is {} x {}.", height,
                              width, width, height),
                     "Are width and height exchanged, in the launch's arguments or in the kernel's "
-                    "parameters? The order has to be the same in both."};
+                    "parameters? The order must be the same in both."};
         return {};
     }
 
-    /// Rows of out are `height` pixels apart: where they overlap, any of the pixels may be the last one written.
+    /// Rows of out are `height` pixels apart: if they overlap, any of the pixels may be the last one written.
     Guess try_rows_height_apart() const {
         const std::size_t width = shape_.width, height = shape_.height;
         if (width == height || height == 1 || width == 1) return {};
@@ -733,7 +736,7 @@ class Explanation : Output<float> {
 
     /// Threads read the tile with rows and columns exchanged. Tiles at the far edges are not full.
     Guess try_tiles_transposed() const {
-        for (const Block block : usual_shapes) {
+        for (const Block block : common_shapes) {
             const std::size_t side = block.x, whole_x = shape_.width / side * side,
                               whole_y = shape_.height / side * side;
             if (block.y != side || first % shape_.width >= whole_x || first / shape_.width >= whole_y) continue;
@@ -761,7 +764,7 @@ class Explanation : Output<float> {
             {{{"not_filtered", "The output is the image itself, without any filter.",
                "A pixel is the sum of 25 products."},
               with_weights([=](std::size_t r, std::size_t c) { return r == middle && c == middle ? 1.f : 0.f; })},
-             {{"truncated", "Every pixel is cut to a whole number.", "Add up and store floats: no int on the way."},
+             {{"truncated", "Every pixel is cut to a whole number.", "Add up and store floats, without an int."},
               [&](std::size_t i) { return std::trunc(right[i]); }},
              {{"added_to_garbage", "Every pixel is the right one plus what out held before the call.",
                "out holds garbage before the call: assign with =, not +=."},
@@ -777,13 +780,13 @@ class Explanation : Output<float> {
             furthest = std::max(furthest, std::abs(static_cast<double>(actual[i]) - right[i]));
         }
         if (furthest > static_cast<double>(weights_.size()) + 1) return {};
-        return Mistake{"truncated",
-                       sentence("Every pixel is a whole number, and up to {:.1f} from the right one.", furthest),
-                       "Is the sum, or what it is stored in, an int or an unsigned char? Each product that is added to "
-                       "it is cut to a whole number then: add up and store floats."};
+        return Mistake{
+            "truncated", sentence("Every pixel is a whole number, and up to {:.1f} from the right one.", furthest),
+            "Is the sum, or the variable that stores it, an int or an unsigned char? Then each product that is "
+            "added to it is cut to a whole number: add up and store floats."};
     }
 
-    // --- the right and lower edges of the picture, where reads are beyond the size of out ---
+    // --- the right and lower edges of the picture, where reads exceed the size of out ---
 
     Guess try_far_edges() {
         const std::size_t rim = shape_.size - 1, width = shape_.width, height = shape_.height;
@@ -799,15 +802,16 @@ class Explanation : Output<float> {
                      right && low ? "columns and rows"
                      : right      ? "columns"
                                   : "rows"),
-            "image has width + 4 columns and height + 4 rows, and out's last pixels read all of them: where a place in "
-            "image is checked, it is against these, not against width and height."};
+            "image has width + 4 columns and height + 4 rows, and out's last pixels read all of them: compare a place "
+            "in "
+            "image with these, not with width and height."};
     }
 
     // --- tiles with a part that was never loaded: exactly the pixels that read it are wrong ---
 
     Guess try_halo() {
         const std::size_t radius = shape_.size / 2;
-        for (const Block block : usual_shapes) {
+        for (const Block block : common_shapes) {
             if (radius == 0 || block.x > shape_.width || block.y > shape_.height) continue;
             if (Guess guess = try_missing_regions(block, radius, radius)) return guess;
             if (Guess guess = try_missing_regions(block, 0, 2 * radius)) return guess;
@@ -837,16 +841,16 @@ class Explanation : Output<float> {
             (k < 4 ? sides : corners).push_back(regions[k].first);
         }
         if (!are_just_wrong(block, [&](std::size_t i, std::size_t j) {
-                return std::any_of(missing.begin(), missing.end(), [&](const Missing& one) { return one(i, j); });
+                return std::any_of(missing.begin(), missing.end(), [&](const Missing& part) { return part(i, j); });
             }))
             return {};
-        const bool one = sides.empty() && corners.size() == 1;
+        const bool is_single = sides.empty() && corners.size() == 1;
         return Mistake{
             sides.empty() ? "corner_missing" : "halo_missing",
-            sentence("In every tile of {} x {} pixels {} of the halo {} never loaded: wrong are just the pixels that "
+            sentence("In every tile of {} x {} pixels {} of the halo {} never loaded: only those pixels are wrong that "
                      "read {}.",
-                     block.x, block.y, list_words(sides.empty() ? corners : sides), one ? "is" : "are",
-                     one ? "it" : "them"),
+                     block.x, block.y, list_words(sides.empty() ? corners : sides), is_single ? "is" : "are",
+                     is_single ? "it" : "them"),
             sides.empty()
                 ? "The halo has four sides and four corners: pixels near a tile's corner read the corners, too."
                 : "The tile is larger than the block by two pixels on each side. Step through it by the block's size "
@@ -883,7 +887,7 @@ class Explanation : Output<float> {
         return {};
     }
 
-    /// Return whether nearly all pixels that read this part are wrong (a few may be right by chance).
+    /// Return whether almost all pixels that read this part are wrong (a few may be right by chance).
     bool nearly_all_wrong(Block block, const Missing& reads) const {
         std::size_t seen = 0, wrong = 0;
         std::vector<std::size_t> seen_in_row(block.y), wrong_in_row(block.y);
@@ -900,7 +904,7 @@ class Explanation : Output<float> {
         return seen > 0 && wrong * 20 >= seen * 19;
     }
 
-    /// Return whether the pixels that read this part, at most 15 in 16, are wrong, and no others.
+    /// Return whether exactly the pixels that read this part are wrong, and these are at most 15 in 16.
     bool are_just_wrong(Block block, const Missing& reads) const {
         std::size_t right_ones = 0;
         for (std::size_t k = 0; k < block.x * block.y; ++k) right_ones += !reads(k / block.x, k % block.x);

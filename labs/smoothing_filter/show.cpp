@@ -17,7 +17,7 @@ enum Buffer { image, out };
 
 constexpr auto own_picture = "datasets/smoothing_filter/picture.png";
 constexpr std::size_t size = 5;
-constexpr int radius = 2, most_side = 200'000;
+constexpr int radius = 2, max_side = 200'000;
 
 /// The largest value becomes white; NaN becomes black.
 std::uint8_t to_sample(float value) {
@@ -28,10 +28,10 @@ Image side_by_side(const Image& left, const Image& right) {
     constexpr int gap = 4;
     Image both{left.width + gap + right.width, left.height, left.channels, {}};
     for (int y = 0; y < left.height; ++y) {
-        const auto row = [&](const Image& one) {
-            const auto count = static_cast<std::ptrdiff_t>(one.width) * one.channels;
-            both.samples.insert(both.samples.end(), one.samples.begin() + y * count,
-                                one.samples.begin() + (y + 1) * count);
+        const auto row = [&](const Image& picture) {
+            const auto count = static_cast<std::ptrdiff_t>(picture.width) * picture.channels;
+            both.samples.insert(both.samples.end(), picture.samples.begin() + y * count,
+                                picture.samples.begin() + (y + 1) * count);
         };
         row(left);
         both.samples.insert(both.samples.end(), static_cast<std::size_t>(gap * left.channels), 255);
@@ -47,9 +47,9 @@ class SmoothingShow : public Show {
         times_ = static_cast<int>(request.number("times", 1, 1, 100));
         file_ = request.image.empty() ? own_picture : request.image.string();
         before_ = after_ = read_image(file_);
-        if (before_.width > most_side || before_.height > most_side)
+        if (before_.width > max_side || before_.height > max_side)
             throw UsageError(fmt::format("{}: the picture is {} x {} pixels; this lab's sides have {} at most.", file_,
-                                         before_.width, before_.height, format_count(most_side)));
+                                         before_.width, before_.height, format_count(max_side)));
     }
 
     std::optional<Problem> next_call() override {

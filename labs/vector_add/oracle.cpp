@@ -36,7 +36,7 @@ Operands random_operands(std::uint64_t seed, std::size_t i) {
     return {value_of(static_cast<std::uint32_t>(bits)), value_of(static_cast<std::uint32_t>(bits >> 32))};
 }
 
-/// out[i] = i + 0.5: a wrong element shows which one it is.
+/// out[i] = i + 0.5, so that a wrong element shows its index.
 Operands counting_operands(std::uint64_t, std::size_t i) { return {static_cast<float>(i), 0.5f}; }
 
 /// Signs alternate, and b nearly cancels a.
@@ -92,22 +92,22 @@ std::vector<Formula<float>> wrong_formulas(const Problem& problem, const Output<
                        "The same index i belongs in all three: out[i] = a[i] + b[i], counted from 0."};
     };
     const std::size_t first = sums.first, n = sums.right.size();
-    // For some inputs, a[i] equals the sum cut to a whole number.
+    // For some inputs, a[i] equals the truncated sum.
     const auto cut = [](float sum) {
         return std::abs(sum) < 0x1p31f ? std::trunc(sum) + 0.0f : sum;
     };  // -0.5f is 0 as an int
     std::size_t alike = 0;
     while (alike < n && cut(x[alike] + y[alike]) == x[alike]) ++alike;
     const Mistake truncated =
-        alike < n ? Mistake{"truncated", "Every sum is cut to a whole number.",
-                            "The sum is a float. Is it kept in an int on the way?"}
-                  : Mistake{"wrong_operation",
-                            "out[i] is a[i], which is also the sum cut to a whole number; it should be a[i] + b[i].",
-                            "Does the code add b[i]? Does it store the sum in an int anywhere?"};
+        alike < n
+            ? Mistake{"truncated", "Every sum is cut to a whole number.", "The sum is a float. Is it stored in an int?"}
+            : Mistake{"wrong_operation",
+                      "out[i] is a[i], which is also the sum cut to a whole number; it should be a[i] + b[i].",
+                      "Does the code add b[i]? Does it store the sum in an int anywhere?"};
     std::vector<Formula<float>> formulas{
         {{"tail_index",
           sentence("The last {} elements, from {} on, hold the sums of the first ones.", n - first, first),
-          "The index of what is left over starts after the whole vectors or blocks, in all three arrays."},
+          "In all three arrays, the remaining elements begin after the whole vectors or blocks."},
          [=, &sums](std::size_t i) { return sums.right[i < first ? i : (i - first) % n]; }},
         {{"lost_sign", "out[i] is 0 where a[i] and b[i] are -0: 0.0f was added, too, and 0.0f + -0.0f is 0.0f.",
           "Let the sum begin with a[i] instead of with 0.0f."},
@@ -131,7 +131,7 @@ std::vector<Formula<float>> wrong_formulas(const Problem& problem, const Output<
 }
 
 /// Each wrong element is the sum of an element of one vector and an element of the other vector with a different index.
-/// Test enough elements to exclude chance; nearer indices are likelier.
+/// Test enough elements to exclude chance; nearer indices are more likely.
 class OtherIndex {
   public:
     OtherIndex(const Problem& problem, const Output<float>& sums)

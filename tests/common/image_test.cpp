@@ -20,9 +20,9 @@ Image gradient(int width, int height, int channels) {
     return image;
 }
 
-std::string complaint(const fs::path& file, std::size_t most = max_pixels) {
+std::string complaint(const fs::path& file, std::size_t max_size = max_pixels) {
     try {
-        read_image(file, most);
+        read_image(file, max_size);
     } catch (const UsageError& error) {
         return error.what();
     }

@@ -98,9 +98,9 @@ struct Digest {
             CHECK(cudaMemcpy(numbers.data(), buffer.data, bytes, cudaMemcpyDeviceToHost));
         const bool dump = std::getenv("DUMP") != nullptr;
         if (dump) std::printf("  %s:", name);
-        for (const T& one : numbers) {
+        for (const T& number : numbers) {
             unsigned long long bits = 0;
-            std::memcpy(&bits, &one, sizeof(one));
+            std::memcpy(&bits, &number, sizeof(number));
             value += mix(bits ^ mix(position++));
             if (dump) std::printf(" %llx", bits);
         }
@@ -117,13 +117,13 @@ struct Case {
 template <size_t count>
 int run_cases(const Case (&cases)[count], int arguments, char** argument) {
     for (int i = 1; i < 3; ++i) CHECK(cudaStreamCreate(&streams[i]));
-    for (const Case& one : cases) {
+    for (const Case& test : cases) {
         bool chosen = arguments == 1;
-        for (int i = 1; i < arguments; ++i) chosen |= std::atoi(argument[i]) == one.number;
+        for (int i = 1; i < arguments; ++i) chosen |= std::atoi(argument[i]) == test.number;
         if (!chosen) continue;
-        std::printf("case %d\n", one.number);
+        std::printf("case %d\n", test.number);
         std::fflush(stdout);
-        std::printf("digest %d %016llx\n", one.number, one.run());
+        std::printf("digest %d %016llx\n", test.number, test.run());
         std::fflush(stdout);
     }
     for (int i = 1; i < 3; ++i) CHECK(cudaStreamDestroy(streams[i]));

@@ -138,7 +138,7 @@ def test_inspect_shows_the_modelled_share_of_each_line(tmp_path: Path) -> None:
     assert "requests lanes   sectors passes clashes modelled line" in lines
     shown = next(line for line in lines if " 8 |" in line)
     assert f"{100 * shares[8]:.0f}%" in shown
-    assert "it is modelled, the others are counted" in " ".join(lines)
+    assert "this column is modelled, the others are counted" in " ".join(lines)
 
 
 def test_the_dataset_with_the_fewest_elements_is_modelled_for_any_number_of_iterations(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """Fuzz one target with atheris: python -m tests.fuzz.atheris_fuzz TARGET KEPT [libFuzzer's options and folders].
 
-The run continues after an input that broke a promise. The first input of each kind is kept as KEPT/TARGET-HASH, with
-the broken promise in KEPT/TARGET-HASH.txt.
+The run continues after an input that violated a requirement. The first input of each kind is kept as
+KEPT/TARGET-HASH, with the violated requirement in KEPT/TARGET-HASH.txt.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def mutate(data: bytes, max_bytes: int, seed: int) -> bytes:
 
 
 def keep(name: str, data: bytes, broken: Exception, kept: Path) -> None:
-    """Keep an input unless an earlier one broke the same promise."""
+    """Keep an input unless an earlier one violated the same requirement."""
     refused = broken.__context__ if isinstance(broken, BrokenPromiseError) else None
     frames = traceback.extract_tb((refused or broken).__traceback__)[-FRAMES:]
     places = [f"{Path(frame.filename).name}:{frame.lineno} {frame.name}" for frame in frames]

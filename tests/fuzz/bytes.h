@@ -31,8 +31,8 @@ class Bytes {
     std::string_view rest() const { return rest_; }
 
     template <class T>
-    void read(T& value, std::size_t most = sizeof(T)) {
-        const std::string_view part = text(std::min(most, sizeof value));
+    void read(T& value, std::size_t max_bytes = sizeof(T)) {
+        const std::string_view part = text(std::min(max_bytes, sizeof value));
         std::memcpy(static_cast<void*>(&value), part.data(), part.size());
     }
 
@@ -43,8 +43,8 @@ class Bytes {
         return value;
     }
 
-    std::string_view text(std::size_t most) {
-        const std::string_view part = rest_.substr(0, most);
+    std::string_view text(std::size_t max_bytes) {
+        const std::string_view part = rest_.substr(0, max_bytes);
         rest_.remove_prefix(part.size());
         return part;
     }

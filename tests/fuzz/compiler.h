@@ -26,9 +26,10 @@ inline void require_sound(const Failure& failure) {
 }
 
 inline void require_places(const std::vector<compilation::Diagnostic>& found) {
-    for (const auto& one : found) {
-        require(one.line >= 0 && one.column >= 0, "a diagnostic's place is valid");
-        require(one.kind == "error" || one.kind == "warning" || one.kind == "note", "a diagnostic has a kind");
+    for (const auto& diagnostic : found) {
+        require(diagnostic.line >= 0 && diagnostic.column >= 0, "a diagnostic's place is valid");
+        require(diagnostic.kind == "error" || diagnostic.kind == "warning" || diagnostic.kind == "note",
+                "a diagnostic has a kind");
     }
 }
 

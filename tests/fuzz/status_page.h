@@ -85,11 +85,11 @@ inline void try_findings(const std::vector<RawFinding>& findings, const SourceLi
     for (int line = 0; line < 40; ++line) text += "  tile[t / 32][k] = s->w[i][2]] + [];\n";
     const std::set<std::uint64_t> guards(page.guards, page.guards + std::min(page.guard_count, max_guards));
     const std::vector<Finding> found = describe_findings(buffers, lines, text, guards, findings);
-    require(found.size() <= findings.size(), "no finding comes of nothing");
-    for (const Finding& one : found) {
-        require(!one.cause.empty(), "a finding has a cause");
-        require_words(one.message);
-        require(to_printable(one.message) == one.message, "a finding's words are printable");
+    require(found.size() <= findings.size(), "each finding comes from a raw finding");
+    for (const Finding& finding : found) {
+        require(!finding.cause.empty(), "a finding has a cause");
+        require_words(finding.message);
+        require(to_printable(finding.message) == finding.message, "a finding's words are printable");
     }
 }
 

@@ -81,8 +81,8 @@ def test_inspect_lists_the_datasets_that_it_omitted():
         subprocess.run([*map(str, command), *more], cwd=ROOT, capture_output=True, text=True).stdout
         for more in ([], ["--dataset", "one"])
     ]
-    assert "Left out: readable, ragged (too large; DATASET=NAME inspects one).\n" in printed[0]
-    assert "Left out" not in printed[1]
+    assert "Not inspected: readable, ragged (too large; DATASET=NAME inspects a single dataset).\n" in printed[0]
+    assert "Not inspected" not in printed[1]
 
 
 def test_a_swapped_grid_and_block_are_found_as_on_a_large_gpu(tmp_path):

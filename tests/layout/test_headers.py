@@ -78,17 +78,17 @@ def declared_functions() -> set[str]:
 
 def exported_functions(folder) -> set[str]:
     """Return the names that remain visible after objcopy --localize-hidden."""
-    compile_one = ["g++", "-std=c++20", "-fvisibility=hidden", "-pthread", "-I.", "-c"]
+    command = ["g++", "-std=c++20", "-fvisibility=hidden", "-pthread", "-I.", "-c"]
     sources = sorted((ROOT / "grader/cpu/runtime").glob("*.cpp"))
     objects = [str(folder / f"{source.stem}.o") for source in sources]
     with ThreadPoolExecutor(2) as pool:
         list(
             pool.map(
-                lambda one, to: subprocess.run([*compile_one, one, "-o", to], cwd=ROOT, check=True), sources, objects
+                lambda source, to: subprocess.run([*command, source, "-o", to], cwd=ROOT, check=True), sources, objects
             )
         )
-    for one in objects:
-        subprocess.run(["objcopy", "--localize-hidden", one], check=True)
+    for file in objects:
+        subprocess.run(["objcopy", "--localize-hidden", file], check=True)
     listed = subprocess.run(["nm", "-C", "--defined-only", "-g", *objects], capture_output=True, text=True, check=True)
     return set(re.findall(r" [TWi] (?:warplab_cpu::)?(\w+)(?:\(|$)", listed.stdout, re.MULTILINE))
 

@@ -55,7 +55,7 @@ TEST(Manifest, ReadsEverything) {
     EXPECT_EQ(lab.stages[0].host_bytes_per_iteration, 8u);
     ASSERT_EQ(lab.stages[0].tunables.size(), 1u);
     EXPECT_THAT(lab.stages[0].tunables[0].values, ElementsAre(64, 128));
-    EXPECT_EQ(lab.stages[0].tunables[0].usual, 128);
+    EXPECT_EQ(lab.stages[0].tunables[0].default_value, 128);
     ASSERT_EQ(lab.stages[1].counters.size(), 1u);
     EXPECT_EQ(counter_name(lab.stages[1].counters[0].counter), "sectors");
     EXPECT_EQ(lab.stages[1].counters[0].at_most, 1.5);
@@ -242,7 +242,7 @@ const std::vector<Mistake> lab_mistakes = {
     in_lab("CounterWithoutDataset", "/stages/1/counters/0/dataset", "tyni", "/stages/1/counters/0/dataset", "tyni"),
     in_lab("CounterOnDatasetForGpus", "/stages/1/counters/0/dataset", "large", "/stages/1/counters/0/dataset", "CPU"),
     in_lab("UnknownCounterKey", "/stages/1/counters/0/limit", 1, "/stages/1/counters/0", "at_most"),
-    in_lab("UsualNotTried", "/stages/0/tunables/0/usual", 96, "/stages/0/tunables/0/usual", "not among"),
+    in_lab("DefaultNotAmongValues", "/stages/0/tunables/0/default", 96, "/stages/0/tunables/0/default", "not among"),
 };
 
 const std::vector<Mistake> dataset_mistakes = {

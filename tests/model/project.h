@@ -48,7 +48,7 @@ struct Project {
             {"id": "01_plain", "title": "Plain", "idea": "A thread an element.",
              "points": {"correctness": 6, "hygiene": 2, "speed": 2}, "beyond": false, "host_variant": true,
              "host_bytes_per_call": 64, "host_bytes_per_iteration": 8,
-             "tunables": [{"macro": "BLOCK", "about": "threads", "values": [64, 128], "usual": 128}]},
+             "tunables": [{"macro": "BLOCK", "about": "threads", "values": [64, 128], "default": 128}]},
             {"id": "02_strided", "title": "Strided", "idea": "A fixed grid.", "points": {"correctness": 10},
              "counters": [{"counter": "sectors", "at_most": 1.5, "dataset": "tiny", "about": "coalescing"}]}
         ]

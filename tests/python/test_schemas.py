@@ -151,7 +151,7 @@ def test_wrong_reports_do_not_fit(wrong):
 
 
 def dataset(**changes) -> dict:
-    usual = {
+    complete = {
         "name": "tiny",
         "generator": "random",
         "parameters": {"n": 1},
@@ -160,7 +160,7 @@ def dataset(**changes) -> dict:
         "points": 1,
         "about": "x",
     }
-    merged = {key: value for key, value in (usual | changes).items() if value is not None}
+    merged = {key: value for key, value in (complete | changes).items() if value is not None}
     return {"schema": 1, "datasets": [merged]}
 
 

@@ -15,7 +15,7 @@ __global__ void add_kernel(const float* a, const float* b, float* out, int n) {
     if (i < n) out[i] = a[i] + b[i];
 }
 
-// Every block counts a slice of the input; its threads read neighbouring bytes.
+// Each block counts a slice of the input; its threads read neighbouring bytes.
 __global__ void histogram_kernel(const unsigned char* in, unsigned* bins, int n) {
     __shared__ unsigned block_bins[256];
     block_bins[threadIdx.x] = 0;
@@ -81,7 +81,7 @@ static double median(std::vector<double> values) {
     return values[values.size() / 2];
 }
 
-/// Runs both in turn, so that other work on the machine affects both; prints medians and the median ratio.
+/// Run both alternately, so that other work on the machine affects both; print the medians and the median ratio.
 template <class Sequential, class Kernel>
 static void compare(const char* what, double limit, Sequential sequential, Kernel kernel) {
     std::vector<double> plain_s, kernel_s, ratio;

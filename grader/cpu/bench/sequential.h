@@ -1,5 +1,5 @@
 #pragma once
-// The plain loops to which the CPU backend is compared, compiled with -O3.
+// Plain loops, compiled with -O3, with which the CPU backend is compared.
 
 void add_sequential(const float* a, const float* b, float* out, int n);
 int sum_sequential(const int* in, int n);

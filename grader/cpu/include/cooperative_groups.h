@@ -215,9 +215,9 @@ class LargeTile {
         struct Exchange {
             T given, taken;
             unsigned source;
-        } mine{value, value, rank % Size};
+        } exchange{value, value, rank % Size};
         combine(
-            &mine,
+            &exchange,
             [](void* const* places, unsigned count, void*) {
                 for (unsigned i = 0; i < count; ++i) {
                     auto* to = static_cast<Exchange*>(places[i]);
@@ -226,7 +226,7 @@ class LargeTile {
                 }
             },
             nullptr, line);
-        return mine.taken;
+        return exchange.taken;
     }
     int any(int predicate, Line line = {}) const { return votes(predicate != 0, line) != 0; }
     int all(int predicate, Line line = {}) const { return votes(predicate == 0, line) == 0; }
@@ -238,8 +238,8 @@ class LargeTile {
 
   private:
     /// Return the number of threads of the tile whose value is true.
-    static int votes(bool mine, Line line) {
-        int count = mine;
+    static int votes(bool vote, Line line) {
+        int count = vote;
         combine(
             &count,
             [](void* const* places, unsigned threads, void*) {
@@ -311,7 +311,7 @@ thread_block_tile<Size, Parent> tiled_partition(const Parent& parent) {
 }
 inline thread_block_tile<1> this_thread() { return thread_block_tile<1, thread_block>(thread_block()); }
 
-/// Any group, whose kind is known only at run time.
+/// A group whose kind is known only at run time.
 class thread_group {
   public:
     thread_group(const thread_block&) : kind_(Kind::block) {}
@@ -382,10 +382,10 @@ template <class Group, class Label>
 coalesced_group split_by_label(const Group& group, Label label, Line line) {
     static_assert(std::is_integral_v<Label> || std::is_pointer_v<Label>, "a label is an integer or a pointer");
     if constexpr (std::is_same_v<Label, bool>) return split_in_two(group, label, line);
-    const unsigned mine = __match_any_sync(group.lanes(), (unsigned long long)(label), line);
-    const unsigned leader = mine & -mine;
+    const unsigned peers = __match_any_sync(group.lanes(), (unsigned long long)(label), line);
+    const unsigned leader = peers & -peers;
     const unsigned leaders = __ballot_sync(group.lanes(), leader == 1u << warplab_cpu::lane(), line);
-    return coalesced_group(mine, __popc(leaders & (leader - 1)), __popc(leaders));
+    return coalesced_group(peers, __popc(leaders & (leader - 1)), __popc(leaders));
 }
 
 }  // namespace details

@@ -1,5 +1,5 @@
 #pragma once
-// Copies that run on a GPU while the thread continues. Here they are made immediately.
+// Asynchronous copies. On a GPU, they run while the thread continues; here, they are made immediately.
 
 #include "cuda_runtime.h"
 

@@ -10,7 +10,7 @@
 
 #include "warplab_cpu/seen.h"
 
-// The headers that nvcc includes itself, and no others, so that a file which forgets an include fails here too.
+// Exactly the headers that nvcc includes itself, so that a file with a missing include fails here, too.
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>

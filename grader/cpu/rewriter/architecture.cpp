@@ -1,5 +1,5 @@
-// __CUDA_ARCH__: nvcc compiles each file twice, g++ once. Device code gets the value of the device view, and host code
-// that of the host view. A function of both gets a branch at run time.
+// Replaces __CUDA_ARCH__. nvcc compiles each file twice, but g++ only once: device code gets the value of the device
+// view, and host code that of the host view. A function for both gets a branch at run time.
 
 #include <algorithm>
 #include <optional>
@@ -75,7 +75,7 @@ class Architecture {
         refuse(conditional.branches[0].directive[0]);
     }
 
-    /// Return the branch that is compiled, or `none`. Return nothing if only g++ knows.
+    /// Return the branch that is compiled, or `none`. Return nothing if only g++ can decide.
     static std::optional<int> chosen(const Conditional& conditional, View view) {
         for (int i = 0; i < static_cast<int>(conditional.branches.size()); ++i) {
             const auto value = value_of(conditional.branches[i].directive, view);
@@ -106,7 +106,8 @@ class Architecture {
         return Place::open;
     }
 
-    /// Return the side that runs the code in the { at `brace`, if this is the body of a function or a statement.
+    /// Return the side that runs the code in the braces at `brace`, if they enclose the body of a function or a
+    /// statement.
     std::optional<Place> place_in(int brace) const {
         const int begin = statement_begin(code_, brace - 1);
         bool has_parameters = code_[brace - 1] == ")";

@@ -11,7 +11,7 @@ namespace {
 
 bool is_asm(std::string_view word) { return word == "asm" || word == "__asm__" || word == "__asm"; }
 
-/// Return the function that returns the value which the text's only instruction reads; empty for other texts.
+/// Return the function for the value that the text's only instruction reads; empty for other texts.
 std::string_view register_function(std::string_view text) {
     static const std::unordered_map<std::string_view, std::string_view> functions = {
         {"mov.u32%laneid", "lane()"},

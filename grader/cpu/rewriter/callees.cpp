@@ -1,5 +1,5 @@
-// Refuses launches of functions, calls of kernels and launches that are written as a shift: nvcc refuses all, but g++
-// would compile them without a message, or with one about an operator.
+// Refuses launches of functions, calls of kernels, and launches that are written as a shift. nvcc refuses all of these,
+// but g++ would compile them without a message, or with a message about an operator.
 
 #include <unordered_map>
 #include <unordered_set>
@@ -91,7 +91,7 @@ class Callees {
     /// Return whether this is libcu++'s `init(&barrier, threads)`, which argument-dependent lookup finds.
     bool is_barrier_init(int i) const { return code_[i] == "init" && code_[i + 2] == "&" && uses_barriers_; }
 
-    /// Add a problem only at the first place of each name.
+    /// Add a problem only for the first occurrence of each name.
     void add(int i, std::string message) {
         if (said_.insert(code_[i]).second) context_.refuse(code_.tokens[i], std::move(message));
     }

@@ -25,7 +25,7 @@ const Words& pure_functions() {
     return words;
 }
 
-/// Return the functions that read or write memory, but never wait.
+/// Return the functions that read or write memory but never wait.
 const Words& memory_functions() {
     static const Words words(
         "__ldg __ldcg __ldca __ldcs __ldlu __ldcv __stwb __stcg __stcs __stwt atomicAdd atomicSub atomicMin atomicMax "
@@ -47,7 +47,7 @@ bool is_statement_word(std::string_view word) {
     return words.has(word);
 }
 
-/// Return whether a word may wait, or is not covered by the rules for splitting.
+/// Return whether a word may mean a wait, or is not covered by the rules for splitting.
 bool may_wait(std::string_view word) {
     static const Words words(
         "volatile asm __asm __asm__ goto new delete throw try const_cast __activemask __nanosleep __trap __brkpt "
@@ -71,8 +71,8 @@ std::string_view without_scope(std::string_view name) {
 bool is_member_initialiser(const Stream& stream, int i) {
     const auto after = stream[stream.after_group(i + 1)];
     if (after != "," && after != "{") return false;
-    constexpr int most = 64;
-    for (int steps = 0; steps < most && stream.is_identifier(i); ++steps) {
+    constexpr int max_steps = 64;
+    for (int steps = 0; steps < max_steps && stream.is_identifier(i); ++steps) {
         if (stream[i - 1] == ":") return stream[i - 2] == ")";
         if (stream[i - 1] != "," || stream[i - 2] != ")" || stream.match[i - 2] < 1) return false;
         i = stream.match[i - 2] - 1;
@@ -112,8 +112,8 @@ int Calls::find_body(int name) const {
     const Stream& code = unit_.code;
     if (!code.is_identifier(name) || code[name + 1] != "(" || stands_before_parenthesis(code[name])) return -1;
     int i = code.after_group(name + 1);
-    constexpr int most = 64;
-    for (int steps = 0; steps < most && code.has(i); ++steps, i = code.after_group(i)) {
+    constexpr int max_steps = 64;
+    for (int steps = 0; steps < max_steps && code.has(i); ++steps, i = code.after_group(i)) {
         const auto text = code[i];
         if (text == "{" && code.match[i] >= 0) return i;
         const bool may_follow = code.is_identifier(i) || text == "(" || text == ":" || text == "," || text == "->" ||
@@ -200,8 +200,8 @@ bool Calls::call_never_waits(const Stream& stream, int i) {
            !stands_before_parenthesis(stream[i - 1]);  // Walk walk(first, stride)
 }
 
-/// Return whether neither a function nor a class of this name waits. For a class, its operators and its destructor
-/// count too, because they run without being named.
+/// Return whether functions and classes of this name never wait. The operators and the destructor of a class count,
+/// too, because they run without being named.
 bool Calls::function_never_waits(std::string_view name) {
     if (const auto known = known_.find(name); known != known_.end()) return known->second;
     if (std::ranges::find(asked_, name) != asked_.end()) return asked_.back() == name;

@@ -1,5 +1,5 @@
 #pragma once
-// Finds the calls in device code that certainly contain no barrier, no warp function and no wait for another thread.
+// Finds the calls in device code that certainly contain no barrier, warp function or wait for another thread.
 
 #include <string_view>
 #include <unordered_map>

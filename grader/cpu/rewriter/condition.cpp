@@ -77,12 +77,12 @@ class Evaluator {
         return op;
     }
 
-    Value read_binary(int least, int depth) {
+    Value read_binary(int min_level, int depth) {
         Value left = read_unary(depth);
         while (!failed_) {
             const std::string_view op = read_operator();
             const int level = precedence(op);
-            if (level < least || level == 0) break;
+            if (level < min_level || level == 0) break;
             at_ += op == "==" || op == "!=" ? 2 : 1;
             left = apply(op, left, read_binary(level + 1, depth + 1));
         }

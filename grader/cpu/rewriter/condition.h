@@ -1,5 +1,5 @@
 #pragma once
-// Conditions of #if and #elif, as far as the rewriter can evaluate them before g++.
+// Evaluates the conditions of #if and #elif that do not depend on g++.
 
 #include <optional>
 #include <string_view>
@@ -8,7 +8,7 @@
 
 namespace warplab::rewriter {
 
-/// nvcc compiles a file for the host and for the device; only for the device, __CUDA_ARCH__ is defined.
+/// nvcc compiles a file once for the host and once for the device. __CUDA_ARCH__ is defined only for the device.
 enum class View { host, device };
 
 inline constexpr std::string_view architecture = "__CUDA_ARCH__", architecture_value = "900";

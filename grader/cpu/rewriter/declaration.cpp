@@ -23,7 +23,7 @@ const Words& pointer_words() {
     return words;
 }
 
-/// Real declarations are much shorter. This limits the work on a file that is designed to be slow.
+/// Real declarations are much shorter. This limits the time for a file that is designed to be slow.
 constexpr int longest_search = 512;
 
 class DeclarationReader {

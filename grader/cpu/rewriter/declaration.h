@@ -32,12 +32,11 @@ enum class Parentheses { initialiser, parameters, unknown };
 /// Return whether the word is an attribute that takes an argument in parentheses, as in `__launch_bounds__(256)`.
 bool is_attribute_word(std::string_view word);
 
-/// Read the declaration whose first token is at `begin`. Anything other than a variable (a function, an expression) is
-/// not understood.
+/// Read the declaration whose first token is at `begin`. Only declarations of variables are understood.
 Declaration read_declaration(const Stream& stream, const Qualifiers& qualifiers, int begin);
 
-/// Return what the parentheses at `open`, after a declared name, contain. Because the names of types are not known,
-/// `T x(name);` is unknown.
+/// Classify the parentheses at `open`, after a declared name. The result for `T x(name);` is unknown, because the names
+/// of types are not known.
 Parentheses read_parentheses(const Stream& stream, int open);
 
 /// Return whether the word begins a statement that looks like the declaration of a variable but is not: "return x".

@@ -1,4 +1,4 @@
-// Warns about `for (…; i < n; ++i);`: the semicolon is the loop's body, and what should be the body runs once.
+// Warns about `for (…; i < n; ++i);`: the semicolon is the loop's body, and the intended body runs only once.
 
 #include "grader/cpu/rewriter/passes.h"
 #include "grader/cpu/rewriter/words.h"
@@ -6,7 +6,7 @@
 namespace warplab::rewriter {
 namespace {
 
-/// Return whether the loop with this header only counts: it steps, and nothing in it calls a function or uses memory.
+/// Return whether the loop with this header only counts: it has a step, calls no function and uses no memory.
 bool only_counts(const Stream& code, int open) {
     static const Words others("( [ { -> & *");
     int parts = 0, step = open;

@@ -24,8 +24,8 @@ class Body {
     }
 
   private:
-    /// Return whether an atomic such as atomicAdd( is at `i`. Before atomicCAS, the runtime itself lets other threads
-    /// run.
+    /// Return whether an atomic such as atomicAdd( is at `i`. atomicCAS is excluded, because the runtime itself lets
+    /// other threads run before it.
     bool is_update(int i) const {
         const auto before = stream_[i - 1];
         return stream_[i].starts_with("atomic") && !stream_[i].starts_with("atomicCAS") && stream_[i + 1] == "(" &&
@@ -38,7 +38,7 @@ class Body {
         return i;
     }
 
-    /// Add the names of arrays and pointers that the tokens [begin, end) read: a of a[i], *a and *(T*)&a[i].
+    /// Add the names of arrays and pointers that the tokens [begin, end) read: `a` for a[i], *a and *(T*)&a[i].
     void add_read(int begin, int end, Names& names) const {
         for (int i = begin; i < end; ++i) {
             if (!stream_.is_identifier(i)) continue;

@@ -1,5 +1,5 @@
-// Refuses device code that uses host functions and variables, or that changes built-in variables, and host code that
-// uses built-in variables: nvcc refuses this, but g++ would compile it without a message.
+// Refuses device code that uses host functions or variables or changes built-in variables, and host code that uses
+// built-in variables. nvcc refuses this, but g++ would compile it without a message.
 
 #include <array>
 #include <unordered_map>
@@ -205,8 +205,8 @@ class HostCode {
         }
     }
 
-    /// Return whether only device code may call a function. nvcc lets host code call a constexpr one, if it is asked
-    /// to; a name of CUDA's own functions may mean the host's.
+    /// Return whether only device code may call a function. Host code may call a constexpr function if nvcc has the
+    /// option for it, and a name of CUDA's functions may denote a function of the host.
     bool is_device_only(const Function& function) const {
         if ((function.words & (q_host | q_global)) || function.behind_macro) return false;
         for (int i = function.begin; i < function.name; ++i)
@@ -250,8 +250,8 @@ class HostCode {
                !own_names_.count(code_[i]);
     }
 
-    /// Refuse built-in variables in a host function. A launch of the function is refused elsewhere, for a better
-    /// reason.
+    /// Refuse built-in variables in a host function. A launch of the function is refused elsewhere, with a more precise
+    /// message.
     void refuse_built_in(const Function& function) {
         if (launched_.count(code_[function.name])) return;
         for (int i = function.end; i < code_.match[function.end]; ++i) {
@@ -348,8 +348,8 @@ class HostCode {
 
     bool is_call(int i) const { return code_[i + 1] == "(" || code_[i + 1] == "<"; }
 
-    /// Return whether the name is only used in sizeof, decltype or a constant expression, which read nothing while the
-    /// kernel runs.
+    /// Return whether the name is used only in sizeof, decltype or a constant expression, which do not read it at run
+    /// time.
     bool is_only_named(int i) const {
         for (int k = i - 1; k > i - 4 && k >= 0; --k)
             if (code_[k] == "sizeof" || code_[k] == "decltype") return true;
@@ -358,7 +358,7 @@ class HostCode {
         return false;
     }
 
-    /// Add a problem only at the first place of each name.
+    /// Add a problem only for the first occurrence of each name.
     void add(int i, std::string message) {
         if (said_.insert(code_[i]).second) context_.refuse(code_.tokens[i], std::move(message));
     }

@@ -27,11 +27,11 @@ Definition find_definition(const Stream& stream, const Qualifiers& qualifiers, i
 namespace {
 
 bool has_host_near(const Stream& stream, const Qualifiers& qualifiers, int word) {
-    constexpr int most = 8;
-    for (int i = word; stream.is_identifier(i) && i > word - most; --i) {
+    constexpr int max_words = 8;
+    for (int i = word; stream.is_identifier(i) && i > word - max_words; --i) {
         if (qualifiers.of(stream, i) & q_host) return true;
     }
-    for (int i = word; stream.is_identifier(i) && i < word + most; ++i) {
+    for (int i = word; stream.is_identifier(i) && i < word + max_words; ++i) {
         if (qualifiers.of(stream, i) & q_host) return true;
     }
     return false;
@@ -49,7 +49,7 @@ std::unordered_set<std::string_view> parameter_names(const Stream& stream, int p
     return names;
 }
 
-/// Return whether a parameter of the kernel has a name that its launch bounds use: in the body, the name is the
+/// Return whether the launch bounds use the name of one of the kernel's parameters: in the body, it would denote the
 /// parameter.
 bool hides_bounds(const Stream& stream, int parameters, int bounds_begin, int body) {
     if (stream.match[parameters] < 0) return true;
@@ -126,8 +126,8 @@ void check_is_no_member(const Stream& stream, int word, Context& context) {
                    "a kernel cannot be a member of a class; move the __global__ function out of the class");
 }
 
-/// Return the macro of the file whose text has a bracket, `{` or `}`, without its partner or instead of the code's own;
-/// null if there is none.
+/// Return the file's macro whose text has a brace without its partner, or instead of a brace in the code; null if there
+/// is none.
 const Macro* find_brace_macro(const Context& context, std::string_view name, std::string_view bracket) {
     for (const Macro& macro : context.unit.macros) {
         if (!name.empty() && macro.name != name) continue;
@@ -137,8 +137,8 @@ const Macro* find_brace_macro(const Context& context, std::string_view name, std
     return nullptr;
 }
 
-/// Refuse a kernel whose `{` comes from a macro: only the code itself is searched for bodies. Return whether it has
-/// one.
+/// Refuse a kernel whose `{` comes from a macro, because only the code itself is searched for bodies. Return whether
+/// such a macro was found.
 bool refuse_hidden_begin(const Stream& stream, int word, Context& context) {
     for (int i = word + 1; stream.has(i) && stream[i] != ";" && stream[i] != "{" && stream[i] != "}";
          i = stream.after_group(i)) {

@@ -212,9 +212,9 @@ void rewrite(const Stream& stream, const Launch& launch, Context& context) {
 
 /// Return the macros whose text is <<<…>>>, or a use of such a macro, and whether each has parameters.
 std::unordered_map<std::string_view, bool> find_configurations(const Unit& unit) {
-    constexpr int most = 4;  // levels of nested macros
+    constexpr int max_levels = 4;  // levels of nested macros
     std::unordered_map<std::string_view, bool> found;
-    for (int steps = 0; steps < most; ++steps) {
+    for (int steps = 0; steps < max_levels; ++steps) {
         for (const Macro& macro : unit.macros) {
             const Stream& body = macro.body;
             const int last = body.size() - 1;

@@ -70,7 +70,7 @@ int main(int argc, char** argv) try {
     }
     if (scans && argc - optind == 1) return status(scan(argv[optind], shown_name));
     if (scans || argc - optind != 2) {
-        std::cerr << "rewrite: it takes two files, not " << argc - optind << "\n" << usage;
+        std::cerr << "rewrite: expected two files, not " << argc - optind << "\n" << usage;
         return status(RewriterExit::internal_error);
     }
     const std::string input = argv[optind], output = argv[optind + 1];

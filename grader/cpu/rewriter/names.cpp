@@ -14,7 +14,7 @@ bool is_keyword(std::string_view word) {
 
 bool is_name(const Stream& stream, int i) { return stream.is_identifier(i) && !is_keyword(stream[i]); }
 
-/// Template arguments are short. This limits the work on a file that is designed to be slow.
+/// Template arguments are short. This limits the time for a file that is designed to be slow.
 constexpr int longest_arguments = 256;
 
 /// Return the position of the < of the template arguments that close at `i`; -1 if there is none.

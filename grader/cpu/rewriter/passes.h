@@ -1,5 +1,5 @@
 #pragma once
-// The steps of a rewrite. Each reads the tokens and adds edits or problems; no step sees the changes of another.
+// The steps of a rewrite. Each step reads the tokens and adds edits or problems; no step sees the changes of another.
 
 #include <optional>
 #include <string>
@@ -33,7 +33,7 @@ struct Context {
     }
 };
 
-/// A shared variable declared in a function: known by `name` to the tokens (from, to).
+/// A shared variable declared in a function; its scope is the tokens (from, to).
 struct SharedName {
     std::string_view name;
     int from, to;
@@ -54,12 +54,12 @@ void rewrite_configured_launches(Context& context);
 /// Remove the cast to void* of a kernel that is passed to cudaLaunchKernel, similar functions or a graph, because they
 /// need the kernel's type.
 void rewrite_launch_calls(const Stream& stream, Context& context);
-/// Give __CUDA_ARCH__ its value in device code and leave it undefined in host code. Refuse it in code that is both.
+/// Give __CUDA_ARCH__ its value in device code and leave it undefined in host code. Refuse it in code for both.
 void choose_architecture(Context& context);
 std::vector<SharedName> rewrite_shared(const Stream& stream, Context& context);
 /// Make lambdas capture the shared variables that they use. CUDA does not require this.
 void capture_shared(const Stream& stream, const std::vector<SharedName>& names, Context& context);
-/// Return whether the asm at `i` is one that rewrite_asm replaces.
+/// Return whether rewrite_asm replaces the asm at `i`.
 bool is_runnable_asm(const Stream& stream, int i);
 void rewrite_asm(const Stream& stream, Context& context);
 /// Return the positions of atomics in device code on arrays that the same function reads in a condition, in order.
@@ -91,7 +91,7 @@ std::vector<Function> find_functions(const Context& context);
 /// Return whether the innermost braces around `i` are those of a class.
 bool is_in_class_body(const Stream& stream, int i);
 
-/// Return, for each token, how many bodies of functions that only the device runs contain it.
+/// Return, for each token, the number of enclosing bodies of functions that only the device runs.
 std::vector<int> device_depth(const Stream& stream, const Qualifiers& qualifiers);
 /// Return the same for functions that both the host and the device run.
 std::vector<int> both_depth(const Stream& stream, const Qualifiers& qualifiers);

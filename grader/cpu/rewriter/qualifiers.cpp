@@ -36,7 +36,7 @@ Arguments arguments_at(const Stream& stream, int open) {
 
 constexpr std::size_t longest_bounds = 1000;  // nested macros could grow without limit
 
-/// Return the text with the arguments in place of the macro's parameters, and of __VA_ARGS__ for the remaining ones.
+/// Return the text with the arguments substituted for the macro's parameters, and the remaining ones for __VA_ARGS__.
 /// Return an empty string if the text becomes too long.
 std::string substitute(const std::string& text, const Macro& macro, const Arguments& arguments) {
     std::string rest, result;

@@ -176,7 +176,7 @@ const std::vector<std::string_view>& supplied_headers() {
 
 namespace {
 
-/// Finds an identifier's entries without a search of the whole table for each word of the file.
+/// Finds an identifier's entries without searching the whole table for each word of the file.
 class Patterns {
   public:
     Patterns() {
@@ -278,7 +278,7 @@ class Refuser {
     static constexpr Refusal pasted_{"##", "a qualifier such as __global__ that is made with ##",
                                      "write the whole word in the macro"};
 
-    /// Add a problem only at the first place of each reason.
+    /// Add a problem only for the first occurrence of each reason.
     void add(const Refusal* refusal, const Token& token, std::string_view member = "") {
         if (!refusal || ++reasons_[refusal->reason] > 1) return;
         const std::string name = std::string(token.text) + (member.empty() ? "" : "::" + std::string(member));

@@ -1,5 +1,5 @@
-// Refuses functions that nvcc no longer has, where g++ would report an undeclared name: warp functions without _sync,
-// and old names of the runtime's functions.
+// Refuses functions that nvcc no longer has, because g++ would only report an undeclared name: warp functions without
+// _sync, and old names of the runtime's functions.
 
 #include <algorithm>
 #include <string>

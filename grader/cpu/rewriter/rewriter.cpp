@@ -56,7 +56,7 @@ void rewrite_stream(const Stream& stream, Context& context) {
     rewrite_noinline(stream, context);
 }
 
-/// Return the problems in order of place, without those in code that g++ does not compile.
+/// Return the problems in the order of their places, without those in code that g++ does not compile.
 std::vector<Problem> live_problems(Context& context, std::vector<Problem>& all) {
     std::ranges::stable_sort(all, [](const Problem& a, const Problem& b) { return a.at < b.at; });
     std::ranges::sort(context.dead);
@@ -87,8 +87,8 @@ std::string without_control_characters(std::string_view line) {
     return text;
 }
 
-/// Rename #pragma GCC target, so that g++ ignores it as nvcc does for device code: g++ inlines no kernel into the
-/// runtime's functions if their processors differ.
+/// Rename #pragma GCC target, so that g++ ignores it, as nvcc does for device code. Otherwise, g++ could not inline a
+/// kernel into the runtime's functions, whose target differs.
 void ignore_targets(Context& context) {
     for (const Token& token : context.unit.target_pragmas) context.edits.replace(token, "warplab_cpu");
 }

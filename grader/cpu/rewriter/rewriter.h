@@ -11,12 +11,12 @@ namespace warplab::rewriter {
 
 struct Rewritten {
     std::string text;               // the input of g++; after its #line, line n is line n of the source
-    std::vector<Problem> problems;  // in order of place; if there are any, the text is not usable
+    std::vector<Problem> problems;  // in the order of their places; if there are any, the text is not usable
     std::vector<Problem> warnings;  // mistakes that CUDA accepts
     std::string source;             // the text to which the problems' places refer: LF line ends, no byte-order mark
 };
 
-/// The way in which threads wait at barriers. Split kernels run as loops over the threads, from barrier to barrier
+/// Selects how threads wait at barriers. Split kernels run as loops over the threads, from barrier to barrier
 /// (split.h). All other kernels, and all kernels in graded programs, have a fiber for each thread.
 enum class Barriers { by_fibers, split };
 

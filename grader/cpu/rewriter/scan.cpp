@@ -100,8 +100,8 @@ class Scanner {
         in_own_text_ = begun_ && is_submission;
     }
 
-    /// Return whether a path may be another name of the submission, which #pragma GCC system_header makes a header of
-    /// the system: a path through links of the kernel.
+    /// Return whether a path may be another name of the submission, through links of the kernel. #pragma GCC
+    /// system_header would make such a file a system header.
     static bool may_be_submission(std::string_view file) {
         return file.starts_with("/proc/") || file.starts_with("/dev/");
     }
@@ -117,8 +117,8 @@ class Scanner {
             if (tokens_[name].text == pragma) add("#pragma " + std::string(pragma), unseen);
     }
 
-    /// Inspect the text of #ident. g++ replaces its escapes and writes it for the assembler, where a quote would end
-    /// the string.
+    /// Check the text of #ident. g++ replaces its escapes and passes it to the assembler, where a quote would end the
+    /// string.
     void read_ident(std::size_t name, std::size_t end) {
         const std::string_view text = tokens_[name + 1].text;
         const bool is_plain = text.starts_with('"') && text.find('\\') == std::string_view::npos && end == name + 2;

@@ -11,8 +11,8 @@
 namespace warplab::rewriter {
 namespace {
 
-/// Return a name derived from the declarator's. In a macro, it is pasted, because the declarator's name may be a
-/// parameter.
+/// Return a name derived from the declarator's name. In a macro, it is made by pasting, because the declarator's name
+/// may be a parameter.
 std::string derived(const Stream& stream, const Declarator& declarator, std::string_view prefix) {
     const auto name = stream.text(declarator.name_begin, declarator.name_end);
     return std::string(prefix) + (stream.is_macro ? "##" : "") + name;
@@ -135,7 +135,8 @@ class SharedRewriter {
         return true;
     }
 
-    /// Rewrite a declaration. Dynamic memory stays extern: as with nvcc, one name has one type in the whole namespace.
+    /// Rewrite a declaration. Dynamic memory stays extern, so that a name has the same type in the whole namespace, as
+    /// with nvcc.
     void rewrite(const Declaration& declaration) {
         auto& edits = context_.edits;
         enclose_before_label(declaration);
@@ -190,8 +191,7 @@ class SharedRewriter {
         return false;
     }
 
-    /// Return whether the file has already declared this dynamic shared memory. In another branch of an #if, it has
-    /// not.
+    /// Return whether the file has already declared this dynamic shared memory, except in another branch of an #if.
     bool is_repeated(const Declaration& declaration, const Declarator& declarator) {
         const int at = declaration.begin;
         if (!stream_.at_namespace[at] || !(declaration.words & q_extern)) return false;
@@ -237,8 +237,8 @@ class LambdaCapturer {
         const auto before = stream_[i - 1];
         const bool operand = stream_.is_identifier(i - 1) && before != "return" && before != "else" && before != "do";
         if (operand || before == ")" || before == "]" || before == "[" || before == ">") return -1;
-        constexpr int most = 64;  // tokens and groups between ] and {
-        for (int at = stream_.match[i] + 1, steps = 0; steps < most && stream_.has(at); ++steps) {
+        constexpr int max_steps = 64;  // tokens and groups between ] and {
+        for (int at = stream_.match[i] + 1, steps = 0; steps < max_steps && stream_.has(at); ++steps) {
             const auto text = stream_[at];
             if (text == "{") return stream_.match[at] < 0 ? -1 : at;
             if (text == ";" || text == "=" || text == "," || text == ")" || text == ":") return -1;
@@ -267,8 +267,8 @@ class LambdaCapturer {
         const auto& declared = found->second;
         auto after = std::partition_point(declared.begin(), declared.end(),
                                           [at](const SharedName& shared) { return shared.from < at; });
-        constexpr int most = 16;  // declarations of one name in enclosing blocks
-        for (int steps = 0; after != declared.begin() && steps < most; ++steps) {
+        constexpr int max_steps = 16;  // declarations of one name in enclosing blocks
+        for (int steps = 0; after != declared.begin() && steps < max_steps; ++steps) {
             if (at < (--after)->to) return true;
         }
         return false;

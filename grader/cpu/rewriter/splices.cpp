@@ -25,7 +25,7 @@ std::string join_split_tokens(std::string_view source) {
             const auto gap = source.substr(tokens[i].end, tokens[i + 1].begin - tokens[i].end);
             if (gap.empty() || !is_spliced(gap)) break;
             const std::string longer = text + std::string(tokens[i + 1].text);
-            if (tokenize(longer).size() > 1) break;  // the two may begin a comment
+            if (tokenize(longer).size() > 1) break;  // together, they may begin a comment
             text = longer;
             splices += gap;
         }

@@ -16,13 +16,13 @@ namespace {
 
 using Names = std::unordered_set<std::string_view>;
 
-/// Statements that each thread runs without waiting. The rewriter makes them a loop over the block's threads.
+/// Statements that each thread runs without waiting. The rewriter turns them into a loop over the block's threads.
 struct Region {
     int begin, end;  // tokens
     bool returns = false;
     const Statement* gives = nullptr;  // if set: at the end, each thread gives a value to the shuffle in this statement
     int first_shuffle = -1;            // the shuffle whose value the region's first statement takes
-    const Statement* turns = nullptr;  // if set: the loop that is the region; threads run some of its steps in turn
+    const Statement* turns = nullptr;  // if set: the region is this loop, of which threads run a few steps alternately
     bool is_bare = false;              // the only statement of a loop or branch without braces
 };
 
@@ -39,7 +39,7 @@ bool is_all_lanes(std::string_view text) {
     return words.has(text);
 }
 
-/// The way in which a region gets a variable that another region declares.
+/// Describes how a region gets a variable that another region declares.
 enum class Supply { none, by_block, repeated, kept };
 
 class KernelSplitter {
@@ -94,7 +94,7 @@ class KernelSplitter {
         return word != std::string_view::npos && source_.substr(word, 6) == "pragma";
     }
 
-    /// The place of a list of statements in the kernel.
+    /// Describes the place of a list of statements in the kernel.
     struct Place {
         bool in_loop = false, top = false;
     };
@@ -118,8 +118,8 @@ class KernelSplitter {
     static long count_barriers(const std::vector<Statement>& list) {
         long count = 0;
         for (const Statement& statement : list) {
-            const bool one = statement.kind == Statement::barrier || statement.shuffle >= 0;
-            count += one ? 1 : count_barriers(statement.parts);
+            const bool is_single = statement.kind == Statement::barrier || statement.shuffle >= 0;
+            count += is_single ? 1 : count_barriers(statement.parts);
         }
         return count;
     }
@@ -173,7 +173,7 @@ class KernelSplitter {
         return true;
     }
 
-    // ---- Variables of the block: those in conditions around barriers
+    // ---- Variables of the block, which conditions around barriers use
 
     bool find_needed() {
         for (const auto& [begin, end] : headers_)
@@ -284,8 +284,8 @@ class KernelSplitter {
                                             : nullptr;
     }
 
-    /// Return whether a shuffle can be split: all lanes give a value before any continues, so the mask must have all
-    /// lanes, and nothing else in the statement may depend on the order.
+    /// Return whether a shuffle can be split. All lanes store a value before any lane continues, so the mask must
+    /// contain all lanes, and nothing else in the statement may depend on the order.
     bool can_split_shuffle(const Statement& statement) const {
         const int shuffle = statement.shuffle;
         if (!shuffle_kind(code_[shuffle]) || code_[shuffle + 1] != "(" || code_.match[shuffle + 1] < 0) return false;
@@ -312,8 +312,7 @@ class KernelSplitter {
     // ---- Loops that stride over the grid
 
     /// Return whether a loop is `for (int i = …; i < n; i += blockDim.x * gridDim.x) …`. Neighbouring threads read
-    /// neighbouring memory. If each thread runs a few steps in turn, the cache still holds it; if one thread ran all of
-    /// its steps first, it would not.
+    /// neighbouring memory, which is still in the cache if each thread runs only a few steps at a time.
     bool strides_over_grid(const Statement& statement) const {
         if (!in_turns_ || statement.kind != Statement::loop || code_[statement.begin] != "for") return false;
         const auto [condition, step, close] = parts_of(statement);
@@ -386,13 +385,13 @@ class KernelSplitter {
 
     /// Return whether a barrier before or after the statement would make no difference.
     bool is_between_barriers(const std::vector<Statement>& list, std::size_t i, bool top) const {
-        const auto is_barrier = [](const Statement& one) { return one.kind == Statement::barrier; };
+        const auto is_barrier = [](const Statement& part) { return part.kind == Statement::barrier; };
         const auto at = list.begin() + static_cast<std::ptrdiff_t>(i);
         const auto before = std::find_if(std::make_reverse_iterator(at), list.rend(), is_barrier);
         const auto after = std::find_if(at, list.end(), is_barrier);
         if (!top && (before == list.rend() || after == list.end())) return false;
-        return std::all_of(before.base(), at, [this](const Statement& one) { return is_private(one); }) &&
-               std::all_of(at + 1, after, [this](const Statement& one) { return is_private(one) || is_store(one); });
+        return std::all_of(before.base(), at, [this](const Statement& part) { return is_private(part); }) &&
+               std::all_of(at + 1, after, [this](const Statement& part) { return is_private(part) || is_store(part); });
     }
 
     /// Return whether the statement uses only the thread's own variables.
@@ -414,7 +413,7 @@ class KernelSplitter {
         return true;
     }
 
-    /// Return whether the statement is like `s[t] = sum;`, which reads no other thread's value.
+    /// Return whether the statement is similar to `s[t] = sum;`, which reads no other thread's value.
     bool is_store(const Statement& statement) const {
         const int open = statement.begin + 1;
         if (statement.kind != Statement::expression || code_[open] != "[" || code_.match[open] < 0) return false;
@@ -611,8 +610,8 @@ class KernelSplitter {
 
     /// Return whether `template <typename T …>` with this type precedes the kernel.
     bool is_template_type(std::string_view word) const {
-        constexpr int most = 64;
-        for (int i = parameters_; i > 1 && i > parameters_ - most; --i) {
+        constexpr int max_words = 64;
+        for (int i = parameters_; i > 1 && i > parameters_ - max_words; --i) {
             if (code_[i] == ";" || code_[i] == "}") return false;
             if (code_[i] == word && (code_[i - 1] == "typename" || code_[i - 1] == "class")) return true;
         }
@@ -761,8 +760,8 @@ class KernelSplitter {
         return text + (region.is_bare && region.first_shuffle >= 0 ? "};}" : "};");
     }
 
-    /// Return the type that counts threads: the type in the kernel's comparisons, so that GCC knows for which threads
-    /// `t < half` holds.
+    /// Return the type that counts threads: the type in the kernel's comparisons, so that GCC can determine for which
+    /// threads `t < half` is true.
     const char* index_type(const Region& region) const {
         for (int i = region.begin; i < region.end; ++i)
             if (code_[i] == "threadIdx") return "unsigned";

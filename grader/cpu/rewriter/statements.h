@@ -12,7 +12,7 @@ namespace warplab::rewriter {
 
 struct Statement {
     enum Kind {
-        declaration,  // variables; `variables` holds the ones that could be parsed
+        declaration,  // of variables; `variables` contains those that could be parsed
         expression,
         barrier,   // __syncthreads(); or __syncwarp();
         branch,    // if, with one or two parts

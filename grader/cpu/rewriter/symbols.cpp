@@ -107,8 +107,7 @@ bool is_static_local(const Stream& stream, int i, const Context& context) {
     return !is_constant;
 }
 
-/// Return "::" if names from a using directive may collide with the file's variables, and no macro may open a namespace
-/// that the brackets do not show.
+/// Return "::" if names from a using directive may collide with the file's variables and no macro can open a namespace.
 std::string_view global_prefix(const Unit& unit) {
     const auto has = [](const Stream& stream, std::string_view first, std::string_view second) {
         for (int i = 0; i < stream.size(); ++i)

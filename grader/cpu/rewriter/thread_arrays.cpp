@@ -1,5 +1,5 @@
-// Warns about arrays in device code that are local to each thread although the index depends on the thread: __shared__
-// is probably missing.
+// Warns about arrays in device code that are local to each thread although their index depends on the thread:
+// __shared__ is probably missing.
 
 #include <unordered_map>
 #include <unordered_set>
@@ -67,8 +67,8 @@ class ThreadArrays {
             if (declarator.end > declarator.name_end) arrays_[code_[declarator.name_begin]] = declarator.name_begin;
     }
 
-    /// Return whether one of the indices from `open` on depends on the thread. A difference may be the same for all
-    /// threads, and a remainder may be meant for a small array.
+    /// Return whether one of the indices at `open` depends on the thread. A difference is excluded, because it may be
+    /// the same for all threads, and a remainder, because it may be meant for a small array.
     bool is_index_of_thread(int open) const {
         for (; code_[open] == "["; open = code_.match[open] + 1) {
             const int close = code_.match[open];

@@ -58,7 +58,7 @@ class Tokenizer {
         while (at_ < source_.size() && peek() != '\n') at_ += std::max<std::size_t>(splice_length(), 1);
     }
 
-    /// Return the bytes of the line splice here, or 0. As in g++, white space may stand before the end of the line.
+    /// Return the bytes of the line splice here, or 0. As in g++, white space may precede the end of the line.
     std::size_t splice_length() const {
         if (peek() != '\\') return 0;
         std::size_t length = 1;

@@ -17,7 +17,7 @@ Truth negate(Truth truth) {
 
 using Tokens = std::vector<Token>;
 
-/// Evaluate a condition as g++ will. The result is also unknown if host code and device code differ.
+/// Evaluate a condition as g++ does. The result is also unknown if it differs between host code and device code.
 Truth evaluate(const Tokens& tokens, std::size_t begin, std::size_t end) {
     const auto host = evaluate_condition(tokens.data() + begin, tokens.data() + end, View::host);
     const auto device = evaluate_condition(tokens.data() + begin, tokens.data() + end, View::device);
@@ -30,7 +30,7 @@ struct Branch {
     int at;  // the number of code tokens before it
 };
 
-/// Matches brackets. The open brackets are a stack that shares its tails, so that a return to an #if costs nothing.
+/// Matches brackets. The open brackets are a stack with shared tails, so that returning to an #if takes no time.
 class BracketMatcher {
   public:
     BracketMatcher(Stream& stream, const std::vector<Branch>& branches) : stream_(stream), branches_(branches) {}
@@ -96,8 +96,8 @@ class BracketMatcher {
     }
 
     void pair_branches(int first, int last) {
-        constexpr int most = 8;
-        for (int i = 0; i < most && first != last && first != 0 && last != 0; ++i) {
+        constexpr int max_pairs = 8;
+        for (int i = 0; i < max_pairs && first != last && first != 0 && last != 0; ++i) {
             opens_[last].twin = first;
             first = opens_[first].below;
             last = opens_[last].below;
@@ -168,7 +168,7 @@ class Reader {
   private:
     struct Liveness {
         bool outer_live, live;
-        bool decided;  // a branch that is certainly compiled was seen: the rest is dead
+        bool decided;  // an earlier branch is certainly compiled, so the others are dead
     };
 
     bool live() const { return conditionals_.empty() || conditionals_.back().live; }
@@ -182,8 +182,8 @@ class Reader {
         if (name == "if") {
             open(evaluate(tokens_, rest, end));
         } else if (name == "ifdef" || name == "ifndef") {
-            const bool ours = rest < end && tokens_[rest].text == "__WARPLAB_CPU__";
-            const Truth defined = ours ? Truth::yes : Truth::unknown;
+            const bool is_backend_macro = rest < end && tokens_[rest].text == "__WARPLAB_CPU__";
+            const Truth defined = is_backend_macro ? Truth::yes : Truth::unknown;
             open(name == "ifdef" ? defined : negate(defined));
         } else if (name == "elif") {
             alternative(evaluate(tokens_, rest, end));

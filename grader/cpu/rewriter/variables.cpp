@@ -183,7 +183,7 @@ void Variables::mark_all(int begin, int end) {
 
 void Variables::note_use(int i, Variable& variable) {
     int first = i, next = i + 1;
-    bool direct = true;  // the variable itself, or a part of it
+    bool direct = true;  // whether this is the variable itself or a part of it
     for (bool goes_on = true; goes_on;) {
         goes_on = false;
         if (stream_[next] == "[" && stream_.match[next] > next) {

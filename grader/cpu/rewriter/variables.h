@@ -19,7 +19,7 @@ struct Variable {
     int from = 0, to = 0;    // its scope: tokens [from, to)
     int declaration = 0;     // the declaration's first token
     int specifiers_end = 0;  // after `const float`
-    int begin = 0;           // begin of its declarator, as in `*p[4] = …`
+    int begin = 0;           // the beginning of its declarator, such as `*p[4] = …`
     int bounds_end = 0;      // after its name and bounds
     int end = 0;             // after its initialiser
     bool is_const = false, is_pointer = false, is_array = false, is_reference = false;

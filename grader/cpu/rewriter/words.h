@@ -6,7 +6,7 @@
 
 namespace warplab::rewriter {
 
-/// A fixed set of tokens, written as one literal and separated by spaces.
+/// A fixed set of tokens, written as one literal with spaces between them.
 class Words {
   public:
     explicit Words(std::string_view text) {

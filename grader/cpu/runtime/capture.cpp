@@ -1,4 +1,4 @@
-// Stream capture: calls that put work into a stream add nodes to a graph instead.
+// Stream capture: calls that would put work into a stream add nodes to a graph instead.
 
 #include "grader/cpu/runtime/capture.h"
 
@@ -62,13 +62,13 @@ bool is_blocking(cudaStream_t stream) {
     return cudaStreamGetFlags(stream, &flags) == cudaSuccess && !(flags & cudaStreamNonBlocking);
 }
 
-/// Record an error that makes the capture useless. The end of the capture reports it.
+/// Record an error that invalidates the capture. The end of the capture reports it.
 cudaError_t invalidate(Capture& capture, cudaError_t error) {
     capture.valid = false;
     return set_error(error);
 }
 
-/// Return the capture of a stream that takes turns with the legacy stream; null if there is none.
+/// Return the capture of a stream that synchronises with the legacy stream; null if there is none.
 CaptureIn capture_of_blocking_stream() {
     for (const auto& capture : captures())
         for (const auto& [stream, nodes] : capture->latest)
@@ -92,7 +92,7 @@ CUgraphNode_st* add_node(Capture& capture, cudaStream_t stream, cudaGraphNodeTyp
     return node;
 }
 
-/// Return whether some stream has nodes for which the origin did not wait.
+/// Return whether a stream has nodes that the origin did not wait for.
 bool has_unjoined_work(const Capture& capture) {
     std::set<const CUgraphNode_st*> joined;
     const auto& from = capture.latest.at(capture.origin);

@@ -1,5 +1,5 @@
 #pragma once
-// Records work in a graph, instead of doing it, while its stream is being captured.
+// Records the work of a stream in a graph, instead of doing it, while the stream is being captured.
 
 #include <atomic>
 #include <functional>
@@ -19,8 +19,8 @@ const void* identity_of(const void* kernel);
 
 extern std::atomic<int> running_captures;
 
-/// If the stream is being captured, record the action. Return the result of the call, or nothing if the call must do
-/// its work now. `kernel` distinguishes the kernels of nodes.
+/// Record the action if the stream is being captured, and return the result of the call. Return nothing if the call
+/// must do its work now. `kernel` distinguishes the kernels of nodes.
 std::optional<cudaError_t> capture_work(cudaStream_t stream, cudaGraphNodeType type, const Action& action,
                                         const void* kernel = nullptr);
 template <class Work>

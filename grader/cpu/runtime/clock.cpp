@@ -6,7 +6,7 @@ namespace warplab_cpu {
 
 namespace {
 
-/// Raise each step to that of `others`. Most of the time of programs with many fences is spent here.
+/// Raise each step to that of `others`. Programs with many fences spend most of their time here.
 __attribute__((optimize("O3"))) void raise(std::int32_t* __restrict__ steps, const std::int32_t* __restrict__ others,
                                            std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) steps[i] = std::max(steps[i], others[i]);
@@ -17,7 +17,7 @@ __attribute__((optimize("O3"))) void raise(std::int32_t* __restrict__ steps, con
 bool Known::covers(const Mark& mark) const {
     if (mark.block != block_ || mark.generation > generation_) return false;
     if (mark.generation < generation_) return true;
-    const std::size_t at = std::size_t{mark.thread} - first_;  // huge for threads before the first
+    const std::size_t at = std::size_t{mark.thread} - first_;  // wraps to a huge number for threads before the first
     return at < steps_.size() && static_cast<std::int32_t>(mark.step) < steps_[at];
 }
 
@@ -66,28 +66,28 @@ const Known* BlockClock::find(std::uint32_t block) const {
     if (!chunks_) return nullptr;
     const std::uint32_t number = block / blocks_per_chunk;
     const auto found = std::lower_bound(chunks_->begin(), chunks_->end(), number,
-                                        [](const auto& one, std::uint32_t at) { return one.first < at; });
+                                        [](const auto& entry, std::uint32_t at) { return entry.first < at; });
     if (found == chunks_->end() || found->first != number) return nullptr;
     return (*found->second)[block % blocks_per_chunk].get();
 }
 
-std::shared_ptr<const Known> BlockClock::join(const std::shared_ptr<const Known>& one,
-                                              const std::shared_ptr<const Known>& other) {
-    if (!other || one == other) return one;
-    if (!one || other->contains(*one)) return other;
-    if (one->contains(*other)) return one;
-    auto both = std::make_shared<Known>(*one);
-    both->merge(*other);
+std::shared_ptr<const Known> BlockClock::join(const std::shared_ptr<const Known>& a,
+                                              const std::shared_ptr<const Known>& b) {
+    if (!b || a == b) return a;
+    if (!a || b->contains(*a)) return b;
+    if (a->contains(*b)) return a;
+    auto both = std::make_shared<Known>(*a);
+    both->merge(*b);
     return both;
 }
 
-std::shared_ptr<const BlockClock::Chunk> BlockClock::join(const std::shared_ptr<const Chunk>& one,
-                                                          const std::shared_ptr<const Chunk>& other) {
-    if (one == other) return one;
+std::shared_ptr<const BlockClock::Chunk> BlockClock::join(const std::shared_ptr<const Chunk>& a,
+                                                          const std::shared_ptr<const Chunk>& b) {
+    if (a == b) return a;
     Chunk both;
-    for (std::size_t i = 0; i < both.size(); ++i) both[i] = join((*one)[i], (*other)[i]);
-    if (both == *one) return one;
-    return both == *other ? other : std::make_shared<const Chunk>(std::move(both));
+    for (std::size_t i = 0; i < both.size(); ++i) both[i] = join((*a)[i], (*b)[i]);
+    if (both == *a) return a;
+    return both == *b ? b : std::make_shared<const Chunk>(std::move(both));
 }
 
 void BlockClock::merge(const BlockClock& other) {
@@ -120,10 +120,10 @@ void BlockClock::merge(const Known& known) {
     if (known.empty()) return;
     Chunk chunk;
     chunk[known.block() % blocks_per_chunk] = std::make_shared<const Known>(known);
-    BlockClock one;
-    one.chunks_ = std::make_shared<const Chunks>(
+    BlockClock clock;
+    clock.chunks_ = std::make_shared<const Chunks>(
         Chunks{{known.block() / blocks_per_chunk, std::make_shared<const Chunk>(std::move(chunk))}});
-    merge(one);
+    merge(clock);
 }
 
 }  // namespace warplab_cpu

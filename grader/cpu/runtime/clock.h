@@ -18,7 +18,7 @@ struct Mark {
     std::uint32_t block = 0;  // Block::epoch; 0: no access
     std::uint32_t generation = 0;
     std::uint32_t place : 26 = 0;  // program counter, relative to the executable
-    std::uint32_t polled : 1 = 0;  // a volatile write by a thread that had read the word, as it may do with a flag
+    std::uint32_t polled : 1 = 0;  // a volatile write by a thread that has read the word, which may be a flag
     std::uint32_t fenced : 1 = 0;  // the thread executed a fence earlier in this generation
     std::uint32_t bytes : 4 = 0;   // one bit for each byte of the word
     std::uint32_t step : 20 = 0;
@@ -33,14 +33,14 @@ struct Mark {
 };
 static_assert(sizeof(Mark) == 16);
 
-/// The accesses of one block that happen before some point: all of the generations before one, and in this generation
-/// those of some threads before a step.
+/// The accesses of one block that happen before some point: all accesses before a generation, and in this generation
+/// the accesses of some threads before a step.
 class Known {
   public:
     bool empty() const { return block_ == 0; }
     std::uint32_t block() const { return block_; }
     bool covers(const Mark& mark) const;
-    /// Return whether this covers all that another Known of the same block covers.
+    /// Return whether this covers all accesses that another Known of the same block covers.
     bool contains(const Known& other) const;
     /// Start with all accesses before a generation.
     void begin(std::uint32_t block, std::uint32_t generation);
@@ -54,7 +54,7 @@ class Known {
     }
 
   private:
-    /// Provide a step for each thread from `first` on and before `end`.
+    /// Provide a step for each thread in [first, end).
     void provide(std::uint32_t first, std::uint32_t end);
     std::uint32_t end() const { return first_ + static_cast<std::uint32_t>(steps_.size()); }
 
@@ -80,10 +80,10 @@ class BlockClock {
     using Chunk = std::array<std::shared_ptr<const Known>, blocks_per_chunk>;
     using Chunks = std::vector<std::pair<std::uint32_t, std::shared_ptr<const Chunk>>>;  // by number
 
-    static std::shared_ptr<const Known> join(const std::shared_ptr<const Known>& one,
-                                             const std::shared_ptr<const Known>& other);
-    static std::shared_ptr<const Chunk> join(const std::shared_ptr<const Chunk>& one,
-                                             const std::shared_ptr<const Chunk>& other);
+    static std::shared_ptr<const Known> join(const std::shared_ptr<const Known>& a,
+                                             const std::shared_ptr<const Known>& b);
+    static std::shared_ptr<const Chunk> join(const std::shared_ptr<const Chunk>& a,
+                                             const std::shared_ptr<const Chunk>& b);
 
     std::shared_ptr<const Chunks> chunks_;
 };

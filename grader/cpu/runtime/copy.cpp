@@ -1,4 +1,4 @@
-// Copies and fills. Checks their direction and size.
+// Makes copies and fills, and checks their direction and size.
 
 #include <algorithm>
 #include <cstring>
@@ -76,7 +76,7 @@ const char* name_of(cudaMemcpyKind kind) {
                                             : "cudaMemcpyDeviceToDevice";
 }
 
-/// Describe a copy whose two ends are both on the wrong side for `kind`: the direction is wrong or the pointers are
+/// Describe a copy if both its ends are on the wrong side for `kind`: the direction is wrong, or the pointers are
 /// exchanged. Return an empty string for other copies.
 std::string wrong_way(const Ends& ends, cudaMemcpyKind kind) {
     const bool down = kind == cudaMemcpyHostToDevice && !ends.to_device() && !ends.from_host();
@@ -98,20 +98,21 @@ const char* wrong_direction(const Ends& ends, cudaMemcpyKind kind) {
     return nullptr;
 }
 
-std::string too_small(const std::string& what, std::size_t bytes, std::size_t wanted, const char* verb = "copied") {
+std::string too_small(const std::string& what, std::size_t bytes, std::size_t requested, const char* verb = "copied") {
     return what + " is too small for what is " + verb + ": it has " + std::to_string(bytes) + " bytes from there on, " +
-           std::to_string(wanted) + " are " + verb;
+           std::to_string(requested) + " are " + verb;
 }
 
-/// Report a copy that exceeds the end of one of the lab's buffers or of a std::vector. A buffer has room around it,
-/// where only its owner notices a write; only the sanitizer knows where the buffer ends.
-void stay_in_buffer(const char* function, const char* what, const void* at, std::size_t wanted, const char* verb,
+/// Report a copy that exceeds the end of one of the lab's buffers or of a std::vector. A buffer has guard zones around
+/// it, so only the sanitizer knows where it ends.
+void stay_in_buffer(const char* function, const char* what, const void* at, std::size_t requested, const char* verb,
                     int line) {
-    const std::size_t left = observer ? observer->bytes_left(at) : wanted;
-    if (left < wanted) observer->wrong(FindingKind::copy_size, line, function, too_small(what, left, wanted, verb));
-    const std::size_t of_vector = observer ? observer->vector_bytes_left(at) : wanted;
-    if (of_vector < wanted)
-        observer->wrong(FindingKind::beyond_vector, line, function, too_small(what, of_vector, wanted, verb));
+    const std::size_t left = observer ? observer->bytes_left(at) : requested;
+    if (left < requested)
+        observer->wrong(FindingKind::copy_size, line, function, too_small(what, left, requested, verb));
+    const std::size_t of_vector = observer ? observer->vector_bytes_left(at) : requested;
+    if (of_vector < requested)
+        observer->wrong(FindingKind::beyond_vector, line, function, too_small(what, of_vector, requested, verb));
 }
 
 struct BadPointer {
@@ -131,8 +132,9 @@ BadPointer find_bad_pointer(const void* pointer, const char* function) {
 }
 
 /// Refuse a copy by name to or from a symbol that is too small or not a device variable.
-cudaError_t refuse_symbol(const char* function, const void* symbol, size_t left, size_t wanted, int line) {
-    if (is_symbol(symbol)) return refuse(function, line, too_small("the symbol", left, wanted), FindingKind::copy_size);
+cudaError_t refuse_symbol(const char* function, const void* symbol, size_t left, size_t requested, int line) {
+    if (is_symbol(symbol))
+        return refuse(function, line, too_small("the symbol", left, requested), FindingKind::copy_size);
     return refuse(function, line, "the name is that of a host variable, not of a __device__ or __constant__ variable",
                   FindingKind::copy_of_host_variable, cudaErrorInvalidSymbol);
 }

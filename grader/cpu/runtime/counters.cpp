@@ -21,7 +21,7 @@ using warplab::MemoryKind;
 constexpr unsigned lanes_per_warp = lanes_in_request, max_threads = 1024, counted_blocks = 32;
 constexpr std::size_t max_kept_places = 64;     // places kept from earlier grids, with their memory
 constexpr std::size_t max_of_one_thread = 256;  // accesses of one thread that are kept before they are counted
-// Counted accesses of a process: a solver's later iterations resemble the first.
+// The maximum of counted accesses per process: a solver's later iterations resemble the first.
 constexpr std::uint64_t max_counted = 1 << 20;
 
 /// One access by each lane of a warp at one place: the lane's k-th access there since the last barrier.
@@ -70,7 +70,7 @@ class Counter {
             std::vector<LoggedAccess>& log = logs_[first + lane];
             if (log.empty()) continue;
             for (Requests& requests : places_) requests.next = 0;
-            std::size_t likely = 0;  // most often, lanes reach the places in the same order
+            std::size_t likely = 0;  // the next place if the lanes reach places in the same order, as they usually do
             for (const LoggedAccess& access : log) {
                 Request& request = requests_at(access.place, likely).provide_next();
                 request.lanes.add(lane, access.address);
@@ -115,7 +115,7 @@ class Counter {
         if (request.like.kind == MemoryKind::shared) {
             counts->bank_passes += count_bank_passes(request.lanes);
         } else if (request.like.kind == MemoryKind::constant) {
-            counts->bank_passes += addresses_of(request.lanes).keep_different().count();  // served one at a time
+            counts->bank_passes += addresses_of(request.lanes).remove_duplicates().count();  // served one at a time
         } else {
             const std::uint64_t sectors = sectors_of(request.lanes).count();
             counts->sectors += sectors;
@@ -156,7 +156,7 @@ class Counter {
 
 Counter* the_counter = nullptr;  // from the first grid on
 
-/// Return the record of launches like this one; null if there are too many different ones.
+/// Return the record for launches with the shape of this one; null if there are too many different shapes.
 LaunchCounts* shape_of(const LaunchCounts& launch) {
     warplab::StatusPage& page = writable_page();
     const auto is_like = [&](const LaunchCounts& other) {

@@ -1,7 +1,7 @@
 #pragma once
 // Estimates the cost of a kernel's accesses on a GPU, per place in the code. The lanes of a warp that access memory
-// together make one request. The hardware serves a request in sectors of 32 bytes (device memory) or one bank after the
-// other (shared memory).
+// together make one request. The hardware serves it in sectors of 32 bytes (device memory) or in passes over the banks
+// (shared memory).
 
 #include <cstddef>
 #include <cstdint>
@@ -27,14 +27,15 @@ struct LoggedAccess {
 warplab::AccessCounts& counts_of_accesses(const LoggedAccess& access);
 
 /// Return whether the running block is one of the first blocks of the grid, whose requests are counted. The other
-/// blocks behave alike.
+/// blocks are assumed to behave in the same way.
 inline bool makes_out_requests() { return block_state.epoch - first_logged_block < logged_blocks; }
 /// Log an access of the running thread. It is later counted as part of a request.
 void log_access(const LoggedAccess& access);
 
-/// Reset the counts, in the status page too.
+/// Reset the counts, also in the status page.
 void forget_counts();
-/// Called around a grid. The end adds the logged accesses to the status page, and the launch to those of its shape.
+/// Mark the beginning and the end of a grid. The end adds the logged accesses to the status page, and the launch to the
+/// record of its shape.
 void begin_counting(const Grid& grid);
 void end_counting(const Grid& grid, std::size_t static_shared_bytes);
 

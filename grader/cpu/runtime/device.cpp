@@ -49,12 +49,12 @@ const ErrorText* text_of(cudaError_t error) {
     return nullptr;
 }
 
-int attribute(cudaDeviceAttr wanted) {
+int attribute(cudaDeviceAttr requested) {
     const warplab::trace::Order& traced = warplab_cpu::traced_device();
-    if (traced.multiprocessors && wanted == cudaDevAttrMultiProcessorCount)
+    if (traced.multiprocessors && requested == cudaDevAttrMultiProcessorCount)
         return static_cast<int>(traced.multiprocessors);
-    if (traced.multiprocessors && wanted == cudaDevAttrL2CacheSize) return static_cast<int>(traced.l2_bytes);
-    switch (wanted) {
+    if (traced.multiprocessors && requested == cudaDevAttrL2CacheSize) return static_cast<int>(traced.l2_bytes);
+    switch (requested) {
 #define WARPLAB_CPU_ATTRIBUTE(name, number, value) \
     case name:                                     \
         return value;
@@ -81,7 +81,7 @@ cudaError_t create_event(cudaEvent_t* event, unsigned flags, const CreatedBy& by
     return cudaSuccess;
 }
 
-/// Run a host function in a stream's order.
+/// Run a host function as work of a stream.
 template <class Function>
 void run_in(cudaStream_t stream, Function function) {
     if (observer)
@@ -180,9 +180,9 @@ cudaError_t cudaRuntimeGetVersion(int* version) { return cudaDriverGetVersion(ve
 cudaError_t cudaProfilerStart() { return cudaSuccess; }
 cudaError_t cudaProfilerStop() { return cudaSuccess; }
 
-cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr wanted, int device) {
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr requested, int device) {
     if (device != 0) return set_error(cudaErrorInvalidDevice);
-    const int found = attribute(wanted);
+    const int found = attribute(requested);
     return give(found < 0 ? nullptr : value, found);
 }
 
@@ -257,9 +257,9 @@ cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) {
     return give(flags, is_special ? cudaStreamDefault : stream->flags);
 }
 cudaError_t cudaDeviceGetPCIBusId(char* id, int length, int device) {
-    constexpr std::string_view ours = "0000:00:00.0";
-    if (!id || device != 0 || length <= static_cast<int>(ours.size())) return set_error(cudaErrorInvalidValue);
-    id[ours.copy(id, ours.size())] = 0;
+    constexpr std::string_view bus_id = "0000:00:00.0";
+    if (!id || device != 0 || length <= static_cast<int>(bus_id.size())) return set_error(cudaErrorInvalidValue);
+    id[bus_id.copy(id, bus_id.size())] = 0;
     return cudaSuccess;
 }
 cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* id) {

@@ -1,6 +1,6 @@
-// malloc, new, free and delete of device code. They take memory from one allocation of the device. A grid gets the same
-// part of it again only after many bytes: blocks run one after the other, and a block that got memory which another
-// block had freed would appear to race with it. Addresses are the same with and without the sanitizer.
+// malloc, new, free and delete for device code. They take memory from one allocation of the device. A grid reuses freed
+// memory only after many bytes, because blocks run one after the other, and a block that got memory freed by another
+// block would seem to race with it. Addresses are the same with and without the sanitizer.
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@ namespace {
 
 constexpr size_t alignment = 16;
 constexpr size_t fresh_bytes = size_t{16} << 20;  // bytes that a grid gets before freed memory is reused
-constexpr size_t step_bytes = size_t{16} << 20;   // bytes that become writable at once; a limit on memory counts them
+constexpr size_t step_bytes = size_t{16} << 20;   // bytes that become writable at once and count for the memory limit
 
 size_t heap_limit() {
     size_t limit = 0;
@@ -66,7 +66,7 @@ class DeviceHeap {
 
   private:
     struct Taken {
-        size_t bytes, whole;  // whole: with the gap to the next
+        size_t bytes, whole;  // whole: including the gap to the next
     };
     void begin_grid() {
         if (observer && begin_) observer->memory_renewed(begin_, used_);

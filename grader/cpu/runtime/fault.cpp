@@ -66,7 +66,7 @@ Registers registers_of(void* context) {
 #endif
 }
 
-/// Return whether an address in the executable follows a call, so that the call would return to it.
+/// Return whether an address in the executable directly follows a call, so that it is a return address.
 bool follows_call([[maybe_unused]] uintptr_t address) {
 #if defined(__x86_64__)
     const auto* before = reinterpret_cast<const unsigned char*>(address);
@@ -76,7 +76,7 @@ bool follows_call([[maybe_unused]] uintptr_t address) {
 #endif
 }
 
-/// Return the place in the executable, even if the fault was in a library function that it called (memcpy).
+/// Return the place in the executable; if the fault was in a library function such as memcpy, the place of its call.
 uintptr_t place_in_executable(const Registers& registers, bool stack_readable) {
     if (code.contains(registers.program_counter)) return registers.program_counter - load_address;
     if (code.contains(registers.link)) return registers.link - 1 - load_address;
@@ -134,7 +134,7 @@ bool holds_never_set([[maybe_unused]] void* context) {
     return false;
 }
 
-// A stack in use is mapped, so an access that faults this close to its top exceeded its end.
+// The used part of a stack is mapped, so an access that faults this close to the stack pointer exceeded its end.
 constexpr uintptr_t near_bytes = 16 * 1024;
 
 constexpr auto not_aligned =
@@ -150,7 +150,7 @@ void on_signal(int signal, siginfo_t* info, void* context) {
     const Registers registers = registers_of(context);
     const bool near_top = address + near_bytes >= registers.stack && address < registers.stack + near_bytes;
     const bool guard = hits_stack_guard(info->si_addr) || below_stack.contains(address);
-    const bool from_above = registers.stack >= address + near_bytes;  // an index reached it, not the stack
+    const bool from_above = registers.stack >= address + near_bytes;  // reached by an index, not by the stack pointer
     const bool overflow = memory && (near_top || (guard && !from_above));
     // In this case, x86 reports no address; arm does.
     const bool misaligned = (signal == SIGSEGV && info->si_code == SI_KERNEL && address == 0) ||
@@ -171,7 +171,8 @@ void on_signal(int signal, siginfo_t* info, void* context) {
                      : explain_address(info->si_addr, kernel, !code.contains(registers.program_counter));
     if (!record(found.fault, found.words)) wait_for_the_end();
     page->address = memory ? address : 0;
-    page->program_counter = signal == SIGABRT ? 0 : place_in_executable(registers, !overflow);  // too far from abort()
+    page->program_counter =
+        signal == SIGABRT ? 0 : place_in_executable(registers, !overflow);  // abort() is too far away
     leave(found.fault);
 }
 
@@ -305,7 +306,7 @@ void use_status_page(StatusPage* shared) {
 
 }  // namespace warplab::cpu
 
-// Replaces the C library's assert() in kernels and on the host, whose message would go only to stderr.
+// Replaces the C library's assert() in kernels and on the host, because its message would go only to stderr.
 extern "C" [[noreturn]] __attribute__((visibility("default"))) void __assert_fail(const char* expression,
                                                                                   const char* file, unsigned line,
                                                                                   const char*) noexcept {

@@ -10,18 +10,18 @@ namespace warplab_cpu {
 
 struct Grid;
 
-/// Write the block and thread that this OS thread runs, for a report. Return false outside a kernel.
+/// Write the block and the thread that this OS thread runs. Return false outside a kernel.
 bool running_thread(uint3& block, uint3& thread);
 
 /// Return whether `address` lies in the inaccessible page below a stack of this OS thread.
 bool hits_stack_guard(const void* address);
 
-/// Give this OS thread a stack for signal handlers and record where its own stack ends. Repeated calls have no effect.
+/// Give this OS thread a stack for signal handlers, and record where its own stack ends. Repeated calls have no effect.
 void prepare_thread_for_faults();
 
 /// Install the runtime's handlers again before a grid runs, because the submission's code may have replaced them.
 void restore_handlers();
-/// Return how many handlers have been replaced so far.
+/// Return the number of handlers that have been replaced so far.
 std::uint32_t disturbances();
 
 /// Record the fault with the running thread's place, and end the process with status fault_status + fault. Only the
@@ -37,7 +37,7 @@ std::uint32_t disturbances();
 /// Record a text for the judge without ending the process: why the last call that returned an error failed.
 void note_detail(const std::string& detail, warplab::LaunchLimit limit = warplab::LaunchLimit::none);
 
-/// Note that the program has read the last error: its text does not explain a later error that has no text.
+/// Record that the program has read the last error, whose text must not be used for a later error without a text.
 void note_error_taken();
 /// Remove the text if it belongs to an error that the program has read.
 void drop_taken_detail();

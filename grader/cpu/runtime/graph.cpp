@@ -1,4 +1,4 @@
-// Graphs: their nodes, copies of them, and launches.
+// Implements graphs: nodes, copies and launches.
 
 #include "grader/cpu/runtime/graph.h"
 
@@ -55,8 +55,9 @@ std::vector<CUgraphNode_st*> CUgraph_st::order() const {
     std::vector<CUgraphNode_st*> ordered;
     std::set<const CUgraphNode_st*> done;
     const auto is_ready = [&](const auto& node) {
-        return !done.count(node.get()) &&
-               std::ranges::all_of(node->dependencies, [&](const auto* one) { return done.count(one) != 0; });
+        return !done.count(node.get()) && std::ranges::all_of(node->dependencies, [&](const auto* dependency) {
+            return done.count(dependency) != 0;
+        });
     };
     for (std::size_t before = nodes.size() + 1; before != ordered.size();) {
         before = ordered.size();
@@ -70,13 +71,13 @@ std::vector<CUgraphNode_st*> CUgraph_st::order() const {
 }
 
 bool CUgraph_st::has(const CUgraphNode_st* node) const {
-    return std::ranges::any_of(nodes, [&](const auto& one) { return one.get() == node; });
+    return std::ranges::any_of(nodes, [&](const auto& candidate) { return candidate.get() == node; });
 }
 
 std::vector<CUgraphNode_st*> CUgraph_st::dependents_of(const CUgraphNode_st* node) const {
     std::vector<CUgraphNode_st*> found;
-    for (const auto& one : nodes)
-        if (std::ranges::count(one->dependencies, node)) found.push_back(one.get());
+    for (const auto& candidate : nodes)
+        if (std::ranges::count(candidate->dependencies, node)) found.push_back(candidate.get());
     return found;
 }
 
@@ -182,8 +183,8 @@ cudaError_t add(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t*
     if (work.error != cudaSuccess) return set_error(work.error);
     if (!node || !graph || (count && !dependencies)) return set_error(cudaErrorInvalidValue);
     std::vector<CUgraphNode_st*> known(dependencies, dependencies + count);
-    for (const auto* one : known)
-        if (!graph->has(one)) return set_error(cudaErrorInvalidValue);
+    for (const auto* dependency : known)
+        if (!graph->has(dependency)) return set_error(cudaErrorInvalidValue);
     *node = graph->add(type, work.action, std::move(known), work.kernel);
     return cudaSuccess;
 }
@@ -221,7 +222,7 @@ cudaError_t update(CUgraph_st& to, cudaGraphExecUpdateResultInfo& info, const st
         if (order[i]->type != other[i]->type) return refuse(cudaGraphExecUpdateErrorNodeTypeChanged, other[i]);
         if (order[i]->kernel != other[i]->kernel) return refuse(cudaGraphExecUpdateErrorFunctionChanged, other[i]);
         std::vector<CUgraphNode_st*> dependencies;
-        for (const auto* one : other[i]->dependencies) dependencies.push_back(pairs[one]);
+        for (const auto* dependency : other[i]->dependencies) dependencies.push_back(pairs[dependency]);
         if (dependencies != order[i]->dependencies) return refuse(cudaGraphExecUpdateErrorTopologyChanged, other[i]);
     }
     to.copies.clear();
@@ -307,10 +308,10 @@ cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t* node, cudaGraph_t graph, 
 cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node) {
     if (!node) return set_error(cudaErrorInvalidValue);
     CUgraph_st& graph = *node->graph;
-    for (const auto& one : graph.nodes)
-        one->dependencies.erase(std::remove(one->dependencies.begin(), one->dependencies.end(), node),
-                                one->dependencies.end());
-    graph.nodes.erase(std::ranges::find_if(graph.nodes, [&](const auto& one) { return one.get() == node; }));
+    for (const auto& other : graph.nodes)
+        other->dependencies.erase(std::remove(other->dependencies.begin(), other->dependencies.end(), node),
+                                  other->dependencies.end());
+    graph.nodes.erase(std::ranges::find_if(graph.nodes, [&](const auto& other) { return other.get() == node; }));
     return cudaSuccess;
 }
 cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* from, const cudaGraphNode_t* to,

@@ -3,9 +3,9 @@
 // block and the grid, __syncwarp(), and fences: a fence before an atomic or volatile write orders accesses if an atomic
 // or volatile read of the same word sees that write.
 //
-// The order of one block's accesses is needed often, and its clocks are small. Clocks across blocks grow with the
-// number of blocks, and most kernels never need them: their events are logged, and replayed when two blocks' accesses
-// conflict.
+// The order within a block is needed often, and its clocks are small. Clocks across blocks grow with the number of
+// blocks, and most kernels never need them. Therefore, their events are only logged, and replayed when accesses of two
+// blocks conflict.
 
 #include <cstdint>
 #include <vector>
@@ -41,9 +41,9 @@ class HappensBefore {
         return earlier.block < first_block_ || barriers_.before_last(block_state.epoch, earlier) ||
                (clocks_->any_fence() && across_blocks().knows_access(now(), earlier));
     }
-    /// Return whether the running thread knows of an earlier atomic or volatile write of a word because it read the
-    /// word: this thread, or a thread whose read happens before, read the word after the earlier thread had published
-    /// through it. (A write of a flag, a counter or a lock comes after the fence, so no clock covers it.)
+    /// Return whether the running thread knows of an earlier atomic or volatile write of a word from a read: this
+    /// thread, or a thread whose read happens before, read the word after the earlier thread had published through it.
+    /// (A write of a flag, a counter or a lock follows the fence, so no clock covers it.)
     bool has_read(std::uintptr_t word, bool shared, const Mark& earlier) {
         // The missing fence is reported where the block reads what the others wrote, not at the counter's reset.
         if (!shared && unfenced_.has_read_word_since(word, block_state.epoch, earlier.block)) return true;
@@ -55,7 +55,7 @@ class HappensBefore {
         return unfenced_.any() && write.is_volatile && write.block != block_state.epoch && unpublished(write) &&
                unfenced_.has_read_announcement(block_state.epoch, word, place, write.fenced);
     }
-    /// Return whether nothing that the access's block has published so far orders the access for other blocks.
+    /// Return whether no publication of the access's block so far orders the access for other blocks.
     bool unpublished(const Mark& mark) const {
         return !barriers_.before_last(block_state.epoch, mark) && !clocks_->is_published(mark);
     }
@@ -79,8 +79,8 @@ class HappensBefore {
     }
     void arrive_at_grid_barrier() { barriers_.arrive(block_state.epoch, block_state.generation); }
     void reach_grid_barrier() { barriers_.reach(block_state.epoch, block_state.generation); }
-    /// Record an atomic or volatile access, after its comparison with earlier ones. exchange() is not inlined, because
-    /// inlining would slow down every access of a kernel by a third.
+    /// Record an atomic or volatile access, after its comparison with earlier accesses. exchange() is not inlined,
+    /// because inlining would slow every access of a kernel down by a third.
     void strong_access(std::uintptr_t word, bool shared, std::uint32_t place, bool atomic, bool reads, bool writes) {
         if (clocks_->any_fence()) exchange(shared ? word_of(word) : word, reads, writes);
         if (shared || !(unfenced_.any() || (writes && !atomic))) return;
@@ -106,7 +106,7 @@ class HappensBefore {
     static std::uintptr_t word_of(std::uintptr_t key) { return key + (std::uintptr_t{block_state.epoch} << 32 << 16); }
     bool defers() const { return clocks_ == &in_block_; }
     void exchange(std::uintptr_t word, bool reads, bool writes);
-    /// Return the last event if the running thread can add a fence or an access to it, else null.
+    /// Return the last event if the running thread can add a fence or an access to it; otherwise null.
     Event* last_of(const Instant& at);
     void log(const Event& event);
     void replay(const Event& event);
@@ -116,7 +116,7 @@ class HappensBefore {
     std::uint32_t first_block_ = 0;
     GridBarriers barriers_;
     ThreadClocks in_block_{barriers_, false}, across_blocks_{barriers_, true};
-    ThreadClocks* clocks_ = &in_block_;  // those across blocks as soon as blocks take turns
+    ThreadClocks* clocks_ = &in_block_;  // across_blocks_ once blocks alternate
     std::vector<Event> events_;          // events that across_blocks_ does not contain yet
     std::vector<std::uintptr_t> words_;  // by number
     UnfencedWrites unfenced_;

@@ -7,7 +7,7 @@ namespace {
 
 bool has_bytes_of(const Mark& mark, const Mark& other) { return (other.bytes & ~mark.bytes) == 0; }
 
-/// Drop accesses that the same thread later repeated, in the same way and to the same bytes.
+/// Drop accesses that the same thread has repeated later, with the same kind and to the same bytes.
 void drop_repeated(std::vector<Mark>& peers) {
     static std::array<std::array<std::uint8_t, 4>, 1024> later_bytes;  // by thread and way; all 0 between calls
     const auto bytes_of = [](const Mark& peer) -> std::uint8_t& {
@@ -32,14 +32,14 @@ void Histories::forget_peers(Earlier& earlier) {
 }
 
 void Histories::add_peer(Earlier& earlier, const Mark& mark, bool shared) {
-    constexpr std::size_t few = 8;
+    constexpr std::size_t always_kept = 8;
     if (!earlier.peers.empty()) {
         const Mark& last = earlier.peers.back();
         if (last.block != mark.block || (shared && last.generation != mark.generation)) forget_peers(earlier);
     }
     earlier.peers.push_back(mark);
     earlier.any_weak |= !is_strong(mark);
-    if (earlier.peers.size() <= std::max(earlier.max_peers, few)) return;
+    if (earlier.peers.size() <= std::max(earlier.max_peers, always_kept)) return;
     drop_repeated(earlier.peers);
     earlier.max_peers = 2 * earlier.peers.size();
 }
@@ -56,10 +56,10 @@ Histories::Earlier& Histories::provide_earlier(History& history, AccessKind kind
     More& more = more_[used_++];
     history.more = static_cast<std::uint32_t>(used_);
     more.owner = &history;
-    for (Earlier& one : more.kinds) {
-        one.other_blocks = {};
-        one.max_peers = 0;
-        forget_peers(one);
+    for (Earlier& earlier : more.kinds) {
+        earlier.other_blocks = {};
+        earlier.max_peers = 0;
+        forget_peers(earlier);
     }
     return more.kinds[static_cast<unsigned>(kind)];
 }
@@ -115,8 +115,8 @@ bool Histories::is_unordered(const History& history, const Mark& earlier, const 
            !order_is_read(earlier, query);
 }
 
-/// Return whether a volatile read and a volatile write are of a flag: the writer had read the word in the same line of
-/// code as the reader, as threads that poll a flag until one of them sets it all do.
+/// Return whether a volatile read and a volatile write access a flag: the writer has read the word on the same line of
+/// code as the reader, like all threads that poll a flag until one of them sets it.
 bool Histories::is_polled(const History& history, const Mark& earlier, const Mark& mark, const Query& query) {
     if (query.kind == AccessKind::atomic || !earlier.is_volatile || !mark.is_volatile) return false;
     if (query.kind == AccessKind::plain_read) {

@@ -1,5 +1,5 @@
 #pragma once
-// The accesses of a grid to one word with which a later access may race.
+// The accesses of a grid to a word that a later access may race with.
 
 #include <array>
 #include <cstdint>
@@ -42,9 +42,9 @@ class Histories {
         used_ = 0;
     }
 
-    /// Record an access that obviously cannot race, which holds for most accesses: the earlier ones are by the same
-    /// thread, before a barrier or, in shared memory, by another block; or the access continues a row of the same reads
-    /// or atomics. If it is not obvious, record nothing and return false.
+    /// Record an access that obviously cannot race (most cannot): the earlier accesses are by the same thread,
+    /// before a barrier or, in shared memory, by another block; or the access continues a row of the same reads or
+    /// atomics. Otherwise, record nothing and return false.
     WARPLAB_CPU_INLINE bool add_if_alone(History& history, AccessKind kind, const Mark& mark, bool shared) {
         const bool crowded = history.crowded && (shared || has_more(history));
         if (crowded && !shared) return false;
@@ -77,9 +77,8 @@ class Histories {
         return true;
     }
 
-    /// Record a read or an atomic that cannot race because this grid has not made a conflicting access to the word or,
-    /// in shared memory, has not made one since the block began or since its last barrier. Otherwise, record nothing
-    /// and return false.
+    /// Record a read or an atomic that cannot race, because this grid has made no conflicting access to the word (for
+    /// shared memory: since the block began, or since its last barrier). Otherwise, record nothing and return false.
     WARPLAB_CPU_INLINE bool add_if_quiet(History& history, AccessKind kind, const Mark& mark, bool shared) {
         if (kind == AccessKind::plain_write) return false;
         const AccessKind other = kind == AccessKind::atomic ? AccessKind::plain_read : AccessKind::atomic;
@@ -111,7 +110,7 @@ class Histories {
     /// Selects the earlier accesses for the comparison, and describes the access itself.
     struct Query {
         AccessKind kind;
-        bool shared;  // shared memory belongs to a new block when that block begins
+        bool shared;  // whether the word is in shared memory, which belongs to a new block when that block begins
         bool writes;
         std::uintptr_t place;  // the address of the first byte accessed
     };
@@ -171,16 +170,15 @@ class Histories {
         return query.kind == AccessKind::plain_write || (query.writes && !mark.atomic);
     }
     static bool is_signal(const Mark& earlier, const Mark& mark, const Query& query);
-    /// Return whether the running thread read a flag, counter or lock after the earlier access and so knows of the
-    /// access.
+    /// Return whether the running thread knows of the earlier access because it read a flag, counter or lock after it.
     bool order_is_read(const Mark& earlier, const Query& query) {
         return (earlier.atomic || earlier.is_volatile) && order.has_read(query.place, query.shared, earlier);
     }
     static void add_peer(Earlier& earlier, const Mark& mark, bool shared);
     static void forget_peers(Earlier& earlier);
     void leave_block(Earlier& earlier, const Mark& latest);
-    /// Return whether an access differs from the latest of its kind only in the thread, and the two threads are as far
-    /// apart as neighbours in the row.
+    /// Return whether an access differs from the latest of its kind only in the thread, and the distance of the two
+    /// threads is that of neighbours in the row.
     static bool continues_row(const History& history, const Mark& mark, AccessKind kind) {
         const Row& row = history.row;
         const Mark& latest = history.latest[static_cast<unsigned>(kind)];

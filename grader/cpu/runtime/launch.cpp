@@ -40,22 +40,22 @@ struct Identity {
     RunBlock run_block = nullptr;
     unsigned max_threads = 0;
 };
-thread_local Identity* asked = nullptr;  // if not null, run_pending only stores the kernel's identity here
+thread_local Identity* identity_request = nullptr;  // if not null, run_pending only stores the kernel's identity here
 
 /// Return the kernel to which a pointer to a __global__ function refers. The function's body only reports the kernel,
-/// so its arguments do not matter, as long as there is memory in the place of its parameters.
+/// so its arguments can have any value, but there must be memory for its parameters.
 __attribute__((noinline)) Identity identify(const void* kernel) {
     if (!kernel) return {};
     static char nothing[4096];
     [[maybe_unused]] volatile char room_for_parameters[8192];
     room_for_parameters[0] = 0;
     Identity found;
-    asked = &found;
+    identity_request = &found;
     using AnyKernel = void (*)(void*, void*, void*, void*, void*, void*, void*, void*);
     reinterpret_cast<AnyKernel>(const_cast<void*>(kernel))(nothing, nothing, nothing, nothing, nothing, nothing,
                                                            nothing, nothing);
     room_for_parameters[1] = 0;
-    asked = nullptr;
+    identity_request = nullptr;
     return found;
 }
 
@@ -74,7 +74,7 @@ int blocks_per_multiprocessor_of(int block_threads, size_t shared_bytes) {
     return std::min(std::min(by_threads, by_registers), std::min(by_shared, blocks_per_multiprocessor));
 }
 
-/// Return how many blocks run at the same time: the maximum for a cooperative launch.
+/// Return the number of blocks that run at the same time, which is the maximum for a cooperative launch.
 uint64_t max_blocks_at_once(int block_threads, size_t shared_bytes) {
     int multiprocessors = 0;
     cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0);
@@ -88,8 +88,8 @@ struct Refusal {
     std::string words = {};
 };
 
-std::string beyond(uint64_t number, const char* of_what, uint64_t most, const char* why = "are allowed") {
-    return " (" + std::to_string(number) + " " + of_what + "; at most " + std::to_string(most) + " " + why + ")";
+std::string beyond(uint64_t number, const char* of_what, uint64_t limit, const char* why = "are allowed") {
+    return " (" + std::to_string(number) + " " + of_what + "; at most " + std::to_string(limit) + " " + why + ")";
 }
 
 Refusal check(const Launch& launch, const Grid& grid) {
@@ -124,7 +124,7 @@ std::string describe(const dim3& extent) {
     return "(" + std::to_string(extent.x) + ", " + std::to_string(extent.y) + ", " + std::to_string(extent.z) + ")";
 }
 
-/// Return the kernel's name as the launch spells it, unless the launch uses a pointer or a macro.
+/// Return the kernel's name as written in the launch, unless the launch uses a pointer or a macro.
 const char* name_of(const Launch& launch, const char* kernel) {
     return std::strstr(launch.kernel, kernel) ? launch.kernel : kernel;
 }
@@ -206,8 +206,8 @@ Launch::~Launch() {
 }
 
 void run_pending(const char* kernel, Grid& grid) {
-    if (asked) {
-        *asked = {grid.run_block, grid.max_threads};
+    if (identity_request) {
+        *identity_request = {grid.run_block, grid.max_threads};
         return;
     }
     if (!pending || pending->used)
@@ -237,7 +237,7 @@ void run_pending(const char* kernel, Grid& grid) {
         const auto result = capture_work(launch.stream, cudaGraphNodeTypeKernel, action_of(grid), id);
         if (result) return void(launch.error = *result);
     }
-    pending = launch.outer;  // host functions that a kernel calls see no launch
+    pending = launch.outer;  // host functions that a kernel calls do not see the launch
     run_in_stream(grid, launch.stream);
     pending = &launch;
 }
@@ -292,8 +292,8 @@ cudaError_t occupancy(int* blocks, const void* kernel, int block_threads, size_t
     if (!kernel) return set_error(cudaErrorInvalidDeviceFunction);
     if (!blocks || block_threads <= 0) return set_error(cudaErrorInvalidValue);
     *blocks = 0;
-    const int most = static_cast<int>(identify(kernel).max_threads);
-    if (block_threads > most || shared_bytes > max_shared_bytes) return cudaSuccess;
+    const int max_threads = static_cast<int>(identify(kernel).max_threads);
+    if (block_threads > max_threads || shared_bytes > max_shared_bytes) return cudaSuccess;
     *blocks = blocks_per_multiprocessor_of(block_threads, shared_bytes);
     return cudaSuccess;
 }

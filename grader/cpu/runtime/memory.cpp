@@ -25,9 +25,9 @@ namespace warplab_cpu {
 namespace {
 
 constexpr size_t page_bytes = 4096, chunk_bytes = 64 * 1024, alignment = 256;
-constexpr size_t max_hidden_bytes = size_t{4} << 20;  // a launch pays for each page that becomes visible
-// A kernel's first access to a chunk makes the chunk visible; too many such accesses make the whole region visible. The
-// next launches begin with the same visible memory, until the runtime determines again which memory kernels need.
+constexpr size_t max_hidden_bytes = size_t{4} << 20;  // each page that becomes visible costs time at a launch
+// A kernel's first access to a chunk makes the chunk visible; too many of them make the whole region visible. The next
+// launches begin with the same visible memory, until the runtime determines again which memory kernels need.
 constexpr unsigned max_faults = 4, max_launches_alike = 16;
 constexpr size_t max_poisoned_bytes = size_t{256} << 20;
 
@@ -56,7 +56,7 @@ std::map<uintptr_t, NamedVariable>& symbols() {
     static auto& all = *new std::map<uintptr_t, NamedVariable>;
     return all;
 }
-std::map<uintptr_t, size_t>& freed() {  // the number of bytes, by the beginning
+std::map<uintptr_t, size_t>& freed() {  // freed memory: the number of bytes, by the beginning
     static auto& all = *new std::map<uintptr_t, size_t>;
     return all;
 }
@@ -182,7 +182,8 @@ cudaError_t allocate(void** pointer, size_t bytes, Side side, const char* call, 
     return cudaSuccess;
 }
 
-/// Set the protected range of registered memory: its whole pages, because other data may share its first and last page.
+/// Set the protected range of registered memory to its complete pages, because other data may share its first and last
+/// page.
 void set_whole_pages(Region& region, char* begin) {
     const uintptr_t first = round_up(number(begin), page_bytes);
     const uintptr_t end = (number(begin) + region.bytes) / page_bytes * page_bytes;
@@ -214,16 +215,16 @@ std::string why_not_freed(const void* pointer) {
 }
 
 void remember_freed(uintptr_t begin, size_t bytes) {
-    constexpr size_t most = 1000;
-    if (freed().size() >= most) freed().clear();
+    constexpr size_t max_freed = 1000;
+    if (freed().size() >= max_freed) freed().clear();
     freed()[begin] = bytes;
 }
 
-/// Free the pages. Their addresses stay reserved: if a later allocation got them, the sanitizer would not notice
-/// uses of the freed memory. Without the sanitizer it is the same, because a program could tell the two apart.
+/// Free the pages but keep their addresses reserved: if a later allocation got them, the sanitizer would not notice
+/// uses of the freed memory. This is the same without the sanitizer, so that programs cannot detect it.
 void unmap(const Region& region) {
     constexpr size_t max_reserved =
-        size_t{1} << 40;  // 1/128 of the address space; more than a program frees within its time limit
+        size_t{1} << 40;  // 1/128 of the address space; more than a program can free within its time limit
     static std::atomic<size_t> reserved{0};
     if ((reserved += region.mapping_bytes) > max_reserved ||
         mmap(region.mapping, region.mapping_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
@@ -361,11 +362,11 @@ void show_to_kernels() {
 
 void hide_from_host() {
     if (!hiding) return;
-    constexpr unsigned few = 256, launches_per_hiding = 16;  // hiding takes longer than a small grid
+    constexpr unsigned always_hidden_launches = 256, launches_per_hiding = 16;  // hiding takes longer than a small grid
     std::lock_guard lock(mutex);
     ++round_of_protection;
     protect_host_buffers(PROT_READ | PROT_WRITE);
-    left_visible = ++launches_in_row > few && launches_in_row % launches_per_hiding != 0;
+    left_visible = ++launches_in_row > always_hidden_launches && launches_in_row % launches_per_hiding != 0;
     for (auto& [begin, region] : regions()) {
         if (region.side == Side::pinned)
             protect(region, PROT_READ | PROT_WRITE);
@@ -374,7 +375,8 @@ void hide_from_host() {
     }
 }
 
-/// Lock the mutex in a signal handler: several threads may fault at once, and none of them holds the mutex then.
+/// Lock the mutex in a signal handler: several threads may fault at the same time, but a thread that faults does not
+/// hold the mutex.
 bool lock_soon(std::unique_lock<std::mutex>& lock) {
     constexpr int max_tries = 100'000;
     for (int i = 0; i < max_tries && !lock; ++i) {
@@ -410,7 +412,7 @@ bool hand_over(const void* address, bool in_kernel) {
     std::unique_lock lock(mutex, std::defer_lock);
     if (!lock_soon(lock)) return false;
     if (holds_host_buffer(address)) {
-        if (!in_kernel) protect_host_buffers(PROT_READ | PROT_WRITE);  // another thread of the host, which may
+        if (!in_kernel) protect_host_buffers(PROT_READ | PROT_WRITE);  // another host thread, which may access them
         return !in_kernel;
     }
     const auto found = find(address);

@@ -1,6 +1,6 @@
 #pragma once
-// The registry of device memory. On the CPU, any code could read all of it. The registry detects copies and frees
-// of memory of the wrong side, and hides device memory from the host if the runner requests it.
+// The registry of device memory. It detects copies and frees of memory of the wrong side, and hides device memory from
+// the host if the runner requests it: on the CPU, all code could otherwise access it.
 
 #include <cstddef>
 #include <cstdint>
@@ -44,22 +44,22 @@ std::vector<Range> memory_of_kernels();
 /// Return whether kernels also have memory from malloc() or new.
 bool has_unlisted_memory();
 
-/// Hide a host buffer of the runner, whole pages, from kernels while they run: a GPU cannot access it.
+/// Hide a host buffer of the runner, which consists of whole pages, from running kernels: a GPU cannot access it.
 void add_host_buffer(void* memory, std::size_t bytes);
 void remove_host_buffer(void* memory);
 
-/// Called around a grid: kernels may access device memory; the host may not (if memory is hidden). After many launches
-/// in a row, hide_from_host() leaves device memory visible between most of them.
+/// Show device memory to kernels before a grid, and hide it from the host after the grid (if memory is hidden). After
+/// many launches in a row, hide_from_host() leaves device memory visible between most of them.
 void show_to_kernels();
 void hide_from_host();
-/// Called where the host waits, copies or returns: hide all device memory that launches left visible.
+/// Hide all device memory that launches left visible. Called when the host waits, copies or returns.
 void hide_left_visible();
 
-/// For a signal handler: return whether the fault was a kernel's first access to hidden memory, or an access to memory
-/// that both sides may use, which is now counted. In both cases, later accesses are allowed.
+/// Return whether a fault was a kernel's first access to hidden memory, or an access to memory that both sides may use,
+/// which is now counted. Later accesses are then allowed. Can be called in a signal handler.
 bool hand_over(const void* address, bool in_kernel);
 
-/// The fault for an invalid address. The words are a static message for a person.
+/// The fault for an invalid address, with a static message for people.
 struct AddressFault {
     warplab::Fault fault;
     const char* words;
@@ -85,8 +85,9 @@ std::map<std::uintptr_t, NamedVariable> device_variables();
 
 /// Record that host code requests the address of a variable.
 void note_address_asked(const void* symbol);
-/// Return the name of the device variable at this address if host code can have the address only from the variable's
-/// name: on a GPU, that is the address of the host's shadow of the variable. Return null for other addresses.
+/// Return the name of the device variable at this address, if host code can only have obtained the address from the
+/// variable's name (on a GPU, that is the address of the host's shadow of the variable). Return null for other
+/// addresses.
 const char* variable_by_name(const void* address);
 /// Return whether the address lies in a variable of device or constant memory.
 bool is_symbol(const void* address);
@@ -94,7 +95,7 @@ bool is_symbol(const void* address);
 /// Return whether an address may lie in a device variable that the rewriter could not list.
 bool may_be_unlisted_variable(const void* address);
 
-/// Return whether the address lies in memory that has been freed and not been reused.
+/// Return whether the address lies in memory that has been freed and not reused.
 bool was_freed(const void* address);
 
 std::int64_t allocated_bytes();

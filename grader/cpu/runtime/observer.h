@@ -1,6 +1,6 @@
 #pragma once
-// Receives the runtime's events about memory and grids: the sanitizer or the tracer, if one is on. Each ignores the
-// events that it does not need.
+// The interface of the sanitizer and the tracer, which receive the runtime's events about memory and grids. Each
+// ignores the events that it does not need.
 
 #include <cstddef>
 #include <cstdint>
@@ -75,8 +75,8 @@ class Observer {
     virtual void launch_failed(int /*line*/, const char* /*kernel*/, warplab::LaunchLimit /*limit*/,
                                const std::string& /*why*/) {}
     virtual void error_asked() {}
-    /// Called around a call of the contract, which must free what it allocates. The first call may keep memory that
-    /// later calls use.
+    /// A call of the contract begins or ends. It must free the memory that it allocates, but the first call may keep
+    /// memory that later calls use.
     virtual void call_begins() {}
     virtual void call_ends() {}
     virtual void device_reset() {}

@@ -1,4 +1,4 @@
-// Headers that most of the runtime includes, compiled once for all of it. Each source still includes its headers.
+// Precompiled headers that most of the runtime includes. Each source file still includes the headers that it needs.
 #include <algorithm>
 #include <array>
 #include <atomic>

@@ -14,28 +14,28 @@ void for_each_lane(const LaneAddresses& request, Visit visit) {
 
 }  // namespace
 
-Few addresses_of(const LaneAddresses& request) {
-    Few addresses;
+AddressList addresses_of(const LaneAddresses& request) {
+    AddressList addresses;
     for_each_lane(request, [&](int lane) { addresses.add(request.address[lane]); });
     return addresses;
 }
 
-Few sectors_of(const LaneAddresses& request) {
-    Few sectors;
+AddressList sectors_of(const LaneAddresses& request) {
+    AddressList sectors;
     for_each_lane(request, [&](int lane) {
         const std::uintptr_t first = request.address[lane] / sector_bytes;
         const std::uintptr_t last = (request.address[lane] + request.width - 1) / sector_bytes;
         sectors.add(first);
         if (last != first) sectors.add(last);
     });
-    return sectors.keep_different();
+    return sectors.remove_duplicates();
 }
 
 std::uint64_t count_bank_passes(const LaneAddresses& request) {
     const unsigned parts = std::max<unsigned>(1, request.width / bank_word_bytes);
     std::uint64_t passes = 0;
     for (unsigned part = 0; part < parts; ++part) {
-        Few words;
+        AddressList words;
         const unsigned first = part * lanes_in_request / parts, end = (part + 1) * lanes_in_request / parts;
         for_each_lane(request, [&](int lane) {
             if (static_cast<unsigned>(lane) < first || static_cast<unsigned>(lane) >= end) return;
@@ -43,21 +43,21 @@ std::uint64_t count_bank_passes(const LaneAddresses& request) {
             for (std::uintptr_t word = request.address[lane] / bank_word_bytes; word <= last; ++word) words.add(word);
         });
         std::array<std::uint64_t, banks> of_bank{};
-        for (const std::uintptr_t word : words.keep_different()) ++of_bank[word % banks];
+        for (const std::uintptr_t word : words.remove_duplicates()) ++of_bank[word % banks];
         passes += *std::ranges::max_element(of_bank);
     }
     return std::max<std::uint64_t>(passes, 1);
 }
 
-std::uint64_t count_equal(Few values) {
+std::uint64_t count_equal(AddressList values) {
     values.sort();
-    std::ptrdiff_t most = 0;
+    std::ptrdiff_t longest = 0;
     for (auto* same = values.begin(); same != values.end();) {
         auto* const next = std::upper_bound(same, values.end(), *same);
-        most = std::max(most, next - same);
+        longest = std::max(longest, next - same);
         same = next;
     }
-    return static_cast<std::uint64_t>(most);
+    return static_cast<std::uint64_t>(longest);
 }
 
 }  // namespace warplab_cpu

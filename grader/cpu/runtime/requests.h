@@ -1,6 +1,6 @@
 #pragma once
-// Models how a GPU serves a request, which is an access that the lanes of a warp make together: in sectors of 32 bytes
-// (device memory) or one bank after the other (shared memory).
+// Models how a GPU serves a request (an access that the lanes of a warp make together): in sectors of 32 bytes (device
+// memory) or in passes over the banks (shared memory).
 
 #include <algorithm>
 #include <array>
@@ -24,17 +24,17 @@ struct LaneAddresses {
     }
 };
 
-/// A few addresses, or the units that contain them, without an allocation for each request.
-class Few {
+/// The addresses of a request, or of the units that contain them, without dynamic allocation.
+class AddressList {
   public:
     void add(std::uintptr_t value) { values_[count_++] = value; }
     std::uint64_t count() const { return count_; }
 
-    Few& sort() {
+    AddressList& sort() {
         if (!std::is_sorted(begin(), end())) std::sort(begin(), end());
         return *this;
     }
-    Few& keep_different() {
+    AddressList& remove_duplicates() {
         sort();
         count_ = static_cast<std::size_t>(std::unique(begin(), end()) - begin());
         return *this;
@@ -47,16 +47,16 @@ class Few {
     std::size_t count_ = 0;
 };
 
-Few addresses_of(const LaneAddresses& request);
+AddressList addresses_of(const LaneAddresses& request);
 
 /// Return the numbers of the sectors, each once.
-Few sectors_of(const LaneAddresses& request);
+AddressList sectors_of(const LaneAddresses& request);
 
-/// Return the number of passes over the banks, at least 1: lanes that need different words of one bank wait for each
-/// other. Accesses of 8 and 16 bytes are served in two and four parts.
+/// Return the number of passes over the banks, at least 1: lanes that need different words of the same bank wait for
+/// each other. Accesses of 8 and 16 bytes are served in two and four parts.
 std::uint64_t count_bank_passes(const LaneAddresses& request);
 
-/// Return how often the value occurs that occurs most often.
-std::uint64_t count_equal(Few values);
+/// Return the number of occurrences of the most frequent value.
+std::uint64_t count_equal(AddressList values);
 
 }  // namespace warplab_cpu

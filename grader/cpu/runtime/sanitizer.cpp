@@ -54,7 +54,7 @@ using warplab::trace::OperationKind;
 
 constexpr std::size_t word_bytes = 4;
 
-/// Return the address of the first of these bytes of a word: flags of one byte in a word are different flags.
+/// Return the address of the first accessed byte of a word: flags of one byte in the same word are different flags.
 std::uintptr_t place_of(std::uintptr_t word, unsigned bytes) {
     return word * word_bytes + static_cast<unsigned>(std::countr_zero(bytes));
 }
@@ -105,7 +105,7 @@ struct Object {
     }
     bool has_words() const { return word_count != 0; }
     std::uintptr_t address_of_word(std::size_t index) const { return begin / word_bytes + index; }
-    /// Return the part of the object, around a word that is ready, of which all words are.
+    /// Return the largest part of the object around a ready word in which all words are ready.
     Range ready_around(std::size_t index) const {
         if (!histories) return {begin, bytes};
         const auto [first, last] = histories.ready_around(index);
@@ -144,8 +144,8 @@ struct Touch : AccessMode {
     }
 };
 
-/// The last access of a place in the code, in this grid: most places access one object. This copies enough of the
-/// object to inspect most accesses quickly; objects that need more are not kept here.
+/// The last access of a place in the code, in this grid: most places access only one object. This copies enough of the
+/// object to inspect most accesses quickly. Objects that need more data are not recorded here.
 struct Recent {
     std::uint64_t key = 0;     // the place's key
     std::uintptr_t begin = 0;  // the part of the object whose histories are ready
@@ -159,8 +159,8 @@ struct Recent {
     MemoryKind kind = MemoryKind::device;
 };
 
-/// Plain writes to one word by two threads. They are harmless if both write the same value, which is known at the next
-/// access.
+/// Plain writes to one word by two threads. They are harmless if both write the same value, which is known only at the
+/// next access.
 struct Pending {
     bool active = false;
     RawFinding finding;
@@ -181,7 +181,7 @@ struct AsyncCopies {
     std::map<std::uintptr_t, AsyncCopy> copies;                        // by the destinations' beginnings
     std::map<std::pair<std::uintptr_t, unsigned>, AsyncCopy> sources;  // by the sources' beginnings, and the thread
     std::size_t longest_source = 0;
-    std::array<unsigned, 1024> batches{};  // the number that each thread has committed
+    std::array<unsigned, 1024> batches{};  // the number of batches that each thread has committed
 
     bool any() const { return !copies.empty(); }
     void forget() {
@@ -191,8 +191,8 @@ struct AsyncCopies {
     }
 };
 
-/// The words of device variables whose value differs from that at the beginning of the first call, until the current
-/// call reads or writes them.
+/// The words of device variables whose value differs from their value at the beginning of the first call, until the
+/// current call reads or writes them.
 struct KeptWords {
     static constexpr std::size_t max_bytes = 4096;  // the maximum size of a variable; counters and flags are small
 
@@ -271,8 +271,7 @@ class Sanitizer final : public Observer {
         host_buffers_[number(memory)] = {number(memory) + memory_bytes, number(begin), bytes};
     }
     void end_host_buffer(void* memory) { host_buffers_.erase(number(memory)); }
-    /// Inspect a kernel's access if `Recent` is enough to detect everything that can be wrong with it. Otherwise,
-    /// return false.
+    /// Inspect a kernel's access if `Recent` is enough to detect all defects that it can have. Otherwise, return false.
     template <unsigned width>
     bool access_quickly(const Touch& touch);
     void access(const Touch& touch);
@@ -326,7 +325,7 @@ class Sanitizer final : public Observer {
     Recent& recent_at(std::uint32_t place) { return recent_[place % recent_.size()]; }
     std::uint64_t key_of(std::uint32_t place) const { return std::uint64_t{objects_version_} << 32 | place; }
     AccessCounts& remember(Object& object, std::size_t index, const LoggedAccess& access);
-    /// Forget the objects that were found, because objects were added or removed.
+    /// Forget the recently found objects, because objects were added or removed.
     void objects_changed() {
         last_device_ = last_shared_ = {};
         ++objects_version_;
@@ -452,7 +451,7 @@ class BuiltIns {
     std::uintptr_t begin_ = 0, bytes_ = 0;  // the span of all ranges, including the gaps between them
 };
 
-/// The data that a hook checks first: most accesses are to local variables, threadIdx and similar variables.
+/// The data that a hook checks first, because most accesses are to local variables, threadIdx and similar variables.
 struct Quick {
     bool in_grid = false;
     const void* kernels_thread = nullptr;  // the grid's OS thread, by its block_state; null outside grids
@@ -511,7 +510,7 @@ Stack find_stack() {
     return {number(begin), number(begin) + bytes};
 }
 
-/// Find the part of the OS thread's stack that a kernel uses: everything deeper than the launch.
+/// Find the part of the OS thread's stack that a kernel uses: the part below the launch.
 void find_kernels_stack(std::uintptr_t launch_frame) {
     static thread_local const Stack stack = find_stack();
     quick.stack = stack.begin;
@@ -593,7 +592,7 @@ void mark_bytes(Object& object, std::uintptr_t begin, std::size_t bytes, std::ui
     if (to_last) mark(last, last + 1, static_cast<std::uint8_t>(to_last));
 }
 
-/// Record an access by the copy that is the running work.
+/// Record an access by the running work, which is a copy.
 void mark_copied(Object& object, std::uintptr_t begin, std::size_t bytes, AccessKind kind) {
     if (!object.histories) return;
     Mark mark;
@@ -824,7 +823,7 @@ void Sanitizer::grid_ends() {
     quick.kernels_thread = nullptr;
 }
 
-/// All records that concern one block only.
+/// All records that concern only one block.
 struct BlockShadow final : HeldShadow {
     explicit BlockShadow(HappensBefore::Held order_) : order(std::move(order_)) {}
     struct Word {
@@ -863,9 +862,9 @@ void Sanitizer::block_returns(HeldShadow& held) {
     }
 }
 
-/// Return whether the program's file places constants at an address: in a part that is never writable, or only while
-/// the loader relocates it. Other memory that is read-only now is the host's: shared libraries, and what it made
-/// read-only.
+/// Return whether an address belongs to the constants in the program's file: to a part that is never writable, or only
+/// while the loader relocates it. Other read-only memory belongs to the host: shared libraries, and memory that the
+/// host has made read-only.
 bool may_be_constant(std::uintptr_t address) {
     struct Search {
         std::uintptr_t address;
@@ -885,8 +884,8 @@ bool may_be_constant(std::uintptr_t address) {
     return search.found;
 }
 
-/// Return whether a kernel may use an address that is not in shared memory, in device memory or on a stack: it may read
-/// the code's own constants.
+/// Return whether a kernel may use an address that is not in shared memory, in device memory or on a stack. Kernels may
+/// read the program's constants.
 Sanitizer::Ground Sanitizer::ground_at(std::uintptr_t address) {
     constexpr std::uintptr_t page_bytes = 4096;
     const auto [known, is_new] = pages_.try_emplace(address / page_bytes, Ground::nowhere);
@@ -912,7 +911,7 @@ bool is_near(std::uintptr_t address, const Object& object) {
     return distance <= std::max(always_near, 8 * object.bytes);
 }
 
-/// Return the object for which an address outside all objects was most likely meant: the last one that begins before
+/// Return the object that an address outside all objects was most likely meant for: the last object that begins before
 /// it, if its beginning is near.
 const Object* Sanitizer::nearest(std::uintptr_t address) const {
     if (is_never_set(reinterpret_cast<void*>(address))) return nullptr;
@@ -922,11 +921,11 @@ const Object* Sanitizer::nearest(std::uintptr_t address) const {
     return is_near(address, object) ? &object : nullptr;
 }
 
-/// Return whether an index of 32 bits reaches the address from the object: such as a value that is not the number of a
-/// bin.
+/// Return whether an index of 32 bits reaches the address from the object; for example, a value that is not a valid bin
+/// number.
 bool is_indexed(std::uintptr_t address, const Object& object) {
-    constexpr std::uintptr_t most = std::uintptr_t{1} << 35;  // 2^32 elements of 8 bytes
-    return address - object.begin + most < 2 * most;
+    constexpr std::uintptr_t max_distance = std::uintptr_t{1} << 35;  // 2^32 elements of 8 bytes
+    return address - object.begin + max_distance < 2 * max_distance;
 }
 
 /// Return whether one of the kernel's parameters, or a member of one, points into the object or to its end.
@@ -940,10 +939,10 @@ bool Sanitizer::is_argument(const Object& object) const {
     return false;
 }
 
-/// Return the object on the other side of an address between two objects, if the kernel got that one as an argument.
-/// Return `object` if the kernel got it as an argument, too, unless it is an input that is written.
+/// For an address between two objects, return the object on the other side if the kernel got it as an argument. Return
+/// `object` if the kernel also got that as an argument, unless it is an input that is written.
 const Object* Sanitizer::passed_beside(const Object* object, const Touch& touch) const {
-    const auto fits = [&](const Object& one) { return is_argument(one) && !(touch.writes && one.is_input); };
+    const auto fits = [&](const Object& object) { return is_argument(object) && !(touch.writes && object.is_input); };
     if (!grid_ || object->space == FindingSpace::variable || fits(*object)) return object;
     const auto at = device_.find(object->zone_begin);
     if (at == device_.end()) return object;
@@ -953,8 +952,8 @@ const Object* Sanitizer::passed_beside(const Object* object, const Touch& touch)
     return fits(other) && is_near(touch.address, other) ? &other : object;
 }
 
-/// Return the object for which an address between two objects was most likely meant. `object` is the nearer one. If the
-/// same place accessed the object on the other side before, in this grid, it was meant for that one.
+/// Return the object that an address between two objects was most likely meant for. `object` is the nearer one. If the
+/// same place in the code accessed the object on the other side earlier in this grid, the address was meant for that.
 const Object* Sanitizer::meant(const Object* object, const Touch& touch) {
     const Recent& recent = recent_at(touch.place);
     const bool is_known = recent.key == key_of(touch.place) && recent.object;
@@ -1001,7 +1000,7 @@ void Sanitizer::report_race(const Object& object, const Mark& earlier, bool earl
                unfold(grid_->backward ? blocks - 1 - turn : turn, {grid_->blocks.x, grid_->blocks.y, grid_->blocks.z}));
     finding.other_width = touch.other_width;
     const Mark& read = touch.atomic ? earlier : now;
-    if (kind == FindingKind::beside_atomic && read.is_volatile) return;  // the author reads it deliberately
+    if (kind == FindingKind::beside_atomic && read.is_volatile) return;  // a deliberate read
     if (kind == FindingKind::beside_atomic && object.is_shared() && earlier.bytes == now.bytes) {
         const auto known = reads_beside_atomics_.try_emplace(read.place, finding, 0).first;
         ++known->second.second;
@@ -1025,9 +1024,9 @@ void Sanitizer::settle() {
     record_finding(finding);
 }
 
-/// Report reads of words that other threads update atomically. A guard may read an old value, and its update is still
-/// correct. A thread that only reads misses updates: a barrier is missing. One line can be several places, not all of
-/// which continue to the update; therefore, all guards are reported too.
+/// Report reads of words that other threads update atomically. A guard may read an old value, because its update is
+/// still correct. A thread that only reads misses updates: a barrier is missing. A line can have several places, and
+/// not all of them continue to the update; therefore, all guards are reported, too.
 void Sanitizer::report_reads_beside_atomics() {
     const bool all_guard =
         std::ranges::all_of(reads_beside_atomics_, [&](const auto& entry) { return guards_.count(entry.first) != 0; });
@@ -1123,8 +1122,8 @@ void Sanitizer::misaligned(const Touch& touch) {
 
 template <class Predicate>
 void Sanitizer::finish_async(Predicate is_over) {
-    std::erase_if(async_.copies, [&](const auto& one) { return is_over(one.second); });
-    std::erase_if(async_.sources, [&](const auto& one) { return is_over(one.second); });
+    std::erase_if(async_.copies, [&](const auto& entry) { return is_over(entry.second); });
+    std::erase_if(async_.sources, [&](const auto& entry) { return is_over(entry.second); });
 }
 
 void Sanitizer::async_wait(unsigned prior) {
@@ -1158,7 +1157,7 @@ const AsyncCopy* Sanitizer::copy_from(const Touch& touch) const {
     return nullptr;
 }
 
-/// Look for copies of any thread of the block, because barriers do not wait for copies.
+/// Look for unfinished copies of all threads of the block, because barriers do not wait for copies.
 void Sanitizer::look_for_unfinished_async(const Object& object, const Touch& touch) {
     if (async_block_ != block_state.epoch) return async_.forget();
     const AsyncCopy* const to = copy_to(touch);
@@ -1229,7 +1228,7 @@ unsigned padding_in(const Object& object, const Touch& touch) {
 }
 
 /// Report a read of unwritten bytes. One unwritten byte is enough, because a copy may have ended within a word. For a
-/// vector, all bytes must be unwritten: a vector may extend into the padding of a row or of a struct.
+/// vector, all bytes must be unwritten, because it may extend into the padding of a row or of a struct.
 void Sanitizer::look_for_unwritten(const Object& object, std::size_t first, unsigned bytes, const Touch& touch) {
     if (object.holds_data) return;
     const FindingKind kind = object.constant ? FindingKind::unset_constant : FindingKind::uninitialised;
@@ -1439,8 +1438,8 @@ void Sanitizer::block_scope(const Touch& touch) {
     if (touch.writes) writes_for_one_block_[word] = mark;
 }
 
-/// Report atomics of a different width on the same word: atomics protect a word from each other only if they have one
-/// width. Before memory has atomics of two widths, all of them have the first width.
+/// Report atomics of different widths on the same word: atomics exclude each other only if they have the same width.
+/// Until memory has atomics of two widths, all of them have the first width.
 void Sanitizer::look_for_other_width(Object& object, std::size_t first, Touch touch) {
     if (!object.first_atomic_width) object.first_atomic_width = touch.width;
     object.atomic_widths |= touch.width;
@@ -1570,7 +1569,7 @@ void Sanitizer::forget_kept_words(Object& object, std::uintptr_t begin, std::siz
     kept_.words.erase(kept_.words.lower_bound(begin / word_bytes * word_bytes), kept_.words.lower_bound(begin + bytes));
 }
 
-/// Note the first read in a call of a word that an earlier call has changed.
+/// Report, as a note, a call's first read of a word that an earlier call has changed.
 void Sanitizer::look_for_kept_words(Object& object, const Touch& touch) {
     const auto kept = kept_.words.find(touch.address / word_bytes * word_bytes);
     if (kept != kept_.words.end() && touch.reads()) {
@@ -1603,7 +1602,7 @@ void Sanitizer::device_reset() {
     handles_.clear();
 }
 
-/// Inspect an access by the student's own host code, which may use memory that belongs to both sides.
+/// Inspect an access by the student's host code, which may use memory that belongs to both sides.
 void Sanitizer::host_access(const Touch& touch) {
     look_for_vector(touch);
     const DeviceLock lock = try_to_lock_device();  // a kernel of another host thread may be waiting for this one
@@ -1737,7 +1736,7 @@ using warplab_cpu::plain_read;
 using warplab_cpu::plain_write;
 using warplab_cpu::sanitizer;
 
-/// Inspect an access for which the quick path has no answer.
+/// Inspect an access that the quick path cannot decide.
 __attribute__((noinline)) void see_other(const warplab_cpu::Touch& touch, void* caller) {
     using namespace warplab_cpu;
     void* const address = reinterpret_cast<void*>(touch.address);

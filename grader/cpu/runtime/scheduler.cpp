@@ -100,7 +100,7 @@ struct Worker {
     uint3* thread_index;     // threadIdx of the file that the kernel is in
     Polled polled;
     const char* stack_begin;    // the stack of kernels that run without fibers
-    bool stands;                // no thread of its block has made progress in its last turn
+    bool stands;                // no thread of its block made progress in its last turn
     const Fiber* looking;       // in this thread's turn, the block is compared with its earlier state
     bool is_still;              // job->still counts this worker
     Fiber* leaving;             // in a cooperative launch: the thread that lets the next block run
@@ -109,7 +109,7 @@ struct Worker {
     bool at_grid_barrier;       // threads of the block are in it
     int grid_line;              // the line of grid_barrier
     void* places[max_threads];  // where threads wait in tile_combine
-    unsigned dice;              // random numbers for yield_before_atomic
+    unsigned dice;              // the state of the random numbers for yield_before_atomic
 };
 WARPLAB_CPU_THREAD_LOCAL Worker* worker __attribute__((tls_model("local-exec")));
 constinit thread_local Standstill standstill;  // the standstill of the worker's block
@@ -166,11 +166,11 @@ Worker& this_worker() {
     return w;
 }
 
-/// Open `count` stacks from `first` on, each above an inaccessible page. Since 6.13, Linux can mark such a page within
-/// a mapping; a thousand mappings take longer than many a kernel.
+/// Open `count` stacks, beginning with `first`, each above an inaccessible page. Linux 6.13 and newer can mark such
+/// pages within one mapping, because a thousand mappings take longer than many kernels.
 bool open_stacks(char* first, unsigned count) {
     constexpr int guard_install = 102;  // MADV_GUARD_INSTALL, which Debian 12 does not declare
-    constexpr int no_advice = 9999;     // qemu-user accepts this, too, but guards nothing
+    constexpr int no_advice = 9999;     // qemu-user accepts any number, but has no guard pages
     const auto guard = [&](unsigned i) { return madvise(first + i * stack_bytes, page_bytes, guard_install) == 0; };
     if (madvise(first, page_bytes, no_advice) != 0 && guard(0)) {
         for (unsigned i = 1; i < count; ++i)
@@ -202,8 +202,8 @@ void provide_stacks(Worker& w, unsigned count) {
     w.stack_count = count;
 }
 
-/// Return the top of a fiber's stack. Tops differ in their low bits; otherwise, all threads' most used lines would
-/// share a few cache sets.
+/// Return the top of a fiber's stack. Tops differ in their low bits; otherwise, the most used lines of all threads
+/// would share a few cache sets.
 void* stack_top(const Worker& w, unsigned fiber) {
     const size_t colour = (fiber * 5 % 61) * 64;
     return w.stacks + (fiber + 1) * stack_bytes - colour - 256;
@@ -291,7 +291,7 @@ void reset_warps(Worker& w, unsigned threads, unsigned first, bool backward) {
         std::ranges::fill(w.warps[i].in_tile, 0);
         w.warps[i].returned = lanes == 32 ? 0 : ~0u << lanes;
     }
-    // The threads before the first fiber ran to their end in the loop.
+    // The threads before the first fiber have already ended in the loop.
     const unsigned begin = backward ? first + 1 : 0, end = backward ? threads : first;
     for (unsigned i = begin; i < end; ++i) w.warps[i / lanes_per_warp].returned |= 1u << i % lanes_per_warp;
 }
@@ -416,24 +416,24 @@ uint64_t add_stack(const Worker& w, uint64_t digest, const Fiber* fiber, const c
     return add_to_digest(digest, {begin, static_cast<size_t>(end - begin)});
 }
 
-/// Clear the memory below the stack. Otherwise, gaps in the next frames would hold remains of other calls, such as the
-/// clock's.
+/// Clear the memory below the stack. Otherwise, gaps in the next frames would contain data of earlier calls, such as
+/// times.
 [[gnu::noinline]] void clear_unused_stack() {
     char unused[1024];
     memset(unused, 0, sizeof unused);
     __asm__ __volatile__("" ::"r"(unused) : "memory");
 }
 
-/// Return a digest of everything that the block's threads can read. If it is the same twice, the threads only repeat
-/// themselves. A thread's registers are in `context` or in the frames between this function and the kernel.
+/// Return a digest of all data that the block's threads can read. If it is the same twice, the threads only repeat the
+/// same steps. A thread's registers are in `context` or in the frames between this function and the kernel.
 [[gnu::noinline]] uint64_t digest_of_block(const Worker& w) {
     static thread_local Context context;
     read_context(context);
     uint64_t digest = add_to_digest(standstill.digest_of_shared(), {context.registers, sizeof context.registers});
     const Fiber* const current = block_state.current;
     digest = add_stack(w, digest, current, context.stack);
-    for (const Fiber* one = current ? current->next : current; one != current; one = one->next)
-        digest = add_stack(w, digest, one, static_cast<const char*>(one->stack));
+    for (const Fiber* fiber = current ? current->next : current; fiber != current; fiber = fiber->next)
+        digest = add_stack(w, digest, fiber, static_cast<const char*>(fiber->stack));
     return digest;
 }
 
@@ -483,7 +483,7 @@ void take_turn(Worker& w) {
     switch_to(block.current->next);
 }
 
-/// Return the next lane of the warp that could still come here.
+/// Return the next lane of the warp that could still arrive here.
 Fiber* missing_lane(Worker& w, const Fiber& here, unsigned missing) {
     const unsigned lane = here.linear % lanes_per_warp, first = here.linear - lane;
     unsigned pick;
@@ -512,8 +512,8 @@ bool all_wait_for_mask(const Warp& warp, unsigned mask, unsigned present) {
     end_with_fault(warplab::Fault::refused, "line " + std::to_string(line) + ": " + why);
 }
 
-/// Run a warp function. `given` and `source` are the lane's contribution. The last lane to arrive runs compute(warp,
-/// lanes), which writes every lane's `result`.
+/// Run a warp function. `given` and `source` are the lane's contributions. The last lane to arrive calls compute(warp,
+/// lanes), which writes the `result` of every lane.
 template <class Compute>
 WARPLAB_CPU_INLINE uint64_t run_warp_function(unsigned mask, uint64_t given, unsigned source, int line,
                                               Compute compute) {
@@ -581,15 +581,16 @@ void fill_poison(void* begin, size_t bytes) {
 }
 
 void begin_shared(void* begin, const SharedDeclaration& variable) {
-    constexpr size_t most = max_static_shared_bytes;
+    constexpr size_t max_bytes = max_static_shared_bytes;
     const size_t bytes = variable.bytes;
     fill_poison(begin, bytes);
     if (observer) observer->shared_begins(begin, variable);
     standstill.add_shared(begin, bytes);
-    if (!in_kernel() || (worker->static_shared += bytes) <= most) return;
+    if (!in_kernel() || (worker->static_shared += bytes) <= max_bytes) return;
     end_with_fault(warplab::Fault::too_much_shared,
                    "the kernel's __shared__ variables take " + std::to_string(worker->static_shared) + " bytes, " +
-                       std::to_string(most) + " are allowed; nvcc would refuse it (extern __shared__ may have more)");
+                       std::to_string(max_bytes) +
+                       " are allowed; nvcc would refuse it (extern __shared__ may have more)");
 }
 
 bool promote(bool at_barrier) {
@@ -692,13 +693,13 @@ void find_thread_index() {
     worker->thread_index = place <= end ? reinterpret_cast<uint3*>(const_cast<char*>(place)) : nullptr;
 }
 
-/// After other threads ran in a hook, set the threadIdx again of a kernel that reads it.
+/// Set threadIdx again after other threads ran in a hook, if the kernel reads it.
 static void restore_thread_index() {
     if (block_state.current && worker->thread_index) *worker->thread_index = block_state.current->thread;
 }
 
 void note_volatile_read(const volatile void* place, size_t width, const void* caller) {
-    constexpr unsigned many = 64;
+    constexpr unsigned polls_before_wait = 64;
     if (!in_kernel()) return;
     Polled& polled = worker->polled;
     const unsigned here = linear_thread();
@@ -706,17 +707,17 @@ void note_volatile_read(const volatile void* place, size_t width, const void* ca
     const bool again = polled.place == place && polled.thread == here;
     if (again) memcpy(&value, const_cast<const void*>(place), std::min(width, sizeof value));  // it can be read
     if (!again || polled.value != value) polled = {place, value, here, 0};
-    if (++polled.times < many) return;
+    if (++polled.times < polls_before_wait) return;
     note_spin_at(caller);
     restore_thread_index();
 }
 
 void yield_before_atomic() {
-    // The sanitizer's counts must repeat, and a block without progress is compared with its earlier state.
+    // The sanitizer's counts must be reproducible, and a block without progress is compared with its earlier state.
     if (observer || !in_kernel() || worker->stands) return;
-    worker->dice = worker->dice * 1664525u + 1013904223u;  // a counter would favour one of a thread's atomics
+    worker->dice = worker->dice * 1664525u + 1013904223u;  // a counter could always select the same atomic of a thread
     if (worker->dice >> 28) return;
-    worker->tried = true;  // or is about to try
+    worker->tried = true;  // or will be at once
     yield_thread();
 }
 
@@ -867,7 +868,7 @@ bool all_wait_in_tile(const Worker& w, unsigned level, unsigned first, unsigned 
     return true;
 }
 
-/// Combine the values of the tile's threads, which all wait, and let them continue.
+/// Combine the values of the tile's threads, all of which wait, and let them continue.
 void release_tile(Worker& w, unsigned level, unsigned first, unsigned end, Combine combine, void* context) {
     void* places[max_threads / 2];
     unsigned count = 0;
@@ -988,8 +989,8 @@ void begin_block(Worker& w, const Grid& grid, uint3 block) {
     if (grid.shared_bytes) fill_poison(&dynamic_shared_memory, grid.shared_bytes);
 }
 
-/// Call the pool's helpers if a grid has run for long. Waking them for a short grid, and waiting until they sleep
-/// again, takes longer than its blocks, especially on a busy machine.
+/// Wake the pool's helpers if a grid has run for a long time. For a short grid, waking them and waiting until they
+/// sleep again would take longer than its blocks, especially on a busy machine.
 void call_helpers_if_long(const Job& job) {
     constexpr std::chrono::microseconds short_grid{100};
     if (job.next < job.blocks && std::chrono::steady_clock::now() - job.began > short_grid) call_helpers();
@@ -1100,8 +1101,8 @@ Fiber* begin_as_fibers(Worker& w, const Grid& grid) {
     return &w.fibers[first];
 }
 
-/// Blocks that wait for each other, in grid.sync() or for an atomic. They run in turn on this OS thread, each until it
-/// must wait.
+/// Blocks that wait for each other, in grid.sync() or for an atomic. They run alternately on this OS thread, each until
+/// it must wait.
 class CooperativeGrid {
   public:
     explicit CooperativeGrid(const Grid& grid)
@@ -1174,13 +1175,13 @@ unsigned pool_size() {
     return std::clamp(cores, 1u, 24u);  // with more, guard pages would exceed the kernel's mapping limit
 }
 
-/// OS threads that help the caller to run blocks. A helper that wakes too late does nothing and sleeps again, so no
-/// thread waits for it. The pool is never destroyed, because it may outlive main().
+/// OS threads that help the caller to run blocks. A helper that wakes too late does nothing and sleeps again, so that
+/// no thread has to wait for it. The pool is never destroyed, because it may outlive main().
 class Pool {
   public:
     Pool() {
         try {
-            for (const unsigned wanted = pool_size() - 1; helpers_ < wanted; ++helpers_)
+            for (const unsigned helpers_needed = pool_size() - 1; helpers_ < helpers_needed; ++helpers_)
                 std::thread([this] { help(); }).detach();
         } catch (const std::system_error&) {  // no more threads are allowed: continue with fewer
         }
@@ -1203,17 +1204,17 @@ class Pool {
     void call_helpers() {
         if (!job_to_open_) return;
         Job& job = *std::exchange(job_to_open_, nullptr);
-        const uint64_t wanted = std::min<uint64_t>(helpers_, job.blocks - 1);
-        if (wanted) open(job, static_cast<std::ptrdiff_t>(wanted));
+        const uint64_t helpers_needed = std::min<uint64_t>(helpers_, job.blocks - 1);
+        if (helpers_needed) open(job, static_cast<std::ptrdiff_t>(helpers_needed));
     }
 
   private:
-    void open(Job& job, std::ptrdiff_t wanted) {
+    void open(Job& job, std::ptrdiff_t helpers_needed) {
         std::lock_guard lock(mutex_);
         job_ = &job;
         while (calls_.try_acquire()) {
         }
-        calls_.release(wanted);
+        calls_.release(helpers_needed);
     }
 
     void close() {
@@ -1247,8 +1248,8 @@ class Pool {
 };
 
 Pool& pool() {
-    static Pool& one = *new Pool;
-    return one;
+    static Pool& pool = *new Pool;
+    return pool;
 }
 void call_helpers() { pool().call_helpers(); }
 
@@ -1257,8 +1258,8 @@ void call_helpers() { pool().call_helpers(); }
 bool runs_backward() { return thread_order == warplab::cpu::ThreadOrder::backward; }
 
 static std::recursive_mutex& device_mutex() {
-    static std::recursive_mutex& one = *new std::recursive_mutex;
-    return one;
+    static std::recursive_mutex& mutex = *new std::recursive_mutex;
+    return mutex;
 }
 DeviceLock lock_device() { return DeviceLock(device_mutex()); }
 DeviceLock try_to_lock_device() { return {device_mutex(), std::try_to_lock}; }
@@ -1274,7 +1275,7 @@ static nlink_t count_threads() {
     struct stat found {};
     return stat("/proc/self/task", &found) == 0 ? found.st_nlink : 0;
 }
-static const nlink_t threads_at_start = count_threads();  // an emulator has its own threads
+static const nlink_t threads_at_start = count_threads();  // an emulator may have additional threads
 
 bool has_other_host_threads() { return count_threads() > threads_at_start + pool().helpers(); }
 

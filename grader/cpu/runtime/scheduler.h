@@ -1,5 +1,5 @@
 #pragma once
-// Runs a grid: blocks on a pool of OS threads, the threads of a block as a loop or as fibers.
+// Runs a grid: its blocks run on a pool of OS threads, and the threads of a block as a loop or as fibers.
 
 #include <cstdint>
 #include <mutex>
@@ -20,7 +20,7 @@ DeviceLock try_to_lock_device();
 /// Run every block. Return when all are done. The caller holds the device lock.
 void run_grid(const Grid& grid);
 
-/// In a hook, let the block's other threads run.
+/// Let the block's other threads run. Call this only in a hook.
 void let_others_run();
 
 /// Return whether the process has threads other than the caller and the helpers that run blocks.

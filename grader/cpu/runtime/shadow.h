@@ -1,7 +1,7 @@
 #pragma once
-// The histories of all words of an object. They need 16 times the object's memory. Chunks of a large object's histories
-// therefore become writable only when they are needed, so that memory which a program allocates but hardly uses costs
-// little.
+// The histories of all words of an object. They take 16 times the object's memory. Therefore, chunks of a large
+// object's histories become writable only when they are needed, so that memory that a program allocates but hardly uses
+// costs little.
 
 #include <sys/mman.h>
 
@@ -27,7 +27,7 @@ inline void* map_shadow(std::size_t bytes, bool writable) {
 class Shadow {
   public:
     explicit operator bool() const { return words_ != nullptr; }
-    /// Return all words. Those that are not ready may be neither written nor read.
+    /// Return all words. Words that are not ready must not be read or written.
     History* words() const { return words_; }
 
     void provide(std::size_t count) {

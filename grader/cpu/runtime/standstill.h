@@ -1,5 +1,5 @@
 #pragma once
-// Detects grids that hang: all threads of the running blocks only repeat failed attempts, and the memory that they can
+// Detects grids that hang: the threads of the running blocks only repeat failed attempts, and the memory that they can
 // read does not change.
 
 #include <array>

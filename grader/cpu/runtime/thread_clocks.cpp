@@ -7,7 +7,7 @@ namespace {
 
 constexpr unsigned lanes_per_warp = 32;
 
-/// End a thread's step and return the next one. The thread's accesses so far happen before the returned step.
+/// End a thread's step and return the next step, before which the thread's accesses so far happen.
 std::uint32_t end_step(std::uint32_t& step) {
     if (step < Mark::last_step) ++step;
     return step == Mark::last_step ? step + 1 : step;
@@ -46,9 +46,9 @@ void ThreadClocks::begin_after(const ThreadClocks& other) {
     for (unsigned linear = 0; any_step_ && linear < threads_.size(); ++linear) {
         const Thread& known = other.threads_[linear];
         if (known.block != block_ || known.generation != generation_) continue;
-        Thread& one = running({block_, generation_, linear});
-        one.step = known.step;
-        one.lanes = known.lanes;
+        Thread& thread = running({block_, generation_, linear});
+        thread.step = known.step;
+        thread.lanes = known.lanes;
     }
 }
 
@@ -88,35 +88,35 @@ void ThreadClocks::begin_block(std::uint32_t block) {
 /// Begin a generation after a barrier. The barrier has ordered all earlier accesses of the block, so earlier fences and
 /// reads now apply to all threads.
 void ThreadClocks::begin_generation(std::uint32_t generation) {
-    const auto had = [&](const Thread& one) { return one.block == block_ && one.generation == generation_; };
+    const auto had = [&](const Thread& thread) { return thread.block == block_ && thread.generation == generation_; };
     for (const unsigned linear : fencing_)
-        if (const Thread& one = threads_[linear]; had(one)) fenced_for_device_.merge(one.fenced_for_device);
+        if (const Thread& thread = threads_[linear]; had(thread)) fenced_for_device_.merge(thread.fenced_for_device);
     for (const unsigned linear : learning_)
-        if (const Thread& one = threads_[linear]; had(one)) others_.merge(one.others);
+        if (const Thread& thread = threads_[linear]; had(thread)) others_.merge(thread.others);
     fencing_.clear();
     learning_.clear();
     generation_ = generation;
 }
 
-ThreadClocks::Thread& ThreadClocks::begin_thread(const Instant& at, Thread& one) {
+ThreadClocks::Thread& ThreadClocks::begin_thread(const Instant& at, Thread& thread) {
     if (block_ != at.block) begin_block(at.block);
     if (generation_ != at.generation) begin_generation(at.generation);
-    if (one.block == block_ && one.generation == generation_) return one;
-    one.block = block_;
-    one.generation = generation_;
-    one.step = 0;
-    one.lanes.fill(0);
-    one.has_fence = one.has_fence_for_device = false;
-    for (Known* known : {&one.acquired, &one.observed, &one.fenced, &one.fenced_for_device}) known->clear();
-    one.others = {};
-    one.last_read = 0;
-    return one;
+    if (thread.block == block_ && thread.generation == generation_) return thread;
+    thread.block = block_;
+    thread.generation = generation_;
+    thread.step = 0;
+    thread.lanes.fill(0);
+    thread.has_fence = thread.has_fence_for_device = false;
+    for (Known* known : {&thread.acquired, &thread.observed, &thread.fenced, &thread.fenced_for_device}) known->clear();
+    thread.others = {};
+    thread.last_read = 0;
+    return thread;
 }
 
 ThreadClocks::Warp& ThreadClocks::warp(unsigned linear) {
-    Warp& one = warps_[linear / lanes_per_warp % warps_.size()];
-    if (one.block == block_ && one.generation == generation_) return one;
-    return one = {block_, generation_, {}};
+    Warp& warp = warps_[linear / lanes_per_warp % warps_.size()];
+    if (warp.block == block_ && warp.generation == generation_) return warp;
+    return warp = {block_, generation_, {}};
 }
 
 bool ThreadClocks::knows_access(const Instant& at, const Mark& earlier) {
@@ -159,13 +159,13 @@ bool ThreadClocks::is_published(const Mark& mark) const {
 
 /// Set `known` to all accesses of the block that happen before the running thread's next step, including its own.
 void ThreadClocks::find_known_to(const Instant& at, Known& known) {
-    const Thread& one = running(at);
+    const Thread& thread = running(at);
     known.begin(block_, generation_);
-    known.merge(one.acquired);
+    known.merge(thread.acquired);
     const unsigned first = at.thread - at.thread % lanes_per_warp;
     const auto& steps = warp(at.thread).steps;
     for (unsigned lane = 0; lane < lanes_per_warp; ++lane)
-        if (const auto step = std::max(one.lanes[lane], steps[lane])) known.add(first + lane, step);
+        if (const auto step = std::max(thread.lanes[lane], steps[lane])) known.add(first + lane, step);
 }
 
 void ThreadClocks::fence(const Instant& at, bool of_device) {
@@ -199,9 +199,9 @@ void ThreadClocks::sync_some_lanes(const Instant& at, unsigned first, unsigned l
     std::array<std::uint32_t, lanes_per_warp> together{};
     for (unsigned lane = 0; lane < lanes_per_warp; ++lane) {
         if (!(lanes >> lane & 1)) continue;
-        Thread& one = thread(at, first + lane);
-        one.lanes[lane] = end_step(one.step);
-        for (unsigned i = 0; i < lanes_per_warp; ++i) together[i] = std::max(together[i], one.lanes[i]);
+        Thread& lane_thread = thread(at, first + lane);
+        lane_thread.lanes[lane] = end_step(lane_thread.step);
+        for (unsigned i = 0; i < lanes_per_warp; ++i) together[i] = std::max(together[i], lane_thread.lanes[i]);
     }
     for (unsigned lane = 0; lane < lanes_per_warp; ++lane)
         if (lanes >> lane & 1) threads_[first + lane].lanes = together;
@@ -212,20 +212,20 @@ void ThreadClocks::share_fences(const Instant& at, unsigned first, unsigned lane
     BlockClock others;
     for (unsigned lane = 0; lane < lanes_per_warp; ++lane) {
         if (!(lanes >> lane & 1)) continue;
-        const Thread& one = thread(at, first + lane);
-        acquired.merge(one.acquired);
-        acquired.merge(one.observed);
-        fenced.merge(one.fenced);
-        fenced_for_device.merge(one.fenced_for_device);
-        others.merge(one.others);
+        const Thread& lane_thread = thread(at, first + lane);
+        acquired.merge(lane_thread.acquired);
+        acquired.merge(lane_thread.observed);
+        fenced.merge(lane_thread.fenced);
+        fenced_for_device.merge(lane_thread.fenced_for_device);
+        others.merge(lane_thread.others);
     }
     for (unsigned lane = 0; lane < lanes_per_warp; ++lane) {
         if (!(lanes >> lane & 1)) continue;
-        Thread& one = threads_[first + lane];
-        learn(one, others);
-        one.acquired = acquired;
-        one.fenced = fenced;
-        one.fenced_for_device = fenced_for_device;
+        Thread& lane_thread = threads_[first + lane];
+        learn(lane_thread, others);
+        lane_thread.acquired = acquired;
+        lane_thread.fenced = fenced;
+        lane_thread.fenced_for_device = fenced_for_device;
     }
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// The logical clocks of a grid's threads and of the words by which they synchronize.
+// The logical clocks of a grid's threads, and of the words by which the threads synchronize.
 
 #include <array>
 #include <cstdint>
@@ -47,7 +47,7 @@ class GridBarriers {
 
 class ThreadClocks {
   public:
-    /// `across_blocks`: keep the clocks of other blocks, too.
+    /// `across_blocks`: also keep the clocks of other blocks.
     ThreadClocks(const GridBarriers& barriers, bool across_blocks)
         : barriers_(barriers), across_blocks_(across_blocks) {}
 
@@ -71,16 +71,16 @@ class ThreadClocks {
     bool knows(const Instant& at, const Mark& earlier) {
         if (earlier.thread == at.thread || earlier.generation != at.generation) return true;
         if (!any_step_) return false;
-        const Thread& one = thread(at, at.thread);
+        const Thread& now = thread(at, at.thread);
         if (earlier.thread / 32 == at.thread / 32) {
             const unsigned lane = earlier.thread % 32;
-            if (earlier.step < one.lanes[lane] || earlier.step < warp(at.thread).steps[lane]) return true;
+            if (earlier.step < now.lanes[lane] || earlier.step < warp(at.thread).steps[lane]) return true;
         }
-        return any_fence_ && one.acquired.covers(earlier);
+        return any_fence_ && now.acquired.covers(earlier);
     }
     /// Return whether the thread has learnt of an earlier access of another block.
     bool knows_access(const Instant& at, const Mark& earlier);
-    /// Only for clocks across blocks.
+    /// Call this only for clocks across blocks.
     bool has_read(const Instant& at, std::uintptr_t word, const Mark& earlier);
     /// Return whether the access's block has published it by any word.
     bool is_published(const Mark& mark) const;
@@ -137,12 +137,12 @@ class ThreadClocks {
     void begin_generation(std::uint32_t generation);
     /// Identify a thread of the block of `at`.
     Thread& thread(const Instant& at, unsigned linear) {
-        Thread& one = threads_[linear % threads_.size()];
-        const bool current = one.block == at.block && one.generation == at.generation;
-        return current && at.block == block_ && at.generation == generation_ ? one : begin_thread(at, one);
+        Thread& slot = threads_[linear % threads_.size()];
+        const bool current = slot.block == at.block && slot.generation == at.generation;
+        return current && at.block == block_ && at.generation == generation_ ? slot : begin_thread(at, slot);
     }
     Thread& running(const Instant& at) { return thread(at, at.thread); }
-    Thread& begin_thread(const Instant& at, Thread& one);
+    Thread& begin_thread(const Instant& at, Thread& slot);
     Warp& warp(unsigned linear);
     void sync_some_lanes(const Instant& at, unsigned first, unsigned lanes);
     void share_fences(const Instant& at, unsigned first, unsigned lanes);

@@ -25,8 +25,8 @@ void Timeline::raise(Clock& clock, const Clock& other) {
     for (const auto& [stream, number] : other) clock[stream] = std::max(clock[stream], number);
 }
 
-/// Return everything that is complete once the stream's work so far is. The default stream takes turns with blocking
-/// streams.
+/// Return the work that is complete once the stream's work so far is complete. The default stream and blocking streams
+/// wait for each other.
 Timeline::Clock Timeline::reached(cudaStream_t stream) {
     stream = normal(stream);
     Clock clock = next_[stream];

@@ -1,7 +1,6 @@
 #pragma once
-// Tracks which of the work that the host started is known to be complete, from streams, events and synchronisation.
-// The backend does all work immediately; on a GPU, work continues while the host and other streams run. Only the
-// sanitizer uses the timeline.
+// Tracks which work the host knows to be complete, from streams, events and synchronisation. The backend does all work
+// immediately, but on a GPU, work continues while the host and other streams run. Only the sanitizer uses the timeline.
 
 #include <cstdint>
 #include <deque>
@@ -39,7 +38,7 @@ class Timeline {
     void wait(cudaStream_t stream, const void* event);
     /// Set the executable graph to which the next work belongs, or null. Return the previous one.
     const void* enter_graph(const void* graph) { return std::exchange(graph_, graph); }
-    /// Call a host function in a stream's order.
+    /// Call a host function as work of a stream.
     template <class Function>
     void run_in(cudaStream_t stream, Function function) {
         const Clock before = host_;
@@ -56,7 +55,8 @@ class Timeline {
     const Work* unfinished(std::uint32_t epoch) const { return after(epoch, host_); }
     /// Return the same, relative to the running work.
     const Work* unordered(std::uint32_t epoch) const { return beside_ ? after(epoch, running_) : nullptr; }
-    /// Return work that neither the host nor the next work of the default stream waits for, or null.
+    /// Return a piece of work that neither the host nor the next work of the default stream waits for; null if there is
+    /// none.
     const Work* unjoined();
 
   private:
@@ -71,7 +71,7 @@ class Timeline {
     void host_waits_for(const Clock& clock);
     const Work* after(std::uint32_t epoch, const Clock& clock) const;
 
-    std::deque<Work> works_;              // works that the host does not know to be complete, and some others, in order
+    std::deque<Work> works_;              // work that the host does not know to be complete, and some more, in order
     Clock host_;                          // the work that the host knows to be complete
     std::map<cudaStream_t, Clock> next_;  // what the next work of a stream waits for
     std::map<cudaStream_t, Last> last_;

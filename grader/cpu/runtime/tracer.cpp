@@ -29,7 +29,7 @@ using namespace warplab::trace;
 constexpr unsigned lanes_per_warp = lanes_in_request;
 constexpr std::size_t page_bytes = 4096;
 constexpr std::uint64_t events_of_a_block = 4 << 20, events_of_a_launch = 24 << 20;
-constexpr unsigned threads_of_a_sample = 3 * 2048;  // blocks of one multiprocessor, in three waves
+constexpr unsigned threads_of_a_sample = 3 * 2048;  // three waves of blocks on one multiprocessor
 constexpr unsigned max_sampled = 96, min_sampled = 2;
 
 std::uintptr_t number(const volatile void* address) { return reinterpret_cast<std::uintptr_t>(address); }
@@ -95,11 +95,11 @@ void add_lane_words(const Request& request, std::vector<std::uint32_t>& words) {
 }
 
 void add_sectors(const Request& request, std::vector<std::uint32_t>& words) {
-    Few sectors = sectors_of(request.lanes);
+    AddressList sectors = sectors_of(request.lanes);
     for (const std::uintptr_t sector : sectors) words.push_back(static_cast<std::uint32_t>(sector));
     if (request.kind != OperationKind::device_atomic) return;
     for (const std::uintptr_t sector : sectors) {
-        Few inside;
+        AddressList inside;
         for (const std::uintptr_t address : addresses_of(request.lanes))
             if (address / sector_bytes == sector) inside.add(address);
         words.push_back(static_cast<std::uint32_t>(count_equal(inside) << 16 | inside.count()));
@@ -127,7 +127,7 @@ std::vector<std::uint32_t> words_of(const Request& request) {
             add_lane_words(request, words);
             break;
         case constant_read:
-            words.push_back(static_cast<std::uint32_t>(addresses_of(request.lanes).keep_different().count()));
+            words.push_back(static_cast<std::uint32_t>(addresses_of(request.lanes).remove_duplicates().count()));
             break;
         case basic_block:
         case barrier:
@@ -271,8 +271,8 @@ const Piece* Tracer::find(std::uintptr_t address) {
     return recent_ = &*after;
 }
 
-/// Draw the blocks of one multiprocessor. It gets every n-th block or so; with exactly n, all of them would have the
-/// same share of the work if a program distributes it by the block's index modulo 2, 4 or 12.
+/// Draw the blocks of one multiprocessor, at distances around n. If all distances were n, a program that distributes
+/// its work by the block's index modulo 2, 4 or 12 would give all of these blocks the same share.
 void Tracer::choose_blocks(std::uint64_t blocks, unsigned threads) {
     wanted_ = std::clamp((threads_of_a_sample + threads - 1) / threads, min_sampled, max_sampled);
     wanted_ = std::min(wanted_, blocks);
@@ -282,9 +282,9 @@ void Tracer::choose_blocks(std::uint64_t blocks, unsigned threads) {
     sampled_ = 0;
 }
 
-/// Draw blocks that only count their steps, with the first and the last block, which may differ from the others.
+/// Draw blocks that only count their steps, including the first and the last block, which may differ from the others.
 void Tracer::choose_others(std::uint64_t blocks) {
-    constexpr unsigned max_repeats = 64;  // to compare: an iterative solver has thousands
+    constexpr unsigned max_repeats = 64;  // compared launches; an iterative solver has thousands
     others_.clear();
     if (repeats_ && ++repeated_ > max_repeats) return;
     const unsigned drawn = repeats_ ? 2 : 32;

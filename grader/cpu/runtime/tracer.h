@@ -1,6 +1,6 @@
 #pragma once
-// Records the operations of warps, for the model of their time on a GPU. Like the sanitizer, it is an observer that
-// uses the hooks. Only the recorded blocks of a grid run.
+// Records the operations of warps for the model of their time on a GPU. Like the sanitizer, the tracer is an observer
+// that uses the hooks. Only the recorded blocks of a grid run.
 
 #include <cstddef>
 #include <cstdint>
@@ -25,7 +25,7 @@ void trace_buffer(const void* begin, std::size_t bytes);
 /// Start recording to a memory file. No-op if the order is empty.
 void begin_trace(const warplab::trace::Order& order, int file);
 
-/// Return the GPU that device queries describe; it has 0 multiprocessors if this is the backend's own device.
+/// Return the GPU that device queries describe; 0 multiprocessors mean the backend's own device.
 const warplab::trace::Order& traced_device();
 
 }  // namespace warplab_cpu

@@ -29,8 +29,8 @@ bool UnfencedWrites::has_read_announcement(std::uint32_t reader, std::uintptr_t 
     if (listener_ != reader || write == writes_.end()) return false;
     const auto [writer, first_after_fence, when] = write->second;
     if (had_fence && first_after_fence) return false;
-    return std::ranges::any_of(heard_, [&](const auto& one) {
-        const auto& [flag, read] = one;
+    return std::ranges::any_of(heard_, [&](const auto& entry) {
+        const auto& [flag, read] = entry;
         return flag != word && read.place != place && when < find_announcement(flag, writer);
     });
 }

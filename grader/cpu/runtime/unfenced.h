@@ -1,6 +1,7 @@
 #pragma once
-// Volatile writes of global memory that a block announces by a later write of a flag or a counter, without a fence in
-// between. Another block that reads the flag, or is the last to increment the counter, may still read the old values.
+// Finds volatile writes of global memory that a block announces by a later write of a flag or a counter, without a
+// fence in between. A block that reads the flag, or is the last to increment the counter, may still read the old
+// values.
 
 #include <array>
 #include <cstdint>
@@ -8,8 +9,8 @@
 
 namespace warplab_cpu {
 
-/// The volatile writes and announcements of one grid. Blocks that take turns lose this record, so nothing is found
-/// there.
+/// The volatile writes and announcements of one grid. Blocks that alternate lose this record, so nothing is found in
+/// them.
 class UnfencedWrites {
   public:
     void begin_grid() {

@@ -1,5 +1,5 @@
 #pragma once
-// The CPU's time for a dataset.
+// Measures the CPU baseline of a dataset.
 
 #include <filesystem>
 #include <string>
@@ -14,9 +14,9 @@ struct Baseline {
     int threads = 1;
 };
 
-/// Return the median of at least 5 times measured within 3 s; sequential_s is processor time, openmp_s is wall time. It
-/// is kept in `cache` under a key of machine, compiler and dataset. `known`: the dataset's problem, or null to generate
-/// it.
+/// Return the median of at least 5 runs within 3 s: sequential_s is processor time, openmp_s is wall time. The result
+/// is stored in `cache` under a key of machine, compiler and dataset. `known`: the dataset's problem, or null to
+/// generate it.
 Baseline measure_baseline(const Oracle& oracle, const Lab& lab, const Dataset& dataset, const Problem* known,
                           const std::filesystem::path& cache, const std::string& key);
 

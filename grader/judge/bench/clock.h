@@ -1,5 +1,5 @@
 #pragma once
-// The judge's clock, and a way to keep a thread on one core.
+// The judge's clock, and a guard that keeps a thread on one core.
 
 #include <sched.h>
 
@@ -17,10 +17,10 @@ class Pinned {
   public:
     explicit Pinned(int core) {
         sched_getaffinity(0, sizeof before_, &before_);
-        cpu_set_t one;
-        CPU_ZERO(&one);
-        CPU_SET(core, &one);
-        sched_setaffinity(0, sizeof one, &one);
+        cpu_set_t cores;
+        CPU_ZERO(&cores);
+        CPU_SET(core, &cores);
+        sched_setaffinity(0, sizeof cores, &cores);
     }
     ~Pinned() { sched_setaffinity(0, sizeof before_, &before_); }
 

@@ -19,8 +19,8 @@ namespace {
 
 constexpr int max_commands = 16, commands_without_pause = 3, max_calls = 8;
 constexpr auto longer_pause = std::chrono::milliseconds(25);
-constexpr double command_s = 400e-6;  // seconds of calls in a command, so that the time of its messages matters less
-// A call in a short command takes longer than one of many, because nothing hides its launches.
+constexpr double command_s = 400e-6;  // minimum duration of a command's calls, so that its messages matter less
+// A call in a short command takes longer than a call among many, because no other call hides its launch latency.
 constexpr double max_over_known = 1.3, max_over_samples = 2, over_command_s = 60e-6;
 
 /// Return the maximum seconds of a call in a command of few calls.

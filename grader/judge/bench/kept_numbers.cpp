@@ -23,7 +23,7 @@ std::optional<std::vector<double>> find_numbers(const std::filesystem::path& fil
     const Json all = read_kept(file);
     const auto found = all.find(name);
     if (found == all.end() || !found->is_array() || found->size() != count) return std::nullopt;
-    if (!std::all_of(found->begin(), found->end(), [](const Json& one) { return one.is_number(); }))
+    if (!std::all_of(found->begin(), found->end(), [](const Json& number) { return number.is_number(); }))
         return std::nullopt;
     return found->get<std::vector<double>>();
 }

@@ -1,6 +1,5 @@
 #pragma once
-// Measurements that depend only on the machine. They are made once and stored in a JSON file: a list of numbers for
-// each name.
+// Stores measurements that depend only on the machine in a JSON file: a list of numbers for each name.
 
 #include <filesystem>
 #include <functional>

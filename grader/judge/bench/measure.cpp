@@ -32,8 +32,8 @@ bool mostly_reads(const Lab& lab, const Problem& shape) {
     return out < 0.05 * in;
 }
 
-/// Return the bandwidth of copies and reads during the samples. A copy was timed after each round: since the process
-/// began, clocks and heat have changed the speed that a kernel can reach, and reads change in proportion to copies.
+/// Return the bandwidth of copies and reads during the samples. Clocks and heat change the bandwidth that a kernel can
+/// reach, so a copy was timed after each round; reads are assumed to change in proportion to copies.
 Bandwidth bandwidth_during(const std::vector<Sample>& samples, Bandwidth bandwidth) {
     std::vector<double> copies;
     for (const Sample& sample : samples)
@@ -46,9 +46,9 @@ Bandwidth bandwidth_during(const std::vector<Sample>& samples, Bandwidth bandwid
     return bandwidth;
 }
 
-/// Set the bounds from the bandwidth `at_start` and `during` the samples: the bound is what these samples could reach;
-/// the floor takes the faster of both, in the student's favour, and because code that slows the calibration copy must
-/// not lower the plausible minimum.
+/// Set the bounds from the bandwidths `at_start` and `during` the samples. The bound uses the bandwidth during the
+/// samples. The floor uses the higher of both: this favours the student, and code that slows the calibration copy down
+/// cannot make an impossible time look plausible.
 void set_bounds(Measurement& m, const StageRun& run, const Problem& shape, const Bandwidth& at_start,
                 const Bandwidth& during, double set_bytes) {
     const Cost cost = run.oracle.cost(shape);
@@ -78,8 +78,8 @@ std::string limit_phrase(const Measurement& m) {
     return fmt::format("not memory: {:.0f}% of its bandwidth used", 100 * fraction);
 }
 
-/// Return the median seconds of copying a call's inputs to the device and its outputs back, in ordinary host memory.
-/// The first copies of a process may take several times as long.
+/// Return the median seconds for copying a call's inputs to the device and its outputs back, from and to pageable host
+/// memory. The first copies of a process may take several times longer.
 double measure_transfer(const StageRun& run, const Pool& pool) {
     constexpr std::size_t max_copies = 9;
     constexpr double enough_s = 0.2;
@@ -139,9 +139,9 @@ Failure implausible_calls(const std::string& which, double few_s, double samples
         {}};
 }
 
-/// Time commands of few calls: on inputs that the program has never had, if earlier calls could help and the CPU has
-/// the time to check the outputs. Set `measured.failure` or `measured.error` if the program kept results of earlier
-/// calls, or is only fast in many calls.
+/// Time commands of few calls. If earlier calls could help and the CPU can check the outputs in time, use inputs that
+/// the program has never received. Set `measured.failure` or `measured.error` if the program kept results of earlier
+/// calls or is fast only in commands of many calls.
 void try_few_calls(Measured& measured, PairedBenchmark& paired, const StageRun& run, const Dataset& dataset,
                    const Pool& pool, const Substitute& substitute, const Effort& effort) {
     const int calls = paired.taken.calls;
@@ -164,8 +164,8 @@ void try_few_calls(Measured& measured, PairedBenchmark& paired, const StageRun& 
                                            "the program seems to work for several calls at the same time");
 }
 
-/// Return the seconds of a reference call in the slowest round, because a process may be slow by chance. The reference
-/// is timed in alternation with another process of the reference, as it was with the student's program.
+/// Time the reference in alternation with a second process of the reference, as it was timed with the student's
+/// program. Return the seconds of a call in the slowest round, because a process may be slow by chance.
 double time_reference_beside_itself(StageRun& reference, const Pool& pool, std::uint32_t slots, int calls,
                                     const Effort& effort) {
     StageRun twin{reference.lab,    reference.stage,  reference.oracle, reference.backend,
@@ -189,8 +189,8 @@ Measured measure(StageRun& student, StageRun* reference, const Dataset& dataset,
     m.iterations = student.lab.benchmark.iterations;
     progress(GradingPhase::inputs, "copying inputs to the GPU");
     const Pool pool = make_pool(student, inputs ? *inputs : make_inputs(student, dataset));
-    const int calls_wanted = count_calls(student, pool.shape(student.lab));
-    const std::uint32_t slots = choose_slots(student, pool, calls_wanted, reference ? 2 : 1);
+    const int requested_calls = count_calls(student, pool.shape(student.lab));
+    const std::uint32_t slots = choose_slots(student, pool, requested_calls, reference ? 2 : 1);
     const Problem shape = pool.shape(student.lab);
     m.transfer_s = measure_transfer(student, pool) * m.iterations / student.lab.benchmark.iterations_per_call;
 
@@ -198,14 +198,14 @@ Measured measure(StageRun& student, StageRun* reference, const Dataset& dataset,
     PairedBenchmark paired(student, reference, pool, slots, (std::uint64_t{entropy()} << 32) | entropy(), effort);
     const double alone_s = reference ? paired.time_reference_alone(static_cast<int>(slots), progress) : 0;
     paired.begin_round(progress);
-    paired.warm_up(calls_wanted, progress);
+    paired.warm_up(requested_calls, progress);
     take_samples(paired, progress);
     const int calls = paired.taken.calls;
     set_bounds(m, student, shape, bandwidth, bandwidth_during(paired.taken.all(), bandwidth),
                slots * static_cast<double>(Buffers::bytes_per_slot(shape, 0, 0)));
     if (paired.reference && paired.reference->failure) {
         const Failure& failure = *paired.reference->failure;
-        measured.error = Failure{cause::internal, "The reference solution failed while timed: " + failure.message,
+        measured.error = Failure{cause::internal, "The reference solution failed during timing: " + failure.message,
                                  failure.hint, failure.place};
         return measured;
     }
@@ -227,8 +227,8 @@ Measured measure(StageRun& student, StageRun* reference, const Dataset& dataset,
     if (measured.error) return measured;
     const double alongside_s = reference ? paired.taken.median_reference_event_s() / calls : 0;
     double expected_s = alone_s;
-    if (alongside_s >
-        suspicious_slowdown * expected_s) {  // or is the reference slowed down by two processes, or by the machine?
+    // A second process or the machine may also have slowed the reference down: time it without the student's program.
+    if (alongside_s > suspicious_slowdown * expected_s) {
         progress(GradingPhase::compare_clocks, "timing the reference in alternation with itself");
         student.end_session();
         reference->end_session();

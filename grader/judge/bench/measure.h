@@ -1,6 +1,6 @@
 #pragma once
-// The 1000-iteration benchmark. Every timed call works on new inputs, in a slot used once per command. The judge's own
-// clock bounds the runner's times, and output samples chosen at random are verified afterwards.
+// The 1000-iteration benchmark. Every timed call reads new inputs and writes to a slot that the command uses only once.
+// The judge's own clock bounds the runner's times, and randomly chosen output samples are verified afterwards.
 
 #include <filesystem>
 #include <functional>
@@ -21,13 +21,13 @@ struct Bandwidth {
     std::size_t l2_bytes = 0;
 };
 
-/// The number of rounds, each in fresh processes; even, because the processes swap their memory from one round to the
-/// next.
+/// Limits for the number of rounds, which each use fresh processes. Both are even or 1, because the processes swap
+/// their memory after each round.
 struct Rounds {
-    int fewest, most;
+    int min, max;
 };
 
-/// The points for a student's time, from its ratio to the reference's and from the reference's seconds for all
+/// Computes a student's points from the ratio to the reference's time and from the reference's seconds for all
 /// iterations of the benchmark.
 using PointsFor = std::function<double(double ratio, double reference_s)>;
 
@@ -36,8 +36,8 @@ struct Effort {
     Rounds rounds = {4, 10}, of_short_calls = {10, 16};
     int samples = 3;                                  // per round
     double sample_s = 1, total_s = 40, verify_s = 8;  // total: for all samples of a stage
-    double round_s = 1.5;   // up to this time, more samples of a round cost less than the processes of another round
-    PointsFor points = {};  // if set, no more rounds are taken than the points require, not even Rounds::fewest
+    double round_s = 1.5;   // below this time, another sample costs less than starting another round
+    PointsFor points = {};  // if set, no more rounds are taken than the points require, not even Rounds::min
 };
 
 struct Measured {
@@ -46,10 +46,10 @@ struct Measured {
     std::optional<Failure> error;    // an error of the judge, or impossible times
 };
 
-/// Time one dataset. `reference` is the same stage's solution, timed in alternation; null if there is none. Output
-/// samples are verified for `effort.verify_s`: the first one on the CPU, if it has the time according to `cpu`, and the
-/// others by comparison with the reference solution's outputs, unless the CPU takes little time. If these differ, the
-/// CPU decides. `inputs` are the result of timing::make_inputs() if it was called before, without the GPU.
+/// Time one dataset. `reference` is the stage's solution, timed in alternation; null if there is none. Output samples
+/// are verified for `effort.verify_s`: the first on the CPU, if the times in `cpu` permit it, the others against the
+/// reference solution's outputs, or on the CPU if that is quick. If an output differs from the reference's, the CPU
+/// decides. `inputs` is the result of timing::make_inputs() if that was called earlier.
 Measured measure(StageRun& student, StageRun* reference, const Dataset& dataset, const Bandwidth& bandwidth,
                  const Effort& effort, const Baseline& cpu, const Progress& progress,
                  const std::optional<Problem>& inputs = {});

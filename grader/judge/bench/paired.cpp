@@ -74,9 +74,9 @@ void PairedBenchmark::begin_round(const Progress& progress) {
     settle();
 }
 
-void PairedBenchmark::warm_up(int calls_wanted, const Progress& progress) {
+void PairedBenchmark::warm_up(int requested_calls, const Progress& progress) {
     progress(GradingPhase::warm_up, "warming up");
-    taken.calls_wanted = calls_wanted;
+    taken.requested_calls = requested_calls;
     if (!reference) raise_clocks();  // else it has just run alone
     student.time_calls(1, -1);       // loads the code
     warm_calls_ = 1;
@@ -90,18 +90,17 @@ void PairedBenchmark::warm_up(int calls_wanted, const Progress& progress) {
         const double wall_s = seconds_since(begin);
         around_s_ = wall_s / calls;
         taken.slowest_s = std::max(student_s, both_s - student_s) / calls;
-        if (wall_s > 0.9 * long_enough_s || calls >= calls_wanted) break;
+        if (wall_s > 0.9 * long_enough_s || calls >= requested_calls) break;
         const double growth = std::clamp(long_enough_s / wall_s, 1.0, 4.0);
-        calls = std::min(calls_wanted, static_cast<int>(std::ceil(growth * calls)));
+        calls = std::min(requested_calls, static_cast<int>(std::ceil(growth * calls)));
     }
-    taken.calls = affordable_calls(calls_wanted);
+    taken.calls = affordable_calls(requested_calls);
 }
 
-int PairedBenchmark::affordable_calls(int wanted) const {
+int PairedBenchmark::affordable_calls(int requested) const {
     const double by_sample = effort_.sample_s / std::max(taken.slowest_s, 1e-9);
-    const double by_total =
-        effort_.total_s / (taken.rounds_wanted().fewest * effort_.samples) / std::max(around_s_, 1e-9);
-    return std::clamp(static_cast<int>(std::min({by_sample, by_total, 1e9})), 1, wanted);
+    const double by_total = effort_.total_s / (taken.round_limits().min * effort_.samples) / std::max(around_s_, 1e-9);
+    return std::clamp(static_cast<int>(std::min({by_sample, by_total, 1e9})), 1, requested);
 }
 
 void PairedBenchmark::take_round(const Progress& progress) {
@@ -123,7 +122,7 @@ void PairedBenchmark::take_samples_of_round(const Progress& progress) {
             const std::size_t sample = taken.rounds.back().size() + 1;
             progress(GradingPhase::samples,
                      fmt::format("{}round {} of {}, sample {} of {}", so_far(), taken.rounds.size(),
-                                 std::max<std::size_t>(taken.rounds.size(), taken.rounds_wanted().fewest), sample,
+                                 std::max<std::size_t>(taken.rounds.size(), taken.round_limits().min), sample,
                                  std::max<std::size_t>(sample, effort_.samples)));
             const auto sample_begin = Clock::now();
             take_sample(taken.calls);
@@ -134,7 +133,7 @@ void PairedBenchmark::take_samples_of_round(const Progress& progress) {
 
 std::string PairedBenchmark::so_far() const {
     if (taken.all().empty()) return "";
-    std::string words = format_seconds(taken.median_student_s() / taken.calls * taken.calls_wanted);
+    std::string words = format_seconds(taken.median_student_s() / taken.calls * taken.requested_calls);
     if (reference)
         words +=
             fmt::format(", {:.3g} times the reference's time", taken.median_student_s() / taken.median_reference_s());
@@ -145,7 +144,7 @@ void PairedBenchmark::lengthen_short_samples(double wall_s) {
     const Sample& last = taken.rounds.back().back();
     taken.slowest_s = std::max(last.student_s, last.reference_s) / taken.calls;
     around_s_ = wall_s / taken.calls;
-    const int affordable = affordable_calls(taken.calls_wanted);
+    const int affordable = affordable_calls(taken.requested_calls);
     if (affordable < 2 * taken.calls) return;
     taken.calls = affordable;
     taken.rounds.back().clear();
@@ -200,7 +199,8 @@ void PairedBenchmark::take_sample(int calls) {
     if (student_first) time_reference(sample, calls);
     ++sample_number_;
     if (broken()) return;
-    if (reference) reference->output_samples().clear();  // taken only because the GPU rests meanwhile
+    if (reference)
+        reference->output_samples().clear();  // only taken to let the GPU rest as long as after the student's calls
     taken.rounds.back().push_back(sample);
 }
 
@@ -232,8 +232,9 @@ void PairedBenchmark::drop_slow_clocks() {
     for (const Sample& sample : taken.all())
         if (sample.conditions.sm_clock_mhz) clocks.push_back(*sample.conditions.sm_clock_mhz);
     if (clocks.empty()) return;
-    const double least = 0.95 * median(clocks);
-    std::erase_if(taken.rounds.back(), [&](const Sample& sample) { return sample.conditions.sm_clock_mhz < least; });
+    const double min_clock = 0.95 * median(clocks);
+    std::erase_if(taken.rounds.back(),
+                  [&](const Sample& sample) { return sample.conditions.sm_clock_mhz < min_clock; });
 }
 
 double limited_by_events(double wall_s, double event_s) {

@@ -20,45 +20,45 @@ class PairedBenchmark {
     /// Return whether a process failed.
     bool broken() const { return student.failure || (reference && reference->failure); }
 
-    /// Time the reference before the student's process exists. Returns the seconds of a call, by events; also sets how
-    /// much longer than the events' time a command may take from then on.
+    /// Time the reference before the student's process exists. Return the seconds of a call, measured by events. Also
+    /// set the overhead that later commands may have in addition to the time between their events.
     double time_reference_alone(int slots, const Progress& progress);
 
     /// Start fresh processes, which swap the memory of the last ones. In the first round, the reference's process is
     /// the one that ran alone.
     void begin_round(const Progress& progress);
 
-    /// Run until clocks settle, measure how long a call takes, with all overhead, and set the calls of a sample.
-    void warm_up(int calls_wanted, const Progress& progress);
+    /// Run until clocks settle, measure the duration of a call including all overhead, and set the calls per sample.
+    void warm_up(int requested_calls, const Progress& progress);
 
-    /// Take all of a round's samples. Those taken at a clock more than 5% below the median of all are repeated. If
-    /// samples are short and differ, more are taken.
+    /// Take all samples of a round. Repeat samples whose clock was more than 5% below the median. If samples are short
+    /// and their times differ, take more.
     void take_round(const Progress& progress);
 
   private:
     void raise_clocks();
-    int affordable_calls(int wanted) const;
+    int affordable_calls(int requested) const;
 
-    /// If the last sample, which took `wall_s` with all overhead, allows at least twice as many calls, discard the
-    /// round's samples and use more calls. A program may be slow only while it warms up, because it loads code, or so
-    /// that samples are short and a command's overhead decides.
+    /// If the last sample, which took `wall_s` including all overhead, allows at least twice as many calls, discard the
+    /// round's samples and use more calls. A program may be slow only during warm-up, because it loads code, or on
+    /// purpose, to get samples so short that a command's overhead dominates.
     void lengthen_short_samples(double wall_s);
 
     /// Describe the median time and ratio of the samples taken, for the progress line; empty before the first sample.
     std::string so_far() const;
 
-    /// Start both at once, because a process takes long to open the GPU; and on one core, which they share in turns,
-    /// because the time of a launch differs between cores.
+    /// Start both programs at the same time, because opening the GPU takes long, and on the same core, because the time
+    /// of a launch differs between cores.
     enum class Subjects { reference, both };
     void start_processes(Subjects subjects);
     void end_processes();
     void settle();
 
     void take_samples_of_round(const Progress& progress);
-    /// Alternate the order, because the GPU has rested before a round's first sample.
+    /// Alternate the order, because the GPU is idle before a round's first sample.
     void take_sample(int calls);
 
-    /// Do not call this between samples: if power is short, a program that runs after a copy runs at a lower clock.
+    /// Do not call this between samples: near the power limit, a program that runs after a copy gets a lower clock.
     void calibrate();
     void time_reference(Sample& sample, int calls);
     double time_one(Subject& subject, int calls);
@@ -78,8 +78,8 @@ class PairedBenchmark {
     PairedSamples taken;
 };
 
-/// Return the reference's seconds by the judge's clock, but at most a few more than between its events. A program can
-/// leave work on the GPU that delays the reference before its first event, so that the events do not show it.
+/// Return the reference's seconds by the judge's clock, limited to slightly more than the time between its events. A
+/// program can leave work on the GPU that delays the reference before its first event.
 double limited_by_events(double wall_s, double event_s);
 
 /// Take rounds until one of the reasons to end applies.

@@ -7,11 +7,11 @@ namespace warplab::timing {
 
 namespace {
 
-/// Return the number of elements by which a pool is longer than one call's input: enough for thousands of offsets or,
-/// if steps are large, for as many as fit into a quarter of a gigabyte.
+/// Return how many elements a pool has in addition to one call's input: enough for thousands of offsets or, if steps
+/// are large, a quarter of a gigabyte.
 std::size_t pool_extra(std::size_t step) {
-    constexpr std::size_t fewest = 4 << 20, most = 64 << 20;
-    return step ? std::clamp(step * 4096, fewest, most) / step * step : 0;
+    constexpr std::size_t min_elements = 4 << 20, max_elements = 64 << 20;
+    return step ? std::clamp(step * 4096, min_elements, max_elements) / step * step : 0;
 }
 
 }  // namespace

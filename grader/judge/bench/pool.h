@@ -1,5 +1,6 @@
 #pragma once
-// The inputs of all timed calls. The pool is longer than one call's inputs: each call's begin at a different offset.
+// The inputs of all timed calls. The pool is longer than one call's inputs, and each call reads from a different
+// offset.
 
 #include <memory>
 #include <vector>

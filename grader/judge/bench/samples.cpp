@@ -12,11 +12,11 @@ namespace {
 constexpr double max_half_width = 0.01;  // half the width of the ratio's interval; a wider interval is ambiguous
 constexpr double short_call_s = 60e-6;
 constexpr double much_faster = 1.3;
-constexpr double known_points = 0.005;  // the width of their interval
+constexpr double known_points = 0.005;  // points are known if their interval is at most this wide
 
 /// Return the standard deviation of the logarithm of a round's ratio between processes, for calls that take `call_s`.
-/// It was 0.0097 for 91 first rounds of reference solutions, while two other gradings ran on the
-/// same H100 (handouts/results/nvidia-h100-80gb-hbm3.json).
+/// In 91 first rounds of reference solutions, while two other gradings used the same H100, it was 0.0097
+/// (handouts/results/nvidia-h100-80gb-hbm3.json).
 double deviation_of_rounds(double call_s) { return std::hypot(0.01, 0.2e-6 / call_s); }
 
 }  // namespace
@@ -38,7 +38,7 @@ bool PairedSamples::is_faster_than_first_round() const {
     return much_faster * median_of(rounds.back(), &Sample::student_s) < median_of(rounds.front(), &Sample::student_s);
 }
 
-Rounds PairedSamples::rounds_wanted() const {
+Rounds PairedSamples::round_limits() const {
     return has_reference_ && slowest_s < short_call_s ? effort_.of_short_calls : effort_.rounds;
 }
 
@@ -49,21 +49,22 @@ bool PairedSamples::round_is_complete(double round_s) const {
 
 std::optional<Measurement::EndedBy> PairedSamples::ended_by() const {
     using enum Measurement::EndedBy;
-    const auto [fewest, most] = rounds_wanted();
+    const auto [min, max] = round_limits();
     const int begun = static_cast<int>(rounds.size());
     if (points_are_known()) return points_known;
-    if (begun >= fewest && !has_reference_) return unknown;
-    if (begun >= fewest && begun % 2 == 0 && is_known()) return ratio_known;
-    return begun >= most ? std::optional(most_rounds) : std::nullopt;
+    if (begun >= min && !has_reference_) return unknown;
+    if (begun >= min && begun % 2 == 0 && is_known()) return ratio_known;
+    return begun >= max ? std::optional(most_rounds) : std::nullopt;
 }
 
 Interval PairedSamples::ratio() const { return points_are_known() ? sequential() : paired_ratio(paired_since(0)); }
 
 void PairedSamples::fill_in(Measurement& m) const {
-    const double scale = static_cast<double>(calls_wanted) / calls;
+    const double scale = static_cast<double>(requested_calls) / calls;
     m.calls_per_sample = calls;
-    m.cut = calls < calls_wanted;
-    if (m.cut) m.caveats.push_back(fmt::format("samples were cut to {} of {} calls and scaled", calls, calls_wanted));
+    m.cut = calls < requested_calls;
+    if (m.cut)
+        m.caveats.push_back(fmt::format("samples were cut to {} of {} calls and scaled", calls, requested_calls));
     for (const Sample& sample : all()) {
         m.samples_s.push_back(sample.student_s * scale);
         if (has_reference_) m.reference_samples_s.push_back(sample.reference_s * scale);
@@ -86,13 +87,13 @@ Interval PairedSamples::sequential() const {
 bool PairedSamples::points_are_known() const {
     if (!has_reference_ || !effort_.points) return false;
     const Interval ratio = sequential();
-    const double reference_s = median_reference_s() / calls * calls_wanted;
+    const double reference_s = median_reference_s() / calls * requested_calls;
     const double width = effort_.points(ratio.low, reference_s) - effort_.points(ratio.high, reference_s);
     return width <= known_points;  // not if it is NaN
 }
 
 bool PairedSamples::is_known(std::size_t since) const {
-    return half_width(paired_ratio(paired_since(since))) <= wanted_half_width;
+    return half_width(paired_ratio(paired_since(since))) <= target_half_width;
 }
 
 std::vector<Round> PairedSamples::paired_since(std::size_t first) const {

@@ -9,7 +9,7 @@
 
 namespace warplab::timing {
 
-inline constexpr double wanted_half_width = 0.005;  // half the width of the ratio's interval
+inline constexpr double target_half_width = 0.005;  // half the width of the ratio's interval
 
 struct Sample {
     double student_s = 0, reference_s = 0, reference_event_s = 0;
@@ -22,27 +22,27 @@ class PairedSamples {
     PairedSamples(const Effort& effort, bool has_reference) : effort_(effort), has_reference_(has_reference) {}
 
     std::vector<std::vector<Sample>> rounds;
-    int calls = 1;         // calls per sample
-    int calls_wanted = 1;  // for all iterations
-    double slowest_s = 0;  // a call of the slower program
+    int calls = 1;            // calls per sample
+    int requested_calls = 1;  // for all iterations
+    double slowest_s = 0;     // a call of the slower program
 
     std::vector<Sample> all() const;
     double median_student_s() const { return median_of(all(), &Sample::student_s); }
     double median_reference_s() const { return median_of(all(), &Sample::reference_s); }
 
-    /// Return the median by events, not by the judge's clock: a busy CPU must not make a program look suspicious.
+    /// Return the median by events instead of the judge's clock: a busy CPU must not make a program look suspicious.
     double median_reference_event_s() const { return median_of(all(), &Sample::reference_event_s); }
 
     /// Return the median of the round in which the reference was slowest.
     double slowest_reference_event_s() const;
 
-    /// Return whether the program is much faster in the last round than in the first one, which has warmed up for more
-    /// calls: it may be fast only in the first calls of a process.
+    /// Return whether the program is much faster in the last round than in the first, which had a longer warm-up: it
+    /// may be fast only in the first calls of a process.
     bool is_faster_than_first_round() const;
 
-    /// Return the number of rounds: more if calls are short. On an H200, all calls of one process may take up to 0.3 us
-    /// more than those of another, and a few processes may agree by chance.
-    Rounds rounds_wanted() const;
+    /// Return the limits for the number of rounds, which are higher if calls are short: on an H200, all calls of one
+    /// process may take up to 0.3 us longer than those of another, and a few processes may agree by chance.
+    Rounds round_limits() const;
 
     /// Return whether the last round, which began `round_s` seconds ago, needs no more samples.
     bool round_is_complete(double round_s) const;
@@ -58,7 +58,7 @@ class PairedSamples {
 
   private:
     std::vector<Round> paired_since(std::size_t first) const;
-    /// Return the interval that is valid even if it is evaluated after each round.
+    /// Return an interval that remains valid if it is evaluated after each round.
     Interval sequential() const;
     bool points_are_known() const;
     /// Return whether the rounds since the given one determine the ratio with the required precision.

@@ -10,9 +10,9 @@ namespace warplab::timing {
 
 namespace {
 
-constexpr std::size_t part_bytes = 64 << 10;        // how much of a slot's output is read back at a time
-constexpr std::size_t whole_bytes = 64 << 20;       // a slot up to this size is read back whole, once per sample …
-constexpr std::size_t max_kept_bytes = 2ull << 30;  // … until this much is kept
+constexpr std::size_t part_bytes = 64 << 10;        // the part of a slot's output that is read back at a time
+constexpr std::size_t whole_bytes = 64 << 20;       // slots up to this size are read back completely, once per sample,
+constexpr std::size_t max_kept_bytes = 2ull << 30;  // until this many bytes are stored
 constexpr int parts_per_command = 32;               // enough to detect an output that is wrong in one of ten calls
 constexpr double shortest_s = 1e-9;                 // for a command that takes no longer than an empty one
 
@@ -138,7 +138,8 @@ double Subject::time_moved(std::uint32_t calls) {
     failure = reply.failure;
     if (failure) return 0;
     if (reply.answer.host_bytes > host_bytes_allowed(run_, shape_) * calls)
-        failure = Failure{cause::host_work, "While timed, more was copied to the host than the stage allows.", "", {}};
+        failure =
+            Failure{cause::host_work, "During timing, the code copied more to the host than the stage allows.", "", {}};
     gaps_.push_back(reply.wall_s - reply.answer.event_s);
     event_s_ += reply.answer.event_s;
     return std::max(reply.wall_s - gap_s, shortest_s);
@@ -147,7 +148,7 @@ double Subject::time_moved(std::uint32_t calls) {
 void Subject::keep_parts(std::uint32_t calls, int sample, bool last) {
     for (std::size_t i = 0; i < run_.lab.buffers.size(); ++i) {
         if (run_.lab.buffers[i].role == Role::input) continue;
-        // Start with the last call's outputs: work that continues after the answer most likely still writes those.
+        // Start with the last call's outputs: work that continues after the reply is most likely still writing them.
         for (int k = 0; k < parts_per_command; ++k)
             keep_part(i, k == 0 ? calls - 1 : static_cast<std::uint32_t>(random_() % calls), part_bytes, sample);
         if (last && kept_bytes_ < max_kept_bytes)

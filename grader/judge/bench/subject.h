@@ -14,7 +14,7 @@ inline constexpr std::size_t timed_guard_bytes = 4096;
 
 /// An output sample: the runner's values in part of one output, and their inputs.
 struct OutputSample {
-    std::vector<std::size_t> window;  // per buffer, first element in the pool
+    std::vector<std::size_t> window;  // per buffer: the first element in the pool
     std::size_t buffer, first;
     Array found;
     int sample;
@@ -25,7 +25,7 @@ class Subject {
   public:
     Subject(StageRun& run, const Pool& pool, std::uint32_t slots, std::uint64_t seed);
 
-    /// Start the process. It ends with the thread that calls this.
+    /// Start the process. It ends when the calling thread ends.
     void start();
 
     /// Wait until the process has opened the device or has failed; open() reports the failure.
@@ -38,12 +38,12 @@ class Subject {
     /// Swap memory between two rounds of processes, because the memory's location changes times by up to a few percent.
     void exchange_memory(Subject& other) { buffers_->exchange_memory(*other.buffers_); }
 
-    /// Return the seconds of `calls` calls by the judge's clock, less `gap_s` per command; each command makes at most
-    /// one call per slot. Returns 0 after a failure.
+    /// Return the seconds of `calls` calls by the judge's clock, minus `gap_s` per command; each command makes at most
+    /// one call per slot. Return 0 after a failure.
     double time_calls(int calls, int sample);
 
     /// Make a call on each of the given inputs, at most one per slot, in one command. Return the seconds of a call by
-    /// the judge's clock, less `gap_s` for the command.
+    /// the judge's clock, minus `gap_s` for the command.
     double time_calls_on(const std::vector<Problem>& calls);
 
     /// Return an output that the last command left in a slot.

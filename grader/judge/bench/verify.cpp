@@ -16,8 +16,8 @@ namespace warplab::timing {
 
 namespace {
 
-constexpr double short_s = 0.02;     // CPU time for all output samples but the first
-constexpr double parallel_s = 0.05;  // one core's time; slower answers are computed one after another, by all cores
+constexpr double short_s = 0.02;     // CPU time per output sample, except for the first
+constexpr double parallel_s = 0.05;  // of one core; slower answers are computed one after the other, by all cores
 
 /// Return the first difference in an output sample, and set `expected` to the correct answer. If the CPU would take
 /// longer than `cpu_limit_s`, the reference solution computes the answer, but only the CPU can confirm a difference.
@@ -40,7 +40,7 @@ std::optional<Difference> find_difference(const StageRun& run, const Pool& pool,
     return compare_now();
 }
 
-/// Move the first output sample of each timed sample to the front. Returns how many these are.
+/// Move the first output sample of each timed sample to the front, and return how many were moved.
 std::size_t put_first_of_each_sample_first(std::vector<OutputSample>& output_samples) {
     std::vector<bool> seen_sample(1000, false);
     std::stable_partition(output_samples.begin(), output_samples.end(), [&](const OutputSample& s) {
@@ -55,7 +55,7 @@ Failure describe(const StageRun& run, const OutputSample& s, const Difference& d
     const Place place{run.lab.buffers[s.buffer].name, s.first + difference.first,
                       element_text(expected, difference.first), element_text(s.found, difference.first)};
     return {cause::timed_output_wrong,
-            fmt::format("While timed, an output was wrong: {}[{}] is {}, expected {} (sample {}).", place.buffer,
+            fmt::format("During timing, an output was wrong: {}[{}] is {}, expected {} (sample {}).", place.buffer,
                         format_count(s.first + difference.first), place.actual, place.expected, s.sample + 1),
             "Every call gets new inputs and its own output: results of earlier calls must not be reused, and "
             "all work must be done before the next call begins.",

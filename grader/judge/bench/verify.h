@@ -16,8 +16,8 @@ struct Substitute {
     double core_s = 0;  // on one core
 };
 
-/// Check output samples in random order until the cores have worked for `budget_s` together, at least one of every
-/// sample.
+/// Check output samples in random order, at least one of each timed sample, until the cores have used `budget_s` in
+/// total.
 std::optional<Failure> verify(const StageRun& run, const Pool& pool, std::vector<OutputSample>& output_samples,
                               double budget_s, const Substitute& substitute, std::uint64_t seed);
 

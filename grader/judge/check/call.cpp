@@ -65,7 +65,7 @@ void compare_outputs(const StageRun& run, const Buffers& buffers, const Trial& t
                                        : Wrong::nothing;
 }
 
-/// Return whether no element of an array of counts is too small, and one is too large.
+/// Return whether at least one element of an array of counts is too large, and none is too small.
 bool counts_too_much(const Array& expected, const Array& actual) {
     if (expected.type() != ElementType::uint32 || expected.count() < few_elements) return false;
     bool more = false;
@@ -76,7 +76,7 @@ bool counts_too_much(const Array& expected, const Array& actual) {
     return more;
 }
 
-/// Inspect the outputs of a call that was stopped while a kernel ran.
+/// Examine the outputs of a call that was stopped while a kernel ran.
 Stopped look_at_outputs(const StageRun& run, const Buffers& buffers, const Problem& problem) {
     Stopped found = Stopped::right;
     for (std::size_t i = 0; i < run.lab.buffers.size(); ++i) {
@@ -137,8 +137,8 @@ std::optional<Difference> disagreement(const StageRun& run, const Problem& probl
         const auto difference = compare(run.oracle, problem, i, a.outputs[i], b.outputs[i]);
         if (!difference) continue;
         for (std::size_t at = difference->first; at <= difference->last; ++at) {
-            const double one = value_at(a.outputs[i], at), other = value_at(b.outputs[i], at);
-            if (!(std::isnan(one) && std::isnan(other)) && !run.oracle.accepts(problem, i, at, one, other))
+            const double first = value_at(a.outputs[i], at), second = value_at(b.outputs[i], at);
+            if (!(std::isnan(first) && std::isnan(second)) && !run.oracle.accepts(problem, i, at, first, second))
                 return Difference{i, 1, at, at};
         }
     }
@@ -158,16 +158,16 @@ Dependence look_closer(StageRun& run, Buffers& buffers, const Trial& trial) {
         if (!run.session || !run.session->alive()) return {};
     }
     if (early > 0) return {early_return, early};
-    auto& [one, other] = results;
-    const auto place = disagreement(run, trial.problem, one, other);
-    const bool any_wrong = one.wrong == Wrong::output || other.wrong == Wrong::output;
-    if (place && any_wrong) return {thread_order, 0, *place, std::move(one.outputs), std::move(other.outputs)};
-    if (trial.previous && one.wrong == Wrong::nothing && other.wrong == Wrong::nothing) return {previous_call};
+    auto& [first, second] = results;
+    const auto place = disagreement(run, trial.problem, first, second);
+    const bool any_wrong = first.wrong == Wrong::output || second.wrong == Wrong::output;
+    if (place && any_wrong) return {thread_order, 0, *place, std::move(first.outputs), std::move(second.outputs)};
+    if (trial.previous && first.wrong == Wrong::nothing && second.wrong == Wrong::nothing) return {previous_call};
     return {};
 }
 
-/// NaN plus anything is NaN, so the outputs do not show the value that was added. Test whether the answer is correct if
-/// they hold zeros.
+/// Test whether the answer is correct if the outputs hold zeros before the call. If they hold NaN, adding to them
+/// leaves NaN, which hides the added value.
 bool is_right_with_zeros(StageRun& run, Buffers& buffers, const Trial& trial, const Difference& difference) {
     const auto& [buffer, wrong, at, last] = difference;
     if (run.oracle.accepts(trial.problem, buffer, at, value_at(trial.problem.arrays[buffer], at), 0))

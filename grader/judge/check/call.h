@@ -1,5 +1,5 @@
 #pragma once
-// Makes one call of the contract function, finds its first error, and determines on what a wrong output depends.
+// Makes one call of the contract function, finds its first error, and determines what a wrong output depends on.
 
 #include <cstdint>
 #include <optional>
@@ -11,8 +11,8 @@
 
 namespace warplab {
 
-/// One call to make and judge. `already` says which contents need not be written: poisoned outputs, or inputs and
-/// outputs as the previous call, which was checked, left them.
+/// One call to make and judge. `already` names the contents that need not be written: poisoned outputs, or the inputs
+/// and outputs that the previous call left, which were checked.
 struct Trial {
     const Problem& problem;            // outputs hold the correct answer
     const std::vector<Array>& before;  // every buffer's contents before the call; an output without elements: poison
@@ -59,9 +59,9 @@ struct CallResult {
 struct Dependence {
     enum class On { unknown, early_return, thread_order, previous_call, old_contents };
     On on = On::unknown;
-    std::uint32_t blocks = 0;                             // early_return: whose threads returned before a barrier
-    Difference place = {};                                // thread_order: an element
-    std::vector<Array> one_order = {}, other_order = {};  // thread_order: the outputs
+    std::uint32_t blocks = 0;                                // early_return: whose threads returned before a barrier
+    Difference place = {};                                   // thread_order: an element
+    std::vector<Array> first_order = {}, second_order = {};  // thread_order: the outputs
 };
 
 struct JudgedCall {
@@ -69,14 +69,14 @@ struct JudgedCall {
     std::vector<Array> outputs;
 };
 
-/// Make a call. If an output is wrong and no mistake explains it, make further calls to find out on what it depends.
+/// Make a call. If an output is wrong and no mistake explains it, make further calls to find out what it depends on.
 JudgedCall judge_call(StageRun& run, Buffers& buffers, const Trial& trial);
 
-/// Return whether the correct answer requires a kernel: there is something to write, and more to read than a copy of
-/// one element.
+/// Return whether the correct answer requires a kernel: the call writes something and needs more than a copy of one
+/// element.
 bool needs_kernel(const Lab& lab, const Problem& problem);
 
-/// Return the contents of all buffers before a call: outputs have no elements.
+/// Return the contents of all buffers before a call; outputs have no elements.
 std::vector<Array> fresh_contents(const Lab& lab, const Problem& generated);
 /// Return the same contents, with these outputs.
 std::vector<Array> with_outputs(const Lab& lab, std::vector<Array> contents, const std::vector<Array>& outputs);

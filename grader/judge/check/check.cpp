@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t guard_bytes = 64 << 10;   // detects a block of 1024 threads that each write 16 bytes past the end
 constexpr std::size_t small_bytes = 256 << 20;  // below this, the second call gets its own inputs
-constexpr std::size_t huge_bytes = 4ull << 30;  // from here on, there is only one call: another would take seconds
+constexpr std::size_t huge_bytes = 4ull << 30;  // from this size on, make only one call: another would take seconds
 constexpr std::uint64_t other_inputs = 0x9e3779b97f4a7c15ull;
 
 struct Judged {
@@ -118,7 +118,7 @@ Check check_once(StageRun& run, const Dataset& dataset) {
 
 bool is_undecided(const Check& check) { return check.skipped || check.verdict == Verdict::error; }
 
-/// Check the reference while no other program is alive. A GPU may release a killed program's memory late.
+/// Check the reference while no other program runs. A GPU may release a killed program's memory late.
 Check check_reference(StageRun& reference, const Dataset& dataset) {
     Check check = check_once(reference, dataset);
     for (int again = 0; again < 3 && check.skipped && reference.backend == Backend::cuda; ++again) {

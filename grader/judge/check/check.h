@@ -11,11 +11,12 @@ namespace warplab {
 std::string why_not_on_this_backend(const StageRun& run, const Dataset& dataset);
 
 /// Check one dataset: call the function several times with different inputs, stale outputs and (on the CPU backend)
-/// both thread orders. An error, or a skip for lack of memory, counts only if the stage's reference gets it too: code
-/// can cause both at will, by its exit status or by hoarding memory. If the reference gets further, the check fails.
+/// both thread orders. An error, or a skip for lack of memory, counts only if the stage's reference has the same
+/// result, because code can cause both on purpose, by its exit status or by hoarding memory. Otherwise, the check
+/// fails.
 Check check_dataset(StageRun& run, const Dataset& dataset);
 
-/// Return the check of a dataset that did not run, or the failed check of one.
+/// Return the check of a dataset that was skipped, or that failed.
 Check skipped_check(const Dataset& dataset, const std::string& why);
 Check failed_check(const Dataset& dataset, const Failure& failure);
 

@@ -50,8 +50,7 @@ std::string hint_for(const Pattern& p) {
         return "The grid seems too small for the data: does it cover n, or does each thread continue in a loop with a "
                "stride?";
     if (p.unwritten == p.count) return "Is the kernel launched at all, and does it write to this output?";
-    if (p.step)
-        return fmt::format("One in {} goes wrong: look at what depends on the index modulo {}.", p.step, p.step);
+    if (p.step) return fmt::format("One in {} is wrong: look at what depends on the index modulo {}.", p.step, p.step);
     if (p.shift)
         return fmt::format("Each value is that of its neighbour: is the index off by {}?",
                            p.shift > 0 ? "one too many" : "one");
@@ -98,7 +97,7 @@ bool are_missing(const Array& expected, const Array& actual, const Pattern& p) {
 
 std::string hint_for_values(const Array& expected, const Array& actual, const Pattern& p) {
     if (are_cut_off(expected, actual))
-        return "All values are whole numbers: is the value, or one that goes into it, kept in an int on its way?";
+        return "All values are whole numbers: is the result, or a value that it is computed from, stored in an int?";
     if (are_missing(expected, actual, p))
         return "All wrong elements are 0: does every result that is computed reach the output? Look for a step that "
                "adds or copies results, and for one that sets elements to 0 too late.";

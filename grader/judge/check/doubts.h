@@ -16,13 +16,12 @@ namespace warplab {
 struct CheckedCall {
     const Problem& problem;
     const std::vector<Array>& before;         // contents of every buffer before the call
-    const std::vector<Array>& after;          // and after it
+    const std::vector<Array>& after;          // contents after the call
     bool host_variant;                        // the buffers are in host memory: the sanitizer sees only copies of them
     const std::vector<RawFinding>& findings;  // the findings that this process has sent so far
 };
 
-/// Return the first reason to doubt that the sanitizer saw the whole call, as a sentence; empty if everything is
-/// consistent.
+/// Return a sentence with the first reason to doubt that the sanitizer saw the whole call; empty if there is none.
 std::string find_doubt(const Lab& lab, const Oracle& oracle, const CheckedCall& call, const Observed& observed);
 
 }  // namespace warplab

@@ -1,6 +1,6 @@
 #pragma once
-// Problems and their correct answers, kept while one judge grades several stages: their inputs are the same for each
-// stage and for the sanitizer.
+// Keeps problems and their correct answers while a judge grades several stages, because all stages and the sanitizer
+// use the same inputs.
 
 #include <cstdint>
 #include <map>

@@ -37,14 +37,14 @@ struct Pattern {
 
     /// Return a block size for which the wrong tail is the last, partial block; 0 if there is none.
     std::size_t partial_block() const;
-    /// Return whether all elements are wrong but those in the first bytes, as many as there are elements.
+    /// Return whether exactly the first n bytes are right, where n is the number of elements.
     bool counts_bytes() const;
-    /// Return whether many doubles, all of them, are nearly correct: an omitted or wrong term would affect some more
-    /// than others.
+    /// Return whether all of many doubles are nearly correct. An omitted or wrong term would affect some more than
+    /// others.
     bool has_rounded() const;
 };
 
-/// Elements of an output: too few to infer a pattern from their places.
+/// In outputs with fewer elements, the places of the wrong ones show no pattern.
 inline constexpr std::size_t few_elements = 32;
 
 /// Describe the wrong elements of a whole output, of which there is at least one. `poison` fills outputs before a call.

@@ -93,19 +93,19 @@ Prepared prepare(StageRun& run, const Problem& shape, bool host_variant) {
     run.uncollected = true;
     const Session::Reply reply = session.ask(request, {}, 20 * (run.tool.empty() ? 1 : 10));
     if (reply.failure) return {0, false, reply.failure, reply.judge_fault};
-    const std::size_t wanted = reply.answer.scratch_bytes;
-    // The judge fills scratch before each call, so its size costs time that no budget of the submission counts.
+    const std::size_t requested = reply.answer.scratch_bytes;
+    // The judge fills scratch before each call, and the submission's budget does not count that time.
     constexpr std::size_t always_allowed = 128 << 20;
     const std::size_t allowed = std::max(always_allowed, 4 * Buffers::bytes_per_slot(shape, 0, 0));
-    if (wanted > allowed)
-        return {
-            0, false,
-            Failure{cause::out_of_memory,
-                    fmt::format("{}_scratch_bytes asks for {}; at most {} are given for these sizes.", run.lab.name,
-                                format_bytes(static_cast<double>(wanted)), format_bytes(static_cast<double>(allowed))),
-                    "Is the size in bytes, and computed without overflow?"},
-            false};
-    return {wanted, reply.answer.has_host != 0, std::nullopt, false};
+    if (requested > allowed)
+        return {0, false,
+                Failure{cause::out_of_memory,
+                        fmt::format("{}_scratch_bytes asks for {}; at most {} are given for these sizes.", run.lab.name,
+                                    format_bytes(static_cast<double>(requested)),
+                                    format_bytes(static_cast<double>(allowed))),
+                        "Is the size in bytes, and computed without overflow?"},
+                false};
+    return {requested, reply.answer.has_host != 0, std::nullopt, false};
 }
 
 std::optional<Failure> open_buffers(StageRun& run, const Problem& shape, const Buffers& buffers, bool host_variant) {

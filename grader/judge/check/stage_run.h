@@ -49,10 +49,10 @@ struct StageRun {
     bool uncollected = false;                        // the living session has counted since collect_counts()
     std::vector<std::uint64_t> launch_digests = {};  // one digest per call in the ended sessions
     std::string doubt = {};                          // the first reason not to trust the sanitizer
-    double explaining_s = 3;                         // the time that is left to search for the causes of wrong outputs
+    double explaining_s = 3;                         // the remaining time to search for the causes of wrong outputs
     std::function<void(const std::string&)> doing = [](const std::string&) {};
     std::shared_ptr<KnownProblems> known_problems = std::make_shared<KnownProblems>();
-    /// Make a run of the stage's reference, compiled and sandboxed in the same way; null if it does not compile.
+    /// Return a run of the stage's reference, compiled and sandboxed in the same way; null if it does not compile.
     std::function<std::unique_ptr<StageRun>()> reference = {};
     /// If kernels are split at their barriers: return a runner in which each thread has a fiber; empty if it does not
     /// compile.
@@ -87,7 +87,7 @@ struct StageRun {
     void collect_counts();
 };
 
-/// While this object exists, time counts as spent on the search for causes.
+/// Counts time as spent on the search for causes while it exists.
 class ExplainingTime {
   public:
     explicit ExplainingTime(StageRun& run) : run_(run) {}

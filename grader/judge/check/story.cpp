@@ -33,8 +33,8 @@ Failure search_cause(StageRun& run, const Situation& situation, const Difference
                               std::min(max_s, run.explaining_s));
 }
 
-/// Explain a guard violation by the mistake that explains the outputs, if that mistake writes past the end: rows that
-/// are too far apart. With any other mistake, the outputs may be a consequence of the violation.
+/// Explain a guard violation by the mistake that explains the outputs, if that mistake also writes past the end (rows
+/// that are too far apart). Any other mistake may be a consequence of the violation.
 Failure describe_guard_damage(StageRun& run, const Situation& situation, const CallResult& result,
                               const Poison& poison) {
     const Failure failure = explain_guard_violation(run.lab, *result.violation);
@@ -58,7 +58,7 @@ Failure describe_modified_input(const Lab& lab, const ModifiedInput& input) {
 
 Failure describe_missing_kernel(bool host_variant) {
     return {cause::not_launched,
-            fmt::format("The output is right, but {} launched no kernel: it was computed on the host, or only copied.",
+            fmt::format("The output is right, but {} launched no kernel: it was computed on the host or only copied.",
                         host_variant ? "the host function" : "the call"),
             "The work belongs in a kernel that is launched with <<<blocks, threads>>>."};
 }
@@ -108,20 +108,20 @@ Failure describe_early_return(const Failure& plain, std::uint32_t blocks) {
 
 Failure describe_race(const StageRun& run, const Trial& trial, const Dependence& dependence) {
     const auto& [buffer, wrong, at, last] = dependence.place;
-    const Array &one = dependence.one_order[buffer], &other = dependence.other_order[buffer];
+    const Array &first = dependence.first_order[buffer], &second = dependence.second_order[buffer];
     const Array& right = trial.problem.arrays[buffer];
-    const bool one_is_right = run.oracle.accepts(trial.problem, buffer, at, value_at(right, at), value_at(one, at));
+    const bool first_is_right = run.oracle.accepts(trial.problem, buffer, at, value_at(right, at), value_at(first, at));
     return {
         cause::race,
         fmt::format("The result depends on the order of the threads: with the same input {}[{}] is {} when they "
                     "start in one order and {} in another; the right value is {}.",
-                    run.lab.buffers[buffer].name, format_count(at), element_text(one, at), element_text(other, at),
+                    run.lab.buffers[buffer].name, format_count(at), element_text(first, at), element_text(second, at),
                     element_text(right, at)),
         "Do threads use one element without an atomic, or without a __syncthreads() between writing and reading? (That "
         "works within one block; for all blocks, use another launch.) Or is an index out of bounds, or a variable "
         "never "
         "set? `make inspect` names lines.",
-        place_of(run.lab, dependence.place, right, one_is_right ? other : one)};
+        place_of(run.lab, dependence.place, right, first_is_right ? second : first)};
 }
 
 /// Return "12 x 9" for an extent of two dimensions.
@@ -132,8 +132,8 @@ std::string extent_words(const std::uint32_t (&extent)[3]) {
     return words;
 }
 
-/// Return how many vectors of four a thread takes, if exactly the elements before the first wrong one are those of
-/// blocks that begin one vector a thread apart; otherwise 0.
+/// Return the number of vectors of four per thread if the first wrong element is where it would be if consecutive
+/// blocks started only one vector per thread apart; otherwise return 0.
 std::size_t vectors_of_thread(const Failure& failure, const LaunchSize& launch) {
     if (failure.cause != cause::grid_too_small || !failure.place || launch.grid[1] * launch.block[1] != 1) return 0;
     for (const std::size_t each : {2, 4, 8})
@@ -151,9 +151,9 @@ void name_launch(Failure& failure, const StatusPage& page, const Problem& proble
     const auto volume = [](const std::uint32_t(&extent)[3]) { return double{1} * extent[0] * extent[1] * extent[2]; };
     double elements = 1;
     for (const std::int64_t size : problem.sizes) elements *= static_cast<double>(size);
-    std::size_t most = 0;  // sizes may be numbers of iterations, too
-    for (const Array& array : problem.arrays) most = std::max(most, array.count());
-    elements = std::min(elements, static_cast<double>(most));
+    std::size_t max_elements = 0;  // a size of the lab may also be a number of iterations
+    for (const Array& array : problem.arrays) max_elements = std::max(max_elements, array.count());
+    elements = std::min(elements, static_cast<double>(max_elements));
     if (failure.cause == cause::grid_too_small && volume(launch.grid) * volume(launch.block) >= elements) {
         failure.cause = "rest_lost";
         failure.hint =
@@ -161,11 +161,11 @@ void name_launch(Failure& failure, const StatusPage& page, const Problem& proble
             "(std::size_t)? Or which value in the guard or the loop ends too early?";
         return;
     }
-    // Of several kernels, the largest launch may belong to another one: a line of threads that is long enough.
+    // If there are several kernels, a one-dimensional launch that is large enough may belong to a different kernel.
     const bool is_line = launch.grid[1] * launch.block[1] * launch.grid[2] * launch.block[2] == 1;
     const double threads = volume(launch.grid) * volume(launch.block);
     if (is_line && failure.cause != "transposed" && threads >= elements) return;
-    if (volume(launch.grid) == 1 && 2 * threads < elements) return;  // its threads take several elements each
+    if (volume(launch.grid) == 1 && 2 * threads < elements) return;  // each thread takes several elements
     if (const std::size_t each = vectors_of_thread(failure, launch)) {
         failure.cause = "blocks_overlap";
         failure.message = fmt::format(
@@ -174,8 +174,8 @@ void name_launch(Failure& failure, const StatusPage& page, const Problem& proble
             format_count(failure.place->index), format_count(static_cast<std::uint64_t>(elements)), launch.block[0],
             each * launch.block[0]);
         failure.hint =
-            "Where a thread takes several vectors, a block begins at vector blockIdx.x * BLOCK * VECTORS, and the next "
-            "one where it ends.";
+            "If each thread takes several vectors, a block begins at vector blockIdx.x * BLOCK * VECTORS, and the next "
+            "block begins where it ends.";
     }
     const std::string grid = extent_words(launch.grid), block = extent_words(launch.block);
     failure.message += fmt::format(" Line {} launches {} {} of {} {}.", launch.line, grid,
@@ -233,7 +233,7 @@ Failure describe_wrong_output(const StageRun& run, const Trial& trial, const Cal
             return describe_race(run, trial, dependence);
         case Dependence::On::previous_call:
             return {cause::kept_state, "Right in the first call, wrong in the second: " + plain.message,
-                    "Data of one call changes the next: an output, a counter or scratch memory that is not "
+                    "Data of one call affects the next: an output, a counter or scratch memory that is not "
                     "cleared.",
                     plain.place};
         case Dependence::On::old_contents:

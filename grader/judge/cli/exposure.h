@@ -5,9 +5,9 @@
 
 namespace warplab {
 
-/// Ensure that code in a sandbox of this level can neither read nor name the course's solutions, datasets, tests and
-/// work. Throws UsageError, with the command to type, if a compiler's folder would expose them. At level `uid`, which
-/// hides no paths, closes these folders to other users; throws UsageError if the judge does not own them.
+/// Ensure that code in a sandbox of this level can neither read nor list the course's solutions, datasets, tests and
+/// work. Throw UsageError, with the command to type, if a compiler's folder would expose them. At level `uid`, which
+/// hides no paths, remove other users' access to these folders; throw UsageError if the judge does not own them.
 void hide_course(SandboxLevel level, const Folders& folders);
 
 }  // namespace warplab

@@ -24,7 +24,7 @@ using Time = std::chrono::sys_seconds;
 /// Parse a time as the judge writes it, 2026-11-20T10:00:00Z. Return nothing if there is no such time.
 std::optional<Time> parse_time(std::string_view text) {
     constexpr std::string_view form = "dddd-dd-ddTdd:dd:ddZ";
-    const auto fits = [](char c, char wanted) { return wanted == 'd' ? c >= '0' && c <= '9' : c == wanted; };
+    const auto fits = [](char c, char expected) { return expected == 'd' ? c >= '0' && c <= '9' : c == expected; };
     if (!std::equal(text.begin(), text.end(), form.begin(), form.end(), fits)) return std::nullopt;
     const auto number = [&](std::size_t at, std::size_t digits) {
         int value = 0;
@@ -73,7 +73,7 @@ std::string import_words(const Report& report, const StageReport& stage, Importe
 
 Report read_report(const fs::path& file) {
     const std::optional<std::string> text = try_read_file(file, max_report_bytes);
-    if (!text) throw UsageError(fmt::format("{} cannot be read. REPORT is one report.json.", file.string()));
+    if (!text) throw UsageError(fmt::format("{} cannot be read. REPORT is the path of a report.json.", file.string()));
     try {
         return parse_report(*text);
     } catch (const std::exception& error) {
@@ -85,7 +85,7 @@ ImportSummary import_report(const Report& report, const Lab& lab, const fs::path
     require_plausible(report, lab, file);
     ImportSummary summary;
     for (StageReport stage : report.stages) {
-        stage.stage = lab.stage(stage.stage).id;  // it may have had another number
+        stage.stage = lab.stage(stage.stage).id;  // its number may have changed
         const Imported outcome = record_imported(work, report, stage, file.filename().string());
         summary.added += outcome == Imported::added;
         summary.foreign += outcome == Imported::not_yours;

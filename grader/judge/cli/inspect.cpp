@@ -58,8 +58,8 @@ void print_findings(const Inspected& found, const std::string& file, bool asking
     if (found.findings.size() > max_printed) fmt::print("... and {} more\n", found.findings.size() - max_printed);
 }
 
-/// Also report wrong answers that the sanitizer cannot explain; otherwise a report without findings would look like
-/// approval.
+/// Also report wrong answers that the sanitizer cannot explain; otherwise a report without findings would suggest that
+/// the file is correct.
 void judge_answers(const std::vector<Check>& checks, Inspected& found) {
     const auto failed = [](const Check& check) { return !check.skipped && check.verdict != Verdict::passed; };
     const auto first = std::ranges::find_if(checks, failed);
@@ -111,13 +111,13 @@ std::string margin_words(const LineSummary& m, const TextStyle& style) {
     return words + cell(one_decimal(m.clashes), 8, m.many_clashes(), style);
 }
 
-/// Choose the lines to show: the most costly ones, each with the lines around it, as many as fit a screen.
+/// Choose the lines to show: as many of the most costly ones as fit on a screen, each with the lines around it.
 std::set<int> choose_lines(const std::vector<LineSummary>& lines, const ModelledLines& modelled, int last_line) {
     constexpr double min_share = 0.05;
     std::vector<std::pair<double, int>> by_cost;
-    for (const LineSummary& one : lines) by_cost.emplace_back(one.heat, one.line);
-    for (const ModelledLine& one : modelled.shares)
-        if (one.share >= min_share) by_cost.emplace_back(one.share, one.line);
+    for (const LineSummary& entry : lines) by_cost.emplace_back(entry.heat, entry.line);
+    for (const ModelledLine& entry : modelled.shares)
+        if (entry.share >= min_share) by_cost.emplace_back(entry.share, entry.line);
     std::ranges::stable_sort(by_cost, std::greater<>(), &std::pair<double, int>::first);
     std::set<int> chosen;
     for (const auto& [cost, line] : by_cost) {
@@ -128,7 +128,7 @@ std::set<int> choose_lines(const std::vector<LineSummary>& lines, const Modelled
     return chosen;
 }
 
-/// Cut a line to a number of columns; keeps its indentation.
+/// Cut a line to a number of columns, with its indentation.
 std::string fit(std::string line, std::size_t columns) {
     for (std::size_t tab; (tab = line.find('\t')) != std::string::npos;) line.replace(tab, 1, "    ");
     return line.size() <= columns ? to_printable(line) : to_printable(line.substr(0, columns - 1)) + "…";
@@ -146,8 +146,9 @@ std::string modelled_words(const ModelledLines& modelled) {
     if (!modelled.why_not.empty()) return fmt::format(" No modelled shares: {}.", modelled.why_not);
     if (modelled.shares.empty()) return "";
     return fmt::format(
-        " modelled: the line's share of the warps' time on an {} with the dataset {}; it is modelled, the others are "
-        "counted. A warp that waits for a value waits in the line that needs it.",
+        " modelled: the line's share of the warps' time on an {} with the dataset {}; this column is modelled, the "
+        "others "
+        "are counted. A warp's wait for a value counts for the line that needs the value.",
         modelled.gpu, modelled.dataset);
 }
 
@@ -163,7 +164,8 @@ void print_source(const std::vector<LineSummary>& lines, const ModelledLines& mo
     for (const int line : chosen) {
         if (before && line != before + 1) fmt::print("{:>{}}\n", "...", counts_width + shares + 5);
         before = line;
-        const auto margin = std::ranges::find_if(lines, [&](const LineSummary& one) { return one.line == line; });
+        const auto margin =
+            std::ranges::find_if(lines, [&](const LineSummary& summary) { return summary.line == line; });
         const std::string words =
             (margin == lines.end() ? std::string(counts_width, ' ') : margin_words(*margin, style)) +
             share_words(modelled, line, shares);
@@ -172,7 +174,7 @@ void print_source(const std::vector<LineSummary>& lines, const ModelledLines& mo
         fmt::print("{}{:>5} | {}\n", words, line, known ? fit(source[static_cast<std::size_t>(line) - 1], room) : "");
     }
     const auto left_out =
-        std::ranges::count_if(lines, [&](const LineSummary& one) { return !chosen.contains(one.line); });
+        std::ranges::count_if(lines, [&](const LineSummary& summary) { return !chosen.contains(summary.line); });
     if (left_out > 0)
         fmt::print("{} that cost less are not shown.\n", format_plural(static_cast<std::uint64_t>(left_out), "line"));
     fmt::print("{}", wrap("A request is an access of a whole warp. lanes: how many of its 32 take part. sectors: "
@@ -267,7 +269,8 @@ std::vector<std::string> left_out_of(const Parts& parts, const StageRun& run) {
 
 void say_left_out(const std::vector<std::string>& names) {
     if (names.empty()) return;
-    fmt::print("{}", wrap(fmt::format("Left out: {} (too large; DATASET=NAME inspects one).", fmt::join(names, ", ")),
+    fmt::print("{}", wrap(fmt::format("Not inspected: {} (too large; DATASET=NAME inspects a single dataset).",
+                                      fmt::join(names, ", ")),
                           0, text_style(STDOUT_FILENO).width));
 }
 

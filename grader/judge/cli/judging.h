@@ -37,11 +37,11 @@ Report begin_report(const Judge& judge, const std::string& verb, const Lab& lab,
 /// Judge one stage, and show progress in one line on the terminal.
 StageReport judge_one(Judge& judge, const Lab& lab, const Stage& stage, const Task& task, Console& console);
 
-/// Keep the result in the journal and as the stage's progress, if it is about the student's own file.
+/// Store the result in the journal and as the stage's progress, if it is about the student's own file.
 void keep_results(const Report& report, const StageReport& stage, const Lab& lab, const Options& options);
 
-/// Run `keep`, which saves a result. If it throws UsageError, only print the message: the verdict stands, whether or
-/// not it can be saved.
+/// Run `keep`, which saves a result. If it throws UsageError, only print the message: the verdict is valid even if it
+/// cannot be saved.
 void keep_or_print_error(const std::function<void()>& keep);
 
 }  // namespace warplab

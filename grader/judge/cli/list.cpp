@@ -23,7 +23,7 @@ struct LabProgress {
 
     double total() const {
         double sum = 0;
-        for (const double one : points) sum += one;
+        for (const double earned : points) sum += earned;
         return sum;
     }
 };
@@ -45,9 +45,9 @@ LabProgress progress_of(const Lab& lab, const Folders& folders) {
     return progress;
 }
 
-std::string bar(double points, double most) {
+std::string bar(double points, double max) {
     constexpr std::size_t width = 10;
-    const double share = most > 0 ? points / most : 0;
+    const double share = max > 0 ? points / max : 0;
     // The bar is full only if everything is done, and empty only if nothing is.
     auto filled = static_cast<std::size_t>(share * width);
     if (filled == 0 && points > 0) filled = 1;
@@ -71,9 +71,9 @@ double max_points(const Lab& lab) {
 }
 
 void print_lab(const LabProgress& progress) {
-    const double most = max_points(*progress.lab);
-    fmt::print("{:<22} {} {:>5} of {} points{}\n", progress.lab->name, bar(progress.total(), most),
-               format_points(progress.total()), format_points(most), describe_age(progress.edited));
+    const double max = max_points(*progress.lab);
+    fmt::print("{:<22} {} {:>5} of {} points{}\n", progress.lab->name, bar(progress.total(), max),
+               format_points(progress.total()), format_points(max), describe_age(progress.edited));
 }
 
 void print_stages(const LabProgress& progress) {
@@ -93,11 +93,11 @@ int list_labs(const Options& options) {
     for (const std::string& name : labs_asked_for(options))
         labs.push_back(progress_of(judge.lab(name), judge.folders()));
     if (labs.empty()) return 0;
-    const auto has_step = [](const LabProgress& one) { return !one.next.empty(); };
+    const auto has_step = [](const LabProgress& progress) { return !progress.next.empty(); };
     const auto current = std::ranges::max_element(labs, {}, &LabProgress::edited);  // the first if none was edited
-    for (const LabProgress& one : labs) {
-        print_lab(one);
-        if (&one == &*current) print_stages(one);
+    for (const LabProgress& progress : labs) {
+        print_lab(progress);
+        if (&progress == &*current) print_stages(progress);
     }
     const auto next = has_step(*current) ? current : std::ranges::find_if(labs, has_step);
     if (next != labs.end()) fmt::print("\nNext: {}\n", next->next);

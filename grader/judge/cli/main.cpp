@@ -147,7 +147,7 @@ std::string no_such_verb(const std::string& typed) {
     const std::string about = typed.empty()
                                   ? "The verb is missing."
                                   : fmt::format("There is no verb {}.{}", typed, warplab::did_you_mean(typed, verbs));
-    return fmt::format("{} Verbs: {}. --help describes them.", about, fmt::join(verbs, ", "));
+    return fmt::format("{} Verbs: {}. --help describes each verb.", about, fmt::join(verbs, ", "));
 }
 
 /// Print a message, which may quote untrusted files.
@@ -156,9 +156,9 @@ int complain(const std::string& message) {
     return 2;
 }
 
-/// Make OpenMP's threads spin less: by default they wait by spinning for a millisecond and longer. On a machine with
-/// other work, they thereby take each other's cores: a check of the heat lab took six times as long. With a GPU they
-/// may spin, because a speedup must be relative to the CPU's best time. libgomp reads the limit while it is loaded, so
+/// Make OpenMP's threads spin less: by default, a waiting thread spins for a millisecond or longer and occupies a core
+/// that another thread needs. On a busy machine, a check of the heat lab took six times longer. With a GPU the threads
+/// may spin, because a speedup must be relative to the CPU's best time. libgomp reads the limit when it is loaded, so
 /// the program restarts itself.
 void limit_spinning(char** arguments) {
     if (getenv("GOMP_SPINCOUNT") || getenv("OMP_WAIT_POLICY")) return;

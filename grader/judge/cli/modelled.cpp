@@ -93,8 +93,8 @@ std::string words_for(const Modelled& modelled, const Stage& stage) {
         words += fmt::format(
             " The reference solution's modelled time is {}: yours is {:.2f} times as long ({:.2f} to {:.2f}). A GPU "
             "would give {} to {} of {} speed points, modelled.",
-            format_seconds(*found.reference_s), ratio.median, ratio.low, ratio.high, format_points(range->least),
-            format_points(range->most), format_points(stage.points.speed));
+            format_seconds(*found.reference_s), ratio.median, ratio.low, ratio.high, format_points(range->min),
+            format_points(range->max), format_points(stage.points.speed));
     }
     words += baseline_words(found) + " " + limit_words(own.limit);
     if (own.wait_s > 0.2 * own.seconds)
@@ -153,7 +153,7 @@ void Modeller::compare(const Stage& stage, const Dataset& dataset, ModelledTime&
     time.reference_s = reference_s;
     time.reference_ratio = predict::ratio_interval(time.time->median / reference_s, machine_);
     time.previous_ratio = previous_ratio(stage, dataset, reference_s);
-    if (modelled_points(1, time)->least < 1)
+    if (modelled_points(1, time)->min < 1)
         time.sequential_s = judge_.baseline(lab_, dataset).sequential_s * lab_.benchmark.iterations;
 }
 

@@ -1,6 +1,6 @@
-// Times each lab's peers (library functions that solve the same problem, or one of the same size) together with the
-// reference solution of a stage. Writes {"<lab>": [{"name", "stage", "dataset", "iterations", "median_s", "ours_s",
-// "ratio": {"median", "low", "high"}}]}; ratio is the peer's time over the reference's, paired.
+// Times each lab's peers (library functions that solve the same problem, or a problem of the same size) together with a
+// stage's reference solution. Writes {"<lab>": [{"name", "stage", "dataset", "iterations", "median_s", "ours_s",
+// "ratio": {"median", "low", "high"}}]}. "ours_s" is the reference's time; "ratio" is the peer's time over it, paired.
 
 #include <fmt/format.h>
 
@@ -30,10 +30,10 @@ std::unique_ptr<StageRun> ready_or_throw(Judge& judge, const Lab& lab, const Sta
 
 Json time_peer(Judge& judge, const Lab& lab, const Peer& peer, const Dataset& dataset, const Progress& progress) {
     const Stage& stage = lab.stage(peer.stage);
-    const auto ours = ready_or_throw(judge, lab, stage, judge.source_of(lab, stage, "solutions"), {});
-    const auto theirs =
+    const auto reference = ready_or_throw(judge, lab, stage, judge.source_of(lab, stage, "solutions"), {});
+    const auto peer_run =
         ready_or_throw(judge, lab, stage, lab.folder() / "peers" / (peer.name + ".cu"), {.libraries = peer.libraries});
-    const Measured measured = measure(*theirs, ours.get(), dataset, judge.bandwidth(), unchecked, {}, progress);
+    const Measured measured = measure(*peer_run, reference.get(), dataset, judge.bandwidth(), unchecked, {}, progress);
     if (measured.failure || measured.error)
         throw std::runtime_error(fmt::format("{} on {}: {}", peer.title, dataset.name,
                                              (measured.failure ? measured.failure : measured.error)->message));
@@ -66,11 +66,13 @@ int peers(const Options& options) {
                 });
                 console.clear();
                 all[name].push_back(timed);
-                fmt::print("{:<14} {:<14} {} {:>10}, {} {:>10} for {} iterations: {:.3f}x ours ({:.3f} to {:.3f})\n",
-                           name, dataset.name, peer.title, format_seconds(timed["median_s"]), peer.stage,
-                           format_seconds(timed["ours_s"]), timed["iterations"].get<int>(),
-                           timed["ratio"]["median"].get<double>(), timed["ratio"]["low"].get<double>(),
-                           timed["ratio"]["high"].get<double>());
+                fmt::print(
+                    "{:<14} {:<14} {} {:>10}, {} {:>10} for {} iterations: {:.3f} times the reference ({:.3f} to "
+                    "{:.3f})\n",
+                    name, dataset.name, peer.title, format_seconds(timed["median_s"]), peer.stage,
+                    format_seconds(timed["ours_s"]), timed["iterations"].get<int>(),
+                    timed["ratio"]["median"].get<double>(), timed["ratio"]["low"].get<double>(),
+                    timed["ratio"]["high"].get<double>());
             }
     }
     const auto file = options.json.empty() ? options.folders.build / "peers.json" : options.json;

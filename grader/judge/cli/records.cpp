@@ -84,7 +84,7 @@ bool has_text(const Records& records, const std::string& hash) {
     return records.has(fmt::format(R"({{"schema":1,"kind":"source","hash":"{}")", hash));
 }
 
-/// Return the line that keeps the file's text; empty if it is already there or the file has changed since.
+/// Return the record with the file's text; empty if the text is already recorded or the file has changed since.
 std::string source_line(const Records& records, const Record& result, const Source& source) {
     if (result.source_hash.empty() || has_text(records, result.source_hash)) return "";
     if (source.hash() != result.source_hash) return "";
@@ -138,10 +138,10 @@ Imported record_imported(const fs::path& work, const Report& report, const Stage
     std::string body = as_line({{"report", to_json(*result.report)}});  // {"report":…}
     body = body.substr(1, body.size() - 3);
     if (records.has(body)) return Imported::there_already;
-    const Source mine(work / report.lab / (stage.stage + ".cu"));
-    if (mine.hash() != stage.source_hash && !has_text(records, stage.source_hash)) return Imported::not_yours;
+    const Source own_file(work / report.lab / (stage.stage + ".cu"));
+    if (own_file.hash() != stage.source_hash && !has_text(records, stage.source_hash)) return Imported::not_yours;
     result.imported_from = from;
-    append_to(records, result, mine);
+    append_to(records, result, own_file);
     return Imported::added;
 }
 

@@ -14,9 +14,9 @@ namespace warplab {
 
 std::filesystem::path records_file(const std::filesystem::path& work, const std::string& lab);
 
-/// Append a result, and before it the text of `source` if that still has the result's hash and is not kept yet. It is
-/// one write under a lock: two writers do not mix, and a killed one leaves only whole lines. Throws UsageError if the
-/// file cannot be written; then it contains no part of the result.
+/// Append a result, preceded by the text of `source` if that still has the result's hash and is not recorded yet. A
+/// single write under a lock keeps the records of two writers apart, and a killed writer leaves only complete lines.
+/// Throw UsageError if the file cannot be written; it then contains no part of the result.
 void append_record(const std::filesystem::path& work, const Record& result, const Source& source);
 
 /// Record the result of a check, a benchmark or grading of one of the report's stages. `dataset`: the only one
@@ -24,8 +24,8 @@ void append_record(const std::filesystem::path& work, const Record& result, cons
 void record_report(const std::filesystem::path& work, const Report& report, const StageReport& stage,
                    const std::string& dataset);
 
-/// Record a report that was made elsewhere, from the file of that name. It must be about a text that is the student's,
-/// now or in an earlier record, and it is added only once.
+/// Record a report from another machine, read from the file of that name. It must be about the student's file, in its
+/// present or an earlier recorded version, and it is added only once.
 enum class Imported { added, there_already, not_yours };
 Imported record_imported(const std::filesystem::path& work, const Report& report, const StageReport& stage,
                          const std::string& from);

@@ -1,5 +1,5 @@
-// `warplab show`: makes the calls that a lab's show.cpp requests with the student's code, checks their results, and
-// lets the lab make pictures of them.
+// `warplab show`: calls the student's code as a lab's show.cpp requests, checks the results, and lets the lab make
+// pictures of them.
 
 #include "grader/judge/lab/show.h"
 
@@ -30,7 +30,7 @@ struct ShownCall {
     double call_s = 0;
 };
 
-/// Makes calls in one runner; keeps the buffers as long as the problems have the same shape.
+/// Makes calls in one runner; keeps the buffers while the problems have the same shape.
 class Caller {
   public:
     explicit Caller(StageRun& run) : run_(run) {}
@@ -139,32 +139,32 @@ struct Shown {
     const Stage* stage;
     fs::path source;
     std::string tree;
-    std::string note;  // why it is not the requested stage
+    std::string note;  // why the requested stage is not shown
 };
 
 /// Return the requested stage, or the last one started (for other trees, the last one). If the student has not
 /// started it yet, show the reference solution, if it is available.
 Shown choose_stage(const Judge& judge, const Lab& lab, const Options& options) {
-    const Stage* asked = options.stage.empty() ? nullptr : &lab.stage(options.stage);
-    if (!options.source.empty()) return {asked, options.source, options.source.string(), ""};
+    const Stage* requested = options.stage.empty() ? nullptr : &lab.stage(options.stage);
+    if (!options.source.empty()) return {requested, options.source, options.source.string(), ""};
     if (!options.tree.empty() && options.tree != "work") {
-        const Stage* stage = asked ? asked : &lab.stages.back();
+        const Stage* stage = requested ? requested : &lab.stages.back();
         return {stage, judge.source_of(lab, *stage, options.tree), options.tree, ""};
     }
     const auto started = started_stages(lab, judge.folders());
-    if (!asked && !started.empty()) asked = started.back();
-    if (asked && std::ranges::find(started, asked) != started.end())
-        return {asked, judge.source_of(lab, *asked, "work"), "work", ""};
-    const Stage* stage = asked ? asked : &lab.stages.back();
+    if (!requested && !started.empty()) requested = started.back();
+    if (requested && std::ranges::find(started, requested) != started.end())
+        return {requested, judge.source_of(lab, *requested, "work"), "work", ""};
+    const Stage* stage = requested ? requested : &lab.stages.back();
     const fs::path solution = judge.source_of(lab, *stage, "solutions");
-    const std::string mine = (options.folders.work / lab.name / (stage->id + ".cu")).string();
+    const std::string own_file = (options.folders.work / lab.name / (stage->id + ".cu")).string();
     if (!fs::exists(solution))
         throw UsageError(
             fmt::format("{} is not started yet, so there is nothing to show. Edit it first; `make check "
                         "LAB={} STAGE={}` says when it is right.",
-                        mine, lab.name, stage->id.substr(0, 2)));
+                        own_file, lab.name, stage->id.substr(0, 2)));
     return {stage, solution, "solutions",
-            fmt::format("{} is not started yet, so this shows the reference solution.", mine)};
+            fmt::format("{} is not started yet, so this shows the reference solution.", own_file)};
 }
 
 /// A folder for new pictures. They replace the earlier ones only when all of them are written.
@@ -218,7 +218,7 @@ int say_compilation(const Stage& stage, const Compilation& compilation) {
     return compilation.verdict == Verdict::failed ? 1 : 2;
 }
 
-/// Make calls until the lab needs no more or a call does not end. Returns the first failure; its pictures are still
+/// Make calls until the lab needs no more or a call does not end. Return the first failure; even then, the pictures are
 /// useful.
 ShownCall make_calls(StageRun& run, Show& show, const Listener& listener) {
     Caller caller(run);

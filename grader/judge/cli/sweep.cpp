@@ -1,5 +1,5 @@
-// Compiles a stage with every value of its tunables and times each. grader.python.journal.sweep plots what it writes
-// (schema/sweep.schema.json).
+// Compiles a stage with every value of its tunables, times each variant, and writes the times as described in
+// schema/sweep.schema.json. grader.python.journal.sweep plots them.
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -23,8 +23,8 @@
 namespace warplab {
 namespace {
 
-const Effort sweep_effort{.rounds = {.fewest = 1, .most = 1},
-                          .of_short_calls = {.fewest = 1, .most = 1},
+const Effort sweep_effort{.rounds = {.min = 1, .max = 1},
+                          .of_short_calls = {.min = 1, .max = 1},
                           .samples = 5,
                           .sample_s = 0.25,
                           .total_s = 4,
@@ -49,11 +49,11 @@ std::vector<Choice> all_combinations(const std::vector<Tunable>& tunables) {
 
 std::vector<Choice> one_at_a_time(const std::vector<Tunable>& tunables) {
     Choice defaults;
-    for (const Tunable& tunable : tunables) defaults.push_back(tunable.usual);
+    for (const Tunable& tunable : tunables) defaults.push_back(tunable.default_value);
     std::vector<Choice> choices = {defaults};
     for (std::size_t i = 0; i < tunables.size(); ++i)
         for (const std::int64_t value : tunables[i].values) {
-            if (value == tunables[i].usual) continue;
+            if (value == tunables[i].default_value) continue;
             choices.push_back(defaults);
             choices.back()[i] = value;
         }

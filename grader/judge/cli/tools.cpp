@@ -1,4 +1,4 @@
-// One command for each of the profilers and checkers of the CUDA Toolkit. They run the runner with its own memory
+// Runs the profilers and checkers of the CUDA Toolkit. For them, the runner allocates its own memory
 // (Transport::local), so that they see each buffer at its exact size.
 
 #include <fmt/format.h>
@@ -169,8 +169,7 @@ bool sanitize_with(Setting& setting, const std::string& sanitizer, const std::st
         break;
     }
     fmt::print("{:<10} {}\n{}", tool,
-               clean ? fmt::format("clean on {}", format_plural(datasets.size(), "dataset")) : "found something",
-               words);
+               clean ? fmt::format("clean on {}", format_plural(datasets.size(), "dataset")) : "found problems", words);
     std::fflush(stdout);
     return clean;
 }
@@ -230,7 +229,7 @@ void print_launches(Judge& judge, const Lab& lab, const std::string& tree) {
     }
 }
 
-/// Return the command for Nsight Compute: collect everything, or the named metrics, from enough launches for an
+/// Return the command for Nsight Compute: it collects all metrics, or the named ones, from enough launches for an
 /// average.
 std::vector<std::string> profiler_command(const std::string& ncu, const std::string& metrics) {
     std::vector<std::string> command = {ncu, "--clock-control", "none"};
@@ -294,7 +293,7 @@ int profile(const Options& options) {
 int show_device(const Options& options) {
     if (!why_no_gpu().empty()) {
         fmt::print(
-            "No GPU to show: {}.\nThe CPU backend stands for a GPU of compute capability 9.0 with 16 multiprocessors, "
+            "No GPU to show: {}.\nThe CPU backend simulates a GPU of compute capability 9.0 with 16 multiprocessors, "
             "48 KB of shared memory a block (227 KB if asked for) and 1024 threads a block, whatever this machine "
             "is.\n",
             why_no_gpu());

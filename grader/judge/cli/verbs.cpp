@@ -58,9 +58,8 @@ SandboxLevel grading_level(const Options& options) {
                     support.why_not_stronger));
 }
 
-/// Judge the stages one after the other. Until all are judged, the file `unfinished` has the report on those that are,
-/// in case the judge is stopped. If `unfinished` is empty, no file is written. `modeller` adds modelled times without
-/// points.
+/// Judge the stages one after the other. In case the judge is stopped, write the report about the stages judged so far
+/// to the file `unfinished`, unless that name is empty. `modeller` adds modelled times without points.
 Report judge_stages(Judge& judge, const std::string& verb, const Lab& lab, const std::vector<const Stage*>& stages,
                     const Task& task, const fs::path& unfinished = {}, Modeller* modeller = nullptr) {
     const Options& options = task.options;
@@ -133,12 +132,12 @@ bool is_only_timed_on_gpu(const Lab& lab, const std::string& name) {
 std::vector<const Stage*> stages_to_grade(const Lab& lab, const Options& options) {
     if (!options.stage.empty()) return stages_named(lab, options.stage);
     const Stage& last = options.upto.empty() ? lab.stages.back() : lab.stage(options.upto);
-    std::vector<const Stage*> wanted;
+    std::vector<const Stage*> included;
     for (const Stage& stage : lab.stages) {
-        wanted.push_back(&stage);
+        included.push_back(&stage);
         if (&stage == &last) break;
     }
-    return wanted;
+    return included;
 }
 
 }  // namespace
@@ -275,7 +274,7 @@ int import(const Options& options) {
     fmt::print("{} of {} added to {}.\n", done.added, format_plural(report.stages.size(), "stage"),
                records_file(options.folders.work, lab.name).string());
     if (done.foreign > 0)
-        print(wrap(fmt::format("A journal is about your own texts: check the file that was measured (put it into {}) "
+        print(wrap(fmt::format("A journal is about your own files: check the file that was measured (put it into {}) "
                                "before you import its report.",
                                (options.folders.work / lab.name).string()),
                    0, text_style(STDOUT_FILENO).width));

@@ -1,5 +1,5 @@
-// `warplab watch`: checks a stage whenever its file is saved. inotify wakes it, so it uses no processor time while it
-// waits. Each check is a separate process, which ends when the file is saved again, so a kernel that hangs delays
+// `warplab watch`: checks a stage whenever its file is saved. It waits for inotify events, without using processor
+// time. Each check is a separate process, which is killed when the file is saved again, so a kernel that hangs delays
 // nothing.
 
 #include <fmt/chrono.h>
@@ -136,7 +136,8 @@ class RunningCheck {
 };
 
 const Stage* stage_of(const Lab& lab, const std::string& file) {
-    const auto stage = std::ranges::find_if(lab.stages, [&](const Stage& one) { return one.id + ".cu" == file; });
+    const auto stage =
+        std::ranges::find_if(lab.stages, [&](const Stage& candidate) { return candidate.id + ".cu" == file; });
     return stage == lab.stages.end() ? nullptr : &*stage;
 }
 

@@ -25,10 +25,10 @@ fs::path starter_file(const Lab& lab, const Stage& stage, const Folders& folders
 }
 
 bool untouched(const Lab& lab, const Stage& stage, const Folders& folders) {
-    const fs::path mine = work_file(lab, stage, folders), starter = starter_file(lab, stage, folders);
+    const fs::path own_file = work_file(lab, stage, folders), starter = starter_file(lab, stage, folders);
     std::error_code unreadable;
-    if (!fs::exists(mine, unreadable)) return true;
-    return fs::exists(starter) && Source(mine).hash() == sha256_file(starter);
+    if (!fs::exists(own_file, unreadable)) return true;
+    return fs::exists(starter) && Source(own_file).hash() == sha256_file(starter);
 }
 
 std::optional<Report> last_report(const Lab& lab, const Stage& stage, const Folders& folders) {
@@ -123,10 +123,10 @@ void write_report(const Report& report, const fs::path& file) {
 }
 
 void keep_report(const Report& report, const StageReport& stage, const Lab& lab, const Folders& folders) {
-    Report one = report;
-    one.stages = {stage};
+    Report single = report;
+    single.stages = {stage};
     try {
-        write_report(one, folders.work / lab.name / "reports" / (stage.stage + ".json"));
+        write_report(single, folders.work / lab.name / "reports" / (stage.stage + ".json"));
     } catch (const UsageError& error) {
         throw UsageError(error.what() + std::string(" Without it `make` does not know your progress."));
     }

@@ -1,5 +1,5 @@
 #pragma once
-// The student's folder: copies starters into it, keeps reports and determines each stage's progress.
+// Manages the student's folder: copies starters into it, keeps reports and determines each stage's progress.
 
 #include <filesystem>
 #include <string_view>

@@ -22,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uintmax_t room_bytes = 2ull << 30;
-constexpr std::chrono::hours longest_use{1};  // from the time when a judge asks for a folder
+constexpr std::chrono::hours longest_use{1};  // after a judge has asked for a folder
 
 std::uint64_t random_number() {
     std::uint64_t number = 0;
@@ -120,9 +120,9 @@ void tidy(const fs::path& cache) {
     std::vector<Kept> kept = folders_of(cache);
     std::ranges::sort(kept, [](const Kept& a, const Kept& b) { return a.used > b.used; });
     std::uintmax_t bytes = 0;
-    for (const Kept& one : kept)
-        if ((bytes += bytes_in(one.folder)) > room_bytes && one.used < now - longest_use)
-            fs::remove_all(one.folder, error);
+    for (const Kept& entry : kept)
+        if ((bytes += bytes_in(entry.folder)) > room_bytes && entry.used < now - longest_use)
+            fs::remove_all(entry.folder, error);
 }
 
 CacheLock::CacheLock(const fs::path& cache) {

@@ -1,6 +1,6 @@
 #pragma once
-// Folders of finished compilations in a cache folder. A folder appears under its name only when it is complete, so
-// judges that run at the same time share them.
+// Folders of finished compilations in a cache folder. A folder appears under its name only when it is complete, so that
+// judges that run at the same time can share it.
 
 #include <filesystem>
 #include <optional>
@@ -11,16 +11,16 @@
 
 namespace warplab::compilation {
 
-/// Return the folder of finished compilations: <build>/cache; at the level `uid` a folder per build in
-/// /var/cache/warplab, because the sandbox's user must enter it and the course's folders are closed to that user. No
-/// other user can list it.
+/// Return the folder of finished compilations: <build>/cache. At the level `uid`, it is a folder per build in
+/// /var/cache/warplab, because the sandbox's user must enter it but cannot enter the course's folders. No other user
+/// can list it.
 std::filesystem::path cache_folder(const std::filesystem::path& build, SandboxLevel level);
 
 /// A new folder for one piece of work; deleted at the end of its scope unless it was published.
 class WorkFolder {
   public:
-    /// If everyone is a writer (a sandboxed compiler is another user), its name cannot be guessed and the folder around
-    /// it cannot be listed.
+    /// With `everyone` (a sandboxed compiler runs as another user), the folder's name cannot be guessed and its parent
+    /// cannot be listed.
     enum class Writers { judge, everyone };
     explicit WorkFolder(const std::filesystem::path& cache, Writers writers = Writers::judge);
     ~WorkFolder();

@@ -23,7 +23,7 @@ namespace warplab {
 namespace {
 using namespace compilation;
 
-/// Return a key of everything that the outcome depends on.
+/// Return a cache key that covers everything that the outcome depends on.
 std::string cache_key(const Job& job, const Harness& harness, const std::string& text) {
     std::string all = text + '\0' + job.shown + '\0' + harness.hash + '\0';
     const auto add = [&](const Words& words) {
@@ -84,7 +84,7 @@ Compiled finish(const JobOutcome& outcome, const fs::path& folder = {}) {
 
 Harness harness_of(const Job& job) { return harness_for(job.root, job.build, job.cache(), job.backend, job.lab); }
 
-/// Compile the reference with the same tools in the same sandbox, uncached. Returns the failure, empty if none.
+/// Compile the reference with the same tools in the same sandbox, uncached. Return why it failed; empty if it did not.
 std::string why_reference_fails(const Job& job) {
     try {
         const Job reference = job.of_reference();

@@ -53,7 +53,7 @@ CompileRequest request_of_reference(CompileRequest request);
 /// the file is cached.
 Compiled compile(const CompileRequest& request);
 
-/// Ask nvcc about the same file while the judge does other work. It compiles if it also defines the contract's
+/// Compile the same file with nvcc while the judge does other work. It passes if it also defines the contract's
 /// functions.
 std::future<NvccAnswer> ask_nvcc(const CompileRequest& request);
 

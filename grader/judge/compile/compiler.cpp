@@ -24,7 +24,7 @@ namespace {
 constexpr std::size_t warnings_shown = 5;
 constexpr std::size_t symbol_list_bytes = 8ull << 20;  // printed by nm
 
-/// Open a file that the sandboxed compiler wrote; does not follow a link or open a device in its place.
+/// Open a file that the sandboxed compiler wrote, but no link or device in its place.
 Descriptor open_left(const fs::path& path, struct stat& file) {
     Descriptor left(open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     if (left && (fstat(left.get(), &file) != 0 || !S_ISREG(file.st_mode) ||
@@ -43,7 +43,7 @@ std::string read_left(const fs::path& path) {
     return text;
 }
 
-/// Return whether a tool reached a limit; if so, the result says nothing about the text.
+/// Return whether a tool reached a limit; if so, its result does not depend on the text alone.
 bool ran_out(const JobOutcome& outcome) {
     return outcome.verdict == Verdict::error || outcome.failure->cause == cause::compile_timeout ||
            outcome.failure->cause == cause::out_of_memory;
@@ -109,7 +109,7 @@ JobOutcome Compiler::make_object() {
     return with_warnings(job_.backend == Backend::cpu ? make_cpu_object() : make_cuda_object());
 }
 
-/// Return the outcome with the warnings about the student's file in its log: those of the rewriter first, because it
+/// Return the outcome with the warnings about the student's file in its log. The rewriter's come first, because it
 /// warns only about mistakes.
 JobOutcome Compiler::with_warnings(JobOutcome outcome) const {
     std::vector<Diagnostic> warnings = of_rewriter_;
@@ -167,7 +167,7 @@ std::string Compiler::without_our_paths(std::string words) const {
     return words;
 }
 
-/// Preprocesses the file, scans the result, and compiles exactly that text.
+/// Preprocess the file, scan the result, and compile exactly that text.
 JobOutcome Compiler::make_cpu_object() {
     write_student_file(text_);
     if (job_.fast && !job_.by_fibers)
@@ -189,7 +189,7 @@ JobOutcome Compiler::make_cpu_object() {
 }
 
 /// Return the object of a program whose kernels are split at their barriers; nothing if no kernel can be split, or
-/// if g++ refuses a split kernel. Its messages are about the text without splits.
+/// if g++ rejects a split kernel. Messages refer to the text without splits.
 std::optional<JobOutcome> Compiler::make_split_object() {
     const Words include = {"-include", "cuda_runtime.h"};
     if (!rewriter({"--split", "student.cu", "student.cpp"}).passed()) return std::nullopt;
@@ -283,10 +283,11 @@ JobOutcome Compiler::check_contract() const {
     return breach ? failed(*breach) : JobOutcome{};
 }
 
-/// Hides every symbol of the file except the contract's functions from other objects and libraries, so that the
+/// Hide every symbol of the file except the contract's functions from other objects and libraries, so that the
 /// file cannot replace a function that the grader calls.
 JobOutcome Compiler::hide_symbols() const {
-    // The linker keeps one copy of a group that several objects define: after this, it never picks the file's copy.
+    // If several objects define a section group, the linker keeps only one copy. This step keeps it from choosing the
+    // submission's copy.
     const Words dissolve_groups = {find_cxx().string(), "-r", "-nostdlib", "-Wl,--force-group-allocation",
                                    "student.o",         "-o", "grouped.o"};
     Words hide = {"objcopy"};
@@ -301,7 +302,7 @@ JobOutcome Compiler::hide_symbols() const {
     return JobOutcome{};
 }
 
-/// Links the harness first: it takes the judge's orders before any code of the submission runs.
+/// Link the harness first: it reads the judge's orders before any code of the submission runs.
 JobOutcome Compiler::link() const {
     Words command = {find_cxx().string(), "-o", "runner"};
     for (const auto& part : harness_.link) command.push_back(part.string());
@@ -316,7 +317,7 @@ JobOutcome Compiler::link() const {
     return ended.status == 0 ? JobOutcome{} : explain_linker(without_our_paths(ended.output), text_);
 }
 
-/// Link with gold, which takes a third of the time. If gold is missing or fails, the default linker is used.
+/// Link with gold, which takes a third of the time. If gold is missing or fails, use the default linker.
 bool Compiler::linked_by_gold(Words command, const Policy& policy) const {
     command.push_back("-fuse-ld=gold");
     const Ended ended = run(command, policy);

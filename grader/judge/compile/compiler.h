@@ -1,5 +1,5 @@
 #pragma once
-// Takes the steps from a student's file to a runner, each in the sandbox.
+// Runs the steps that turn a student's file into a runner, each in the sandbox.
 
 #include <optional>
 #include <string>
@@ -57,7 +57,7 @@ class Compiler {
     std::vector<Diagnostic> of_rewriter_, of_compiler_;  // warnings
 };
 
-/// Copy a file that the sandboxed compiler wrote. Throws std::runtime_error if it cannot.
+/// Copy a file that the sandboxed compiler wrote. Throw std::runtime_error if that fails.
 void copy_out(const fs::path& from, const fs::path& to);
 
 }  // namespace warplab::compilation

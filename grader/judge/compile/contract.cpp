@@ -77,7 +77,7 @@ std::optional<Failure> find_reserved(const std::vector<Symbol>& symbols, const C
         if (!symbol.defined_strongly()) continue;
         if (symbol.name == "main")
             return Failure{cause::own_main,
-                           fmt::format("The file has a main of its own{}; the grader has one that calls {}.",
+                           fmt::format("The file defines main{}; the grader has a main that calls {}.",
                                        at_line(source, "main"), contract.function),
                            "Remove main. To experiment, keep it in another file."};
         if (contract.reserved.count(symbol.name) || of_runtime.count(symbol.function()))
@@ -128,8 +128,7 @@ Failure missing_function(const std::vector<Symbol>& symbols, const Contract& con
 }
 
 /// Return an allow list: sections that g++ and nvcc write for code, data, debugging and unwinding. A linker interprets
-/// only names that begin with a dot. No code of a submission belongs into .preinit_array, where the runner takes its
-/// orders.
+/// only names that begin with a dot. The list omits .preinit_array, in which the runner reads its orders.
 bool is_ordinary_section(std::string_view name) {
     if (!name.starts_with('.')) return true;
     static constexpr const char* beginnings[] = {

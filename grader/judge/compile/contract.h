@@ -1,6 +1,6 @@
 #pragma once
-// Checks whether a student's object file keeps the contract: it must define the function with the right signature, and
-// nothing that belongs to the grader.
+// Checks whether a student's object file fulfils the contract: it must define the function with the right signature,
+// and nothing that belongs to the grader.
 
 #include <optional>
 #include <set>

@@ -19,7 +19,7 @@ constexpr std::size_t max_message_bytes = 500;    // a message may quote a name 
 constexpr std::size_t max_line_bytes = 200;       // longer source lines are cut
 constexpr std::size_t max_searched_bytes = 5000;  // longer lines are not searched for words
 
-/// The lines of a text, found once: there can be thousands of diagnostics about a text with a million lines.
+/// The lines of a text. They are found only once, because there can be thousands of diagnostics about a million lines.
 class Lines {
   public:
     explicit Lines(std::string_view text) : text_(text) {
@@ -148,7 +148,7 @@ void lead_with_use_of_macro(std::vector<Diagnostic>& found) {
     note.message.replace(0, std::string("in expansion").size(), "in the definition");
 }
 
-/// A warning about an argument in a macro of a header has no line of the student's; its note shows the declaration.
+/// A warning about an argument in a header's macro has no line in the student's file; its note shows the declaration.
 void lead_with_declaration(std::vector<Diagnostic>& found, const std::string& shown) {
     const Diagnostic& note = found.back();
     Diagnostic* const warning = last_error(found);
@@ -214,15 +214,15 @@ std::size_t end_of_word(const std::string& text, std::size_t at) {
 
 /// Replace warplab_cpu::Word<T> by T.
 std::string without_constrained_types(const std::string& message) {
-    const std::string ours = "warplab_cpu::";
+    const std::string prefix = "warplab_cpu::";
     std::string plain;
     std::size_t done = 0;
-    for (std::size_t at = message.find(ours); at != std::string::npos; at = message.find(ours, at + 1)) {
-        const std::size_t open = end_of_word(message, at + ours.size());
+    for (std::size_t at = message.find(prefix); at != std::string::npos; at = message.find(prefix, at + 1)) {
+        const std::size_t open = end_of_word(message, at + prefix.size());
         const std::size_t close = end_of_word(message, std::min(open + 1, message.size()));
-        const bool is_one = at >= done && open > at + ours.size() && message.compare(open, 1, "<") == 0 &&
-                            close > open + 1 && message.compare(close, 1, ">") == 0;
-        if (!is_one) continue;
+        const bool is_wrapper = at >= done && open > at + prefix.size() && message.compare(open, 1, "<") == 0 &&
+                                close > open + 1 && message.compare(close, 1, ">") == 0;
+        if (!is_wrapper) continue;
         plain += message.substr(done, at - done) + message.substr(open + 1, close - open - 1);
         done = close + 1;
     }
@@ -246,8 +246,8 @@ std::string without_internal_names(std::string message) {
     if (contains(message, "to ‘warplab_cpu::Line’")) message = "too many arguments in this call";
     if (contains(message, "warplab_cpu_type_")) replace_all(message, "‘typedef ", "‘");
     if (contains(message, "warplab_cpu::Shared<")) replace_all(message, "> warplab_cpu_", " ");
-    for (const char* ours : {"warplab_cpu::Shared<", "warplab_cpu_type_", "warplab_cpu_"})
-        replace_all(message, ours, "");
+    for (const char* prefix : {"warplab_cpu::Shared<", "warplab_cpu_type_", "warplab_cpu_"})
+        replace_all(message, prefix, "");
     replace_all(message, "‘auto& ", "‘");
     replace_all(message, ", warplab_cpu::Line", "");  // the last parameter of functions that need the caller's line
     replace_all(message, "(warplab_cpu::Line)", "()");
@@ -382,7 +382,7 @@ void omit_internal_names(std::vector<Diagnostic>& errors, const std::string& sou
     explain_variable_size(errors);
     const Lines lines(source);
     std::vector<Diagnostic> kept;
-    bool follows = false;  // from an error that is kept
+    bool follows = false;  // the message is a consequence of an error that is kept
     for (Diagnostic& diagnostic : errors) {
         const auto in_its_line = [&](const Diagnostic& other) {
             return other.kind == "error" && other.line == diagnostic.line;
@@ -399,9 +399,9 @@ void omit_internal_names(std::vector<Diagnostic>& errors, const std::string& sou
     errors = kept;
 }
 
-std::string render(const std::vector<Diagnostic>& diagnostics, const std::string& source, std::size_t most) {
+std::string render(const std::vector<Diagnostic>& diagnostics, const std::string& source, std::size_t max_shown) {
     std::string text;
-    for (std::size_t i = 0; i < std::min(most, diagnostics.size()); ++i) {
+    for (std::size_t i = 0; i < std::min(max_shown, diagnostics.size()); ++i) {
         const Diagnostic& d = diagnostics[i];
         const std::string column = d.column > 0 ? fmt::format(":{}", d.column) : "";
         text += fmt::format("{}:{}{}: {}: {}\n", d.file, d.line, column, d.kind, d.message);
@@ -410,7 +410,7 @@ std::string render(const std::vector<Diagnostic>& diagnostics, const std::string
         text += fmt::format("{:5} | {}\n", d.line, quote.text);
         if (d.column > 0) text += fmt::format("      | {}^\n", indent_for(quote.text, quote.column));
     }
-    if (diagnostics.size() > most) text += fmt::format("… and {} more\n", diagnostics.size() - most);
+    if (diagnostics.size() > max_shown) text += fmt::format("… and {} more\n", diagnostics.size() - max_shown);
     return text;
 }
 

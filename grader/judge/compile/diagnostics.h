@@ -24,7 +24,7 @@ std::vector<Diagnostic> read_diagnostics(const std::string& words, const std::st
 std::vector<Diagnostic> select(const std::vector<Diagnostic>& all, const std::string& shown, const std::string& kind,
                                bool with_notes = false);
 
-/// Move the first error about an unclosed brace, if any, to the front: such a brace causes errors in all that follows
+/// Move the first error about an unclosed brace, if any, to the front: such a brace causes errors in all the code after
 /// it, and g++ reports the brace last.
 void lead_with_open_brace(std::vector<Diagnostic>& errors);
 
@@ -38,8 +38,8 @@ void lead_with_count_of_arguments(std::vector<Diagnostic>& errors);
 /// Convert columns of the rewriter's output to columns of the source; 0 if the column cannot be determined.
 void move_columns(std::vector<Diagnostic>& diagnostics, const std::string& source, const std::string& rewritten);
 
-/// Replace the rewriter's own names (grader/cpu/rewriter/OUTPUT.md) by the student's. An error with such a name that
-/// follows another error on the same line is dropped, because it results from that one. Call it after move_columns.
+/// Replace the rewriter's own names (grader/cpu/rewriter/OUTPUT.md) by the student's. Drop an error with such a name if
+/// it follows another error on the same line, which is its cause. Call this after move_columns.
 void omit_internal_names(std::vector<Diagnostic>& errors, const std::string& source);
 
 /// Return a message or a declaration without names of the harness.
@@ -48,11 +48,11 @@ std::string without_internal_names(std::string message);
 /// Return a line of the text, counted from 1; "" if the text has fewer lines.
 std::string source_line(const std::string& source, int number);
 
-/// Format the first `most` diagnostics, each with about 200 bytes of the source line around the column, and a caret
-/// below it.
-std::string render(const std::vector<Diagnostic>& diagnostics, const std::string& source, std::size_t most);
+/// Format the first `max_shown` diagnostics, each with about 200 bytes of the source line around the column, and a
+/// caret below it.
+std::string render(const std::vector<Diagnostic>& diagnostics, const std::string& source, std::size_t max_shown);
 
-/// Return whether a warning may be about the reason for wrong outputs. A wrong printf only prints wrong words.
+/// Return whether a warning may explain wrong outputs. Warnings about printf do not.
 bool may_explain_outputs(const Diagnostic& warning);
 
 }  // namespace warplab::compilation

@@ -14,7 +14,7 @@ struct HandIn {
     std::optional<Failure> failure;
 };
 
-/// In students' own folders, symbolic links are their choice. In a hand-in, links could lead to other people's files.
+/// Students may use symbolic links in their own folders. In a hand-in, a link could lead to other people's files.
 enum class Links { followed, refused };
 
 /// Return the text of a hand-in. It fails if it is missing, empty, too large or not text, or if it includes files by a

@@ -24,11 +24,12 @@ namespace fs = std::filesystem;
 
 /// Return the files below `folder` whose names have this ending, as paths relative to `root`, sorted.
 std::vector<fs::path> files_below(const fs::path& root, const fs::path& folder,
-                                  const std::function<bool(const fs::path&)>& wanted) {
+                                  const std::function<bool(const fs::path&)>& is_included) {
     std::vector<fs::path> files;
     std::error_code error;
     for (const auto& entry : fs::recursive_directory_iterator(root / folder, error))
-        if (entry.is_regular_file(error) && wanted(entry.path())) files.push_back(fs::relative(entry.path(), root));
+        if (entry.is_regular_file(error) && is_included(entry.path()))
+            files.push_back(fs::relative(entry.path(), root));
     std::ranges::sort(files);
     return files;
 }
@@ -45,7 +46,8 @@ std::string join(const Flags& words) {
     return text;
 }
 
-/// Copy a file readable by every user whatever the umask is: sandboxed compilers run as other users.
+/// Copy a file and make the copy readable by every user, regardless of the umask: sandboxed compilers run as other
+/// users.
 void copy_openly(const fs::path& from, const fs::path& to) {
     fs::create_directories(to.parent_path());
     fs::copy_file(from, to);
@@ -57,7 +59,7 @@ void open_folders(const fs::path& folder) {
         chmod(entry.path().c_str(), entry.is_directory() ? 0755 : 0644);
 }
 
-/// Run a command that compiles the project's own sources, so it needs no sandbox.
+/// Run a command that compiles the project's own sources, without a sandbox.
 void run_trusted(const std::vector<std::string>& command) {
     Policy policy;
     policy.limits.wall_s = 300;
@@ -88,7 +90,7 @@ bool is_source(const fs::path& path) { return path.extension() == ".cpp"; }
 bool is_anything(const fs::path&) { return true; }
 bool is_code(const fs::path& path) { return path.extension() != ".md"; }
 
-/// Return the runtime's sources. The largest, which takes longest, is first, so that no core waits for it at the end.
+/// Return the runtime's sources. The largest takes longest and comes first, so that no core waits for it at the end.
 std::vector<fs::path> runtime_sources(const fs::path& root) {
     std::vector<fs::path> sources = files_below(root, "grader/cpu/runtime", is_source);
     std::ranges::stable_sort(sources, std::greater(), [&](const fs::path& path) { return fs::file_size(root / path); });
@@ -99,8 +101,8 @@ std::string object_name(const fs::path& source) { return source.stem().string() 
 
 std::string base_hash(const fs::path& root, Backend backend) {
     std::vector<fs::path> files = files_below(root, "grader/runner", is_anything);
-    const auto add = [&](const fs::path& folder, const std::function<bool(const fs::path&)>& wanted) {
-        const auto more = files_below(root, folder, wanted);
+    const auto add = [&](const fs::path& folder, const std::function<bool(const fs::path&)>& is_included) {
+        const auto more = files_below(root, folder, is_included);
         files.insert(files.end(), more.begin(), more.end());
     };
     add("grader/io", [](const fs::path& path) { return path.extension() == ".h"; });
@@ -139,7 +141,7 @@ std::vector<std::string> precompile_student_header(const fs::path& header, const
 
 /// Precompile what students' files and the runtime include.
 void precompile_headers(const fs::path& root, const fs::path& include, const fs::path& of_runtime) {
-    // g++ picks the file of a .gch folder that was made with the same flags.
+    // g++ uses the file in a .gch folder that was compiled with the same flags.
     const fs::path header = include / "cuda_runtime.h", precompiled = header.string() + ".gch";
     fs::create_directory(precompiled);
     run_all({precompile_student_header(header, precompiled / "graded", sanitizer_flags()),
@@ -182,8 +184,8 @@ void write_reserved(const std::vector<fs::path>& objects, const fs::path& folder
             if (symbol.defined_strongly() && symbol.name != "main") file << '!' << symbol.name << '\n';
 }
 
-/// Make one object that exports only main and the names that grader/cpu/include declares: a submission cannot refer to
-/// any other name.
+/// Make one object that exports only main and the names that grader/cpu/include declares, so that a submission cannot
+/// refer to any other name.
 fs::path join_objects(const std::vector<fs::path>& objects, const fs::path& folder) {
     const fs::path joined = folder / "joined.o", harness = folder / harness_object;
     std::vector<std::string> join = {find_cxx().string(), "-r", "-nostdlib", "-Wl,--force-group-allocation", "-o",

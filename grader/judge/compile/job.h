@@ -19,7 +19,7 @@ namespace warplab::compilation {
 namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
 
-/// Far longer than any stage takes: a correct solution must not fail because the machine is busy.
+/// Much longer than any stage takes: a correct solution must not fail because the machine is busy.
 inline double default_limit_s(Backend backend) { return backend == Backend::cpu ? 30 : 60; }
 
 /// Return a path as one line of valid UTF-8: #line directives and the tools' messages carry it.
@@ -29,7 +29,7 @@ inline std::string shown_path(const fs::path& path) {
     return shown;
 }
 
-/// A request without references into the judge, so that a thread may keep it.
+/// A request without references to the judge's data, so that a thread may keep it.
 struct Job {
     fs::path root, build, reference;
     Source source;
@@ -75,8 +75,8 @@ struct Job {
     }
 };
 
-/// On the CPU backend the same program is checked and runs under the sanitizer, so that code cannot detect the
-/// sanitizer by how it was compiled.
+/// On the CPU backend, the same program is used for the checks and for the sanitizer, so that the way it was compiled
+/// does not reveal the sanitizer.
 inline Flags hook_flags(const Job& job) {
     return job.traced ? traced_cpu_flags() : job.fast ? fast_cpu_flags() : sanitizer_flags();
 }
@@ -99,7 +99,7 @@ struct JobOutcome {
 
 /// A mistake in the file.
 JobOutcome failed(Failure failure, std::string log = "");
-/// An error of the judge's side.
+/// An error of the judge or the machine.
 JobOutcome broken(const char* cause, std::string message, std::string hint);
 JobOutcome suspect(Failure failure);
 

@@ -40,9 +40,9 @@ bool visit_section_names(std::string_view object, const std::function<bool(std::
         return false;
     const std::string_view text = object.substr(table.sh_offset, table.sh_size);
     for (std::uint64_t index = 0; index < count; ++index) {
-        Elf64_Shdr one;
-        if (!section(index, one) || one.sh_name >= text.size()) return false;
-        const std::string_view name = text.substr(one.sh_name, 64);
+        Elf64_Shdr header;
+        if (!section(index, header) || header.sh_name >= text.size()) return false;
+        const std::string_view name = text.substr(header.sh_name, 64);
         if (!visit(name.substr(0, name.find('\0')))) break;
     }
     return true;

@@ -53,7 +53,7 @@ bool takes_last_argument(const std::string& declaration, const std::string& call
            contains(declaration, last.substr(begin, last.find_first_of("&)", begin) - begin).c_str());
 }
 
-/// Return the function that a call may have meant: of several candidates, one that takes its last argument.
+/// Return the function that the call was probably meant for: of several candidates, one that accepts its last argument.
 std::string closest_candidate(const std::vector<Diagnostic>& notes, const Diagnostic& error) {
     const auto call = quoted_parts(error.message);
     std::string closest;
@@ -91,8 +91,7 @@ bool is_atomic_on_small(const std::string& call) {
            first.ends_with("int16_t*") || first == "bool*" || first.ends_with("short unsigned int*");
 }
 
-/// Return whether a call such as "atomicAdd(int&, int*&)" has a value in the place of the address, and the address
-/// after it.
+/// Return whether a call such as "atomicAdd(int&, int*&)" passes the value first and the address second.
 bool has_address_last(const std::string& call) {
     const std::size_t open = call.find('('), comma = call.find(',');
     if (!call.starts_with("atomic") || !call.ends_with(')') || open == std::string::npos) return false;
@@ -222,7 +221,7 @@ std::string remedy_for_conversion(const Diagnostic& error, const std::vector<Dia
     if (from == "const " + to) return where + fmt::format("It points to const data: declare the pointer as {}.", from);
     if (is_pointer(from) && is_pointer(to))
         return where + fmt::format(
-                           "What it points to has another type: declare the array with elements of that type, as "
+                           "The pointers have different types: declare the array with elements of that type, as "
                            "for {}, or the other way round.",
                            to);
     if (is_pointer(from) && !is_pointer(to))
@@ -323,7 +322,7 @@ std::string remedy_for_macro(const Diagnostic& error, const std::vector<Diagnost
     return "";
 }
 
-/// Return the remedy for a member function that is called for a const object, and is not const itself.
+/// Return the remedy for a call of a member function that is not const, for an object that is.
 std::string remedy_for_const_object(const std::vector<Diagnostic>& notes, const Diagnostic& error,
                                     const std::string& source) {
     const Diagnostic* note = find_note(notes, "in call to ");

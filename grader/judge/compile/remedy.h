@@ -8,7 +8,7 @@
 
 namespace warplab::compilation {
 
-/// Return what to try about the error, which is one of `all` in the student's file; "" if nothing is known.
+/// Return a suggestion for the error, which is one of `all` in the student's file; "" if there is none.
 std::string remedy_for(const Diagnostic& error, const std::vector<Diagnostic>& all, const std::string& source);
 
 }  // namespace warplab::compilation

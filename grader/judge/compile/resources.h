@@ -12,7 +12,7 @@ struct KernelResources {
 };
 
 /// Return resources by the kernel's name without namespaces, template arguments and parameters. If several kernels have
-/// one name, the maximum counts.
+/// the same name, return their maximum.
 std::map<std::string, KernelResources> read_resource_report(const std::string& report);
 
 /// Return a kernel's name as in the report: "histogram_kernel" for "ours::histogram_kernel<256, int>".

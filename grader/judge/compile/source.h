@@ -6,8 +6,8 @@
 
 namespace warplab {
 
-/// A file to judge. It is read once, because its owner may change it, or replace it by a link, at any moment: all steps
-/// of judging are about the same text.
+/// A file to judge. It is read only once, because its owner may change it or replace it by a link at any time, and all
+/// steps must judge the same text.
 class Source {
   public:
     Source(std::filesystem::path file);  // NOLINT: a path is enough to name a source

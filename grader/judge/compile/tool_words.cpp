@@ -45,7 +45,8 @@ std::string one_line(std::string words) {
 }
 
 JobOutcome too_much_written() {
-    return failed({cause::compile_error, fmt::format("What the compiler wrote grew beyond {} MB.", written_bytes >> 20),
+    return failed({cause::compile_error,
+                   fmt::format("The compiler's output files exceeded {} MB.", written_bytes >> 20),
                    "Is there a large array with contents in the file?"});
 }
 
@@ -72,8 +73,9 @@ JobOutcome explain_failure_without_line(const std::string& words) {
     if (const std::string how = compiler_crash(words); !how.empty()) return crashed("The compiler", how);
     const std::string hint =
         "An asm statement, an attribute or a #pragma can cause this; remove it, because the stage does not need it.";
-    if (const std::string said = assembler_error(words); !said.empty())
-        return suspect({cause::compile_error, fmt::format("The assembler refuses an asm statement: {}.", said), hint});
+    if (const std::string message = assembler_error(words); !message.empty())
+        return suspect(
+            {cause::compile_error, fmt::format("The assembler refuses an asm statement: {}.", message), hint});
     if (words.size() >= heard_bytes)
         return suspect({cause::compile_error,
                         fmt::format("The compiler fails on this file, but the first {} KB of its output, which the "
@@ -97,7 +99,7 @@ std::string linker_message(const std::string& output) {
         if (line.starts_with("collect2") || contains(line, ": in function ")) continue;
         const std::size_t at = line.find("student.o");
         if (at != std::string::npos) return one_line(line.replace(at, 9, "object file"));
-        // A location in another file is one of ours, which the linker read with the submission's.
+        // A location in another file belongs to the harness, which was linked with the submission.
         const std::size_t place = line.find(":("), end = line.find("): ");
         const bool has_place = place < end && end != std::string::npos;
         return one_line(has_place ? line.substr(end + 3) : line);
@@ -111,8 +113,8 @@ std::string where_called(const std::string& symbol, const std::string& text) {
     return line > 0 ? fmt::format(" in line {}", line) : "";
 }
 
-/// Explain a message about a kernel as a whole, which g++ reports where the runtime's header calls it; nothing if no
-/// kernel of the file is named.
+/// Explain a message about a whole kernel, which g++ reports where the runtime's header calls it; nothing if it names
+/// no kernel of the file.
 std::optional<Failure> explain_kernel(const std::string& message, const std::string& text) {
     constexpr std::string_view begin = "function ‘", quote = "’";
     if (!message.starts_with(begin)) return std::nullopt;
@@ -153,7 +155,7 @@ bool names_mistake(const Ended& ended, const Job& job) {
 }  // namespace
 
 std::optional<JobOutcome> explain_end(const Ended& ended, const char* tool, const Job& job) {
-    // Words about memory may be the file's own, as in a #pragma message.
+    // The file itself may print words about memory, for example in a #pragma message.
     const bool may_be_words = ended.how == End::exited || ended.how == End::out_of_memory;
     if (may_be_words && ended.status != 0 && names_mistake(ended, job)) return std::nullopt;
     switch (ended.how) {

@@ -1,6 +1,6 @@
 #pragma once
-// Explains the output of compilers, assemblers and linkers, and how they end. Only this part, diagnostics.h and
-// contract.h read their messages.
+// Explains the output and the end of compilers, assemblers and linkers. Only this file, diagnostics.h and contract.h
+// read their messages.
 
 #include <optional>
 #include <string>

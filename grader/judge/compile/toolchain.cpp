@@ -94,8 +94,8 @@ std::string gpu_architecture() {
     return architecture;
 }
 
-// Signed overflow wraps and pointers may alias, as on the GPU; no fused multiply-add, so that results do not depend on
-// the laptop.
+// Signed overflow wraps and pointers may alias, as on the GPU. Fused multiply-add is off, so that results do not depend
+// on the machine.
 Flags student_cpu_flags() {
     return {"-std=c++17",
             "-O2",
@@ -144,8 +144,8 @@ Flags fast_cpu_flags() {
     return {"-DWARPLAB_CPU_FAST"};  // without the hooks
 }
 
-// As nvcc does, loops of known length are unrolled whole. The other flags keep each hook's call where the intermediate
-// code has it, so that both can be matched.
+// Loops of known length are unrolled completely, as nvcc does. The other flags keep each hook's call where it is in the
+// intermediate code, so that both can be matched.
 Flags traced_cpu_flags() {
     return with_hooks({"-O3",
                        "-ftrivial-auto-var-init=uninitialized",

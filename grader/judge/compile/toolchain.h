@@ -49,11 +49,11 @@ Flags traced_cpu_flags();
 Flags split_cpu_flags();
 /// Return nvcc flags for a student's file. `for_tools`: with line numbers, for compute-sanitizer and ncu.
 Flags student_cuda_flags(bool for_tools);
-/// Return nvcc flags for ptxas' report of registers of a student's file: they compile no host code.
+/// Return nvcc flags for ptxas' report of the registers of a student's file, without compiling host code.
 Flags resource_report_flags(const std::string& architecture);
 /// Return g++ flags for the runner, the drivers and the CPU backend's runtime.
 Flags harness_flags(Backend backend);
-/// Return g++ flags for linking all of it.
+/// Return g++ flags for linking all of these.
 Flags link_flags(Backend backend);
 /// Return flags for libraries of the CUDA Toolkit such as "cublas", which are found again at run time.
 Flags library_flags(const std::vector<std::string>& libraries);

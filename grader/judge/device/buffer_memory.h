@@ -1,6 +1,6 @@
 #pragma once
-// Memory that the judge owns and the runner works on: GPU memory or sealed memory files, handed over as
-// descriptors. The judge alone fills, poisons and reads it.
+// Memory that the judge owns and passes to the runner as descriptors: GPU memory or sealed memory files. Only the judge
+// fills, poisons and reads it.
 
 #include <cstddef>
 #include <cstdint>
@@ -25,7 +25,7 @@ class Region {
     /// Both regions come from the same BufferMemory. Asynchronous on a GPU until BufferMemory::synchronize.
     virtual void copy_from(const Region& source, std::size_t source_offset, std::size_t offset, std::size_t bytes) = 0;
 
-    /// Set the fields that the runner needs to reach it: transport and mapped_bytes.
+    /// Set the fields that the runner needs to map the memory: transport and mapped_bytes.
     virtual void describe(protocol::Buffer& buffer) const = 0;
     virtual int descriptor() const { return -1; }
 

@@ -39,9 +39,9 @@ void fill_pattern(void* to, std::uint32_t pattern, std::size_t bytes) {
     });
 }
 
-std::optional<std::size_t> first_difference(const void* one, const void* other, std::size_t bytes) {
-    const auto* a = static_cast<const std::byte*>(one);
-    const auto* b = static_cast<const std::byte*>(other);
+std::optional<std::size_t> first_difference(const void* left, const void* right, std::size_t bytes) {
+    const auto* a = static_cast<const std::byte*>(left);
+    const auto* b = static_cast<const std::byte*>(right);
     std::atomic<std::size_t> first = bytes;
     in_parts(bytes, [&](std::size_t begin, std::size_t end) {
         if (std::memcmp(a + begin, b + begin, end - begin) == 0) return;

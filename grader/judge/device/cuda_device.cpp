@@ -98,21 +98,21 @@ int attribute(int device, Attribute which) {
     return value;
 }
 
-constexpr int device_index = 0;  // CUDA_VISIBLE_DEVICES picks another
+constexpr int device_index = 0;  // CUDA_VISIBLE_DEVICES selects the GPU
 constexpr std::size_t calibration_bytes = 256 << 20;
 
 bool plain_copies = false;
 
-/// Two pinned buffers for copies between host and GPU: the GPU copies one while the cores fill or empty the other. That
-/// is several times as fast as a copy of ordinary memory.
+/// Two pinned buffers for copies between host and GPU: the GPU copies one while the cores fill or empty the other. This
+/// is several times faster than a copy of pageable memory.
 class Stages {
   public:
-    static constexpr std::size_t least_bytes = 16 << 20;
+    static constexpr std::size_t min_bytes = 16 << 20;
 
-    /// Return null if ordinary copies are requested or pinned memory is not available.
+    /// Return null if plain copies are requested or pinned memory is not available.
     static Stages* for_copy(std::size_t bytes) {
         static Stages stages;
-        return bytes < least_bytes || plain_copies || !stages.memory_[1] ? nullptr : &stages;
+        return bytes < min_bytes || plain_copies || !stages.memory_[1] ? nullptr : &stages;
     }
 
     void write(Pointer to, const std::byte* from, std::size_t bytes) {
@@ -146,7 +146,7 @@ class Stages {
   private:
     static constexpr std::size_t stage_bytes = 32 << 20;
 
-    /// The parts of a copy, in the buffers in turn.
+    /// The parts of a copy, which use the two buffers alternately.
     struct Part {
         explicit Part(std::size_t bytes) : all(bytes), bytes(std::min(stage_bytes, bytes)) {}
         void next() {
@@ -171,8 +171,8 @@ class Stages {
     Handle copied_[2] = {};
 };
 
-/// Separate physical memory in whole pages, so that its descriptor gives access to nothing else. Without a descriptor,
-/// no other process can map it.
+/// Separate physical memory in whole pages: its descriptor gives access to nothing else, and no process can map it
+/// without that descriptor.
 class DeviceRegion : public Region {
   public:
     explicit DeviceRegion(std::size_t bytes) : Region(bytes) {
@@ -246,9 +246,10 @@ class DeviceRegion : public Region {
 
 std::string find_why_no_device() {
     if (!library().driver) return "the NVIDIA driver's library libcuda.so.1 is not on this machine";
-    if (const int error = try_call("cuInit", 0u)) return "the NVIDIA driver says: " + error_words(error);
+    if (const int error = try_call("cuInit", 0u)) return "the NVIDIA driver reports: " + error_words(error);
     int count = 0;
-    if (const int error = try_call("cuDeviceGetCount", &count)) return "the NVIDIA driver says: " + error_words(error);
+    if (const int error = try_call("cuDeviceGetCount", &count))
+        return "the NVIDIA driver reports: " + error_words(error);
     return count ? "" : "the NVIDIA driver sees no GPU";
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// The judge's own access to the GPU, through the driver's library opened at run time: the judge also builds and runs
+// The judge's own access to the GPU. It opens the driver's library at run time, so that the judge also builds and runs
 // without CUDA.
 
 #include <memory>
@@ -56,7 +56,7 @@ class CudaDevice : public BufferMemory {
     CudaDevice();
 };
 
-/// While it exists, copies between host and GPU take the time that a student's plain copies take.
+/// Makes copies between host and GPU as slow as a student's plain copies while it exists.
 struct PlainCopies {
     PlainCopies();
     ~PlainCopies();
@@ -68,8 +68,8 @@ struct PlainCopies {
 class CalibrationCopy {
   public:
     CalibrationCopy();
-    /// Return the bytes per second read plus written, by as many copies as fit into `budget_s`; at least two are made,
-    /// one timed.
+    /// Return the bytes per second read plus written, measured by as many copies as fit into `budget_s`: at least two,
+    /// of which one is timed.
     double measure(double budget_s);
 
   private:

@@ -11,7 +11,7 @@ namespace warplab {
 namespace {
 namespace fs = std::filesystem;
 
-/// Open a file that untrusted users cannot lock: they cannot open it.
+/// Open a file that untrusted users cannot open, and therefore cannot lock.
 Descriptor open_own(const fs::path& file) { return Descriptor(open(file.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600)); }
 
 /// Return whether the lock was taken only after a wait.

@@ -1,5 +1,5 @@
 #pragma once
-// Judges that share a build folder take turns on a GPU: while one of them times, the others run no program. A check may
+// Shares a GPU between the judges of a build folder: while one judge times a program, the others run none. A check may
 // fail because another program runs at the same time and, for example, takes all memory.
 
 #include <sys/types.h>
@@ -16,9 +16,9 @@ class GpuLock {
   public:
     enum class Use { with_others, alone };
 
-    /// Wait until the GPU is free for this use. `gpu` names it, such as its PCI address. `must_wait` is called at most
-    /// once. A judge that waits for exclusive use has priority over later ones. If the folder or the file system
-    /// supports no locks, nobody waits.
+    /// Wait until the GPU is free for this use. `gpu` identifies it, for example by its PCI address. `must_wait` is
+    /// called at most once. A judge that waits for exclusive use has priority over later ones. If the folder or the
+    /// file system does not support locks, return at once.
     GpuLock(const std::filesystem::path& build, const std::string& gpu, Use use,
             const std::function<void()>& must_wait);
 

@@ -10,13 +10,13 @@
 namespace warplab {
 namespace {
 
-/// Sizes of blocks, and the number of elements of a block whose threads take several each.
+/// The sizes of blocks, and the number of elements per block if each thread takes several.
 constexpr std::size_t common_steps[] = {256, 128, 512, 1024, 64, 32, 2048, 4096, 8192, 16384};
 
 std::size_t divide_up(std::size_t n, std::size_t by) { return (n + by - 1) / by; }
 
-/// Return the block size for which only the last, partial block is lost; 0 if there is none. For small blocks, a vector
-/// is likelier; for a few large steps, a grid that is too small.
+/// Return the block size for which only the last, partial block is lost; 0 if there is none. If blocks are small, a
+/// lost vector is more likely; if there are a few large steps, a grid that is too small.
 std::size_t whole_blocks(std::size_t n, std::size_t kept) {
     for (const std::size_t block : common_steps)
         if (kept == n / block * block && (block >= 128 || n - kept > 3) && (block <= 1024 || kept / block >= 8))
@@ -63,10 +63,10 @@ std::size_t Reach::times_of(std::size_t i) const {
     }
     const bool inside = i >= begin && i < end && (i - begin) % period - first < run;
     if (inside == others) return 0;
-    std::size_t most = times;
-    if (rise) most = std::min(most, i / rise + 1);
-    if (falls) most = std::min(most, end - i);
-    return most;
+    std::size_t max = times;
+    if (rise) max = std::min(max, i / rise + 1);
+    if (falls) max = std::min(max, end - i);
+    return max;
 }
 
 std::size_t Reach::handled(std::size_t n) const {
@@ -146,15 +146,15 @@ Mistake name_prefix(std::size_t n, std::size_t kept, const Nouns& nouns) {
                 "Does the index contain blockIdx.x * blockDim.x, and does the grid have more than one block?"};
     if (kept == 1)
         return {"one_element_only", sentence("Only the first of {} {} {}.", n, nouns.elements, nouns.are_done(1)),
-                "Each thread needs an index of its own: blockIdx.x * blockDim.x + threadIdx.x. Are the two exchanged, "
+                "Each thread needs a different index: blockIdx.x * blockDim.x + threadIdx.x. Are the two exchanged, "
                 "or does only one thread run?"};
     if (lost == 1)
         return {nouns.last_lost, counts + ": the last one is left out.",
                 "Indices run from 0 to n - 1: is the guard i < n, and not i < n - 1?"};
-    for (const std::size_t one : common_block_sizes)
-        if (kept == unscaled_end(n, one)) return block_size_forgotten(counts);
-    for (const std::size_t one : common_block_sizes)
-        if (kept == (one - 1) * one + divide_up(n, one)) return block_thread_swapped(counts, one);
+    for (const std::size_t block : common_block_sizes)
+        if (kept == unscaled_end(n, block)) return block_size_forgotten(counts);
+    for (const std::size_t block : common_block_sizes)
+        if (kept == (block - 1) * block + divide_up(n, block)) return block_thread_swapped(counts, block);
     if (kept == n / 4)
         return {"bytes_not_elements", counts + ": exactly a quarter.",
                 "cudaMemcpy and cudaMemset count bytes, and a float or an int has four: n * sizeof(float)."};
@@ -194,7 +194,7 @@ Guess guess_tail(std::size_t n, const Nouns& nouns, const Fits& fits) {
 Guess guess_share(std::size_t n, const Nouns& nouns, const Fits& fits, bool strides) {
     constexpr std::size_t max_blocks = 4096;
     for (const std::size_t block : common_block_sizes) {
-        if (block < 128 && n <= 1024) continue;  // rather a warp of one block
+        if (block < 128 && n <= 1024) continue;  // more likely a warp of one block
         const std::size_t pieces = divide_up(n, block);
         const auto is_all = [&](std::size_t blocks, std::size_t k) {
             return fits({.end = n, .period = block * blocks, .first = k * block, .run = block});
@@ -223,16 +223,16 @@ Guess guess_repeated(std::size_t n, const Nouns& nouns, const Fits& fits) {
                 "The step of a thread's loop is the number of threads: blockDim.x in a single block, gridDim.x * "
                 "blockDim.x in a grid."};
         for (std::size_t blocks = std::min(divide_up(n, block), max_blocks); blocks > 1; --blocks) {
-            const std::size_t reached = blocks + block - 1, most = std::min(block, blocks);
+            const std::size_t reached = blocks + block - 1, max_times = std::min(block, blocks);
             if (fits({.end = block, .times = blocks}))
                 return Mistake{
                     "block_index_forgotten",
                     sentence("The first {} {} are {} {} times, and no others.", block, nouns.elements, nouns.done,
                              blocks),
                     "Which element a thread takes depends on its block: blockIdx.x * blockDim.x + threadIdx.x."};
-            if (reached <= n && fits({.end = reached, .times = most, .rise = 1, .falls = true}))
+            if (reached <= n && fits({.end = reached, .times = max_times, .rise = 1, .falls = true}))
                 return block_size_forgotten(sentence("Only the first {} {} are {}, most of them {} times", reached,
-                                                     nouns.elements, nouns.done, most));
+                                                     nouns.elements, nouns.done, max_times));
             if (fits({.end = n, .times = blocks, .rise = block}))
                 return Mistake{
                     "counted_too_often",
@@ -289,8 +289,8 @@ Guess guess_long_stride(std::size_t n, const Nouns& nouns, const Fits& fits) {
 
 Guess guess_unwritten(std::size_t n, const Nouns& nouns, const std::function<bool(std::size_t i)>& is_unwritten,
                       const Fits& gives) {
-    const auto next = [&](std::size_t i, bool wanted) {
-        while (i < n && is_unwritten(i) != wanted) ++i;
+    const auto next = [&](std::size_t i, bool expected) {
+        while (i < n && is_unwritten(i) != expected) ++i;
         return i;
     };
     const std::size_t first = next(0, true), end = next(first, false), again = next(end, true);

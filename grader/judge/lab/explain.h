@@ -1,6 +1,6 @@
 #pragma once
-// Mistakes that several labs share, each as data plus a small function. A lab's oracle lists attempts, likelier ones
-// first. Each compares the output with the result of a mistake, and returns the mistake if they are equal.
+// Mistakes that several labs share, each as data plus a small function. A lab's oracle lists attempts, the most likely
+// first. Each attempt compares the output with the result of a mistake, and returns the mistake if they are equal.
 
 #include <fmt/format.h>
 
@@ -50,7 +50,7 @@ Hypothesis confirmed(const Situation& situation, Mistake mistake);
 /// Return the first attempt that fits, as Oracle::hypotheses returns it.
 std::vector<Hypothesis> first_fit(const Situation& situation, std::initializer_list<std::function<Guess()>> attempts);
 
-/// The same, for attempts that are methods of `explanation`, which holds their shared data.
+/// Do the same for attempts that are methods of `explanation`, which holds their shared data.
 template <class Explanation>
 std::vector<Hypothesis> first_fit(const Situation& situation, Explanation& explanation,
                                   std::initializer_list<Guess (Explanation::*)()> attempts) {
@@ -83,7 +83,7 @@ std::size_t first_wrong(const Values& right, const Values& actual) {
 
 // --- elements and the threads that handle them ---
 
-/// Sizes of blocks that students choose, likelier ones first.
+/// Block sizes that students choose, the most common first.
 constexpr std::size_t common_block_sizes[] = {256, 128, 512, 1024, 64, 32};
 
 /// The words of a lab that messages use: "Only the first 99,840 of 100,000 products are in the sum".
@@ -102,7 +102,7 @@ struct Nouns {
 struct Reach {
     std::size_t begin = 0, end = 0, period = 1, first = 0, run = 1;
     bool others = false;
-    std::size_t times = 1;  // the most for any element
+    std::size_t times = 1;  // the maximum for any element
     std::size_t rise = 0;   // if > 0, element i is handled at most i / rise + 1 times
     bool falls = false;     // element i is handled at most end - i times
     std::size_t slices = 0;
@@ -117,26 +117,27 @@ inline Reach prefix(std::size_t kept) { return {.end = kept}; }
 /// Return whether a mistake that handles these elements gives the actual output.
 using Fits = std::function<bool(const Reach&)>;
 
-/// "390 blocks of 256" in numbers: "99,840 = 390 x 256".
+/// Return "99,840 = 390 x 256" for 390 blocks of 256.
 std::string blocks_of(std::size_t count, std::size_t block);
 
-/// "the first 32", "number 3", "numbers 8 to 15".
+/// Return "the first 32", "number 3" or "numbers 8 to 15".
 std::string name_numbers(std::size_t first, std::size_t run);
 
-/// "Of every 256 products only the first 32 are in the sum."
+/// Return a sentence such as "Of every 256 products only the first 32 are in the sum."
 std::string describe_part(const Reach& part, const Nouns& nouns);
 
-/// Return how many elements the index `blockIdx.x + threadIdx.x` reaches; 0 if n <= block, where this index is correct.
+/// Return the number of elements that the index `blockIdx.x + threadIdx.x` reaches; 0 if n <= block, because the index
+/// is then correct.
 std::size_t unscaled_end(std::size_t n, std::size_t block);
 
-/// Return the mistake for an index without blockDim.x. `counts`: the start of the message, which says how many elements
-/// are handled; no full stop.
+/// Return the mistake for an index without blockDim.x. `counts` is the start of the message, with the number of
+/// elements handled and without a full stop.
 Mistake block_size_forgotten(const std::string& counts);
 
 /// Return the elements that `threadIdx.x * blockDim.x + blockIdx.x` reaches, for n elements and blocks of this size.
 Reach swapped_reach(std::size_t n, std::size_t block);
 
-/// Return the mistake for exchanging blockIdx.x and threadIdx.x. `counts`: as above.
+/// Return the mistake for exchanging blockIdx.x and threadIdx.x. `counts`: see block_size_forgotten().
 Mistake block_thread_swapped(const std::string& counts, std::size_t block);
 
 /// Return the mistake if only the first `kept` > 0 of n elements are handled: a tail is lost, or the grid is too small.
@@ -145,8 +146,8 @@ Mistake name_prefix(std::size_t n, std::size_t kept, const Nouns& nouns);
 /// Return the mistake if only block k of `blocks` blocks is handled.
 Mistake name_share(std::size_t n, std::size_t block, std::size_t blocks, std::size_t k, const Nouns& nouns);
 
-/// Check whether the end is missing: after whole blocks or vectors, after a quarter of the bytes, or nearly all
-/// elements.
+/// Check whether the end is missing: after whole blocks or vectors, after a quarter of the elements, or before the last
+/// element.
 Guess guess_tail(std::size_t n, const Nouns& nouns, const Fits& fits);
 
 /// Check whether only one block's elements are handled. `strides`: also try blocks that loop with a grid stride.
@@ -217,11 +218,11 @@ class Output {
     /// Return whether value(i) fits every element. A few hundred are tested first, which excludes most mistakes.
     template <class Value>
     bool gives(const Value& value) const {
-        bool explains = false;  // an element agrees by its value or bits, not only because both are NaN
+        bool explains = false;  // whether an element agrees by its value or bits, and not only because both are NaN
         for (const std::size_t i : samples_) {
-            const T one = value(i);
-            if (!fits(i, one)) return false;
-            explains = explains || one == one || same(one, actual[i]);
+            const T candidate = value(i);
+            if (!fits(i, candidate)) return false;
+            explains = explains || candidate == candidate || same(candidate, actual[i]);
         }
         for (std::size_t i = 0; explains && i < actual.size(); ++i)
             if (!fits(i, value(i))) return false;

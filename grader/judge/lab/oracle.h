@@ -95,22 +95,22 @@ class Oracle {
   public:
     virtual ~Oracle() = default;
 
-    /// Make the inputs of a dataset. `extra` > 0 requests a pool for timing: inputs that can be moved are that many
-    /// elements longer. Throws ManifestError if the parameters are invalid.
+    /// Make the inputs of a dataset. `extra` > 0 requests a pool for timing: inputs that can be moved get `extra`
+    /// additional elements. Throw ManifestError if the parameters are invalid.
     virtual Problem generate(const Dataset& dataset, std::uint64_t seed, std::size_t extra) const = 0;
 
-    /// Write the right answer to the problem's outputs, in the way `how`. It is timed as the CPU baseline, so it must
-    /// be efficient.
+    /// Write the right answer to the problem's outputs, sequentially or in parallel as `how` says. It must be
+    /// efficient, because it is timed as the CPU baseline.
     virtual void reference(Problem& problem, Execution how) const = 0;
 
     virtual Cost cost(const Problem& problem) const = 0;
 
-    /// Reduce a solver's problem to fewer iterations if the reference takes long: the CPU baseline is timed on the
-    /// remaining ones and scaled by cost().iterations. Default: keeps all.
+    /// Reduce a solver's problem to fewer iterations if the reference takes long: the CPU baseline is timed with these
+    /// and scaled by cost().iterations. Default: keep all.
     virtual void shorten(Problem& problem) const;
 
-    /// Return the elements by which inputs of a pool may be shifted (a multiple is drawn for each); 0 = cannot be
-    /// moved.
+    /// Return the step, in elements, by which inputs of a pool may be shifted: the judge draws a multiple of it for
+    /// each input. 0 = an input cannot be moved.
     virtual std::size_t window_step() const { return 4; }
 
     /// Write the right answer for elements [first, first + count) of one output to `out`: exactly this slice of

@@ -41,7 +41,7 @@ struct ShowRequest {
         return found == settings.end() ? otherwise : found->second;
     }
 
-    /// Return a number from low to high; `otherwise` if it is not set. Throws UsageError.
+    /// Return a setting from low to high; `otherwise` if it is not set. Throw UsageError if it is out of range.
     double number(const std::string& name, double otherwise, double low, double high) const {
         const auto found = settings.find(name);
         if (found == settings.end()) return otherwise;
@@ -56,7 +56,7 @@ struct ShowRequest {
     }
 };
 
-/// One run of the command: calls of the student's function, and the output made from their results. All functions throw
+/// One run of the command: it calls the student's function and makes output from the results. All functions throw
 /// UsageError if the command is invalid.
 class Show {
   public:
@@ -66,8 +66,8 @@ class Show {
     /// depend on the results of earlier ones.
     virtual std::optional<Problem> next_call() = 0;
 
-    /// Take the results of the last call: its outputs (NaN if the student's code wrote nothing), and its time, of
-    /// the kernels alone on a GPU and of the whole call on the CPU backend. Returns whole lines to print, or "".
+    /// Process the results of the last call: its outputs (NaN if the student's code wrote nothing) and its time (on a
+    /// GPU, of the kernels alone; on the CPU backend, of the whole call). Return complete lines to print, or "".
     virtual std::string take(const Problem& done, double call_s) = 0;
 
     /// Write the remaining files into the request's folder. Returns the text to print.

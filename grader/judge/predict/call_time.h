@@ -20,8 +20,8 @@ struct CallTime {
     std::map<std::string, OfKernel> kernels;
 };
 
-/// Model a call. `registers`: of a thread, by kernel; other kernels get the default. `change`: of the code; null for
-/// none.
+/// Model a call. `registers`: per thread, by kernel; other kernels get the default. `change`: a change of the code, or
+/// null.
 CallTime time_call(const Machine& machine, const Trace& trace, const Code& code,
                    const std::map<std::string, int>& registers, const Change* change = nullptr);
 

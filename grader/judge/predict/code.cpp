@@ -21,7 +21,7 @@ bool is_wide_integer(std::string_view type) {
            type.find("64") != std::string_view::npos || is_pointer(type);
 }
 
-/// Return whether an operand is a name of single static assignment, such as "_12" or "sum_31(D)".
+/// Return whether an operand is a name in single static assignment form, such as "_12" or "sum_31(D)".
 bool is_name(const std::string& operand) {
     const std::size_t end = std::min(operand.find('('), operand.size()), score = operand.rfind('_', end);
     return score != std::string::npos && score + 1 < end && operand.find_first_not_of("0123456789", score + 1) >= end &&
@@ -112,11 +112,11 @@ class Analysis {
     const Function& function_;
     bool matches_ = false;
     int loop_count_ = 0;
-    std::vector<int> loops_;                         // by block: its innermost loop, from 1 on
-    std::vector<std::vector<std::size_t>> exits_;    // by block: those of its innermost loop
+    std::vector<int> loops_;                         // by block: its innermost loop, counted from 1
+    std::vector<std::vector<std::size_t>> exits_;    // by block: the exits of its innermost loop
     std::unordered_map<int, std::size_t> position_;  // the blocks' positions, by number
     std::unordered_map<std::string, int> uses_;
-    std::unordered_map<std::string, const Statement*> users_;  // the last one
+    std::unordered_map<std::string, const Statement*> users_;  // the last user of each name
     std::unordered_map<std::string, std::pair<const Statement*, Place>> definitions_;
     std::unordered_map<std::string, Producer> producers_;  // the producers of names that a hook's operation defines
     std::unordered_map<std::string, std::vector<Producer>>
@@ -137,8 +137,8 @@ std::vector<std::size_t> Analysis::successors_of(std::size_t block) const {
     return successors;
 }
 
-/// Find the innermost loop of each block. A loop consists of the blocks from its first one to the one that jumps back
-/// to it.
+/// Find the innermost loop of each block. A loop consists of the blocks from its first block to the block that jumps
+/// back to it.
 void Analysis::find_loops() {
     const std::size_t count = function_.blocks.size();
     exits_.assign(count, {});
@@ -174,7 +174,7 @@ bool reads_built_in(const Statement& call) {
 void Analysis::match(const std::vector<HookCall>& calls) {
     std::size_t next = 0;
     for (std::size_t b = 0; b < function_.blocks.size(); ++b) {
-        std::uint32_t reading = 0;  // place of a read whose statement comes next
+        std::uint32_t reading = 0;  // the place of a read whose statement follows
         for (std::size_t s = 0; s < function_.blocks[b].statements.size(); ++s) {
             const Statement& statement = function_.blocks[b].statements[s];
             const Place here{b, s};
@@ -198,8 +198,8 @@ void Analysis::match(const std::vector<HookCall>& calls) {
     matches_ = next == calls.size();
 }
 
-/// Follow the operands back to the operations that produce them. Each jump back to the start of a loop is one execution
-/// earlier.
+/// Follow the operands back to the operations that produce them. Each jump back to the start of a loop leads to the
+/// previous execution.
 std::vector<Need> Analysis::needs_of(const std::vector<std::string>& operands, Place here) const {
     struct Step {
         std::string name;
@@ -269,7 +269,7 @@ bool Analysis::is_power_of_two(const std::string& operand, int steps) const {
         return value > 0 && (value & (value - 1)) == 0;
     }
     const auto definition = definitions_.find(name_of(operand));
-    if (steps == 0 || definition == definitions_.end()) return steps == 0;  // a loop leads back here
+    if (steps == 0 || definition == definitions_.end()) return steps == 0;  // 0 steps: the operands form a cycle
     const Statement& statement = *definition->second.first;
     const bool keeps = statement.kind == Statement::Kind::phi || statement.operation == "mult_expr" ||
                        statement.operation == "nop_expr" || statement.operation == "trunc_div_expr";
@@ -277,10 +277,10 @@ bool Analysis::is_power_of_two(const std::string& operand, int steps) const {
     if (!keeps && !shifts) return false;
     const std::size_t count = shifts ? 1 : statement.operands.size();
     return std::all_of(statement.operands.begin(), statement.operands.begin() + static_cast<std::ptrdiff_t>(count),
-                       [&](const std::string& one) { return is_power_of_two(one, steps - 1); });
+                       [&](const std::string& operand) { return is_power_of_two(operand, steps - 1); });
 }
 
-/// Return the statement that does the access of a hook, which it precedes; null if there is none.
+/// Return the statement that does the access of the hook before it; null if there is none.
 const Statement* Analysis::access_of(std::size_t block, std::size_t statement) const {
     const std::vector<Statement>& statements = function_.blocks[block].statements;
     const bool accesses = hook_name(statements[statement].operation).starts_with("__tsan_") &&
@@ -290,7 +290,7 @@ const Statement* Analysis::access_of(std::size_t block, std::size_t statement) c
 
 /// A component of a vector in memory: "_27->y" or "MEM <float> [(struct float4 *)_24 + 4B]".
 struct Component {
-    std::string vector, component;  // empty if it is none
+    std::string vector, component;  // empty if the operand is not a component
 };
 
 Component component_in(const std::string& lvalue) {
@@ -351,7 +351,7 @@ Work Analysis::arithmetic(const Statement& statement) const {
     return {.integer = words};
 }
 
-/// Operations that read or write memory have hooks, and those on variables in registers cost nothing.
+/// Operations that read or write memory have hooks; operations on variables in registers cost nothing.
 Work Analysis::work_of(const Statement& statement) const {
     using enum Statement::Kind;
     if (statement.by_header) return {};

@@ -14,7 +14,7 @@
 namespace warplab::predict {
 namespace {
 
-constexpr std::size_t max_bytes = 10'000;  // the maximum length of a directive; those of real programs are shorter
+constexpr std::size_t max_bytes = 10'000;  // the maximum length of a directive; real programs have shorter ones
 
 struct Directive {
     int line = 0;
@@ -28,8 +28,8 @@ bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\f' |
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// Finds everything that may be a directive, also in comments and strings of several lines, so that no trick with them
-/// hides one. Its time is linear and it needs no recursion, because the file is untrusted.
+/// Finds everything that may be a directive, even in comments and strings of several lines, so that none can be hidden
+/// there. It takes linear time and does not recurse, because the file is untrusted.
 class DirectiveReader {
   public:
     explicit DirectiveReader(const std::string& source) {
@@ -46,12 +46,12 @@ class DirectiveReader {
     }
 
     std::vector<Directive> read() {
-        bool has_one = false;  // this line
+        bool has_directive = false;  // this line
         for (at_ = 0; at_ < text_.size();) {
-            if (text_[at_] == '\n') has_one = false;
-            const std::size_t length = has_one || !may_begin() ? 0 : text_[at_] == '#' ? 1 : starts("%:") ? 2 : 0;
+            if (text_[at_] == '\n') has_directive = false;
+            const std::size_t length = has_directive || !may_begin() ? 0 : text_[at_] == '#' ? 1 : starts("%:") ? 2 : 0;
             if (length > 0) {
-                has_one = true;
+                has_directive = true;
                 read_directive(at_ + length);
                 if (found_.back().is_too_long) break;
             }
@@ -88,28 +88,28 @@ class DirectiveReader {
     }
 
     void read_directive(std::size_t at) {
-        Directive one;
-        one.line = lines_[at_];
+        Directive directive;
+        directive.line = lines_[at_];
         const std::size_t begin = at;
-        while (at < text_.size() && text_[at] != '\n' && !one.is_too_long) {
+        while (at < text_.size() && text_[at] != '\n' && !directive.is_too_long) {
             const std::size_t word = at;
             while (at < text_.size() && (is_word_character(text_[at]) || (is_digit(text_[word]) && separates(at))))
                 ++at;
-            if (at > word && one.name.empty())
-                one.name = text_.substr(word, at - word);
+            if (at > word && directive.name.empty())
+                directive.name = text_.substr(word, at - word);
             else if (at > word && !is_digit(text_[word]))
-                one.identifiers.push_back(text_.substr(word, at - word));
+                directive.identifiers.push_back(text_.substr(word, at - word));
             else if (at == word && starts(at, "/*"))
                 at = end_of_comment(at);
             else if (at == word && starts(at, "//"))
                 break;
-            else if (at == word && (text_[at] == '#' || starts(at, "%:")) && !one.name.empty())
-                one.makes_tokens = true, ++at;
+            else if (at == word && (text_[at] == '#' || starts(at, "%:")) && !directive.name.empty())
+                directive.makes_tokens = true, ++at;
             else if (at == word)
                 at = text_[at] == '"' || text_[at] == '\'' ? skip_literal(at) : at + 1;
-            one.is_too_long = at - begin > max_bytes;
+            directive.is_too_long = at - begin > max_bytes;
         }
-        found_.push_back(one);
+        found_.push_back(directive);
     }
 
     /// Return whether a separator of digits is at `at`, as in 1'000.
@@ -127,8 +127,8 @@ class DirectiveReader {
 class OwnMacros {
   public:
     explicit OwnMacros(const std::vector<Directive>& directives) {
-        for (const Directive& one : directives)
-            if (one.name == "define") add(one.identifiers);
+        for (const Directive& directive : directives)
+            if (directive.name == "define") add(directive.identifiers);
     }
     /// Compilers define names that begin with an underscore.
     bool has(const std::string& name) const { return name == "defined" || (name[0] != '_' && names_.contains(name)); }
@@ -142,7 +142,7 @@ class OwnMacros {
     std::set<std::string> names_;
 };
 
-/// Return whether a name is one of the compiler's macros, by its form. Those of a check's message are harmless.
+/// Return whether a name has the form of the compiler's macros. Macros for messages, such as __LINE__, are harmless.
 bool is_compilers(std::string_view name) {
     if (!name.starts_with("__")) return false;
     if (name == "__VA_ARGS__" || name == "__VA_OPT__" || name == "__LINE__" || name == "__FILE__") return false;
@@ -153,27 +153,27 @@ std::string differs(int line, std::string_view name) {
     return fmt::format("line {} depends on {}, which may differ on a GPU", line, name);
 }
 
-/// Return the text with blanks for its comments. If it has literals that could make code look like a comment (raw
-/// strings, whose splices are gone, and characters with a prefix), return all of it.
+/// Return the text with its comments replaced by blanks. If it has literals that could make code look like a comment
+/// (raw strings, whose splices have been removed, or characters with a prefix), return it unchanged.
 std::string visible_part(const std::string& text) {
     for (const char* literal : {"R\"", "L'", "u'", "U'", "u8'"})
         if (text.find(literal) != std::string::npos) return text;
     return compilation::without_comments(text);
 }
 
-/// Without a condition, a macro's value can choose the program as a text, as part of a name, or as a number. Therefore,
-/// the compiler's macros must not be named at all. The arguments of a macro with # or ## are not expanded if it is
-/// called directly, and not by another macro.
+/// Even without a condition, a macro's value can change the program, as a text, as a part of a name, or as a number.
+/// Therefore, the file must not name the compiler's macros at all. The arguments of a macro with # or ## are expanded
+/// only if another macro calls it.
 std::string find_foreign_value(const std::string& text, const std::vector<int>& lines,
                                const std::vector<Directive>& directives) {
     std::set<std::string, std::less<>> makers;
-    for (const Directive& one : directives)
-        if (one.name == "define" && one.makes_tokens && !one.identifiers.empty())
-            makers.insert(one.identifiers.front());
-    for (const Directive& one : directives)
-        for (std::size_t i = 1; one.name == "define" && i < one.identifiers.size(); ++i)
-            if (makers.contains(one.identifiers[i]))
-                return differs(one.line, "what " + one.identifiers[i] + " is given");
+    for (const Directive& directive : directives)
+        if (directive.name == "define" && directive.makes_tokens && !directive.identifiers.empty())
+            makers.insert(directive.identifiers.front());
+    for (const Directive& directive : directives)
+        for (std::size_t i = 1; directive.name == "define" && i < directive.identifiers.size(); ++i)
+            if (makers.contains(directive.identifiers[i]))
+                return differs(directive.line, "what " + directive.identifiers[i] + " is given");
     bool in_directive = false;
     for (std::size_t at = 0, end; at < text.size(); at = end) {
         end = at + 1;
@@ -197,11 +197,12 @@ std::string find_foreign_condition(const std::string& source) {
     DirectiveReader reader(source);
     const std::vector<Directive> directives = reader.read();
     const OwnMacros own(directives);
-    for (const Directive& one : directives) {
-        if (one.is_too_long) return fmt::format("line {} is a directive of more than {} bytes", one.line, max_bytes);
-        if (!one.name.starts_with("if") && !one.name.starts_with("elif")) continue;
-        for (const std::string& name : one.identifiers)
-            if (!own.has(name)) return differs(one.line, name);
+    for (const Directive& directive : directives) {
+        if (directive.is_too_long)
+            return fmt::format("line {} is a directive of more than {} bytes", directive.line, max_bytes);
+        if (!directive.name.starts_with("if") && !directive.name.starts_with("elif")) continue;
+        for (const std::string& name : directive.identifiers)
+            if (!own.has(name)) return differs(directive.line, name);
     }
     return find_foreign_value(visible_part(reader.text()), reader.lines(), directives);
 }

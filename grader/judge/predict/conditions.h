@@ -1,5 +1,5 @@
 #pragma once
-// Conditions of the preprocessor that can make a file a different program on a GPU and on the CPU backend.
+// Finds preprocessor conditions that can make a file a different program on a GPU than on the CPU backend.
 
 #include <string>
 

@@ -21,7 +21,7 @@ double used_s() {
 
 }  // namespace
 
-EffortLimit::EffortLimit(double most_s) : before_s_(end_s) { end_s = std::min(end_s, used_s() + most_s); }
+EffortLimit::EffortLimit(double max_s) : before_s_(end_s) { end_s = std::min(end_s, used_s() + max_s); }
 
 EffortLimit::~EffortLimit() { end_s = before_s_; }
 

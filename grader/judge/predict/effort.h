@@ -1,6 +1,6 @@
 #pragma once
-// A limit for the processor time of a model. A submission's process writes the trace, and the compiler writes the
-// intermediate code of a submission, so either can be such that a model of it takes hours.
+// Limits the processor time of a model. A submission determines the trace and the intermediate code, either of which
+// could make a model take hours.
 
 namespace warplab::predict {
 
@@ -9,7 +9,7 @@ inline constexpr double max_effort_s = 30;  // honest traces take a few seconds
 /// Limits the processor time of this thread while it exists. An inner limit does not extend an outer one.
 class EffortLimit {
   public:
-    explicit EffortLimit(double most_s = max_effort_s);
+    explicit EffortLimit(double max_s = max_effort_s);
     ~EffortLimit();
     EffortLimit(const EffortLimit&) = delete;
     EffortLimit& operator=(const EffortLimit&) = delete;
@@ -18,7 +18,8 @@ class EffortLimit {
     double before_s_;
 };
 
-/// Note one step of work. Throws std::runtime_error if the limit is exceeded, which it looks up after several steps.
+/// Count one step of work. Throw std::runtime_error if the limit is exceeded; the clock is read only after several
+/// steps.
 void count_effort();
 
 }  // namespace warplab::predict

@@ -65,14 +65,14 @@ std::vector<Footprint> footprints_of(const Trace& trace, const TracedLaunch& lau
     for (const auto& [m, touched] : of_all) {
         Footprint& footprint = footprints[m];
         const double all = footprint.of_block * blocks;
-        const double most = static_cast<double>(trace.memories[m].bytes) / sector_bytes + 1;
+        const double all_sectors = static_cast<double>(trace.memories[m].bytes) / sector_bytes + 1;
         const double seen = static_cast<double>(touched.size());
         const double overlap = sampled > 1 ? (footprint.of_block * sampled / seen - 1) / (sampled - 1) : 0;
-        footprint.of_launch = std::min(most, footprint.of_block * (1 + (blocks - 1) * (1 - overlap)));
+        footprint.of_launch = std::min(all_sectors, footprint.of_block * (1 + (blocks - 1) * (1 - overlap)));
         footprint.first_touch = footprint.of_launch / all;
         const double active = std::min(blocks, multiprocessors);
-        footprint.sharers = std::min(active, std::max(1 + (active - 1) * overlap, all / most));
-        footprint.working_set = std::min(footprint.working_set * blocks_at_once, most);
+        footprint.sharers = std::min(active, std::max(1 + (active - 1) * overlap, all / all_sectors));
+        footprint.working_set = std::min(footprint.working_set * blocks_at_once, all_sectors);
     }
     return footprints;
 }

@@ -63,7 +63,7 @@ std::string without_locations(std::string_view text) {
     return plain;
 }
 
-/// Return the parts between the commas that are outside of all brackets.
+/// Split the text at the commas that are outside of all brackets.
 std::vector<std::string> split(std::string_view text) {
     std::vector<std::string> parts;
     std::string part;
@@ -92,7 +92,7 @@ std::string_view inside_angles(std::string_view text) {
 }
 
 bool is_backend_header(std::string_view file) {
-    // Its arithmetic represents instructions of the GPU; everything else there belongs to the backend.
+    // arithmetic.h represents instructions of the GPU; the other headers there belong to the backend.
     return file.find("warplab_cpu/") != std::string_view::npos && file.find("arithmetic.h") == std::string_view::npos &&
            file.find("warplab_cpu/math") == std::string_view::npos;
 }

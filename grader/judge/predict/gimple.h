@@ -1,6 +1,6 @@
 #pragma once
 // Reads the intermediate code that GCC writes with -fdump-tree-optimized-raw-lineno: the functions of a program in
-// static single assignment form, with the calls of the tracer's hooks.
+// static single assignment form, including the calls of the tracer's hooks.
 
 #include <string>
 #include <string_view>

@@ -85,7 +85,7 @@ Executable read_executable(const Bytes& file) {
     return executable;
 }
 
-/// A call in machine code: where it returns to and its target, relative to the code's begin.
+/// A call in machine code: its return address and its target, relative to the beginning of the code.
 struct Call {
     std::uint64_t after;
     std::int64_t target;

@@ -1,6 +1,6 @@
 #pragma once
-// The constants of one GPU, which the model of its time uses. They are measured on the GPU or taken from publications,
-// never fitted to a lab.
+// The constants of one GPU for the model of its time. They are measured on the GPU or taken from publications, never
+// fitted to a lab.
 
 #include <cstdint>
 #include <filesystem>
@@ -12,7 +12,7 @@ namespace warplab::predict {
 struct Machine {
     std::string name;
     std::string source;  // the origin of the constants
-    double spread = 2;   // the modelled time's interval reaches from 1/spread to spread times it
+    double spread = 2;   // the interval reaches from 1/spread to spread times the modelled time
     /// The same for the ratio of two modelled times, which is more certain if it is near 1.
     double min_ratio_spread = 1.3, max_ratio_spread = 2.5;
 
@@ -24,7 +24,7 @@ struct Machine {
     // memory
     double dram_bytes_per_s = 0, l2_bytes_per_s = 0, l2_bytes = 0;
     double l2_bytes_per_clock = 0;  // for one multiprocessor
-    double l2_slice_bytes = 0;      // size of neighbouring bytes whose atomics wait for each other
+    double l2_slice_bytes = 0;      // atomics within this number of neighbouring bytes wait for each other
 
     /// Latencies in clocks.
     struct {

@@ -86,9 +86,9 @@ Limit find_limit(const CallTime& time) {
     Limit limit;
     limit.busy = std::min(1.0, slowest->busy[busiest] / slowest->clocks);
     if (limit.busy >= min_busy) limit.resource = static_cast<Resource>(busiest);
-    double most = 0;
+    double max_busy = 0;
     for (const auto& [line, busy] : slowest->busy_of_line)
-        if (busy[busiest] > most) most = busy[busiest], limit.line = line;
+        if (busy[busiest] > max_busy) max_busy = busy[busiest], limit.line = line;
     return limit;
 }
 
@@ -121,8 +121,8 @@ std::string why_not_typical(const Trace& trace) {
         if (sample.recorded_blocks == 0 || ends.other_blocks == 0) continue;
         const double typical = static_cast<double>(sample.recorded_steps) / static_cast<double>(sample.recorded_blocks);
         const double average = static_cast<double>(ends.other_steps) / static_cast<double>(ends.other_blocks);
-        const auto most = static_cast<double>(ends.max_steps);
-        if (most > min_steps && (most > max_of_a_block * typical || average > max_on_average * typical))
+        const auto max_steps = static_cast<double>(ends.max_steps);
+        if (max_steps > min_steps && (max_steps > max_of_a_block * typical || average > max_on_average * typical))
             return fmt::format("blocks of {} do very different amounts of work, so a sample does not represent them",
                                launch.kernel);
     }

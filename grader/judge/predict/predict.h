@@ -43,9 +43,9 @@ struct Gain {
     double factor;  // the time without the change divided by that with it
 };
 
-/// Trace one call on a problem, in a sandbox of the given level. Only the blocks run that one multiprocessor of
-/// `machine` would get. `draw` is a random number that selects them. Use the same number for all files that are
-/// compared, so that their times do not differ because of different blocks.
+/// Trace one call on a problem, in a sandbox of the given level. Only the blocks that one multiprocessor of `machine`
+/// would get are run; the random number `draw` selects them. Use the same number for all files that are compared, so
+/// that different blocks do not make their times differ.
 Recording record(Judge& judge, const Lab& lab, const Stage& stage, const Source& source, const Problem& problem,
                  const Machine& machine, SandboxLevel sandbox, std::uint32_t draw);
 
@@ -55,8 +55,8 @@ Prediction model(const Recording& recording, const Machine& machine);
 /// Return the interval of the ratio of two modelled times of one GPU.
 Interval ratio_interval(double ratio, const Machine& machine);
 
-/// Return the changes that save most time, the best first. For each, the call is replayed without the waste of one
-/// line.
+/// Return the changes that save most time, the best first. For each change, the call is replayed without the waste of
+/// one line.
 std::vector<Gain> try_changes(const Recording& recording, const Machine& machine, const Prediction& unchanged);
 
 }  // namespace warplab::predict

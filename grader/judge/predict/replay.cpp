@@ -83,10 +83,10 @@ double min_parts(const TracedOperation& operation, double part_bytes) {
     return std::max(1.0, std::ceil(operation.lanes * operation.lane_bytes / part_bytes));
 }
 
-/// A resource that serves one operation after the other.
+/// A resource that serves one operation at a time.
 struct Server {
     double free = 0;
-    /// Return when an operation is complete that arrives at `when` and takes `clocks`.
+    /// Return when an operation that arrives at `when` and takes `clocks` is complete.
     double serve(double when, double clocks) {
         const double begin = std::max(when, free);
         free = begin + clocks;
@@ -98,7 +98,7 @@ struct WarpState {
     const std::vector<TracedOperation>* operations = nullptr;
     std::size_t next = 0;
     int scheduler = 0, block = 0;
-    std::uint64_t copy = 0;  // which copy of the trace; it is replayed more than once
+    std::uint64_t copy = 0;  // the number of this replay of the trace
     double stores_ready = 0;
     // By place, see gather():
     std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> owed;
@@ -112,7 +112,7 @@ struct WarpState {
     double attempts = 1;                        // attempts of its last compare-and-swap
     // Lanes that needed more attempts of a compare-and-swap than others run alone for one iteration of the loop.
     double parts = 1, new_parts = 1;
-    double last_read = 1e18;  // when the last value that it read arrived
+    double last_read = 1e18;  // the time at which the last value that it read arrived
     double since = 0;         // when its next operation became ready
     int line = 0;             // the line of its last operation
     std::unordered_map<std::uint32_t, std::array<double, kept_results>> results;
@@ -156,7 +156,7 @@ class Multiprocessor {
         time_.busy[static_cast<std::size_t>(resource)] += clocks;
         time_.busy_of_line[line][static_cast<std::size_t>(resource)] += clocks;
     }
-    /// Count a warp's time at a line, from its last operation on. A wait counts at the line that needs the result.
+    /// Count a warp's time since its last operation for a line. A wait counts for the line that needs the result.
     void spend(WarpState& warp, double until, int line) {
         time_.clocks_of_line[line] += until - warp.since;
         warp.since = until;
@@ -250,7 +250,7 @@ Multiprocessor::Multiprocessor(const Machine& machine, const Trace& trace, const
     choose_length();
 }
 
-/// A loop may read next the device memory that it writes; atomics and barriers always keep their order.
+/// A loop may read device memory that its previous iteration wrote; atomics and barriers always keep their order.
 void Multiprocessor::find_ordered_loops() {
     using enum OperationKind;
     for (const TracedBlock& block : launch_.sampled)
@@ -390,8 +390,8 @@ double Multiprocessor::do_basic_block(WarpState& warp, const Instruction& instru
     return end;
 }
 
-/// Change the words of the remaining lanes. A lane remains if its word was changed after its read: by another lane, by
-/// another warp or, at the rate of this multiprocessor, by another multiprocessor.
+/// Change the words of the remaining lanes. A lane remains if its word was changed after its read: by another lane,
+/// another warp, or another multiprocessor (which is assumed to change words at the same rate as this one).
 void Multiprocessor::change_words(WarpState& warp, const TracedOperation& operation, double when) {
     const bool shared = operation.kind == OperationKind::shared_atomic;
     const int memory = shared ? -1 : memory_of(trace_, operation.words[0]);
@@ -477,8 +477,9 @@ double Multiprocessor::do_shared(WarpState& warp, const TracedOperation& operati
         keep_result(warp, operation.place, begin + clocks + machine_.latency.shared_atomic);
         return std::max(when, begin - max_queued_clocks);
     }
-    const double fewest = min_parts(operation, bank_bytes);
-    if (passes > fewest && avoids(Waste::bank_conflicts, instruction.line, passes - fewest)) passes = fewest;
+    const double min_passes = min_parts(operation, bank_bytes);
+    if (passes > min_passes && avoids(Waste::bank_conflicts, instruction.line, passes - min_passes))
+        passes = min_passes;
     const double begin = access_.serve(when, passes);
     add_busy(Resource::shared_memory, passes, instruction.line);
     if (operation.kind == OperationKind::shared_read)
@@ -556,11 +557,11 @@ std::vector<std::uint32_t> Multiprocessor::gather(WarpState& warp, const TracedO
     std::unordered_set<std::uint32_t>& touched = warp.touched[operation.place];
     for (const std::uint32_t sector : operation.sectors())
         if (touched.insert(sector).second && owed.size() < max_owed) owed.push_back(sector);
-    const auto fewest = static_cast<std::size_t>(min_parts(operation, sector_bytes));
+    const auto min_sectors = static_cast<std::size_t>(min_parts(operation, sector_bytes));
     std::vector<std::uint32_t> sectors;
-    for (; sectors.size() < fewest && !owed.empty(); owed.pop_back()) sectors.push_back(owed.back());
+    for (; sectors.size() < min_sectors && !owed.empty(); owed.pop_back()) sectors.push_back(owed.back());
     const auto used = operation.sectors();
-    while (sectors.size() < fewest) sectors.push_back(used[sectors.size()]);
+    while (sectors.size() < min_sectors) sectors.push_back(used[sectors.size()]);
     std::ranges::sort(sectors);
     return sectors;
 }
@@ -762,7 +763,7 @@ KernelTime Multiprocessor::run() {
 }
 
 /// Update the contents of the L2: the sectors that the launch used and, if there is room, earlier ones. If the launch
-/// used more than fit, fewer remain than would fit, because each new sector may replace one that is needed again.
+/// used more sectors than fit, fewer remain, because each new sector may replace one that is needed again.
 void update(Residency& residency, const std::vector<Footprint>& footprints, double l2_bytes) {
     double used = 0, before = 0;
     for (std::size_t m = 0; m < footprints.size(); ++m) {

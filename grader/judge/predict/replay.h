@@ -1,7 +1,7 @@
 #pragma once
 // Replays the traced warps of a launch on one multiprocessor of a GPU. Warps issue their operations in order and wait
-// for the results they need; every part of the multiprocessor, and its share of the L2 and the memory, serves one
-// operation after the other at its rate, with its latency.
+// for the results that they need. Every part of the multiprocessor, and its share of the L2 and of the memory, serves
+// one operation at a time, with its own rate and latency.
 
 #include <array>
 #include <cstdint>
@@ -48,8 +48,8 @@ struct Residency {
     int launches = 0;
 };
 
-/// Replay one launch. `residency` is that before it, and is updated. `registers`: of a thread. `change`: of the code;
-/// null to replay it unchanged.
+/// Replay one launch, and update `residency`. `registers`: per thread. `change`: a change of the code; null to replay
+/// it unchanged.
 KernelTime replay(const Machine& machine, const Trace& trace, const TracedLaunch& launch, const Code& code,
                   int registers, Residency& residency, const Change* change);
 

@@ -13,7 +13,7 @@ using trace::OperationKind;
 using trace::RecordKind;
 
 constexpr std::uint64_t max_blocks_of_grid = std::uint64_t{1} << 40;
-// Many more than the runner records, or a program needs.
+// Much more than the runner records or a program needs.
 constexpr std::size_t max_sampled = 4096, max_memories = 1 << 16;
 
 [[noreturn]] void damaged(const char* what) {

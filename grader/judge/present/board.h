@@ -1,5 +1,5 @@
 #pragma once
-// The stage's datasets at a glance, for `warplab watch`.
+// An overview of the stage's datasets, for `warplab watch`.
 
 #include <string>
 

@@ -16,7 +16,7 @@ constexpr std::size_t max_findings_shown = 3;  // the sanitizer's; `make inspect
 constexpr std::size_t max_lines_quoted = 40,
                       max_columns = 400;  // a compiler's log or a program's output is cut to this
 
-/// Shorten a very long line: some programs print a megabyte without an end of line.
+/// Shorten a very long line: some programs print a megabyte without a line break.
 std::string shorten_line(const std::string& line) {
     if (line.size() <= max_columns) return line;
     std::size_t end = max_columns;
@@ -127,7 +127,7 @@ std::string render_finding(const Finding& found, const std::string& where, const
     return wrap(where + place + ": " + found.message, 4, style.width) + render_quotes(found);
 }
 
-/// If the outputs are correct, render the first findings in full.
+/// Render the first findings in full if the outputs are correct.
 std::string render_sanitizer(const StageReport& stage, const TextStyle& style) {
     if (outputs_failed(stage) || !first_finding(stage)) return "";
     std::string text = fmt::format("  sanitizer: {}\n", paint(Verdict::failed, style));

@@ -1,5 +1,5 @@
 #pragma once
-// Renders a report for a terminal. Everything comes from the report; nothing is recomputed.
+// Renders a report for a terminal, without computing anything again.
 
 #include <string>
 

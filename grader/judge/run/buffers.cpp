@@ -113,7 +113,7 @@ Array Buffers::read_part(std::size_t buffer, std::uint32_t slot, std::size_t fir
 }
 
 std::optional<std::size_t> Buffers::first_change(std::size_t buffer, std::uint32_t slot, const Array& expected) const {
-    constexpr std::size_t max_bytes = 256 << 20;  // to read at a time
+    constexpr std::size_t max_bytes = 256 << 20;  // read at a time
     const Part& part = parts_[buffer];
     if (!part.region) return std::nullopt;
     Array chunk(ElementType::uint8, std::min(max_bytes, expected.bytes()));

@@ -49,8 +49,7 @@ class Buffers {
     std::optional<std::size_t> first_change(std::size_t buffer, std::uint32_t slot, const Array& expected) const;
     void copy_into(std::size_t buffer, std::uint32_t slot, const Region& pool, std::size_t pool_offset);
 
-    /// Swap the memory of the buffers of both, which must have the same shape; also of the scratch, if both have the
-    /// same amount.
+    /// Swap the memory of two sets of buffers of the same shape. Scratch is swapped only if both have the same amount.
     void exchange_memory(Buffers& other);
 
     /// Return the first guard violation around `slot`.

@@ -55,7 +55,7 @@ std::string describe_place(const StatusPage& page) {
                           : fmt::format("after kernel {}{} was launched", kernel, line);
 }
 
-/// Return the failure for an error that a call of CUDA's returned. Since CUDA 13, an empty grid is an invalid value.
+/// Return the failure for an error that a CUDA function returned. Since CUDA 13, an empty grid is an invalid value.
 Failure explain_cuda_error(CudaError error, std::string message, const StatusPage& page,
                            const std::optional<Circumstances>& circumstances) {
     const bool empty = circumstances && !circumstances->zero_size.empty();
@@ -174,7 +174,7 @@ std::string signal_words(int signal) {
         case SIGKILL:
             return "killed (often because memory ran out)";
         case SIGXFSZ:
-            return "a file it wrote grew too large";
+            return "a file that it wrote grew too large";
         default:
             return strsignal(signal);
     }

@@ -1,6 +1,6 @@
 #pragma once
-// Explains to the author of the code why a runner gave no valid answer. The data that the runner left behind is not
-// trusted: it can only make the explanation clearer.
+// Explains to the author of the code why a runner gave no valid answer. The data that the runner left is not trusted:
+// it can only make the explanation more precise.
 
 #include <cstdint>
 #include <optional>
@@ -19,8 +19,8 @@ struct Circumstances {
     std::uint64_t host_bytes_per_iteration = 0;  // the limit of the stage
 };
 
-/// Return the hint about work on the host; if the stage copies something in each iteration, the likelier reason comes
-/// first.
+/// Return the hint about work on the host. If the stage allows a copy in each iteration, the hint begins with the size
+/// of the copies.
 std::string host_work_hint(std::uint64_t host_bytes_per_iteration);
 
 /// The judge's knowledge about a runner that has ended.

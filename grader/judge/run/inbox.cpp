@@ -17,8 +17,8 @@ constexpr std::size_t chunk_bytes = 4096;
 
 bool is_duration(double seconds) { return std::isfinite(seconds) && seconds >= 0; }
 
-bool is_well_formed(const protocol::Answer& answer, protocol::Ask asked) {
-    return answer.magic == protocol::magic && answer.version == protocol::version && answer.ask == asked &&
+bool is_well_formed(const protocol::Answer& answer, protocol::Ask expected) {
+    return answer.magic == protocol::magic && answer.version == protocol::version && answer.ask == expected &&
            is_duration(answer.event_s) && is_duration(answer.wall_s);
 }
 
@@ -40,9 +40,9 @@ bool is_same(const RawFinding& a, const RawFinding& b) {
 
 }  // namespace
 
-Inbox::Read Inbox::read(int pipe, protocol::Ask asked) {
+Inbox::Read Inbox::read(int pipe, protocol::Ask expected) {
     for (;;) {
-        const Read parsed = parse(asked);
+        const Read parsed = parse(expected);
         if (parsed != Read::nothing) return parsed;
         char chunk[chunk_bytes];
         const ssize_t got = ::read(pipe, chunk, sizeof chunk);
@@ -53,9 +53,9 @@ Inbox::Read Inbox::read(int pipe, protocol::Ask asked) {
     }
 }
 
-/// Take complete packets up to an answer. Never leaves more than one incomplete packet, so that endless output soon
-/// becomes a violation.
-Inbox::Read Inbox::parse(protocol::Ask asked) {
+/// Take complete packets up to an answer. At most one incomplete packet is left, so that endless output soon becomes a
+/// violation.
+Inbox::Read Inbox::parse(protocol::Ask expected) {
     while (bytes_.size() >= sizeof(protocol::PacketKind)) {
         protocol::PacketKind kind;
         std::memcpy(&kind, bytes_.data(), sizeof kind);
@@ -67,7 +67,7 @@ Inbox::Read Inbox::parse(protocol::Ask asked) {
         } else if (kind == protocol::PacketKind::answer) {
             const auto answer = take_content<protocol::Answer>(bytes_);
             if (!answer) return Read::nothing;
-            if (!is_well_formed(*answer, asked)) return Read::violation;
+            if (!is_well_formed(*answer, expected)) return Read::violation;
             answer_ = *answer;
             return Read::answer;
         } else {
@@ -86,7 +86,7 @@ std::vector<RawFinding> merge_findings(std::vector<RawFinding> sent, const Statu
             sent[i].count = std::max(sent[i].count, now.count);
     }
     for (RawFinding& finding : sent) {
-        finding.width = std::max(finding.width, 1u);  // messages divide by it
+        finding.width = std::max(finding.width, 1u);  // because messages divide by it
         finding.line = std::max(finding.line, 0);
         finding.other_line = std::max(finding.other_line, 0);
     }

@@ -15,13 +15,13 @@ class Inbox {
     enum class Read { nothing, answer, closed, violation };  // violation: invalid bytes
 
     /// Read the available bytes from `pipe`, which must be non-blocking, up to one answer.
-    Read read(int pipe, protocol::Ask asked);
+    Read read(int pipe, protocol::Ask expected);
 
     const protocol::Answer& answer() const { return answer_; }
     const std::vector<RawFinding>& findings() const { return findings_; }
 
   private:
-    Read parse(protocol::Ask asked);
+    Read parse(protocol::Ask expected);
 
     std::string bytes_;  // an incomplete packet
     std::vector<RawFinding> findings_;

@@ -39,7 +39,7 @@ class Session {
     Session& operator=(const Session&) = delete;
 
     /// Send a request and wait for its answer. Unless a well-formed answer with ok set arrives, the reply contains a
-    /// Failure; then the runner is dead, except if the answer itself reported a CUDA error.
+    /// Failure, and the runner is dead, except if the answer reported a CUDA error.
     struct Reply {
         protocol::Answer answer{};
         std::optional<Failure> failure;
@@ -50,8 +50,7 @@ class Session {
     Reply ask(protocol::Request request, const std::vector<int>& descriptors, double limit_s,
               const std::optional<Circumstances>& circumstances = {});
 
-    /// From now on, a request ends as if its time were up when `*cancelled` becomes true, because its answer is not
-    /// needed.
+    /// Treat a request as timed out when `*cancelled` becomes true, because its answer is no longer needed.
     void end_when(const std::atomic<bool>* cancelled) { cancelled_ = cancelled; }
 
     bool alive() const { return alive_; }

@@ -129,36 +129,36 @@ bool bubblewrap_started(const std::string& status_text) {
     return status_text.find("\"exit-code\"") != std::string::npos;
 }
 
-std::string why_no_bubblewrap(const std::string& said) {
+std::string why_no_bubblewrap(const std::string& output) {
     if (find_program("bwrap").empty())
         return "bubblewrap is not installed; install the package bubblewrap (apt-get install bubblewrap).";
-    if (!said.empty() && !said.starts_with("bwrap:"))
+    if (!output.empty() && !output.starts_with("bwrap:"))
         return fmt::format("bubblewrap cannot be started here ({}); a container's seccomp profile may refuse that.",
-                           said);
-    const std::string message = said.empty() ? "" : fmt::format(" (it says: {})", said);
+                           output);
+    const std::string quoted = output.empty() ? "" : fmt::format(" (its message: {})", output);
     if (first_number("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1" && geteuid() != 0)
         return fmt::format(
             "AppArmor prevents bubblewrap from starting, as it does on Ubuntu 24.04 by default{}; `make setup` as root "
             "or with "
             "sudo installs the profile that allows it.",
-            message);
+            quoted);
     for (const char* kind : {"pid", "net", "ipc", "uts", "mnt", "cgroup", "user"})
         if (first_number(fmt::format("/proc/sys/user/max_{}_namespaces", kind)) == "0")
             return fmt::format(
                 "this machine allows no {0} namespaces{1}; an administrator can type `sysctl "
                 "user.max_{0}_namespaces=15000`.",
-                kind, message);
+                kind, quoted);
     if (first_number("/proc/sys/kernel/unprivileged_userns_clone") == "0" && geteuid() != 0)
         return fmt::format(
             "this machine allows user namespaces only to root{}; an administrator can type `sysctl "
             "kernel.unprivileged_userns_clone=1`.",
-            message);
-    if (in_container() && said.find("execvp") == std::string::npos)
+            quoted);
+    if (in_container() && output.find("execvp") == std::string::npos)
         return fmt::format(
             "this container may not create namespaces{}; start it with --cap-add SYS_ADMIN --security-opt "
             "seccomp=unconfined --security-opt apparmor=unconfined --security-opt systempaths=unconfined.",
-            message);
-    return fmt::format("bubblewrap is installed but does not start here{}.", message);
+            quoted);
+    return fmt::format("bubblewrap is installed but does not start here{}.", quoted);
 }
 
 }  // namespace warplab::sandbox

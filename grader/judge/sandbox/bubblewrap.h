@@ -1,5 +1,5 @@
 #pragma once
-// Level `namespaces`: the arguments of bubblewrap for running a program.
+// The arguments with which bubblewrap runs a program at the level `namespaces`.
 
 #include <string>
 #include <vector>
@@ -18,8 +18,8 @@ enum class BubblewrapStyle {
 struct BubblewrapDescriptors {
     int status;     // bubblewrap reports here
     int filter;     // bubblewrap reads the system call filter here
-    int arguments;  // bubblewrap reads its arguments here: the program can read bubblewrap's command line, so that must
-                    // not contain paths
+    int arguments;  // bubblewrap reads its arguments here: the program can read its command line, which must therefore
+                    // contain no paths
 };
 
 struct BubblewrapCommand {
@@ -35,8 +35,8 @@ BubblewrapCommand bubblewrap_command(BubblewrapStyle style, const std::vector<st
 /// Return whether bubblewrap started the program, according to its status report.
 bool bubblewrap_started(const std::string& status_text);
 
-/// Return the most likely reason why bubblewrap does not work on this machine, and a remedy. `said` is bubblewrap's
-/// message.
-std::string why_no_bubblewrap(const std::string& said);
+/// Return the most likely reason why bubblewrap does not work on this machine, and a remedy. `output` is what
+/// bubblewrap printed.
+std::string why_no_bubblewrap(const std::string& output);
 
 }  // namespace warplab::sandbox

@@ -1,6 +1,6 @@
 #pragma once
-// The time that all processes of one submission may use together, for compiling, untimed calls and child processes.
-// Each step has its own limit, too; the budget catches submissions that repeatedly stay just below those.
+// The time that all processes of one submission may use together for compiling, untimed calls and child processes. Each
+// step also has its own limit; the budget stops submissions that repeatedly stay just below those limits.
 
 #include <mutex>
 

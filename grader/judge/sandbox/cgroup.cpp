@@ -69,8 +69,8 @@ std::map<std::string, std::string> own_groups() {
     return groups;
 }
 
-/// systemd marks a group whose processes may be divided into further groups. The root of a container's control groups
-/// is the container's as well; unlike the machine's root, it has a type.
+/// Return whether the processes of a group may be divided into further groups. systemd marks such groups. The root of a
+/// container's control groups also belongs to the container; unlike the machine's root, it has a type.
 bool is_delegated(const fs::path& folder) {
     if (folder == mounted) return fs::exists(folder / "cgroup.type");
     for (const char* mark : {"trusted.delegate", "user.delegate"})
@@ -78,7 +78,7 @@ bool is_delegated(const fs::path& folder) {
     return false;
 }
 
-/// Move the judge, and in a delegated group every process, such as `make`, into a group below the folder.
+/// Move the judge into a group below the folder; in a delegated group, move every process, such as `make`.
 void move_out_of(const fs::path& folder) {
     const fs::path own = folder / judges_own;
     mkdir(own.c_str(), 0755);
@@ -99,7 +99,7 @@ bool enable_below(const fs::path& folder) {
     };
     if (enable()) return true;
     if (folder == mounted && !is_delegated(folder)) return false;  // the root may have both processes and groups
-    const int attempts = is_delegated(folder) ? 10 : 1;            // a process that starts meanwhile is still in it
+    const int attempts = is_delegated(folder) ? 10 : 1;            // processes may start in it meanwhile
     for (int attempt = 0; attempt < attempts; ++attempt) {
         move_out_of(folder);
         if (enable()) return true;
@@ -272,7 +272,7 @@ ControlGroup::~ControlGroup() {
     join_files_.clear();
     for (const fs::path& folder : folders_)
         for (int attempt = 0; attempt < 50 && rmdir(folder.c_str()) != 0; ++attempt)
-            usleep(2000);  // the last processes are still dying
+            usleep(2000);  // the last processes have not ended yet
 }
 
 std::vector<int> ControlGroup::join_files() const {

@@ -1,7 +1,7 @@
 #pragma once
-// One control group around all processes of a sandbox: a limit on the memory of all of them together, a fair share of
-// the processors, a limit on their number, and their processor time, ended ones included. It lies below the judge's
-// own group, so that a cluster's limits on the judge hold for the sandbox too.
+// One control group for all processes of a sandbox. It limits their total memory and their number, gives them a fair
+// share of the processors, and counts their processor time, including that of ended processes. It lies below the
+// judge's own group, so that a cluster's limits on the judge also apply to the sandbox.
 
 #include <cstdint>
 #include <filesystem>

@@ -40,7 +40,7 @@ bool is_script(const fs::path& program) {
     return begin[0] == '#' && begin[1] == '!';
 }
 
-/// Return whether a program lies in /usr, which the sandbox shows as a whole. A link to it from elsewhere does not.
+/// Return whether a program lies in /usr, all of which the sandbox shows. A link from elsewhere does not count.
 bool is_of_system(const fs::path& program) {
     return lies_in(program, "/usr") && lies_in(real(program), "/usr") && !is_script(program);
 }
@@ -48,7 +48,7 @@ bool is_of_system(const fs::path& program) {
 /// Return the path by which the sandbox finds a program.
 fs::path path_in_sandbox(const fs::path& program) { return is_of_system(program) ? program : real(program); }
 
-/// Return a compiler's output; it is the machine's own program and runs without a sandbox.
+/// Return a compiler's output. It runs without a sandbox, because it is the machine's own program.
 std::string ask(const fs::path& compiler, const std::vector<std::string>& options) {
     std::vector<std::string> command = {compiler.string()};
     command.insert(command.end(), options.begin(), options.end());
@@ -107,7 +107,7 @@ std::vector<fs::path> include_folders(const std::string& words) {
 const std::vector<std::string> show_search = {"-E", "-v", "-x", "c++", "/dev/null"};
 
 /// Return whether a wrapper passes options to the driver, such as the location of its files. A wrapper that only starts
-/// the driver, such as a cache, is not needed.
+/// the driver, such as a cache, can be omitted.
 bool wrapper_is_needed(const fs::path& found, const fs::path& driver, const std::string& words) {
     if (!is_script(real(found))) return false;
     const std::vector<fs::path> of_driver = include_folders(ask(driver, show_search));

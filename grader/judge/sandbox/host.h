@@ -1,5 +1,5 @@
 #pragma once
-// The kind of machine that the judge runs on. Messages use it to name the command that helps there.
+// The kind of machine that the judge runs on, which determines the commands that messages suggest.
 
 namespace warplab::sandbox {
 

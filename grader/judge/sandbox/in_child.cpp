@@ -26,7 +26,7 @@ constexpr std::size_t max_answer_bytes = std::size_t{1} << 20;
 /// Join the strings, each with a terminating null character. A string that contains a null character ends there.
 std::string join(const std::vector<std::string>& strings) {
     std::string joined;
-    for (const std::string& one : strings) joined += one.substr(0, one.find('\0')) + '\0';
+    for (const std::string& text : strings) joined += text.substr(0, text.find('\0')) + '\0';
     return joined;
 }
 
@@ -46,7 +46,7 @@ bool write_all(int out, const std::string& text) {
     return true;
 }
 
-// No exception may leave this function: the child would then continue with the judge's code.
+// No exception may leave this function, because the child would then continue with the judge's code.
 [[noreturn]] void run_child(int out, const std::function<std::vector<std::string>()>& compute) noexcept {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     const rlimit no_core{0, 0};

@@ -1,6 +1,6 @@
 #pragma once
-// Runs a computation in a child process of the judge. The judge's own code processes data there that a submission
-// chose: if the data crashes the code or keeps it busy, only the result is lost, not the judge.
+// Runs a computation of the judge on data of a submission in a child process: if the data crashes the computation or
+// keeps it busy, the judge loses only the result.
 
 #include <functional>
 #include <optional>
@@ -10,7 +10,7 @@
 namespace warplab {
 
 /// Return the result of `compute`, at most 1 MB in total. Return nothing if it throws, crashes, or takes longer than
-/// `limit_s`. The child sees the judge's memory as it is now; its changes are lost.
+/// `limit_s`. The child works on a copy of the judge's memory; its changes are lost.
 std::optional<std::vector<std::string>> compute_in_child(double limit_s,
                                                          const std::function<std::vector<std::string>()>& compute);
 

@@ -14,7 +14,7 @@
 namespace warplab::sandbox {
 namespace {
 
-// Newer than the headers of the supported distributions.
+// These constants are newer than the headers of the supported distributions.
 constexpr std::uint64_t truncate_access = 1ull << 14;                 // version 3
 constexpr std::uint64_t refer_access = 1ull << 13;                    // version 2
 constexpr std::uint64_t tcp_access = 3;                               // version 4: bind and connect

@@ -24,7 +24,7 @@ namespace {
 struct Child {
     const Launch& what;
     sock_fprog filter{};
-    std::vector<int> descriptors;  // above every number they may become
+    std::vector<int> descriptors;  // copies with numbers above all that the child will use
     std::vector<char*> argv, environment;
     pid_t parent = getpid();
     const char* failed = nullptr;  // written by the child, read by the judge: the memory is shared until exec
@@ -127,7 +127,7 @@ std::vector<char*> pointers(const std::vector<std::string>& words) {
     return result;
 }
 
-/// Duplicate the descriptors to numbers that no dup2 of the child overwrites.
+/// Duplicate the descriptors to numbers that the child's dup2 calls do not overwrite.
 bool lift(const std::vector<int>& from, std::vector<int>& to) {
     for (int number : from) {
         const int copy = fcntl(number, F_DUPFD_CLOEXEC, 3 + static_cast<int>(from.size()));

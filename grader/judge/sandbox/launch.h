@@ -1,6 +1,6 @@
 #pragma once
-// Starts one program, whose properties are all set between clone and exec. The child borrows the judge's memory until
-// it execs (as posix_spawn does), so a judge that holds gigabytes starts programs as fast as a small one.
+// Starts one program, and sets all its properties between clone and exec. The child shares the judge's memory until it
+// execs (as with posix_spawn), so that a judge with gigabytes of memory starts programs as fast as a small one.
 
 #include <sys/resource.h>
 #include <sys/types.h>

@@ -37,8 +37,8 @@ std::vector<std::pair<int, rlim_t>> resource_limits(const Limits& limits) {
     // If the machine pipes core dumps to a program, which runs outside the sandbox, a limit of 0 does not keep the
     // kernel from starting it; only 1 does.
     constexpr rlim_t no_core_dump = 1;
-    // The kernel keeps memory for each timer, and counts timers per user: without a separate limit, a program takes
-    // all that the judge's user may have.
+    // The kernel counts timers per user: without a separate limit, a program could take all timers of the judge's
+    // user.
     constexpr rlim_t timers_and_signals = 1024;
     return {{RLIMIT_DATA, limits.memory_bytes},
             {RLIMIT_FSIZE, limits.file_bytes},

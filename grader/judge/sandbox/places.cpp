@@ -124,12 +124,13 @@ std::vector<std::string> clean_environment(bool gpu, bool only, const std::vecto
     std::vector<std::string> environment = more;  // first, because if a name occurs twice, the first value wins
     environment.insert(environment.end(), {std::string("PATH=") + search_path(), "HOME=/tmp", "LANG=C.UTF-8"});
     std::string libraries;
-    if (const char* ours = std::getenv("LD_LIBRARY_PATH")) libraries = ours;  // a cluster's compiler needs it
+    if (const char* own_libraries = std::getenv("LD_LIBRARY_PATH"))
+        libraries = own_libraries;  // a cluster's compiler needs it
     if (gpu)
         for (const auto& folder : driver_folders()) libraries += (libraries.empty() ? "" : ":") + folder.string();
     if (!libraries.empty()) environment.push_back("LD_LIBRARY_PATH=" + libraries);
-    // The program uses the judge's GPU. A number would also count GPUs that the program does not see; it sees all
-    // parts of its one GPU.
+    // The program uses the judge's GPU. A device number would be wrong, because it also counts GPUs that the program
+    // does not see. The program sees all parts of its GPU.
     const char* const gpus = std::getenv("CUDA_VISIBLE_DEVICES");
     if (gpu && gpus && (!only || std::string(gpus).starts_with("MIG-")))
         environment.push_back(std::string("CUDA_VISIBLE_DEVICES=") + gpus);

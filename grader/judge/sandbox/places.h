@@ -17,8 +17,8 @@ std::filesystem::path find_program(const std::string& name);
 const CompilerPlaces& gcc();
 const CompilerPlaces& nvcc();
 
-/// Return all folders outside /usr that the compilers and their tools read, such as a cluster's modules: their own
-/// folders, never the folder that holds a wrapper or a link to them.
+/// Return all folders outside /usr that the compilers and their tools read, such as a cluster's modules. These are the
+/// compilers' own folders, never the folder of a wrapper or a link to them.
 std::vector<std::filesystem::path> tool_folders();
 
 /// Return top-level folders of the system such as /bin and /lib64 (some are links into /usr).
@@ -27,7 +27,7 @@ std::vector<std::filesystem::path> system_folders();
 /// Return the files in /etc that programs need: the linker's configuration and Debian's alternatives.
 std::vector<std::filesystem::path> etc_files();
 
-/// Return the files of /proc that describe the kernel and the machine, not processes.
+/// Return the files of /proc that describe the kernel and the machine instead of processes.
 std::vector<std::filesystem::path> kernel_files();
 
 /// Return the device nodes of the driver and of one GPU, /dev/nvidiaN; of every GPU if `node` is empty.

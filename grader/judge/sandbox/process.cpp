@@ -112,7 +112,7 @@ struct Process::State {
     Descriptor ended_file;  // pidfd; absent before Linux 5.3, then the judge polls every 5 ms
     Descriptor output_end, status_end;
     Descriptor own_entry;                 // its entry in /proc; while it is open, the Landlock rule stays valid
-    std::uint64_t judges_peak_bytes = 0;  // until the child executes its program, its memory is the judge's
+    std::uint64_t judges_peak_bytes = 0;  // the child shares the judge's memory until it executes its program
     Clock::time_point started = Clock::now(), deadline = started, latest = started, latest_with_progress = started;
     Clock::time_point budget_ends = Clock::time_point::max();
     Clock::time_point window_began;                     // for measuring starvation
@@ -175,7 +175,7 @@ Process::State::Handed Process::State::enter_namespaces(sandbox::Launch& launch,
 Descriptor Process::State::enter_user(sandbox::Launch& launch, const Policy& policy) {
     if (geteuid() != 0) throw std::runtime_error("only root can run programs under another user id");
     user = sandbox::UnusedUser::take(policy.slot);
-    user->kill_all();  // kills the processes that a killed judge left behind
+    user->kill_all();  // processes that a killed judge left
     launch.uid = user->id();
     launch.limits.emplace_back(RLIMIT_NPROC, sandbox::process_limit(limits, sandbox::Counted::own_processes));
     launch.no_new_privileges = true;
@@ -269,8 +269,8 @@ void Process::State::set_deadline(double wall_s) {
     at_deadline.reset();
 }
 
-/// Return whether, after the deadline, the child gets more time: other processes starved its processes, or it makes
-/// progress. Measures again after each window.
+/// Return whether the child gets more time after the deadline, because other processes starved it or because it makes
+/// progress. Both are measured again after each window.
 bool Process::State::may_go_on() {
     if (Clock::now() >= latest || (budget && budget->spent())) return false;
     const auto time = Clock::now();
@@ -302,7 +302,7 @@ void Process::State::read_output() {
     }
 }
 
-/// After all processes were killed: read until the last writer has closed the pipe.
+/// Read until the last writer has closed the pipe. Call this after all processes have been killed.
 void Process::State::read_rest() {
     const auto until = after(Clock::now(), 1);
     while (output_end && Clock::now() < until) {
@@ -321,8 +321,8 @@ void Process::State::kill() {
     collect();
 }
 
-/// Kill the processes that an ended child left behind. (In a pid namespace none is left, except bubblewrap's own second
-/// process if bubblewrap was ended during its start.)
+/// Kill the processes that an ended child left. (In a pid namespace none is left, except bubblewrap's own second
+/// process if bubblewrap was killed during its start.)
 void Process::State::kill_rest() {
     if (level != SandboxLevel::uid) sandbox::kill_tree(mark);
     if (level == SandboxLevel::uid) {
@@ -343,7 +343,7 @@ void Process::State::collect() {
     pid_t waited;
     while ((waited = wait4(child, &status, 0, &usage)) < 0 && errno == EINTR) {
     }
-    if (waited < 0) status = SIGKILL;  // another thread waited for it: never treat that as success
+    if (waited < 0) status = SIGKILL;  // another thread has reaped it: never treat that as success
     kill_rest();
     collected = true;
     ended_file.reset();
@@ -378,7 +378,7 @@ void Process::State::interpret(int status, const rusage& usage) {
             result.why = result.output.empty() ? "the sandbox did not start" : result.output;
             return;
         }
-        if (result.status > 128 && result.status < 128 + NSIG) {  // bubblewrap's way to report a signal
+        if (result.status > 128 && result.status < 128 + NSIG) {  // bubblewrap reports signals in this way
             result.how = End::signaled;
             result.status -= 128;
         }
@@ -407,8 +407,8 @@ void Process::State::sleep_until(Clock::time_point until, int readable_fd) const
     poll(entries, count, std::max(wait_ms, 0));
 }
 
-/// Charge the budget with the time that the judge waits. Time in which other processes starve the child counts only in
-/// part, so that it extends a budget as much as a limit.
+/// Charge the budget for the time that the judge waits. Time in which other processes starve the child counts only in
+/// part: it extends the budget by the same factor as a limit.
 Process::Event Process::State::wait_for(double seconds, int readable_fd) {
     if (!budget) return wait_unbudgeted(seconds, readable_fd);
     const auto until = after(Clock::now(), seconds);

@@ -15,11 +15,11 @@
 
 namespace warplab {
 
-/// namespaces: bubblewrap, no network, own pid namespace; only the policy's paths are visible; as root, first switches
-/// to an unused uid.
-/// uid: for root if namespaces are refused: own uid, no_new_privs, Landlock.
+/// namespaces: bubblewrap without network, with a separate pid namespace; only the policy's paths are visible. As root,
+/// it first switches to an unused uid.
+/// uid: for root if namespaces are refused: a separate uid, no_new_privs, Landlock.
 /// Both have the same system call filter and an empty session keyring.
-/// none: limits only.
+/// none: only limits.
 enum class SandboxLevel { none, uid, namespaces };
 std::string_view sandbox_name(SandboxLevel level);  // "none", "uid", "namespace"
 
@@ -75,10 +75,11 @@ struct Ended {
     double cpu_s = 0;                  // the processor time of all its processes
     std::uint64_t peak_rss_bytes = 0;  // the peak of its largest process; 0: at most that of the judge itself
     std::string why;                   // not_started: what failed
-    bool made_progress = false;        // timed_out: until the end, so it had max_with_progress times the limit
+    bool made_progress = false;        // timed_out although it made progress, after max_with_progress times the limit
 };
 
-/// A running child. The destructor kills it and everything it started; so does the end of the thread that started it.
+/// A running child. The destructor kills it and all processes that it started, as does the end of the thread that
+/// started it.
 class Process {
   public:
     /// Start a program. `inherited`: descriptors that become 3, 4, … in the child, in this order; all others are
@@ -101,7 +102,7 @@ class Process {
     void restart_clock(double wall_s, std::function<bool()> makes_progress = nullptr);
 
     bool running() const;
-    void kill();         // all its processes, at once
+    void kill();         // all its processes, immediately
     void pause() const;  // stops all its processes until resume()
     void resume() const;
     Ended finish();              // waits (within the limits) until it has ended; safe to call twice

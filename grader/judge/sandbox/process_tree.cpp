@@ -42,8 +42,8 @@ bool belongs_to(pid_t process, uid_t user) {
     return false;
 }
 
-/// Return the processor time of a process, with its ended threads and the children that it waited for: otherwise a
-/// program could hide its work in short threads, and seem starved by others.
+/// Return the processor time of a process, including ended threads and the children that it waited for. Otherwise, a
+/// program could hide its work in short threads and seem starved by others.
 double used_s(const std::string& process) {
     const std::string stat = read_file("/proc/" + process + "/stat");
     std::istringstream fields(stat.substr(std::min(stat.rfind(')'), stat.size() - 1) + 1));
@@ -55,7 +55,7 @@ double used_s(const std::string& process) {
     return (user + system + children_user + children_system) / static_cast<double>(sysconf(_SC_CLK_TCK));
 }
 
-/// Add the time on a processor, and each thread's nanoseconds ready without one.
+/// Add the time on a processor, and the nanoseconds for which each thread was ready without one.
 void add_processor_time(const std::string& process, ProcessorTime& sum) {
     sum.used_s += used_s(process);
     std::error_code error;

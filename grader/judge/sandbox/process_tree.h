@@ -1,6 +1,7 @@
 #pragma once
-// A child and everything it started, if no pid namespace holds them together (yet). Processes whose parent has ended
-// become children of the judge: at level `uid` they are identified by their user, else by a mark in their environment.
+// A child and all processes that it started, if they are not (yet) in a common pid namespace. Processes whose parent
+// has ended become children of the judge. At level `uid` they are identified by their user, otherwise by a mark in
+// their environment.
 
 #include <sys/types.h>
 
@@ -17,11 +18,11 @@ void adopt_orphans();
 /// Return NAME=value to start the child with; different for every child.
 std::string new_mark();
 
-/// Kill the processes that an ended child left behind: the orphans with its mark, and all below them.
+/// Kill the processes that an ended child left: the orphans with its mark, and all their descendants.
 void kill_tree(const std::string& mark);
 
-/// Seconds that a living process tree ran, with its ended threads, and for each living thread the seconds that it was
-/// ready but did not run.
+/// The processor time of a living process tree, including ended threads, and for each living thread the seconds for
+/// which it was ready but did not run.
 struct ProcessorTime {
     double used_s = 0;
     std::map<pid_t, double> waited_s;
@@ -32,11 +33,10 @@ ProcessorTime processor_time(pid_t root);
 /// than half a processor, and one of its threads was ready to run for half of the time without getting one.
 bool was_starved(const ProcessorTime& before, const ProcessorTime& now, double seconds);
 
-/// Send a signal to a living process and all below it, parents first.
+/// Send a signal to a living process and all its descendants, parents first.
 void signal_tree(pid_t root, int signal);
 
-/// Wait for a user's orphans, all of which have been killed: until they are reaped, they count against the user's
-/// limit.
+/// Reap a user's orphans, all of which have been killed: until then, they count against the user's limit.
 void reap_orphans(uid_t user);
 
 }  // namespace warplab::sandbox

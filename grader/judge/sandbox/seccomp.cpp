@@ -34,8 +34,9 @@ constexpr auto memory_calls =
     "mmap mmap2 munmap mprotect mremap madvise brk msync mincore mlock mlock2 munlock mlockall munlockall "
     "membarrier memfd_create get_mempolicy set_mempolicy mbind pkey_alloc pkey_free pkey_mprotect";
 
-// No call evicts files from the page cache, shows which of their pages are in it, or locks files: every program on the
-// machine can observe this, so a program that reads hidden data could use it to send the data to a later program.
+// The list contains no call that evicts files from the page cache, shows which of their pages are cached, or locks
+// files: any program on the machine can observe these effects, so a program that reads hidden data could use them to
+// send the data to a later program.
 constexpr auto file_calls =
     "read write readv writev pread64 pwrite64 preadv pwritev open openat openat2 creat close "
     "close_range dup dup2 dup3 lseek _llseek stat fstat lstat newfstatat statx statfs fstatfs "
@@ -172,7 +173,7 @@ void allow_running(Builder& filter, bool gpu) {
     if (!gpu) return;
     filter.allow(gpu_calls);
     for (const auto& [mask, value] : driver_requests) filter.allow("ioctl", {SCMP_A1(SCMP_CMP_MASKED_EQ, mask, value)});
-    // The driver makes a socket with every context and listens on it. Nothing can connect to it or send on it.
+    // The driver makes a socket for every context and listens on it. No process can connect to it or send on it.
     constexpr unsigned without_flags = 0xf;
     filter.allow("socket", {SCMP_A0(SCMP_CMP_EQ, AF_UNIX), SCMP_A1(SCMP_CMP_MASKED_EQ, without_flags, SOCK_SEQPACKET)});
 }

@@ -1,6 +1,6 @@
 #pragma once
-// The system calls that a sandboxed program may make, at both levels: an allow list, built with libseccomp. The kernel
-// answers every other call as if it did not exist.
+// The allow list of system calls for sandboxed programs at both levels, built with libseccomp. The kernel answers every
+// other call as if it did not exist.
 
 #include <linux/filter.h>
 
@@ -12,8 +12,8 @@ namespace warplab::sandbox {
 
 using SeccompFilter = std::vector<sock_filter>;
 
-/// Return the filter for a policy's activity. The compiler may start programs; the runner may start only threads, so it
-/// is one process, and its end ends everything. Throws std::runtime_error if libseccomp cannot build the filter.
+/// Return the filter for a policy's activity. The compiler may start programs; the runner may start only threads, so
+/// that it remains a single process. Throw std::runtime_error if libseccomp cannot build the filter.
 const SeccompFilter& seccomp_filter(Activity activity, bool gpu);
 
 }  // namespace warplab::sandbox

@@ -25,24 +25,24 @@ std::string try_level(SandboxLevel level) {
     return ended.output.empty() ? "/bin/true does not run in it" : first_line(ended.output);
 }
 
-Support offer;  // the answer of `support` while it is being determined
+Support offer;  // the result of `support` while it is being determined
 
 void try_namespaces(std::string& why) {
     if (find_program("bwrap").empty()) {
         why = why_no_bubblewrap("");
         return;
     }
-    std::string said;
+    std::string why_not;
     for (const auto style : {BubblewrapStyle::root_first, BubblewrapStyle::user_first}) {
         if (style == BubblewrapStyle::root_first && geteuid() != 0) continue;
         offer.style = style;
-        said = try_level(SandboxLevel::namespaces);
-        if (said.empty()) {
+        why_not = try_level(SandboxLevel::namespaces);
+        if (why_not.empty()) {
             offer.offered.level = SandboxLevel::namespaces;
             return;
         }
     }
-    why = why_no_bubblewrap(said);
+    why = why_no_bubblewrap(why_not);
 }
 
 void try_user(std::string& why) {
@@ -52,16 +52,17 @@ void try_user(std::string& why) {
     }
     const std::string does_not_work = " A separate user id does not work either";
     if (landlock_version() == 0) {
-        why += does_not_work +
-               ": this kernel has no Landlock, or the container blocks it, so graded code could read whatever any "
-               "user may read. This needs Linux 5.13 or newer with \"landlock\" in lsm= on the kernel's command line.";
+        why +=
+            does_not_work +
+            ": this kernel has no Landlock, or the container blocks it, so graded code could read all files that any "
+            "user may read. This needs Linux 5.13 or newer with \"landlock\" in lsm= on the kernel's command line.";
         return;
     }
-    if (const std::string said = try_level(SandboxLevel::uid); !said.empty()) {
+    if (const std::string why_not = try_level(SandboxLevel::uid); !why_not.empty()) {
         why += fmt::format(
             "{} ({}); in a container it takes --cap-add SETUID --cap-add SETGID, user ids up to 61183 "
             "and a seccomp profile that allows it.",
-            does_not_work, said);
+            does_not_work, why_not);
         return;
     }
     offer.offered.level = SandboxLevel::uid;
@@ -70,7 +71,7 @@ void try_user(std::string& why) {
 }  // namespace
 
 const Support& support() {
-    static std::recursive_mutex mutex;  // trying a level requires the style
+    static std::recursive_mutex mutex;  // trying a level calls this function again, for the style
     static bool tried = false;
     const std::lock_guard lock(mutex);
     if (tried) return offer;

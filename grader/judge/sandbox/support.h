@@ -1,5 +1,5 @@
 #pragma once
-// The sandbox levels that this machine supports, tried once.
+// Determines once which sandbox levels this machine supports.
 
 #include "grader/judge/sandbox/bubblewrap.h"
 #include "grader/judge/sandbox/process.h"

@@ -41,8 +41,8 @@ Descriptor lock_user(uid_t id) {
     return file;
 }
 
-/// Run in a separate process: becomes that user permanently and kills all of its processes at once, so that none can
-/// fork away. All three ids must have changed: with a real id of root, kill(-1) would reach every process.
+/// Become that user permanently and kill all of its processes with one call, so that none can escape by forking. Runs
+/// in a separate process. All three ids must have changed: with a real id of root, kill(-1) would reach every process.
 [[noreturn]] void become_and_kill(uid_t id) noexcept {
     if (syscall(SYS_setgroups, 0, nullptr) != 0 || syscall(SYS_setresgid, id, id, id) != 0 ||
         syscall(SYS_setresuid, id, id, id) != 0)
@@ -79,8 +79,8 @@ void kill_abandoned_processes() {
         if (const Descriptor lock = lock_user(user); lock) kill_processes_of(user);
 }
 
-/// Run in a separate process: waits until the judge has ended for any reason, then kills the processes of users that no
-/// living judge holds. No exception may leave it, because the judge's code would then continue in this process.
+/// Wait until the judge has ended for any reason, then kill the processes of users that no living judge holds. Runs in
+/// a separate process. No exception may leave it, because the judge's code would then continue in this process.
 [[noreturn]] void keep(int judges_end, pid_t judge) noexcept {
     setsid();
     if (judges_end != 3) dup2(judges_end, 3);
@@ -98,8 +98,7 @@ void kill_abandoned_processes() {
     _exit(0);
 }
 
-/// Start the keeper, because a killed judge cannot end its children, and the kernel ends only a compiler's first
-/// process.
+/// Start the keeper. A killed judge cannot kill its children, and the kernel kills only a compiler's first process.
 void start_keeper() {
     static std::once_flag once;
     std::call_once(once, [] {

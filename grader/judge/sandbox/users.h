@@ -1,5 +1,5 @@
 #pragma once
-// User ids that each serve one sandboxed program at a time. Needs root.
+// Reserves user ids, each for one sandboxed program at a time. Needs root.
 
 #include <sys/types.h>
 

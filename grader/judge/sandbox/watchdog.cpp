@@ -19,7 +19,7 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
-constexpr int interruption = SIGURG;  // ignored by default, so other uses of it are not harmed
+constexpr int interruption = SIGURG;  // ignored by default, so this does not affect other uses of the signal
 constexpr auto between_interruptions = std::chrono::milliseconds(50);
 constexpr auto patience = std::chrono::seconds(20);  // after the deadline
 
@@ -49,7 +49,7 @@ class Watcher {
 
     void remove(const Watchdog* guard) {
         const std::lock_guard lock(mutex_);
-        watched_.remove_if([&](const Watched& one) { return one.guard == guard; });
+        watched_.remove_if([&](const Watched& call) { return call.guard == guard; });
     }
 
   private:
@@ -72,10 +72,10 @@ class Watcher {
         for (;;) {
             if (watched_.empty()) changed_.wait(lock);
             auto next = Clock::now() + patience;
-            for (const Watched& one : watched_) {
-                if (Clock::now() >= one.deadline + patience) give_up(one.doing);
-                if (Clock::now() >= one.deadline) pthread_kill(one.thread, interruption);
-                next = std::min(next, std::max(one.deadline, Clock::now() + between_interruptions));
+            for (const Watched& call : watched_) {
+                if (Clock::now() >= call.deadline + patience) give_up(call.doing);
+                if (Clock::now() >= call.deadline) pthread_kill(call.thread, interruption);
+                next = std::min(next, std::max(call.deadline, Clock::now() + between_interruptions));
             }
             changed_.wait_until(lock, next);
         }

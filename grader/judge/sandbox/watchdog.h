@@ -1,7 +1,7 @@
 #pragma once
-// Watches the judge's system calls that depend on a submission: waiting for a killed process, closing its descriptors.
-// They normally return at once; if one does not, the watchdog interrupts it. If even that does not help (the kernel
-// itself hangs), it ends the judge with a message instead of waiting for hours.
+// Watches the judge's system calls that depend on a submission, such as waiting for a killed process and closing its
+// descriptors. They normally return at once; the watchdog interrupts a call that does not. If that does not help,
+// because the kernel itself hangs, it ends the judge with a message.
 
 #include <chrono>
 
@@ -16,7 +16,7 @@ class Watchdog {
     Watchdog(const Watchdog&) = delete;
     Watchdog& operator=(const Watchdog&) = delete;
 
-    /// Return whether the limit has passed: if so, do not repeat a call that was interrupted.
+    /// Return whether the limit has passed. If so, do not repeat an interrupted call.
     bool overdue() const;
 
   private:

@@ -20,7 +20,7 @@ std::size_t bracket_before(const std::string& text, std::size_t end) {
     return std::string::npos;
 }
 
-/// An array, possibly a row of one: tile[t / 32].
+/// An array or a row of an array, such as tile[t / 32].
 struct Indexed {
     std::string words;  // "halo->tile[t / 32]"
     std::string name;   // "tile"
@@ -80,7 +80,7 @@ bool may_declare(std::string_view before) {
     return before.find("__shared__") != before.npos || before.find("__constant__") != before.npos;
 }
 
-/// Return the numbers of dimensions with which arrays of this name are declared.
+/// Return the numbers of dimensions in the declarations of arrays with this name.
 std::set<int> declared_dimensions(const std::string& text, const std::string& name) {
     std::set<int> all;
     for (std::size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + name.size())) {

@@ -1,5 +1,5 @@
 #pragma once
-// The names of arrays in a student's line.
+// Finds the names of arrays in a line of the student's file.
 
 #include <cstdint>
 #include <string>
@@ -13,9 +13,8 @@ struct IndexPlace {
     std::string type;          // the array's type: "int [8][32]"
 };
 
-/// Return the array that the index belongs to: "tile", "halo->tile[t / 32]". `text`: the student's file, whose
-/// declarations show which arrays of the line have as many dimensions as the type. Return an empty string if this is
-/// not clear.
+/// Return the array that the index belongs to, such as "tile" or "halo->tile[t / 32]"; empty if it is ambiguous. `text`
+/// is the student's file, whose declarations show which arrays of the line have the dimensions of the type.
 std::string indexed_array(const IndexPlace& index, const std::string& text);
 
 }  // namespace warplab

@@ -85,10 +85,10 @@ std::string with_article(const std::string& name) { return (std::strchr("AHLR", 
 
 Counted all_of(const std::vector<Counted>& datasets) {
     Counted all;
-    for (const Counted& one : datasets) {
-        all.accesses.insert(all.accesses.end(), one.accesses.begin(), one.accesses.end());
-        all.launches.insert(all.launches.end(), one.launches.begin(), one.launches.end());
-        all.least_bytes += one.least_bytes;
+    for (const Counted& dataset : datasets) {
+        all.accesses.insert(all.accesses.end(), dataset.accesses.begin(), dataset.accesses.end());
+        all.launches.insert(all.launches.end(), dataset.launches.begin(), dataset.launches.end());
+        all.least_bytes += dataset.least_bytes;
     }
     return all;
 }
@@ -150,14 +150,14 @@ double counter_value(Counter counter, const Counted& counted) {
     RequestCounts sum{};
     std::uint64_t accesses = 0, atomics = 0, blocks = 0;
     double bytes = 0;  // the accesses' bytes
-    for (const AccessCounts& one : counted.accesses) {
-        if (static_cast<MemoryKind>(one.kind) != (of_shared ? MemoryKind::shared : MemoryKind::device)) continue;
-        sum += one;
-        if (one.atomic) {
-            atomics += one.accesses;
+    for (const AccessCounts& counts : counted.accesses) {
+        if (static_cast<MemoryKind>(counts.kind) != (of_shared ? MemoryKind::shared : MemoryKind::device)) continue;
+        sum += counts;
+        if (counts.atomic) {
+            atomics += counts.accesses;
         } else {
-            accesses += one.accesses;
-            bytes += static_cast<double>(one.accesses) * one.width;
+            accesses += counts.accesses;
+            bytes += static_cast<double>(counts.accesses) * counts.width;
         }
     }
     for (const LaunchCounts& launch : counted.launches) blocks += launch.blocks;
@@ -223,17 +223,17 @@ std::string limit_words(const LimitOutcome& outcome) {
 
 std::vector<LineSummary> summarize_lines(const std::vector<LineCounts>& counts) {
     std::map<int, LineSums> sums;
-    for (const LineCounts& one : counts) {
-        LineSums& line = sums[one.line];
-        (one.kind == MemoryKind::device ? line.device : line.near) += one.all;
-        if (one.atomic) line.atomic += one.all;
-        line.all += one.all;
+    for (const LineCounts& line_counts : counts) {
+        LineSums& line = sums[line_counts.line];
+        (line_counts.kind == MemoryKind::device ? line.device : line.near) += line_counts.all;
+        if (line_counts.atomic) line.atomic += line_counts.all;
+        line.all += line_counts.all;
     }
     std::vector<LineSummary> lines;
     for (const auto& [line, of_line] : sums) lines.push_back(summarize(line, of_line));
-    double most = 1;
-    for (const LineSummary& line : lines) most = std::max(most, line.heat);
-    for (LineSummary& line : lines) line.heat /= most;
+    double max_heat = 1;
+    for (const LineSummary& line : lines) max_heat = std::max(max_heat, line.heat);
+    for (LineSummary& line : lines) line.heat /= max_heat;
     return lines;
 }
 

@@ -25,8 +25,7 @@ struct Counted {
 
 Counted all_of(const std::vector<Counted>& datasets);
 
-/// Return the bytes of the sectors that all requests to device memory touch. Requests that were not inspected are
-/// assumed to be like those that were.
+/// Return the bytes of the sectors that all requests to device memory touch, extrapolated from the inspected requests.
 double device_bytes(const std::vector<AccessCounts>& accesses);
 
 /// Launches of one kernel with one block shape, and the number of blocks and threads resident at once on a
@@ -65,10 +64,10 @@ struct LineSummary {
     bool many_clashes() const { return clashes && *clashes >= 4; }
 };
 
-/// Return a counter's value, summed over all kernels: device_bytes divided by the minimum; the bytes that threads
-/// individually load from and store to device memory, divided by the minimum; their loads and stores for each 16 bytes;
-/// atomics on device memory for each block; sectors divided by the minimum of sectors; passes for each request to
-/// shared memory; the share of idle lanes in those requests. The value is 0 if there were no such accesses.
+/// Return a counter's value, summed over all kernels; 0 if there were no such accesses. The counters are: device_bytes
+/// divided by the minimum; the bytes that threads individually load from and store to device memory, divided by the
+/// minimum; their loads and stores per 16 bytes; atomics on device memory per block; sectors divided by their minimum;
+/// passes per request to shared memory; the share of idle lanes in these requests.
 double counter_value(Counter counter, const Counted& counted);
 
 /// A stage's limit, and the counted value.

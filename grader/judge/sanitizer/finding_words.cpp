@@ -468,16 +468,16 @@ std::string race_with_itself(const RawFinding& f) {
     if (f.now.writes && f.before.writes)
         return fmt::format("Many threads write one element: use {}, or let one thread do it.", atomic);
     const char* const barrier = barrier_between(f);
-    const std::string many = fmt::format("If many threads update one element, use {}.", atomic),
+    const std::string many_threads = fmt::format("If many threads update one element, use {}.", atomic),
                       turns =
                           "between a read and a write of another thread, for example between two iterations of a loop";
-    if (is_in_shared(f)) return fmt::format("A barrier belongs {}: {}. {}", turns, barrier, many);
-    return fmt::format("{} If each thread has its own, put a barrier {}: {}.", many, turns, barrier);
+    if (is_in_shared(f)) return fmt::format("A barrier belongs {}: {}. {}", turns, barrier, many_threads);
+    return fmt::format("{} If each thread has its own, put a barrier {}: {}.", many_threads, turns, barrier);
 }
 
 void count_same_values(Finding& found) {
-    constexpr std::uint64_t many = 1000;
-    if (found.count < many)
+    constexpr std::uint64_t repeated_work = 1000;
+    if (found.count < repeated_work)
         found.hint = "";
     else if (!found.hint.empty())
         found.message = fmt::format(

@@ -26,9 +26,9 @@ SourceLines look_up(const StageRun& run, const std::vector<std::uint64_t>& count
     return lines;
 }
 
-/// Drop findings that follow from another finding at the same line and add no information. A line with a race may also
-/// read too early, read while an atomic updates, or write a value that is already there. A line with a wrong mask may
-/// also miss a lane. A line with an index beyond its array may access anything there.
+/// Drop findings that are consequences of another finding on the same line. A line with a race may also read too early,
+/// read while an atomic updates, or write a value that is already there. A line with a wrong mask may also lack a lane.
+/// A line with an index beyond its array may access anything there.
 void drop_consequences(std::vector<Finding>& all) {
     std::set<int> racing, masked, beyond;
     for (const Finding& d : all) {
@@ -49,8 +49,8 @@ void drop_consequences(std::vector<Finding>& all) {
 
 bool is_race(const Finding& d) { return d.cause == cause::race || d.cause == cause::atomic_race; }
 
-/// Sort notes last. If there is an access out of bounds, sort races before the notes, because the access
-/// may have caused all of them.
+/// Sort notes last. If there is an access out of bounds, sort races directly before the notes, because the access may
+/// have caused all of them.
 void sort_by_likelihood(std::vector<Finding>& all) {
     const bool strays = std::ranges::any_of(all, [](const auto& d) { return d.cause == cause::out_of_bounds; });
     const auto rank = [&](const Finding& d) { return d.note ? 2 : strays && is_race(d) ? 1 : 0; };

@@ -26,7 +26,7 @@ struct Inspected {
                 wrong_hint = {};  // the dataset with wrong outputs, the reason, and what to try
 };
 
-/// Describe it in the format that `inspect --json` writes and grader/python/journal/inspection.py reads.
+/// Return the inspection in the format that `inspect --json` writes and grader/python/journal/inspection.py reads.
 Inspection describe_inspection(const Inspected& found);
 
 }  // namespace warplab

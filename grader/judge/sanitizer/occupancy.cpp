@@ -75,8 +75,8 @@ int blocks_by_shared(const Gpu& gpu, long long shared_bytes) {
     return taken ? gpu.shared_bytes / taken : INT_MAX;
 }
 
-/// Return how many blocks the registers allow. Registers are allocated to whole warps, 256 at a time, and each quarter
-/// of the multiprocessor has its own.
+/// Return the number of blocks that the registers allow. Registers are allocated to whole warps, 256 at a time, and
+/// each quarter of the multiprocessor has separate registers.
 int blocks_by_registers(const Gpu& gpu, int warps, int registers) {
     if (registers == 0) return INT_MAX;
     if (registers > 255) return 0;
@@ -114,10 +114,10 @@ Occupancy occupancy(const Gpu& gpu, int threads_per_block, long long shared_byte
                   {blocks_by_registers(gpu, warps, registers), "registers"},
                   {blocks_by_shared(gpu, shared_bytes), "shared memory"},
                   {gpu.blocks, "the number of blocks"}};
-    const auto& least =
+    const auto& tightest =
         *std::ranges::min_element(limits, [](const auto& a, const auto& b) { return a.blocks < b.blocks; });
-    const int threads = least.blocks * threads_per_block;
-    return {least.blocks, threads, static_cast<double>(least.blocks * warps * warp) / gpu.threads, least.what};
+    const int threads = tightest.blocks * threads_per_block;
+    return {tightest.blocks, threads, static_cast<double>(tightest.blocks * warps * warp) / gpu.threads, tightest.what};
 }
 
 }  // namespace warplab

@@ -1,6 +1,6 @@
 #pragma once
-// Computes how many threads of a kernel fit on a multiprocessor of a real GPU at the same time, and what limits them.
-// Needs no GPU.
+// Computes how many threads of a kernel fit on a multiprocessor of a real GPU at the same time, and what limits that
+// number. Needs no GPU.
 
 #include <string>
 

@@ -56,7 +56,7 @@ Counted take_counts(StageRun& run, const Dataset& dataset) {
             run.oracle.cost(problem).bound_bytes * static_cast<double>(std::exchange(run.calls, 0))};
 }
 
-/// Note a doubt if a passed dataset launches different kernels than without the sanitizer.
+/// Record a doubt if a passed dataset launches different kernels than without the sanitizer.
 void compare_launches(StageRun& run, const Check& check, const LaunchDigests& expected) {
     const auto digests = std::exchange(run.launch_digests, {});
     const auto other = expected.find(check.dataset);

@@ -28,7 +28,7 @@ bool is_quick(const StageRun& run, const Dataset& dataset);
 Parts split_small(const StageRun& run, const std::vector<const Dataset*>& datasets);
 
 struct SanitizerTask {
-    enum class Stop {  // early, which a deadlock does in any case
+    enum class Stop {  // when to stop early; a deadlock always stops the run
         never,
         when_slow,  // at a dataset that fails after a long time: the others would take as long
         when_found  // also at the first finding that is not a note

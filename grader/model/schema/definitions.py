@@ -1,4 +1,4 @@
-"""Reads the schemas of this folder as types with fields. generate.py writes the types as C++, and
+"""Reads the schemas of this folder as types with fields. generate.py writes these types in C++, and
 grader/python/common/schema_types.py makes dataclasses of them.
 
 A schema's root and each of its $defs that is an object is a type, and so is an enum without "type". Readers check
@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 FOLDER = Path(__file__).resolve().parent
-REQUIRED = object()  # stands for the missing default of a field
+REQUIRED = object()  # the default of a field that has none
 PLAIN = {"string": "text", "boolean": "flag", "integer": "integer", "number": "number", "object": "integers_by_name"}
 
 
@@ -73,12 +73,12 @@ def list_types(schema: str) -> list[Type]:
     """Return all types of a schema, each after the types of its fields."""
     found: dict[str, Type] = {}
 
-    def add(one: Type) -> None:
-        for field in one.fields:
+    def add(entry: Type) -> None:
+        for field in entry.fields:
             is_own = field.of and field.of.schema == schema and "::" not in field.of.name
             if is_own and field.of.name not in found:
                 add(field.of)
-        found[one.name] = one
+        found[entry.name] = entry
 
     for name, node in load(schema).get("$defs", {}).items():
         if is_type(node) and camel(name) not in found:
@@ -94,7 +94,7 @@ def is_type(node: dict[str, Any]) -> bool:
 
 def make_type(schema: str, name: str, node: dict[str, Any]) -> Type:
     words = [] if "properties" in node else node["enum"]
-    fields = [make_field(schema, name, key, one, node) for key, one in node.get("properties", {}).items()]
+    fields = [make_field(schema, name, key, entry, node) for key, entry in node.get("properties", {}).items()]
     initial = node.get("default", words[0] if words else "")
     return Type(schema, name, fields, words, initial, "string" in node.get("type", ""), node["description"])
 
@@ -114,7 +114,7 @@ def make_field(schema: str, owner: str, key: str, node: dict[str, Any], parent: 
                 kind, of = ("object" if "properties" in inner else "enum"), find_type(place, name)
         elif "anyOf" in inner:
             nullable = nullable or {"type": "null"} in inner["anyOf"]
-            words = any("enum" in one for one in inner["anyOf"])
+            words = any("enum" in entry for entry in inner["anyOf"])
             inner = inner["anyOf"][0]
             if words:
                 kind = "number_or_word"
@@ -123,7 +123,7 @@ def make_field(schema: str, owner: str, key: str, node: dict[str, Any], parent: 
         elif "enum" in inner and "type" not in inner:
             kind, of = "enum", make_type(place, f"{owner}::{camel(key)}", inner)
         else:
-            kind = PLAIN[next(one for one in as_list(inner["type"]) if one != "null")]
+            kind = PLAIN[next(entry for entry in as_list(inner["type"]) if entry != "null")]
             kind = "natural" if inner.get("format") == "uint64" else kind
         nullable = nullable or "null" in as_list(inner.get("type", ""))
         bounds = {**{word: inner[word] for word in ("minimum", "maximum") if word in inner}, **bounds}

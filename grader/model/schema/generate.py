@@ -104,35 +104,35 @@ def is_nested(field: Field) -> bool:
     return field.kind == "enum" and "::" in field.of.name
 
 
-def write_enum(one: Type) -> str:
-    return f"enum class {one.name.split('::')[-1]} {{ {', '.join(one.words)} }};\n"
+def write_enum(entry: Type) -> str:
+    return f"enum class {entry.name.split('::')[-1]} {{ {', '.join(entry.words)} }};\n"
 
 
-def write_names(one: Type) -> str:
-    variable = snake(one.name.split("::")[-1])
-    words = ", ".join(f'"{word}"' for word in one.words)
+def write_names(entry: Type) -> str:
+    variable = snake(entry.name.split("::")[-1])
+    words = ", ".join(f'"{word}"' for word in entry.words)
     return (
-        f"constexpr std::array<std::string_view, {len(one.words)}> names_of({one.name}) {{ return {{{words}}}; }}\n"
-        f"constexpr std::string_view {variable}_name({one.name} {variable}) {{\n"
+        f"constexpr std::array<std::string_view, {len(entry.words)}> names_of({entry.name}) {{ return {{{words}}}; }}\n"
+        f"constexpr std::string_view {variable}_name({entry.name} {variable}) {{\n"
         f"    return names_of({variable}).at(static_cast<std::size_t>({variable}));\n}}\n\n"
     )
 
 
-def write_struct(one: Type) -> Iterator[str]:
-    own = [field.of for field in one.fields if is_nested(field)]
-    yield comment(one.about, "") + f"struct {one.name} {{\n"
+def write_struct(entry: Type) -> Iterator[str]:
+    own = [field.of for field in entry.fields if is_nested(field)]
+    yield comment(entry.about, "") + f"struct {entry.name} {{\n"
     for enum in own:
         yield comment(enum.about, "    ") + "    " + write_enum(enum)
-    for field in one.fields:
+    for field in entry.fields:
         yield "" if is_nested(field) else comment(field.about, "    ")
         if field.derived:
             yield f"    {cpp_type(field)} {field.key}() const;\n"
         else:
             yield f"    {cpp_type(field)} {field.key} = {initial_value(field)};\n"
-    yield f"}};\nJson to_json(const {one.name}& value);\nvoid from_json(const JsonNode& node, {one.name}& value);\n"
-    if one.accepts_text:
+    yield f"}};\nJson to_json(const {entry.name}& value);\nvoid from_json(const JsonNode& node, {entry.name}& value);\n"
+    if entry.accepts_text:
         yield "/// Read the text of an earlier version.\n"
-        yield f"void from_text(const std::string& text, {one.name}& value);\n"
+        yield f"void from_text(const std::string& text, {entry.name}& value);\n"
     yield "\n"
     for enum in own:
         yield write_names(enum)
@@ -149,9 +149,9 @@ def differs_from_default(field: Field, value: str) -> str:
     return f"{value} != {initial_value(field)}"
 
 
-def write_writer(one: Type) -> Iterator[str]:
-    yield f"Json to_json(const {one.name}& value) {{\n    Json json = Json::object();\n"
-    for field in one.fields:
+def write_writer(entry: Type) -> Iterator[str]:
+    yield f"Json to_json(const {entry.name}& value) {{\n    Json json = Json::object();\n"
+    for field in entry.fields:
         value = f"value.{field.key}" + ("()" if field.derived else "")
         write = f'json["{field.key}"] = to_json({value}{bounds(field)});\n'
         if field.internal:
@@ -160,12 +160,12 @@ def write_writer(one: Type) -> Iterator[str]:
     yield "    return json;\n}\n\n"
 
 
-def write_reader(one: Type) -> Iterator[str]:
-    yield f"void from_json(const JsonNode& node, {one.name}& value) {{\n"
-    if one.accepts_text:
+def write_reader(entry: Type) -> Iterator[str]:
+    yield f"void from_json(const JsonNode& node, {entry.name}& value) {{\n"
+    if entry.accepts_text:
         yield "    if (node.value().is_string()) return from_text(to_harmless(node.text()), value);\n"
     yield "    node.require_object();\n"
-    for field in one.fields:
+    for field in entry.fields:
         if field.derived or field.internal:
             continue
         arguments = f"value.{field.key}{bounds(field)}"
@@ -177,16 +177,20 @@ def write_reader(one: Type) -> Iterator[str]:
 
 
 def write_header(schema: str, types: list[Type]) -> str:
-    others = sorted({field.of.schema for one in types for field in one.fields if field.of} - {schema})
+    others = sorted({field.of.schema for entry in types for field in entry.fields if field.of} - {schema})
     includes = "".join(f'#include "generated/{other}.h"\n' for other in others)
     parts: list[str] = []
-    for one in types:
-        parts += [comment(one.about, "") + write_enum(one) + write_names(one)] if one.words else write_struct(one)
+    for entry in types:
+        parts += (
+            [comment(entry.about, "") + write_enum(entry) + write_names(entry)] if entry.words else write_struct(entry)
+        )
     return HEADER.format(schema=schema, includes=includes, types="".join(parts))
 
 
 def write_source(schema: str, types: list[Type]) -> str:
-    functions = [part for one in types if one.fields for write in (write_writer, write_reader) for part in write(one)]
+    functions = [
+        part for entry in types if entry.fields for write in (write_writer, write_reader) for part in write(entry)
+    ]
     return SOURCE.format(schema=schema, functions="".join(functions))
 
 

@@ -70,215 +70,227 @@ def make_parser() -> argparse.ArgumentParser:
     add_export(verbs)
     add_remote(verbs)
     add_verb(verbs, "report", report, "write gradebook.csv, feedback/ and report.html again")
-    one = add_verb(verbs, "history", history, "show all grades of a student with their reasons, and all decisions")
-    one.add_argument("--student", action="append", required=True, help="a student; can be repeated")
+    history_parser = add_verb(
+        verbs, "history", history, "show all grades of a student with their reasons, and all decisions"
+    )
+    history_parser.add_argument("--student", action="append", required=True, help="a student; can be repeated")
     add_verb(verbs, "status", status, "show the state of the batch, failures of the judge first")
     return parser
 
 
 def add_grade(verbs: Verbs) -> None:
-    one = verbs.add_parser("grade", help="grade the new hand-ins in a folder or an archive")
-    one.add_argument("submissions", type=Path, help="a folder, or a zip from Canvas or Moodle")
-    add_judging(one)
-    one.set_defaults(run=grade)
-    add_running(one)
+    parser = verbs.add_parser("grade", help="grade the new hand-ins in a folder or an archive")
+    parser.add_argument("submissions", type=Path, help="a folder, or a zip from Canvas or Moodle")
+    add_judging(parser)
+    parser.set_defaults(run=grade)
+    add_running(parser)
 
 
 def add_serve(verbs: Verbs) -> None:
-    one = verbs.add_parser("serve", help="grade hand-ins as they arrive, until it is stopped")
+    parser = verbs.add_parser("serve", help="grade hand-ins as they arrive, until it is stopped")
     help_text = "the folder in which hand-ins arrive; with a course system, the folder to fetch them into"
-    one.add_argument("folder", type=Path, help=help_text)
-    add_judging(one)
-    one.add_argument("--jobs", type=make_number(int, 1, MAX_JOBS), default=len(cores()), help=JOBS_HELP)
+    parser.add_argument("folder", type=Path, help=help_text)
+    add_judging(parser)
+    parser.add_argument("--jobs", type=make_number(int, 1, MAX_JOBS), default=len(cores()), help=JOBS_HELP)
     help_text = "how long a hand-in must be unchanged before it is graded (10)"
-    one.add_argument("--settle-s", type=make_number(float, 0, MAX_TIMEOUT_S), default=10, help=help_text)
+    parser.add_argument("--settle-s", type=make_number(float, 0, MAX_TIMEOUT_S), default=10, help=help_text)
     attempts = make_number(int, 1, MAX_ATTEMPTS)
-    one.add_argument("--attempts", type=attempts, help="grade at most this many hand-ins of each student or team")
-    one.add_argument("--attempts-a-day", type=attempts, help="grade at most this many a day")
-    one.add_argument("--queue", type=Path, help="the folder for the queue's page (default: OUT/queue)")
-    add_course_system(one, required=False)
+    parser.add_argument("--attempts", type=attempts, help="grade at most this many hand-ins of each student or team")
+    parser.add_argument("--attempts-a-day", type=attempts, help="grade at most this many a day")
+    parser.add_argument("--queue", type=Path, help="the folder for the queue's page (default: OUT/queue)")
+    add_course_system(parser, required=False)
     every = make_number(float, 1, MAX_TIMEOUT_S)
-    one.add_argument("--every-s", type=every, default=60, help="pause between two requests to the course system (60)")
-    one.add_argument("--send", action="store_true", help="return grades and feedback to the course system")
-    one.set_defaults(run=serve)
+    parser.add_argument(
+        "--every-s", type=every, default=60, help="pause between two requests to the course system (60)"
+    )
+    parser.add_argument("--send", action="store_true", help="return grades and feedback to the course system")
+    parser.set_defaults(run=serve)
 
 
-def add_judging(one: argparse.ArgumentParser) -> None:
+def add_judging(parser: argparse.ArgumentParser) -> None:
     """Add the options on what is graded, and how."""
-    one.add_argument("--lab", required=True)
-    one.add_argument("--out", type=Path, required=True, help="the batch's folder: database, reports, feedback")
-    whose = one.add_mutually_exclusive_group()
-    whose.add_argument(
+    parser.add_argument("--lab", required=True)
+    parser.add_argument("--out", type=Path, required=True, help="the batch's folder: database, reports, feedback")
+    roster_group = parser.add_mutually_exclusive_group()
+    roster_group.add_argument(
         "--roster",
         type=Path,
         action="append",
         help="a CSV file with the columns id, name, login, email … (default: the "
         "last); a second file is merged by the ids that both contain",
     )
-    whose.add_argument("--no-roster", action="store_true", help="grade without the roster of the last run")
-    which = one.add_mutually_exclusive_group()
-    which.add_argument("--stage", default="", help="grade only this stage")
-    which.add_argument("--upto", default="", metavar="STAGE", help="the last stage to grade, as in the students' kit")
+    roster_group.add_argument("--no-roster", action="store_true", help="grade without the roster of the last run")
+    selection = parser.add_mutually_exclusive_group()
+    selection.add_argument("--stage", default="", help="grade only this stage")
+    selection.add_argument(
+        "--upto", default="", metavar="STAGE", help="the last stage to grade, as in the students' kit"
+    )
     help_text = "the source of speed points: a GPU (default), a model of a GPU (provisional), or none"
-    one.add_argument("--speed", default="", choices=SPEEDS, help=help_text)
-    one.add_argument("--backend", default="", help="cuda or cpu (default: cuda if there is a GPU)")
-    one.add_argument("--no-check-mode", action="store_true", help="quicker; hygiene points are pending")
-    one.add_argument("--no-nvcc", action="store_true", help="quicker; does not compile with nvcc on the CPU backend")
-    one.add_argument("--unsafe", action="store_true", help="grade without a sandbox if none is available")
+    parser.add_argument("--speed", default="", choices=SPEEDS, help=help_text)
+    parser.add_argument("--backend", default="", help="cuda or cpu (default: cuda if there is a GPU)")
+    parser.add_argument("--no-check-mode", action="store_true", help="quicker; hygiene points are pending")
+    parser.add_argument("--no-nvcc", action="store_true", help="quicker; does not compile with nvcc on the CPU backend")
+    parser.add_argument("--unsafe", action="store_true", help="grade without a sandbox if none is available")
     timeout = make_number(float, 1, MAX_TIMEOUT_S)
-    one.add_argument("--timeout-s", type=timeout, default=1800, help="time limit for all stages of a submission (1800)")
+    parser.add_argument(
+        "--timeout-s", type=timeout, default=1800, help="time limit for all stages of a submission (1800)"
+    )
     help_text = "maximum seconds of a timing sample, 0.05 to 1 (0.1; with --precise, 1)"
-    one.add_argument("--sample-seconds", type=make_number(float, 0.05, 1), default=0, help=help_text)
+    parser.add_argument("--sample-seconds", type=make_number(float, 0.05, 1), default=0, help=help_text)
     help_text = (
         "continue timing until the ratio to the reference is known to 0.5%%; default: until the points are known"
     )
-    one.add_argument("--precise", action="store_true", help=help_text)
-    one.add_argument("--root", type=Path, default=ROOT, help="the project's folder (this one's)")
-    one.add_argument("--build", type=Path, help="where warplab is built (the project's build)")
+    parser.add_argument("--precise", action="store_true", help=help_text)
+    parser.add_argument("--root", type=Path, default=ROOT, help="the project's folder (this one's)")
+    parser.add_argument("--build", type=Path, help="where warplab is built (the project's build)")
 
 
 def add_regrade(verbs: Verbs) -> None:
-    one = add_verb(verbs, "regrade", regrade, "grade again; old scores are kept with the reason")
-    which = one.add_mutually_exclusive_group(required=True)
-    which.add_argument("--student", action="append", help="a student; can be repeated")
-    which.add_argument("--all", action="store_true")
-    which.add_argument("--changed", action="store_true", help="submissions graded by an older version of grader or lab")
-    which.add_argument("--errors", action="store_true", help="submissions on which the judge failed")
-    which.add_argument("--pending", action="store_true", help="submissions with pending points; adds these points")
-    one.add_argument("--backend", default="", help="a different backend: cuda, for points that need a GPU")
-    one.add_argument("--reason", default="")
-    add_running(one)
+    parser = add_verb(verbs, "regrade", regrade, "grade again; old scores are kept with the reason")
+    selection = parser.add_mutually_exclusive_group(required=True)
+    selection.add_argument("--student", action="append", help="a student; can be repeated")
+    selection.add_argument("--all", action="store_true")
+    selection.add_argument(
+        "--changed", action="store_true", help="submissions graded by an older version of grader or lab"
+    )
+    selection.add_argument("--errors", action="store_true", help="submissions on which the judge failed")
+    selection.add_argument("--pending", action="store_true", help="submissions with pending points; adds these points")
+    parser.add_argument("--backend", default="", help="a different backend: cuda, for points that need a GPU")
+    parser.add_argument("--reason", default="")
+    add_running(parser)
 
 
 def add_due(verbs: Verbs) -> None:
-    one = add_verb(verbs, "due", due, "set the due date and the cost of lateness; omitted options keep their values")
-    one.add_argument("--at", help="2026-11-21T23:59+01:00")
-    one.add_argument("--grace-minutes", type=float, help="hand-ins up to this long after the date are not late")
-    one.add_argument("--percent-per-day", type=float, help="percentage of the earned points deducted per day begun")
-    one.add_argument("--most-days", type=make_number(int, 0, MAX_DAYS), help="maximum; later hand-ins get no points")
-    one.add_argument(
+    parser = add_verb(verbs, "due", due, "set the due date and the cost of lateness; omitted options keep their values")
+    parser.add_argument("--at", help="2026-11-21T23:59+01:00")
+    parser.add_argument("--grace-minutes", type=float, help="hand-ins up to this long after the date are not late")
+    parser.add_argument("--percent-per-day", type=float, help="percentage of the earned points deducted per day begun")
+    parser.add_argument("--most-days", type=make_number(int, 0, MAX_DAYS), help="maximum; later hand-ins get no points")
+    parser.add_argument(
         "--trust-file-dates",
         action=argparse.BooleanOptionalAction,
         help="use a file's date if nothing else gives the time of the hand-in",
     )
-    one.add_argument("--undo", action="store_true", help="remove the date and the cost of lateness")
+    parser.add_argument("--undo", action="store_true", help="remove the date and the cost of lateness")
 
 
 def add_without(verbs: Verbs) -> None:
-    one = add_verb(verbs, "without", without, "remove points for all students, if nobody can earn them")
-    add_undo(one).add_argument("--kind", action="append", choices=KINDS, help="speed, in a course without a GPU")
+    parser = add_verb(verbs, "without", without, "remove points for all students, if nobody can earn them")
+    add_undo(parser).add_argument("--kind", action="append", choices=KINDS, help="speed, in a course without a GPU")
 
 
 def add_extend(verbs: Verbs) -> None:
-    one = add_verb(verbs, "extend", extend, "give students more time")
-    add_students(one)
-    add_undo(one).add_argument("--until", help="2026-11-28T23:59+01:00")
+    parser = add_verb(verbs, "extend", extend, "give students more time")
+    add_students(parser)
+    add_undo(parser).add_argument("--until", help="2026-11-28T23:59+01:00")
 
 
 def add_points(verbs: Verbs) -> None:
-    one = add_verb(verbs, "points", points, "give points by hand, for example for the journal")
-    who = one.add_mutually_exclusive_group(required=True)
-    who.add_argument("--student", action="append", help="a student; can be repeated")
-    who.add_argument("--from", dest="file", type=Path, help="a CSV file, one line per student: id, points, reason")
-    one.add_argument("--reason", type=parse_reason)
-    one.add_argument("--item", default="journal")
-    what = one.add_mutually_exclusive_group()
-    what.add_argument("--undo", action="store_true", help="undo the earlier decision")
-    what.add_argument("--points", type=parse_points)
-    one.add_argument("--of", type=parse_points, help="the item's maximum; 0: a bonus")
+    parser = add_verb(verbs, "points", points, "give points by hand, for example for the journal")
+    student_group = parser.add_mutually_exclusive_group(required=True)
+    student_group.add_argument("--student", action="append", help="a student; can be repeated")
+    student_group.add_argument(
+        "--from", dest="file", type=Path, help="a CSV file, one line per student: id, points, reason"
+    )
+    parser.add_argument("--reason", type=parse_reason)
+    parser.add_argument("--item", default="journal")
+    action = parser.add_mutually_exclusive_group()
+    action.add_argument("--undo", action="store_true", help="undo the earlier decision")
+    action.add_argument("--points", type=parse_points)
+    parser.add_argument("--of", type=parse_points, help="the item's maximum; 0: a bonus")
 
 
 def add_mark(verbs: Verbs) -> None:
-    one = add_verb(verbs, "mark", mark, "mark journals by the rubric, handouts/rubric.json")
-    who = one.add_mutually_exclusive_group(required=True)
-    who.add_argument("--student", action="append", help="a student; can be repeated")
+    parser = add_verb(verbs, "mark", mark, "mark journals by the rubric, handouts/rubric.json")
+    student_group = parser.add_mutually_exclusive_group(required=True)
+    student_group.add_argument("--student", action="append", help="a student; can be repeated")
     help_text = "a CSV file, one line per student: id, a column for each criterion, reason"
-    who.add_argument("--from", dest="file", type=Path, help=help_text)
-    one.add_argument("--criterion", help="its name in the rubric")
-    one.add_argument("--reason", type=parse_reason)
-    what = one.add_mutually_exclusive_group()
-    what.add_argument("--undo", action="store_true", help="undo the earlier decision")
-    what.add_argument("--level", help="its name in the rubric, or its points")
+    student_group.add_argument("--from", dest="file", type=Path, help=help_text)
+    parser.add_argument("--criterion", help="its name in the rubric")
+    parser.add_argument("--reason", type=parse_reason)
+    action = parser.add_mutually_exclusive_group()
+    action.add_argument("--undo", action="store_true", help="undo the earlier decision")
+    action.add_argument("--level", help="its name in the rubric, or its points")
 
 
 def add_override(verbs: Verbs) -> None:
-    one = add_verb(verbs, "override", override, "replace students' points")
-    add_students(one)
-    add_undo(one).add_argument("--points", type=parse_points)
+    parser = add_verb(verbs, "override", override, "replace students' points")
+    add_students(parser)
+    add_undo(parser).add_argument("--points", type=parse_points)
 
 
 def add_attempts(verbs: Verbs) -> None:
-    one = add_verb(verbs, "attempts", attempts, "grant students further attempts, beyond the limit of serve")
-    add_students(one)
-    add_undo(one).add_argument("--more", type=make_number(int, 1, MAX_ATTEMPTS), help="how many")
+    parser = add_verb(verbs, "attempts", attempts, "grant students further attempts, beyond the limit of serve")
+    add_students(parser)
+    add_undo(parser).add_argument("--more", type=make_number(int, 1, MAX_ATTEMPTS), help="how many")
 
 
 def add_drop(verbs: Verbs) -> None:
-    one = add_verb(verbs, "drop", drop, "exclude hand-ins, such as a test upload")
-    add_students(one)
-    one.add_argument("--undo", action="store_true", help="include them again")
+    parser = add_verb(verbs, "drop", drop, "exclude hand-ins, such as a test upload")
+    add_students(parser)
+    parser.add_argument("--undo", action="store_true", help="include them again")
 
 
 def add_talk(verbs: Verbs) -> None:
-    one = add_verb(verbs, "comment", comment, "comment on a line of a student's code, in the feedback")
-    one.add_argument("--student", required=True, help="a student, or a team's hand-in")
-    one.add_argument("--stage", required=True)
-    one.add_argument("--line", type=make_number(int, 1, MAX_LINE), required=True)
-    add_undo(one).add_argument("--text", type=parse_reason, help="the comment, which the student reads")
+    parser = add_verb(verbs, "comment", comment, "comment on a line of a student's code, in the feedback")
+    parser.add_argument("--student", required=True, help="a student, or a team's hand-in")
+    parser.add_argument("--stage", required=True)
+    parser.add_argument("--line", type=make_number(int, 1, MAX_LINE), required=True)
+    add_undo(parser).add_argument("--text", type=parse_reason, help="the comment, which the student reads")
     other = add_verb(verbs, "request", request, "record a student's request to grade again, and the answer")
     other.add_argument("--student", required=True)
-    what = other.add_mutually_exclusive_group(required=True)
-    what.add_argument("--text", type=parse_reason, help="the student's request")
-    what.add_argument("--answer", type=parse_reason, help="closes the open request")
+    action = other.add_mutually_exclusive_group(required=True)
+    action.add_argument("--text", type=parse_reason, help="the student's request")
+    action.add_argument("--answer", type=parse_reason, help="closes the open request")
 
 
 def add_export(verbs: Verbs) -> None:
-    one = add_verb(verbs, "export", export, "write a gradebook, or a zip with all feedback, for Canvas or Moodle")
-    what = one.add_mutually_exclusive_group(required=True)
-    what.add_argument("--format", choices=GRADEBOOKS, help="a gradebook")
-    what.add_argument("--feedback", choices=GRADEBOOKS, help="a zip that gives all students their feedback at once")
-    one.add_argument("--gradebook", type=Path, help="a file exported from there; its rows identify the students")
-    one.add_argument("--title", default="", help="the assignment's column in Canvas: 'Dot product (1234)'")
-    one.add_argument("--output", type=Path, help="the file to write (the terminal)")
+    parser = add_verb(verbs, "export", export, "write a gradebook, or a zip with all feedback, for Canvas or Moodle")
+    action = parser.add_mutually_exclusive_group(required=True)
+    action.add_argument("--format", choices=GRADEBOOKS, help="a gradebook")
+    action.add_argument("--feedback", choices=GRADEBOOKS, help="a zip that gives all students their feedback at once")
+    parser.add_argument("--gradebook", type=Path, help="a file exported from there; its rows identify the students")
+    parser.add_argument("--title", default="", help="the assignment's column in Canvas: 'Dot product (1234)'")
+    parser.add_argument("--output", type=Path, help="the file to write (the terminal)")
 
 
 def add_remote(verbs: Verbs) -> None:
-    one = add_verb(verbs, "pull", pull, "fetch an assignment's hand-ins and roster into a folder")
+    parser = add_verb(verbs, "pull", pull, "fetch an assignment's hand-ins and roster into a folder")
     other = add_verb(verbs, "push", push, "return grades and feedback; without --send, only show what would change")
     other.add_argument("--send", action="store_true", help="write to the course system")
-    for verb in (one, other):
+    for verb in (parser, other):
         add_course_system(verb, required=True)
 
 
-def add_course_system(one: argparse.ArgumentParser, required: bool) -> None:
+def add_course_system(parser: argparse.ArgumentParser, required: bool) -> None:
     """Add the options that name an assignment in a course system."""
-    where = one.add_mutually_exclusive_group(required=required)
-    where.add_argument("--canvas", metavar="URL", help="https://canvas.example.edu")
-    where.add_argument("--moodle", metavar="URL", help="https://moodle.example.edu")
+    system_group = parser.add_mutually_exclusive_group(required=required)
+    system_group.add_argument("--canvas", metavar="URL", help="https://canvas.example.edu")
+    system_group.add_argument("--moodle", metavar="URL", help="https://moodle.example.edu")
     number = make_number(int, 1, MAX_ID)
-    one.add_argument("--course", type=number, required=required, help="the number in its address")
-    one.add_argument("--assignment", type=number, required=required, help="likewise")
+    parser.add_argument("--course", type=number, required=required, help="the number in its address")
+    parser.add_argument("--assignment", type=number, required=required, help="likewise")
     help_text = "a file with the access token, of mode 600 (default: the variable CANVAS_TOKEN or MOODLE_TOKEN)"
-    one.add_argument("--token-file", type=Path, help=help_text)
+    parser.add_argument("--token-file", type=Path, help=help_text)
 
 
 def add_verb(verbs: Verbs, name: str, run: Callable[[argparse.Namespace], int], about: str) -> argparse.ArgumentParser:
     """Add a verb that works on a batch's folder."""
-    one: argparse.ArgumentParser = verbs.add_parser(name, help=about)
-    one.add_argument("folder", type=Path, help="the folder to fill" if name == "pull" else "the batch's folder")
-    one.set_defaults(run=run)
-    return one
+    parser: argparse.ArgumentParser = verbs.add_parser(name, help=about)
+    parser.add_argument("folder", type=Path, help="the folder to fill" if name == "pull" else "the batch's folder")
+    parser.set_defaults(run=run)
+    return parser
 
 
-def add_students(one: argparse.ArgumentParser) -> None:
+def add_students(parser: argparse.ArgumentParser) -> None:
     """Add the options that name the students and the reason."""
-    one.add_argument("--student", action="append", required=True, help="a student; can be repeated")
-    one.add_argument("--reason", type=parse_reason, required=True)
+    parser.add_argument("--student", action="append", required=True, help="a student; can be repeated")
+    parser.add_argument("--reason", type=parse_reason, required=True)
 
 
-def add_undo(one: argparse.ArgumentParser) -> Any:
+def add_undo(parser: argparse.ArgumentParser) -> Any:
     """Add --undo to a group of options that exclude each other, and return the group, which requires one of them."""
-    group = one.add_mutually_exclusive_group(required=True)
+    group = parser.add_mutually_exclusive_group(required=True)
     group.add_argument("--undo", action="store_true", help="undo the earlier decision")
     return group
 
@@ -294,7 +306,7 @@ def parse_points(text: str) -> float:
     return points
 
 
-def make_number(kind: type[int] | type[float], least: float, most: float) -> Callable[[str], float]:
+def make_number(kind: type[int] | type[float], minimum: float, maximum: float) -> Callable[[str], float]:
     """Return a function that parses a number between two limits, and raises argparse.ArgumentTypeError."""
 
     def parse(text: str) -> float:
@@ -302,9 +314,9 @@ def make_number(kind: type[int] | type[float], least: float, most: float) -> Cal
             number = kind(text)
         except ValueError:
             number = math.nan
-        if not least <= number <= most:
+        if not minimum <= number <= maximum:
             whole = "a whole number" if kind is int else "a number"
-            raise argparse.ArgumentTypeError(f"{text[:40]!r}: give {whole} from {least} to {most}")
+            raise argparse.ArgumentTypeError(f"{text[:40]!r}: give {whole} from {minimum} to {maximum}")
         return number
 
     return parse
@@ -317,11 +329,11 @@ def parse_reason(text: str) -> str:
     return text
 
 
-def add_running(one: argparse.ArgumentParser) -> None:
+def add_running(parser: argparse.ArgumentParser) -> None:
     """Add the options that choose where and with how many judges to grade."""
-    one.add_argument("--jobs", type=make_number(int, 1, MAX_JOBS), default=len(cores()), help=JOBS_HELP)
-    one.add_argument("--executor", choices=("local", "slurm"), default="local", help="this machine, or a cluster")
-    one.add_argument(
+    parser.add_argument("--jobs", type=make_number(int, 1, MAX_JOBS), default=len(cores()), help=JOBS_HELP)
+    parser.add_argument("--executor", choices=("local", "slurm"), default="local", help="this machine, or a cluster")
+    parser.add_argument(
         "--slurm", action="append", default=[], metavar="NAME=VALUE", help="sbatch's options: gres=gpu:1, partition=…"
     )
 

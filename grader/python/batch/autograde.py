@@ -37,15 +37,15 @@ SHARE = (
 )
 
 
-def refuse(wanted: str, stages: Sequence[str], why: str) -> str:
+def refuse(format_name: str, stages: Sequence[str], why: str) -> str:
     """Return the result for a submission that cannot be graded."""
     message = show_text(why)
-    if wanted == "gradescope":
+    if format_name == "gradescope":
         return json.dumps({"score": 0, "output": message, "output_format": "text", "visibility": "visible"}) + "\n"
     return f"  {message}\n{json.dumps({'scores': dict.fromkeys(stages, 0)})}\n"
 
 
-def grade(settings: Settings, submission: Sequence[Path], wanted: str) -> str:
+def grade(settings: Settings, submission: Sequence[Path], format_name: str) -> str:
     """Return the result for the course system. Raises UserError if the kit is broken."""
     handed_in = Submission("submission", entries=list(submission))
     bounded, end_s = replace(settings, timeout_s=SHARE * settings.timeout_s), time.monotonic() + settings.timeout_s
@@ -61,10 +61,10 @@ def grade(settings: Settings, submission: Sequence[Path], wanted: str) -> str:
         graded = blame(graded) if is_reference_graded(rest, Running(), {}) else graded
     if graded.status in STUDENTS_FAULT:
         opened = "The hand-in was not opened. " if graded.status == "archive_refused" else ""
-        return refuse(wanted, settings.stages, opened + graded.detail)
+        return refuse(format_name, settings.stages, opened + graded.detail)
     if not graded.judged:
         raise UserError(f"Not graded, for a reason other than the submission: {graded.detail}")
-    return ONE_REPORT[wanted](graded.judged)
+    return ONE_REPORT[format_name](graded.judged)
 
 
 def main(arguments: Sequence[str]) -> int:

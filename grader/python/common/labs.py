@@ -29,13 +29,13 @@ def order_of(root: Path, lab: str) -> float:
         return math.inf
 
 
-def choose_labs(root: Path, wanted: Sequence[str]) -> list[str]:
+def choose_labs(root: Path, names: Sequence[str]) -> list[str]:
     """Return the named labs, or all labs if none is named. Raises UserError with the choices if a name is unknown."""
     labs = find_labs(root)
-    for name in wanted:
+    for name in names:
         if name not in labs:
             raise UserError(f"No lab is called {name!r}. Labs: {', '.join(labs) or 'none'}.")
-    return list(wanted) or labs
+    return list(names) or labs
 
 
 def read_manifest(root: Path, lab: str) -> dict[str, Any]:
@@ -73,14 +73,14 @@ def is_called(stage: str, typed: str) -> bool:
     return typed in (stage[:2], stage[:2].lstrip("0"), stage[3:]) or is_same_stage(stage, typed)
 
 
-def is_same_stage(one: str, other: str) -> bool:
+def is_same_stage(stage_id: str, other: str) -> bool:
     """Return whether two ids mean the same stage. If a lab gets a stage before it, a stage gets another number and
     keeps its slug, which no other stage of the lab has."""
-    slugs = [found["slug"] if (found := STAGE_ID.fullmatch(stage)) else "" for stage in (one, other)]
-    return one == other or "" != slugs[0] == slugs[1]
+    slugs = [found["slug"] if (found := STAGE_ID.fullmatch(stage)) else "" for stage in (stage_id, other)]
+    return stage_id == other or "" != slugs[0] == slugs[1]
 
 
 def todays_id(stages: Sequence[str], stage: str) -> str:
     """Return today's id of a stage, by its id in a report, a batch or a file of an earlier version of the lab. If the
     lab has no such stage today, return the id unchanged."""
-    return next((one for one in stages if is_same_stage(one, stage)), stage)
+    return next((candidate for candidate in stages if is_same_stage(candidate, stage)), stage)

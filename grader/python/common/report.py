@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.python.common.console import UserError
-from grader.python.common.documents import TOO_MUCH, from_json, read_document
+from grader.python.common.documents import TOO_LARGE, from_json, read_document
 from grader.python.common.schema_types import defined_by, type_of
 
 MAX_POINTS = 10_000  # per report: the largest lab has 60; some formats have a line for each point
@@ -88,7 +88,7 @@ def read_report(file: Path) -> Report:
     points = sum(stage.score.max for stage in report.stages if stage.score)
     if points > MAX_POINTS:
         raise UserError(
-            f"{file}: the stages have {points:,.0f} points together, more than the limit of {MAX_POINTS:,}. {TOO_MUCH}"
+            f"{file}: the stages have {points:,.0f} points together, more than the limit of {MAX_POINTS:,}. {TOO_LARGE}"
         )
     return report
 

@@ -23,7 +23,7 @@ class Criterion:
         return PREFIX + self.name
 
     @property
-    def most(self) -> float:
+    def max_points(self) -> float:
         return max(level.points for level in self.levels)
 
     def find_level(self, typed: str) -> Level:

@@ -38,22 +38,22 @@ def words_of(schema: str, key: str) -> list[str]:
     return next(field.of.words for field in find_type(schema).fields if field.key == key)
 
 
-def make(one: Type) -> Any:
-    return made.get((one.schema, one.name)) or define(one, type(one.name, (), {}))
+def make(schema_type: Type) -> Any:
+    return made.get((schema_type.schema, schema_type.name)) or define(schema_type, type(schema_type.name, (), {}))
 
 
-def define(one: Type, cls: Any) -> Any:
-    if (one.schema, one.name) in made:
-        raise TypeError(f"{one.name} has been made already: import the module that gives it properties first.")
-    fields = [field for field in one.fields if not field.internal]
-    cls.__doc__ = one.about
-    if cls.__module__ == __name__ and one.schema == "report":
+def define(schema_type: Type, cls: Any) -> Any:
+    if (schema_type.schema, schema_type.name) in made:
+        raise TypeError(f"{schema_type.name} has been made already: import the module that gives it properties first.")
+    fields = [field for field in schema_type.fields if not field.internal]
+    cls.__doc__ = schema_type.about
+    if cls.__module__ == __name__ and schema_type.schema == "report":
         cls.__module__ = "grader.python.common.report"  # where pickle finds it
     cls.__annotations__ = {field.key: annotation(field) for field in fields}
     for field in fields:
         required = field.default is REQUIRED and not field.derived
         setattr(cls, field.key, dataclasses.field(metadata={"required": required}, default_factory=initial(field)))
-    made[one.schema, one.name] = dataclasses.dataclass(cls)
+    made[schema_type.schema, schema_type.name] = dataclasses.dataclass(cls)
     return cls
 
 

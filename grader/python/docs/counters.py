@@ -83,7 +83,7 @@ def choose_dataset(manifest: dict[str, Any], counted: Sequence[dict[str, Any]]) 
     limits = [limit for stage in manifest["stages"] for limit in stage.get("counters", [])]
     if limits:
         return str(limits[0]["dataset"])
-    return str(max(counted, key=lambda one: one["least_bytes"])["dataset"])
+    return str(max(counted, key=lambda counter: counter["least_bytes"])["dataset"])
 
 
 def count_lab(root: Path, build: Path, lab: str) -> dict[str, StageCounters]:
@@ -92,7 +92,7 @@ def count_lab(root: Path, build: Path, lab: str) -> dict[str, StageCounters]:
     found = {}
     for stage in (stage["id"] for stage in manifest["stages"]):
         say(f"{lab}/{stage}", flush=True)
-        counted = {one["dataset"]: one for one in inspect(root, build, lab, stage)["counters"]}
+        counted = {counter["dataset"]: counter for counter in inspect(root, build, lab, stage)["counters"]}
         dataset = choose_dataset(manifest, list(counted.values()))
         solution = read_text(root / "solutions" / lab / f"{stage}.cu")
         values = {
@@ -112,7 +112,7 @@ def main(arguments: Sequence[str]) -> int:
     file = options.root / FILE
     counters = read_counters(file)
     for lab in choose_labs(options.root, options.labs):
-        of_others = {name: one for name, one in counters.stages.items() if not name.startswith(f"{lab}/")}
+        of_others = {name: stage for name, stage in counters.stages.items() if not name.startswith(f"{lab}/")}
         counters.stages = of_others | count_lab(options.root.absolute(), options.build.absolute(), lab)
     counters.stages = dict(sorted(counters.stages.items()))
     write_atomically(file, json.dumps(asdict(counters), indent=1) + "\n")

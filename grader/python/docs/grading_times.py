@@ -37,8 +37,8 @@ def grade(build: Path, lab: str, stage: str, report: Path) -> Json:
     return {"lab": lab, "stage": stage, "gpu": found["machine"]["gpu"], "phases": phases}
 
 
-def stages_of(lab: str, wanted: list[int]) -> Iterator[str]:
-    return (stage for number, stage in enumerate(read_stages(ROOT, lab), 1) if not wanted or number in wanted)
+def stages_of(lab: str, numbers: list[int]) -> Iterator[str]:
+    return (stage for number, stage in enumerate(read_stages(ROOT, lab), 1) if not numbers or number in numbers)
 
 
 def lines(rows: list[Json]) -> Iterator[str]:

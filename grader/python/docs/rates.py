@@ -50,12 +50,12 @@ def make_rows(machine: str, times: Sequence[tuple[str, float, Row]]) -> list[Row
 def find_times(rates: Mapping[str, Any], lab: str, iterations: float, results: Results) -> list[tuple[str, float, Row]]:
     """Return (stage, seconds per part, figures) of every stage measured on this GPU; a part takes `iterations`."""
     found: list[tuple[str, float, Row]] = []
-    for one in rates["stages"]:
-        stage = results.stages.get(f"{lab}/{one['stage']}")
+    for rate in rates["stages"]:
+        stage = results.stages.get(f"{lab}/{rate['stage']}")
         for measured in stage.measurements if stage else []:
             if measured.dataset == rates["dataset"]:
                 seconds = measured.median_s / measured.iterations * iterations
-                found.append((f"`{one['stage']}`", seconds, show_figures(rates, one, seconds, results.gpu)))
+                found.append((f"`{rate['stage']}`", seconds, show_figures(rates, rate, seconds, results.gpu)))
     return found
 
 

@@ -3,9 +3,9 @@
 python3 -m grader.python.docs.slides [--labs L …] [--output FOLDER]    (make slides)
 
 A stage has a slide with its idea and pictures, one with the terms of its theory, and one with what to measure and the
-questions for the journal; the last slide has the times of one dataset. The notes, which a click opens, hold a stage's
-theory. Space and Page Down show the next slide; printing puts one slide on each page. Run this program in the project's
-virtual environment, which has Python-Markdown.
+questions for the journal; the last slide has the times of one dataset. The notes, which open with a click, contain a
+stage's theory. Space and Page Down show the next slide; printing puts one slide on each page. Run this program in the
+project's virtual environment, which has Python-Markdown.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def show_pictures(handouts: Path, section: str) -> str:
 
 
 def render(text: str) -> str:
-    """Return Markdown as HTML; a link becomes its words, because a slide stands alone."""
+    """Return Markdown as HTML; a link becomes plain text, because slides have no other pages."""
     return markdown.markdown(LINK.sub(r"\1", text), extensions=["tables", "fenced_code", "sane_lists"])
 
 

@@ -25,7 +25,7 @@ A block is the text between its marker and the next `<!-- end -->`, each alone o
 labs/LAB/source.json, schema 1:
 
     {"schema": 1, "machine": "GTX 480", "iterations": those of its times, "columns": ["Kernel", …] of its figures,
-     "ours": [keys of OURS below],
+     "ours": [keys of MEASURED_COLUMNS below],
      "rows": [{"stage": …, "dataset": …, "figures": ["0.016 s", …], "scale": 64, "part_of": another dataset}]}
 
 source.json has the figures of the material that the lab comes from. A stage or dataset that the material lacks gets a
@@ -230,14 +230,14 @@ def make_expected(sources: Sources, lab: str) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Ours:
+class ScaledMeasurement:
     """A measurement, scaled to the iterations of the figures in source.json."""
 
     measured: Measurement
     share: float  # ratio to the measured iterations, times the row's scale
     calls: float  # among the measured iterations
-    transfers: float  # number for the iterations of source.json; the measured ones are as many as calls
-    before: Ours | None  # the row above, unless a new list of stages begins
+    transfers: float  # for the iterations of source.json; one transfer per call was measured
+    before: ScaledMeasurement | None  # the row above, unless a new list of stages begins
 
     def kernel_s(self) -> float:
         return self.measured.median_s * self.share
@@ -259,17 +259,17 @@ class Ours:
         return show_number(rate / 1e9) if rate else NONE
 
 
-OURS: dict[str, tuple[str, Callable[[Ours], str]]] = {
-    "kernel": ("kernels", lambda ours: show_seconds(ours.kernel_s())),
-    "step": ("vs the row above", lambda ours: show_factor(ours.step())),
-    "bound": ("of bound", lambda ours: show_share(ours.measured.bound_fraction)),
-    "transfer": ("transfer", lambda ours: show_seconds(ours.transfer_s())),
-    "total": ("with transfer", lambda ours: show_seconds(ours.total_s())),
-    "sequential": ("1 core", lambda ours: show_seconds(ours.measured.sequential_s * ours.share or None)),
-    "speedup": ("vs 1 core", lambda ours: show_factor(ours.measured.speedup_sequential)),
-    "speedup_openmp": ("vs all cores", lambda ours: show_factor(ours.measured.speedup_openmp)),
-    "speedup_total": ("vs 1 core, with transfer", lambda ours: show_factor(ours.speedup_total())),
-    "gflops": ("GFLOP/s", Ours.gflops),
+MEASURED_COLUMNS: dict[str, tuple[str, Callable[[ScaledMeasurement], str]]] = {
+    "kernel": ("kernels", lambda row: show_seconds(row.kernel_s())),
+    "step": ("vs the row above", lambda row: show_factor(row.step())),
+    "bound": ("of bound", lambda row: show_share(row.measured.bound_fraction)),
+    "transfer": ("transfer", lambda row: show_seconds(row.transfer_s())),
+    "total": ("with transfer", lambda row: show_seconds(row.total_s())),
+    "sequential": ("1 core", lambda row: show_seconds(row.measured.sequential_s * row.share or None)),
+    "speedup": ("vs 1 core", lambda row: show_factor(row.measured.speedup_sequential)),
+    "speedup_openmp": ("vs all cores", lambda row: show_factor(row.measured.speedup_openmp)),
+    "speedup_total": ("vs 1 core, with transfer", lambda row: show_factor(row.speedup_total())),
+    "gflops": ("GFLOP/s", ScaledMeasurement.gflops),
 }
 
 
@@ -279,29 +279,36 @@ def make_source(sources: Sources, lab: str) -> list[str]:
     source = read_json(sources.root / "labs" / lab / "source.json")
     gpus = measured_on(sources, lab)[:1]
     names = ["Stage", "Dataset", *(f"{source['machine']}: {name}>" for name in source["columns"])]
-    names += [f"{results.gpu}: {OURS[key][0]}>" for results in gpus for key in source["ours"]]
+    names += [f"{results.gpu}: {MEASURED_COLUMNS[key][0]}>" for results in gpus for key in source["ours"]]
     iterations, per_call = int(source["iterations"]), int(benchmark.get("iterations_per_call", 1))
-    ours = [find_our_measurements(results, lab, source["rows"], iterations, per_call) for results in gpus]
+    per_gpu = [find_our_measurements(results, lab, source["rows"], iterations, per_call) for results in gpus]
     rows = []
     for number, row in enumerate(source["rows"]):
         figures = row.get("figures") or [NONE] * len(source["columns"])
         cells = [row["stage"] if row["stage"].startswith("CPU") else f"`{row['stage']}`", row["dataset"], *figures]
-        for found in ours:
-            one = found[number]
-            cells += [OURS[key][1](one) if one else NONE for key in source["ours"]]
+        for found in per_gpu:
+            measurement = found[number]
+            cells += [MEASURED_COLUMNS[key][1](measurement) if measurement else NONE for key in source["ours"]]
         rows.append(cells)
     return make_table(names, rows)
 
 
 def find_our_measurements(
     results: Results, lab: str, rows: Sequence[dict[str, Any]], iterations: int, per_call: int
-) -> list[Ours | None]:
+) -> list[ScaledMeasurement | None]:
     """Return the measurement of each row's stage and dataset; None if there is none."""
-    found: list[Ours | None] = []
+    found: list[ScaledMeasurement | None] = []
     for number, row in enumerate(rows):
         goes_on = number > 0 and rows[number - 1]["stage"] < row["stage"]
         stage = results.stages.get(f"{lab}/{row['stage']}")
-        measured = next((one for one in (stage.measurements if stage else []) if one.dataset == row["dataset"]), None)
+        measured = next(
+            (
+                measurement
+                for measurement in (stage.measurements if stage else [])
+                if measurement.dataset == row["dataset"]
+            ),
+            None,
+        )
         if measured is None:
             found.append(None)
             continue
@@ -309,7 +316,7 @@ def find_our_measurements(
         share, calls = scale * iterations / measured.iterations, measured.iterations / per_call
         # A solver that is stopped early still transfers its data there and back once.
         transfers = scale * max(1.0, iterations / per_call)
-        found.append(Ours(measured, share, calls, transfers, found[-1] if goes_on else None))
+        found.append(ScaledMeasurement(measured, share, calls, transfers, found[-1] if goes_on else None))
     return found
 
 
@@ -324,10 +331,10 @@ def make_counters(sources: Sources, lab: str) -> list[str]:
         limited = {limit["counter"]: limit["at_most"] for limit in stage.get("counters", [])}
         cells = []
         for name, (_, show) in COUNTERS.items():
-            value, most = counted.counters.get(name), limited.get(name)
+            value, limit = counted.counters.get(name), limited.get(name)
             text = show(value) if value else NONE
             cells.append(
-                text if most is None else f"**{show(value) if value else 0}**, at most {show(most) if most else 0}"
+                text if limit is None else f"**{show(value) if value else 0}**, at most {show(limit) if limit else 0}"
             )
         rows.append([f"`{stage['id']}`", *cells])
     if not rows:
@@ -368,22 +375,22 @@ def make_profile(sources: Sources, lab: str, *stages: str) -> list[str]:
     measured, on each GPU."""
     compared = read_json(sources.root / "tests/cpu/check/compared.json")
     iterations = sources.manifest(lab).get("benchmark", {}).get("iterations", 1000)
-    wanted = [f"{lab}/{stage}" for stage in stages]
-    counted = {one["stage"]: one for one in compared["counts"] if one["stage"] in wanted}
-    names = [name for name in PROFILED if any(name in one["per_request"] for one in counted.values())]
+    stage_names = [f"{lab}/{stage}" for stage in stages]
+    counted = {count["stage"]: count for count in compared["counts"] if count["stage"] in stage_names}
+    names = [name for name in PROFILED if any(name in count["per_request"] for count in counted.values())]
     rows = [[f"`{stage}`"] for stage in stages]
-    for row, stage in zip(rows, wanted, strict=True):
-        theirs = counted[stage]["per_request"] if stage in counted else {}
-        row += [f"{theirs[name][1]:.2f}" if name in theirs else NONE for name in names]
+    for row, stage in zip(rows, stage_names, strict=True):
+        profiled = counted[stage]["per_request"] if stage in counted else {}
+        row += [f"{profiled[name][1]:.2f}" if name in profiled else NONE for name in names]
     times = []
     for results in sources.results().values():
-        measured = [results.stages[stage].measurements[0] if stage in results.stages else None for stage in wanted]
+        measured = [results.stages[stage].measurements[0] if stage in results.stages else None for stage in stage_names]
         if any(measured):
-            dataset = next(one.dataset for one in measured if one)
+            dataset = next(measurement.dataset for measurement in measured if measurement)
             times.append(f"Time of {iterations} iterations on {dataset}, {results.gpu}>")
-            for row, one in zip(rows, measured, strict=True):
-                row.append(show_seconds(one.median_s) if one else NONE)
-    datasets = " and ".join(sorted({one["dataset"] for one in counted.values()}))
+            for row, measurement in zip(rows, measured, strict=True):
+                row.append(show_seconds(measurement.median_s) if measurement else NONE)
+    datasets = " and ".join(sorted({count["dataset"] for count in counted.values()}))
     about = f"Nsight Compute's counts are for dataset {datasets} ({compared['machine'].partition(',')[0]})."
     return [about, "", *make_table(["Stage", *(PROFILED[name] for name in names), *times], rows)]
 
@@ -395,14 +402,14 @@ def make_modelled(sources: Sources) -> list[str]:
     for gpu, compared in read_compared(sources.root).items():
         rows = [
             [
-                f"`{one.lab}/{one.stage}`",
-                one.dataset,
-                f"{one.measured_us:,.0f}",
-                f"{one.modelled_us:,.0f}",
-                f"{show_factor(one.factor)} too {'slow' if one.ratio > 1 else 'fast'}",
+                f"`{row.lab}/{row.stage}`",
+                row.dataset,
+                f"{row.measured_us:,.0f}",
+                f"{row.modelled_us:,.0f}",
+                f"{show_factor(row.factor)} too {'slow' if row.ratio > 1 else 'fast'}",
             ]
-            for one in choose_worst(compared)
-            if f"{one.lab}/{one.stage}" in stages
+            for row in choose_worst(compared)
+            if f"{row.lab}/{row.stage}" in stages
         ]
         names = ["Stage", "Worst dataset", "Measured, us>", "Modelled, us>", "The model is>"]
         lines += [describe_comparison(gpu, compared), "", *make_table(names, rows), ""]
@@ -428,10 +435,10 @@ def make_sweep(sources: Sources, lab: str, stage: str) -> list[str]:
     The table is a grid if every combination was timed, or else a list. Times are relative to the best, which is bold
     and in seconds.
     """
-    stages = {one["id"]: one for one in sources.manifest(lab)["stages"]}
+    stages = {stage["id"]: stage for stage in sources.manifest(lab)["stages"]}
     if stage not in stages:
         raise UserError(f"{lab} has no stage '{stage}'. Stages: {', '.join(stages)}.")
-    defaults = {tunable["macro"]: tunable["usual"] for tunable in stages[stage].get("tunables", [])}
+    defaults = {tunable["macro"]: tunable["default"] for tunable in stages[stage].get("tunables", [])}
     lines: list[str] = []
     for results in sources.results().values():
         if not (swept := results.sweeps.get(f"{lab}/{stage}")):
@@ -648,15 +655,17 @@ def main(arguments: Sequence[str]) -> int:
         say(sentence)
     for file in find_documents(sources):
         found = read_text(sources.root / file)
-        wanted = renew(sources, found, file)
-        if wanted == found:
+        renewed = renew(sources, found, file)
+        if renewed == found:
             continue
         if options.check:
             stale.append(str(file))
-            differences = difflib.unified_diff(found.splitlines(), wanted.splitlines(), f"{file} (found)", "(wanted)")
+            differences = difflib.unified_diff(
+                found.splitlines(), renewed.splitlines(), f"{file} (found)", "(generated)"
+            )
             say(f"{file}: stale. Make it again: make docs", *differences, sep="\n")
         else:
-            write_atomically(sources.root / file, wanted)
+            write_atomically(sources.root / file, renewed)
             say(f"{file}: written")
     return 1 if stale else 0
 

@@ -136,8 +136,8 @@ def read_exercises(folder: Path, lab: str) -> list[Exercise]:
     entries = read_json(file) if file.is_file() else []
     try:
         return [
-            Exercise(lab, one["name"], one["stage"], one["difficulty"], folder / lab / f"{one['name']}.cu")
-            for one in entries
+            Exercise(lab, entry["name"], entry["stage"], entry["difficulty"], folder / lab / f"{entry['name']}.cu")
+            for entry in entries
         ]
     except (KeyError, TypeError):
         raise UserError(f"{file}: not a list of exercises. Unpack the students' kit again.") from None
@@ -200,8 +200,8 @@ def inspect(exercise: Exercise, build: Path) -> Inspection:
 def find_key(inspection: Inspection) -> list[Finding]:
     """Return the findings that an answer may name: the defects or, without any, the notes that explain wrong outputs.
     Raises UserError if there is none."""
-    defects = [one for one in inspection.findings if not one.note]
-    key = defects or [one for one in inspection.findings if one.explains]
+    defects = [finding for finding in inspection.findings if not finding.note]
+    key = defects or [finding for finding in inspection.findings if finding.explains]
     if not key:
         raise UserError("The sanitizer finds nothing in this exercise. Please tell your instructor.")
     return key
@@ -209,14 +209,18 @@ def find_key(inspection: Inspection) -> list[Finding]:
 
 def compare(key: Sequence[Finding], line: int, kind: str) -> Outcome:
     """Compare an answer with the findings."""
-    same = [one for one in key if one.cause in KINDS[kind].causes]
-    if line in [one.line for one in same]:
+    same = [finding for finding in key if finding.cause in KINDS[kind].causes]
+    if line in [finding.line for finding in same]:
         return Outcome.FOUND
-    if line in [one.other_line for one in same]:
+    if line in [finding.other_line for finding in same]:
         return Outcome.SECOND
     if same:
         return Outcome.KIND
-    return Outcome.LINE if line in [place for one in key for place in (one.line, one.other_line)] else Outcome.NEITHER
+    return (
+        Outcome.LINE
+        if line in [place for finding in key for place in (finding.line, finding.other_line)]
+        else Outcome.NEITHER
+    )
 
 
 def find_kind(typed: str) -> str:
@@ -226,8 +230,8 @@ def find_kind(typed: str) -> str:
         if word == name or word in kind.causes + kind.words:
             return name
     close = difflib.get_close_matches(word, KINDS, 1)
-    asked = f" Did you mean {close[0]}?" if close else ""
-    raise UserError(f"{typed!r} is not a kind of bug.{asked} Kinds:\n{describe_kinds()}")
+    question = f" Did you mean {close[0]}?" if close else ""
+    raise UserError(f"{typed!r} is not a kind of bug.{question} Kinds:\n{describe_kinds()}")
 
 
 def describe_kinds() -> str:
@@ -240,7 +244,9 @@ def describe_finding(finding: Finding, file: Path) -> str:
     places = {finding.line: finding.text, finding.other_line: finding.other_text}
     quotes = [f"{line:>8} | {text.strip()}" for line, text in sorted(places.items()) if line and text]
     paragraphs = [finding.message, *([f"Hint: {finding.hint}"] if finding.hint else [])]
-    message, *hint = (textwrap.fill(one, WIDTH, initial_indent="    ", subsequent_indent="    ") for one in paragraphs)
+    message, *hint = (
+        textwrap.fill(paragraph, WIDTH, initial_indent="    ", subsequent_indent="    ") for paragraph in paragraphs
+    )
     return "\n".join([f"{file}:{finding.line}: {finding.cause}", message, *quotes, *hint])
 
 
@@ -291,7 +297,7 @@ def answer(exercise: Exercise, line: int, kind: str, work: Path, build: Path) ->
     keep(work, exercise, outcome, line, kind)
     if outcome == Outcome.FOUND:
         say(f"Right: line {line}, {kind}. The sanitizer's finding:")
-        named = [one for one in key if one.line == line and one.cause in KINDS[kind].causes]
+        named = [finding for finding in key if finding.line == line and finding.cause in KINDS[kind].causes]
         show_key(named, exercise, work)
         return 0
     say(REPLIES[outcome].format(line=line))
@@ -315,17 +321,20 @@ def list_exercises(folder: Path, labs: Sequence[str], work: Path) -> int:
         raise UserError(f"There are no exercises for {', '.join(labs)}. The instructor releases them with a kit.")
     for lab, exercises in offered.items():
         standings = read_standings(work, lab)
-        found = sum(standings.get(one.name, Standing()).end == Outcome.FOUND for one in exercises)
+        found = sum(standings.get(exercise.name, Standing()).end == Outcome.FOUND for exercise in exercises)
         say(f"{lab}: {found} of {plural(len(exercises), 'exercise')} found")
-        width = max(len(one.stage) for one in exercises)
-        for one in exercises:
-            stars, standing = "*" * one.difficulty, standings[one.name].describe() if one.name in standings else ""
-            say(f"  {one.name}  {one.stage:<{width}}  {stars:<3}  {standing}".rstrip())
+        width = max(len(exercise.stage) for exercise in exercises)
+        for exercise in exercises:
+            stars, standing = (
+                "*" * exercise.difficulty,
+                standings[exercise.name].describe() if exercise.name in standings else "",
+            )
+            say(f"  {exercise.name}  {exercise.stage:<{width}}  {stars:<3}  {standing}".rstrip())
     unsolved = [
-        one
+        exercise
         for lab, exercises in offered.items()
-        for one in exercises
-        if not read_standings(work, lab).get(one.name, Standing()).end
+        for exercise in exercises
+        if not read_standings(work, lab).get(exercise.name, Standing()).end
     ]
     if unsolved:
         say(f"\n* easy, *** hard. Next: make bug LAB={unsolved[0].lab} EXERCISE={unsolved[0].name}")
@@ -334,7 +343,7 @@ def list_exercises(folder: Path, labs: Sequence[str], work: Path) -> int:
 
 def choose_exercise(folder: Path, lab: str, typed: str, work: Path) -> Exercise:
     """Return the exercise that was typed or, if none was, the last one. Raises UserError with the choices."""
-    exercises = {one.name: one for one in read_exercises(folder, lab)}
+    exercises = {exercise.name: exercise for exercise in read_exercises(folder, lab)}
     if not exercises:
         raise UserError(f"There are no exercises for {lab}. The instructor releases them with a kit.")
     last = [name for name in read_standings(work, lab) if name in exercises][-1:]
@@ -343,8 +352,8 @@ def choose_exercise(folder: Path, lab: str, typed: str, work: Path) -> Exercise:
         if not typed:
             say(f"As in your last command: EXERCISE={name}")
         return exercises[name]
-    asked = f"{lab} has no exercise {typed}." if typed else "Which exercise?"
-    raise UserError(f"{asked} Type  make bug LAB={lab} EXERCISE=NAME,  with NAME one of: {', '.join(exercises)}")
+    question = f"{lab} has no exercise {typed}." if typed else "Which exercise?"
+    raise UserError(f"{question} Type  make bug LAB={lab} EXERCISE=NAME,  with NAME one of: {', '.join(exercises)}")
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -59,7 +59,7 @@ def replace_worker_script(site: Path) -> None:
 
 
 def write_pages(root: Path, labs: Sequence[str], others: Sequence[str], pages: Path) -> None:
-    """Write the labs' handouts and the other ones, what they link to, and a first page."""
+    """Write all handouts, the files that they link to, and a first page."""
     if (root / "handouts/pictures").is_dir():
         shutil.copytree(root / "handouts/pictures", pages / "pictures", ignore=shutil.ignore_patterns("*.py"))
     lines = ["# Handouts", ""]
@@ -82,7 +82,7 @@ def title_of(root: Path, name: str) -> str:
 
 
 def add_to_site(root: Path, pages: Path, words: str, name: str) -> str:
-    """Return the link to a file that is now part of the site; only its words if the file is not there."""
+    """Return the link to a file that is now part of the site; only its text if the file is not there."""
     file = root / name
     if not file.is_file():
         return words

@@ -101,7 +101,7 @@ def make_kernels(inspection: Inspection) -> Html | None:
         )
         rows.append(tag("tr", tag("th", name, scope="row"), *cells))
     caption = (
-        f"Resident threads: how many a multiprocessor of the {gpu.name} holds at once. More of them hide waiting "
+        f"Resident threads: the number that a multiprocessor of the {gpu.name} holds at once. More hide latency "
         "better, up to a point. To use another GPU's limits, add GPU=T4, for example."
     )
     table = tag("table", tag("thead", head), tag("tbody", *rows), class_="summary kernels")
@@ -178,8 +178,9 @@ def describe_modelled(inspection: Inspection) -> str:
     if not modelled.shares:
         return ""
     return (
-        f" Modelled: the line's share of the warps' time on an {modelled.gpu} with the dataset {modelled.dataset}; it "
-        "is modelled, the others are counted. A warp that waits for a value waits in the line that needs it."
+        f" Modelled: the line's share of the warps' time on an {modelled.gpu} with the dataset {modelled.dataset}; "
+        "this column is modelled, the others are counted. A warp's wait for a value counts for the line that needs the "
+        "value."
     )
 
 

@@ -93,7 +93,7 @@ def find_changed(journal: Journal, files: Path) -> list[str]:
 def find_pictures(build: Path, work: Path, lab: str) -> tuple[list[Picture], str]:
     """Return the pictures of the last `make show`, and a remark on those omitted.
 
-    A picture is omitted if it is older than the student's files, too large, or one too many.
+    A picture is omitted if it is older than the student's files, too large, or beyond the maximum number.
     """
     files = sorted(file for file in (build / "show" / lab).glob("*") if file.suffix.lower() in TYPES and file.is_file())
     changed = max((file.stat().st_mtime_ns for file in (work / lab).glob("*.cu")), default=0)

@@ -47,14 +47,17 @@ def make_markdown(journal: Journal, source: Source | None) -> str:
     blocks += [f"> {problem}" for problem in journal.problems]
     blocks += list(speeds(journal, journal.main, source))
     if predictions := find_predictions(journal):
-        rows = [one.cells for one in predictions]
+        rows = [prediction.cells for prediction in predictions]
         blocks += ["## Predicted before measured", make_table(NAMES, rows), describe_predictions(predictions)]
     before = None
     for number, optimisation in enumerate(journal.shown, 1):
         blocks += list(one_optimisation(journal, number, optimisation, before))
         before = optimisation
     if journal.unfinished:
-        items = [f"- `{one.id}`: {one.versions[-1].verdict or 'not checked'}" for one in journal.unfinished]
+        items = [
+            f"- `{optimisation.id}`: {optimisation.versions[-1].verdict or 'not checked'}"
+            for optimisation in journal.unfinished
+        ]
         blocks += ["## Begun, not passed yet", "\n".join(items)]
     for timelines in list(journal.timelines.values())[1:]:
         blocks += [

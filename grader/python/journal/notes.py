@@ -182,14 +182,14 @@ def find_unused(folder: Path, lab: str, stage: str) -> Path | None:
     return None if note.written or records else file
 
 
-def choose_stage(stages: dict[str, str], wanted: str, lab: str) -> str:
+def choose_stage(stages: dict[str, str], typed: str, lab: str) -> str:
     """Return the stage with this id, number or slug, as the judge accepts it. Raises UserError with the choices."""
     for stage in stages:
         number, _, slug = stage.partition("_")
-        if wanted == slug or is_same_stage(stage, wanted) or re.fullmatch("0*" + number.lstrip("0"), wanted):
+        if typed == slug or is_same_stage(stage, typed) or re.fullmatch("0*" + number.lstrip("0"), typed):
             return stage
-    asked = f"No stage of {lab} is called {wanted!r}." if wanted else "A note is about one stage."
-    raise UserError(f"{asked} Type  make note LAB={lab} STAGE=…,  with one of: {', '.join(stages)}")
+    question = f"No stage of {lab} is called {typed!r}." if typed else "A note is about one stage."
+    raise UserError(f"{question} Type  make note LAB={lab} STAGE=…,  with one of: {', '.join(stages)}")
 
 
 def open_editor(file: Path) -> bool:

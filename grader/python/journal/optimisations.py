@@ -123,8 +123,8 @@ class Optimisation:
         return next((some[-1] for some in (timed, passed, self.versions) if some), None)
 
     def records_of_chosen(self, place: Place | None) -> list[Record]:
-        """Return the records of the chosen version's text, the last one first: those of another text are no result of
-        this one."""
+        """Return the records of the chosen version's text, the last one first. Records of other texts do not describe
+        this version."""
         chosen = self.chosen(place)
         versions = [version for version in self.versions if chosen and version.source_hash == chosen.source_hash]
         return [record for version in reversed(versions) for record in reversed(version.records)]
@@ -230,7 +230,12 @@ class Journal:
     @property
     def has_gpu(self) -> bool:
         """Return whether a GPU ran any of the code, or nothing ran yet. Otherwise, times mean nothing."""
-        records = [record for one in self.optimisations for version in one.versions for record in version.records]
+        records = [
+            record
+            for optimisation in self.optimisations
+            for version in optimisation.versions
+            for record in version.records
+        ]
         ran = [record.backend for record in records if record.backend]
         return not ran or "cuda" in ran
 
@@ -247,7 +252,7 @@ class Journal:
     @property
     def unfinished(self) -> list[Optimisation]:
         """Return the optimisations with versions, of which none passed and which have no note."""
-        return [one for one in self.optimisations if one.versions and not one.begun]
+        return [optimisation for optimisation in self.optimisations if optimisation.versions and not optimisation.begun]
 
 
 def place_of(record: Record) -> Place:
@@ -268,7 +273,9 @@ def read_journal(root: Path, lab: str, folder: Path) -> Journal:
     notes = read_notes(folder, list(stages))
     for stage in sorted({record.stage for record in records.entries} - set(stages)):
         stages[stage] = stage  # the lab may have dropped the stage since
-    optimisations = [one for stage, title in stages.items() for one in sort_versions(stage, title, records, notes)]
+    optimisations = [
+        version for stage, title in stages.items() for version in sort_versions(stage, title, records, notes)
+    ]
     buffers = manifest.get("buffers", [])
     journal = Journal(
         lab,
@@ -324,7 +331,11 @@ def sort_versions(stage: str, title: str, records: Records, notes: Sequence[Note
         optimisations = [Optimisation(stage, 1, title)]
     for version in versions:
         when = version.begun
-        begun = [one for one in optimisations[1:] if one.note and one.note.begun is not None and one.note.begun <= when]
+        begun = [
+            optimisation
+            for optimisation in optimisations[1:]
+            if optimisation.note and optimisation.note.begun is not None and optimisation.note.begun <= when
+        ]
         (begun[-1] if begun else optimisations[0]).versions.append(version)
     return optimisations
 
@@ -352,7 +363,12 @@ def make_timelines(
     """Return the timelines of each place. The dataset with the most rows comes first; of equals, the one that moves the
     most bytes."""
     found: dict[Place, dict[str, list[Row]]] = {}
-    places = {place_of(record): None for one in optimisations for version in one.versions for record in version.records}
+    places = {
+        place_of(record): None
+        for optimisation in optimisations
+        for version in optimisation.versions
+        for record in version.records
+    }
     for place in places:
         for optimisation in optimisations:
             version = optimisation.chosen(place)
@@ -391,7 +407,9 @@ def join_parts(by_set: dict[str, list[Row]], parts: dict[str, tuple[str, float]]
 def make_timeline(place: Place, dataset: str, rows: list[Row], optimisations: Sequence[Optimisation]) -> Timeline:
     """Return a timeline with its rows in the journal's order, each compared with the previous one."""
     rows = sorted(rows, key=lambda row: optimisations.index(row.optimisation))
-    spread = find_spread(place, dataset, [version for one in optimisations for version in one.versions])
+    spread = find_spread(
+        place, dataset, [version for optimisation in optimisations for version in optimisation.versions]
+    )
     for before, after in itertools.pairwise(rows):
         if before.measurement.iterations == after.measurement.iterations:
             after.change = compare(before, after, spread)

@@ -150,7 +150,7 @@ def make_predictions(journal: Journal) -> Html | None:
     predictions = find_predictions(journal)
     if not predictions:
         return None
-    rows = [one.cells for one in predictions]
+    rows = [prediction.cells for prediction in predictions]
     table = make_small_table(NAMES, rows, describe_predictions(predictions))
     return tag("section", tag("h2", "Predicted before measured"), table, class_="predictions")
 
@@ -274,7 +274,7 @@ def make_changed(journal: Journal, optimisation: Optimisation, before: Optimisat
     old, new = before.chosen(place) if before else None, optimisation.chosen(place)
     if before is None or old is None or new is None:
         return None
-    given = [journal.starters.get(one.stage, "") for one in (before, optimisation)]
+    given = [journal.starters.get(item.stage, "") for item in (before, optimisation)]
     difference = compare_texts(*(journal.sources.get(version.source_hash) for version in (old, new)), given)
     counts = f": {plural(difference.added, 'line')} added, {difference.removed} removed" if difference.lines else ""
     summary = tag("summary", f"What changed against {before.id}{counts}")
@@ -349,10 +349,10 @@ def make_unfinished(journal: Journal) -> Html | None:
     if not journal.unfinished:
         return None
     items = []
-    for one in journal.unfinished:
-        version = one.versions[-1]
+    for optimisation in journal.unfinished:
+        version = optimisation.versions[-1]
         cause = f" ({version.cause})" if version.cause else ""
-        items.append(tag("li", tag("code", one.id), f" {version.verdict or 'not checked as a whole'}{cause}"))
+        items.append(tag("li", tag("code", optimisation.id), f" {version.verdict or 'not checked as a whole'}{cause}"))
     return tag("section", tag("h2", "Begun, not passed yet"), tag("ul", *items), class_="unfinished")
 
 
@@ -383,7 +383,7 @@ def make_elsewhere(journal: Journal, timelines: Sequence[Timeline]) -> Html:
         make_sum(describe_bound(journal, timeline), ends=True) or tag("p", without_bound(timeline), class_="caption"),
         make_sum(cpu),
         draw_times(timeline),
-        *(make_table(one, None) for one in timelines),
+        *(make_table(timeline, None) for timeline in timelines),
         class_="elsewhere",
     )
 

@@ -50,7 +50,7 @@ class Prediction:
 def find_predictions(journal: Journal) -> list[Prediction]:
     """Return the optimisations with a prediction, in the journal's order."""
     found = [find_prediction(journal, optimisation) for optimisation in journal.shown]
-    return [one for one in found if one.yours_s or one.modelled]
+    return [prediction for prediction in found if prediction.yours_s or prediction.modelled]
 
 
 def find_prediction(journal: Journal, optimisation: Optimisation) -> Prediction:
@@ -61,11 +61,11 @@ def find_prediction(journal: Journal, optimisation: Optimisation) -> Prediction:
     dataset = modelled.dataset if modelled else journal.main.dataset if journal.main else ""
     gpu = modelled.gpu if modelled else place.gpu if place else ""
     timed = [
-        (record, one)
+        (record, measurement)
         for record in records
         if record.report and place_of(record).is_gpu and record.machine.gpu == gpu
-        for one in record.measurements
-        if one.dataset == dataset
+        for measurement in record.measurements
+        if measurement.dataset == dataset
     ]
     record, measured = timed[0] if timed else (None, None)
     return Prediction(optimisation, yours_s, modelled, record, measured)
@@ -90,15 +90,19 @@ def show_miss(predicted_s: float | None, measured_s: float | None) -> str:
 def describe_predictions(predictions: Sequence[Prediction]) -> str:
     """Explain the table of predictions."""
     words = "You predicted: from your notes; only you know whether you wrote it before the measurement."
-    late = [one.optimisation.id for one in predictions if one.yours_s and is_late(one)]
+    late = [prediction.optimisation.id for prediction in predictions if prediction.yours_s and is_late(prediction)]
     if late:
         words += f" These notes were begun after it: {', '.join(late)}."
     modelled = sorted(
-        {f"an {one.modelled.gpu} ({one.modelled.dataset})" for one in predictions if one.modelled is not None}
+        {
+            f"an {prediction.modelled.gpu} ({prediction.modelled.dataset})"
+            for prediction in predictions
+            if prediction.modelled is not None
+        }
     )
     if modelled:
         words += f" Modelled: by make bench without a GPU, with its interval, for {' and '.join(modelled)}."
-    if any(one.measured for one in predictions):
+    if any(prediction.measured for prediction in predictions):
         return words + " Measured: with the same text and dataset and, if there is a modelled time, on that GPU."
     return words + " Measured: not yet; make import REPORT=FILE adds a report from a GPU."
 

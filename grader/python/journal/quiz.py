@@ -47,7 +47,7 @@ class Question:
         return self.judge_number(answer) if self.number else self.judge_choice(answer)
 
     def judge_choice(self, answer: str) -> Judged | None:
-        return next((Judged(one.right, one.why) for one in self.choices if one.text == answer), None)
+        return next((Judged(choice.right, choice.why) for choice in self.choices if choice.text == answer), None)
 
     def judge_number(self, answer: str) -> Judged | None:
         if not NUMBER.fullmatch(answer):
@@ -55,7 +55,7 @@ class Question:
         value, number = float(answer), self.number
         if abs(value - number.right) <= number.tolerance:
             return Judged(True, number.why)
-        reasons = (one.why for one in number.mistakes if abs(value - one.value) <= number.tolerance)
+        reasons = (mistake.why for mistake in number.mistakes if abs(value - mistake.value) <= number.tolerance)
         return Judged(False, next(reasons, number.otherwise))
 
 
@@ -105,7 +105,7 @@ def read_answers(file: Path, lab: str) -> list[Given]:
 
 def write_answers(file: Path, lab: str, answers: Sequence[Given]) -> None:
     """Write all answers. Raises UserError."""
-    content = {"schema": SCHEMA, "lab": lab, "answers": [asdict(one) for one in answers]}
+    content = {"schema": SCHEMA, "lab": lab, "answers": [asdict(answer) for answer in answers]}
     write_atomically(file, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
 
 
@@ -117,7 +117,9 @@ def count_first_tries(quiz: Quiz, answers: Sequence[Given]) -> Score:
 
 def judge_all(question: Question, answers: Sequence[Given]) -> list[Judged]:
     """Judge the answers to one question, in their order."""
-    return [judged for one in answers if one.question == question.id and (judged := question.judge(one.answer))]
+    return [
+        judged for answer in answers if answer.question == question.id and (judged := question.judge(answer.answer))
+    ]
 
 
 def read_score(root: Path, lab: str, folder: Path) -> Score | None:
@@ -201,7 +203,7 @@ def main(arguments: Sequence[str]) -> int:
     quiz, file = read_quiz(options.root, lab), options.work / lab / "journal" / ANSWERS
     answers = read_answers(file, lab)
     before = len(answers)
-    questions = [one for one in quiz.questions if options.new or not is_done(one, answers)]
+    questions = [question for question in quiz.questions if options.new or not is_done(question, answers)]
     if questions and not (sys.stdin and sys.stdin.isatty()):
         raise UserError(f"The quiz needs a terminal, but its input is not one. Type in a terminal: make quiz LAB={lab}")
     is_complete = ask_all(questions, lab, file, answers) if questions else True

@@ -198,9 +198,9 @@ def read_regular(file: Path, max_bytes: int) -> bytes:
     return content
 
 
-def same_text(one: bytes, other: bytes) -> bool:
+def same_text(content: bytes, other: bytes) -> bool:
     """Return whether two texts are equal except for white space at line ends."""
-    return [line.rstrip() for line in one.splitlines()] == [line.rstrip() for line in other.splitlines()]
+    return [line.rstrip() for line in content.splitlines()] == [line.rstrip() for line in other.splitlines()]
 
 
 def find_strangers(folder: Path, stages: Sequence[str]) -> list[str]:

@@ -77,9 +77,16 @@ def describe_result(journal: Journal) -> str:
 def describe_facts(journal: Journal) -> list[tuple[str, str]]:
     """Return the facts shown below the result, as names and values."""
     times = sorted(
-        record.time for one in journal.optimisations for version in one.versions for record in version.records
+        record.time
+        for optimisation in journal.optimisations
+        for version in optimisation.versions
+        for record in version.records
     )
-    hours = [one.note.hours for one in journal.optimisations if one.note and one.note.hours is not None]
+    hours = [
+        optimisation.note.hours
+        for optimisation in journal.optimisations
+        if optimisation.note and optimisation.note.hours is not None
+    ]
     when = ""
     if times:
         first, last = times[0][:10], times[-1][:10]
@@ -126,17 +133,17 @@ def describe_bound(journal: Journal, timeline: Timeline) -> list[tuple[str, str]
     if not timeline.place.is_gpu or min(timed.bound_s, timed.bound_bytes, timed.bandwidth_bytes_per_s) <= 0:
         return []
     per_call = journal.iterations_per_call
-    one = "an iteration" if per_call == 1 else f"a call of {per_call:,} iterations"
+    unit = "an iteration" if per_call == 1 else f"a call of {per_call:,} iterations"
     calls = timed.iterations / per_call
-    least = timed.bound_bytes / timed.bandwidth_bytes_per_s
+    min_seconds = timed.bound_bytes / timed.bandwidth_bytes_per_s
     steps = [
-        (f"= {show_short_time(least)}", f"the minimum for {one}"),
+        (f"= {show_short_time(min_seconds)}", f"the minimum for {unit}"),
         (f"\N{MULTIPLICATION SIGN} {show_number(calls, 1)}", "of them"),
     ]
     return [
         (
             f"{timed.bound_bytes:,.0f}\N{NO-BREAK SPACE}bytes",
-            f"moved in {one}: {describe_counted_bytes(journal, timed)}",
+            f"moved in {unit}: {describe_counted_bytes(journal, timed)}",
         ),
         (
             f"\N{DIVISION SIGN} {show_bandwidth(timed.bandwidth_bytes_per_s)}",
@@ -368,7 +375,7 @@ def describe_counters(before: DatasetCounters | None, after: DatasetCounters) ->
     counts."""
     rows = []
     for name, (title, show) in COUNTERS.items():
-        old, new = (getattr(one, name) if one else None for one in (before, after))
+        old, new = (getattr(counts, name) if counts else None for counts in (before, after))
         if new is None or (before is None and new == 0):
             continue
         if before is not None and abs(new - (old or 0)) <= MOVED * max(abs(new), abs(old or 0)):
@@ -393,7 +400,7 @@ def choose_counts(
     """Return the counts before and now on the largest dataset that both have; None if nothing was counted."""
     if after is None or not after.counters:
         return None
-    counted = {one.dataset: one for one in before.counters} if before else {}
-    common = [one for one in after.counters if one.dataset in counted] or after.counters
-    largest = max(common, key=lambda one: one.least_bytes)
+    counted = {counter.dataset: counter for counter in before.counters} if before else {}
+    common = [counter for counter in after.counters if counter.dataset in counted] or after.counters
+    largest = max(common, key=lambda counter: counter.least_bytes)
     return counted.get(largest.dataset), largest

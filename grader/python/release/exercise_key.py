@@ -23,9 +23,9 @@ HEAD = (
 def describe(exercise: Exercise, source: Path, build: Path) -> str:
     """Return the table's row of an exercise. Raises UserError."""
     key = find_key(inspect(exercise, build))
-    kinds = ", ".join(f"`{cause}`" for cause in dict.fromkeys(one.cause for one in key))
-    lines = ", ".join(map(str, dict.fromkeys(one.line for one in key)))
-    seconds = ", ".join(map(str, dict.fromkeys(one.other_line for one in key if one.other_line)))
+    kinds = ", ".join(f"`{cause}`" for cause in dict.fromkeys(finding.cause for finding in key))
+    lines = ", ".join(map(str, dict.fromkeys(finding.line for finding in key)))
+    seconds = ", ".join(map(str, dict.fromkeys(finding.other_line for finding in key if finding.other_line)))
     places = f"{lines}; second access {seconds}" if seconds else lines
     message = key[0].message.replace("|", "\\|")
     return f"| {exercise.name} | {exercise.difficulty} | `{source}` | {kinds} | {places} | {message} |"
@@ -35,8 +35,8 @@ def make_key(root: Path, labs: Sequence[str], folder: Path, build: Path) -> str:
     """Return the key of the labs' exercises as Markdown. Raises UserError."""
     sections = ["# Key of the exercises", "Line numbers refer to the exercises, which have no comments."]
     for lab in labs:
-        sources = {one.name: one.source for one in read_list(root, lab)}
-        rows = [describe(one, sources[one.name], build) for one in read_exercises(folder, lab)]
+        sources = {exercise.name: exercise.source for exercise in read_list(root, lab)}
+        rows = [describe(exercise, sources[exercise.name], build) for exercise in read_exercises(folder, lab)]
         if rows:
             sections += [f"## {lab}", "\n".join([HEAD, *rows])]
     return "\n\n".join(sections) + "\n"

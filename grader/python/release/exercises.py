@@ -60,7 +60,7 @@ def read_list(root: Path, lab: str) -> list[Listed]:
         raise UserError(f"{file}: not a list of exercises.")
     stages = list(read_stages(root, lab))
     found = [read_entry(lab, stages, entry, file) for entry in entries]
-    names = [one.name for one in found]
+    names = [exercise.name for exercise in found]
     if names != sorted(set(names)):
         raise UserError(f"{file}: the names must be different, and in order: {', '.join(names)}.")
     return found
@@ -72,7 +72,7 @@ def read_entry(lab: str, stages: Sequence[str], entry: object, file: Path) -> Li
         raise UserError(f"{file}: {entry} is not an exercise. Its keys: {', '.join(sorted(KEYS))}.")
     name, difficulty = str(entry["name"]), entry["difficulty"]
     number = NAME.fullmatch(name)
-    stage = next((one for one in stages if number and one.startswith(f"{number[1]}_")), "")
+    stage = next((stage for stage in stages if number and stage.startswith(f"{number[1]}_")), "")
     if not stage:
         raise UserError(f"{file}: the name {name} is not a stage's number and a letter. Stages: {', '.join(stages)}.")
     if difficulty not in DIFFICULTIES:
@@ -119,9 +119,11 @@ def make_exercise(root: Path, listed: Listed) -> str:
 
 def make_exercises(root: Path, lab: str, stages: Sequence[str]) -> Files:
     """Return the files of a lab's exercises for these stages, below the folder of all exercises. Raises UserError."""
-    exercises = [one for one in read_list(root, lab) if one.stage in stages]
-    files = {f"{lab}/{one.name}.cu": make_exercise(root, one).encode() for one in exercises}
-    described = [{"name": one.name, "stage": one.stage, "difficulty": one.difficulty} for one in exercises]
+    exercises = [exercise for exercise in read_list(root, lab) if exercise.stage in stages]
+    files = {f"{lab}/{exercise.name}.cu": make_exercise(root, exercise).encode() for exercise in exercises}
+    described = [
+        {"name": exercise.name, "stage": exercise.stage, "difficulty": exercise.difficulty} for exercise in exercises
+    ]
     return files | ({f"{lab}/exercises.json": show_json(described).encode()} if exercises else {})
 
 

@@ -150,7 +150,7 @@ def add_site(python: Path, files: Files) -> None:
         done = subprocess.run([*map(str, command)], cwd=SOURCE, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             raise UserError(done.stderr)
-        for file in sorted(one for one in site.rglob("*") if one.is_file()):
+        for file in sorted(path for path in site.rglob("*") if path.is_file()):
             files[f"handouts/html/{file.relative_to(site)}"] = file.read_bytes()
 
 

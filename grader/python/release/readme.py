@@ -21,11 +21,11 @@ PICTURE = re.compile(r"!\[[^\]]*\]\(([^()\s]+)\)")
 def make_readme(sources: CutSources, files: Mapping[str, bytes]) -> str:
     """Return the students' README. It is a template with sections of our README; its examples use the first lab in the
     archive, and it does not mention files that are not in the archive."""
-    ours = read_text(sources.root / "README.md")
+    readme = read_text(sources.root / "README.md")
     text = re.sub(
-        r"^@(.+)@$", lambda title: find_section(ours, title[1]), read_text(README_TEMPLATE), flags=re.MULTILINE
+        r"^@(.+)@$", lambda title: find_section(readme, title[1]), read_text(README_TEMPLATE), flags=re.MULTILINE
     )
-    example = find_example(ours)
+    example = find_example(readme)
     lab = example[0] if example[0] in sources.labs() else sources.labs()[0]
     if lab != example[0]:
         text = text.replace("DATASET=one", "DATASET=NAME")

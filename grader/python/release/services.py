@@ -157,18 +157,19 @@ def make_autolab(root: Path, lab: str, choice: Choice, build: Path) -> bytes:
 def describe_points(root: Path, lab: str, choice: Choice) -> str:
     """State the points that can be reached without a GPU. Raises UserError."""
     points = [stage["points"] for stage in cut_labs(root, {lab: choice.upto}).manifest(lab)["stages"]]
-    most = sum(sum(kinds.values()) for kinds in points)
-    without_speed = most - sum(kinds["speed"] for kinds in points)
+    all_points = sum(sum(kinds.values()) for kinds in points)
+    without_speed = all_points - sum(kinds["speed"] for kinds in points)
     if choice.speed == "off":
         return f"There are no speed points: set the assignment's points to {show_points(without_speed)}."
     if choice.speed == "modelled":
         return (
-            f"Set the assignment's points to {show_points(most)}. Speed points are modelled and provisional; those of "
-            f"a stage stay pending if the model cannot decide, so {show_points(without_speed)} points are certain to "
-            "be available. Merge a GPU's report later. The archive contains the solutions: keep it private."
+            f"Set the assignment's points to {show_points(all_points)}. Speed points are modelled and provisional; "
+            "those of a stage stay pending if the model cannot decide, so only "
+            f"{show_points(without_speed)} points are certain "
+            "to be available. Merge a GPU's report later. The archive contains the solutions: keep it private."
         )
     return (
-        f"Without a GPU {show_points(without_speed)} of {show_points(most)} points are available, "
+        f"Without a GPU {show_points(without_speed)} of {show_points(all_points)} points are available, "
         "because speed stays pending: "
         f"set the assignment's points to {show_points(without_speed)}, or merge a GPU's report later."
     )

@@ -20,24 +20,24 @@ BEGIN, STARTER, END = "//@ begin", "//@ starter", "//@ end"
 
 @dataclass(frozen=True)
 class Stale:
-    """A starter that differs from the one its solution generates. `wanted` is None if it should not exist."""
+    """A starter that differs from the one its solution generates. `generated` is None if it should not exist."""
 
     file: Path
     found: str | None
-    wanted: str | None
+    generated: str | None
 
     def describe(self) -> str:
-        if self.wanted is None:
+        if self.generated is None:
             return f"{self.file}: no solution has this name; delete it."
         return f"{self.file}: {'missing' if self.found is None else 'stale'}."
 
     def diff(self) -> str:
         """Return the unified diff from the found to the generated text; '' if one of them does not exist."""
-        if self.found is None or self.wanted is None:
+        if self.found is None or self.generated is None:
             return ""
         lines = difflib.unified_diff(
             self.found.splitlines(keepends=True),
-            self.wanted.splitlines(keepends=True),
+            self.generated.splitlines(keepends=True),
             f"{self.file} (found)",
             f"{self.file} (from its solution)",
         )
@@ -90,13 +90,13 @@ def uncover(line: str) -> str:
     return indent + content if content.strip() else content.lstrip(" \t")
 
 
-def choose_sources(root: Path, wanted: Sequence[str]) -> list[str]:
+def choose_sources(root: Path, names: Sequence[str]) -> list[str]:
     """Return the given labs, or all labs with solutions or starters. Raises UserError with the choices."""
     found = {folder.name for tree in ("solutions", "starter") for folder in (root / tree).glob("*") if folder.is_dir()}
-    for name in wanted:
+    for name in names:
         if name not in found:
             raise UserError(f"solutions/{name}: no such folder. Labs: {', '.join(sorted(found)) or 'none'}.")
-    return sorted(wanted or found)
+    return sorted(names or found)
 
 
 def find_stale(root: Path, lab: str) -> list[Stale]:
@@ -105,11 +105,11 @@ def find_stale(root: Path, lab: str) -> list[Stale]:
     starters = root / "starter" / lab
     stale = []
     for name, solution in solutions.items():
-        wanted = make_starter(read_text(solution), solution.relative_to(root))
+        generated = make_starter(read_text(solution), solution.relative_to(root))
         file = starters / name
         found = read_text(file) if file.exists() else None
-        if found != wanted:
-            stale.append(Stale(file.relative_to(root), found, wanted))
+        if found != generated:
+            stale.append(Stale(file.relative_to(root), found, generated))
     for file in sorted(starters.glob("*.cu")):
         if file.name not in solutions:
             stale.append(Stale(file.relative_to(root), read_text(file), None))
@@ -127,13 +127,13 @@ def main(arguments: Sequence[str]) -> int:
     root: Path = options.root
     stale = [entry for lab in choose_sources(root, options.labs) for entry in find_stale(root, lab)]
     for entry in stale:
-        if not options.check and entry.wanted is not None:
-            write_atomically(root / entry.file, entry.wanted)
+        if not options.check and entry.generated is not None:
+            write_atomically(root / entry.file, entry.generated)
             say(f"{entry.file}: written")
         else:
             say(entry.describe())
             say(entry.diff(), end="")
-    left_over = [entry for entry in stale if entry.wanted is None]
+    left_over = [entry for entry in stale if entry.generated is None]
     if options.check and stale:
         say("Generate them again: python3 -m grader.python.release.starters")
     return 1 if (stale if options.check else left_over) else 0

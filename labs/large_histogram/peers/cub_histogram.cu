@@ -1,4 +1,4 @@
-// One call of CUB's histogram for each of our histograms, because CUB makes one at a time. Its bins are 32-bit counts,
+// One call of CUB's histogram for each histogram, because CUB makes one at a time. Its bins are 32-bit counts,
 // which stay in scratch. CUB uses shared memory only for at most 256 bins; with two million, every value causes an
 // atomic on device memory.
 

@@ -1,6 +1,6 @@
 // NPP's general filter of floats. It keeps its weights in device memory, uses them in reverse order, and counts its
-// anchor from that end, which makes no difference for the middle of the filter. Its output is not compared with ours,
-// because it treats the padding around the picture differently. The work and the bytes are the same.
+// anchor from that end, which makes no difference for the middle of the filter. Its output is not checked, because it
+// treats the padding around the picture differently. The work and the bytes are the same as for the reference.
 
 #include <nppdefs.h>
 #include <nppi_filtering_functions.h>

@@ -40,7 +40,7 @@ LIKELY = {"race": "racecheck", "uninitialised": "initcheck", "divergent": "syncc
 HANGS = "divergent_barrier_trip_count"  # holds the GPU until its time is over, so it comes last
 ROOT = Path(__file__).resolve().parents[3]
 BUILD = ROOT / (os.environ.get("BUILD") or "build")
-SAID = re.compile(r"^(memcheck|racecheck|initcheck|synccheck) +(clean|found something)", re.MULTILINE)
+SUMMARY = re.compile(r"^(memcheck|racecheck|initcheck|synccheck) +(clean|found problems)", re.MULTILINE)
 
 TOOL_LIMIT_S = 20
 MAX_KEPT_CHARACTERS = 4000
@@ -188,7 +188,7 @@ def sanitize(lab: str, stage: str, source: Path, dataset: str, seconds: float) -
     if seconds <= 1:
         return tools
     command = [BUILD / "warplab", "sanitize", lab, stage, "--source", source, "--dataset", dataset]
-    parts = SAID.split(run_bounded(command, min(3 * TOOL_LIMIT_S, seconds)))[1:]
+    parts = SUMMARY.split(run_bounded(command, min(3 * TOOL_LIMIT_S, seconds)))[1:]
     for tool, verdict, words in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
         named = re.findall(rf"{re.escape(source.name)}:(\d+)", words)
         of_the_tool = words.split("    The check failed: ")[0].partition(":\n")[2].strip()

@@ -39,8 +39,8 @@ TEST(Callees, ALaunchHasThreeBrackets) {
 
 TEST(Callees, ALaunchThatConsistsOfOneMacroNeedsTwoParts) {
     const std::string launch = kernel + "void run(float* x) { k<<<SHAPE>>>(x); }";
-    for (const std::string one : {"#define SHAPE 256\n", "#ifndef SHAPE\n#define SHAPE 64 * 4\n#endif\n"})
-        EXPECT_THAT(problem_of(one + launch), HasSubstr("a launch needs both the number of blocks and the threads"));
+    for (const std::string shape : {"#define SHAPE 256\n", "#ifndef SHAPE\n#define SHAPE 64 * 4\n#endif\n"})
+        EXPECT_THAT(problem_of(shape + launch), HasSubstr("a launch needs both the number of blocks and the threads"));
     for (const std::string two : {"#define SHAPE 1, 32\n", "#define TWO 1, 2\n#define SHAPE TWO\n"})
         EXPECT_THAT(problem_of(two + launch), IsEmpty()) << two;
 }

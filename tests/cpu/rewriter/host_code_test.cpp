@@ -15,9 +15,9 @@ std::string problem_of_host_code(const std::string& source) { return show_proble
 const std::string kernel_head = "__global__ void k(float* x, int m) { ", helper = "float mix(float a) { return a; }\n";
 
 TEST(HostCode, ErrorShowsTheDeclarationThatAHostFunctionNeeds) {
-    const auto said = problem_of_host_code(helper + kernel_head + "x[0] = mix(x[1]); }");
-    EXPECT_THAT(said, HasSubstr("x.cu:2:45: error: mix is a host function"));
-    EXPECT_THAT(said, HasSubstr("declare it '__device__ float mix(float a)'"));
+    const auto problem = problem_of_host_code(helper + kernel_head + "x[0] = mix(x[1]); }");
+    EXPECT_THAT(problem, HasSubstr("x.cu:2:45: error: mix is a host function"));
+    EXPECT_THAT(problem, HasSubstr("declare it '__device__ float mix(float a)'"));
     EXPECT_THAT(problem_of_host_code("template <class T> T mix(T a) { return a; }\n" + kernel_head +
                                      "x[0] = mix<float>(x[1]); }"),
                 HasSubstr("mix is a host function"));

@@ -15,7 +15,7 @@ struct Case {
     std::string input, output;
 };
 
-void PrintTo(const Case& one, std::ostream* out) { *out << one.name; }
+void PrintTo(const Case& test, std::ostream* out) { *out << test.name; }
 
 std::string rewritten(std::string_view source) {
     const auto result = rewrite(source, "a.cu");

@@ -115,10 +115,10 @@ TEST_F(Samples, CompilersMessagesNameTheStudentsLine) {
         EXPECT_FALSE(run("cd " + quoted(folder_) +
                          " && LC_ALL=C c++ -std=c++17 -fsyntax-only -include cuda_runtime.h -I " +
                          quoted(root / "grader" / "cpu" / "include") + " a.cpp 2>words"));
-        const auto said = read_file(folder_ / "words");
-        const auto place = said.find("a.cu:" + std::to_string(word.line) + ":");
-        EXPECT_NE(place, std::string::npos) << word.name << "\n" << said;
-        EXPECT_NE(said.find(word.message), std::string::npos) << word.name << "\n" << said;
+        const auto messages = read_file(folder_ / "words");
+        const auto place = messages.find("a.cu:" + std::to_string(word.line) + ":");
+        EXPECT_NE(place, std::string::npos) << word.name << "\n" << messages;
+        EXPECT_NE(messages.find(word.message), std::string::npos) << word.name << "\n" << messages;
     }
 }
 

@@ -117,7 +117,7 @@ struct SplitCase {
     std::string source;
 };
 
-void PrintTo(const SplitCase& one, std::ostream* out) { *out << one.name; }
+void PrintTo(const SplitCase& test, std::ostream* out) { *out << test.name; }
 std::string name_of(const testing::TestParamInfo<SplitCase>& info) { return info.param.name; }
 
 class IsSplit : public testing::TestWithParam<SplitCase> {};

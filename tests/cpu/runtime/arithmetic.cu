@@ -1,21 +1,22 @@
 // Device functions of arithmetic and vector types.
 
+#include <math_constants.h>
+
 #include <climits>
 #include <limits>
-#include <math_constants.h>
 
 #include "checks.h"
 
 __device__ int wrong_on_device = 0;
 
-#define EXPECT(expression, value)                                                                             \
-    do {                                                                                                      \
-        const auto got = (expression);                                                                        \
-        const decltype(got) wanted = (value);                                                                 \
-        if (memcmp(&got, &wanted, sizeof(got)) == 0) break;                                                   \
+#define EXPECT(expression, value)                                                                      \
+    do {                                                                                               \
+        const auto got = (expression);                                                                 \
+        const decltype(got) expected = (value);                                                        \
+        if (memcmp(&got, &expected, sizeof(got)) == 0) break;                                          \
         printf("arithmetic.cu:%d: %s is %.9g (%#llx), not %.9g\n", __LINE__, #expression, double(got), \
-               (unsigned long long)got, double(wanted));                                                      \
-        atomicAdd(&wrong_on_device, 1);                                                                       \
+               (unsigned long long)got, double(expected));                                             \
+        atomicAdd(&wrong_on_device, 1);                                                                \
     } while (0)
 
 __global__ void bits_kernel() {

@@ -17,57 +17,57 @@ Mark access(std::uint32_t block, std::uint32_t generation, std::uint32_t thread,
 }
 
 Known known(std::uint32_t generation, std::uint32_t thread, std::uint32_t step) {
-    Known one;
-    one.begin(1, generation);
-    one.add(thread, step);
-    return one;
+    Known clock;
+    clock.begin(1, generation);
+    clock.add(thread, step);
+    return clock;
 }
 
 TEST(Known, CoversEarlierStepsAndEarlierGenerations) {
-    const Known one = known(5, 40, 3);
-    EXPECT_TRUE(one.covers(access(1, 5, 40, 2)));
-    EXPECT_FALSE(one.covers(access(1, 5, 40, 3)));
-    EXPECT_FALSE(one.covers(access(1, 5, 39, 0)));
-    EXPECT_FALSE(one.covers(access(1, 5, 41, 0)));
-    EXPECT_TRUE(one.covers(access(1, 4, 1023, 9)));
-    EXPECT_FALSE(one.covers(access(1, 6, 40, 0)));
-    EXPECT_FALSE(one.covers(access(2, 4, 40, 0)));
+    const Known clock = known(5, 40, 3);
+    EXPECT_TRUE(clock.covers(access(1, 5, 40, 2)));
+    EXPECT_FALSE(clock.covers(access(1, 5, 40, 3)));
+    EXPECT_FALSE(clock.covers(access(1, 5, 39, 0)));
+    EXPECT_FALSE(clock.covers(access(1, 5, 41, 0)));
+    EXPECT_TRUE(clock.covers(access(1, 4, 1023, 9)));
+    EXPECT_FALSE(clock.covers(access(1, 6, 40, 0)));
+    EXPECT_FALSE(clock.covers(access(2, 4, 40, 0)));
 }
 
 TEST(Known, MergesTheLaterStepsOfEachThread) {
     for (const bool reverse : {false, true}) {
-        Known one = known(5, reverse ? 700 : 40, 3), other = known(5, reverse ? 40 : 700, 3);
-        one.add(100, 2);
+        Known clock = known(5, reverse ? 700 : 40, 3), other = known(5, reverse ? 40 : 700, 3);
+        clock.add(100, 2);
         other.add(100, 8);
-        one.merge(other);
-        EXPECT_TRUE(one.contains(other));
-        EXPECT_FALSE(other.contains(one));
-        for (const std::uint32_t thread : {40u, 700u}) EXPECT_TRUE(one.covers(access(1, 5, thread, 2)));
-        EXPECT_TRUE(one.covers(access(1, 5, 100, 7)));
-        for (const std::uint32_t thread : {39u, 41u, 699u, 701u}) EXPECT_FALSE(one.covers(access(1, 5, thread, 0)));
+        clock.merge(other);
+        EXPECT_TRUE(clock.contains(other));
+        EXPECT_FALSE(other.contains(clock));
+        for (const std::uint32_t thread : {40u, 700u}) EXPECT_TRUE(clock.covers(access(1, 5, thread, 2)));
+        EXPECT_TRUE(clock.covers(access(1, 5, 100, 7)));
+        for (const std::uint32_t thread : {39u, 41u, 699u, 701u}) EXPECT_FALSE(clock.covers(access(1, 5, thread, 0)));
     }
 }
 
 TEST(Known, ALaterGenerationReplacesAnEarlierOne) {
-    Known one = known(5, 40, 3);
-    one.merge(known(6, 7, 2));
-    EXPECT_TRUE(one.covers(access(1, 5, 41, 9)));
-    EXPECT_TRUE(one.covers(access(1, 6, 7, 1)));
-    EXPECT_FALSE(one.covers(access(1, 6, 40, 1)));
-    one.merge(known(5, 41, 9));
-    EXPECT_FALSE(one.covers(access(1, 6, 41, 1)));
-    EXPECT_TRUE(one.contains(known(5, 41, 9)));
-    EXPECT_FALSE(known(5, 41, 9).contains(one));
+    Known clock = known(5, 40, 3);
+    clock.merge(known(6, 7, 2));
+    EXPECT_TRUE(clock.covers(access(1, 5, 41, 9)));
+    EXPECT_TRUE(clock.covers(access(1, 6, 7, 1)));
+    EXPECT_FALSE(clock.covers(access(1, 6, 40, 1)));
+    clock.merge(known(5, 41, 9));
+    EXPECT_FALSE(clock.covers(access(1, 6, 41, 1)));
+    EXPECT_TRUE(clock.contains(known(5, 41, 9)));
+    EXPECT_FALSE(known(5, 41, 9).contains(clock));
 }
 
 TEST(Known, ClearForgetsEverything) {
-    Known one = known(5, 40, 3);
-    one.clear();
-    EXPECT_TRUE(one.empty());
-    EXPECT_FALSE(one.covers(access(1, 4, 40, 0)));
-    one.merge(known(6, 7, 2));
-    EXPECT_TRUE(one.covers(access(1, 6, 7, 1)));
-    EXPECT_FALSE(one.covers(access(1, 6, 40, 1)));
+    Known clock = known(5, 40, 3);
+    clock.clear();
+    EXPECT_TRUE(clock.empty());
+    EXPECT_FALSE(clock.covers(access(1, 4, 40, 0)));
+    clock.merge(known(6, 7, 2));
+    EXPECT_TRUE(clock.covers(access(1, 6, 7, 1)));
+    EXPECT_FALSE(clock.covers(access(1, 6, 40, 1)));
 }
 
 }  // namespace

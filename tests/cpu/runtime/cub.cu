@@ -100,9 +100,9 @@ int main(int count, char** arguments) {
     use_arguments(count, arguments);
     int* wrong = on_device(std::vector<int>(threads, -1));
     reduce_kernel<<<1, threads>>>(wrong);
-    for (const int one : from_device(wrong, threads)) CHECK_EQUAL(one, 0);
+    for (const int value : from_device(wrong, threads)) CHECK_EQUAL(value, 0);
     scan_kernel<<<1, threads>>>(wrong);
-    for (const int one : from_device(wrong, threads)) CHECK_EQUAL(one, 0);
+    for (const int value : from_device(wrong, threads)) CHECK_EQUAL(value, 0);
     const int n = threads * items - 4;
     std::vector<int> in(n);
     for (int i = 0; i < n; ++i) in[i] = i;
@@ -117,7 +117,7 @@ int main(int count, char** arguments) {
     for (unsigned bin = 0; bin < 8; ++bin) CHECK_EQUAL(bins[bin], bin == 7 ? 39u : bin < 4 ? 36u : 35u);
     int* copy = on_device(std::vector<int>(n, -9));
     direct_kernel<<<1, threads>>>(on_device(in), copy, wrong, n);
-    for (const int one : from_device(wrong, threads)) CHECK_EQUAL(one, 0);
+    for (const int value : from_device(wrong, threads)) CHECK_EQUAL(value, 0);
     const auto copied = from_device(copy, n);
     for (int i = 0; i < n; ++i) CHECK_EQUAL(copied[i], in[i]);
     return wrong_checks != 0;

@@ -569,7 +569,7 @@ __global__ void special_registers_kernel(int* wrong) {
 void test_special_registers() {
     int* wrong = on_device(std::vector<int>(40, -1));
     special_registers_kernel<<<1, 40>>>(wrong);
-    for (const int one : from_device(wrong, 40)) CHECK_EQUAL(one, 0);
+    for (const int value : from_device(wrong, 40)) CHECK_EQUAL(value, 0);
 }
 
 // Cooperative groups

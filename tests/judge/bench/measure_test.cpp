@@ -143,7 +143,7 @@ class TimedOutputs : public testing::Test {
         const auto beside = judge_.make_ready(lab, stage, reference, Task{.fast = true});
         if (!handed_in.run || !beside.run) return "did not compile";
         const auto dataset = std::find_if(lab.datasets.begin(), lab.datasets.end(),
-                                          [](const Dataset& one) { return one.name == "warp"; });
+                                          [](const Dataset& dataset) { return dataset.name == "warp"; });
         if (dataset == lab.datasets.end()) return "no such dataset";
         const Effort effort{{2, 2}, {2, 2}, 2, 0.01, 0.1, 0.2, 0.1};
         Baseline cpu;
@@ -246,14 +246,14 @@ TEST_F(TimedOutputs, ShortCallsNeedMoreRoundsInPairedBenchmarks) {
     ASSERT_TRUE(ready.run);
     const Effort effort{{4, 10}, {12, 16}, 3, 0.01, 0.1, 0.2, 0.1};
     const timing::Pool pool = timing::make_pool(*ready.run, timing::make_inputs(*ready.run, lab.dataset("warp")));
-    const auto fewest = [&](StageRun* reference, double call_s) {
+    const auto min_rounds = [&](StageRun* reference, double call_s) {
         timing::PairedBenchmark paired(*ready.run, reference, pool, 1, 7, effort);
         paired.taken.slowest_s = call_s;
-        return paired.taken.rounds_wanted().fewest;
+        return paired.taken.round_limits().min;
     };
-    EXPECT_EQ(fewest(ready.run.get(), 30e-6), 12);
-    EXPECT_EQ(fewest(ready.run.get(), 300e-6), 4);
-    EXPECT_EQ(fewest(nullptr, 30e-6), 4);
+    EXPECT_EQ(min_rounds(ready.run.get(), 30e-6), 12);
+    EXPECT_EQ(min_rounds(ready.run.get(), 300e-6), 4);
+    EXPECT_EQ(min_rounds(nullptr, 30e-6), 4);
 }
 
 TEST_F(TimedOutputs, RatioFollowsFromTheSamples) {
@@ -281,14 +281,15 @@ TEST_F(TimedOutputs, ProgressShowsTheResultSoFar) {
     const auto beside = judge_.make_ready(lab, lab.stages.front(), right_, Task{.fast = true});
     ASSERT_TRUE(handed_in.run && beside.run);
     const Effort effort{{1, 1}, {1, 1}, 2, 0.01, 0.1, 0.2, 0.1};
-    std::vector<std::string> said;
+    std::vector<std::string> announced;
     measure(*handed_in.run, beside.run.get(), lab.dataset("warp"), Bandwidth{}, effort, Baseline{},
             [&](GradingPhase phase, const std::string& what) {
-                if (phase == GradingPhase::samples) said.push_back(what);
+                if (phase == GradingPhase::samples) announced.push_back(what);
             });
-    ASSERT_GE(said.size(), 2u);
-    EXPECT_EQ(said.front(), "round 1 of 1, sample 1 of 2");
-    EXPECT_NE(said.back().find(" times the reference's time; round 1 of 1, sample "), std::string::npos) << said.back();
+    ASSERT_GE(announced.size(), 2u);
+    EXPECT_EQ(announced.front(), "round 1 of 1, sample 1 of 2");
+    EXPECT_NE(announced.back().find(" times the reference's time; round 1 of 1, sample "), std::string::npos)
+        << announced.back();
 }
 
 TEST_F(TimedOutputs, RoundsEndWhenThePointsAreKnown) {

@@ -44,12 +44,12 @@ nlohmann::json record(Judge& judge, const Lab& lab, const Stage& stage, const fs
     if (only_compile) return nullptr;
     const Dataset& dataset = first_scored(lab, stage);
     const timing::Pool pool = timing::make_pool(*student.run, timing::make_inputs(*student.run, dataset));
-    const int calls_wanted =
+    const int requested_calls =
         std::max(1, static_cast<int>(lab.benchmark.iterations / student.run->oracle.cost(pool.shape(lab)).iterations));
     const double slot_bytes =
         static_cast<double>(Buffers::bytes_per_slot(pool.shape(lab), 0, timing::timed_guard_bytes));
     const double fit = std::clamp(static_cast<double>(student.run->device.free_bytes()) / 8 / slot_bytes, 1.0, 64.0);
-    const auto slots = static_cast<std::uint32_t>(std::min<double>(fit, calls_wanted));
+    const auto slots = static_cast<std::uint32_t>(std::min<double>(fit, requested_calls));
     const Effort effort{.samples = 5, .sample_s = 0.05, .round_s = 0};
     const Progress quietly = [](GradingPhase, const std::string&) {};
     timing::PairedBenchmark paired(*student.run, reference.run.get(), pool, slots, 1, effort);
@@ -57,7 +57,7 @@ nlohmann::json record(Judge& judge, const Lab& lab, const Stage& stage, const fs
     nlohmann::json rounds = nlohmann::json::array();
     for (int i = 0; i < rounds_of_a_trace && !paired.broken(); ++i) {
         paired.begin_round(quietly);
-        if (i == 0) paired.warm_up(calls_wanted, quietly);
+        if (i == 0) paired.warm_up(requested_calls, quietly);
         paired.take_round(quietly);
     }
     if (paired.broken()) throw std::runtime_error(file.string() + " failed");
@@ -73,7 +73,7 @@ nlohmann::json record(Judge& judge, const Lab& lab, const Stage& stage, const fs
             {"stage", stage.id},
             {"variant", file.stem().extension().string()},
             {"dataset", dataset.name},
-            {"calls_wanted", calls_wanted},
+            {"calls_wanted", requested_calls},
             {"rounds", rounds}};
 }
 
@@ -118,16 +118,16 @@ struct Trace {
 std::vector<Trace> read_traces() {
     const auto all = nlohmann::json::parse(std::ifstream("tests/judge/bench/traces.json"));
     std::vector<Trace> traces;
-    for (const auto& one : all["traces"]) {
-        const std::string where = one["stage"], lab = where.substr(0, where.find('/'));
-        Trace trace{where + " " + one["variant"].get<std::string>(),
+    for (const auto& recorded : all["traces"]) {
+        const std::string where = recorded["stage"], lab = where.substr(0, where.find('/'));
+        Trace trace{where + " " + recorded["variant"].get<std::string>(),
                     load_lab(fs::current_path(), lab).stage(where.substr(lab.size() + 1)),
-                    one["iterations"],
-                    one["sequential_s"],
+                    recorded["iterations"],
+                    recorded["sequential_s"],
                     {},
                     {}};
-        if (!one["previous_ratio"].is_null()) trace.previous_ratio = one["previous_ratio"].get<double>();
-        for (const auto& round : one["rounds"]) {
+        if (!recorded["previous_ratio"].is_null()) trace.previous_ratio = recorded["previous_ratio"].get<double>();
+        for (const auto& round : recorded["rounds"]) {
             trace.rounds.emplace_back();
             for (std::size_t i = 0; i < round["student_s"].size(); ++i)
                 trace.rounds.back().push_back({round["student_s"][i], round["reference_s"][i], 0, {}});
@@ -152,7 +152,7 @@ double speed_points(const Trace& trace, const timing::PairedSamples& taken) {
 
 timing::PairedSamples begin(const Trace& trace, const Effort& effort) {
     timing::PairedSamples taken(effort, true);
-    taken.calls_wanted = trace.iterations;
+    taken.requested_calls = trace.iterations;
     const std::vector<timing::Sample>& first = trace.rounds.front();
     for (const timing::Sample& sample : first)
         taken.slowest_s = std::max({taken.slowest_s, sample.student_s, sample.reference_s});
@@ -200,17 +200,17 @@ TEST(StoppingRule, GivesThePointsOfAllSamples) {
     for (const Trace& trace : traces) {
         const auto [expected, open, ratio] = points_of_all_samples(trace);
         int different = 0;
-        double least = expected;
+        double lowest = expected;
         for (int i = 0; i < gradings; ++i) {
             const double points = grade_by_rule(trace, random);
             different += std::abs(points - expected) > tolerance;
-            least = std::min(least, points);
+            lowest = std::min(lowest, points);
         }
         all_different += different;
         if (different > max_different) max_different = different, worst = trace.name;
         if (trace.is_solution()) {
             ++solutions;
-            EXPECT_DOUBLE_EQ(least, trace.stage.points.speed) << trace.name;
+            EXPECT_DOUBLE_EQ(lowest, trace.stage.points.speed) << trace.name;
         } else if (open <= tolerance) {
             slow += ratio > 1.05 && ratio < 6;
             EXPECT_LE(different, std::max(2, gradings / 100)) << trace.name << ", " << expected << " by all samples";

@@ -201,9 +201,9 @@ TEST_F(Records, OfEnormousSizeAreNotRead) {
 }
 
 TEST_F(Records, NameTheOnlyDatasetOfACheck) {
-    const Report one = report("box");
-    record_report(work_, one, one.stages[0], "small");
-    record_report(work_, one, one.stages[0], "");
+    const Report checked = report("box");
+    record_report(work_, checked, checked.stages[0], "small");
+    record_report(work_, checked, checked.stages[0], "");
     EXPECT_EQ(lines()[0]["dataset"], "small");
     EXPECT_FALSE(lines()[1].contains("dataset"));
     EXPECT_EQ(lines()[1]["verb"], "grade");

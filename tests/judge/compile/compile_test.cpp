@@ -93,9 +93,9 @@ std::string message_of(const Compilation& result) {
 
 /// Expect no internal names or paths in the messages.
 void expect_nothing_of_ours(const Compilation& result) {
-    for (const char* ours :
+    for (const char* internal :
          {"warplab_cpu", "WARPLAB_CPU", "student.cu", "student.cpp", "student.o", "/cache/", "driver.o"})
-        EXPECT_THAT(message_of(result), Not(HasSubstr(ours)));
+        EXPECT_THAT(message_of(result), Not(HasSubstr(internal)));
 }
 
 // Every kind of wrong file, on both backends.
@@ -559,7 +559,7 @@ TEST_F(CompileTest, ErrorsHaveHintsThatSuggestTheFix) {
          "If the function of line 3 changes no member, declare it const: __device__ bool owns(int i) const."},
         {in_kernel("__shared__ unsigned char s[4]; atomicAdd(&s[0], 1);"),
          "Declare the variable that it changes as int"},
-        {in_call("unsigned char s[4]; unsigned* p = s; n = *p;"), "What it points to has another type"},
+        {in_call("unsigned char s[4]; unsigned* p = s; n = *p;"), "The pointers have different types"},
     };
     for (const auto& [text, words] : cases) {
         const Compilation result = compile_text(text).result;
@@ -620,7 +620,7 @@ struct Long {
     const char* name;
     std::string text;
 };
-void PrintTo(const Long& one, std::ostream* out) { *out << one.name; }
+void PrintTo(const Long& sample, std::ostream* out) { *out << sample.name; }
 
 class LongText : public CompileTest, public testing::WithParamInterface<Long> {};
 const std::string long_name(900'000, 'n');
@@ -677,7 +677,7 @@ TEST_F(CompileTest, LinksAreFollowedOnlyInAStudentsOwnFolder) {
     EXPECT_FALSE(compilation::read_hand_in(target, "vector_add", compilation::Links::refused).failure);
 }
 
-// A live folder belongs to its student, who can change it between two steps.
+// Students can change the files in a live folder between two steps.
 TEST_F(CompileTest, AFileThatChangesMeanwhileIsJudgedAsItWas) {
     if (const std::string why = why_not(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
     const std::string text = right_and("// read once " + std::to_string(getpid()));
@@ -828,8 +828,8 @@ TEST(Diagnostics, RepeatedMessagesAreShownOnce) {
 }
 
 TEST(Diagnostics, CaretIsBelowItsCharacter) {
-    const std::vector<Diagnostic> one = {{"s.cu", 2, 9, "error", "bad"}};
-    EXPECT_EQ(compilation::render(one, "first\n\tint ä = y;\n", 10),
+    const std::vector<Diagnostic> diagnostics = {{"s.cu", 2, 9, "error", "bad"}};
+    EXPECT_EQ(compilation::render(diagnostics, "first\n\tint ä = y;\n", 10),
               "s.cu:2:9: error: bad\n    2 | \tint ä = y;\n      | \t      ^\n");
 }
 
@@ -859,9 +859,9 @@ TEST(Diagnostics, ColumnsOfRewrittenLinesAreMovedBack) {
     const std::string source = "f();\n    k<<<n, 1>>>(a, n);\n",
                       rewritten = "#line 1 \"s.cu\"\nf();\n    (L(\"k\", n, 1),k(a, n));\n";
     const auto at = [&](int column) {
-        std::vector<Diagnostic> one = {{"s.cu", 2, column, "error", "bad"}};
-        compilation::move_columns(one, source, rewritten);
-        return one[0].column;
+        std::vector<Diagnostic> diagnostics = {{"s.cu", 2, column, "error", "bad"}};
+        compilation::move_columns(diagnostics, source, rewritten);
+        return diagnostics[0].column;
     };
     EXPECT_EQ(at(3), 3);
     EXPECT_EQ(at(19), 5) << "the kernel's name";

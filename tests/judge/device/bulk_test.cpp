@@ -33,15 +33,15 @@ TEST(Bulk, CopiesAll) {
 
 TEST(Bulk, FindsTheFirstOfSeveralDifferences) {
     for (const std::size_t bytes : sizes) {
-        std::vector<std::uint8_t> one(bytes), other(bytes);
-        EXPECT_EQ(first_difference(one.data(), other.data(), bytes), std::nullopt);
+        std::vector<std::uint8_t> first(bytes), second(bytes);
+        EXPECT_EQ(first_difference(first.data(), second.data(), bytes), std::nullopt);
         if (bytes == 0) continue;
-        other[bytes - 1] = 1;
-        EXPECT_EQ(first_difference(one.data(), other.data(), bytes), bytes - 1);
-        other[bytes / 2] = 1;
-        EXPECT_EQ(first_difference(one.data(), other.data(), bytes), bytes / 2);
-        other[0] = 1;
-        EXPECT_EQ(first_difference(one.data(), other.data(), bytes), 0u);
+        second[bytes - 1] = 1;
+        EXPECT_EQ(first_difference(first.data(), second.data(), bytes), bytes - 1);
+        second[bytes / 2] = 1;
+        EXPECT_EQ(first_difference(first.data(), second.data(), bytes), bytes / 2);
+        second[0] = 1;
+        EXPECT_EQ(first_difference(first.data(), second.data(), bytes), 0u);
     }
 }
 

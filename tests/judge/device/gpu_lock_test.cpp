@@ -34,12 +34,12 @@ class GpuLocks : public testing::Test {
 };
 
 TEST_F(GpuLocks, AreSharedByJudgesThatDoNotTime) {
-    const GpuLock one = take(with_others), another = take(with_others);
+    const GpuLock first = take(with_others), second = take(with_others);
     EXPECT_EQ(waiting_, 0);
 }
 
 TEST_F(GpuLocks, OfDifferentGpusAreIndependent) {
-    const GpuLock one = take(alone), another = take(alone, "b");
+    const GpuLock first = take(alone), second = take(alone, "b");
     EXPECT_EQ(waiting_, 0);
 }
 
@@ -89,7 +89,7 @@ TEST_F(GpuLocks, WaitingJudgesDoNotCountAsUsingTheGpu) {
 }
 
 TEST(GpuLock, DoesNotWaitIfTheFolderCannotBeWritten) {
-    const GpuLock one("/proc/none", "a", alone, {}), another("/proc/none", "a", alone, {});
+    const GpuLock first("/proc/none", "a", alone, {}), second("/proc/none", "a", alone, {});
 }
 
 }  // namespace

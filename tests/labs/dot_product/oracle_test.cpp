@@ -158,7 +158,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "The sum of block 0 is right; of every other block of 256 only the first product is in the sum."},
         Mistake{"NoShuffleByOneLane", 100000,
                 sum_where([](std::size_t i) { return i / 4 % 2 == 0 && i / 128 % 2 == 0; }), "tree_step",
-                "The answer is that of shuffles without the one by 1 lane."},
+                "The answer is that of shuffles without the shuffle by 1 lane."},
         Mistake{"OnlyThreadZero", 100000, sum_where([](std::size_t i) { return i % 256 == 0; }), "block_incomplete",
                 "Of every 256 products only the first is in the sum"},
         Mistake{"OnlyWarpZero", 100000, sum_where([](std::size_t i) { return i % 512 < 32; }), "block_incomplete",

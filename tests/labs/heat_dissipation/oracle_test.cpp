@@ -235,9 +235,9 @@ TEST(HeatPgm, ReadsAnyLargestValueCommentsAndLineEnds) {
 }
 
 TEST(HeatPgm, ReportsErrorsWithTheirPlace) {
-    EXPECT_THAT(complaint(""), HasSubstr(".pgm:1: this is not a PGM picture"));
-    EXPECT_THAT(complaint("P5 2 2 255 abcd"), HasSubstr("this is a P5 file; P2, grey as text"));
-    EXPECT_THAT(complaint("\x89PNG\r\n"), HasSubstr("not a PGM picture"));
+    EXPECT_THAT(complaint(""), HasSubstr(".pgm:1: this is not a supported PGM picture"));
+    EXPECT_THAT(complaint("P5 2 2 255 abcd"), HasSubstr("this is a P5 file; only P2 (grey, as text)"));
+    EXPECT_THAT(complaint("\x89PNG\r\n"), HasSubstr("not a supported PGM picture"));
     EXPECT_THAT(complaint("P2\n2 2\n9\n1 2\n3\n"), HasSubstr(":6: the file ends where pixel 1 of row 1 should be"));
     EXPECT_THAT(complaint("P2\n2 2\n9\n1 2\n3 x4\n"),
                 HasSubstr(":5: pixel 1 of row 1 should be a whole number, and is \"x4\""));

@@ -269,7 +269,7 @@ INSTANTIATE_TEST_SUITE_P(
                 {},
                 [](const Counts& c, std::size_t b, std::uint8_t) { return cap(c[b]) - (c[b] > 3 && b % 7 == 2); },
                 "lost_updates",
-                "and none is too many"}),
+                "and no bin holds too many"}),
     [](const auto& info) { return info.param.name; });
 
 TEST(LargeHistogramOracle, ExplainsATailThatBeginsTooEarly) {

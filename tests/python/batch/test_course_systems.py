@@ -60,7 +60,7 @@ def test_a_groups_hand_in_belongs_to_all_its_students(folder: Path) -> None:
     assert {key: (one.members, one.known_by) for key, one in found.items()} == {
         "270+337": (["270", "337"], WORKSHEET), "5": (["5"], WORKSHEET),
     }  # fmt: skip
-    assert found["270+337"].notes == ["For 270 and 337, as Moodle's worksheet says."]
+    assert found["270+337"].notes == ["For 270 and 337, according to Moodle's worksheet."]
 
 
 def test_a_student_with_a_groups_name_is_not_the_group(folder: Path) -> None:

@@ -172,7 +172,7 @@ def test_an_unsupported_member_is_omitted_only_from_its_hand_in(course: Course) 
     course.handed_in = course.handed_in.with_name("all.zip")
     course.handed_in.write_bytes(packed.getvalue())
     result = course.grade()
-    assert "Left out: all.zip: not everything was unpacked; its compression method is not supported" in result.stderr
+    assert "Skipped: all.zip: not everything was unpacked; its compression method is not supported" in result.stderr
     assert course.statuses() == {"66": "nothing_to_grade", "12": "graded"}
 
 

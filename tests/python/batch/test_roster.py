@@ -71,7 +71,7 @@ def test_a_partner_without_a_hand_in_gets_the_points_of_the_uploaded_archive(cou
     course.grade("--roster", roster)
     points = {student: line["points"] for student, line in gradebook(course).items()}
     assert points == {"at200": "12", "al1": "12", "zo8": "0"}
-    course.hand_in("al1", "fine")  # her own hand-in counts for her, whatever his archive's name claims
+    course.hand_in("al1", "fine")  # her own hand-in counts for her, although his archive's name contains her id
     course.grade("--roster", roster)
     book = gradebook(course)
     assert (book["al1"]["points"], book["at200"]["points"]) == ("6", "12")
@@ -87,10 +87,10 @@ def test_each_partner_has_a_line_under_their_own_name(course: Course) -> None:
     names = {"at200": "Alan Turing", "al1": "Ada Lovelace", "zo8": "Zoë Ångström", "gh3": "Hopper, Grace"}
     assert {student: line["name"] for student, line in book.items()} == names
     assert f"</th><td>{names['gh3']}</td>" in (course.out / "report.html").read_text()
-    assert book["al1"]["remarks"] == "For at200 and al1, as its name says."
-    assert book["gh3"]["remarks"].startswith("For zo8 and gh3, as its name says.")
+    assert book["al1"]["remarks"] == "For at200 and al1, according to its name."
+    assert book["gh3"]["remarks"].startswith("For zo8 and gh3, according to its name.")
     feedback = (course.out / "feedback/al1/feedback.txt").read_text()
-    assert "For at200 and al1, as its name says." in feedback
+    assert "For at200 and al1, according to its name." in feedback
 
 
 def test_a_partner_has_the_same_feedback_until_the_partnership_ends(course: Course) -> None:
@@ -120,7 +120,7 @@ def test_remarks_on_a_partner_follow_later_hand_ins(course: Course) -> None:
     shutil.rmtree(course.handed_in / "packed")
     name = f"turingalan_1002_77_{LAB}-at200-al1-2026-11-20-101010.tar.gz"
     (course.root / "packed.tar.gz").rename(course.handed_in / name)
-    credited = "For at200 and al1, as its name says."
+    credited = "For at200 and al1, according to its name."
     not_credited = "Its name also contains al1, who has a separate hand-in."
     missing = f"Not handed in: {STAGES[1]}"
 
@@ -290,8 +290,8 @@ def test_later_commands_repeat_what_was_left_out(course: Course) -> None:
     (course.handed_in / "other-wl7-2026-11-20-101010.tar.gz").write_bytes(b"")
     course.grade()
     sentence = f"other-wl7-2026-11-20-101010.tar.gz: belongs to the lab other, not {LAB}."
-    assert f"Left out: {sentence}" in course.verb("status").stdout
-    assert f"Left out of the batch: {sentence}" in (course.out / "report.html").read_text()
+    assert f"Skipped: {sentence}" in course.verb("status").stdout
+    assert f"Not part of the batch: {sentence}" in (course.out / "report.html").read_text()
 
 
 @pytest.mark.parametrize(

@@ -85,7 +85,7 @@ def decisions(course: Course) -> dict[str, object]:
     ):
         statuses.append((verb, course.verb(verb, *words).returncode))
     database = course.database()
-    rows = [(row.key, row.name, row.status, row.points, row.most) for row in database.rows()]
+    rows = [(row.key, row.name, row.status, row.points, row.max_points) for row in database.rows()]
     rows.sort()
     of_grades = "SELECT key, stage, verdict, cause, stages.points FROM stages JOIN grades ON grade = id"
     stages = database.query(f"{of_grades} ORDER BY key, grade, stage")

@@ -1,5 +1,6 @@
 #pragma once
-// The host's side of CUDA's runtime API. Work is done immediately; the sanitizer tracks what would still run on a GPU.
+// The host side of CUDA's runtime API. Work is done immediately; the sanitizer tracks the work that would still run on
+// a GPU.
 
 #include <stddef.h>
 

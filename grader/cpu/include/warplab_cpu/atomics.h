@@ -51,7 +51,8 @@ WARPLAB_CPU_INLINE T replace(T* place, Change change) {
     }
 }
 
-/// Do the same for a function that can be a read: a thread that changes nothing may poll until another one does.
+/// Do the same for a function that can be used as a read: a thread that changes nothing may poll until another thread
+/// does.
 template <class T, class Change>
 WARPLAB_CPU_INLINE T update(T* place, Change change) {
     const T old = replace(place, change);
@@ -80,8 +81,8 @@ WARPLAB_CPU_INLINE T add(T* place, T value) {
     }
 }
 
-/// Set the value to `better(old)` if that differs. Most values change nothing, so without the sanitizer most calls need
-/// no write. A constant that changes nothing may poll.
+/// Set the value to `better(old)` if that differs. Most values change nothing, so most calls need no write without the
+/// sanitizer. A call with a constant that changes nothing may be polling.
 template <class T, class Better>
 WARPLAB_CPU_INLINE T improve(T* place, Better better, bool is_constant) {
 #ifdef WARPLAB_CPU_FAST
@@ -117,7 +118,7 @@ WARPLAB_CPU_INLINE T exchange(T* place, T value) {
     } else {
         old = value_of<T>(__atomic_exchange_n(reinterpret_cast<Bits<T>*>(place), bits_of(value), __ATOMIC_SEQ_CST));
     }
-    if (__builtin_expect(bits_of(old) == bits_of(value), 0)) {  // perhaps a lock that another thread holds
+    if (__builtin_expect(bits_of(old) == bits_of(value), 0)) {  // may be a lock that another thread holds
         note_spin();
         restore_thread();
     }

@@ -1,5 +1,5 @@
 #pragma once
-// The parts of the rewriter's output (grader/cpu/rewriter/OUTPUT.md): launches, kernels, shared memory, symbols.
+// The definitions for the rewriter's output (grader/cpu/rewriter/OUTPUT.md): launches, kernels, shared memory, symbols.
 
 #include <string.h>
 
@@ -13,7 +13,7 @@ typedef struct CUstream_st* cudaStream_t;
 
 namespace warplab_cpu {
 
-/// One kernel's grid, as the thread pool runs it. `closure` is the kernel's body with its parameters.
+/// A kernel's grid for the thread pool. `closure` is the kernel's body with its parameters.
 struct Grid {
     const char* kernel;
     int line;
@@ -64,8 +64,8 @@ class Launch {
 /// Check the pending launch and run it with this grid's body.
 void run_pending(const char* kernel, Grid& grid);
 
-// With the sanitizer, the kernel's body exists only once, so that a line is one place. It also makes no calls, because
-// GCC's hooks do not see the write of a call's result (x[i] = f(y), where f returns a struct).
+// With the sanitizer, the kernel's body exists only once, so that each line is a single place in the code. It also
+// makes no calls, because GCC's hooks do not see the write of a call's result (x[i] = f(y), where f returns a struct).
 #ifdef WARPLAB_CPU_FAST
 #define WARPLAB_CPU_BODY WARPLAB_CPU_INLINE
 #else
@@ -121,7 +121,7 @@ WARPLAB_CPU_UNSEEN void run_block(const Grid& grid, uint3 block) {
         for (unsigned y = first.y; y != end.y; y += step) {
             state.row = (z * threads.y + y) * threads.x;
             for (unsigned x = first.x; x != end.x; x += step) {
-                *static_cast<volatile unsigned*>(&state.column) = x;  // the handler of a fault reads it
+                *static_cast<volatile unsigned*>(&state.column) = x;  // read by the handler of a fault
                 threadIdx = {x, y, z};
                 run_body(body);
                 if (__builtin_expect(state.current != nullptr, 0)) {
@@ -171,12 +171,12 @@ struct Threads {
     }
 };
 
-/// A variable of each thread that more than one part of a split kernel uses.
+/// A per-thread variable that several parts of a split kernel use.
 template <class T>
 struct Kept {
     static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 256, "the rewriter splits the kernel without it");
     std::remove_cv_t<T> of[1024];
-    WARPLAB_CPU_INLINE Kept() { __asm__("" : "=m"(of)); }  // otherwise, the compiler warns of unset values
+    WARPLAB_CPU_INLINE Kept() { __asm__("" : "=m"(of)); }  // avoids the compiler's warnings about unset values
     WARPLAB_CPU_INLINE void keep(unsigned thread, const T& value) { memcpy(&of[thread], &value, sizeof(T)); }
 };
 
@@ -225,7 +225,7 @@ struct Shared {
     static_assert(sizeof(T) <= max_static_shared_bytes,
                   "a __shared__ variable has at most 48 KB (49152 bytes); make it smaller, or use 'extern __shared__'");
 #ifndef WARPLAB_CPU_FAST
-    unsigned char before[shared_zone];  // unused: an access here was meant for the variable
+    unsigned char before[shared_zone];  // guard zone: an access here was meant for the variable
 #endif
     alignas(128) unsigned char storage[sizeof(T)];
 #ifndef WARPLAB_CPU_FAST
@@ -264,8 +264,8 @@ enum class SymbolKind { device, constant, managed };
 struct Symbol {
     Symbol(const volatile void* address, size_t bytes, const char* name, SymbolKind kind);
 };
-/// Registers a function's static variable before main. A static object in the function would be too late, because it is
-/// constructed while the kernel already runs.
+/// Registers a function's static variable before main. A static object in the function would be constructed too late,
+/// while the kernel runs.
 template <auto* variable, class Named>
 struct StaticSymbol {
     static const Symbol symbol;

@@ -1,6 +1,6 @@
 #pragma once
-// new and delete of a student's file. In device code, they take memory from the device's heap. This applies only to the
-// student's file: the runtime and the runner keep their own new and delete, even while a kernel runs.
+// new and delete for a student's file. In device code, they use the device's heap. The runtime and the runner keep
+// their own new and delete, even while a kernel runs.
 
 #include "scheduler.h"
 

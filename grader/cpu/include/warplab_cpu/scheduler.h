@@ -1,6 +1,6 @@
 #pragma once
-// The parts of the scheduler that kernels need inline: the state of the running block, and the switch from one of its
-// threads to another. The rest is in grader/cpu/runtime.
+// The parts of the scheduler that are inlined into kernels: the state of the running block, and the switch between its
+// threads. The rest is in grader/cpu/runtime.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -11,7 +11,7 @@
 
 namespace warplab_cpu {
 
-/// A thread of a block whose threads are fibers: where it continues, and which thread comes next.
+/// A thread of a block whose threads are fibers: the place where it continues, and the next thread.
 struct alignas(64) Fiber {
     void* stack;
     void* frame;
@@ -34,28 +34,28 @@ struct Block {
 };
 extern WARPLAB_CPU_THREAD_LOCAL Block block_state __attribute__((tls_model("local-exec")));
 
-extern unsigned multiprocessors;                      // those of the device that the backend simulates
+extern unsigned multiprocessors;                      // of the simulated device
 inline constexpr unsigned poison_word = 0xFFF7A5C3u;  // a NaN, a negative number, not a pointer
 
 /// Return whether this OS thread is inside a kernel.
 bool in_kernel();
 
-/// Allocate and free for new and delete; in a kernel, on the device's heap.
+/// Allocate and free memory for new and delete; in a kernel, on the device's heap.
 void* new_memory(size_t bytes);
 void delete_memory(void* place) noexcept;
 
 void fill_poison(void* begin, size_t bytes);
-/// The declaration of a __shared__ variable.
+/// Describes the declaration of a __shared__ variable.
 struct SharedDeclaration {
     const char* name;
     int line;
     size_t bytes, alignment;
 };
-/// Poison a shared variable whose declaration the block reaches. End the process if the block has more than 48 KB of
-/// them.
+/// Poison a shared variable when the block reaches its declaration. End the process if the block's shared variables
+/// take more than 48 KB.
 void begin_shared(void* begin, const SharedDeclaration& variable);
 
-/// Turn the loop's thread and the threads after it into fibers. Return false if there are none after it, so that there
+/// Turn the loop's thread and the threads after it into fibers. Return false if no thread comes after it, so that there
 /// is no thread to wait for; at a block's barrier, this means that the other threads returned too early.
 bool promote(bool at_barrier);
 /// Let the next fiber run, because the current one must wait. End the process if no fiber can continue.
@@ -85,7 +85,7 @@ void note_async_commit();
 void note_async_wait(unsigned prior = 0);
 /// Record that all phases of a barrier before this one have ended.
 void note_async_phases(const void* barrier, unsigned phase);
-/// Record that, from here on, the grid's next barrier does not order accesses of the block.
+/// Record that the grid's next barrier does not order later accesses of the block.
 void note_grid_arrival();
 void note_fence();
 void note_block_fence();
@@ -98,12 +98,12 @@ WARPLAB_CPU_INLINE void check_copy_alignment(const void* to, const void* from, s
     if (reinterpret_cast<unsigned long>(to) % alignment) misaligned_copy(to, alignment, true);
     if (reinterpret_cast<unsigned long>(from) % alignment) misaligned_copy(from, alignment, false);
 }
-/// Before some of the atomics that expect a value, let another thread run: on a GPU, the value may have changed.
+/// Let another thread run before some of the atomics that expect a value, because on a GPU the value may have changed.
 void yield_before_atomic();
 /// Do the same before an atomic in a kernel that has checked the memory.
 WARPLAB_CPU_INLINE void yield_before_checked_atomic();
-/// Identifies a kernel's threadIdx by this value, for hooks during which other threads run. If its address were taken,
-/// the compiler would have to assume that each store through a pointer changes it.
+/// Identifies a kernel's threadIdx for hooks during which other threads run. The variable's address is not used,
+/// because the compiler would then have to assume that each store through a pointer changes it.
 inline constexpr uint3 thread_index_mark{0x9E3779B9u, 0x7F4A7C15u, 0xF39CC060u};
 void find_thread_index();
 /// Record that a thread reads a volatile variable, in the code with the return address `caller`. If it reads the same
@@ -163,7 +163,7 @@ WARPLAB_CPU_INLINE void switch_to(Fiber* to) {
     switch_fiber(from, to);
 }
 
-/// Load a word of the scheduler, not of the kernel, without a hook.
+/// Load a word of the scheduler without a hook.
 template <class Word>
 WARPLAB_CPU_INLINE Word load_unseen(const Word& word) {
 #if defined(WARPLAB_CPU_HOOKED) && defined(__x86_64__)
@@ -187,7 +187,7 @@ uint3 index_of_thread();
 
 WARPLAB_CPU_INLINE void restore_thread() {
 #ifdef WARPLAB_CPU_HOOKED
-    threadIdx = index_of_thread();  // Hooks do not see a call's result. A branch here could hide accesses after it.
+    threadIdx = index_of_thread();  // hooks do not see a call's result; a branch could hide accesses after it
 #else
     if (block_state.current) threadIdx = block_state.current->thread;
 #endif
@@ -210,7 +210,7 @@ WARPLAB_CPU_INLINE bool is_shared(const void* address) {
 }
 
 #ifdef WARPLAB_CPU_FAST
-// Copies of the block's values. Like the built-in variables, a kernel's stores do not change them, so a loop loads them
+// Copies of the block's values. A kernel's stores cannot change them, nor the built-in variables, so a loop loads them
 // only once.
 static WARPLAB_CPU_THREAD_LOCAL uintptr_t shared_begin __attribute__((unused));
 static WARPLAB_CPU_THREAD_LOCAL uintptr_t shared_bytes __attribute__((unused));

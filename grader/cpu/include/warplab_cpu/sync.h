@@ -1,5 +1,5 @@
 #pragma once
-// Barriers, warp functions and fences. Each takes the line of its call, for the report of a deadlock.
+// Barriers, warp functions and fences. Each takes the line of its call, which reports of deadlocks name.
 
 #include <string.h>
 
@@ -12,11 +12,11 @@
 
 namespace warplab_cpu {
 
-/// The way in which a block barrier combines its threads' predicates.
+/// The operation by which a block barrier combines its threads' predicates.
 enum class Vote { count, all, any };
 int block_vote(int predicate, Vote vote, int line);
 
-/// Warp functions. Each returns when all lanes of `mask` that have not returned have called it.
+/// Warp functions. Each completes when all lanes of `mask` that have not returned have called it.
 void warp_barrier(unsigned mask, int line);
 unsigned warp_ballot(unsigned mask, bool predicate, int line);
 /// Return the word of lane `source` of the warp; poison if that lane is not in the mask.
@@ -45,7 +45,7 @@ WARPLAB_CPU_INLINE unsigned lane() { return linear_thread() % 32; }
 // The values that inline PTX reads
 WARPLAB_CPU_INLINE void compiler_fence() { __asm__ __volatile__("" ::: "memory"); }
 WARPLAB_CPU_INLINE unsigned warp() { return linear_thread() / 32; }
-/// Return a valid multiprocessor, although blocks run on no particular one here.
+/// Return a valid number of a multiprocessor, although blocks do not run on multiprocessors here.
 WARPLAB_CPU_INLINE unsigned multiprocessor() {
     return (blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z)) % multiprocessors;
 }
@@ -54,7 +54,7 @@ WARPLAB_CPU_INLINE unsigned lanes_below() { return lanes_equal() - 1; }
 WARPLAB_CPU_INLINE unsigned lanes_above() { return ~lanes_below() & ~lanes_equal(); }
 WARPLAB_CPU_INLINE long long ticks() { return clock64(); }
 
-/// The types that a warp function takes. Other types are an error at the caller's line.
+/// The types that warp functions accept. Other types are an error at the caller's line.
 template <class T, class Result = T>
 using IfWord = std::enable_if_t<std::is_arithmetic_v<T> && sizeof(T) <= 8, Result>;
 template <class T>
@@ -180,7 +180,8 @@ struct ShuffleXor {
     }
 };
 
-/// A shuffle of a split kernel: first, each thread gives its value; then, each takes the value of a thread of its warp.
+/// A shuffle of a split kernel: first, each thread stores its value; then, each takes the value of a thread of its
+/// warp.
 class Given {
   public:
     template <class T>

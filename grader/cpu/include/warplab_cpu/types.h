@@ -21,8 +21,8 @@
 #define WARPLAB_CPU_COLD __attribute__((noinline, cold))
 #define WARPLAB_CPU_THREAD_LOCAL __thread
 
-// The replacement of __noinline__: GCC's hooks do not see a struct that a call takes or returns by value, so the call
-// is inlined with the sanitizer.
+// The replacement for __noinline__. With the sanitizer, such functions are inlined, because GCC's hooks do not see a
+// struct that a call takes or returns by value.
 #ifdef WARPLAB_CPU_FAST
 #define WARPLAB_CPU_NOINLINE __attribute__((noinline))
 #else
@@ -30,8 +30,8 @@
 #endif
 
 namespace warplab_cpu {
-/// The caller's line, as a last parameter that CUDA's function does not have, with the default `{}`. It has a separate
-/// type, so that no argument can be passed for it.
+/// The caller's line: an additional last parameter of CUDA's functions, with the default `{}`. It has a separate type,
+/// so that no argument of the student's can be passed for it.
 struct Line {
     int number = __builtin_LINE();
     constexpr operator int() const { return number; }
@@ -77,8 +77,8 @@ struct dim3 {
     constexpr operator uint3() const { return {x, y, z}; }
 };
 
-// One copy in every file and every OS thread. Their address is never taken, so the compiler knows that a store through
-// a kernel's pointer does not change them. The code that switches between threads sets them again.
+// Each file and each OS thread has a copy. Their address is never taken, so the compiler knows that a store through a
+// kernel's pointer does not change them. The code that switches between threads sets them again.
 static WARPLAB_CPU_THREAD_LOCAL uint3 threadIdx __attribute__((unused));
 static WARPLAB_CPU_THREAD_LOCAL uint3 blockIdx __attribute__((unused));
 static WARPLAB_CPU_THREAD_LOCAL dim3 blockDim __attribute__((unused));

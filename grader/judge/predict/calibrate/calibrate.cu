@@ -1,5 +1,5 @@
-// Measures the constants of the GPU that the model of a stage's time uses, and writes them into a folder as GPU.json.
-// Each figure comes from a microbenchmark of its own; none comes from a lab.
+// Measures the constants of this GPU for the model of a stage's time, and writes them into a folder as GPU.json. Each
+// constant comes from a separate microbenchmark, never from a lab.
 //
 // usage: calibrate FOLDER
 
@@ -66,7 +66,7 @@ double clocks_of(int blocks, const std::function<void()>& launch) {
     });
 }
 
-/// Return the seconds that the GPU takes for what `launch` starts.
+/// Return the seconds that the GPU takes for the kernels that `launch` starts.
 double gpu_seconds(const std::function<void()>& launch) {
     cudaEvent_t begin, end;
     TRY(cudaEventCreate(&begin));
@@ -263,8 +263,8 @@ double read_rate(const uint4* memory, std::size_t bytes, int blocks) {
     const auto seconds = [&](int times) {
         return gpu_seconds([&] { read_all<<<blocks, 1024>>>(memory, bytes / sizeof *memory, times, sink); });
     };
-    const double all = seconds(passes), one = seconds(1);
-    return static_cast<double>(bytes) * (passes - 1) / (all - one);
+    const double all = seconds(passes), first_pass = seconds(1);
+    return static_cast<double>(bytes) * (passes - 1) / (all - first_pass);
 }
 
 /// Each warp adds to 32 sectors of the window, or 32 times to the same word if the window is one word.
@@ -344,7 +344,7 @@ Host measure_host(unsigned* memory) {
         TRY(cudaDeviceSynchronize());
         return took.count();
     }));
-    // Behind a kernel that holds the GPU until all are queued, only the GPU's own pace counts.
+    // A kernel occupies the GPU until all launches are queued, so that the host's speed does not matter.
     const auto queued = [&](const auto& work) {
         const double alone = gpu_seconds([&] { spin<<<1, 1>>>(held, nullptr, nullptr); });
         return each(gpu_seconds([&] { spin<<<1, 1>>>(held, nullptr, nullptr), repeat(work); }) - alone);
@@ -381,8 +381,7 @@ Host measure_host(unsigned* memory) {
     return host;
 }
 
-/// Return the largest size, in bytes, up to which the cost is nearer to that of the smallest size than to that of the
-/// largest one.
+/// Return the largest size, in bytes, whose cost is closer to that of the smallest size than to that of the largest.
 double capacity(const std::vector<std::size_t>& sizes, const std::function<double(std::size_t)>& cost) {
     std::vector<double> costs;
     for (const std::size_t size : sizes) costs.push_back(cost(size));

@@ -114,14 +114,14 @@ def judge(picked: dict[str, bytes], submission: Submission, work: Work, graded: 
     time."""
     settings = work.settings
     folder = place_of(settings.folder, "submissions", submission.key)
-    tree = write_tree(folder, settings.lab, picked, submission.fingerprint, settings.wanted())
+    tree = write_tree(folder, settings.lab, picked, submission.fingerprint, settings.graded_stages())
     for _ in range(ATTEMPTS):
         bounded = work.bounded(settings.timeout_s)
         status, words = run_judge(settings.command(tree, folder), bounded, work.running, work.environment)
         graded.report, graded.judged = read_judged(folder / f"{settings.lab}.json", status)
         if found := graded.judged:
             graded.judge_failure = ""
-            graded.status, graded.detail = settle(found, len(picked) < len(settings.wanted()))
+            graded.status, graded.detail = settle(found, len(picked) < len(settings.graded_stages()))
             graded.detail = hide_folders(graded.detail, [f"{tree}/{settings.lab}", *settings.folders()])
             graded.timed_out = has_time_out(found)
         else:
@@ -133,7 +133,7 @@ def judge(picked: dict[str, bytes], submission: Submission, work: Work, graded: 
         if graded.status != "judge_error" or graded.timed_out:
             break
     graded.detail = show_text(graded.detail)
-    missing = [stage for stage in settings.wanted() if stage not in picked]
+    missing = [stage for stage in settings.graded_stages() if stage not in picked]
     if missing:
         graded.notes.append(f"Not handed in: {', '.join(missing)}")
 

@@ -38,7 +38,8 @@ def pick_journal(files: dict[str, bytes], lab: str, stages: Sequence[str]) -> tu
         name for name in named if PurePosixPath(name).name in MAX_BYTES or note.fullmatch(PurePosixPath(name).name)
     ]
     folders = sorted(
-        {PurePosixPath(name).parent for name in named}, key=lambda one: (lab not in one.parts, len(one.parts), one)
+        {PurePosixPath(name).parent for name in named},
+        key=lambda folder: (lab not in folder.parts, len(folder.parts), folder),
     )
     names = sorted(name for name in named if PurePosixPath(name).parent == folders[0])[: MAX_NOTES + 1]
     picked, remarks = {}, []

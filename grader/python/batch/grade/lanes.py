@@ -31,27 +31,27 @@ class Lanes:
 
     def __init__(self, submit: Submit, settings: Settings, running: Running, gpus: Sequence[str], at_once: int):
         self.submit, self.settings, self.running, self.gpus, self.at_once = submit, settings, running, gpus, at_once
-        self.most = at_once * (PER_GPU if gpus else 1)
-        self.pool = ThreadPoolExecutor(self.most)
+        self.max_grading = at_once * (PER_GPU if gpus else 1)
+        self.pool = ThreadPoolExecutor(self.max_grading)
         self.grading: dict[Future[Graded | None], Submission] = {}
         self.doubted: list[tuple[Submission, Graded]] = []
         self.confirming: Future[list[Graded]] | None = None
 
     def begun(self) -> list[str]:
         """Return the keys of all hand-ins that are begun and have no result that counts."""
-        return [submission.key for submission in [*self.grading.values(), *(one for one, _ in self.doubted)]]
+        return [submission.key for submission in [*self.grading.values(), *(doubtful for doubtful, _ in self.doubted)]]
 
     def has_room(self) -> bool:
         """Return whether another hand-in may begin."""
-        return not self.doubted and len(self.grading) < self.most
+        return not self.doubted and len(self.grading) < self.max_grading
 
-    def start(self, submission: Submission, patient: bool) -> None:
-        """Begin to grade a hand-in. `patient`: skip it if it may be incomplete."""
-        self.grading[self.pool.submit(self.grade, submission, patient)] = submission
+    def start(self, submission: Submission, skip_unfinished: bool) -> None:
+        """Begin to grade a hand-in. `skip_unfinished`: skip it if it may be incomplete."""
+        self.grading[self.pool.submit(self.grade, submission, skip_unfinished)] = submission
 
-    def grade(self, submission: Submission, patient: bool) -> Graded | None:
+    def grade(self, submission: Submission, skip_unfinished: bool) -> Graded | None:
         """Return the result; None if the hand-in changed or may be incomplete."""
-        taken = take_copy(submission, self.settings, patient)
+        taken = take_copy(submission, self.settings, skip_unfinished)
         return self.submit(taken).result() if taken else None
 
     def take(self, max_s: float) -> list[tuple[str, Graded | None]]:
@@ -64,7 +64,7 @@ class Lanes:
         results = []
         for future in done:
             submission, graded = self.grading.pop(future), future.result()
-            if graded and is_in_doubt(graded, alone=self.most == 1):
+            if graded and is_in_doubt(graded, alone=self.max_grading == 1):
                 self.doubted.append((replace(submission, graded_notes=graded.notes), graded))  # reads the copy
             else:
                 results.append((submission.key, graded))
@@ -79,7 +79,7 @@ class Lanes:
         assert self.confirming
         graded = self.confirming.result()
         self.doubted, self.confirming = [], None
-        return [(one.key, one) for one in graded]
+        return [(result.key, result) for result in graded]
 
 
 @contextmanager
@@ -97,21 +97,21 @@ def open_lanes(settings: Settings, backend: str, jobs: int) -> Iterator[Lanes]:
             lanes.pool.shutdown()
 
 
-def take_copy(submission: Submission, settings: Settings, patient: bool) -> Submission | None:
+def take_copy(submission: Submission, settings: Settings, skip_unfinished: bool) -> Submission | None:
     """Copy a hand-in's files and journal into the batch, and return the hand-in as one whose copy is graded. Return
-    None if it changed since its fingerprint was computed, or if it may be unfinished and `patient` is set. A hand-in
-    without a file to grade is returned unchanged. Raises DiskFullError."""
+    None if it changed since its fingerprint was computed, or if it may be unfinished and `skip_unfinished` is set. A
+    hand-in without a file to grade is returned unchanged. Raises DiskFullError."""
     opened = open_submission(submission, settings)
     if opened.journal is None and opened.picked:  # already the batch's copy
         return submission
-    if find_fingerprint(submission.entries) != submission.fingerprint or (patient and opened.may_be_unfinished):
+    if find_fingerprint(submission.entries) != submission.fingerprint or (skip_unfinished and opened.may_be_unfinished):
         return None
     if not opened.picked:
         return submission
     journal, folder = (place_of(settings.folder, part, submission.key) for part in ("journals", "submissions"))
     try:
         remarks = keep_journal(opened.journal or {}, settings.lab, settings.stages, journal)
-        write_tree(folder, settings.lab, opened.picked, submission.fingerprint, settings.wanted())
+        write_tree(folder, settings.lab, opened.picked, submission.fingerprint, settings.graded_stages())
     except OSError as error:
         raise_if_full(settings.folder, error)
         return submission  # grading it also fails, and sets its status

@@ -36,7 +36,7 @@ UNFINISHED = (
 def explain_nothing_to_grade(files: Sequence[str], others: Sequence[str], settings: Settings, empty: bool) -> str:
     """Return the reason why none of these files is graded. `others`: names of files that were not read."""
     sources = list_sources(files)
-    stage = f"{settings.wanted()[0]}.cu"
+    stage = f"{settings.graded_stages()[0]}.cu"
     if empty:
         return f"It is empty: there is no file in it. Hand in files such as {stage}."
     why = f"No file has the name of a stage of {settings.lab}, such as {stage}."
@@ -116,10 +116,10 @@ def open_submission(submission: Submission, settings: Settings) -> Opened:
         opened.released = find_released(contents.files, settings)
         opened.journal = pick_journal_files(contents.files, settings.lab)
         opened.picked, opened.notes, ties = pick_stages(
-            contents.files, settings.lab, settings.wanted(), read_starters(settings)
+            contents.files, settings.lab, settings.graded_stages(), read_starters(settings)
         )
         opened.notes += explain_how_to_choose(ties, submission.entries)
-        opened.notes += describe_kit(opened.released, settings.wanted())
+        opened.notes += describe_kit(opened.released, settings.graded_stages())
         if not opened.picked:
             opened.status, opened.detail = judge_nothing(opened, contents, settings)
         opened.notes += [f"{show_path(name)} was not read: {why}" for name, why in contents.refused[:MAX_REFUSED]]
@@ -145,13 +145,13 @@ def find_released(files: Sequence[File], settings: Settings) -> Released | None:
     return None
 
 
-def describe_kit(released: Released | None, wanted: Sequence[str]) -> list[str]:
+def describe_kit(released: Released | None, graded: Sequence[str]) -> list[str]:
     """Return a note on stages that are graded although the student's kit does not have them, by its manifest."""
-    missing = [stage for stage in wanted if released and stage not in released.stages]
+    missing = [stage for stage in graded if released and stage not in released.stages]
     if not released or not missing:
         return []
     kit = f"kit {released.kit}" if released.kit else "a kit"
-    have = f"{len(wanted) - len(missing)} of the {plural(len(wanted), 'stage')}"
+    have = f"{len(graded) - len(missing)} of the {plural(len(graded), 'stage')}"
     return [f"It comes from {kit}, which has only {have} that are graded. The kit lacks {name_some(missing)}."]
 
 
@@ -170,7 +170,7 @@ def is_manifest(manifest: object) -> bool:
 def read_starters(settings: Settings) -> dict[str, bytes]:
     """Return the starters of the stages to grade, of those that have one. Raises OSError."""
     folder = settings.root / "starter" / settings.lab
-    files = {stage: folder / f"{stage}.cu" for stage in settings.wanted()}
+    files = {stage: folder / f"{stage}.cu" for stage in settings.graded_stages()}
     return {stage: file.read_bytes() for stage, file in files.items() if file.is_file()}
 
 
@@ -178,10 +178,10 @@ def read_copy(submission: Submission, settings: Settings) -> dict[str, bytes]:
     """Return the files that were graded before, by stage. Return none if they are of other contents, for example after
     a batch was killed, or if the lab had other stages then. Raises OSError."""
     folder = place_of(settings.folder, "submissions", submission.key)
-    if not is_copy(folder, submission.fingerprint, settings.wanted()):
+    if not is_copy(folder, submission.fingerprint, settings.graded_stages()):
         return {}
     tree = folder / settings.lab
-    files = {stage: tree / f"{stage}.cu" for stage in settings.wanted()}
+    files = {stage: tree / f"{stage}.cu" for stage in settings.graded_stages()}
     return {stage: file.read_bytes() for stage, file in files.items() if file.is_file()}
 
 

@@ -17,24 +17,24 @@ from grader.python.common.units import name_some, plural
 
 READING_S = 2.0  # the limit per hand-in, so that none delays the others
 MAX_SAMPLED = 20  # reading hundreds of hand-ins takes seconds
-FEW = 2  # maximum number of hand-ins of this lab in a download of another lab
+MAX_OWN = 2  # maximum number of hand-ins of this lab in a download of another lab
 
 
 def require_own_lab(submissions: Path, folder: Path, found: Sequence[Submission], settings: Settings) -> None:
-    """Raise UserError if most readable hand-ins are of one other lab, and at most FEW are of this one. `folder`: the
-    folder with the hand-ins; `submissions`: the path that the user gave, for the message. With a roster, strangers do
-    not count, because one student may hand in as many as there are students."""
-    found = [one for one in found if one.own] or found
-    taken = {entry for one in found for entry in one.entries}
+    """Raise UserError if most readable hand-ins are of one other lab, and at most MAX_OWN are of this one. `folder`:
+    the folder with the hand-ins; `submissions`: the path that the user gave, for the message. With a roster, strangers
+    do not count, because one of them may hand in many archives."""
+    found = [submission for submission in found if submission.own] or found
+    taken = {entry for submission in found for entry in submission.entries}
     named = [
         lab for path in folder.iterdir() if path not in taken and (lab := lab_in_name(path)) not in ("", settings.lab)
     ]
     opened = open_all(found[:: len(found) // MAX_SAMPLED + 1], settings)
-    if not found_most(labs_of(opened, settings) or named, settings.lab):
+    if not find_majority(labs_of(opened, settings) or named, settings.lab):
         require_released(submissions, opened, settings)
         return
     labs = labs_of(open_all(found, settings), settings)  # all of them, because the sample may be wrong
-    if other := found_most(labs or named, settings.lab):
+    if other := find_majority(labs or named, settings.lab):
         labs += named
         raise UserError(
             f"{submissions}: {labs.count(other)} of {len(labs)} hand-ins are of the lab {other}, not {settings.lab}. "
@@ -43,27 +43,31 @@ def require_own_lab(submissions: Path, folder: Path, found: Sequence[Submission]
         )
 
 
-def found_most(labs: Sequence[str], own: str) -> str:
-    """Return the lab of more than half of the hand-ins; '' if there is no such lab, or if more than FEW are of
+def find_majority(labs: Sequence[str], own: str) -> str:
+    """Return the lab of more than half of the hand-ins; '' if there is no such lab, or if more than MAX_OWN are of
     `own`."""
-    most = next((lab for lab, count in Counter(labs).items() if 2 * count > len(labs)), "")
-    return most if most != own and labs.count(own) <= FEW else ""
+    majority = next((lab for lab, count in Counter(labs).items() if 2 * count > len(labs)), "")
+    return majority if majority != own and labs.count(own) <= MAX_OWN else ""
 
 
 def require_released(submissions: Path, opened: Sequence[tuple[Submission, Opened]], settings: Settings) -> None:
     """Raise UserError if more than half of the hand-ins with code come from one kit with fewer stages of the lab than
-    would be graded, and the command does not say which stages to grade. If more than FEW hand-ins name the kit,
+    would be graded, and the command does not say which stages to grade. If more than MAX_OWN hand-ins name the kit,
     hand-ins that name no kit and have no file of the other stages count as well. A few forged or old hand-ins
-    therefore stop nothing."""
-    hand_ins = sum(bool(one.picked or one.released) for _, one in opened)
-    kits = Counter(one.released for _, one in opened if one.released)
+    therefore do not stop the batch."""
+    hand_ins = sum(bool(hand_in.picked or hand_in.released) for _, hand_in in opened)
+    kits = Counter(hand_in.released for _, hand_in in opened if hand_in.released)
     if settings.stage or settings.upto or not kits:
         return
     released, count = kits.most_common(1)[0]
     missing = [stage for stage in settings.stages if stage not in released.stages]
     kept = [stage for stage in settings.stages if stage in released.stages]
-    without = [one for _, one in opened if one.picked and not one.released and not set(missing) & set(one.picked)]
-    if 2 * (count + (len(without) if count > FEW else 0)) <= hand_ins or not missing or not kept:
+    without = [
+        hand_in
+        for _, hand_in in opened
+        if hand_in.picked and not hand_in.released and not set(missing) & set(hand_in.picked)
+    ]
+    if 2 * (count + (len(without) if count > MAX_OWN else 0)) <= hand_ins or not missing or not kept:
         return
     kit = f"kit {released.kit}" if released.kit else "a kit"
     last = kept[-1][:2]
@@ -80,7 +84,10 @@ def require_released(submissions: Path, opened: Sequence[tuple[Submission, Opene
 def open_all(found: Sequence[Submission], settings: Settings) -> list[tuple[Submission, Opened]]:
     """Open these hand-ins, except those whose only archive's name contains another lab."""
     settings = replace(settings, stage="", upto="", timeout_s=READING_S)
-    return [(one, Opened() if other_lab_of(one, settings) else open_submission(one, settings)) for one in found]
+    return [
+        (submission, Opened() if other_lab_of(submission, settings) else open_submission(submission, settings))
+        for submission in found
+    ]
 
 
 def other_lab_of(submission: Submission, settings: Settings) -> str:

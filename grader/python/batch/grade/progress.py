@@ -37,7 +37,7 @@ class Progress:
 
     def __init__(self, total: int, before: int, at_once: int):
         self.total, self.before, self.at_once = total, before, at_once
-        self.done = self.failed = self.ours = 0
+        self.done = self.failed = self.internal = 0
         self.lately_s: deque[float] = deque(maxlen=LATELY)
 
     def __enter__(self) -> Progress:
@@ -50,7 +50,7 @@ class Progress:
     def add(self, graded: Graded) -> None:
         """Count a graded submission and print it."""
         self.done += 1
-        self.ours += graded.status in OURS
+        self.internal += graded.status in OURS
         self.failed += graded.status not in (*FINE, *OURS)
         if graded.status in FINE:  # a refusal takes no time, so it does not predict the others
             self.lately_s.append(graded.wall_s)
@@ -71,8 +71,8 @@ class Progress:
 
     def counts(self) -> str:
         """Return the counts as text: done, failed, internal failures, left."""
-        ours = f", {self.ours} internal" if self.ours else ""
-        return f"{self.before + self.done} done, {self.failed} not graded{ours}, {self.left()}"
+        internal = f", {self.internal} internal" if self.internal else ""
+        return f"{self.before + self.done} done, {self.failed} not graded{internal}, {self.left()}"
 
     def say(self, graded: Graded) -> None:
         detail = f" ({shorten(graded.detail.splitlines()[0], MAX_DETAIL, placeholder=' …')})" if graded.detail else ""

@@ -1,7 +1,7 @@
-"""Attributes a failure of the judge: if it fails on the hand-in again, and grades the lab's reference before and after,
-on the same machine and with the same options, the hand-in is the cause; otherwise, the judge is. Thus no hand-in can
-cause the status `judge_error`, which costs no points, and a temporary failure, or one of a single node, costs nobody
-points."""
+"""Finds the cause of a failure of the judge. The hand-in is graded again, and the lab's reference before and after it,
+on the same machine and with the same options. If only the hand-in fails, it is the cause; otherwise, the judge is. So
+no hand-in can cause the status `judge_error`, which costs no points, and nobody loses points because of a temporary
+failure or a faulty node."""
 
 from __future__ import annotations
 
@@ -44,6 +44,6 @@ def is_reference_graded(settings: Settings, running: Running, environment: dict[
 def find_reference(settings: Settings) -> Path | None:
     """Return the folder of labs with the solutions, or with the starters if there are no solutions; None if there is
     neither."""
-    names = [f"{settings.lab}/{stage}.cu" for stage in settings.wanted()]
+    names = [f"{settings.lab}/{stage}.cu" for stage in settings.graded_stages()]
     trees = [settings.root / tree for tree in TREES]
     return next((tree for tree in trees if all((tree / name).is_file() for name in names)), None)

@@ -10,10 +10,10 @@ MARK = "fingerprint"  # a file next to the copy of a hand-in's files, with the i
 
 
 def write_tree(
-    folder: Path, lab: str, picked: dict[str, bytes], fingerprint: str = "", wanted: Sequence[str] = ()
+    folder: Path, lab: str, picked: dict[str, bytes], fingerprint: str = "", stages: Sequence[str] = ()
 ) -> Path:
     """Write the stages' files where the judge looks for them, under the stages' names, and last the fingerprint of the
-    hand-in that they come from and the `wanted` stages. If the files or the fingerprint already exist, keep them,
+    hand-in that they come from and the `stages` to grade. If the files or the fingerprint already exist, keep them,
     because the batch may be killed here."""
     for report in (f"{lab}.json", f"{lab}.unfinished.json"):
         (folder / report).unlink(missing_ok=True)
@@ -25,18 +25,18 @@ def write_tree(
         (folder / lab).mkdir(parents=True)
         for name, content in names.items():
             (folder / lab / name).write_bytes(content)
-    mark = "\n".join([fingerprint, *wanted])
+    mark = "\n".join([fingerprint, *stages])
     if read_mark(folder) != mark.split("\n"):
         (folder / f"{MARK}.new").write_text(mark, encoding="utf-8")
         (folder / f"{MARK}.new").replace(folder / MARK)
     return folder
 
 
-def is_copy(folder: Path, fingerprint: str, wanted: Sequence[str]) -> bool:
+def is_copy(folder: Path, fingerprint: str, stages: Sequence[str]) -> bool:
     """Return whether a folder holds the files of these stages of the hand-in with this fingerprint. Folders of earlier
     versions do not name their stages. Raises OSError."""
     mark = read_mark(folder)
-    return mark[:1] == [fingerprint] and mark[1:] in ([], list(wanted))
+    return mark[:1] == [fingerprint] and mark[1:] in ([], list(stages))
 
 
 def read_mark(folder: Path) -> list[str]:

@@ -161,13 +161,13 @@ def read_part(part: Part, name: str) -> Member:
     """Read a plain file, and return it under the name `name`. Raises RefusedError if it cannot be read or is too
     large."""
     with refusing_damage():
-        most = max_bytes(part.kind)
+        limit = max_bytes(part.kind)
         content = b""
-        if part.size <= most:
+        if part.size <= limit:
             with part.open() as stream:
-                content = stream.read(most + 1)
-        if max(part.size, len(content)) > most:
-            raise RefusedError("too_large", f"at most {most // 10**6} MB, enough for what `make submit` packs")
+                content = stream.read(limit + 1)
+        if max(part.size, len(content)) > limit:
+            raise RefusedError("too_large", f"at most {limit // 10**6} MB, enough for what `make submit` packs")
         return Member(name, content, past_time(part.time_s))
 
 

@@ -65,16 +65,23 @@ def as_claimed(name: str) -> list[str]:
     return [" ".join(words)] if words else []
 
 
-def agree(ours: str, theirs: str) -> bool | None:
+def agree(roster_name: str, system_name: str) -> bool | None:
     """Return whether a course system's name can belong to the student with the same number on the roster. Return None
     if the names cannot be compared, because one has no letters or is garbled."""
-    if not words_of(ours) or not words_of(theirs) or words_of(theirs) == [BLIND]:
+    if not words_of(roster_name) or not words_of(system_name) or words_of(system_name) == [BLIND]:
         return None
-    written = [form for one in (theirs, *repair(theirs)) for form in forms(one)]
-    if any(fits(form, other) for form in [*forms(ours), *bare_forms(ours, theirs)] for other in written):
+    written = [form for name in (system_name, *repair(system_name)) for form in forms(name)]
+    if any(
+        fits(form, spelling)
+        for form in [*forms(roster_name), *bare_forms(roster_name, system_name)]
+        for spelling in written
+    ):
         return True
-    left = letters_left(restore(theirs))
-    if LOST.search(restore(theirs)) and left in {letters_left(ours), letters_left(unicodedata.normalize("NFD", ours))}:
+    left = letters_left(restore(system_name))
+    if LOST.search(restore(system_name)) and left in {
+        letters_left(roster_name),
+        letters_left(unicodedata.normalize("NFD", roster_name)),
+    }:
         return True if left else None
     return False
 
@@ -103,11 +110,11 @@ def forms(name: str) -> list[list[str]]:
     return [words, list(map(to_ascii, words)), [to_ascii(word.translate(UMLAUTS)) for word in words]]
 
 
-def bare_forms(ours: str, theirs: str) -> list[list[str]]:
+def bare_forms(own: str, other: str) -> list[list[str]]:
     """Return the words of a name without marks, if the other name has none: Canvas removes marks."""
-    if any(map(is_mark, fold(theirs))):
+    if any(map(is_mark, fold(other))):
         return []
-    return [["".join(c for c in word if not is_mark(c)) for word in words_of(ours)]]
+    return [["".join(c for c in word if not is_mark(c)) for word in words_of(own)]]
 
 
 def is_mark(character: str) -> bool:
@@ -123,16 +130,16 @@ def to_ascii(word: str) -> str:
     return compose(plain)
 
 
-def fits(ours: Sequence[str], theirs: Sequence[str]) -> bool:
+def fits(own: Sequence[str], other: Sequence[str]) -> bool:
     """Return whether one name contains all words of the other. Either may be written without spaces."""
-    if has_words(ours, theirs) or has_words(theirs, ours):
+    if has_words(own, other) or has_words(other, own):
         return True
-    if max(len(ours), len(theirs)) > MAX_WORDS:
-        return sorted("".join(ours)) == sorted("".join(theirs))
-    if consists_of("".join(ours), tuple(theirs)) or consists_of("".join(theirs), tuple(ours)):
+    if max(len(own), len(other)) > MAX_WORDS:
+        return sorted("".join(own)) == sorted("".join(other))
+    if consists_of("".join(own), tuple(other)) or consists_of("".join(other), tuple(own)):
         return True
-    return len(theirs) == 1 < len(ours) and is_around(
-        theirs[0], tuple(ours)
+    return len(other) == 1 < len(own) and is_around(
+        other[0], tuple(own)
     )  # Canvas's name, with an additional first name in it
 
 
@@ -141,7 +148,7 @@ def has_words(some: Sequence[str], of: Sequence[str]) -> bool:
     match a whole word."""
     left, whole = list(of), False
     for word in sorted(some, key=len, reverse=True):
-        initials = [one for one in left if len(word) == 1 and word.isascii() and one.startswith(word)]
+        initials = [candidate for candidate in left if len(word) == 1 and word.isascii() and candidate.startswith(word)]
         found = word if word in left else next(iter(initials), None)
         if found is None:
             return False

@@ -61,10 +61,10 @@ def read_person(header: Sequence[str], row: Sequence[str]) -> Person:
     for column in IDS:
         if (cell := cells.get(column, "")).casefold() in NOTHING:
             continue
-        one = identify_cell(column, cell, of_canvas)
-        ids.append((one, cell.removeprefix(PARTICIPANT)))
-        if one[0] == CANVAS_NUMBER and column == "id" and not is_whole:  # it may be the course's own id
-            ids.append(((OWN_ID, one[1]), cell))
+        identifier = identify_cell(column, cell, of_canvas)
+        ids.append((identifier, cell.removeprefix(PARTICIPANT)))
+        if identifier[0] == CANVAS_NUMBER and column == "id" and not is_whole:  # it may be the course's own id
+            ids.append(((OWN_ID, identifier[1]), cell))
     return Person(ids, read_name(cells))
 
 
@@ -92,7 +92,9 @@ def begins_formula(character: str) -> bool:
 def read_name(cells: Mapping[str, str]) -> str:
     """Return the name in one column or in two; empty if there is none."""
     whole = next((cells[column] for column in NAMES if column in cells), "")
-    parts = [next((cells[one] for one in columns if one in cells), "") for columns in (FIRST_NAMES, LAST_NAMES)]
+    parts = [
+        next((cells[column] for column in columns if column in cells), "") for columns in (FIRST_NAMES, LAST_NAMES)
+    ]
     return whole or " ".join(filter(None, parts))
 
 
@@ -106,14 +108,14 @@ def identify_cell(column: str, cell: str, of_canvas: bool = False) -> Identifier
     return CANVAS_NUMBER if is_canvas and value.isdecimal() else OWN_ID, value
 
 
-def is_own_number(one: Identifier) -> bool:
+def is_own_number(identifier: Identifier) -> bool:
     """Return whether an id is one of the course's own numbers, which another list may give to another student."""
-    return one[0] == OWN_ID and one[1].isdecimal()
+    return identifier[0] == OWN_ID and identifier[1].isdecimal()
 
 
-def is_running_number(one: Identifier) -> bool:
+def is_running_number(identifier: Identifier) -> bool:
     """Return whether an id is a number that another list very likely gives to another student."""
-    return is_own_number(one) and len(one[1]) <= MAX_RUNNING_DIGITS
+    return is_own_number(identifier) and len(identifier[1]) <= MAX_RUNNING_DIGITS
 
 
 def plain_title(title: str) -> str:
@@ -217,7 +219,7 @@ def read_cells(record: str, way: tuple[str, re.Pattern[str]], separator: str = "
     cells, at = [], 0
     while at <= len(record) and (found := cell.match(record, at)):
         quoted, plain = found.groups()
-        cells.append(plain if quoted is None else pair.sub(lambda one: '"' if one[0] == '""' else one[0], quoted))
+        cells.append(plain if quoted is None else pair.sub(lambda match: '"' if match[0] == '""' else match[0], quoted))
         at = found.end() + 1
     return cells
 

@@ -72,15 +72,15 @@ def pick_stages(
             continue
         starter = (starters or {}).get(stage)
         own = [file for file in named if not is_left_over(file, starter)]
-        best[stage] = one = find_newest(own or named, lab)
-        others = [file for file in own if file.content != one.content]
-        if beside := sorted(show_path(file.name) for file in others if file.places == one.places):
-            notes.append(f"{show_path(one.name)} was graded, and not {name_some(beside)}")
-        elsewhere = [file for file in others if file.places != one.places]
-        why = explain_choice(one, elsewhere, lab)
+        best[stage] = chosen = find_newest(own or named, lab)
+        others = [file for file in own if file.content != chosen.content]
+        if beside := sorted(show_path(file.name) for file in others if file.places == chosen.places):
+            notes.append(f"{show_path(chosen.name)} was graded, and not {name_some(beside)}")
+        elsewhere = [file for file in others if file.places != chosen.places]
+        why = explain_choice(chosen, elsewhere, lab)
         ties += [stage] if why == TIE else []
         if places := tuple(sorted({show_place(file) for file in elsewhere})):
-            unused.setdefault((show_place(one), why, places), []).append(stage)
+            unused.setdefault((show_place(chosen), why, places), []).append(stage)
     for (place, why, places), of_stages in unused.items():
         these = "these stages" if len(of_stages) > 1 else "this stage"
         notes.append(f"{name_some(of_stages)} from {place}: {why}. Not used for {these}: {name_some(places)}")
@@ -107,19 +107,19 @@ def rank_name_match(called: PurePosixPath, stage: str, stages: Sequence[str]) ->
         return None
     if stem == stage or re.fullmatch(rf"{re.escape(stage)}_\d", stem):
         return int(ending != ".cu")
-    if is_same_stage(stem, stage) and not any(re.fullmatch(rf"{re.escape(one)}_\d", stem) for one in others):
+    if is_same_stage(stem, stage) and not any(re.fullmatch(rf"{re.escape(other)}_\d", stem) for other in others):
         return 1
     if ending != ".cu":  # such as output_01_first.txt
         return None
-    if holds_words(stem, stage) and not any(holds_words(stem, one) for one in others if len(one) > len(stage)):
+    if holds_words(stem, stage) and not any(holds_words(stem, other) for other in others if len(other) > len(stage)):
         return 2
     return 3 if stem == stage.partition("_")[0] else None
 
 
 def holds_words(name: str, stage: str) -> bool:
     """Return whether a name begins or ends with a stage's words."""
-    words, wanted = f"_{join_words(name)}_", f"_{join_words(stage)}_"
-    return words.startswith(wanted) or words.endswith(wanted)
+    words, stage_words = f"_{join_words(name)}_", f"_{join_words(stage)}_"
+    return words.startswith(stage_words) or words.endswith(stage_words)
 
 
 def join_words(name: str) -> str:
@@ -155,9 +155,9 @@ def explain_choice(best: File, elsewhere: Sequence[File], lab: str) -> str:
     return "it is the newest" if rivals else "a file next to an archive counts before those in it"
 
 
-def lies_beside(one: File, other: File) -> bool:
+def lies_beside(file: File, other: File) -> bool:
     """Return whether a file lies next to an archive or folder that the other file is in."""
-    return len(around(one)) < len(around(other)) and around(other)[: len(around(one))] == around(one)
+    return len(around(file)) < len(around(other)) and around(other)[: len(around(file))] == around(file)
 
 
 def describe_sources(best: Mapping[str, File]) -> list[str]:

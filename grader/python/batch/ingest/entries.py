@@ -107,7 +107,7 @@ def list_entries(folder: Path, lab: str, roster: Sequence[Student], out: Path | 
 def choose_reading(readings: Sequence[Reading], known: Mapping[str, Student]) -> Reading | None:
     """Return the only reading of a name, or the only one with both the id and the name of one student. `known`:
     students by alias."""
-    fitting = [one for one in readings if has_name(known.get(alias_key(one.id)), one.name)]
+    fitting = [reading for reading in readings if has_name(known.get(alias_key(reading.id)), reading.name)]
     chosen = fitting if len(readings) > 1 else readings
     return chosen[0] if len(chosen) == 1 else None
 

@@ -67,12 +67,12 @@ def walk(folder: Path) -> Iterator[Part]:
         yield Part(folder.name, 0, 0, "other", partial(raise_again, too_many), contextlib.nullcontext)
 
 
-def list_folder(folder: Path, inside: str, most: int) -> list[tuple[str, os.stat_result]]:
-    """Return at most `most` entries of a folder below another, each with its path from there and its status. Raises
-    OSError."""
+def list_folder(folder: Path, inside: str, max_entries: int) -> list[tuple[str, os.stat_result]]:
+    """Return at most `max_entries` entries of a folder below another, each with its path from there and its status.
+    Raises OSError."""
     found = []
     with open_below(folder, inside, os.O_DIRECTORY) as descriptor, os.scandir(descriptor) as listed:
-        for entry in islice((entry for entry in listed if not is_hidden(entry.name)), max(most, 0)):
+        for entry in islice((entry for entry in listed if not is_hidden(entry.name)), max(max_entries, 0)):
             with contextlib.suppress(FileNotFoundError):  # it was removed in the meantime
                 found.append((f"{inside}/{entry.name}".lstrip("/"), entry.stat(follow_symlinks=False)))
     return sorted(found)

@@ -31,24 +31,26 @@ HOW_TO_AGREE = "If both names mean one person, write this name into the roster, 
 HOW_TO_NUMBER = "Use a roster with this assignment's numbers: for Moodle, its grading worksheet."
 MAX_LISTED = 10  # members of a team
 MAX_IN_GROUP = 10  # a larger group is not a team: Moodle puts all students without a group into one
-FEW = 2  # names that differ, among students whose numbers agree
+MAX_DIFFERING = 2  # tolerated differing names of students whose numbers agree
 
 
 def identify(found: Sequence[Submission], roster: Sequence[Student], earlier: Sequence[Earlier] = ()) -> None:
     """Identify submissions by the roster: by id or number first, then by name if the name is unambiguous; then credit
     partners."""
-    numbered = [one for one in found if one.of_system and not one.claim]
+    numbered = [submission for submission in found if submission.of_system and not submission.claim]
     in_groups = identify_by_group(numbered, roster)
-    identify_by_number([one for one in numbered if one not in in_groups], roster)
+    identify_by_number([submission for submission in numbered if submission not in in_groups], roster)
     known, written = students_by_alias(roster), students_as_written(roster)
     for submission in found:
         if not submission.of_system and not submission.claim:
             ids = written if submission.written else known
             team = [ids[alias_key(part)] for part in split_team(submission.key, set(ids))]
             assign(submission, team, certain=True)
-    current = {one.called for one in found} | {one.key for one in found if one.own}
-    earlier = [one for one in earlier if not {one.called, one.key} & current]
-    unknown = [one for one in found if not one.own and "other_name" not in map(kind_of, one.notes)]
+    current = {submission.called for submission in found} | {submission.key for submission in found if submission.own}
+    earlier = [submission for submission in earlier if not {submission.called, submission.key} & current]
+    unknown = [
+        submission for submission in found if not submission.own and "other_name" not in map(kind_of, submission.notes)
+    ]
     identify_by_name(unknown, found, roster, earlier)
     note_shared_names(unknown, roster)
     if roster:
@@ -70,7 +72,7 @@ def identify_by_group(found: Sequence[Submission], roster: Sequence[Student]) ->
             assign(submission, team, certain=True)
             use_worksheet(submission, team)
             beginning = f"For the group {submission.called}" if len(team) > MAX_LISTED else f"For {join_ids(team)}"
-            submission.notes.append(Note(f"{beginning}, as Moodle's worksheet says.", OF_GROUP))
+            submission.notes.append(Note(f"{beginning}, according to Moodle's worksheet.", OF_GROUP))
             submission.team = ""  # the worksheet says who is in the group
             assigned.append(submission)
     return assigned
@@ -88,11 +90,13 @@ def identify_by_number(found: Sequence[Submission], roster: Sequence[Student]) -
     submission's name.
     """
     numbers = {number: student for student in roster for number in student.numbers}
-    pairs = [(one, numbers[one.key], one.name) for one in found if one.key in numbers]
+    pairs = [
+        (submission, numbers[submission.key], submission.name) for submission in found if submission.key in numbers
+    ]
     names = squeezed_names(roster)
     agreed = [can_have_name(student, name, names) for _, student, name in pairs]
     differing = [pair for pair, fits in zip(pairs, agreed, strict=True) if fits is False]
-    misfit = len(differing) > max(FEW, agreed.count(True))
+    misfit = len(differing) > max(MAX_DIFFERING, agreed.count(True))
     for (submission, student, name), fits in zip(pairs, agreed, strict=True):
         if misfit:
             submission.claim = student.id if has_name(student, name) else ""
@@ -145,8 +149,8 @@ def identify_by_name(
     has that name, because students choose their names. Other submissions stay separate, with a remark for the
     instructor."""
     claims = claimed_students(unknown, roster)
-    owners = {member: one.called or one.key for one in earlier for member in one.own}
-    owners |= {member: one.called for one in found for member in one.own}
+    owners = {member: submission.called or submission.key for submission in earlier for member in submission.own}
+    owners |= {member: submission.called for submission in found for member in submission.own}
     rivals = Counter(student.id for _, student in claims)
     numbers = {number for student in roster for number in student.numbers}
     for submission, student in claims:
@@ -156,7 +160,7 @@ def identify_by_name(
             submission.notes.append(make_note("found_by_name", rest))
             assign(submission, [student], certain=False)
             continue
-        others = [one.called for one, other in claims if other is student and one is not submission]
+        others = [claimant.called for claimant, other in claims if other is student and claimant is not submission]
         others += [owners[student.id]] if student.id in owners else []
         rest = (
             f" {submission.called} has the name {submission.name}, which is also the name of {student.id} on the "
@@ -181,10 +185,10 @@ def claimed_students(found: Sequence[Submission], roster: Sequence[Student]) -> 
     """Return each submission with the student of the roster whose name it has, if exactly one student has it."""
     named, known = students_of_unique_names(roster), students_by_alias(roster)
     return [
-        (one, known[alias_key(one.claim)]) if one.claim else (one, named[name])
-        for one in found
-        for name in ([""] if one.claim else as_claimed(one.name))
-        if one.claim or name in named
+        (submission, known[alias_key(submission.claim)]) if submission.claim else (submission, named[name])
+        for submission in found
+        for name in ([""] if submission.claim else as_claimed(submission.name))
+        if submission.claim or name in named
     ]
 
 
@@ -193,8 +197,8 @@ def credit_partners(found: Sequence[Submission], roster: Sequence[Student], earl
     links such a hand-in to them, policy.rank() decides, so that nobody can replace another student's work."""
     known, forms = students_as_written(roster), ids_by_form(roster)
     named = {name: student for name, student in students_of_unique_names(roster).items() if name not in forms}
-    present = {member for one in (*found, *earlier) for member in one.own}
-    certain = {member for one in (*found, *earlier) if one.certain for member in one.own}
+    present = {member for submission in (*found, *earlier) for member in submission.own}
+    certain = {member for submission in (*found, *earlier) if submission.certain for member in submission.own}
     for submission in found:
         team = [known.get(alias_key(part)) or named[alias_key(part)]
                 for part in split_team(submission.team, known.keys() | named.keys())]  # fmt: skip
@@ -219,32 +223,32 @@ def credit_partners(found: Sequence[Submission], roster: Sequence[Student], earl
                 submission.members.append(student.id)
                 submission.name += f", {student.name or student.id}"
         if len(submission.members) > 1 and not has_kind(submission.notes, OF_GROUP):
-            submission.notes.append(f"For {' and '.join(submission.members)}, as its name says.")
+            submission.notes.append(f"For {' and '.join(submission.members)}, according to its name.")
 
 
 def note_rivals(found: Sequence[Submission], earlier: Sequence[Earlier]) -> None:
     """Add a remark for the instructor to hand-ins of different teams that may belong to one student: several name that
     student as a partner, or one does and another has the student's name."""
     claims: dict[str, list[Submission | Earlier]] = {}
-    for one in (*found, *earlier):
-        for member in one.members if one.own else ():
-            claims.setdefault(member, []).append(one)
-    certain = {member for one in (*found, *earlier) if one.certain for member in one.own}
+    for rival in (*found, *earlier):
+        for member in rival.members if rival.own else ():
+            claims.setdefault(member, []).append(rival)
+    certain = {member for submission in (*found, *earlier) if submission.certain for member in submission.own}
     for student, rivals in claims.items():
-        teams, owners = {frozenset(one.members) for one in rivals}, {tuple(one.own) for one in rivals}
+        teams, owners = {frozenset(rival.members) for rival in rivals}, {tuple(rival.own) for rival in rivals}
         if student in certain or len(teams) == 1 or len(owners) == 1:
             continue
-        others = " and ".join(sorted(one.key if one.key != student else one.called for one in rivals))
+        others = " and ".join(sorted(rival.key if rival.key != student else rival.called for rival in rivals))
         rest = f" {others} may be of {student}, and the one with the most points counts. {HOW_TO_DECIDE}"
-        for one in rivals:
-            if isinstance(one, Submission):
-                one.notes.append(make_note("rivals", rest))
+        for rival in rivals:
+            if isinstance(rival, Submission):
+                rival.notes.append(make_note("rivals", rest))
 
 
 def note_groups(found: Sequence[Submission], roster: Sequence[Student]) -> None:
     """Add the students of the roster's groups to the groups of their hand-ins."""
     groups = [team for team in students_by_group(roster).values() if len(team) <= MAX_IN_GROUP]
-    team_of = {student.id: [one.id for one in team] for team in groups for student in team}
+    team_of = {student.id: [member.id for member in team] for team in groups for student in team}
     for submission in found:
         of_roster = [member for own in submission.own for member in team_of.get(own, ())]
         submission.group = list(dict.fromkeys([*submission.group, *of_roster]))

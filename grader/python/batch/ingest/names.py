@@ -74,7 +74,7 @@ def read_canvas(name: str) -> list[Reading]:
         student = student.removesuffix(LATE)
         if CANVAS_NAME.fullmatch(student) and file:
             readings.append(Reading(student, mark["id"], file, int(mark["attempt"]), late))
-    return [one for one in readings if len(str(one.attempt)) > STAGE_DIGITS] or readings[:1]
+    return [reading for reading in readings if len(str(reading.attempt)) > STAGE_DIGITS] or readings[:1]
 
 
 def read_moodle(name: str) -> list[Reading]:
@@ -105,9 +105,9 @@ def choose_systems(names: Sequence[str]) -> Sequence[System]:
 def keep_anonymous(readings: list[Reading], names: Sequence[str]) -> list[Reading]:
     """Return the anonymous readings of a name, if any, and if the download is of an anonymous assignment: one of its
     `names` has no other reading."""
-    anonymous = [one for one in readings if one.id.startswith(ANONYMOUS_ID)]
-    others = ([one.id for one in read_canvas(name)] for name in names)
-    is_anonymous = any(ids and all(one.startswith(ANONYMOUS_ID) for one in ids) for ids in others)
+    anonymous = [reading for reading in readings if reading.id.startswith(ANONYMOUS_ID)]
+    others = ([reading.id for reading in read_canvas(name)] for name in names)
+    is_anonymous = any(ids and all(identifier.startswith(ANONYMOUS_ID) for identifier in ids) for ids in others)
     return anonymous if anonymous and is_anonymous else readings
 
 
@@ -147,7 +147,7 @@ def strip(text: str, added: Sequence[re.Pattern[str]]) -> str:
     for _ in range(MAX_ADDED):
         text = text.rstrip(" +")
         first = max(0, len(text) - MAX_ADDITION)
-        found = next(filter(None, (one.search(text, first) for one in added)), None)
+        found = next(filter(None, (pattern.search(text, first) for pattern in added)), None)
         if not found:
             break
         text = text[: found.start()]

@@ -170,7 +170,7 @@ def read_all(entries: Sequence[Path], cpu_s: float = READING_S) -> Contents:
 
 class Budget:
     """Counts the files of a kind, and their bytes, whether they are added, opened or refused. Code named like a
-    stage is a separate kind, so that a library that is read before it does not use up its limit."""
+    stage is a separate kind, with a limit of its own: libraries that are read first do not use it up."""
 
     def __init__(self, max_bytes: int) -> None:
         self.files = self.bytes = 0

@@ -136,9 +136,9 @@ def split_team(key: str, known: Set[str]) -> list[str]:
     ]  # ids in all parts from that index on; empty if a part is unknown
     for start in reversed(range(len(parts))):
         for end in range(len(parts), start, -1):
-            one = "-".join(parts[start:end])
-            if alias_key(one) in known and (end == len(parts) or teams[end]):
-                teams[start] = [one, *teams[end]]
+            member = "-".join(parts[start:end])
+            if alias_key(member) in known and (end == len(parts) or teams[end]):
+                teams[start] = [member, *teams[end]]
                 break
     return teams[0]
 
@@ -153,17 +153,19 @@ def read_rosters(files: Sequence[Path]) -> list[Student]:
         known = students_by_alias(students)
         joined, renamed = 0, []
         for student in read_roster(file):
-            same = {id(one): one for alias in sorted(student.aliases) if (one := known.get(alias_key(alias)))}
+            same = {
+                id(earlier): earlier for alias in sorted(student.aliases) if (earlier := known.get(alias_key(alias)))
+            }
             if len(same) > 1:
-                ids = " and ".join(one.id for one in same.values())
+                ids = " and ".join(student.id for student in same.values())
                 raise UserError(f"{file}: the ids of {student.id} are of two students of the other roster: {ids}.")
             if not same:
                 students.append(student)
                 continue
-            one, joined = next(iter(same.values())), joined + 1
-            if one.name and student.name and agree(one.name, student.name) is False:
-                renamed.append(f"{student.id} is {student.name} here, and {one.name} in the other roster.")
-            join_students(one, student)
+            earlier, joined = next(iter(same.values())), joined + 1
+            if earlier.name and student.name and agree(earlier.name, student.name) is False:
+                renamed.append(f"{student.id} is {student.name} here, and {earlier.name} in the other roster.")
+            join_students(earlier, student)
         if len(renamed) > MAX_RENAMED and 2 * len(renamed) > joined:
             raise UserError(f"{file}: {renamed[0]} Most names differ. Are the rosters of the same course?")
         for words in renamed:
@@ -171,17 +173,17 @@ def read_rosters(files: Sequence[Path]) -> list[Student]:
     return students
 
 
-def join_students(one: Student, other: Student) -> None:
+def join_students(student: Student, other: Student) -> None:
     """Add a student's data from another roster. A login is the student's key rather than a course system's number."""
-    if one.id in one.numbers and other.id not in other.numbers:
-        one.id = other.id
-    one.name = one.name or other.name
-    one.handed_in, one.modified = one.handed_in or other.handed_in, one.modified or other.modified
-    one.group = one.group or other.group
-    one.marked_late = other.marked_late if one.marked_late is None else one.marked_late
-    one.aliases |= other.aliases
-    one.numbers |= other.numbers
-    one.ids |= other.ids
+    if student.id in student.numbers and other.id not in other.numbers:
+        student.id = other.id
+    student.name = student.name or other.name
+    student.handed_in, student.modified = student.handed_in or other.handed_in, student.modified or other.modified
+    student.group = student.group or other.group
+    student.marked_late = other.marked_late if student.marked_late is None else student.marked_late
+    student.aliases |= other.aliases
+    student.numbers |= other.numbers
+    student.ids |= other.ids
 
 
 def read_roster(file: Path) -> list[Student]:
@@ -265,7 +267,7 @@ def read_student(header: Sequence[str], line: Sequence[str]) -> Student | None:
     handed_in = show_time(max(times)) if times else ""
     words = [word for _, word in person.ids]
     numbers = {word for (kind, _), word in person.ids if kind in NUMBERS}
-    ids = {one for one, _ in person.ids}
+    ids = {identifier for identifier, _ in person.ids}
     modified = read_worksheet_time(cells.get("lastmodifiedsubmission", ""))
     late = bool(LATE.search(cells.get("status", ""))) if modified else None
     group = cells.get("group", "") if "identifier" in cells else ""

@@ -141,12 +141,12 @@ def hash_date(part: Part) -> bytes:
 def merge_same(found: Sequence[Submission]) -> list[Submission]:
     """Keep one submission per team of the roster, the latest: two names on disk may belong to one student."""
     merged: dict[tuple[str, ...], Submission] = {}
-    for submission in sorted(found, key=lambda one: order_by_time(one.handed_in, one.known_by)):
-        whose = ("roster", *submission.own) if submission.own else ("name", submission.called)
-        if earlier := merged.get(whose):
+    for submission in sorted(found, key=lambda submission: order_by_time(submission.handed_in, submission.known_by)):
+        owner = ("roster", *submission.own) if submission.own else ("name", submission.called)
+        if earlier := merged.get(owner):
             names = ", ".join(map(show_name, earlier.entries))
             submission.notes.append(f"Not used, because there is a later hand-in: {names}")
-        merged[whose] = submission
+        merged[owner] = submission
     return list(merged.values())
 
 
@@ -155,8 +155,8 @@ def give_keys(found: Sequence[Submission], earlier: Sequence[Earlier], ids: Set[
     student who is not on the roster gets neither an id of the roster nor the key of another's earlier submission, and
     counts only under that unique key."""
     taken: set[str] = set()
-    owners = {one.key: one.called for one in earlier}
-    for submission in sorted(found, key=lambda one: (not one.own, one.own, one.called)):
+    owners = {submission.key: submission.called for submission in earlier}
+    for submission in sorted(found, key=lambda submission: (not submission.own, submission.own, submission.called)):
         while submission.key in taken or (not submission.own and belongs_to_another_student(submission, owners, ids)):
             submission.key += ANOTHER
         submission.members = submission.members if submission.own else [submission.key]

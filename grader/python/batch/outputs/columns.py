@@ -124,33 +124,34 @@ def maximum_of(rows: Sequence[Sequence[str]], column: str) -> float | None:
     """Return the maximum in Canvas or Moodle for a column; None if the file does not contain it."""
     if maximum := maximum_column(rows[0]):
         at = rows[0].index(maximum)
-        return min((most for row in rows[1:] if (most := read_number(row[at])) is not None), default=None)
+        return min((maximum for row in rows[1:] if (maximum := read_number(row[at])) is not None), default=None)
     return read_number(points_cell(rows, column)) if column in rows[0] else None
 
 
-def compare_with_canvas(column: str, theirs: float, ours: float) -> list[str]:
+def compare_with_canvas(column: str, exported: float, computed: float) -> list[str]:
     """State what to do if the points of Canvas's assignment differ from the lab's."""
-    if abs(theirs - ours) < 0.005:
+    if abs(exported - computed) < 0.005:
         return []
     return [
-        f"The column '{column}' has {show_points(theirs)} points in Canvas, but the maximum here is "
-        f"{show_points(ours)}. An import does not change that: set the assignment's points to {show_points(ours)} in "
-        "Canvas, too, or its percentages are wrong."
+        f"The column '{column}' has {show_points(exported)} points in Canvas, but the maximum here is "
+        f"{show_points(computed)}. An import does not change that: set the assignment's points to "
+        f"{show_points(computed)} in Canvas, too, or its percentages are wrong."
     ]
 
 
-def compare_with_moodle(column: str, theirs: float, ours: float, above: Sequence[str]) -> list[str]:
+def compare_with_moodle(column: str, exported: float, computed: float, above: Sequence[str]) -> list[str]:
     """State what to do if Moodle's maximum, in that column, differs from the lab's. `above` are the students whose
     grades exceed Moodle's maximum."""
     sentences = []
-    if abs(theirs - ours) >= 0.005:
+    if abs(exported - computed) >= 0.005:
         sentences.append(
-            f"The column '{column}' has the maximum {show_points(theirs)}, but the maximum here is "
-            f"{show_points(ours)}. Set the assignment's maximum grade to {show_points(ours)} in Moodle before the "
-            "import."
+            f"The column '{column}' has the maximum {show_points(exported)}, but the maximum here is "
+            f"{show_points(computed)}. Set the assignment's maximum grade to {show_points(computed)} in Moodle before "
+            "the import."
         )
     if above:
         sentences.append(
-            f"Moodle omits grades above its maximum, {show_points(theirs)}, but not their feedback: {', '.join(above)}."
+            f"Moodle omits grades above its maximum, {show_points(exported)}, but not their feedback: "
+            f"{', '.join(above)}."
         )
     return sentences

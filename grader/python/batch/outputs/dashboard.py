@@ -95,9 +95,9 @@ def make_remarks(remarks: Sequence[Remark], notes: Sequence[str], names: Mapping
     if not remarks:
         return tag("section", tag("h2", "Review these first"), *paragraphs, tag("p", "Nothing stands out."))
     listed = first_of_each_rank(remarks, MAX_REMARKS)
-    few = first_of_each_rank(listed, FIRST_OF_RANK)
-    first = [*few, *(remark for remark in listed if remark not in few)][:FIRST_REMARKS]
-    shown, rest = [one for one in listed if one in first], [one for one in listed if one not in first]
+    leading = first_of_each_rank(listed, FIRST_OF_RANK)
+    first = [*leading, *(remark for remark in listed if remark not in leading)][:FIRST_REMARKS]
+    shown, rest = [item for item in listed if item in first], [item for item in listed if item not in first]
     more = None
     if rest:
         left_out = len(remarks) - len(listed)
@@ -108,13 +108,13 @@ def make_remarks(remarks: Sequence[Remark], notes: Sequence[str], names: Mapping
     return tag("section", tag("h2", "Review these first"), *paragraphs, make_remarks_table(shown, names), more, caption)
 
 
-def first_of_each_rank(remarks: Sequence[Remark], most: int) -> list[Remark]:
-    """Return at most `most` remarks of each rank, so that many remarks of one rank hide no remark of another."""
+def first_of_each_rank(remarks: Sequence[Remark], max_per_rank: int) -> list[Remark]:
+    """Return at most `max_per_rank` remarks of each rank, so that one rank cannot crowd out the others."""
     counts: Counter[int] = Counter()
     listed = []
     for remark in remarks:
         counts[remark.rank] += 1
-        if counts[remark.rank] <= most:
+        if counts[remark.rank] <= max_per_rank:
             listed.append(remark)
     return listed
 
@@ -136,7 +136,7 @@ def link(key: str) -> Html:
 def make_distribution(finals: Sequence[Final]) -> Html | None:
     """Return a histogram of the points of the students who handed something in, or None if there are no points."""
     present = [final for final in finals if final.row.status != "not_submitted"]
-    shares = [final.points / final.most for final in present if final.points is not None and final.most > 0]
+    shares = [final.points / final.max_points for final in present if final.points is not None and final.max_points > 0]
     if not shares:
         return None
     bins = Counter(min(max(int(share * BINS), 0), BINS - 1) for share in shares)
@@ -188,14 +188,14 @@ def draw_stage(stage: str, found: Sequence[Stage], low: float, high: float) -> H
         return f"{100 * math.log(factor / low) / math.log(high / low):.2f}%"
 
     dots = []
-    for one in found:
-        if not one.time_s or not one.bound_s:
+    for result in found:
+        if not result.time_s or not result.bound_s:
             continue
-        slow = one.ratio is not None and one.ratio >= SLOW
-        dots.append(tag("circle", cx=across(one.time_s / one.bound_s), cy=ROW_HEIGHT / 2, r=4,
+        slow = result.ratio is not None and result.ratio >= SLOW
+        dots.append(tag("circle", cx=across(result.time_s / result.bound_s), cy=ROW_HEIGHT / 2, r=4,
                         class_="slow" if slow else "dot"))  # fmt: skip
     bound = tag("line", x1=across(1), x2=across(1), y1=2, y2=ROW_HEIGHT - 2, class_="bound")
-    times = sorted(one.time_s for one in found if one.time_s)
+    times = sorted(result.time_s for result in found if result.time_s)
     label = f"{stage}: {plural(len(times), 'time')} from {show_seconds(times[0])} to {show_seconds(times[-1])}"
     picture = tag("svg", *dots, bound, width="100%", height=ROW_HEIGHT, role="img", aria_label=label)
     return tag("figure", tag("figcaption", label), picture)
@@ -211,7 +211,7 @@ def make_quiz(quizzes: Mapping[str, Score]) -> Html | None:
         return None
     lines = [
         tag("tr", tag("th", question, scope="row"), tag("td", f"{sum(each)} of {len(each)}", class_="number"))
-        for question, each in sorted(tries.items(), key=lambda one: sum(one[1]) / len(one[1]))
+        for question, each in sorted(tries.items(), key=lambda attempts: sum(attempts[1]) / len(attempts[1]))
     ]
     titles = [tag("th", "Question", scope="col"), tag("th", "Right at the first try", scope="col", class_="number")]
     table = tag("table", tag("thead", tag("tr", *titles)), tag("tbody", *lines))
@@ -259,7 +259,7 @@ def make_line(final: Final, stages: Sequence[str], has_journal: bool, quiz: Sequ
     """Return one student's row of the table. `quiz`: its cell, if the table has this column."""
     row = final.row
     by_stage = {stage.stage: stage for stage in row.stages}
-    points = NONE if final.points is None else f"{show_points(final.points)} / {show_points(final.most)}"
+    points = NONE if final.points is None else f"{show_points(final.points)} / {show_points(final.max_points)}"
     remarks = [row.detail, *row.notes, f"Set by hand: {final.override}" if final.override else ""]
     folder = f"feedback/{folder_name(row.key)}"
     journal = tag("a", "journal", href=f"{folder}/{JOURNAL}") if has_journal else None

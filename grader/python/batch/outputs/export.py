@@ -29,25 +29,25 @@ def read_entry(word: str) -> Entry:
     return Entry(Path(word).stem, read_report(Path(word)))
 
 
-def export_one(report: Report, wanted: str, output: Path | None) -> None:
+def export_one(report: Report, format_name: str, output: Path | None) -> None:
     """Write one report's file. With an output file, print GitHub's log to the terminal too."""
-    write_document(ONE_REPORT[wanted](report), output)
-    if wanted == "github" and output:
+    write_document(ONE_REPORT[format_name](report), output)
+    if format_name == "github" and output:
         write_document(github_log(report, secrets.token_hex(16)))
 
 
-def export_gradebook(entries: Sequence[Entry], wanted: str, options: argparse.Namespace) -> int:
+def export_gradebook(entries: Sequence[Entry], format_name: str, options: argparse.Namespace) -> int:
     """Write a gradebook and warn about students missing from it, points that are not final, and a different maximum.
     Return exit status 1 if a student is missing or the maximum differs."""
     gradebook = read_text(options.gradebook) if options.gradebook else ""
-    if wanted == "canvas":
+    if format_name == "canvas":
         text, unknown = canvas(entries, gradebook, options.title)
         for sentence in warn_of_new_column(entries, gradebook, options.title):
             say_error(sentence)
     else:
         text, unknown = moodle(entries, gradebook)
     write_document(text, options.output)
-    maximum_warnings = compare_maxima(entries, wanted, gradebook, options.title)
+    maximum_warnings = compare_maxima(entries, format_name, gradebook, options.title)
     for sentence in [*remarks(entries, unknown), *maximum_warnings]:
         say_error(sentence)
     return 1 if unknown or maximum_warnings else 0

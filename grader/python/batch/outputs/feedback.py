@@ -159,8 +159,8 @@ def decisions(final: Final) -> list[str]:
     words = [f"Not counted for any student: {' and '.join(final.without)} points."] if final.without else []
     words += describe_late_hand_in(final)
     words += [
-        " ".join(filter(None, [describe_item(item, most, final.given.get(item)), final.levels.get(item)]))
-        for item, most in sorted(final.items.items())
+        " ".join(filter(None, [describe_item(item, maximum, final.given.get(item)), final.levels.get(item)]))
+        for item, maximum in sorted(final.items.items())
     ]
     if final.override:
         words.append("Points were set by hand.")  # gradebook.csv has the reason
@@ -182,11 +182,11 @@ def describe_late_hand_in(final: Final) -> list[str]:
     ]
 
 
-def describe_item(item: str, most: float, given: float | None) -> str:
+def describe_item(item: str, maximum: float, given: float | None) -> str:
     """Return a sentence on points given by hand; empty for a bonus that was not given."""
     if given is None:
-        return f"{item}: no points yet, of {show_points(most)}." if most else ""
-    return f"{item}: {show_points(given)} {f'of {show_points(most)} ' if most else ''}points."
+        return f"{item}: no points yet, of {show_points(maximum)}." if maximum else ""
+    return f"{item}: {show_points(given)} {f'of {show_points(maximum)} ' if maximum else ''}points."
 
 
 def sum_up(finals: list[Final]) -> list[str]:
@@ -195,5 +195,5 @@ def sum_up(finals: list[Final]) -> list[str]:
     counted = [final for final in finals if final.counts and final.points is not None]
     if not any(decisions(final) or final.row.grade is None for final in counted):
         return []
-    sums = {f"Together {show_points(final.points or 0)} of {show_points(final.most)} points" for final in counted}
+    sums = {f"Together {show_points(final.points or 0)} of {show_points(final.max_points)} points" for final in counted}
     return [f"{sums.pop()} for {' and '.join(final.student for final in counted)}"] if len(sums) == 1 else []

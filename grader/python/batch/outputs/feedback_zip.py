@@ -56,7 +56,7 @@ def pack_for_moodle(
     packed = Packed()
     for final in finals:
         readings = read_own(final, entries, roster, read_moodle)
-        numbers = [(one.name, one.id) for one in readings if one.id.isdecimal()]
+        numbers = [(reading.name, reading.id) for reading in readings if reading.id.isdecimal()]
         student = roster.get(final.student)
         if not numbers and student and not student.group:  # in a group assignment, the number could be a group's
             numbers = [(student.name, value) for kind, value in student.ids if kind == MOODLE_NUMBER]
@@ -78,7 +78,7 @@ def pack_for_canvas(
         if not readings:
             packed.left_out.append(final.student)
             continue
-        chosen = max(readings, key=lambda one: (is_archive(one.file), one.attempt))
+        chosen = max(readings, key=lambda reading: (is_archive(reading.file), reading.attempt))
         name = chosen.id if chosen.id.startswith(ANONYMOUS_ID) else f"{plain(chosen.name)}_{chosen.id}"
         file, content = choose_format(chosen, read_feedback(folder, final))
         packed.files[f"{name}_{chosen.attempt}_{file}"] = content
@@ -97,14 +97,16 @@ def read_own(
     for path in entries.get(final.row.key, ()):
         readings = system(show_name(path))
         if len(readings) > 1:
-            readings = [one for one in readings if one.id in numbers]
+            readings = [reading for reading in readings if reading.id in numbers]
         found += readings if len(readings) == 1 else []
     return found
 
 
 def read_own_numbers(final: Final, entries: Mapping[str, Sequence[Path]], roster: Mapping[str, Student]) -> list[str]:
     """Return Canvas's numbers of a student in the names of the student's own hand-in."""
-    return list(dict.fromkeys(one.id for one in read_own(final, entries, roster, read_canvas) if one.id.isdecimal()))
+    return list(
+        dict.fromkeys(entry.id for entry in read_own(final, entries, roster, read_canvas) if entry.id.isdecimal())
+    )
 
 
 def read_feedback(folder: Path, final: Final) -> dict[str, bytes]:

@@ -160,7 +160,7 @@ def prairielearn(report: Report) -> str:
         return show_json(
             {"gradable": False, "message": describe_total(report), "format_errors": [clip(describe_report(report))]}
         )
-    most = min(MAX_BYTES, 900_000 // max(len(report.stages), 1))
+    max_bytes_per_stage = min(MAX_BYTES, 900_000 // max(len(report.stages), 1))
     tests, hidden = [], hidden_names(report)
     for stage in report.stages:
         got, of = (points(stage.score.total), points(stage.score.max)) if stage.score else (0, 0)
@@ -174,7 +174,7 @@ def prairielearn(report: Report) -> str:
                 "points": got,
                 "max_points": of,
                 "message": message,
-                "output": clip(describe_stage(stage, hidden), most),
+                "output": clip(describe_stage(stage, hidden), max_bytes_per_stage),
             }
         )
     share = report.total.points / report.total.max if report.total.max else 0

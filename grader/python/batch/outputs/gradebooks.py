@@ -41,10 +41,10 @@ def canvas(entries: Sequence[Entry], gradebook: str = "", title: str = "") -> tu
     """
     title = title or check_same_lab(entries)
     require_assignment(title)
-    most = max_of(entries)
+    maximum = max_of(entries)
     grades = {entry.student: grade_of(entry.report) for entry in check_students(entries)}
     header = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", title]
-    possible = ["    Points Possible", "", "", "", "", show_points(most)]
+    possible = ["    Points Possible", "", "", "", "", show_points(maximum)]
     if not gradebook:
         return write_csv(
             [header, possible, *([student, "", "", student, "", grade] for student, grade in grades.items())]
@@ -52,7 +52,7 @@ def canvas(entries: Sequence[Entry], gradebook: str = "", title: str = "") -> tu
     rows = read_canvas(gradebook)
     title = choose_column(rows, title)
     columns = {title: lambda student: grades[student]}
-    found = fill(rows, entries, columns, keep=("EX",), first={title: show_points(most)})
+    found = fill(rows, entries, columns, keep=("EX",), first={title: show_points(maximum)})
     for row in rows[1:]:
         for at in columns_of(rows[0], IDENTITIES):  # students type their names; other cells stay unchanged
             row[at] = defuse(row[at], at == 0)
@@ -88,21 +88,21 @@ def warn_of_new_column(entries: Sequence[Entry], gradebook: str, title: str) -> 
     ]
 
 
-def compare_maxima(entries: Sequence[Entry], wanted: str, gradebook: str, title: str = "") -> list[str]:
+def compare_maxima(entries: Sequence[Entry], system: str, gradebook: str, title: str = "") -> list[str]:
     """State what to do if the exported gradebook's maximum differs from the reports'. Raises UserError."""
     if not gradebook or not entries:
         return []
-    rows, ours = read_csv(gradebook), max_of(entries)
-    column = choose_column(rows, title or check_same_lab(entries)) if wanted == "canvas" else "Grade"
-    theirs = maximum_of(rows, column)
-    if theirs is None:
+    rows, computed = read_csv(gradebook), max_of(entries)
+    column = choose_column(rows, title or check_same_lab(entries)) if system == "canvas" else "Grade"
+    exported = maximum_of(rows, column)
+    if exported is None:
         return []
-    if wanted == "canvas":
-        return compare_with_canvas(column, theirs, ours)
+    if system == "canvas":
+        return compare_with_canvas(column, exported, computed)
     above = [
-        entry.student for entry in entries if points(entry.report.total.points) > theirs and grade_of(entry.report)
+        entry.student for entry in entries if points(entry.report.total.points) > exported and grade_of(entry.report)
     ]
-    return compare_with_moodle(maximum_column(rows[0]), theirs, ours, above)
+    return compare_with_moodle(maximum_column(rows[0]), exported, computed, above)
 
 
 def moodle(entries: Sequence[Entry], gradebook: str = "") -> tuple[str, list[str]]:
@@ -134,9 +134,9 @@ def moodle(entries: Sequence[Entry], gradebook: str = "") -> tuple[str, list[str
     titles = own[0] + rows[0][len(own[0]) :]
     filled = [[titles[at] for at in kept]]
     grade = rows[0].index("Grade")
-    for row, theirs in zip(rows, own, strict=True):
-        if any(row is one for one in found.values()) and (row[grade] or IDENTIFIER in rows[0]):
-            filled.append([theirs[at] if rows[0][at] == IDENTIFIER else row[at] for at in kept])
+    for row, own_cells in zip(rows, own, strict=True):
+        if any(row is matched for matched in found.values()) and (row[grade] or IDENTIFIER in rows[0]):
+            filled.append([own_cells[at] if rows[0][at] == IDENTIFIER else row[at] for at in kept])
     return mark_of(gradebook) + write_csv(filled), list_students_without_row(entries, found)
 
 

@@ -55,7 +55,7 @@ def count_mistakes(finals: Sequence[Final], stages: Sequence[str]) -> list[Mista
     """Return the mistakes in the hand-ins that count, the most frequent of each stage first."""
     found = []
     for stage in stages:
-        causes = [one.cause for final in finals for one in final.row.stages if one.stage == stage]
+        causes = [graded.cause for final in finals for graded in final.row.stages if graded.stage == stage]
         handed_in = len(causes) - causes.count("missing_file")
         counts = Counter(cause for cause in causes if cause not in NO_MISTAKE)
         found += [Mistake(stage, cause, count, handed_in) for cause, count in counts.most_common()]
@@ -86,20 +86,20 @@ def make_mistakes(mistakes: Sequence[Mistake], periods: Periods, lab: str, root:
     """Return the page's section on the class's mistakes, or None if there are none."""
     if not mistakes:
         return None
-    shown = sorted(mistakes, key=lambda one: (-one.count, one.stage, one.cause))[:SHOWN]
+    shown = sorted(mistakes, key=lambda mistake: (-mistake.count, mistake.stage, mistake.cause))[:SHOWN]
     days = periods.list()
     by_day = len(days) > 1
     names = ["Stage", "Mistake", "Students", *(["Over time"] if by_day else []), "Handout"]
     lines = [
         tag(
             "tr",
-            tag("td", one.stage),
-            tag("td", one.cause),
-            tag("td", f"{one.count} of {one.of}", class_="number"),
-            tag("td", draw_bars(one, periods, days)) if by_day else None,
-            tag("td", *link_answer(one, lab, root, handout)),
+            tag("td", entry.stage),
+            tag("td", entry.cause),
+            tag("td", f"{entry.count} of {entry.of}", class_="number"),
+            tag("td", draw_bars(entry, periods, days)) if by_day else None,
+            tag("td", *link_answer(entry, lab, root, handout)),
         )
-        for one in shown
+        for entry in shown
     ]
     head = tag("thead", tag("tr", *(tag("th", name, scope="col") for name in names)))
     table = tag("div", tag("table", head, tag("tbody", *lines)), class_="wide")
@@ -141,10 +141,10 @@ def link_answer(mistake: Mistake, lab: str, root: Path, handout: str) -> list[Ht
 def list_mistakes(mistakes: Sequence[Mistake], lab: str, handout: str) -> str:
     """Return the mistakes as CSV."""
     rows = []
-    for one in mistakes:
-        answer = find_answer(handout, one.stage, one.cause)
+    for mistake in mistakes:
+        answer = find_answer(handout, mistake.stage, mistake.cause)
         link = f"{name_file(lab)}#{answer.anchor()}"
-        rows.append([one.stage, one.cause, str(one.count), str(one.of), link, answer.paragraph])
+        rows.append([mistake.stage, mistake.cause, str(mistake.count), str(mistake.of), link, answer.paragraph])
     return write_csv([["stage", "mistake", "students", "of", "handout", "paragraph"], *rows])
 
 
@@ -152,6 +152,8 @@ def list_over_time(periods: Periods) -> str:
     """Return the mistakes of each period as CSV: its first day, and its number of days."""
     rows = [
         [str(day), str(periods.days), stage, cause, str(len(students)), str(len(periods.handed_in[stage, day]))]
-        for (stage, cause, day), students in sorted(periods.made.items(), key=lambda one: (one[0][2], *one[0][:2]))
+        for (stage, cause, day), students in sorted(
+            periods.made.items(), key=lambda group: (group[0][2], *group[0][:2])
+        )
     ]
     return write_csv([["from", "days", "stage", "mistake", "students", "of"], *rows])

@@ -22,7 +22,7 @@ def make_gradebook(
         row = final.row
         by_stage = {stage.stage: stage.points for stage in row.stages}
         judged = show_points(row.points) if row.grade is not None else ""
-        numbers = [number(final.points), show_points(final.most), show_points(final.pending), judged]
+        numbers = [number(final.points), show_points(final.max_points), show_points(final.pending), judged]
         numbers += [str(final.lateness.days), show_points(final.penalty)]
         numbers += [number(final.given.get(item)) for item in items]
         numbers += [number(by_stage.get(stage)) for stage in stages]

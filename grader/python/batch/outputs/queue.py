@@ -60,8 +60,8 @@ def make_queue_page(state: QueueState) -> str:
     """Return the page, which loads itself again."""
     head = tag("tr", *(tag("th", name, scope="col") for name in ("Code", "State", "When")))
     body = [
-        tag("tr", tag("th", tag("code", one.code), scope="row"), tag("td", one.state), tag("td", one.when))
-        for one in state.lines
+        tag("tr", tag("th", tag("code", line.code), scope="row"), tag("td", line.state), tag("td", line.when))
+        for line in state.lines
     ]
     table = tag("div", tag("table", tag("thead", head), tag("tbody", *body)), class_="wide") if body else None
     notice = tag("p", state.notice, class_="note") if state.notice else None

@@ -61,8 +61,8 @@ def make_header(reports: Sequence[Report], sums: Sequence[str]) -> Html:
     if counts["error"]:
         parts.append(f"{counts['error']} could not be judged")
     if reports and all(report.verb == "grade" for report in reports):
-        points, most = sum(total.points for total in totals), sum(total.max for total in totals)
-        parts.append(f"{show_points(points)} of {show_points(most)} points")
+        points, maximum = sum(total.points for total in totals), sum(total.max for total in totals)
+        parts.append(f"{show_points(points)} of {show_points(maximum)} points")
         if pending := sum(total.pending for total in totals):
             parts.append(f"{show_points(pending)} pending")
     line = " \N{MIDDLE DOT} ".join(parts)
@@ -156,10 +156,10 @@ def make_points(score: Score | None) -> Html | str:
 
 def make_stage(report: Report, stage: StageReport) -> Html:
     heading = tag("h3", badge(stage.verdict), tag("span", stage.title or stage.stage), tag("code", stage.stage))
-    failures = [make_failure("Not judged", stage.error, ours=True)] if stage.error else []
+    failures = [make_failure("Not judged", stage.error, is_internal=True)] if stage.error else []
     if stage.compilation.failure:
-        ours = stage.compilation.verdict == "error"
-        failures.append(make_failure("Compiling", stage.compilation.failure, ours))
+        is_internal = stage.compilation.verdict == "error"
+        failures.append(make_failure("Compiling", stage.compilation.failure, is_internal))
     failures += make_check_failures(stage.checks)
     failures += make_findings(stage.check_mode)
     return tag(
@@ -186,7 +186,7 @@ def make_check_failures(checks: Sequence[Check]) -> list[Html]:
     boxes = []
     for (verdict, _), ((dataset, failure), *others) in by_cause.items():
         also = ", ".join(name for name, _ in others)
-        boxes.append(make_failure(f"Dataset {dataset}", failure, ours=verdict == "error", also=also))
+        boxes.append(make_failure(f"Dataset {dataset}", failure, is_internal=verdict == "error", also=also))
     return boxes
 
 
@@ -202,13 +202,13 @@ def make_findings(check_mode: SanitizerResult | None) -> list[Html]:
         lines = [f"{number:5} | {text}" for number, text in places if number > 0 and text]
         where = f"Sanitizer, line {found.line}" if found.line else "Sanitizer"
         failure = Failure(found.cause, found.message, found.hint)
-        boxes.append(make_failure(where, failure, ours=False, lines="\n".join(lines)))
+        boxes.append(make_failure(where, failure, is_internal=False, lines="\n".join(lines)))
     return boxes
 
 
-def make_failure(where: str, failure: Failure, ours: bool, also: str = "", lines: str = "") -> Html:
-    """Show a failure: what happened, where, and what to try. `ours`: an internal error. `also`: other datasets with the
-    same cause."""
+def make_failure(where: str, failure: Failure, is_internal: bool, also: str = "", lines: str = "") -> Html:
+    """Show a failure: what happened, where, and what to try. `is_internal`: an internal error of the kit. `also`:
+    other datasets with the same cause."""
     place = failure.place
     found = None
     if place:
@@ -230,7 +230,9 @@ def make_failure(where: str, failure: Failure, ours: bool, also: str = "", lines
     message = tag("p", failure.message)
     elsewhere = tag("p", f"The same cause: {also}", class_="also") if also else None
     source = tag("pre", lines, tabindex=0) if lines else None
-    return tag("div", title, message, source, found, hint, elsewhere, class_="failure ours" if ours else "failure")
+    return tag(
+        "div", title, message, source, found, hint, elsewhere, class_="failure ours" if is_internal else "failure"
+    )
 
 
 def make_score(score: Score | None) -> Html | None:
@@ -244,13 +246,13 @@ def make_score(score: Score | None) -> Html | None:
     )
     items = []
     modelled = " (modelled)" if score.speed_modelled else ""
-    for name, points, most, pending, why in kinds:
-        if most <= 0:
+    for name, points, maximum, pending, why in kinds:
+        if maximum <= 0:
             continue
-        share = min(max(points / most, 0.0), 1.0)
+        share = min(max(points / maximum, 0.0), 1.0)
         bar = tag("rect", width=f"{100 * share:.1f}%", height=6)
         track = tag("svg", tag("rect", width="100%", height=6, class_="track"), bar, width="100%", height=6)
-        text = "pending" if pending else f"{show_points(points)} / {show_points(most)}"
+        text = "pending" if pending else f"{show_points(points)} / {show_points(maximum)}"
         text += modelled if name == "Speed" and not pending else ""
         reason = tag("dd", why, class_="why") if why else None
         items.append(tag("div", tag("dt", name), tag("dd", text), tag("dd", track, aria_hidden="true"), reason))

@@ -90,7 +90,9 @@ def describe_other_checks(bad: Sequence[Check]) -> list[str]:
     by_cause: dict[str, list[Check]] = {}
     for check in bad:
         by_cause.setdefault(check.failure.cause if check.failure else "", []).append(check)
-    names = {cause: ", ".join(one.dataset for one in checks if one is not bad[0]) for cause, checks in by_cause.items()}
+    names = {
+        cause: ", ".join(check.dataset for check in checks if check is not bad[0]) for cause, checks in by_cause.items()
+    }
     groups = [f"{words} ({cause})" if cause else words for cause, words in names.items() if words]
     lines = [f"Also did not pass: {'; '.join(groups)}"] if groups else []
     for first in [checks[0] for checks in by_cause.values()][1 : 1 + MAX_FINDINGS]:
@@ -113,7 +115,7 @@ def describe_hidden_checks(checks: Sequence[Check]) -> list[str]:
 
 def describe_findings(stage: StageReport) -> list[str]:
     """Return the sanitizer's findings by line."""
-    findings = [one for one in stage.check_mode.findings if one.explains] if stage.check_mode else []
+    findings = [finding for finding in stage.check_mode.findings if finding.explains] if stage.check_mode else []
     lines = []
     for finding in findings[:MAX_FINDINGS]:
         place = f"line {finding.line}: " if finding.line else ""
@@ -136,11 +138,11 @@ def describe_score(score: Score) -> list[str]:
     """Return the points by kind, the reasons for missing points, and the kinds that are pending."""
     kinds = []
     for name in ("correctness", "hygiene", "speed"):
-        most = getattr(score, f"{name}_max")
+        maximum = getattr(score, f"{name}_max")
         pending = getattr(score, f"{name}_pending")
-        if most:
+        if maximum:
             modelled = ", modelled" if name == "speed" and score.speed_modelled else ""
-            earned = f"{name} {show_points(getattr(score, name))} of {show_points(most)}{modelled}"
+            earned = f"{name} {show_points(getattr(score, name))} of {show_points(maximum)}{modelled}"
             kinds.append(f"{name} pending" if pending else earned)
     lines = [f"Points: {show_points(score.total)} of {show_points(score.max)} ({', '.join(kinds)})"]
     for name in ("correctness", "hygiene", "speed"):

@@ -96,7 +96,7 @@ def find_rows(header: Sequence[str], rows: Sequence[list[str]], entries: Sequenc
 def read_line(header: Sequence[str], row: list[str]) -> Line:
     """Read the cells that identify a row's student."""
     person = read_person(header, row)
-    return Line(row, {one for one, _ in person.ids}, person.name)
+    return Line(row, {identifier for identifier, _ in person.ids}, person.name)
 
 
 def choose(claims: Claims) -> dict[str, list[str]]:
@@ -109,15 +109,15 @@ def pair_by_id(lines: Sequence[Line], entries: Sequence[Entry]) -> list[tuple[Li
     """Return each line with the students who have one of its ids, and that id."""
     known: dict[Identifier, list[Entry]] = {}
     for entry in entries:
-        for one in entry.identifiers():
-            known.setdefault(one, []).append(entry)
+        for identifier in entry.identifiers():
+            known.setdefault(identifier, []).append(entry)
     return [
         (
             line,
             [
-                (one, entry)
-                for one in line.ids
-                for key in list_lookup_forms(one)
+                (identifier, entry)
+                for identifier in line.ids
+                for key in list_lookup_forms(identifier)
                 for entry in known.get(key, ())
                 if counts(key, line, entry)
             ],
@@ -126,18 +126,22 @@ def pair_by_id(lines: Sequence[Line], entries: Sequence[Entry]) -> list[tuple[Li
     ]
 
 
-def counts(one: Identifier, line: Line, entry: Entry) -> bool:
+def counts(identifier: Identifier, line: Line, entry: Entry) -> bool:
     """Return whether a line's id may identify a student. A running number does only if there are two names to compare,
     and a number that may be Canvas's only if they agree."""
-    if one[0] == OWN_ID and (CANVAS_NUMBER, one[1]) in line.ids:
+    if identifier[0] == OWN_ID and (CANVAS_NUMBER, identifier[1]) in line.ids:
         return agree(entry.name, line.name) is True
-    return not is_running_number(one) or agree(entry.name, line.name) is not None
+    return not is_running_number(identifier) or agree(entry.name, line.name) is not None
 
 
-def list_lookup_forms(one: Identifier) -> list[Identifier]:
+def list_lookup_forms(identifier: Identifier) -> list[Identifier]:
     """Return an id, and its forms for a student whose namespace is not known."""
-    kind, value = one
-    return [one, (ANY_ID, value), *([(ANY_ID, f"{PARTICIPANT.casefold()}{value}")] if kind == MOODLE_NUMBER else [])]
+    kind, value = identifier
+    return [
+        identifier,
+        (ANY_ID, value),
+        *([(ANY_ID, f"{PARTICIPANT.casefold()}{value}")] if kind == MOODLE_NUMBER else []),
+    ]
 
 
 def leave_out_contradictions(lines: Sequence[Line], entries: Sequence[Entry]) -> tuple[list[Line], set[str]]:
@@ -149,13 +153,13 @@ def leave_out_contradictions(lines: Sequence[Line], entries: Sequence[Entry]) ->
     pairs_of_lines = pair_by_id(lines, [entry for entry in entries if not entry.is_stranger])
     for line, pairs in pairs_of_lines:
         different = []
-        for one, entry in pairs:
+        for pair, entry in pairs:
             agreed = agree(entry.name, line.name)
-            is_number = one[0] in NUMBERS or is_own_number(one)
+            is_number = pair[0] in NUMBERS or is_own_number(pair)
             is_exact = bool(entry.called() & line.called())
             is_another = bool(entry.called() & in_book or line.called() & in_batch)
             if agreed is False or (is_number and agreed and not is_exact and is_another):
-                different.append(describe_contradiction(*one, entry, line))
+                different.append(describe_contradiction(*pair, entry, line))
                 students.add(entry.student)
         if different:
             contradictions.append(different[0])
@@ -214,12 +218,14 @@ def find_rivals(lines: Sequence[Line], entries: Sequence[Entry]) -> set[str]:
     return {
         entry.student
         for line in lines
-        for entry in {one.student: one for word in words_of(line.name) for one in by_word.get(word, ())}.values()
+        for entry in {entry.student: entry for word in words_of(line.name) for entry in by_word.get(word, ())}.values()
         if agree(entry.name, line.name) and not has_other_number(entry, line)
     }
 
 
 def has_other_number(entry: Entry, line: Line) -> bool:
     """Return whether the student's number in Canvas and the line's are both known and differ."""
-    ours, theirs = ({one for one in ids if one[0] == CANVAS_NUMBER} for ids in (entry.identifiers(), line.ids))
-    return bool(ours and theirs and not ours & theirs)
+    own_numbers, line_numbers = (
+        {identifier for identifier in ids if identifier[0] == CANVAS_NUMBER} for ids in (entry.identifiers(), line.ids)
+    )
+    return bool(own_numbers and line_numbers and not own_numbers & line_numbers)

@@ -31,7 +31,7 @@ def make_similar(
     names: Mapping[str, str],
 ) -> str:
     """Return the page. `read` returns the file of a submission (key) and stage, `starter` that of a stage."""
-    parts = [make_cluster(one, read, starter(one.stage), names) for one in clusters[:MAX_CLUSTERS]]
+    parts = [make_cluster(cluster, read, starter(cluster.stage), names) for cluster in clusters[:MAX_CLUSTERS]]
     more = len(clusters) - MAX_CLUSTERS
     lead = (
         "Clusters of similar files. The marked lines are in both files and not in the starter. There "
@@ -71,8 +71,8 @@ def make_cluster(cluster: Cluster, read: Callable[[str, str], str], starter: str
 def make_pair(left: str, right: str, starter: str) -> Html:
     """Return the table with two files side by side."""
     rows = [
-        tag("tr", tag("td", one, class_=kind or None), tag("td", other, class_=kind or None))
-        for one, other, kind in align(left, right, starter)
+        tag("tr", tag("td", left_line, class_=kind or None), tag("td", right_line, class_=kind or None))
+        for left_line, right_line, kind in align(left, right, starter)
     ]
     return tag("table", tag("tbody", *rows), class_="pair")
 
@@ -80,10 +80,13 @@ def make_pair(left: str, right: str, starter: str) -> Html:
 def align(left: str, right: str, starter: str) -> Iterator[Line]:
     """Yield the lines of two files next to each other. Blanks at the ends of lines are ignored."""
     given = {line.strip() for line in starter.splitlines()} | {""}
-    one, other = (text.splitlines()[:MAX_LINES] for text in (left, right))
-    plain = [[line.strip() for line in lines] for lines in (one, other)]
+    left_lines, right_lines = (text.splitlines()[:MAX_LINES] for text in (left, right))
+    plain = [[line.strip() for line in lines] for lines in (left_lines, right_lines)]
     for what, begin, end, first, last in SequenceMatcher(None, *plain).get_opcodes():
         for at in range(max(end - begin, last - first)):
-            texts = [one[begin + at] if begin + at < end else "", other[first + at] if first + at < last else ""]
+            texts = [
+                left_lines[begin + at] if begin + at < end else "",
+                right_lines[first + at] if first + at < last else "",
+            ]
             kind = ("given" if texts[0].strip() in given else "same") if what == "equal" else ""
             yield texts[0], texts[1], kind

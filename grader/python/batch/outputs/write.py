@@ -52,16 +52,16 @@ def write_outputs(database: Database, settings: Settings) -> Path:
             without += try_feedback(place_of(settings.folder, "feedback", row.key), database, row, by_key[row.key])
     without += share_feedback(settings.folder / "feedback", database, rows, everyone, by_key)
     quizzes = read_quizzes(rows, settings)
-    gradebook = make_gradebook(everyone, policy.items(), settings.wanted(), quizzes)
+    gradebook = make_gradebook(everyone, policy.items(), settings.graded_stages(), quizzes)
     write_atomically(settings.folder / "gradebook.csv", EXCEL_MARK + gradebook)
-    mistakes = count_mistakes(everyone, settings.wanted())
+    mistakes = count_mistakes(everyone, settings.graded_stages())
     periods, handout = count_over_time(database.causes()), read_handout(settings.root, settings.lab)
     listed = list_mistakes(mistakes, settings.lab, handout)
     write_atomically(settings.folder / "mistakes.csv", EXCEL_MARK + listed)
     write_atomically(settings.folder / "mistakes_over_time.csv", EXCEL_MARK + list_over_time(periods))
     pairs, notes = compare(database, rows, settings)
     notes += without
-    notes += [f"Left out of the batch: {sentence}" for sentence in database.fact("left_out") or []]
+    notes += [f"Not part of the batch: {sentence}" for sentence in database.fact("left_out") or []]
     title = f"{settings.lab}: batch"
     file = settings.folder / "report.html"
     example = settings.root / "handouts/example-journal/records.jsonl"
@@ -75,7 +75,7 @@ def write_outputs(database: Database, settings: Settings) -> Path:
     facts = describe(database, policy)
     journals = {row.key for row in rows if (place_of(settings.folder, "feedback", row.key) / JOURNAL).is_file()}
     page = make_dashboard(
-        title, facts, rows, everyone, remarks, settings.wanted(), secret, notes, journals,
+        title, facts, rows, everyone, remarks, settings.graded_stages(), secret, notes, journals,
         make_mistakes(mistakes, periods, settings.lab, settings.root, handout), quizzes,
         [(row, policy.drops[row.key][0]) for row in dropped],
     )  # fmt: skip
@@ -148,7 +148,7 @@ def compare(database: Database, rows: list[Row], settings: Settings) -> tuple[li
     other output. Results are stored and used again until a stage's files change, because the comparison takes most of
     the time of the outputs."""
     kept, pairs, notes = database.fact("alike") or {}, [], []
-    for stage in settings.wanted():
+    for stage in settings.graded_stages():
         starter = settings.root / "starter" / settings.lab / f"{stage}.cu"
         files = list(files_of(rows, settings, stage))
         compared = hash_files([("", starter), *files])

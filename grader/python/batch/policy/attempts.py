@@ -25,10 +25,10 @@ class Limits:
         that the instructor granted to one of the members add to both limits."""
         granted = read_granted(database)
         more = max((granted.get(member, 0) for member in members), default=0)
-        most = self.total and self.total + more
-        if most and count_attempts(database, key) >= most:
+        limit = self.total and self.total + more
+        if limit and count_attempts(database, key) >= limit:
             return describe_held_hand_in(
-                f"the limit for this lab is {plural(most, 'hand-in')} per student or team",
+                f"the limit for this lab is {plural(limit, 'hand-in')} per student or team",
                 "To get another attempt, ask your instructor.",
             )
         a_day = self.a_day and self.a_day + more

@@ -26,15 +26,18 @@ def find_clusters(
     the key and stage of each file that is still the starter."""
     by_key = {row.key: row for row in rows}
     near: dict[tuple[str, str], set[str]] = defaultdict(set)
-    for stage, one, other in [*list_same(rows, untouched), *((pair.stage, pair.one, pair.other) for pair in pairs)]:
-        if one in by_key and other in by_key and not by_key[one].is_teammate(by_key[other]):
-            near[stage, one].add(other)
-            near[stage, other].add(one)
+    for stage, first, second in [
+        *list_same(rows, untouched),
+        *((pair.stage, pair.first, pair.second) for pair in pairs),
+    ]:
+        if first in by_key and second in by_key and not by_key[first].is_teammate(by_key[second]):
+            near[stage, first].add(second)
+            near[stage, second].add(first)
     clusters, seen = [], set[tuple[str, str]]()
     for stage, key in near:
         if (stage, key) not in seen:
             keys = collect(stage, key, near)
-            seen |= {(stage, one) for one in keys}
+            seen |= {(stage, key) for key in keys}
             clusters.append(Cluster(stage, tuple(sorted(keys))))
     return sorted(clusters, key=lambda cluster: (-len(cluster.keys), cluster.stage, cluster.keys))
 
@@ -49,7 +52,7 @@ def list_same(rows: Sequence[Row], untouched: Collection[tuple[str, str]]) -> It
             if stage.source_hash and is_own:
                 owners[stage.stage, stage.source_hash].append(row.key)
     for (stage, _), keys in owners.items():
-        yield from ((stage, one, other) for one, other in pairwise(keys))
+        yield from ((stage, first, other) for first, other in pairwise(keys))
 
 
 def collect(stage: str, key: str, near: dict[tuple[str, str], set[str]]) -> set[str]:

@@ -18,8 +18,9 @@ MAX_OWNERS = 20  # owners of a record that are compared
 
 
 def find_copied_records(rows: Iterable[Row], folder: Path, example: Path) -> list[tuple[str, str]]:
-    """Return (key, whose): the journals of which at least half of the records are also in the example, or in the
-    journal of an earlier key of other students. `folder`: of the batch. Files that cannot be read have no records."""
+    """Return the keys of journals with copied records, each with the owner of the original: at least half of the
+    records are also in the example, or in a journal with an earlier key that other students handed in. `folder`: of
+    the batch. Files that cannot be read have no records."""
     by_key = {row.key: row for row in sorted(rows, key=lambda row: row.key)}
     files = {EXAMPLE: example}
     for row in by_key.values():
@@ -31,18 +32,18 @@ def find_copied_records(rows: Iterable[Row], folder: Path, example: Path) -> lis
         known: Counter[str] = Counter()
         for record in records:
             known.update(
-                whose for whose in owners[record] if whose == EXAMPLE or are_unrelated(by_key[whose], by_key[key])
+                owner for owner in owners[record] if owner == EXAMPLE or are_unrelated(by_key[owner], by_key[key])
             )
             owners[record] = [*owners[record], key][:MAX_OWNERS]
-        for whose, count in known.most_common(1):
+        for owner, count in known.most_common(1):
             if count >= SHARE * len(records):
-                copied.append((key, whose))
+                copied.append((key, owner))
     return copied
 
 
-def are_unrelated(one: Row, other: Row) -> bool:
+def are_unrelated(row: Row, other: Row) -> bool:
     """Return whether two hand-ins belong to different students who are not a team."""
-    return not set(one.members) & set(other.members) and not one.is_teammate(other)
+    return not set(row.members) & set(other.members) and not row.is_teammate(other)
 
 
 def read_records(file: Path) -> set[bytes]:

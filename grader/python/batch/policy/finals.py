@@ -43,13 +43,13 @@ def leave_out_dropped(rows: Sequence[Row], policy: Policy, roster: Mapping[str, 
     present = {member for row in kept for member in row.members}
     dropped = {member for row in rows if row.key in policy.drops for member in row.members}
     absent = sorted(dropped & roster.keys() - present)
-    return kept + [Row(one, roster[one], [one], "", "", [], "not_submitted", "", 0) for one in absent]
+    return kept + [Row(student, roster[student], [student], "", "", [], "not_submitted", "", 0) for student in absent]
 
 
 def points_of(settings: Settings, policy: Policy) -> float:
     """Return the maximum points of the lab, or of its one stage, without the kinds that the policy leaves out."""
     stages = read_manifest(settings.root, settings.lab)["stages"]
     ids = [stage["id"] for stage in stages]
-    wanted = [todays_id(ids, stage) for stage in settings.wanted()]
-    points = [stage["points"] for stage in stages if stage["id"] in wanted]
-    return float(sum(most for kinds in points for kind, most in kinds.items() if kind not in policy.without))
+    graded = [todays_id(ids, stage) for stage in settings.graded_stages()]
+    points = [stage["points"] for stage in stages if stage["id"] in graded]
+    return float(sum(maximum for kinds in points for kind, maximum in kinds.items() if kind not in policy.without))

@@ -54,7 +54,7 @@ class Levels(Line):
     levels: list[tuple[Criterion, Level]]
 
 
-def read_marks(file: Path, most: float) -> list[Mark]:
+def read_marks(file: Path, maximum: float) -> list[Mark]:
     """Return the lines with points, without the lines whose points are empty. Raises UserError with file and
     line."""
     header, lines = read_table(file)
@@ -66,7 +66,7 @@ def read_marks(file: Path, most: float) -> list[Mark]:
     for number, cells in lines:
         if text := cells_by_title(header, cells).get(points, ""):
             line = read_line(header, cells, f"{file}:{number}", f"{text} points")
-            marks.append(Mark(**vars(line), points=read_points(text, most, line.place)))
+            marks.append(Mark(**vars(line), points=read_points(text, maximum, line.place)))
     return marks
 
 
@@ -84,11 +84,15 @@ def read_levels(file: Path, rubric: Rubric) -> list[Levels]:
     for number, cells in lines:
         typed = dict(zip(columns, cells, strict=False))
         place = f"{file}:{number}"
-        given = [(one, text) for one in criteria if (text := typed.get(plain_title(one.name), "").strip())]
+        given = [
+            (criterion, text) for criterion in criteria if (text := typed.get(plain_title(criterion.name), "").strip())
+        ]
         if given:
             line = read_line(header, cells, place, given[0][1])
             try:
-                found.append(Levels(**vars(line), levels=[(one, one.find_level(text)) for one, text in given]))
+                found.append(
+                    Levels(**vars(line), levels=[(criterion, criterion.find_level(text)) for criterion, text in given])
+                )
             except UserError as error:
                 raise UserError(f"{place}: {error}") from None
     return found
@@ -115,13 +119,13 @@ def pick(columns: Sequence[str], known: Sequence[str]) -> str:
     return next((name for name in known if name in columns), "")
 
 
-def read_points(text: str, most: float, place: str) -> float:
+def read_points(text: str, maximum: float, place: str) -> float:
     """Return a number, which may have a decimal comma. Raises UserError if it is invalid or out of range."""
     try:
         points = float(text.replace(",", "."))
     except ValueError:
         raise UserError(f"{place}: {text!r} is not a number; write it as 7.5.") from None
-    if not 0 <= points <= min(most, MAX_POINTS):
-        upper = f" to {show_points(most)}" if math.isfinite(most) else " or more"
+    if not 0 <= points <= min(maximum, MAX_POINTS):
+        upper = f" to {show_points(maximum)}" if math.isfinite(maximum) else " or more"
         raise UserError(f"{place}: {text} points: give 0{upper}.")
     return points

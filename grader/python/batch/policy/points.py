@@ -38,7 +38,7 @@ class Policy:
     due: datetime | None = None
     grace_minutes: float = 0  # after the due date or an extension; a hand-in in this time is not late
     percent_per_day: float = 0  # percentage of the judge's points, per day begun
-    most_days: int | None = None  # a hand-in that is later gets no points
+    max_days: int | None = None  # a hand-in that is later gets no points
     trust_dates: bool = False  # whether file dates count; they may be the download's
     without: Sequence[str] = ()  # kinds of points that count for no student
     extensions: dict[str, datetime] = field(default_factory=dict)
@@ -54,11 +54,11 @@ class Policy:
     def max_of_items(self) -> dict[str, float]:
         """Return the maximum points of each item. It applies to all students: a student without points for an item has
         0 of them."""
-        most: dict[str, float] = {}
+        maxima: dict[str, float] = {}
         for given in self.points.values():
             for item, (_, of) in given.items():
-                most[item] = max(of, most.get(item, 0))
-        return most
+                maxima[item] = max(of, maxima.get(item, 0))
+        return maxima
 
 
 @dataclass
@@ -75,7 +75,7 @@ class Final:
     items: dict[str, float] = field(default_factory=dict)  # each item's maximum, also if no points were given
     levels: dict[str, str] = field(default_factory=dict)  # for items of the rubric: its sentence for the given points
     points: float | None = None
-    most: float = 0
+    max_points: float = 0
     pending: float = 0
     override: str = ""
     is_override_old: bool = False  # whether another hand-in came after the override
@@ -102,10 +102,10 @@ def read_policy(database: Database) -> Policy:
         policy.extensions.pop(student, None)
         if until != UNDONE_TIME:
             policy.extensions[student] = parse_time(until)
-    for student, item, points, most in database.query("SELECT student, item, points, most FROM points ORDER BY id"):
+    for student, item, points, maximum in database.query("SELECT student, item, points, most FROM points ORDER BY id"):
         policy.points.setdefault(student, {}).pop(item, None)
         if points != UNDONE:
-            policy.points[student][item] = (points, most)
+            policy.points[student][item] = (points, maximum)
     for student, *values in database.query("SELECT student, points, reason, fingerprint FROM overrides ORDER BY id"):
         policy.overrides.pop(student, None)
         if values[0] != UNDONE:
@@ -167,7 +167,7 @@ def make_final(student: str, row: Row, policy: Policy, lab_points: float) -> Fin
         final.levels = {item: policy.rubric.describe_level(item, points) for item, points in final.given.items()}
     graded = row.status in HAS_POINTS or keeps_points(row)
     final.without = policy.without if graded else ()
-    final.most = (row.most if graded else lab_points) + sum(final.items.values())
+    final.max_points = (row.max_points if graded else lab_points) + sum(final.items.values())
     if graded:
         final.pending = row.pending
     if graded or row.status not in ("", "judge_error"):
@@ -197,7 +197,7 @@ def keeps_points(row: Row) -> bool:
 def late_penalty(points: float, days: int, policy: Policy) -> float:
     if not days:
         return 0
-    if policy.most_days is not None and days > policy.most_days:
+    if policy.max_days is not None and days > policy.max_days:
         return points
     return points * min(1.0, days * policy.percent_per_day / 100)
 
@@ -226,11 +226,11 @@ def leave_out(report: Report, kinds: Sequence[str]) -> Report:
 
 def take_points(row: Row, report: Report) -> None:
     """Copy a report's points into a row and its stages."""
-    row.points, row.most, row.pending = report.total.points, report.total.max, report.total.pending
+    row.points, row.max_points, row.pending = report.total.points, report.total.max, report.total.pending
     scores = {stage.stage: stage.score for stage in report.stages if stage.score}
     for stage in row.stages:
         if score := scores.get(stage.stage):
-            stage.points, stage.most, stage.pending = score.total, score.max, score.pending
+            stage.points, stage.max_points, stage.pending = score.total, score.max, score.pending
 
 
 def describe_lateness(policy: Policy) -> str:
@@ -240,9 +240,9 @@ def describe_lateness(policy: Policy) -> str:
     costs = []
     if policy.percent_per_day:
         costs.append(f"each day begun costs {show_points(policy.percent_per_day)}% of the earned points")
-    if policy.most_days is not None:
-        costs.append(f"no points after {plural(policy.most_days, 'day')}")
-    words = [f"Due {policy.due.isoformat()}", *(costs or ["lateness costs nothing"])]
+    if policy.max_days is not None:
+        costs.append(f"no points after {plural(policy.max_days, 'day')}")
+    words = [f"Due {policy.due.isoformat()}", *(costs or ["no deduction for lateness"])]
     words += [f"{show_points(policy.grace_minutes)} minutes of grace"] if policy.grace_minutes else []
     words += ["files' dates count"] if policy.trust_dates else []
     return f"{'; '.join(words)}."

@@ -59,8 +59,8 @@ class SimilarPair:
     """Two submissions with similar files of one stage. `share`: how much of the smaller file is in the other one."""
 
     stage: str
-    one: str
-    other: str
+    first: str
+    second: str
     share: float
 
 
@@ -86,16 +86,16 @@ def find_similar(stage: str, starter: Path, files: Sequence[tuple[str, Path]]) -
     made, stopped = fingerprint_all(starter, [file for _, file in files])
     left_out = [key for at, (key, _) in enumerate(files) if at in stopped or made[at].is_cut]
     same: dict[frozenset[int], list[str]] = defaultdict(list)
-    for (key, _), one in zip(files, made, strict=True):
-        if len(one.hashes) >= MIN_FINGERPRINTS:
-            same[one.hashes].append(key)
+    for (key, _), candidate in zip(files, made, strict=True):
+        if len(candidate.hashes) >= MIN_FINGERPRINTS:
+            same[candidate.hashes].append(key)
     pairs = [SimilarPair(stage, keys[0], other, 1.0) for keys in same.values() for other in keys[1:]]
     prints = {keys[0]: hashes for hashes, keys in same.items()}
-    for one, other in candidates(prints):
-        share = len(prints[one] & prints[other]) / min(len(prints[one]), len(prints[other]))
+    for candidate, other in candidates(prints):
+        share = len(prints[candidate] & prints[other]) / min(len(prints[candidate]), len(prints[other]))
         if share >= SIMILAR_SHARE:
-            pairs.append(SimilarPair(stage, one, other, share))
-    pairs.sort(key=lambda pair: (-pair.share, pair.one, pair.other))
+            pairs.append(SimilarPair(stage, candidate, other, share))
+    pairs.sort(key=lambda pair: (-pair.share, pair.first, pair.second))
     return pairs[:MAX_PAIRS], left_out
 
 
@@ -208,8 +208,8 @@ def candidates(prints: dict[str, frozenset[int]]) -> Sequence[tuple[str, str]]:
     a ring of many copies."""
     owners: dict[int, list[str]] = defaultdict(list)
     for key, hashes in prints.items():
-        for one in hashes:
-            owners[one].append(key)
+        for fingerprint in hashes:
+            owners[fingerprint].append(key)
     shared: Counter[tuple[str, str]] = Counter()
     for keys in owners.values():
         in_order = sorted(keys)

@@ -56,18 +56,18 @@ def find_remarks(
     remarks = [remark for row in rows for remark in look_at(row)]
     remarks += [remark for final in finals for remark in look_at_decisions(final)]
     remarks += same_files(rows, untouched)
-    remarks += [Remark(5, key, "", "records of another journal", whose) for key, whose in copied_records]
+    remarks += [Remark(5, key, "", "records of another journal", owner) for key, owner in copied_records]
     remarks += [Remark(9, key, stage, "still the starter") for key, stage in sorted(untouched)]
     remarks += [Remark(4, row.key, "", "took long", show_duration(row.wall_s)) for row in find_slowest_hand_ins(rows)]
     by_key = {row.key: row for row in rows}
     hashes = {(row.key, stage.stage): stage.source_hash for row in rows for stage in row.stages}
     for pair in pairs:
-        if pair.one in by_key and pair.other in by_key and by_key[pair.one].is_teammate(by_key[pair.other]):
+        if pair.first in by_key and pair.second in by_key and by_key[pair.first].is_teammate(by_key[pair.second]):
             continue
-        one, other = (hashes.get((key, pair.stage), "") for key in (pair.one, pair.other))
-        if not one or one != other:  # same_files() reports identical files
-            share = f"{pair.share:.0%} of it is also in the file of {pair.other}"
-            remarks.append(Remark(6, pair.one, pair.stage, "similar", share))
+        first_hash, second_hash = (hashes.get((key, pair.stage), "") for key in (pair.first, pair.second))
+        if not first_hash or first_hash != second_hash:  # same_files() reports identical files
+            share = f"{pair.share:.0%} of it is also in the file of {pair.second}"
+            remarks.append(Remark(6, pair.first, pair.stage, "similar", share))
     return sorted(remarks, key=lambda remark: (remark.rank, remark.key, remark.stage))
 
 
@@ -169,7 +169,7 @@ def same_files(rows: Sequence[Row], untouched: Collection[tuple[str, str]]) -> l
                 owners[stage.stage, stage.source_hash].append(row)
     found = []
     for (stage, _), same in owners.items():
-        if all(one.is_teammate(other) for one, other in combinations(same, 2)):
+        if all(row.is_teammate(other) for row, other in combinations(same, 2)):
             continue
         keys = [row.key for row in same]
         others = f"{', '.join(keys[1:6])}{' …' * (len(keys) > 6)}"

@@ -142,7 +142,7 @@ def make_adapter(url: str, token: str) -> Any:
 
 def within(max_s: float, act: Callable[[], T], url: str) -> T:
     """Return the result of a request. Raises its exception, or UserError after `max_s` seconds: the time limit of a
-    socket begins again with each byte, also with those of an answer's head. The thread ends with the program."""
+    socket begins again with each byte, including those of the headers. The thread ends with the program."""
     result: Future[T] = Future()
 
     def run() -> None:

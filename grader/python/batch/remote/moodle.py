@@ -52,9 +52,14 @@ class Moodle:
         for scheme in ("https://", "http://"):
             self.session.mount(scheme, make_adapter(url, token))
         listed = self.call("mod_assign_get_assignments", courseids=[course], includenotenrolledcourses=True)
-        found = [one for each in listed["courses"] for one in each["assignments"] if one["cmid"] == module]
+        found = [
+            assignment
+            for each in listed["courses"]
+            for assignment in each["assignments"]
+            if assignment["cmid"] == module
+        ]
         if not found:
-            why = "".join(f" Moodle says: {one['message']}." for one in listed.get("warnings", [])[:1])
+            why = "".join(f" Moodle's reason: {warning['message']}." for warning in listed.get("warnings", [])[:1])
             raise UserError(
                 f"The course {course} has no assignment {module}. Give the id in the assignment's address.{why}"
             )
@@ -126,7 +131,7 @@ def pull(moodle: Moodle, folder: Path) -> Pulled:
     longer has are removed. Raises UserError, OSError."""
     (listed,) = moodle.call("mod_assign_get_submissions", assignmentids=[moodle.assignment])["assignments"]
     handed_in: dict[int, Mapping[str, Any]] = {}
-    pulled, wanted, missing = Pulled(len(moodle.users)), {}, []
+    pulled, expected, missing = Pulled(len(moodle.users)), {}, []
     teams = list_teams(moodle) if moodle.of_teams else {}
     known = {alias_key(word) for user in moodle.users for word in (id_of(user), user.get("email") or "")}
     for submission in listed["submissions"]:
@@ -140,10 +145,10 @@ def pull(moodle: Moodle, folder: Path) -> Pulled:
             if moodle.of_teams and not members:
                 missing.append(f"{path} of the group {submission['groupid']}, whose members Moodle does not list")
             for team in folders_of(members, known) if members else ():
-                wanted[Path(team) / plain_path(path)] = file
+                expected[Path(team) / plain_path(path)] = file
     begin(folder, write_roster(moodle, handed_in))
-    pulled.files = len(wanted)
-    for path, file in wanted.items():
+    pulled.files = len(expected)
+    for path, file in expected.items():
         target = folder / HAND_INS / path
         try:
             with reading_answers():
@@ -152,8 +157,8 @@ def pull(moodle: Moodle, folder: Path) -> Pulled:
             raise
         except (UserError, OSError):  # for example a name that this file system does not accept
             missing.append(str(path))
-    remove_others(folder / HAND_INS, {folder / HAND_INS / path for path in wanted})
-    pulled.missing, pulled.incomplete = tuple(missing), frozenset(Path(one).parts[0] for one in missing)
+    remove_others(folder / HAND_INS, {folder / HAND_INS / path for path in expected})
+    pulled.missing, pulled.incomplete = tuple(missing), frozenset(Path(file).parts[0] for file in missing)
     return pulled
 
 
@@ -179,8 +184,8 @@ def list_teams(moodle: Moodle) -> dict[int, list[Mapping[str, Any]]]:
     assignment's grouping or in several: those students are the default team, 0."""
     users = {user["id"]: user for user in moodle.users}
     teams: dict[int, list[Mapping[str, Any]]] = {}
-    for one in moodle.call("mod_assign_list_participants", assignid=moodle.assignment, groupid=0, filter=""):
-        teams.setdefault(one.get("groupid") or 0, []).append(users.get(one["id"], one))
+    for participant in moodle.call("mod_assign_list_participants", assignid=moodle.assignment, groupid=0, filter=""):
+        teams.setdefault(participant.get("groupid") or 0, []).append(users.get(participant["id"], participant))
     return teams
 
 
@@ -215,10 +220,10 @@ def plain_path(path: str) -> Path:
     return Path(*(plain_name(part, MAX_NAME_BYTES) for part in path.split("/")))
 
 
-def remove_others(folder: Path, wanted: set[Path]) -> None:
+def remove_others(folder: Path, expected: set[Path]) -> None:
     """Remove all other files, and folders without files."""
     for path in sorted(folder.rglob("*"), reverse=True) if folder.is_dir() else ():
-        if path.is_file() and path not in wanted:
+        if path.is_file() and path not in expected:
             path.unlink()
         elif path.is_dir() and not any(path.iterdir()):
             shutil.rmtree(path)
@@ -240,28 +245,28 @@ def push(moodle: Moodle, returned: Mapping[str, Returned], send: bool) -> Pushed
     numbers = {id_of(user).casefold(): user["id"] for user in moodle.users}
     grades, pushed = {} if moodle.of_teams else read_grades(moodle), Pushed()
     written: dict[int, tuple[Returned, str]] = {}
-    for name, one in returned.items():
+    for name, result in returned.items():
         number = numbers.get(name.casefold())
         if number is None:
-            pushed.failed[one.student] = f"Moodle has no user {name} in this course."
+            pushed.failed[result.student] = f"Moodle has no user {name} in this course."
             continue
         try:
             with reading_answers():
-                change = push_one(moodle, number, one, grades.get(number), send)
+                change = push_one(moodle, number, result, grades.get(number), send)
         except UserError as error:
-            pushed.failed[one.student] = f"{one.student}: {error}"
+            pushed.failed[result.student] = f"{result.student}: {error}"
             continue
         if change:
-            written[number] = one, change
+            written[number] = result, change
         else:
             pushed.same += 1
     after = read_grades(moodle) if send and written and not moodle.of_teams else {}
-    for number, (one, change) in written.items():
+    for number, (result, change) in written.items():
         grade = read_members_grade(moodle, number) if send and moodle.of_teams else after.get(number)
-        if send and not is_grade(grade, one.points):
-            pushed.failed[one.student] = f"{one.student}: Moodle did not store the grade: {change}. {NOT_KEPT}"
+        if send and not is_grade(grade, result.points):
+            pushed.failed[result.student] = f"{result.student}: Moodle did not store the grade: {change}. {NOT_KEPT}"
         else:
-            pushed.changes.append(f"{one.student}: {change}")
+            pushed.changes.append(f"{result.student}: {change}")
     return pushed
 
 
@@ -269,7 +274,7 @@ def read_grades(moodle: Moodle) -> dict[int, float]:
     """Return the grades by user. A negative number stands for no grade. In a group assignment, Moodle lists only the
     members who handed in themselves."""
     (listed,) = moodle.call("mod_assign_get_grades", assignmentids=[moodle.assignment])["assignments"] or [{}]
-    grades = {one["userid"]: float(one["grade"]) for one in listed.get("grades", [])}
+    grades = {grade["userid"]: float(grade["grade"]) for grade in listed.get("grades", [])}
     return {user: grade for user, grade in grades.items() if grade >= 0}
 
 
@@ -297,25 +302,27 @@ def is_grade(grade: float | None, points: float | None) -> bool:
     return grade is not None and points is not None and abs(grade - points) <= 0.005
 
 
-def push_one(moodle: Moodle, user: int, one: Returned, before: float | None, send: bool) -> str:
+def push_one(moodle: Moodle, user: int, result: Returned, before: float | None, send: bool) -> str:
     """Save a grade with feedback if Moodle does not have both. Return a short description; empty if Moodle has
     everything. Raises UserError."""
-    if one.points is None:
+    if result.points is None:
         return ""
     status = read_status(moodle, user)
     before = grade_of(status) if moodle.of_teams else before
-    has_grade = is_grade(before, one.points)
-    if has_grade and (not one.files or one.mark() in str(status.get("feedback", ""))):
+    has_grade = is_grade(before, result.points)
+    if has_grade and (not result.files or result.mark() in str(status.get("feedback", ""))):
         return ""
-    words = [f"{'no grade' if before is None else show_points(before)} -> {show_points(one.points)}"] * (not has_grade)
-    words += [f"feedback ({', '.join(sorted(one.files))})"] if one.files else []
+    words = [f"{'no grade' if before is None else show_points(before)} -> {show_points(result.points)}"] * (
+        not has_grade
+    )
+    words += [f"feedback ({', '.join(sorted(result.files))})"] if result.files else []
     if send:
         area = 0
-        for name, content in sorted(one.files.items()):
+        for name, content in sorted(result.files.items()):
             area = try_again(lambda name=name, content=content, area=area: moodle.upload(name, content, area), name)
-        text = f"<p>{html.escape(f'Your feedback is attached. ({one.mark()})')}</p>"
+        text = f"<p>{html.escape(f'Your feedback is attached. ({result.mark()})')}</p>"
         moodle.call(
-            "mod_assign_save_grade", assignmentid=moodle.assignment, userid=user, grade=show_points(one.points),
+            "mod_assign_save_grade", assignmentid=moodle.assignment, userid=user, grade=show_points(result.points),
             attemptnumber=-1, addattempt=False, workflowstate="", applytoall=False,
             plugindata={"assignfeedbackcomments_editor": {"text": text, "format": HTML_FORMAT},
                         **({"files_filemanager": area} if area else {})},

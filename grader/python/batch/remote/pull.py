@@ -42,21 +42,25 @@ def pull(assignment: Any, folder: Path) -> Pulled:
     submissions = try_again(lambda: list_submissions(assignment), "the list of submissions")
     begin(folder, write_roster(submissions))
     pulled, missing, incomplete = Pulled(len(submissions)), [], set()
-    wanted = {name_file(one, attachment): (one, attachment) for one in submissions for attachment in one.attachments}
-    pulled.files = len(wanted)
-    for name, (submission, attachment) in wanted.items():
+    expected = {
+        name_file(submission, attachment): (submission, attachment)
+        for submission in submissions
+        for attachment in submission.attachments
+    }
+    pulled.files = len(expected)
+    for name, (submission, attachment) in expected.items():
         file = folder / HAND_INS / name
         try:
             if file.is_file() and file.stat().st_size == attachment.size:
                 continue
             with reading_answers():
-                keep_file(file, attachment.size, lambda one=attachment: fetch(one))
+                keep_file(file, attachment.size, lambda source=attachment: fetch(source))
             pulled.fetched += 1
         except (UserError, OSError):  # for example a name that this file system does not accept
             missing.append(name)
             incomplete.add(str(submission.user_id))
     for file in (folder / HAND_INS).iterdir():
-        if file.name not in wanted:
+        if file.name not in expected:
             file.unlink()
     pulled.missing, pulled.incomplete = tuple(missing), frozenset(incomplete)
     return pulled
@@ -66,10 +70,10 @@ def list_submissions(assignment: Any) -> list[Any]:
     """Return the submissions of all students. Raises ValueError if a student is in the list twice: the list changed
     at the same time, or its pages repeat endlessly."""
     found: dict[int, Any] = {}
-    for one in assignment.get_submissions(include=["user"], per_page=100):
-        if one.user_id in found:
+    for submission in assignment.get_submissions(include=["user"], per_page=100):
+        if submission.user_id in found:
             raise ValueError("a student twice")
-        found[one.user_id] = one
+        found[submission.user_id] = submission
     return list(found.values())
 
 
@@ -129,11 +133,11 @@ def plain_name(name: str, max_bytes: int) -> str:
 def write_roster(submissions: Sequence[Any]) -> str:
     """Return a roster of all students of the assignment; a student without a hand-in has no time."""
     rows = [list(COLUMNS)]
-    for one in submissions:
-        user = getattr(one, "user", {})
+    for submission in submissions:
+        user = getattr(submission, "user", {})
         login = user.get("login_id") or user.get("sis_user_id") or ""
-        words = (login, user.get("name") or "", one.user_id, user.get("email") or "")
-        rows.append([*map(str, words), read_submitted(getattr(one, "submitted_at", None))])
+        words = (login, user.get("name") or "", submission.user_id, user.get("email") or "")
+        rows.append([*map(str, words), read_submitted(getattr(submission, "submitted_at", None))])
     drop_shared(rows[1:], [COLUMNS.index(name) for name in ("canvas id", "id", "email")])
     for row in rows:
         row[0] = row[0] or row[COLUMNS.index("canvas id")]

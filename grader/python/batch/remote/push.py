@@ -50,44 +50,46 @@ class Pushed:
 def push(assignment: Any, returned: Mapping[str, Returned], send: bool) -> Pushed:
     """Return grades and feedback to the users with these numbers, or only determine what would change."""
     pushed = Pushed()
-    for user, one in returned.items():
+    for user, result in returned.items():
         try:
             with reading_answers():
-                change = try_again(lambda user=user, one=one: push_one(assignment, user, one, send), one.student)
-                left = push_one(assignment, user, one, send=False) if change and send else ""
+                change = try_again(
+                    lambda user=user, result=result: push_one(assignment, user, result, send), result.student
+                )
+                left = push_one(assignment, user, result, send=False) if change and send else ""
             if left:
                 raise UserError(f"Canvas answered that it stored this, but it did not: {left}. {NOT_KEPT}")
         except UserError as error:
-            pushed.failed[one.student] = f"{one.student}: {error}"
+            pushed.failed[result.student] = f"{result.student}: {error}"
             continue
         if change:
-            pushed.changes.append(f"{one.student}: {change}")
+            pushed.changes.append(f"{result.student}: {change}")
         else:
             pushed.same += 1
     return pushed
 
 
-def push_one(assignment: Any, user: str, one: Returned, send: bool) -> str:
+def push_one(assignment: Any, user: str, result: Returned, send: bool) -> str:
     """Write the grade and the files that Canvas lacks. Return a short description; empty if Canvas has everything.
     Raises UserError, and the exceptions that try_again() catches."""
     submission = try_again(
-        lambda: assignment.get_submission(int(user), include=["submission_comments"]), f"submission of {one.student}"
+        lambda: assignment.get_submission(int(user), include=["submission_comments"]), f"submission of {result.student}"
     )
     if submission.user_id != int(user):
         raise ValueError("the submission of another user")
     changes, words = {}, []
     before = getattr(submission, "entered_score", None)
     is_excused = bool(getattr(submission, "excused", False))
-    if one.points is not None and not is_excused and (before is None or abs(before - one.points) > 0.005):
-        changes["submission"] = {"posted_grade": show_points(one.points)}
-        words.append(f"{'no grade' if before is None else show_points(before)} -> {show_points(one.points)}")
+    if result.points is not None and not is_excused and (before is None or abs(before - result.points) > 0.005):
+        changes["submission"] = {"posted_grade": show_points(result.points)}
+        words.append(f"{'no grade' if before is None else show_points(before)} -> {show_points(result.points)}")
     comments = getattr(submission, "submission_comments", None) or []
-    if one.files and not any(one.mark() in (comment.get("comment") or "") for comment in comments):
-        words.append(f"feedback ({', '.join(sorted(one.files))})")
-        changes["comment"] = {"text_comment": f"Your feedback is attached. ({one.mark()})"}
+    if result.files and not any(result.mark() in (comment.get("comment") or "") for comment in comments):
+        words.append(f"feedback ({', '.join(sorted(result.files))})")
+        changes["comment"] = {"text_comment": f"Your feedback is attached. ({result.mark()})"}
     if send and changes:
         if "comment" in changes:
-            changes["comment"]["file_ids"] = upload(submission, one.files)
+            changes["comment"]["file_ids"] = upload(submission, result.files)
         submission.edit(**changes)
     return ", ".join(words)
 

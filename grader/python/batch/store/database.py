@@ -154,24 +154,24 @@ class Database(SqliteFile):
         the same files; and the old key is gone. Submissions missing from the new roster keep their keys.
         """
         rows = self.query("SELECT key, called, entries, fingerprint FROM submissions WHERE status != 'not_submitted'")
-        now, taken = {one.key for one in submissions}, {key for key, *_ in rows}
+        now, taken = {submission.key for submission in submissions}, {key for key, *_ in rows}
         called, files = defaultdict(list), defaultdict(list)
         for key, name, entries, known in rows:
             if key not in now:
                 called[name].append(key)
                 files[file_names(json.loads(entries)), known].append((key, name))
-        names = {one.called for one in submissions}
-        contents = Counter((file_names(one.entries), one.fingerprint) for one in submissions)
+        names = {submission.called for submission in submissions}
+        contents = Counter((file_names(submission.entries), submission.fingerprint) for submission in submissions)
         renamed: dict[str, Submission] = {}
-        for one in submissions:
-            if not one.own or one.key in taken:
+        for submission in submissions:
+            if not submission.own or submission.key in taken:
                 continue
-            same = (file_names(one.entries), one.fingerprint)
+            same = (file_names(submission.entries), submission.fingerprint)
             by_files = files[same] if contents[same] == 1 else []
             by_files = [key for key, _ in by_files] if all(name not in names for _, name in by_files) else []
-            old = called[one.called] or by_files
+            old = called[submission.called] or by_files
             if len(old) == 1:
-                renamed.setdefault(old[0], one)
+                renamed.setdefault(old[0], submission)
         return list(renamed.items())
 
     def earlier(self) -> list[Earlier]:
@@ -213,24 +213,26 @@ class Database(SqliteFile):
                     connection.execute(f"UPDATE {table} SET student = ? WHERE student = ?", [new, old])
             write_facts(connection, renamed=renamed)
 
-    def rename(self, old: str, one: Submission, on_roster: Set[str]) -> None:
+    def rename(self, old: str, submission: Submission, on_roster: Set[str]) -> None:
         """Give a submission its new key; the fact `renamed` then maps the old key to it. Decisions for a single student
         move to the new id, unless the roster still has that student under the old id."""
         ((text,),) = self.query("SELECT members FROM submissions WHERE key = ?", [old])
         members = json.loads(text)
         with self.transaction() as connection:
-            connection.execute("DELETE FROM submissions WHERE key = ?", [one.key])  # as not submitted
+            connection.execute("DELETE FROM submissions WHERE key = ?", [submission.key])  # as not submitted
             connection.execute(
                 "UPDATE submissions SET key = ?, members = ?, notes = ? WHERE key = ?",
-                [one.key, json.dumps(one.members), write_notes(one.notes), old],
+                [submission.key, json.dumps(submission.members), write_notes(submission.notes), old],
             )
-            connection.execute("UPDATE grades SET key = ? WHERE key = ?", [one.key, old])
+            connection.execute("UPDATE grades SET key = ? WHERE key = ?", [submission.key, old])
             for table in ("drops", "comments"):
-                connection.execute(f"UPDATE {table} SET student = ? WHERE student = ?", [one.key, old])
-            alone = len(members) == len(one.members) == 1 and members[0] not in on_roster
+                connection.execute(f"UPDATE {table} SET student = ? WHERE student = ?", [submission.key, old])
+            alone = len(members) == len(submission.members) == 1 and members[0] not in on_roster
             for table in OF_STUDENTS if alone else ():
-                connection.execute(f"UPDATE {table} SET student = ? WHERE student = ?", [one.members[0], members[0]])
-            write_facts(connection, renamed={old: one.key})
+                connection.execute(
+                    f"UPDATE {table} SET student = ? WHERE student = ?", [submission.members[0], members[0]]
+                )
+            write_facts(connection, renamed={old: submission.key})
 
     def enter(self, submissions: Iterable[Submission]) -> None:
         """Add new submissions; put those with changed contents back in the queue.
@@ -241,10 +243,26 @@ class Database(SqliteFile):
         """
         old = dict(self.query("SELECT key, fingerprint FROM submissions"))
         with self.transaction() as connection:
-            for one in submissions:
-                values = [one.key, one.name, json.dumps(one.members), json.dumps(self.write_paths(one.entries))]
-                values += [one.handed_in, one.known_by, one.fingerprint, write_notes(one.notes), one.called]
-                values += [one.named_time, one.marked_by, one.marked_late, json.dumps(one.group)]
+            for submission in submissions:
+                values = [
+                    submission.key,
+                    submission.name,
+                    json.dumps(submission.members),
+                    json.dumps(self.write_paths(submission.entries)),
+                ]
+                values += [
+                    submission.handed_in,
+                    submission.known_by,
+                    submission.fingerprint,
+                    write_notes(submission.notes),
+                    submission.called,
+                ]
+                values += [
+                    submission.named_time,
+                    submission.marked_by,
+                    submission.marked_late,
+                    json.dumps(submission.group),
+                ]
                 connection.execute(
                     "INSERT INTO submissions (key, name, members, entries, handed_in, known_by, fingerprint, notes,"
                     " called, named_time, marked_by, marked_late, team)"
@@ -258,12 +276,12 @@ class Database(SqliteFile):
                     " marked_late = excluded.marked_late, team = excluded.team",
                     [*values, FILE_DATE, FILE_DATE],
                 )
-                if old.get(one.key, one.fingerprint) != one.fingerprint:
+                if old.get(submission.key, submission.fingerprint) != submission.fingerprint:
                     connection.execute(
                         "UPDATE submissions SET graded_notes = '[]', status = '', reason = 'handed in again',"
                         " pending_alone = 0"
                         " WHERE key = ?",
-                        [one.key],
+                        [submission.key],
                     )
 
     def enter_absent(self, students: Iterable[tuple[str, str]]) -> None:

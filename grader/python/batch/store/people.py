@@ -37,7 +37,9 @@ class People:
         self.roster_names = squeezed_names(roster)
         self.doubles = students_of_names(roster)
         self.by_name = {name: student.id for name, student in students_of_unique_names(roster).items()}
-        self.by_number = {one: student.id for student in roster for one in student.ids if one[0] in NUMBERS}
+        self.by_number = {
+            identifier: student.id for student in roster for identifier in student.ids if identifier[0] in NUMBERS
+        }
         self.by_id = self.by_name | {value: student.id for student in roster for kind, value in student.ids
                                      if kind not in NUMBERS}  # fmt: skip
         self.by_id |= {student.id.casefold(): student.id for student in roster}
@@ -45,7 +47,9 @@ class People:
     def find(self, ids: Sequence[tuple[Identifier, str]], name: str) -> str:
         """Return the student with these ids, or with that name if there are none. Raises UserError if nobody fits, or
         if the ids or the name belong to different students."""
-        numbers = {word: student for one, word in ids if one[0] in NUMBERS and (student := self.find_number(one))}
+        numbers = {
+            word: student for number, word in ids if number[0] in NUMBERS and (student := self.find_number(number))
+        }
         unsure = {
             word for (kind, _), word in ids if kind == CANVAS_NUMBER and not self.fits(word, name)
         } | numbers.keys()
@@ -63,9 +67,9 @@ class People:
         student = self.by_id.get(word.casefold(), "")
         return can_have_name(Student(student, self.names.get(student, "")), name, self.roster_names) is True
 
-    def find_number(self, one: Identifier) -> str:
+    def find_number(self, identifier: Identifier) -> str:
         """Return the student with a course system's number; empty if there is none."""
-        return self.by_number.get(one, one[1] if one[1] in self.strangers else "")
+        return self.by_number.get(identifier, identifier[1] if identifier[1] in self.strangers else "")
 
     def pick(self, word: str, known: Mapping[str, str]) -> str:
         """Return the student, on the roster or not, whose id or name is that word. Raises UserError."""
@@ -92,7 +96,7 @@ def pick_student(
     called = next(known, "")
     strangers = members - set(ids.values())
     word = str if student == called else str.casefold  # a whole id identifies one student
-    alike = [one for one in strangers if word(one) == word(student)]
+    alike = [stranger for stranger in strangers if word(stranger) == word(student)]
     if called and alike:
         raise UserError(
             f"{student} may mean {called}, who is on the roster, or {', '.join(sorted(alike))}, who is not. For the "
@@ -182,11 +186,13 @@ def find_named_stranger(word: str, rows: Sequence[Row], roster: Sequence[Student
     students have the name, too."""
     on_roster = {student.id for student in roster}
     strangers = [Student(row.key, row.name) for row in rows if row.members == [row.key] and row.key not in on_roster]
-    ids = {alias.casefold() for student in roster for alias in student.aliases} | {one.id for one in strangers}
+    ids = {alias.casefold() for student in roster for alias in student.aliases} | {
+        stranger.id for stranger in strangers
+    }
     if word in ids or word.casefold() in ids:
         return ""
     called = students_of_names([*roster, *strangers])
-    named = {one.id: one for name in as_claimed(compose(word)) for one in called.get(name, ())}
+    named = {student.id: student for name in as_claimed(compose(word)) for student in called.get(name, ())}
     if named.keys() <= on_roster or len(named.keys() & on_roster) > 1:
         return ""
     if len(named) > 1:

@@ -51,8 +51,12 @@ def enter_arrivals(database: Database, submissions: Iterable[Submission]) -> Non
     """Put hand-ins that wait at the end of the queue, unless the same contents are in it."""
     waiting = {key for (key,) in database.query("SELECT key FROM submissions WHERE status = ''")}
     known = dict(database.query("SELECT key, fingerprint FROM queue WHERE graded = ''"))
-    arrived = [one for one in submissions if one.key in waiting and known.get(one.key) != one.fingerprint]
-    lines = [(one.key, one.fingerprint, find_codes(one.entries), now()) for one in arrived]
+    arrived = [
+        submission
+        for submission in submissions
+        if submission.key in waiting and known.get(submission.key) != submission.fingerprint
+    ]
+    lines = [(submission.key, submission.fingerprint, find_codes(submission.entries), now()) for submission in arrived]
     with database.transaction() as connection:
         connection.executemany("INSERT OR REPLACE INTO queue VALUES (?, ?, ?, ?, '')", lines)
 
@@ -66,14 +70,14 @@ def list_waiting(database: Database) -> list[Place]:
     return [Place(*values) for values in found]
 
 
-def list_graded(database: Database, most: int) -> list[Place]:
+def list_graded(database: Database, limit: int) -> list[Place]:
     """Return the hand-ins that were graded last, the newest first."""
     return [
         Place(*values)
         for values in database.query(
             "SELECT q.key, q.code, q.arrived, q.graded FROM queue q JOIN submissions s ON q.key = s.key"
             " WHERE q.graded != '' AND s.status != '' ORDER BY q.graded DESC, q.rowid DESC LIMIT ?",
-            [most],
+            [limit],
         )
     ]
 
@@ -97,7 +101,7 @@ def mean_wall_s(database: Database) -> float:
 def note_held(database: Database, key: str, note: str) -> None:
     """Note for the student that a newer hand-in is not graded."""
     ((text,),) = database.query("SELECT notes FROM submissions WHERE key = ?", [key])
-    kept = [one for one in read_notes(text) if not has_kind([one], HELD)]
+    kept = [note for note in read_notes(text) if not has_kind([note], HELD)]
     with database.transaction() as connection:
         connection.execute(
             "UPDATE submissions SET notes = ? WHERE key = ?", [write_notes([*kept, Note(note, HELD)]), key]

@@ -34,7 +34,7 @@ class Stage:
     cause: str
     source_hash: str
     points: float | None
-    most: float | None
+    max_points: float | None
     pending: float | None
     time_s: float | None
     bound_s: float | None
@@ -70,7 +70,7 @@ class Row:
     wall_s: float
     grade: int | None = None
     points: float = 0
-    most: float = 0
+    max_points: float = 0
     pending: float = 0
     time: str = ""
     backend: str = ""
@@ -124,7 +124,7 @@ def summarise(stage: StageReport) -> Stage:
     """Return the values of one stage of a report that the database keeps."""
     measured = stage.main_measurement
     failures = [stage.error, stage.compilation.failure, *(check.failure for check in stage.checks)]
-    findings = [one.cause for one in stage.check_mode.findings if not one.note] if stage.check_mode else []
+    findings = [finding.cause for finding in stage.check_mode.findings if not finding.note] if stage.check_mode else []
     causes = [failure.cause for failure in failures if failure] + findings
     interval = measured.reference_ratio if measured else None
     return Stage(

@@ -27,7 +27,7 @@ class Settings:
     upto: str = ""  # the last stage
     speed: str = ""  # where speed points come from: measured (also if empty), modelled or off
 
-    def wanted(self) -> tuple[str, ...]:
+    def graded_stages(self) -> tuple[str, ...]:
         """Return the ids of the stages to grade."""
         if self.stage:
             return (self.stage,)

@@ -14,10 +14,10 @@ from grader.python.batch.store.sqlite import SqliteFile
 from grader.python.common.console import UserError, parse_json
 
 INVALID = object()
-MOST_SHOWN = 60  # characters of a wrong value
+MAX_SHOWN = 60  # characters of a wrong value
 STORED_AS = {"TEXT": ("text",), "INTEGER": ("integer",), "REAL": ("real", "integer"), "BLOB": ("blob",)}
 IN_WORDS = {"TEXT": "a text", "INTEGER": "a whole number", "REAL": "a number", "BLOB": "the bytes that grading wrote"}
-MOST_NUMBER = 1e15  # a larger one is no number of points or seconds
+MAX_NUMBER = 1e15  # larger numbers of points or seconds are invalid
 YEARS = range(2, 9999)  # the others have times that are outside the calendar in other time zones
 
 
@@ -30,7 +30,7 @@ def is_texts(value: Any) -> bool:
 
 
 def is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and math.isfinite(value) and abs(value) <= MOST_NUMBER
+    return isinstance(value, int | float) and math.isfinite(value) and abs(value) <= MAX_NUMBER
 
 
 def is_amount(value: Any) -> bool:
@@ -63,9 +63,9 @@ def is_settings(value: Any) -> bool:
         return False
     kinds = {"str": is_text, "Path": is_text, "tuple[str, ...]": is_texts, "bool": is_bool, "float": is_amount}
     fields = dataclasses.fields(Settings)
-    is_needed = {one.name for one in fields if one.default is dataclasses.MISSING} <= value.keys()
-    known = {one.name: kinds[str(one.type)] for one in fields}
-    if not is_needed or not all(name in known and known[name](one) for name, one in value.items()):
+    is_needed = {field.name for field in fields if field.default is dataclasses.MISSING} <= value.keys()
+    known = {field.name: kinds[str(field.type)] for field in fields}
+    if not is_needed or not all(name in known and known[name](item) for name, item in value.items()):
         return False
     return value.get("upto", "") in ("", *value["stages"])
 
@@ -78,10 +78,10 @@ def is_comparison(value: Any) -> bool:
     """Return whether a value is the stored comparison of submissions, by stage."""
     if not isinstance(value, dict):
         return False
-    pairs = [pair for one in value.values() if isinstance(one, dict) for pair in one.get("pairs", [None])]
+    pairs = [pair for item in value.values() if isinstance(item, dict) for pair in item.get("pairs", [None])]
     return all(
-        isinstance(one, dict) and isinstance(one.get("pairs"), list) and is_texts(one.get("left_out") or [])
-        for one in value.values()
+        isinstance(entry, dict) and isinstance(entry.get("pairs"), list) and is_texts(entry.get("left_out") or [])
+        for entry in value.values()
     ) and all(
         isinstance(pair, list) and len(pair) == 4 and all(map(is_text, pair[:3])) and is_number(pair[3])
         for pair in pairs
@@ -91,7 +91,7 @@ def is_comparison(value: Any) -> bool:
 def is_notes(text: str) -> bool:
     """Return whether a text has the form that write_notes() gives notes."""
     notes = read(text)
-    return isinstance(notes, list) and all(is_text(one) or (is_texts(one) and len(one) == 2) for one in notes)
+    return isinstance(notes, list) and all(is_text(note) or (is_texts(note) and len(note) == 2) for note in notes)
 
 
 def read(text: str) -> Any:
@@ -164,7 +164,7 @@ def require_valid_values(database: SqliteFile, tables: Sequence[str]) -> None:
 
 def wrong_value(database: SqliteFile, place: str, value: Any, expected: str) -> UserError:
     shown = repr(value)
-    shown = shown if len(shown) <= MOST_SHOWN else shown[:MOST_SHOWN] + "…"
+    shown = shown if len(shown) <= MAX_SHOWN else shown[:MAX_SHOWN] + "…"
     return UserError(
         f"{database.file} is damaged: {place} is {shown}, but must be {expected}. Correct the value if you edited the "
         "file by hand, or restore the file from a backup."
@@ -186,7 +186,7 @@ def find_wrong_cells(database: SqliteFile, table: str) -> Iterator[tuple[str, An
     """Yield the place, the value and the expected form of wrong values in a table."""
     row = "quote(grade) || ' ' || quote(stage)" if table == "stages" else "rowid"
     columns = {name: (kind, required or key) for _, name, kind, required, _, key in list_columns(database, table)}
-    wrong = " ".join(f"WHEN {is_wrong(name, *one)} THEN '{name}'" for name, one in columns.items())
+    wrong = " ".join(f"WHEN {is_wrong(name, *column)} THEN '{name}'" for name, column in columns.items())
     scan = f"SELECT {row}, CASE {wrong} END AS wrong FROM {table} WHERE wrong IS NOT NULL LIMIT 1"  # one, as it is slow
     for number, name in database.query(scan):
         ((value,),) = database.query(f"SELECT {name} FROM {table} WHERE {row} IS ?", [number])
@@ -203,9 +203,9 @@ def list_columns(database: SqliteFile, table: str) -> list[tuple[Any, ...]]:
 
 def is_wrong(column: str, kind: str, is_required: bool) -> str:
     """Return the SQL condition under which a column's value has a wrong type."""
-    stored = ", ".join(f"'{one}'" for one in STORED_AS.get(kind, STORED_AS["TEXT"]))
+    stored = ", ".join(f"'{type_name}'" for type_name in STORED_AS.get(kind, STORED_AS["TEXT"]))
     wrong = f"typeof({column}) NOT IN ({stored})"
-    wrong += f" OR abs({column}) > {MOST_NUMBER}" if kind == "REAL" else ""
+    wrong += f" OR abs({column}) > {MAX_NUMBER}" if kind == "REAL" else ""
     return wrong if is_required else f"{column} IS NOT NULL AND ({wrong})"
 
 

@@ -112,7 +112,7 @@ def without(options: argparse.Namespace) -> int:
 
 def exceeds(final: Final) -> bool:
     """Return whether a student's points exceed the maximum."""
-    return final.points is not None and final.points > final.most
+    return final.points is not None and final.points > final.max_points
 
 
 def extend(options: argparse.Namespace) -> int:
@@ -133,11 +133,11 @@ def points(options: argparse.Namespace) -> int:
     require_student_and_reason(options, options.points, "--points: the number is missing")
     if options.undo:
         return decide(options, "points", item=options.item, points=UNDONE, most=0, reason=options.reason)
-    require_most(options)
+    require_maximum(options)
     require_item(options)
     require_between("--points", options.points, 0, options.of or math.inf)  # with --of 0, the points are a bonus
     database = open_batch(options.folder)
-    require_same_most(database, options.item, options.of, set(find_students(database, options.student)))
+    require_same_maximum(database, options.item, options.of, set(find_students(database, options.student)))
     values = {"item": options.item, "points": options.points, "most": options.of, "reason": options.reason}
     return decide(options, "points", **values)
 
@@ -146,12 +146,12 @@ def points_from_file(options: argparse.Namespace) -> int:
     """Give each student the points in a line of a file. If one line is invalid, no student gets points."""
     if options.undo or options.points is not None:
         raise UserError("--from: the file has the points; omit --points and --undo.")
-    require_most(options)
+    require_maximum(options)
     require_item(options)
     database = open_batch(options.folder)
     marks = read_marks(options.file, options.of or math.inf)
     students = find_marked(database, marks)
-    require_same_most(database, options.item, options.of, set(students))
+    require_same_maximum(database, options.item, options.of, set(students))
     reasons = [mark.reason or options.reason or options.file.name for mark in marks]
     given = {"time": now(), "item": options.item, "most": options.of}
     database.insert(
@@ -178,14 +178,14 @@ def mark(options: argparse.Namespace) -> int:
         return mark_from_file(options, database, rubric)
     require_student_and_reason(options, options.level, "--level: the level is missing")
     if not options.criterion:
-        raise UserError(f"--criterion: choose one of: {', '.join(one.name for one in rubric.criteria)}.")
+        raise UserError(f"--criterion: choose one of: {', '.join(criterion.name for criterion in rubric.criteria)}.")
     criterion = rubric.find(options.criterion)
     if options.undo:
         return decide(options, "points", item=criterion.item, points=UNDONE, most=0, reason=options.reason)
     level = criterion.find_level(options.level)
     students = find_students(database, options.student)
-    require_markable(database, {criterion.item: criterion.most}, set(students))
-    values = {"item": criterion.item, "points": level.points, "most": criterion.most, "reason": options.reason}
+    require_markable(database, {criterion.item: criterion.max_points}, set(students))
+    values = {"item": criterion.item, "points": level.points, "most": criterion.max_points, "reason": options.reason}
     return decide(options, "points", **values)
 
 
@@ -195,14 +195,16 @@ def mark_from_file(options: argparse.Namespace, database: Database, rubric: Rubr
         raise UserError("--from: the file has criteria and levels; omit --criterion, --level and --undo.")
     lines = read_levels(options.file, rubric)
     students = find_marked(database, lines)
-    require_markable(database, {one.item: one.most for line in lines for one, _ in line.levels}, set(students))
+    require_markable(
+        database, {level.item: level.max_points for line in lines for level, _ in line.levels}, set(students)
+    )
     database.insert(
         "points",
         [
             {
                 "time": now(),
                 "item": criterion.item,
-                "most": criterion.most,
+                "most": criterion.max_points,
                 "student": student,
                 "points": level.points,
                 "reason": line.reason or options.reason or options.file.name,
@@ -218,7 +220,7 @@ def mark_from_file(options: argparse.Namespace, database: Database, rubric: Rubr
         f"Journals: {plural(len(lines), 'student')} marked by {options.file.name}; {marked} of {len(everyone)} have a "
         "level for each criterion now."
     )
-    given = {one.item for line in lines for one, _ in line.levels}
+    given = {level.item for line in lines for level, _ in line.levels}
     if left := [criterion.name for criterion in rubric.criteria if criterion.item not in given]:
         say(f"{options.file.name} has no level for: {', '.join(left)}.")
     for item in sorted(given):
@@ -227,7 +229,7 @@ def mark_from_file(options: argparse.Namespace, database: Database, rubric: Rubr
     return 0
 
 
-def require_markable(database: Database, most: Mapping[str, float], students: Collection[str]) -> None:
+def require_markable(database: Database, maxima: Mapping[str, float], students: Collection[str]) -> None:
     """Raise UserError if there are points for the journal as a whole, which would count as well, or if other students
     were marked by another version of the rubric."""
     if JOURNAL in read_policy(database).items():
@@ -235,8 +237,8 @@ def require_markable(database: Database, most: Mapping[str, float], students: Co
             f"There are points for the {JOURNAL} as a whole, which would count as well. Revoke them first: "
             f"warplab-course points DIR --item {JOURNAL} --undo …"
         )
-    for item, of in most.items():
-        require_same_most(database, item, of, students)
+    for item, of in maxima.items():
+        require_same_maximum(database, item, of, students)
 
 
 def find_marked(database: Database, marks: Sequence[Line]) -> list[str]:
@@ -269,7 +271,7 @@ def require_student_and_reason(options: argparse.Namespace, given: object, missi
         raise UserError(f"{missing}; or --undo removes the earlier decision.")
 
 
-def require_most(options: argparse.Namespace) -> None:
+def require_maximum(options: argparse.Namespace) -> None:
     """Raise UserError if the maximum is missing or negative."""
     if options.of is None:
         raise UserError("--of: give the maximum points of the item; 0 for a bonus.")
@@ -298,7 +300,7 @@ def plain_name(item: str) -> str:
     return " ".join(item.split()).casefold()
 
 
-def require_same_most(database: Database, item: str, of: float, students: Collection[str]) -> None:
+def require_same_maximum(database: Database, item: str, of: float, students: Collection[str]) -> None:
     """Raise UserError if other students have points for the item with another maximum."""
     given = read_policy(database).points.items()
     others = {items[item][1] for who, items in given if who not in students and item in items}
@@ -313,7 +315,7 @@ def override(options: argparse.Namespace) -> int:
     database = open_batch(options.folder)
     students = set(find_students(database, options.student))
     chosen = [final for final in all_finals(database, kept_settings(database)) if final.student in students]
-    require_between("--points", options.points, 0, min(final.most for final in chosen))
+    require_between("--points", options.points, 0, min(final.max_points for final in chosen))
     files = {final.student: final.row.fingerprint for final in chosen}
     return decide(
         options,
@@ -371,7 +373,7 @@ def decide(
             late = f", {plural(final.lateness.days, 'day')} late" if final.lateness.days else ""
             hides = ", set by hand; no other points count" if final.override else ""
             who = with_name(final.student, names)
-            say(f"{who}: {show_points(final.points or 0)} of {show_points(final.most)} points{late}{hides}")
+            say(f"{who}: {show_points(final.points or 0)} of {show_points(final.max_points)} points{late}{hides}")
             if final.lateness.doubt:
                 say(f"{who}: {final.lateness.doubt}")
     if table == "points" and not options.undo:
@@ -401,11 +403,11 @@ def require_decided(database: Database, table: str, students: Sequence[str], ite
         raise UserError(f"{named}: no {what} to remove.{items} Nothing was changed.")
 
 
-def require_between(name: str, value: float, least: float, most: float = math.inf) -> None:
+def require_between(name: str, value: float, minimum: float, maximum: float = math.inf) -> None:
     """Raise UserError if a value is out of range, infinite or not a number."""
-    if not least <= value <= most or math.isinf(value):
-        upper = f" to {show_points(most)}" if math.isfinite(most) else " or more"
-        raise UserError(f"{name} {show_points(value)}: give {show_points(least)}{upper}.")
+    if not minimum <= value <= maximum or math.isinf(value):
+        upper = f" to {show_points(maximum)}" if math.isfinite(maximum) else " or more"
+        raise UserError(f"{name} {show_points(value)}: give {show_points(minimum)}{upper}.")
 
 
 def say_report(database: Database) -> None:

@@ -86,11 +86,11 @@ def open_submissions(submissions: Path, settings: Settings) -> tuple[Path, list[
 def say_found(
     submissions: Path, found: Sequence[Submission], left_out: Sequence[str], roster: Sequence[Student]
 ) -> None:
-    """Print which entries are left out, which students are in doubt, and which are not on the roster. Raises UserError
+    """Print which entries are skipped, which students are in doubt, and which are not on the roster. Raises UserError
     if there is neither a submission nor a roster."""
     for sentence in left_out:
-        say_error(f"Left out: {sentence}")
-    for note in dict.fromkeys(note for one in found for note in one.notes if kind_of(note) in IN_DOUBT):
+        say_error(f"Skipped: {sentence}")
+    for note in dict.fromkeys(note for submission in found for note in submission.notes if kind_of(note) in IN_DOUBT):
         say_error(note)
     print_unknown_students([submission for submission in found if NOT_ON_ROSTER in submission.notes])
     if not found and not roster:
@@ -114,7 +114,10 @@ def print_unknown_students(unknown: Sequence[Submission]) -> None:
     """Print which submissions are not on the roster, with the names in their files' names, and what to do."""
     if not unknown:
         return
-    named = [f"{one.key} ({one.name})" if one.name not in ("", one.key) else one.key for one in unknown]
+    named = [
+        f"{submission.key} ({submission.name})" if submission.name not in ("", submission.key) else submission.key
+        for submission in unknown
+    ]
     count = f" ({len(named)})" if len(named) > 1 else ""
     say_error(
         f"Not on the roster{count}: {', '.join(named)}. If they are on the roster under another id, add a column to it "
@@ -148,10 +151,10 @@ def move_renamed(database: Database, folder: Path) -> None:
 
 def rename(database: Database, folder: Path, found: Sequence[Submission], on_roster: Set[str]) -> None:
     """Rename submissions that a better roster identifies, and move their folders."""
-    for old, one in database.find_renamed(found):
-        database.rename(old, one, on_roster)
+    for old, submission in database.find_renamed(found):
+        database.rename(old, submission, on_roster)
         move_renamed(database, folder)
-        say(f"{old} is now {one.key}, according to the roster.")
+        say(f"{old} is now {submission.key}, according to the roster.")
 
 
 def require_folders(options: argparse.Namespace) -> None:
@@ -309,7 +312,7 @@ def grade_added_stages(database: Database, settings: Settings) -> None:
     held = before.get("upto", "")
     if (before.get("lab"), before.get("stage", "")) != (settings.lab, settings.stage) or held not in settings.stages:
         return
-    if added := settings.wanted()[settings.stages.index(held) + 1 :]:
+    if added := settings.graded_stages()[settings.stages.index(held) + 1 :]:
         require_no_tasks(database)
         dropped = database.dropped()
         keys = [row.key for row in database.rows() if row.key not in dropped]

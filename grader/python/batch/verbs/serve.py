@@ -219,23 +219,23 @@ class Server:
         found, left_out = find_submissions(
             self.options.submissions, self.settings.lab, roster, self.options.out, self.database.earlier()
         )
-        if busy - {one.key for one in found}:
+        if busy - {submission.key for submission in found}:
             return False
         self.ids = ids
         rename(self.database, self.settings.folder, found, ids)
-        settled = [one for one in found if self.is_complete(one)]
+        settled = [submission for submission in found if self.is_complete(submission)]
         self.arriving = len(found) - len(settled)
-        self.enter([one for one in settled if one.key not in busy])
+        self.enter([submission for submission in settled if submission.key not in busy])
         if roster:
             self.database.enter_absent([(student.id, student.name) for student in roster])
             self.database.set_facts(names={student.id: student.name for student in roster})
         self.database.set_facts(left_out=left_out)
         return True
 
-    def is_complete(self, one: Submission) -> bool:
+    def is_complete(self, submission: Submission) -> bool:
         """Return whether all files of a hand-in have arrived."""
-        names = {one.called, *(entry.name for entry in one.entries)}
-        return not names & self.incomplete and self.settling.unchanged_s(one.entries) >= self.settle_s
+        names = {submission.called, *(entry.name for entry in submission.entries)}
+        return not names & self.incomplete and self.settling.unchanged_s(submission.entries) >= self.settle_s
 
     def enter(self, found: Sequence[Submission]) -> None:
         """Enter hand-ins that may be graded, and keep those beyond the limit of attempts."""
@@ -245,22 +245,22 @@ class Server:
         }
         held: dict[str, tuple[str, str]] = {}
         allowed = []
-        for one in found:
-            fingerprint, status = known.get(one.key, ("", ""))
-            is_new = status not in ("", "not_submitted") and fingerprint != one.fingerprint
-            why = self.limits.explain_reached_limit(self.database, one.key, one.members) if is_new else ""
+        for submission in found:
+            fingerprint, status = known.get(submission.key, ("", ""))
+            is_new = status not in ("", "not_submitted") and fingerprint != submission.fingerprint
+            why = self.limits.explain_reached_limit(self.database, submission.key, submission.members) if is_new else ""
             if not why:
-                allowed.append(one)
+                allowed.append(submission)
                 continue
-            held[one.key] = (one.fingerprint, find_codes(one.entries))
-            if self.held.get(one.key) != held[one.key]:
-                say(f"{one.key}: kept but not graded, beyond the limit of attempts", flush=True)
-                note_held(self.database, one.key, why)
+            held[submission.key] = (submission.fingerprint, find_codes(submission.entries))
+            if self.held.get(submission.key) != held[submission.key]:
+                say(f"{submission.key}: kept but not graded, beyond the limit of attempts", flush=True)
+                note_held(self.database, submission.key, why)
                 self.must_write = True
         self.held = held
         self.database.enter(allowed)
         enter_arrivals(self.database, allowed)
-        self.ready = {one.key: one for one in allowed}
+        self.ready = {submission.key: submission for submission in allowed}
 
     # Hand-ins are graded
 
@@ -268,24 +268,26 @@ class Server:
         """Begin to grade the next hand-ins of the queue."""
         if self.stops or self.is_draining or not self.lanes.has_room():
             return
-        waiting = {one.key: one for one in self.database.waiting()}
+        waiting = {submission.key: submission for submission in self.database.waiting()}
         for place in list_waiting(self.database):
-            one = waiting[place.key]
-            if self.lanes.has_room() and self.may_begin(one):
-                self.lanes.start(one, patient=self.may_be_incomplete(one))
+            submission = waiting[place.key]
+            if self.lanes.has_room() and self.may_begin(submission):
+                self.lanes.start(submission, skip_unfinished=self.may_be_incomplete(submission))
 
-    def may_begin(self, one: Submission) -> bool:
+    def may_begin(self, submission: Submission) -> bool:
         """Return whether a hand-in that waits can be read now: it is as in the latest scan, or the batch has a copy."""
-        if one.key in self.lanes.begun() or (
-            self.postponed.get(one.key) == one.fingerprint and self.may_be_incomplete(one)
+        if submission.key in self.lanes.begun() or (
+            self.postponed.get(submission.key) == submission.fingerprint and self.may_be_incomplete(submission)
         ):
             return False
-        found = self.ready.get(one.key)
-        return one.graded_notes is not None or (found is not None and found.fingerprint == one.fingerprint)
+        found = self.ready.get(submission.key)
+        return submission.graded_notes is not None or (
+            found is not None and found.fingerprint == submission.fingerprint
+        )
 
-    def may_be_incomplete(self, one: Submission) -> bool:
+    def may_be_incomplete(self, submission: Submission) -> bool:
         """Return whether an archive that looks incomplete may still be arriving."""
-        return self.settle_s > 0 and self.settling.unchanged_s(one.entries) < PATIENCE_S
+        return self.settle_s > 0 and self.settling.unchanged_s(submission.entries) < PATIENCE_S
 
     def keep(self, graded: Graded) -> None:
         """Store a result."""
@@ -328,12 +330,12 @@ class Server:
         returned, _ = collect(self.database, self.options)
         before, time_s = self.database.fact("pushed") or {}, time.monotonic()
         new = {
-            name: one
-            for name, one in returned.items()
-            if before.get(one.student) != mark_result(one) and self.not_before.get(one.student, 0) <= time_s
+            name: result
+            for name, result in returned.items()
+            if before.get(result.student) != mark_result(result) and self.not_before.get(result.student, 0) <= time_s
         }
-        self.must_send = any(self.not_before.get(one.student, 0) > time_s for one in returned.values())
-        self.sending = {one.student: mark_result(one) for one in new.values()}
+        self.must_send = any(self.not_before.get(result.student, 0) > time_s for result in returned.values())
+        self.sending = {result.student: mark_result(result) for result in new.values()}
         if new:
             pushing.start(lambda: send(self.options, self.settings.folder, new))
 
@@ -413,9 +415,9 @@ class Server:
         return " ".join(notices)
 
 
-def mark_result(one: Returned) -> str:
+def mark_result(result: Returned) -> str:
     """Return a word that changes with a student's points or files."""
-    return f"{one.mark()} {one.points}"
+    return f"{result.mark()} {result.points}"
 
 
 def show_clock(when: datetime) -> str:

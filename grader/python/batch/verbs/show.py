@@ -25,7 +25,7 @@ def status(options: argparse.Namespace) -> int:
         if row.detail:
             say(f"{row.key}: {in_words(row.status)}: {row.detail}")
     for sentence in database.fact("left_out") or []:
-        say(f"Left out: {sentence}")
+        say(f"Skipped: {sentence}")
     for sentence in describe_policy(policy):
         say(sentence)
     names = names_of(database)
@@ -64,9 +64,9 @@ def history(options: argparse.Namespace) -> int:
 
 def describe_grade(grade: tuple[str, str, float, float, float, str, str, str]) -> str:
     """Return one grading of a hand-in."""
-    time, status, points, most, pending, backend, version, reason = grade
+    time, status, points, maximum, pending, backend, version, reason = grade
     more = f", {show_points(pending)} pending" if pending else ""
-    words = f"{show_points(points)} of {show_points(most)} points{more} ({in_words(status)}, {backend}, {version})"
+    words = f"{show_points(points)} of {show_points(maximum)} points{more} ({in_words(status)}, {backend}, {version})"
     return f"Graded, {time}: {words}{f': {reason}' if reason else ''}"
 
 

@@ -23,7 +23,7 @@ def comment(options: argparse.Namespace) -> int:
     settings = kept_settings(database)
     key, stage = find_own_key(database, options.student), find_stage(settings.lab, settings.stages, options.stage)
     row = next(row for row in database.rows() if row.key == key)
-    replaced = [one.text for one in row.comments if (one.stage, one.line) == (stage, options.line)]
+    replaced = [comment.text for comment in row.comments if (comment.stage, comment.line) == (stage, options.line)]
     if options.undo and not replaced:
         raise UserError(f"{with_name(key, {key: row.name})}: no comment on {stage}, line {options.line}.")
     code = read_line(database, key, stage, options.line) if not options.undo else ""

@@ -25,7 +25,7 @@ from grader.python.batch.outputs.report_text import describe_report, hide_names
 from grader.python.batch.outputs.rows import Entry
 from grader.python.common import documents
 from grader.python.common.console import UserError
-from grader.python.common.documents import TOO_MUCH, from_json
+from grader.python.common.documents import TOO_LARGE, from_json
 from grader.python.common.report import Report, read_report
 from tests.python import samples
 from tests.python.support import run_module
@@ -496,9 +496,9 @@ def test_one_table_collects_the_labs_of_a_term():
 
 
 def test_the_export_deletes_no_grade_in_moodle():
-    """An import into the gradebook reads an empty grade as none: update_grade_item in
-    grade/import/csv/classes/load_data.php (github.com/moodle/moodle, commit 0289d8c76654). A worksheet's is skipped:
-    process_import_grades in mod/assign/feedback/offline/locallib.php (commit 04975560d10b)."""
+    """An import into the gradebook ignores an empty grade: update_grade_item in
+    grade/import/csv/classes/load_data.php (github.com/moodle/moodle, commit 0289d8c76654). An import of a worksheet
+    skips it: process_import_grades in mod/assign/feedback/offline/locallib.php (commit 04975560d10b)."""
     unjudged = make_report(samples.cpu_report())
     people = [*entries("7"), Entry("8", unjudged)]
     people[1].report.lab = people[0].report.lab
@@ -738,7 +738,7 @@ def test_reports_beyond_a_maximum_are_refused(tmp_path, change, most, message):
     file.write_text(json.dumps(report))
     with pytest.raises(UserError) as refused:
         read_report(file)
-    assert f"{message} {TOO_MUCH}" in str(refused.value)
+    assert f"{message} {TOO_LARGE}" in str(refused.value)
 
 
 def test_large_documents_are_refused(tmp_path, monkeypatch):

@@ -140,7 +140,7 @@ def late(hours: float, policy: Policy) -> float:
 
 
 def test_each_day_that_has_begun_counts_as_late() -> None:
-    policy = Policy(datetime(2026, 1, 1, tzinfo=UTC), percent_per_day=10, most_days=2)
+    policy = Policy(datetime(2026, 1, 1, tzinfo=UTC), percent_per_day=10, max_days=2)
     assert [late(hours, policy) for hours in (-1, 0, 0.1, 24, 24.1, 48, 48.1)] == [10, 10, 9, 9, 8, 8, 0]
 
 
@@ -421,7 +421,7 @@ def test_similar_files_are_found_and_the_starter_does_not_count(tmp_path: Path) 
         (tmp_path / f"{key}.cu").write_text(text)
         files.append((key, tmp_path / f"{key}.cu"))
     pairs, stopped = find_similar("12", starter, files)
-    assert {(pair.one, pair.other) for pair in pairs} == {("one", "renamed")} and stopped == []
+    assert {(pair.first, pair.second) for pair in pairs} == {("one", "renamed")} and stopped == []
 
 
 def test_directives_do_not_hide_a_copy_and_many_copies_form_a_ring(tmp_path: Path) -> None:
@@ -438,12 +438,12 @@ def test_directives_do_not_hide_a_copy_and_many_copies_form_a_ring(tmp_path: Pat
     for key, text in texts.items():
         (tmp_path / key).write_text(text)
     pairs, _ = find_similar("3", tmp_path / "no starter", [(key, tmp_path / key) for key in texts])
-    assert {pair.one for pair in pairs} | {pair.other for pair in pairs} == set(texts)
+    assert {pair.first for pair in pairs} | {pair.second for pair in pairs} == set(texts)
     ring = [f"copy{number}" for number in range(COMMON + 5)]
     for number, key in enumerate(ring):
         (tmp_path / key).write_text(f"{solution}\nint own_{number}() {{ return {number} * {number} + 1; }}\n")
     pairs, _ = find_similar("3", tmp_path / "no starter", [(key, tmp_path / key) for key in ring])
-    assert {pair.one for pair in pairs} | {pair.other for pair in pairs} == set(ring)
+    assert {pair.first for pair in pairs} | {pair.second for pair in pairs} == set(ring)
 
 
 SLOW_LEXERS = (

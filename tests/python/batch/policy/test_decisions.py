@@ -102,7 +102,7 @@ def test_options_of_the_due_date_that_are_not_given_are_kept(graded: Course) -> 
     assert "There is no due date to remove" in due("--undo")
     assert "Due" not in graded.verb("status").stdout
     output = due("--at", "2020-01-01T00:00Z")
-    assert "Due 2020-01-01T00:00:00+00:00; lateness costs nothing." in output
+    assert "Due 2020-01-01T00:00:00+00:00; no deduction for lateness." in output
     due("--percent-per-day", "10", "--most-days", "5", "--grace-minutes", "15", "--trust-file-dates")
     costs = "each day begun costs 10% of the earned points; no points after 5 days; 15 minutes of grace"
     output = due("--at", "2020-01-02T00:00Z")

@@ -277,5 +277,7 @@ def test_moodles_reason_for_refusing_files_or_a_course_is_reported_at_once(
         run("pull", tmp_path / "other", "--moodle", moodle.url, *WHERE)
     assert run("push", course.out, "--moodle", moodle.url, *WHERE, "--send") == 1 and not moodle.grades
     moodle.is_enrolled = False
-    with pytest.raises(UserError, match=r"has no assignment 77\. .* Moodle says: No access rights in course context"):
+    with pytest.raises(
+        UserError, match=r"has no assignment 77\. .* Moodle's reason: No access rights in course context"
+    ):
         run("pull", tmp_path / "other", "--moodle", moodle.url, *WHERE)

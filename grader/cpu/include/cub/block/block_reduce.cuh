@@ -25,10 +25,10 @@ class BlockReduce {
     template <class Operation>
     T Reduce(T input, Operation operation, int valid, warplab_cpu::Line line = {}) {
         const int thread = int(warplab_cpu::linear_thread()), warp = thread / 32;
-        const T mine = warplab_details::reduce_lanes<32>(input, operation, valid - warp * 32, line);
-        if (thread % 32 == 0) storage_.aggregates[warp] = mine;
+        const T warp_result = warplab_details::reduce_lanes<32>(input, operation, valid - warp * 32, line);
+        if (thread % 32 == 0) storage_.aggregates[warp] = warp_result;
         __syncthreads(line);
-        T result = mine;
+        T result = warp_result;
         if (thread == 0)
             for (int i = 1; i * 32 < valid; ++i) result = operation(result, storage_.aggregates[i]);
         return result;

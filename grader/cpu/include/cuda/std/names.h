@@ -1,7 +1,7 @@
 // -*- C++ -*-
 #pragma once
-// The standard library under the name that CUDA gives to its own: g++ compiles it as host code. CUDA's own versions of
-// the C library's functions are here, because the sanitizer sees only code that g++ compiles.
+// The host's standard library under the name of CUDA's version (cuda::std). Functions of the C library are defined
+// here, because the sanitizer sees only code that g++ compiles.
 
 #include <cstdlib>
 #include <cstring>
