@@ -317,10 +317,10 @@ def test_the_copy_is_not_used_with_the_journal_of_other_contents(
     hand_in("first")
     course.grade()
     hand_in("second")
-    monkeypatch.setattr(grading, "write_tree", raise_interrupt)
     settings = kept_settings(course.database())
     (waiting,), _ = find_submissions(course.handed_in, LAB, [])
-    with pytest.raises(KeyboardInterrupt):
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(grading, "write_tree", raise_interrupt)
         grading.grade_submission(waiting, settings)
     hand_in("first")
     course.grade()

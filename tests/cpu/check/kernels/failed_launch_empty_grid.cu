@@ -1,4 +1,4 @@
-// The number of blocks, 100 / 256, is rounded down to 0.
+// 100 / 256 is 0 blocks.
 #include <cuda_runtime.h>
 
 __global__ void fill_kernel(int* x, int n) {
