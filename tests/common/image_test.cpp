@@ -137,7 +137,7 @@ TEST(Image, HugePicturesAreRejectedBeforeDecoding) {
 
 TEST(Image, ErrorNamesTheKindOfOtherFiles) {
     EXPECT_THAT(complaint(write("a.png", "Dear diary, today I wrote a kernel.")),
-                AllOf(HasSubstr("a.png: "), HasSubstr("not a picture"), HasSubstr("PNG, JPEG")));
+                AllOf(HasSubstr("a.png: "), HasSubstr("not a picture"), HasSubstr("a PNG, a JPEG")));
     EXPECT_THAT(complaint(write("a.png", "GIF89a......")), HasSubstr("this is a GIF"));
     EXPECT_THAT(complaint(write("a.png", "BM......")), HasSubstr("Convert it to PNG"));
     EXPECT_THAT(complaint(write("a.png", "")), HasSubstr("is empty"));

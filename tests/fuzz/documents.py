@@ -126,7 +126,7 @@ def try_batch(data: bytes, report: Report) -> None:
         return
     status, detail = settle(report, missing=False)
     row = Row("ada", "Ada", ["ada"], "2026-11-20T10:00:00Z", "the roster", [], status, detail, wall_s=0, grade=1)
-    row.points, row.most, row.pending = report.total.points, report.total.max, report.total.pending
+    row.points, row.max_points, row.pending = report.total.points, report.total.max, report.total.pending
     row.stages = [summarise(stage) for stage in report.stages]
     everyone = choose_latest(finals(row, Policy(), 10))
     ids = tuple(read_stages(ROOT, LAB))

@@ -87,7 +87,9 @@ def make_row(submission: Submission, graded: Graded, notes: list[str]) -> Row:
     """Make a row of the database, with a grade of 0 points."""
     members, handed_in = list(submission.members), submission.handed_in
     output = (notes, graded.status, graded.detail)
-    return Row(submission.key, submission.name, members, handed_in, submission.known_by, *output, wall_s=0, most=10)
+    return Row(
+        submission.key, submission.name, members, handed_in, submission.known_by, *output, wall_s=0, max_points=10
+    )
 
 
 def require_outputs(rows: list[Row], left_out: list[str]) -> None:
