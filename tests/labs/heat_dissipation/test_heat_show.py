@@ -64,7 +64,7 @@ def test_show_ends_when_nothing_changes(tmp_path: Path) -> None:
         ("P2 1 1 9 4", ["conductivity=datasets/heat_dissipation/letter_conductivity.pgm"], "must have the same size"),
         ("P2 1 1 9 4", ["hot=3"], 'There is no setting "hot" here'),
         ("P2 1 1 9 4", ["low=cold"], "low=cold: give a number from -1000 to 1000"),
-        ("P2 1 1 9 4", ["iterations=100000", "every=1"], "take at most 1000"),
+        ("P2 1 1 9 4", ["iterations=100000", "every=1"], "gives at most 1000"),
     ],
 )
 def test_invalid_input_gets_a_clear_message(text: str, settings: list[str], complaint: str, tmp_path: Path) -> None:
