@@ -358,9 +358,9 @@ def test_the_first_click_on_a_text_column_sorts_from_a_to_z() -> None:
 
 def test_suspicious_results_come_first_with_their_reason() -> None:
     def stage(name: str, **changes: object) -> Stage:
-        values = {"stage": name, "verdict": "passed", "cause": "", "source_hash": name, "points": 1.0, "most": 2.0,
-                  "pending": 0.0, "time_s": 1.0, "bound_s": 1.0, "ratio": 1.0, "ratio_low": 0.999, "ratio_high": 1.001,
-                  "ambiguous": False}  # fmt: skip
+        values = {"stage": name, "verdict": "passed", "cause": "", "source_hash": name, "points": 1.0,
+                  "max_points": 2.0, "pending": 0.0, "time_s": 1.0, "bound_s": 1.0, "ratio": 1.0, "ratio_low": 0.999,
+                  "ratio_high": 1.001, "ambiguous": False}  # fmt: skip
         return Stage(**{**values, **changes})
 
     def row(key: str, *stages: Stage, sandbox: str = "namespace", status: str = "graded") -> Row:
