@@ -1161,11 +1161,12 @@ class Suspicions {
             return "It is a whole number: is the change computed with fabs, in double, and not with abs or an int?";
         if (std::abs(smallest - found) <= change_bound())
             return "It is the smallest change: is the minimum taken where the maximum is needed?";
-        if (std::abs(largest_in_beginning(changes) - found) <= change_bound())
-            return "A field with its border has (rows + 2) * (columns + 2) elements: with how many are the changes "
-                   "compared? Or is the absolute value, fabs(new - old), missing?";
+        const bool is_short = std::abs(largest_in_beginning(changes) - found) <= change_bound();
+        const std::string count = is_short ? "A field with its border has (rows + 2) * (columns + 2) elements: with "
+                                             "how many are the changes compared? "
+                                           : "";
         const bool has_sign = std::abs(warmest - found) <= change_bound();
-        return std::string(has_sign ? "Is it the absolute value, fabs(new - old)? And is" : "Is") +
+        return count + (has_sign ? "Is it the absolute value, fabs(new - old)? And is" : "Is") +
                " every cell compared, with fmax and not fmin in any line? A tree that halves the number of threads "
                "loses some of them unless it is a power "
                "of two. If the value differs from run to run, threads race: between two steps of a tree, all of them "
