@@ -126,8 +126,7 @@ void check_is_no_member(const Stream& stream, int word, Context& context) {
                    "a kernel cannot be a member of a class; move the __global__ function out of the class");
 }
 
-/// Return the file's macro whose text has a brace without its partner, or instead of a brace in the code; null if there
-/// is none.
+/// Return the file's macro whose text has an unmatched brace, or a brace that the code lacks; null if no macro has.
 const Macro* find_brace_macro(const Context& context, std::string_view name, std::string_view bracket) {
     for (const Macro& macro : context.unit.macros) {
         if (!name.empty() && macro.name != name) continue;

@@ -60,8 +60,7 @@ std::vector<Kept> folders_of(const fs::path& cache) {
     return kept;
 }
 
-/// Return an open folder that this process has locked, and no other process can lock until it is closed; empty if
-/// another process has.
+/// Open and lock a folder, until it is closed. Return an empty descriptor if another process has locked it.
 Descriptor lock_folder(const fs::path& folder) {
     Descriptor opened(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     return opened && flock(opened.get(), LOCK_EX | LOCK_NB) == 0 ? std::move(opened) : Descriptor();

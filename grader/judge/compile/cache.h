@@ -40,8 +40,8 @@ class WorkFolder {
 /// Return cache/name if it exists, and mark it as used.
 std::optional<std::filesystem::path> find_cached(const std::filesystem::path& cache, const std::string& name);
 
-/// Remove the least recently used folders beyond 2 GB, and unfinished work that is a day old and of no running
-/// process. Most calls do nothing.
+/// Remove the least recently used folders beyond 2 GB, and unfinished work that is a day old and that no
+/// process has locked. Most calls do nothing.
 void tidy(const std::filesystem::path& cache);
 
 /// A lock held while something that other processes also need is built or measured, so that this is done only once.

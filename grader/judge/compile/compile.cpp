@@ -84,7 +84,7 @@ Compiled finish(const JobOutcome& outcome, const fs::path& folder = {}) {
 
 Harness harness_of(const Job& job) { return harness_for(job.root, job.build, job.cache(), job.backend, job.lab); }
 
-/// Compile the reference with the same tools in the same sandbox, uncached. Return why it failed; empty if it did not.
+/// Compile the reference with the same tools in the same sandbox, uncached. Return why it failed; empty if it passed.
 std::string why_reference_fails(const Job& job) {
     try {
         const Job reference = job.of_reference();

@@ -10,7 +10,7 @@ namespace warplab::sandbox {
 
 /// The way to start bubblewrap that works on this machine.
 enum class BubblewrapStyle {
-    user_first,  // an ordinary user (or, as root, the unused user from the start), in a separate user namespace
+    user_first,  // in a separate user namespace, as an ordinary user (for root: as the unused user)
     root_first,  // root mounts, then the program becomes the unused user: works for folders below a closed /root
 };
 
