@@ -13,7 +13,7 @@ objects := $(BUILD)/objects
 
 ALL_FLAGS := -std=c++20 -Wall -Wextra -fPIC -I. -MMD -MP
 # g++ 12 warns about overruns in std::string and fmt that do not exist.
-CXXFLAGS := $(ALL_FLAGS) -O1 -Wno-array-bounds -pthread
+CXXFLAGS := $(ALL_FLAGS) -Og -Wno-array-bounds -pthread
 # The labs whose oracles are built.
 LABS := $(notdir $(wildcard labs/*))
 # The CPU that oracles are built for; empty: any of the same architecture.

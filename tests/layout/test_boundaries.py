@@ -90,11 +90,10 @@ def test_every_file_includes_only_allowed_parts(root, files):
 
 
 def test_nothing_matches_untrusted_text_with_std_regex(root, files):
-    """std::regex recurses for each character: a line of a megabyte in a submission would crash the judge."""
+    """std::regex recurses for each character: a line of a megabyte in a submission would crash the judge. It also takes
+    seconds to compile."""
     grader = [file for file in sources(files) if file.parts[0] == "grader"]
-    reads_the_labs_own_header = "grader/judge/compile/harness.cpp"
-    users = [file.as_posix() for file in grader if re.search(r"<regex>|std::[a-z]?regex", (root / file).read_text())]
-    assert users == [reads_the_labs_own_header]
+    assert [file for file in grader if re.search(r"<regex>|std::[a-z]?regex", (root / file).read_text())] == []
 
 
 def position_of(path: Path) -> int:

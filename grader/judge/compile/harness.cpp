@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <fstream>
 #include <functional>
-#include <regex>
+#include <sstream>
 #include <stdexcept>
 
 #include "grader/common/hash.h"
@@ -252,12 +252,16 @@ Base base_for(const fs::path& root, const fs::path& cache, Backend backend) {
 
 /// Return the contract's declaration in lab.h, without comments, on one line.
 std::string declaration_in(const std::string& header, const std::string& function) {
-    static const std::regex directives("#[^\n]*"), spaces("\\s+");
-    const std::string text = std::regex_replace(without_comments(header), directives, "");
-    std::smatch found;
-    if (!std::regex_search(text, found, std::regex("[\\w:][\\w:\\s*&<>]*\\b" + function + "\\s*\\([^)]*\\)")))
-        return function;
-    return std::regex_replace(found.str(), spaces, " ");
+    std::string text;
+    std::istringstream lines(without_comments(header));
+    for (std::string line; std::getline(lines, line);)
+        if (!line.starts_with('#')) text += line + ' ';
+    const std::size_t name = text.find(' ' + function + '('), end = text.find(')', name);
+    if (end == std::string::npos) return function;
+    std::istringstream words(text.substr(0, end + 1).substr(text.find_last_of(";{}", name) + 1));
+    std::string declaration;
+    for (std::string word; words >> word;) declaration += (declaration.empty() ? "" : " ") + word;
+    return declaration;
 }
 
 /// Write one line each: signature, declaration, optional signatures after "?", reserved names after "!", and after "+"
