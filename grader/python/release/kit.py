@@ -38,10 +38,10 @@ from grader.python.release.pack import (
     REVISION,
     Files,
     commit_time,
-    is_one_of,
     list_tracked,
     pack_tar,
     revision,
+    select,
     version,
 )
 from grader.python.release.readme import add_pictures, drop_dangling_links, make_readme
@@ -73,11 +73,7 @@ def collect_kit(sources: CutSources, exercises: CutSources, number: int) -> File
     for lab in labs:
         if f"labs/{lab}/lab.json" not in tracked:
             raise UserError(f"labs/{lab}/lab.json is not in git, and only what git tracks is packed. Commit the lab.")
-    names = [
-        name
-        for name in tracked
-        if is_one_of(name, OF_ALL_LABS + OF_EACH_LAB, labs) and not is_one_of(name, [*NOT_FOR_STUDENTS, HIDDEN], labs)
-    ]
+    names = select(tracked, OF_ALL_LABS + OF_EACH_LAB, [*NOT_FOR_STUDENTS, HIDDEN], labs)
     files = {name: (root / name).read_bytes() for name in names}
     files[REVISION] = f"{revision(root)}\n".encode()
     files[KIT] = show_json({"number": number, "labs": list_stages(sources)}).encode()

@@ -21,7 +21,7 @@ EVERYBODYS = (
 
 def squeeze(text: str) -> str:
     """Remove all white space, so that text with a different layout is found, too."""
-    return re.sub(r"\s", "", text)
+    return "".join(text.split())
 
 
 def strip_comment(line: str) -> str:

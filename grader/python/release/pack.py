@@ -8,7 +8,7 @@ import re
 import subprocess
 import tarfile
 from collections.abc import Mapping, Sequence
-from fnmatch import fnmatch
+from fnmatch import translate
 from pathlib import Path
 
 from grader.python.common.console import UserError, explain_os_error, read_text
@@ -65,9 +65,15 @@ def version(root: Path) -> str:
     return found[1]
 
 
-def is_one_of(name: str, patterns: Sequence[str], labs: Sequence[str]) -> bool:
-    """Return whether a path matches a pattern; {lab} in a pattern stands for each lab."""
-    return any(fnmatch(name, pattern.format(lab=lab)) for pattern in patterns for lab in labs)
+def select(names: Sequence[str], needed: Sequence[str], left_out: Sequence[str], labs: Sequence[str]) -> list[str]:
+    """Return the paths that match a pattern in `needed` and none in `left_out`; {lab} in a pattern stands for each
+    lab."""
+
+    def join(patterns: Sequence[str]) -> re.Pattern[str]:
+        return re.compile("|".join(translate(pattern.format(lab=lab)) for pattern in patterns for lab in labs))
+
+    included, excluded = join(needed), join(left_out)
+    return [name for name in names if included.match(name) and not excluded.match(name)]
 
 
 def mode_of(name: str, content: bytes) -> int:

@@ -38,11 +38,11 @@ from grader.python.release.pack import (
     REVISION,
     Files,
     commit_time,
-    is_one_of,
     list_tracked,
     mode_of,
     pack_tar,
     revision,
+    select,
 )
 
 GRADER = ["grader/*", "labs/precompiled.h", "LICENSE"]
@@ -77,11 +77,7 @@ def collect_grader(root: Path, lab: str, choice: Choice) -> Files:
         )
     left_out = NOT_NEEDED + ([HIDDEN, STARTERS] if unsafe else [])
     needed = GRADER + OF_EACH_LAB + ([SOLUTIONS] if models else [])
-    files = {
-        name: (root / name).read_bytes()
-        for name in list_tracked(root)
-        if is_one_of(name, needed, [lab]) and not is_one_of(name, left_out, [lab])
-    }
+    files = {name: (root / name).read_bytes() for name in select(list_tracked(root), needed, left_out, [lab])}
     if f"labs/{lab}/lab.json" not in files:
         raise UserError(f"labs/{lab}/lab.json is not in git, and only what git tracks is packed. Commit the lab.")
     leave_stages_out(cut_labs(root, {lab: upto}), lab, files)
