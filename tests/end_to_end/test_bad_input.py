@@ -11,9 +11,14 @@ import pytest
 
 from tests.end_to_end.cases import COMPILING, CONTRACT, FILES, RUNNING, Bad, program
 from tests.labs.conftest import BUILD, ROOT, check
-from tests.share import THOROUGH
+from tests.share import THOROUGH, share_of
 
 STAGE = "02_grid_stride"
+
+
+def share_of_the_bad() -> list[Bad]:
+    """Return one in four bad files, files that do not compile, and files that fail when they run."""
+    return [case for group in (FILES, COMPILING, RUNNING) for case in share_of(group, type, str, 4)]
 
 
 def write(case: Bad, folder: Path) -> Path:
@@ -23,7 +28,7 @@ def write(case: Bad, folder: Path) -> Path:
     return source
 
 
-@pytest.mark.parametrize("case", FILES + COMPILING + RUNNING, ids=str)
+@pytest.mark.parametrize("case", share_of_the_bad(), ids=str)
 def test_a_bad_hand_in_gets_one_clear_message(case: Bad, tmp_path: Path) -> None:
     judged = check("vector_add", STAGE, write(case, tmp_path), tmp_path, "--dataset", case.dataset)
     for ours in ("build/cache", "student.c", "Traceback"):
@@ -141,8 +146,7 @@ def test_the_host_function_must_use_the_device(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "cause"),
     [
-        ("replay", "timed_output_wrong"),
-        *([("last_slots", "timed_output_wrong")] if THOROUGH else []),  # 10 s, and caught as the one above
+        *([("replay", "timed_output_wrong"), ("last_slots", "timed_output_wrong")] if THOROUGH else []),  # 10 s each
         ("answers_early", "protocol"),
         ("own_clock", "reserved_symbol"),
     ],

@@ -76,8 +76,8 @@ def wrong_submissions() -> list:
 
 
 def share_of_the_wrong() -> list:
-    """Return one in three wrong submissions of each cause."""
-    return share_of(wrong_submissions(), lambda one: one.values[1]["inspect"][0], lambda one: one.id, 3)
+    """Return one in six wrong submissions of each cause."""
+    return share_of(wrong_submissions(), lambda one: one.values[1]["inspect"][0], lambda one: one.id, 6)
 
 
 @pytest.mark.parametrize(("lab", "entry"), share_of_the_wrong())

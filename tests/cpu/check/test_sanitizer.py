@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from tests.cpu.runtime.programs import build_target
-from tests.share import ALL_ROWS, THOROUGH, share_of
+from tests.share import THOROUGH, share_of
 
 ROOT = Path(__file__).resolve().parents[3]
 BUILD = ROOT / (os.environ.get("BUILD") or "build")
@@ -151,14 +151,8 @@ def found_places(program: Path, ended: subprocess.CompletedProcess) -> set[tuple
 
 
 def programs() -> list[Path]:
-    """Return half of the correct programs and three of each kind; all with WARPLAB_THOROUGH=1."""
-    kinds = {kernel: min((kind for kind, _ in planted(kernel)), default="correct") for kernel in KERNELS}
-    correct = share_of([kernel for kernel in KERNELS if kinds[kernel] == "correct"], lambda _: "", str_of, 2)
-    if ALL_ROWS:
-        return KERNELS
-    others = [kernel for kernel in KERNELS if kinds[kernel] != "correct"]
-    of_kind = [kinds[kernel] for kernel in others]
-    return correct + [kernel for i, kernel in enumerate(others) if of_kind[:i].count(of_kind[i]) < 3]
+    """Return one in four programs of each kind; all with WARPLAB_THOROUGH=1."""
+    return share_of(KERNELS, lambda kernel: min((kind for kind, _ in planted(kernel)), default=""), str_of, 4)
 
 
 def str_of(kernel: Path) -> str:
@@ -196,7 +190,7 @@ def test_findings_are_the_same_on_aarch64(kernel, cross_runtime, tmp_path):
 
 @pytest.mark.parametrize(
     "kernel",
-    share_of([one for one in KERNELS if not planted(one) and one.stem not in NEEDS_HOOKS], lambda _: "", str_of, 3),
+    share_of([one for one in KERNELS if not planted(one) and one.stem not in NEEDS_HOOKS], lambda _: "", str_of, 8),
     ids=str_of,
 )
 def test_correct_programs_are_right_in_fast_mode(kernel, runtime, tmp_path):
