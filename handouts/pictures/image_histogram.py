@@ -122,7 +122,7 @@ def draw_times() -> Drawing:
         "timed_1000x1000_black": "1000 x 1000, black",
         "timed_1000x1000": "1000 x 1000, random",
     }
-    return draw_ladder("image_histogram", datasets, "Time of each stage, ours and the source's, on a logarithmic scale")
+    return draw_ladder("image_histogram", datasets, "Time of each stage, ours and the report's, on a logarithmic scale")
 
 
 def draw_blocks() -> Drawing:

@@ -10,7 +10,7 @@
 
 /// out[0] = a[0] * b[0] + a[1] * b[1] + … + a[n - 1] * b[n - 1], modulo 2^32.
 ///
-/// Products and sums wrap around, as the GPU's int instructions do. (In C++ on the host, only unsigned arithmetic may.)
+/// Products and sums wrap around, as the GPU's int instructions do. (C++ defines this for unsigned arithmetic only.)
 /// So you may add in any order, the answer is exact for every n, and the grader notices a single product that is lost
 /// or counted twice.
 ///

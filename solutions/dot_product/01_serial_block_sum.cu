@@ -1,5 +1,5 @@
 // Every thread stores one product in shared memory, thread 0 adds up the block's products, and one atomicAdd per block
-// adds up the blocks' sums. The serial part is slow: while thread 0 adds, the other threads of the block wait.
+// adds up the blocks' sums. The serial part is slow: while thread 0 adds, the block's other threads do nothing.
 
 #include "labs/dot_product/lab.h"
 

@@ -1,6 +1,6 @@
 // All threads load the tile. The halo makes it larger than the block's part of out, so each thread loads a pixel of
 // the tile and then those one block further right and down, until the halo and its corners are loaded, too. Each thread
-// also computes ROWS pixels, one below the other: five of them share most of the pixels that they read from the tile.
+// also computes ROWS pixels, one below the other. They need mostly the same pixels of the tile, which it reads once.
 
 #include "labs/smoothing_filter/lab.h"
 

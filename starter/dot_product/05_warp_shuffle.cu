@@ -57,7 +57,7 @@ __global__ void __launch_bounds__(BLOCK) dot_product_kernel(const int* a, const 
     const int sum = block_sum(sum_products(a, b, n));
     if (threadIdx.x != 0) return;
     atomicAdd(&total, static_cast<unsigned>(sum));
-    __threadfence();  // a block that sees this one counted also sees its sum in total
+    __threadfence();  // orders the addition before the count; strictly, the last block needs one, too (see the handout)
     // atomicInc goes back to 0 after gridDim.x - 1, so the next call also begins with 0.
     if (atomicInc(&finished_blocks, gridDim.x - 1) == gridDim.x - 1) *out = static_cast<int>(atomicExch(&total, 0u));
 }

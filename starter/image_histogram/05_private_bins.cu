@@ -89,7 +89,7 @@ __global__ void __launch_bounds__(BLOCK)
     __shared__ bool is_last;
     __syncthreads();
     if (threadIdx.x == 0) {
-        __threadfence();  // the block's additions are visible before the block counts as finished
+        __threadfence();  // orders the block's additions before its count; strictly, the last block needs one, too
         is_last = atomicInc(&finished_blocks, gridDim.x - 1) == gridDim.x - 1;
     }
     __syncthreads();

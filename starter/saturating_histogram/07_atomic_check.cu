@@ -1,4 +1,4 @@
-// Most bins are full after a few blocks, and the other blocks need not add to them. So they read a bin first.
+// A sum that is full needs no more additions, so each block reads a sum first and skips its atomic if it is full.
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 // One call of CUB's histogram for each histogram, because CUB makes one at a time. Its bins are 32-bit counts,
-// which stay in scratch. CUB uses shared memory only for at most 256 bins; with two million, every value causes an
-// atomic on device memory.
+// which stay in scratch. CUB (of CUDA 13.0) uses shared memory only for at most 256 bins. With more, each block clears,
+// counts in and adds up its own copy of all bins in device memory.
 
 #include <cub/device/device_histogram.cuh>
 
