@@ -19,7 +19,14 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
-from grader.python.batch.ingest.archive import MANIFEST, is_archive, is_folder, is_hidden, kind_of_file
+from grader.python.batch.ingest.archive import (
+    MANIFEST,
+    MAX_MANIFEST_BYTES,
+    is_archive,
+    is_folder,
+    is_hidden,
+    kind_of_file,
+)
 from grader.python.batch.ingest.folders import DATABASE, holds_batch, open_below
 from grader.python.batch.ingest.names import (
     SUBMITTED,
@@ -149,6 +156,8 @@ def read_ids(archive: Path) -> list[str]:
     """Return the authors' ids in the manifest of an archive of `make submit`. Raises any exception."""
     files = read_in_child([archive], MANIFEST_S).files
     (manifest,) = [file.content for file in files if PurePosixPath(file.name).name == MANIFEST]
+    if len(manifest) > MAX_MANIFEST_BYTES:
+        return []
     return [str(author["id"]) for author in json.loads(manifest)["authors"]]
 
 
