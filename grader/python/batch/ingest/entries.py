@@ -33,6 +33,7 @@ from grader.python.batch.ingest.names import (
     Reading,
     choose_systems,
     file_name,
+    is_anonymous,
     keep_anonymous,
     list_readings,
     show_name,
@@ -92,12 +93,13 @@ def list_entries(folder: Path, lab: str, roster: Sequence[Student], out: Path | 
     paths = [path for path in sorted(folder.iterdir()) if not is_hidden(path.name) and not is_same(path, out)]
     shown = Counter(map(show_name, paths))
     systems, known = choose_systems(list(shown)), students_by_alias(roster)
+    of_anonymous = is_anonymous(shown)
     entries, left_out = [], []
     for path in paths:
         name = show_name(path)
         readings = list_readings(name, systems)
-        if len(readings) > 1:
-            readings = keep_anonymous(readings, list(shown))
+        if len(readings) > 1 and of_anonymous:
+            readings = keep_anonymous(readings)
         if not readings and holds_batch(path):  # a student's folder has a course system's name, or no database
             left_out.append(f"{name} is the folder of another batch, not a hand-in: {DATABASE} is in it.")
             continue
