@@ -9,6 +9,7 @@ std::vector<Function> find_functions(const Context& context) {
     std::vector<Function> found;
     for (int i = 0; i < code.size(); ++i) {
         if (!code.is_identifier(i) || !code.at_namespace[i] || code[i + 1] != "(" || is_macro(i)) continue;
+        if (is_attribute_word(code[i]) || code[i] == "decltype") continue;
         Function function{.begin = statement_begin(code, i), .name = i, .end = code.match[i + 1] + 1};
         if (function.end == 0 || function.begin == i) continue;
         function.behind_macro = code[function.begin - 1] == ")";  // the end of a macro's arguments

@@ -12,6 +12,8 @@
 #include <chrono>
 #include <cstdint>
 #include <cstring>
+#include <deque>
+#include <mutex>
 #include <stdexcept>
 #include <vector>
 
@@ -60,10 +62,25 @@ std::vector<Kept> folders_of(const fs::path& cache) {
     return kept;
 }
 
+Descriptor open_folder(const fs::path& folder) {
+    return Descriptor(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+}
+
 /// Open and lock a folder, until it is closed. Return an empty descriptor if another process has locked it.
 Descriptor lock_folder(const fs::path& folder) {
-    Descriptor opened(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    Descriptor opened = open_folder(folder);
     return opened && flock(opened.get(), LOCK_EX | LOCK_NB) == 0 ? std::move(opened) : Descriptor();
+}
+
+/// Keep an open folder locked until this process ends, or has used many others since, so that no judge removes it.
+void keep_locked(Descriptor folder) {
+    constexpr std::size_t max_folders = 256;  // many times the programs of a stage
+    static std::mutex mutex;
+    static std::deque<Descriptor> used;
+    if (!folder || flock(folder.get(), LOCK_SH | LOCK_NB) != 0) return;
+    const std::lock_guard lock(mutex);
+    used.push_back(std::move(folder));
+    if (used.size() > max_folders) used.pop_front();
 }
 
 }  // namespace
@@ -97,6 +114,7 @@ fs::path WorkFolder::publish(const std::string& name) {
     if (error && !fs::is_directory(target))
         throw std::runtime_error(fmt::format("cannot keep {}: {}", target.string(), error.message()));
     if (!error) path_.clear();
+    keep_locked(error ? open_folder(target) : std::move(lock_));
     return target;
 }
 
@@ -106,6 +124,7 @@ std::optional<fs::path> find_cached(const fs::path& cache, const std::string& na
         std::error_code error;  // a read-only cache still works
         if (!fs::is_directory(folder, error)) return std::nullopt;
     }
+    keep_locked(open_folder(folder));
     return folder;
 }
 
@@ -121,7 +140,7 @@ void tidy(const fs::path& cache) {
     std::uintmax_t bytes = 0;
     for (const Kept& entry : kept)
         if ((bytes += bytes_in(entry.folder)) > room_bytes && entry.used < now - longest_use)
-            fs::remove_all(entry.folder, error);
+            if (const Descriptor lock = lock_folder(entry.folder)) fs::remove_all(entry.folder, error);
 }
 
 CacheLock::CacheLock(const fs::path& cache) {

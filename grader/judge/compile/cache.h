@@ -37,11 +37,11 @@ class WorkFolder {
     Descriptor lock_;  // shows tidy() that the folder is in use, even if the clock jumps
 };
 
-/// Return cache/name if it exists, and mark it as used.
+/// Return cache/name if it exists, and mark it as used. It stays locked for a while.
 std::optional<std::filesystem::path> find_cached(const std::filesystem::path& cache, const std::string& name);
 
-/// Remove the least recently used folders beyond 2 GB, and unfinished work that is a day old and that no
-/// process has locked. Most calls do nothing.
+/// Remove the least recently used folders beyond 2 GB, and unfinished work that is a day old, unless a process has
+/// locked them. Most calls do nothing.
 void tidy(const std::filesystem::path& cache);
 
 /// A lock held while something that other processes also need is built or measured, so that this is done only once.

@@ -15,10 +15,6 @@ namespace warplab::sandbox {
 namespace {
 namespace fs = std::filesystem;
 
-bool lies_in(const fs::path& path, const fs::path& folder) {
-    return std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first == folder.end();
-}
-
 /// Return the path with links and ".." resolved; empty if it does not exist.
 fs::path real(const fs::path& path) {
     std::error_code error;
@@ -157,6 +153,10 @@ CompilerPlaces nvcc_places(const fs::path& found) {
     for (const char* folder : {"bin", "nvvm", "include", "lib64", "lib", "targets"})
         add(places.folders, toolkit / folder);
     return places;
+}
+
+bool lies_in(const fs::path& path, const fs::path& folder) {
+    return std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first == folder.end();
 }
 
 std::vector<fs::path> helper_places(const std::vector<std::string>& programs) {

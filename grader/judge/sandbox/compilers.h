@@ -18,6 +18,9 @@ CompilerPlaces gcc_places(const std::filesystem::path& found);
 /// Ask the nvcc that `found` starts for its toolkit's bin, nvvm, include, lib64, lib and targets.
 CompilerPlaces nvcc_places(const std::filesystem::path& found);
 
+/// Return whether the path is the folder or lies in it, by its name alone.
+bool lies_in(const std::filesystem::path& path, const std::filesystem::path& folder);
+
 /// Return the folders of programs that the judge starts by name, such as nm.
 std::vector<std::filesystem::path> helper_places(const std::vector<std::string>& programs);
 

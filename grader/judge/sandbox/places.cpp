@@ -26,6 +26,25 @@ const char* search_path() {
     return path && *path ? path : "/usr/local/bin:/usr/bin:/bin";
 }
 
+std::string find_visible_search_path() {
+    std::vector<fs::path> visible = tool_folders();
+    for (const fs::path& folder : system_folders()) visible.push_back(folder);
+    visible.push_back("/usr");
+    std::string kept;
+    for (const std::string& folder : split(search_path())) {
+        const auto is_shown = [&](const fs::path& place) { return lies_in(folder, place) || lies_in(place, folder); };
+        if (std::ranges::any_of(visible, is_shown)) kept += (kept.empty() ? "" : ":") + folder;
+    }
+    return kept;
+}
+
+/// Return the folders of the search path of which a sandbox shows at least a part. The others have no programs there,
+/// but their names may contain those of people and projects.
+const std::string& visible_search_path() {
+    static const std::string found = find_visible_search_path();
+    return found;
+}
+
 void add_existing(std::vector<fs::path>& list, const fs::path& path) {
     std::error_code error;
     if (!path.empty() && path != "/" && fs::exists(path, error) && std::ranges::find(list, path) == list.end())
@@ -120,9 +139,11 @@ std::vector<fs::path> driver_folders() {
     return folders;
 }
 
-std::vector<std::string> clean_environment(bool gpu, bool only, const std::vector<std::string>& more) {
+std::vector<std::string> clean_environment(SandboxLevel level, bool gpu, bool only,
+                                           const std::vector<std::string>& more) {
     std::vector<std::string> environment = more;  // first, because if a name occurs twice, the first value wins
-    environment.insert(environment.end(), {std::string("PATH=") + search_path(), "HOME=/tmp", "LANG=C.UTF-8"});
+    const std::string path = level == SandboxLevel::none ? search_path() : visible_search_path();
+    environment.insert(environment.end(), {"PATH=" + path, "HOME=/tmp", "LANG=C.UTF-8"});
     std::string libraries;
     if (const char* own_libraries = std::getenv("LD_LIBRARY_PATH"))
         libraries = own_libraries;  // a cluster's compiler needs it

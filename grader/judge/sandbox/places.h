@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "grader/judge/sandbox/compilers.h"
+#include "grader/judge/sandbox/process.h"
 
 namespace warplab::sandbox {
 
@@ -38,7 +39,8 @@ std::vector<std::filesystem::path> driver_folders();
 
 /// Return `more`, then PATH, HOME, LANG, LD_LIBRARY_PATH, WARPLAB_THREADS and, for a program on the GPU,
 /// CUDA_VISIBLE_DEVICES. A program that sees `only` one GPU needs CUDA_VISIBLE_DEVICES only for a part of a GPU
-/// (MIG-…). If a name occurs twice, the value in `more` wins.
-std::vector<std::string> clean_environment(bool gpu, bool only, const std::vector<std::string>& more);
+/// (MIG-…). If a name occurs twice, the value in `more` wins. In a sandbox, PATH has only folders that it shows.
+std::vector<std::string> clean_environment(SandboxLevel level, bool gpu, bool only,
+                                           const std::vector<std::string>& more);
 
 }  // namespace warplab::sandbox

@@ -211,7 +211,7 @@ void Process::State::start(const Words& argv, const Policy& policy, const std::v
     sandbox::Launch launch;
     launch.argv = argv;
     const bool one_gpu = policy.gpu_node && level != SandboxLevel::none;
-    launch.environment = sandbox::clean_environment(policy.gpu, one_gpu, environment);
+    launch.environment = sandbox::clean_environment(level, policy.gpu, one_gpu, environment);
     launch.working_directory = working_directory.string();
     launch.limits = sandbox::resource_limits(limits);
     if (budget) launch.limits.emplace_back(RLIMIT_CPU, static_cast<rlim_t>(budget->cpu_left_s()) + 1);

@@ -20,6 +20,7 @@ from grader.python.common.schema_types import defined_by, words_of
 from grader.python.journal.sweep import Sweep  # noqa: F401  (a record's type)
 
 MOST_BYTES = 256 << 20  # many times the size of a term's journal
+MAX_SKIPPED = 100  # invalid lines; a killed judge leaves at most one
 # Lines of a reference solution with the markers and the text of the starter.
 STARTER_MARK = re.compile(r"^[ \t]*//@.*\n", re.MULTILINE)
 
@@ -91,6 +92,9 @@ def read_records(file: Path, lab: str) -> Records:
             add_record(records, line, lab)
         except (ValueError, TypeError, RecursionError) as error:
             records.skipped.append(f"{file.name}, line {number}, is skipped: {error}")
+        if len(records.skipped) == MAX_SKIPPED:
+            records.skipped.append(f"{file.name} is not read beyond line {number}, because too many lines are invalid.")
+            break
     return records
 
 

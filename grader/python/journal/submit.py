@@ -50,6 +50,7 @@ SCHEMA = 1
 MAX_SOURCE_BYTES = 1_000_000
 MAX_REPORT_BYTES = 10_000_000
 MAX_RECORDS_BYTES = 100_000_000  # read for the journal
+MAX_MORE_BYTES = 10_000  # white space that an editor may add to a starter, besides carriage returns
 MAX_JOURNAL_BYTES = 10_000_000  # per packed file; the batch rejects larger ones
 MAX_NAME = 200  # characters of the archive's name; file systems allow 255, and course systems add text to it
 CODE = {".cu", ".cuh", ".h", ".hpp", ".c", ".cc", ".cpp", ".cxx"}
@@ -199,7 +200,10 @@ def read_regular(file: Path, max_bytes: int) -> bytes:
 
 
 def same_text(content: bytes, other: bytes) -> bool:
-    """Return whether two texts are equal except for white space at line ends."""
+    """Return whether two texts are equal except for white space at line ends. One that is far longer is not: its lines
+    could take all memory."""
+    if len(content) > 2 * len(other) + MAX_MORE_BYTES:
+        return False
     return [line.rstrip() for line in content.splitlines()] == [line.rstrip() for line in other.splitlines()]
 
 

@@ -80,6 +80,8 @@ TEST(Callees, CodeThatNvccAcceptsIsAccepted) {
              kernel + "void run(float* x) { auto chosen = k; chosen<<<1, 32>>>(x); }",
              kernel + "struct Run { void k(float*) {} void all(float* x) { this->k(x); } };",
              kernel + "class Run { void k() { ::k<<<1, 32>>>(x); } void all() { k(); } float* x; };",
+             "__global__ void __attribute__((used)) k(int* x) { *x = 0; __attribute__((unused)) int y = 1; }",
+             "__global__ void alignas(4) k(int* x) { *x = 0; alignas(8) int y[2] = {}; *x = y[0]; }",
              "#include <cuda/barrier>\n__global__ void init(int* x) { *x = 0; }\n"
              "__device__ void f(cuda::barrier<cuda::thread_scope_block>& b) { init(&b, 32); }"})
         EXPECT_THAT(problem_of(source), IsEmpty()) << source;

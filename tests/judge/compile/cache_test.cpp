@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <optional>
 
 namespace warplab::compilation {
@@ -28,6 +30,25 @@ TEST(Cache, WorkInProgressStaysIfTheClockJumps) {
     EXPECT_FALSE(fs::exists(left));
     work.reset();
     EXPECT_TRUE(fs::is_empty(cache / "work"));
+    fs::remove_all(cache);
+}
+
+TEST(Cache, FoldersInUseStayIfTheClockJumps) {
+    const fs::path cache = fs::path(testing::TempDir()) / "cache_in_use";
+    fs::remove_all(cache);
+    WorkFolder work(cache);
+    const fs::path published = work.publish("published"), found = cache / "found", unused = cache / "unused";
+    for (const fs::path& folder : {found, unused}) fs::create_directory(folder);
+    ASSERT_TRUE(find_cached(cache, "found"));
+    for (const fs::path& folder : {published, found, unused}) {
+        std::ofstream(folder / "program") << "x";
+        fs::resize_file(folder / "program", std::uintmax_t{3} << 30);  // takes no room
+        fs::last_write_time(folder, fs::file_time_type::clock::now() - std::chrono::hours(2));
+    }
+    tidy_surely(cache);
+    EXPECT_TRUE(fs::exists(published));
+    EXPECT_TRUE(fs::exists(found));
+    EXPECT_FALSE(fs::exists(unused));
     fs::remove_all(cache);
 }
 

@@ -331,6 +331,12 @@ TEST_P(EveryLevel, EnvironmentIsCleared) {
     EXPECT_EQ(run({"environment", "HOME"}).output, "/tmp\n");
     const auto command = std::vector<std::string>{mischief().string(), "environment", "COLOUR"};
     EXPECT_EQ(run_to_end(command, policy, {"COLOUR=blue"}).output, "blue\n");
+    const std::string path = std::getenv("PATH");
+    setenv("PATH", ("/opt/ada/secret-project/bin:" + path).c_str(), 1);
+    const std::string seen = run({"environment", "PATH"}).output;
+    EXPECT_THAT(seen, HasSubstr("/usr/bin"));
+    EXPECT_EQ(seen.find("ada") != std::string::npos, !sandboxed());
+    setenv("PATH", path.c_str(), 1);
 }
 
 TEST_P(EveryLevel, ThreadsOfThePolicyOverrideTheCallersEnvironment) {

@@ -252,6 +252,7 @@ def test_without_the_option_the_last_roster_is_used(course: Course) -> None:
         ("id,email\na1,x@y\na2,X@Y\n", "roster.csv:3: X@Y is also in line 2, but must belong to one student."),
         ("PK\3\4 a zip", "is a spreadsheet. Save it as CSV"),
         ("i\0d\0\n\0a\0l\0001\0\n\0", "probably UTF-16. Save the file as CSV"),
+        ("id,name\nal1,Ada\nbo2,B\0b\n", "roster.csv: Line 3 has a NUL character, which no text contains."),
         ("id,submitted\nal1,9999-12-31T23:59-23:00\n", "'9999-12-31T23:59-23:00' is not between the years 2000"),
         ("id,submitted\nal1,0026-11-21T10:00Z\n", "roster.csv:2: '0026-11-21T10:00Z' is not between the years 2000"),
     ],

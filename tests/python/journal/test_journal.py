@@ -14,7 +14,7 @@ import pytest
 
 from grader.python.journal.journal import find_pictures, render
 from grader.python.journal.optimisations import Journal, Row, compare, read_journal
-from grader.python.journal.records import read_records
+from grader.python.journal.records import MAX_SKIPPED, read_records
 from tests.python.journal import journals
 from tests.python.journal.journals import LAB, SOURCE, elsewhere, inspection, report, source, sweep, whole, write_course
 from tests.python.pages import HOSTILE, Reader, make_hostile
@@ -385,6 +385,14 @@ def test_a_line_cut_in_the_middle_of_a_character_is_skipped(tmp_path: Path) -> N
         stream.write('{"schema": 1, "kind": "sour", "text": "ü'.encode()[:-1])
     records = read_records(folder / "records.jsonl", LAB)
     assert (len(records.entries), len(records.skipped)) == (1, 1)
+
+
+def test_a_file_of_invalid_lines_is_not_read_to_its_end(tmp_path: Path) -> None:
+    file = write_course(tmp_path, [report(1, "01_serial", "a", 0.1)]) / "records.jsonl"
+    file.write_text(file.read_text() + "x\n" * 1000)
+    records = read_records(file, LAB)
+    assert len(records.entries) == 1 and len(records.skipped) == MAX_SKIPPED + 1
+    assert "is not read beyond line" in records.skipped[-1]
 
 
 def test_names_and_notes_can_be_in_any_script(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ import pytest
 
 from grader.python.common.console import UserError
 from grader.python.journal.authors import Author, parse_authors
-from grader.python.journal.submit import collect, make_archive, make_manifest, name_archive
+from grader.python.journal.submit import collect, make_archive, make_manifest, name_archive, same_text
 from tests.python import samples
 from tests.python.support import ROOT, run_module
 
@@ -158,6 +158,10 @@ def make_link(file: Path) -> None:
 def make_folder(file: Path) -> None:
     file.unlink()
     file.mkdir()
+
+
+def test_texts_differ_if_one_is_far_longer() -> None:
+    assert same_text(b"a  \r\nb\n", b"a\nb") and not same_text(b"a" + b"\n" * 1_000_000, b"a")
 
 
 BAD_FILES: list[tuple[Callable[[Path], object], str]] = [

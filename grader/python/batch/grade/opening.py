@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from grader.python.batch.grade.tree import is_copy
-from grader.python.batch.ingest.archive import MANIFEST, RefusedError, is_archive, is_folder
+from grader.python.batch.ingest.archive import MANIFEST, MAX_MANIFEST_BYTES, RefusedError, is_archive, is_folder
 from grader.python.batch.ingest.contents import pick_journal_files, pick_stages, show_own_path, show_path
 from grader.python.batch.ingest.names import file_name
 from grader.python.batch.ingest.notes import make_note
@@ -24,6 +24,7 @@ from grader.python.common.units import name_some, plural
 
 MAX_WORDS = 500
 MAX_KIT = 10**6  # the number of a students' kit
+MAX_STAGES = 100  # that a manifest names
 MAX_REFUSED = 3  # unreadable parts of a hand-in that the notes name
 UNFINISHED = (
     "empty",
@@ -135,7 +136,7 @@ def find_released(files: Sequence[File], settings: Settings) -> Released | None:
     """Return the student's kit by the manifest of `make submit`; None if there is no such manifest. The ids of its
     stages are today's, even if the kit is older."""
     for file in files:
-        if PurePosixPath(file.name).name != MANIFEST:
+        if PurePosixPath(file.name).name != MANIFEST or len(file.content) > MAX_MANIFEST_BYTES:
             continue
         with contextlib.suppress(ValueError, RecursionError):
             manifest = json.loads(file.content)
@@ -162,6 +163,7 @@ def is_manifest(manifest: object) -> bool:
         and isinstance(kit := manifest.get("kit"), int)
         and 0 <= kit < MAX_KIT
         and isinstance(stages := manifest.get("stages"), list)
+        and len(stages) <= MAX_STAGES
         and all(isinstance(stage, str) for stage in stages)
         and isinstance(manifest.get("lab"), str)
     )

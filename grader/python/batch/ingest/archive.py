@@ -43,6 +43,7 @@ XZ_MEMORY_BYTES = 128_000_000
 NO_ZIP_TIME = (1980, 1, 1, 0, 0, 0)  # the time in a zip without times
 RECORDS = "records.jsonl"  # a journal's measurements
 MANIFEST = "manifest.json"  # written by `make submit`
+MAX_MANIFEST_BYTES = 1_000_000  # it is parsed without a limit of time
 ZIP_END_BYTES = 70_000  # the end of a zip, which holds the directory's end and a comment of maximum length
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tbz", ".tar.xz", ".txz")
 BUILD = "build"  # a folder of a kit; students do not write in it

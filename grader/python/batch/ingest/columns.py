@@ -8,6 +8,7 @@ import re
 import unicodedata
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from grader.python.batch.ingest.called import compose
 from grader.python.batch.ingest.worksheet import IDENTIFIER, PARTICIPANT, to_english
@@ -118,6 +119,7 @@ def is_running_number(identifier: Identifier) -> bool:
     return is_own_number(identifier) and len(identifier[1]) <= MAX_RUNNING_DIGITS
 
 
+@lru_cache(maxsize=1000)  # it is called for every cell
 def plain_title(title: str) -> str:
     """Return the letters of a column's title in lower case; an empty string for any assignment of Canvas."""
     return "" if ASSIGNMENT.fullmatch(title.strip()) else re.sub(r"[^a-z]", "", title.casefold())
@@ -135,7 +137,10 @@ def read_rows(text: str, in_english: bool = True) -> list[tuple[int, list[str]]]
     Students type some cells of a course system's table, so a cell may be as long as the file.
     """
     if "\0" in text:
-        raise UserError("This is not UTF-8 text, but probably UTF-16. Save the file as CSV (UTF-8).")
+        if "\0" in text.partition("\n")[0]:
+            raise UserError("This is not UTF-8 text, but probably UTF-16. Save the file as CSV (UTF-8).")
+        line = text.count("\n", 0, text.index("\0")) + 1
+        raise UserError(f"Line {line} has a NUL character, which no text contains. Export the file again.")
     csv.field_size_limit(max(len(text), csv.field_size_limit()))
     text = text.removeprefix("\ufeff")
     separator = separator_of(text)

@@ -19,13 +19,21 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
-from grader.python.batch.ingest.archive import MANIFEST, is_archive, is_folder, is_hidden, kind_of_file
+from grader.python.batch.ingest.archive import (
+    MANIFEST,
+    MAX_MANIFEST_BYTES,
+    is_archive,
+    is_folder,
+    is_hidden,
+    kind_of_file,
+)
 from grader.python.batch.ingest.folders import DATABASE, holds_batch, open_below
 from grader.python.batch.ingest.names import (
     SUBMITTED,
     Reading,
     choose_systems,
     file_name,
+    is_anonymous,
     keep_anonymous,
     list_readings,
     show_name,
@@ -85,12 +93,13 @@ def list_entries(folder: Path, lab: str, roster: Sequence[Student], out: Path | 
     paths = [path for path in sorted(folder.iterdir()) if not is_hidden(path.name) and not is_same(path, out)]
     shown = Counter(map(show_name, paths))
     systems, known = choose_systems(list(shown)), students_by_alias(roster)
+    of_anonymous = is_anonymous(shown)
     entries, left_out = [], []
     for path in paths:
         name = show_name(path)
         readings = list_readings(name, systems)
-        if len(readings) > 1:
-            readings = keep_anonymous(readings, list(shown))
+        if len(readings) > 1 and of_anonymous:
+            readings = keep_anonymous(readings)
         if not readings and holds_batch(path):  # a student's folder has a course system's name, or no database
             left_out.append(f"{name} is the folder of another batch, not a hand-in: {DATABASE} is in it.")
             continue
@@ -149,6 +158,8 @@ def read_ids(archive: Path) -> list[str]:
     """Return the authors' ids in the manifest of an archive of `make submit`. Raises any exception."""
     files = read_in_child([archive], MANIFEST_S).files
     (manifest,) = [file.content for file in files if PurePosixPath(file.name).name == MANIFEST]
+    if len(manifest) > MAX_MANIFEST_BYTES:
+        return []
     return [str(author["id"]) for author in json.loads(manifest)["authors"]]
 
 

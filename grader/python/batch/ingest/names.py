@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -102,13 +102,15 @@ def choose_systems(names: Sequence[str]) -> Sequence[System]:
     return [system for system in SYSTEMS if all(map(system, names))] or SYSTEMS
 
 
-def keep_anonymous(readings: list[Reading], names: Sequence[str]) -> list[Reading]:
-    """Return the anonymous readings of a name, if any, and if the download is of an anonymous assignment: one of its
-    `names` has no other reading."""
-    anonymous = [reading for reading in readings if reading.id.startswith(ANONYMOUS_ID)]
-    others = ([reading.id for reading in read_canvas(name)] for name in names)
-    is_anonymous = any(ids and all(identifier.startswith(ANONYMOUS_ID) for identifier in ids) for ids in others)
-    return anonymous if anonymous and is_anonymous else readings
+def keep_anonymous(readings: list[Reading]) -> list[Reading]:
+    """Return the anonymous readings of a name, or all if there are none."""
+    return [reading for reading in readings if reading.id.startswith(ANONYMOUS_ID)] or readings
+
+
+def is_anonymous(names: Iterable[str]) -> bool:
+    """Return whether a download is of an anonymous assignment: one of its names has no other reading."""
+    ids = ([reading.id for reading in read_canvas(name)] for name in names)
+    return any(of_name and all(each.startswith(ANONYMOUS_ID) for each in of_name) for of_name in ids)
 
 
 def list_readings(name: str, systems: Sequence[System] = SYSTEMS) -> list[Reading]:

@@ -144,15 +144,14 @@ def exchange(process: subprocess.Popen[bytes], question: bytes) -> bytes:
 
 def parse(data: bytes) -> Contents:
     """Parse the output of the process. Raises OSError if the reader itself failed."""
-    header, _, rest = data.partition(b"\n")
-    listed = json.loads(header)
+    at = data.index(b"\n") + 1
+    listed = json.loads(data[:at])
     if listed["error"]:
         raise OSError(listed["error"])
     contents = Contents([], [(name, RefusedError(*why)) for name, *why in listed["refused"]], listed["is_empty"])
     contents.ignored = listed["ignored"]
-    at = 0
-    for name, size, time_s, places in listed["files"]:
-        contents.files.append(File(name, rest[at : at + size], time_s, tuple(places)))
+    for name, size, time_s, places in listed["files"]:  # no copy of all bytes: there may be hundreds of MB
+        contents.files.append(File(name, data[at : at + size], time_s, tuple(places)))
         at += size
     return contents
 

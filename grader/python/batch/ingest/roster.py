@@ -233,7 +233,7 @@ def warn_of_unused_ids(file: Path, header: Sequence[str], lines: Sequence[Sequen
 def warn_of_invisible(place: str, student: Student) -> None:
     """Print the ids with invisible characters, because they look equal to those of hand-ins but differ."""
     for alias in sorted(student.aliases):
-        if any(unicodedata.category(character) in UNPRINTABLE for character in alias):
+        if not alias.isprintable() and any(unicodedata.category(character) in UNPRINTABLE for character in alias):
             say_error(
                 f"{place}: the id {alias!a} has invisible characters, perhaps copied from a web page. Type the "
                 "id again, because hand-ins without these characters do not belong to it."

@@ -10,31 +10,39 @@ from pathlib import Path
 from grader.python.batch.ingest.archive import is_hidden
 from grader.python.batch.ingest.folders import list_parts
 
+BUSY_SHARE = 10  # examining the entries takes at most one tenth of the time
+
 State = tuple[tuple[str, int, float], ...]  # an entry's state: the name, size in bytes and time of each file
 
 
 class Settling:
-    """The time for which each entry of a folder has been seen unchanged. File dates do not count, because an
-    upload may set them. `clock`: returns seconds."""
+    """The time for which each entry of a folder has been seen unchanged, until the last look. File dates do not count,
+    because an upload may set them. `clock`: returns seconds."""
 
     def __init__(self, folder: Path, clock: Callable[[], float] = time.monotonic):
         self.folder, self.clock = folder, clock
         self.seen: dict[Path, tuple[State, float]] = {}
+        self.looked_s, self.next_s = clock(), -math.inf
 
     def look(self) -> bool:
-        """Examine all entries, and return whether one of them is new, changed or gone. Raises OSError."""
-        before, self.seen = self.seen, {}
+        """Examine all entries, and return whether one of them is new, changed or gone. After a look that took long,
+        because a student handed in very many files, the next ones do nothing for a while. Raises OSError."""
+        begin_s = self.clock()
+        if begin_s < self.next_s:
+            return False
+        before, self.seen, self.looked_s = self.seen, {}, begin_s
         for path in self.folder.iterdir():
             if not is_hidden(path.name):
                 state = read_state(path)
                 known = before.get(path)
                 self.seen[path] = known if known and known[0] == state else (state, self.clock())
+        self.next_s = self.clock() + BUSY_SHARE * (self.clock() - begin_s)
         return self.seen != before
 
     def unchanged_s(self, entries: Iterable[Path]) -> float:
-        """Return for how many seconds all these entries have been unchanged; 0 if one has not been seen."""
+        """Return for how many seconds all these entries were seen unchanged; 0 if one has not been seen."""
         since = [self.seen[path][1] if path in self.seen else math.inf for path in entries]
-        return max(0.0, self.clock() - max(since, default=math.inf))
+        return max(0.0, self.looked_s - max(since, default=math.inf))
 
 
 def read_state(path: Path) -> State:

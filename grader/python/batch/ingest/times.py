@@ -65,6 +65,8 @@ def read_time(text: str) -> datetime | None:
 def read_worksheet_time(text: str) -> str:
     """Convert a hand-in's time in Moodle's worksheet to ISO 8601 without a zone; return '' if there is none, or if it
     is not in English."""
+    if not text:
+        return ""
     try:
         time = datetime.strptime(text, WORKSHEET_TIME)
     except ValueError:

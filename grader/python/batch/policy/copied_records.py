@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from hashlib import blake2b
+from itertools import islice
 from pathlib import Path
 
 from grader.python.batch.ingest.archive import RECORDS
@@ -15,6 +16,7 @@ from grader.python.batch.store.rows import Row
 EXAMPLE = "the published example"
 SHARE = 0.5  # minimum share of records that are another journal's
 MAX_OWNERS = 20  # owners of a record that are compared
+MAX_RECORDS = 20_000  # of a journal; a term's has far fewer
 
 
 def find_copied_records(rows: Iterable[Row], folder: Path, example: Path) -> list[tuple[str, str]]:
@@ -47,9 +49,10 @@ def are_unrelated(row: Row, other: Row) -> bool:
 
 
 def read_records(file: Path) -> set[bytes]:
-    """Return a digest of each line."""
+    """Return a digest of each line, up to MAX_RECORDS."""
     try:
         with file.open("rb") as lines:
-            return {blake2b(line.strip(), digest_size=12).digest() for line in lines if line.strip()}
+            read = islice(lines, MAX_RECORDS)
+            return {blake2b(line.strip(), digest_size=12).digest() for line in read if line.strip()}
     except OSError:
         return set()

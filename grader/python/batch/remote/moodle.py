@@ -10,6 +10,7 @@ from __future__ import annotations
 import html
 import os
 import shutil
+from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any
@@ -131,21 +132,29 @@ def pull(moodle: Moodle, folder: Path) -> Pulled:
     longer has are removed. Raises UserError, OSError."""
     (listed,) = moodle.call("mod_assign_get_submissions", assignmentids=[moodle.assignment])["assignments"]
     handed_in: dict[int, Mapping[str, Any]] = {}
-    pulled, expected, missing = Pulled(len(moodle.users)), {}, []
+    pulled, expected, missing = Pulled(len(moodle.users)), dict[Path, Mapping[str, Any]](), []
     teams = list_teams(moodle) if moodle.of_teams else {}
-    known = {alias_key(word) for user in moodle.users for word in (id_of(user), user.get("email") or "")}
+    ids = ids_of(moodle.users)
+    known = {alias_key(word) for user in moodle.users for word in (ids[user["id"]], user.get("email") or "")}
+    is_complete = True
     for submission in listed["submissions"]:
-        if moodle.of_teams and submission["userid"]:
-            continue  # Moodle's note that a member took part; the group's submission has the files and the time
-        members = teams.get(submission["groupid"], []) if moodle.of_teams else members_of(moodle, submission)
-        if submission["status"] not in NOT_HANDED_IN:
-            handed_in |= {user["id"]: submission for user in members}
-        for file in list_files(submission):
-            path = "/".join(filter(None, (file["filepath"].strip("/"), file["filename"])))
-            if moodle.of_teams and not members:
-                missing.append(f"{path} of the group {submission['groupid']}, whose members Moodle does not list")
-            for team in folders_of(members, known) if members else ():
-                expected[Path(team) / plain_path(path)] = file
+        try:
+            with reading_answers():
+                if moodle.of_teams and submission["userid"]:
+                    continue  # Moodle's note that a member took part; the group's submission has the files and the time
+                members = teams.get(submission["groupid"], []) if moodle.of_teams else members_of(moodle, submission)
+                if submission["status"] not in NOT_HANDED_IN:
+                    handed_in |= {user["id"]: submission for user in members}
+                files = {plain_path(path_of(file)): file for file in list_files(submission)}
+        except UserError:
+            is_complete = False
+            continue
+        if moodle.of_teams and not members:
+            missing += [
+                f"{path} of the group {submission['groupid']}, whose members Moodle does not list" for path in files
+            ]
+        for team in folders_of(members, ids, known) if members else ():
+            expected |= {Path(team) / path: file for path, file in files.items()}
     begin(folder, write_roster(moodle, handed_in))
     pulled.files = len(expected)
     for path, file in expected.items():
@@ -157,8 +166,12 @@ def pull(moodle: Moodle, folder: Path) -> Pulled:
             raise
         except (UserError, OSError):  # for example a name that this file system does not accept
             missing.append(str(path))
-    remove_others(folder / HAND_INS, {folder / HAND_INS / path for path in expected})
-    pulled.missing, pulled.incomplete = tuple(missing), frozenset(Path(file).parts[0] for file in missing)
+    pulled.incomplete = frozenset(Path(file).parts[0] for file in missing)
+    if is_complete:
+        remove_others(folder / HAND_INS, {folder / HAND_INS / path for path in expected})
+    else:
+        missing.append("hand-ins that Moodle does not describe as documented")
+    pulled.missing = tuple(missing)
     return pulled
 
 
@@ -195,6 +208,11 @@ def list_files(submission: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [file for plugin in plugins for area in plugin.get("fileareas", []) for file in area.get("files", [])]
 
 
+def path_of(file: Mapping[str, Any]) -> str:
+    """Return a file's path in its hand-in."""
+    return "/".join(filter(None, (file["filepath"].strip("/"), file["filename"])))
+
+
 def version_of(file: Mapping[str, Any]) -> tuple[int, int]:
     """Return the size and the time of a file, in seconds since 1970: a student can replace a file under its name."""
     time = read_seconds(file["timemodified"])
@@ -207,13 +225,21 @@ def id_of(user: Mapping[str, Any]) -> str:
     return plain_name(user.get("username") or user.get("email") or f"user{user['id']}", MAX_NAME_BYTES)
 
 
-def folders_of(members: Sequence[Mapping[str, Any]], known: Set[str]) -> list[str]:
+def ids_of(users: Sequence[Mapping[str, Any]]) -> dict[int, str]:
+    """Return the users' ids in the roster, by their numbers. Users who have one address are named by their numbers:
+    otherwise, they would share a folder and a grade, and users can change their address."""
+    count = Counter(id_of(user).casefold() for user in users)
+    return {user["id"]: id_of(user) if count[id_of(user).casefold()] == 1 else f"user{user['id']}" for user in users}
+
+
+def folders_of(members: Sequence[Mapping[str, Any]], ids: Mapping[int, str], known: Set[str]) -> list[str]:
     """Return the folder of a hand-in, named as `grade` reads the names of a team; if it would be too long, or if
-    `grade` would read it as other students, a folder for each member. `known`: the keys of all students' ids."""
-    ids = sorted(map(id_of, members))
-    team = "-".join(ids)
-    is_clear = split_team(team, known) == ids and len(team.encode()) <= MAX_FOLDER_BYTES
-    return [team] if is_clear else ids
+    `grade` would read it as other students, a folder for each member. `ids`: of the course's users; `known`: the keys
+    of all students' ids."""
+    names = sorted(ids.get(member["id"]) or id_of(member) for member in members)
+    team = "-".join(names)
+    is_clear = split_team(team, known) == names and len(team.encode()) <= MAX_FOLDER_BYTES
+    return [team] if is_clear else names
 
 
 def plain_path(path: str) -> Path:
@@ -231,18 +257,20 @@ def remove_others(folder: Path, expected: set[Path]) -> None:
 
 def write_roster(moodle: Moodle, handed_in: Mapping[int, Mapping[str, Any]]) -> str:
     """Return a roster of all users of the course; one without a hand-in has no time."""
-    rows = [list(COLUMNS)]
+    rows, ids = [list(COLUMNS)], ids_of(moodle.users)
     for user in moodle.users:
         submission = handed_in.get(user["id"])
-        time = read_seconds(submission["timemodified"]) if submission else None
-        rows.append([id_of(user), user.get("fullname", ""), user.get("email") or "", show_time(time) if time else ""])
+        time = read_seconds(submission.get("timemodified")) if submission else None
+        rows.append(
+            [ids[user["id"]], user.get("fullname", ""), user.get("email") or "", show_time(time) if time else ""]
+        )
     drop_shared(rows[1:], [COLUMNS.index(name) for name in ("id", "email")])
     return write_csv(rows)
 
 
 def push(moodle: Moodle, returned: Mapping[str, Returned], send: bool) -> Pushed:
     """Return grades and feedback to the users with these user names, or only determine what would change."""
-    numbers = {id_of(user).casefold(): user["id"] for user in moodle.users}
+    numbers = {name.casefold(): number for number, name in ids_of(moodle.users).items()}
     grades, pushed = {} if moodle.of_teams else read_grades(moodle), Pushed()
     written: dict[int, tuple[Returned, str]] = {}
     for name, result in returned.items():

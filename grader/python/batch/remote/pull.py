@@ -6,7 +6,7 @@ import hashlib
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -42,25 +42,28 @@ def pull(assignment: Any, folder: Path) -> Pulled:
     submissions = try_again(lambda: list_submissions(assignment), "the list of submissions")
     begin(folder, write_roster(submissions))
     pulled, missing, incomplete = Pulled(len(submissions)), [], set()
-    expected = {
-        name_file(submission, attachment): (submission, attachment)
-        for submission in submissions
-        for attachment in submission.attachments
-    }
+    expected: dict[str, tuple[Any, Any]] = {}
+    for submission in submissions:
+        try:
+            with reading_answers():
+                expected |= {name_file(submission, each): (submission, each) for each in submission.attachments}
+        except UserError:
+            missing.append(f"the files of the user {submission.user_id}")
+            incomplete.add(str(submission.user_id))
     pulled.files = len(expected)
     for name, (submission, attachment) in expected.items():
         file = folder / HAND_INS / name
         try:
-            if file.is_file() and file.stat().st_size == attachment.size:
-                continue
             with reading_answers():
+                if file.is_file() and file.stat().st_size == attachment.size:
+                    continue
                 keep_file(file, attachment.size, lambda source=attachment: fetch(source))
             pulled.fetched += 1
         except (UserError, OSError):  # for example a name that this file system does not accept
             missing.append(name)
             incomplete.add(str(submission.user_id))
     for file in (folder / HAND_INS).iterdir():
-        if file.name not in expected:
+        if file.name not in expected and not any(f"_{user}_" in file.name for user in incomplete):
             file.unlink()
     pulled.missing, pulled.incomplete = tuple(missing), frozenset(incomplete)
     return pulled
@@ -106,9 +109,15 @@ def fetch(attachment: Any) -> bytes:
     return content
 
 
+def user_of(submission: Any) -> Mapping[str, Any]:
+    """Return what Canvas says about a student; nothing if it says nothing."""
+    user = getattr(submission, "user", None)
+    return user if isinstance(user, dict) else {}
+
+
 def name_file(submission: Any, attachment: Any) -> str:
     """Return the name that Canvas's own download gives a file."""
-    user = getattr(submission, "user", {})
+    user = user_of(submission)
     student = (
         "".join(c for c in str(user.get("sortable_name") or "").lower() if unicodedata.category(c)[0] in "LN")
         or "student"
@@ -134,7 +143,7 @@ def write_roster(submissions: Sequence[Any]) -> str:
     """Return a roster of all students of the assignment; a student without a hand-in has no time."""
     rows = [list(COLUMNS)]
     for submission in submissions:
-        user = getattr(submission, "user", {})
+        user = user_of(submission)
         login = user.get("login_id") or user.get("sis_user_id") or ""
         words = (login, user.get("name") or "", submission.user_id, user.get("email") or "")
         rows.append([*map(str, words), read_submitted(getattr(submission, "submitted_at", None))])

@@ -1,4 +1,4 @@
-"""Tests of grader/python/batch/grade/opening.py: finding the lab that a hand-in is for."""
+"""Tests of grader/python/batch/grade/opening.py: finding the lab that a hand-in is for, and its kit."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from types import SimpleNamespace
 
-from grader.python.batch.grade.opening import find_other_lab
+from grader.python.batch.grade.opening import find_other_lab, find_released
 
 
 def test_an_invalid_lab_json_of_another_lab_does_not_matter(tmp_path: Path) -> None:
@@ -19,3 +19,12 @@ def test_an_invalid_lab_json_of_another_lab_does_not_matter(tmp_path: Path) -> N
     settings = SimpleNamespace(root=tmp_path, lab="vectors")
     assert find_other_lab(["work/01_sum.cu"], settings) == "sums"
     assert find_other_lab(["work/01_blur.cu"], settings) == ""
+
+
+def test_a_manifest_of_absurd_length_is_not_used() -> None:
+    """The batch's own process reads it, without a limit of time."""
+    settings = SimpleNamespace(lab="lab", stages=("01_first",))
+    made = {"lab": "lab", "kit": 1, "stages": ["01_first"]}
+    for absurd, is_used in ({}, True), ({"stages": ["99_x"] * 200}, False), ({"warnings": [" " * 2_000_000]}, False):
+        file = SimpleNamespace(name="manifest.json", content=json.dumps(made | absurd).encode())
+        assert (find_released([file], settings) is not None) == is_used

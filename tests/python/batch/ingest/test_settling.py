@@ -21,8 +21,24 @@ def test_the_age_of_an_entry_begins_at_its_last_observed_change(tmp_path: Path) 
     (folder / "01_first.cu").write_text("")
     assert settling.look()
     clock_s = 7
+    assert not settling.look()
     assert [settling.unchanged_s(entries) for entries in ([folder], [archive], [folder, archive])] == [2, 7, 2]
     archive.unlink()
     (tmp_path / ".bo2.zip.part").touch()
     assert settling.look() and settling.unchanged_s([archive]) == 0
     assert not settling.look(), "hidden files do not count"
+
+
+def test_a_folder_of_very_many_files_is_not_examined_all_the_time(tmp_path: Path) -> None:
+    begun, pause_s = [0.0], 0.0
+
+    def clock() -> float:
+        begun[0] += 1  # each look takes some seconds
+        return begun[0] + pause_s
+
+    settling = Settling(tmp_path, clock)
+    assert not settling.look()
+    (tmp_path / "al1").mkdir()
+    assert not settling.look() and settling.unchanged_s([tmp_path / "al1"]) == 0
+    pause_s = 100
+    assert settling.look()

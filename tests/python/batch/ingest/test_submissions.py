@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.python.batch.ingest import columns, submissions
+from grader.python.batch.ingest import columns, names, submissions
 from grader.python.batch.ingest.entries import NO_SUCH_TIME
 from grader.python.batch.ingest.notes import has_kind
 from grader.python.batch.ingest.roster import read_roster
@@ -429,3 +429,14 @@ def test_the_folder_of_another_batch_is_not_a_hand_in(folder: Path) -> None:
     found, left_out = find(folder)
     assert set(found) == {"al1", "5"}  # a course system names only hand-ins
     assert left_out == ["old batch is the folder of another batch, not a hand-in: batch.sqlite is in it."]
+
+
+def test_names_are_not_compared_with_all_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A student may upload hundreds of files whose names have several readings."""
+    read: list[str] = []
+    read_canvas = names.read_canvas
+    monkeypatch.setattr(names, "read_canvas", lambda name: read.append(name) or read_canvas(name))
+    for number in range(20):
+        (tmp_path / f"malice_7013_{500000 + number}_7013_999_{number}_01_first.cu").write_text("x")
+    assert len(find_submissions(tmp_path, "lab", [])[0]) == 1
+    assert len(read) <= 20

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from grader.python.batch.policy import copied_records
 from grader.python.batch.policy.copied_records import EXAMPLE, find_copied_records
 from grader.python.batch.policy.suspicious import find_remarks
 from grader.python.batch.store.places import place_of
@@ -44,3 +47,9 @@ def test_records_that_all_journals_share_are_compared_quickly(tmp_path: Path) ->
     shared = records(*range(60)) * 20
     rows = [make_row(tmp_path, f"s{at:03}", shared) for at in range(60)]
     assert len(find_copied_records(rows, tmp_path, tmp_path / "none")) == 59
+
+
+def test_records_beyond_those_of_a_term_are_not_kept_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(copied_records, "MAX_RECORDS", 3, raising=False)
+    rows = [make_row(tmp_path, key, records(*own) + records(10, 11, 12)) for key, own in (("ada", ()), ("bob", (1, 2)))]
+    assert find_copied_records(rows, tmp_path, tmp_path / "none") == []

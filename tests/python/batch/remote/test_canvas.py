@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -116,6 +117,16 @@ def test_files_that_canvas_never_returns_are_listed(canvas: Canvas, tmp_path: Pa
     canvas.files[500_000] = b"other than Canvas says"
     assert run("pull", tmp_path / "pulled", "--canvas", canvas.url, *WHERE) == 1
     assert "Not fetched (1): lee0ann_LATE_7000_500000_lab 1.zip." in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("wrong", [{"user": None}, {"attachments": [{"id": 1}]}, {"attachments": [{}], "user": 7}])
+def test_a_wrong_answer_about_one_student_costs_no_file(canvas: Canvas, tmp_path: Path, wrong: dict[str, Any]) -> None:
+    fill(canvas, 2)
+    assert run("pull", tmp_path / "pulled", "--canvas", canvas.url, *WHERE) == 0
+    before = {file.name.partition("_")[2] for file in (tmp_path / "pulled/hand-ins").iterdir()}
+    canvas.submissions[7000] |= wrong
+    run("pull", tmp_path / "pulled", "--canvas", canvas.url, *WHERE)
+    assert {file.name.partition("_")[2] for file in (tmp_path / "pulled/hand-ins").iterdir()} == before
 
 
 def test_push_prints_the_changes_and_skips_excused_students(

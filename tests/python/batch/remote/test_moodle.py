@@ -237,6 +237,29 @@ def test_a_teacher_who_sees_no_user_names_gets_addresses(moodle: Moodle, course:
     assert run("push", course.out, "--moodle", moodle.url, *WHERE, "--send") == 0 and set(moodle.grades) == {100, 101}
 
 
+def test_students_with_one_address_share_neither_a_folder_nor_a_grade(
+    moodle: Moodle, course: Course, tmp_path: Path
+) -> None:
+    hand_in_twice(moodle)
+    moodle.users[1]["email"] = "AL1@x"
+    moodle.shows_names = False
+    run("pull", tmp_path, "--moodle", moodle.url, *WHERE)
+    course.handed_in = tmp_path / "hand-ins"
+    course.grade("--roster", tmp_path / "roster.csv")
+    assert course.statuses() == {"user100": "graded", "user101": "graded"}
+    assert run("push", course.out, "--moodle", moodle.url, *WHERE, "--send") == 0 and set(moodle.grades) == {100, 101}
+
+
+@pytest.mark.parametrize("areas", [7, [7], [{"files": [{}]}]])
+def test_a_wrong_answer_about_one_student_costs_no_file(moodle: Moodle, tmp_path: Path, areas: object) -> None:
+    hand_in_twice(moodle)
+    assert run("pull", tmp_path, "--moodle", moodle.url, *WHERE) == 0
+    moodle.submissions[0]["plugins"][1]["fileareas"] = areas
+    moodle.submissions[1]["plugins"][1]["fileareas"][0]["files"].pop()
+    run("pull", tmp_path, "--moodle", moodle.url, *WHERE)
+    assert len(list((tmp_path / "hand-ins/al1").iterdir())) == 2 and (tmp_path / "hand-ins/at2").is_dir()
+
+
 def test_a_teams_time_and_members_come_from_moodle(moodle: Moodle, tmp_path: Path) -> None:
     """Moodle keeps a submission without files for each member of a team, and puts students in no group or in several
     into the default team."""
