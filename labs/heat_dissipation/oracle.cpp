@@ -695,6 +695,7 @@ class Suspicions {
     void suspect_idle_iteration() {
         const std::size_t claimed = claimed_iterations();
         if (!one_call() || claimed < 2 || claimed >= done_ || actual_[largest_change] != 0) return;
+        if (!(threshold_of(problem_) > 0)) return;
         Mistaken right(problem_, {});
         std::vector<double> cells(sizes_.cells());
         for (std::size_t computed = 0; computed < claimed; ++computed) {
