@@ -530,6 +530,15 @@ class Explanation {
                 "If a histogram begins with values before its first aligned vector, the same number of values is "
                 "counted twice: the last ones of the last whole vector.",
                 "The values after the last whole vector begin at head + vectors * 4, not at vectors * 4."};
+        if (fits(count([&](std::size_t h, std::size_t i) {
+                const std::size_t tail = head(h) + (n - head(h)) / 4 * 4;
+                return i < tail ? 1 : i == tail ? n - tail : 0;
+            })))
+            return Mistake{
+                "tail_index",
+                "Of the values after each histogram's last whole vector of four, the first is counted for all.",
+                "Each of the threads that count these values takes a different one: values[tail + "
+                "threadIdx.x]."};
         for (const bool from_head : {true, false})
             if (fits(count([&](std::size_t h, std::size_t i) -> int {
                     const std::size_t tail = head(h) + (n - head(h)) / 4 * 4, begin = from_head ? head(h) : 0;
