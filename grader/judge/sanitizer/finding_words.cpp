@@ -476,7 +476,11 @@ std::string kernel_of(const RawFinding& f) { return clean_name(f.kernel, sizeof 
 std::string race_with_itself(const RawFinding& f) {
     constexpr auto atomic = "an atomic (atomicAdd for a sum, atomicMax for a maximum)";
     if (f.now.writes && f.before.writes)
-        return fmt::format("Many threads write one element: use {}, or let one thread do it.", atomic);
+        return fmt::format(
+            "Many threads write one element. If each has its own, the index is wrong: on which numbers of thread, "
+            "block "
+            "and loop does it depend? If not, use {}, or let one thread do it.",
+            atomic);
     const char* const barrier = barrier_between(f);
     const std::string many_threads = fmt::format("If many threads update one element, use {}.", atomic),
                       turns =

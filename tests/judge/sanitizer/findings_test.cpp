@@ -155,6 +155,7 @@ TEST(Race, OfALineWithItselfNamesBothBarriersAndTheAtomics) {
     EXPECT_TRUE(has(describe_one(finding).hint, "__syncthreads(), or __syncwarp() if threads exchange"));
     finding.now.writes = 1;
     EXPECT_TRUE(has(describe_one(finding).hint, "atomicMax for a maximum"));
+    EXPECT_TRUE(has(describe_one(finding).hint, "If each has its own, the index is wrong"));
 }
 
 TEST(Race, InGlobalMemorySaysThatABarrierIsForOneBlock) {
