@@ -33,8 +33,8 @@ bool is_explained_by(const Failure& failure, const Finding& finding) {
     if (finding.cause == cause::kept_value) return is_one_of(failure.cause, {cause::kept_state, "stale_result"});
     if (finding.note) return is_described(failure) && matters_if_wrong(finding);
     if (failure.cause == cause::kept_state && is_one_of(finding.cause, {cause::race, cause::atomic_race})) return true;
-    const bool is_counted_wrong =
-        is_one_of(failure.cause, {"block_index_forgotten", "tail_twice", "counted_twice", "partials_lost"});
+    const bool is_counted_wrong = is_one_of(failure.cause, {"block_index_forgotten", "tail_twice", "counted_twice",
+                                                            "partials_lost", "bins_lost", cause::bytes_not_elements});
     if (is_counted_wrong && finding.cause == cause::out_of_bounds) return true;
     const bool stops_threads = is_one_of(failure.cause, {cause::deadlock, cause::crash});
     if (stops_threads && finding.cause == cause::lane_mask) return true;
@@ -86,11 +86,13 @@ std::vector<std::string> settle_notes(const StageReport& report, const Evidence&
                                       const std::string& only_dataset) {
     std::vector<std::string> notes;
     for (const LimitOutcome& limit : evidence.limits)
-        if (!limit.held() && !outputs_failed(report)) notes.push_back(limit_words(limit));
+        if (!limit.held() && !outputs_failed(report))
+            notes.push_back(limit_words(limit) + " `make inspect` shows what each line costs.");
     if (report.check_mode)
         for (const Finding& found : report.check_mode->findings)
             if (is_noted(found) && !outputs_failed(report)) notes.push_back(message_of(found) + " " + found.hint);
-    if (!evidence.narrow_index.empty() && !outputs_failed(report)) notes.push_back(evidence.narrow_index);
+    for (const std::string& note : {evidence.narrow_index, evidence.idle_threads})
+        if (!note.empty() && !outputs_failed(report)) notes.push_back(note);
     if (evidence.timed.reference_does_not_compile)
         notes.push_back("The reference solution does not compile here, so the time was not compared with it.");
     if (!only_dataset.empty())
@@ -170,10 +172,16 @@ std::vector<Check> with_stories(std::vector<Check> checks, const std::vector<Fin
         Failure& failure = *check.failure;
         const auto explains = [&](const Finding& finding) { return is_explained_by(failure, finding); };
         const auto leading = std::ranges::find_if(findings, explains);
-        if (leading != findings.end())
-            failure = {leading->cause, message_of(*leading), leading->hint, failure.place, failure.hangs};
-        else if (compilation.warned_line > 0 && (is_described(failure) || failure.cause == cause::timeout))
-            failure.message += fmt::format(" The compiler warns about line {}: start there.", compilation.warned_line);
+        const std::string warned =
+            fmt::format("The compiler warns about line {}: start there.", compilation.warned_line);
+        if (leading != findings.end()) {
+            const int after = leading->line - compilation.warned_line;
+            const bool is_near = compilation.warned_line > 0 && after >= 0 && after <= 2;
+            failure = {leading->cause, message_of(*leading), is_near ? warned + " " + leading->hint : leading->hint,
+                       failure.place, failure.hangs};
+        } else if (compilation.warned_line > 0 && (is_described(failure) || failure.cause == cause::timeout)) {
+            failure.message += " " + warned;
+        }
     }
     return checks;
 }

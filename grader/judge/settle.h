@@ -30,7 +30,7 @@ struct Evidence {
     std::optional<SanitizerResult> sanitizer;
     std::vector<LimitOutcome> limits;  // the stage's limits, if the sanitizer passed
     Timed timed;
-    std::string narrow_index;  // a note
+    std::string narrow_index, idle_threads;  // notes
     std::string output;
     std::optional<Failure> error;  // an error of the judge
 };

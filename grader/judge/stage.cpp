@@ -175,7 +175,7 @@ class StageJudge {
                 run.change_to_fibers();
                 check_all(run);
             }
-            if (may_be_swapped_ && asks_about_the_gpu(request_.source)) check_on_large_gpu(run);
+            if (asks_about_the_gpu(request_.source)) check_on_other_gpus(run);
         }
         check_hidden(run);
         found_.narrow_index = note_narrow_index(skipped_datasets(), request_.source.text());
@@ -230,9 +230,16 @@ class StageJudge {
         return checks;
     }
 
-    /// If all datasets passed, check the largest one again, as on a GPU with many multiprocessors: if grid and block
-    /// are swapped, the blocks are too large there.
-    void check_on_large_gpu(StageRun& run) {
+    /// If all datasets passed, check the largest one again, as on a GPU with many multiprocessors, where the blocks are
+    /// too large if grid and block are swapped; and with one, where each thread has several elements.
+    void check_on_other_gpus(StageRun& run) {
+        constexpr unsigned of_h100 = 132;
+        if (may_be_swapped_)
+            check_on(run, of_h100, fmt::format("On a GPU with {} multiprocessors, such as an H100: ", of_h100));
+        check_on(run, 1, "On a GPU with 1 multiprocessor, where each thread has more elements: ");
+    }
+
+    void check_on(StageRun& run, unsigned multiprocessors, const std::string& where) {
         if (run.backend != Backend::cpu || verdict_of(found_.checks) != Verdict::passed) return;
         std::map<std::size_t, const Dataset*> by_bytes;
         for (const Dataset* dataset : datasets_)
@@ -240,15 +247,14 @@ class StageJudge {
                 by_bytes[Buffers::bytes_per_slot(run.generate(*dataset, dataset->seed), 0, 0)] = dataset;
         if (by_bytes.empty()) return;
         const Dataset& largest = *by_bytes.rbegin()->second;
-        constexpr unsigned of_h100 = 132;
-        const unsigned multiprocessors = std::exchange(run.multiprocessors, of_h100);
+        const unsigned usual = std::exchange(run.multiprocessors, multiprocessors);
         run.end_session();  // the program may have stored the GPU's properties
         Check check = check_one(run, largest);
-        run.multiprocessors = multiprocessors;
+        run.multiprocessors = usual;
         run.end_session();
-        if (!check.failure) return;
-        check.failure->message =
-            fmt::format("On a GPU with {} multiprocessors, such as an H100: {}", of_h100, check.failure->message);
+        const bool is_small = multiprocessors < usual;  // a grid may be too large for it, which is no mistake
+        if (!check.failure || (is_small && !check.failure->place)) return;
+        check.failure->message = where + check.failure->message;
         *std::ranges::find(found_.checks, largest.name, &Check::dataset) = check;
     }
 
@@ -284,8 +290,24 @@ class StageJudge {
             check = check_dataset(run, dataset);
         }
         if (check.verdict != Verdict::passed && !check.skipped) ahead_.cancelled = true;
+        if (run.session && found_.idle_threads.empty()) found_.idle_threads = note_idle_threads(run, dataset);
         if (!slow_ && (is_slow(check) || (check.failure && check.failure->hangs))) slow_ = check;
         return check;
+    }
+
+    /// Return a note if the last call's largest launch has far more threads than any array has elements.
+    static std::string note_idle_threads(StageRun& run, const Dataset& dataset) {
+        constexpr double many = 1 << 20, too_many = 64;
+        const LaunchSize launch = run.session->status().largest_launch;
+        if (launch.line <= 0 || launch.threads() < many || !why_not_on_this_backend(run, dataset).empty()) return "";
+        std::size_t elements = 1;
+        for (const Array& array : run.generate(dataset, dataset.seed).arrays)
+            elements = std::max(elements, array.count());
+        if (launch.threads() < too_many * static_cast<double>(elements)) return "";
+        return fmt::format(
+            "Line {} launches {} threads, although no array has more than {} elements: most threads have nothing to "
+            "do. If the grid has n blocks, divide by the threads of a block, rounded up.",
+            launch.line, format_count(static_cast<std::uint64_t>(launch.threads())), format_count(elements));
     }
 
     /// Cancel the sanitizer if the check that begins now takes long: the program may hang, and the check makes faster

@@ -297,6 +297,7 @@ struct Rules {
     };
     Factors factors = {};
     std::size_t walk = 0;  // rows of a thread; below the first of them, the row itself stands in for that above
+    int row_above = -1, row_below = 1;  // the rows, counted from the cell's own, from which neighbours are taken
     bool first_row_fixed = false, last_row_fixed = false;
 };
 
@@ -352,7 +353,9 @@ class Mistaken {
 
     double new_value(const double* here, std::size_t i, std::size_t j) const {
         const bool own_row_above = rules_.walk && i % rules_.walk;
-        const double *above = own_row_above ? here : here - pitch(), *below = here + pitch();
+        const auto apart = static_cast<std::ptrdiff_t>(pitch());
+        const double *above = own_row_above ? here : here + rules_.row_above * apart,
+                     *below = here + rules_.row_below * apart;
         const auto& k = rules_.times;
         const double direct = k[0] * above[0] + k[1] * here[-1] + k[2] * here[1] + k[3] * below[0];
         const double diagonal = k[4] * above[-1] + k[5] * above[1] + k[6] * below[-1] + k[7] * below[1];
@@ -512,6 +515,78 @@ class Strips {
     const double* c_;
 };
 
+/// How a thread walks down its rows of a tile.
+struct TileWalk {
+    int first_above = -1, below = 1;  // the row that is read, counted from the thread's first row or from this one
+    bool above_follows = false;       // the row above is assigned after this row, and so is the row below
+};
+
+/// Computes two iterations in each tile of 32 rows, of which 28 are its own, by threads with four rows each.
+class TiledRows {
+  public:
+    TiledRows(const Problem& problem, const TileWalk& walk)
+        : fields(problem), walk_(walk), c_(problem.arrays[conductivity].as<double>().data()) {}
+
+    void pass(std::size_t steps) {
+        const int rows = static_cast<int>(fields.sizes.rows);
+        for (int top = 0; top < rows; top += own) compute(top - halo, steps);
+        for (std::size_t i = 1; i <= fields.sizes.rows; ++i) {
+            double* const padded = fields.next + i * fields.pitch;
+            padded[0] = padded[fields.sizes.columns];
+            padded[fields.sizes.columns + 1] = padded[1];
+        }
+        fields.exchange();
+    }
+
+    Fields fields;
+
+  private:
+    static constexpr int halo = 2, tile = 32, own = tile - 2 * halo, of_thread = 4;
+
+    /// Compute the tile whose first row is row `top` of the cells.
+    void compute(int top, std::size_t steps) {
+        const int rows = static_cast<int>(fields.sizes.rows);
+        const std::size_t pitch = fields.pitch, columns = fields.sizes.columns;
+        std::vector<double> old(tile * pitch);
+        for (int t = 0; t < tile; ++t)
+            std::copy_n(fields.current + static_cast<std::size_t>(std::clamp(top + t, -1, rows) + 1) * pitch, pitch,
+                        &old[static_cast<std::size_t>(t) * pitch]);
+        for (std::size_t step = 0; step < steps; ++step) old = iterate(old, top);
+        for (int t = halo; t < tile - halo && top + t < rows; ++t)
+            std::copy_n(&old[static_cast<std::size_t>(t) * pitch + 1], columns,
+                        fields.next + static_cast<std::size_t>(top + t + 1) * pitch + 1);
+    }
+
+    std::vector<double> iterate(const std::vector<double>& old, int top) const {
+        const std::size_t pitch = fields.pitch, columns = fields.sizes.columns;
+        const auto row = [&](int t) { return &old[static_cast<std::size_t>(std::clamp(t, 0, tile - 1)) * pitch + 1]; };
+        std::vector<double> fresh = old;
+        for (int first = 0; first < tile; first += of_thread) {
+            const double *above = row(first + walk_.first_above), *here = row(first);
+            for (int t = first; t < first + of_thread; ++t) {
+                const double* below = row(t + walk_.below);
+                double* const to = &fresh[static_cast<std::size_t>(t) * pitch];
+                const int i = top + t;
+                const bool fixed = i < 0 || i >= static_cast<int>(fields.sizes.rows);
+                for (std::size_t j = 0; j < columns; ++j) {
+                    const double weight = fixed ? 0 : 1 - c_[static_cast<std::size_t>(i) * columns + j];
+                    const auto sides = [j](const double* of) { return (of + j)[-1] + of[j + 1]; };
+                    const double mean = direct_weight * (above[j] + below[j] + sides(here)) +
+                                        diagonal_weight * (sides(above) + sides(below));
+                    to[j + 1] = here[j] + weight * (mean - here[j]);
+                }
+                if (!fixed) to[0] = to[columns], to[columns + 1] = to[1];
+                above = walk_.above_follows ? below : here;
+                here = below;
+            }
+        }
+        return fresh;
+    }
+
+    TileWalk walk_;
+    const double* c_;
+};
+
 constexpr auto first_tiled_stage = "07";
 constexpr std::size_t max_later = 300;             // iterations beyond the last one that are tried
 constexpr std::size_t max_explained = 30'000'000;  // cells times iterations; all mistakes then take a few seconds
@@ -527,6 +602,7 @@ class Suspicions {
           actual_(situation.actual[result].as<double>()),
           done_(static_cast<std::size_t>(answer_[iterations_done])) {
         suspect_no_field();
+        suspect_idle_iteration();
         if (sizes_.cells() * std::max<std::size_t>(done_, 1) <= max_explained) suspect_all(situation.stage);
         suspect_result();
     }
@@ -551,6 +627,7 @@ class Suspicions {
         suspect_formula();
         suspect_too_large_maximum();
         if (!stage.empty() && stage < first_tiled_stage) return;
+        suspect_tile_walk();
         suspect_shuffles();
         for (const std::size_t tile : {64, 60, 32, 28, 16}) suspect_tile_edges(tile);  // 60 x 28: stage 07's own cells
     }
@@ -612,6 +689,37 @@ class Suspicions {
         suspect({"no_field", "The returned field is neither current nor next.",
                  "HeatState::field must be current or next: the pointer to which the answer was written."},
                 take_actual({field, result}));
+    }
+
+    /// An iteration that computes nothing has a largest change of 0, and ends the iterations.
+    void suspect_idle_iteration() {
+        const std::size_t claimed = claimed_iterations();
+        if (!one_call() || claimed < 2 || claimed >= done_ || actual_[largest_change] != 0) return;
+        if (!(threshold_of(problem_) > 0)) return;
+        Mistaken right(problem_, {});
+        std::vector<double> cells(sizes_.cells());
+        for (std::size_t computed = 0; computed < claimed; ++computed) {
+            if (sizes_.cells() * computed > max_explained) return;
+            right.fields.copy_cells(right.answer(), cells.data());
+            if (equals_field(cells, computed)) {
+                suspect({"lost_maximum",
+                         sentence("The code ends after {} of {} iterations, because the largest change of the last one "
+                                  "is 0: it computed nothing. The returned field is that after {}.",
+                                  claimed, done_, format_plural(computed, "iteration")),
+                         "A kernel that tests whether it has anything to do must test the change of the previous "
+                         "iteration: its own is still 0 then."},
+                        take_actual({field, result}));
+                return;
+            }
+            right.iterate();
+        }
+    }
+
+    bool equals_field(const std::vector<double>& cells, std::size_t iterations) const {
+        const auto found = std::as_const(actuals_[field]).as<double>();
+        const double bound = rounding_bound(static_cast<double>(iterations));
+        return std::equal(cells.begin(), cells.end(), found.begin(),
+                          [&](double a, double b) { return std::abs(a - b) <= bound; });
     }
 
     /// The iterations are right, but the code ends after a different iteration.
@@ -715,10 +823,7 @@ class Suspicions {
         for (; state_ < iterations; ++state_) states_->iterate();
         std::vector<double> cells(sizes_.cells());
         states_->fields.copy_cells(states_->answer(), cells.data());
-        const auto found = std::as_const(actuals_[field]).as<double>();
-        const double bound = rounding_bound(static_cast<double>(iterations));
-        return std::equal(cells.begin(), cells.end(), found.begin(),
-                          [&](double a, double b) { return std::abs(a - b) <= bound; });
+        return equals_field(cells, iterations);
     }
 
     /// The code compares or reports a value other than the largest change.
@@ -852,6 +957,15 @@ class Suspicions {
                          "When a thread walks down, the row above, this row and the row below change places: in which "
                          "order are they assigned?"},
                         {.walk = walk});
+        const std::tuple<const char*, int, int> rows[] = {{"above is the cell's own row", 0, 1},
+                                                          {"below is the cell's own row", -1, 0},
+                                                          {"above is the row below", 1, 1},
+                                                          {"below is the row above", -1, -1}};
+        for (const auto& [words, above, below] : rows)
+            suspect({"wrong_operation", sentence("In every cell's sum, the row {}.", words),
+                     "A cell has three neighbours in the row above it and three in the row below it: which row does "
+                     "each line read, for the first and for the last row of a thread?"},
+                    {.row_above = above, .row_below = below});
         suspect(
             mirror("The mirror columns of rows 0 to rows - 1 of the padded field are renewed; cells are in rows 1 to "
                    "rows."),
@@ -1034,6 +1148,31 @@ class Suspicions {
                 rules.times[other] = 1;
             }
         }
+    }
+
+    /// A thread that walks down its rows of a tile takes a wrong row for the one above or below.
+    void suspect_tile_walk() {
+        constexpr std::size_t enough = 400'000;  // cells times iterations
+        const std::size_t iterations = claimed_iterations();
+        if (!one_call() || iterations == 0 || sizes_.cells() * iterations > enough || field_is_right()) return;
+        const std::pair<const char*, TileWalk> walks[] = {
+            {"for the k-th row, it reads row y + k of the tile as the row below, and moves there", {.below = 0}},
+            {"for the k-th row, it reads row y + k + 2 of the tile as the row below, and moves there", {.below = 2}},
+            {"it begins with its own first row in place of the row above", {.first_above = 0}},
+            {"it begins with the row below its first row in place of the row above", {.first_above = 1}},
+            {"the row above gets the row below, not the thread's previous row", {.above_follows = true}}};
+        for (const auto& [words, walk] : walks)
+            suspect({"row_not_kept", sentence("A thread walks down its rows of a tile, but {}.", words),
+                     "When a thread moves down by one, its own row becomes the row above, and the row below becomes "
+                     "its own: after cell k, the row below is row y + k + 1, and the next one is y + k + 2."},
+                    [problem = problem_, walk, iterations, actuals = actuals_](std::vector<Array>& outputs) {
+                        TiledRows tiles(problem, walk);
+                        for (std::size_t done = 0; done < iterations; done += 2)
+                            tiles.pass(std::min<std::size_t>(2, iterations - done));
+                        tiles.fields.copy_cells(tiles.fields.current, outputs[field].as<double>().data());
+                        outputs[result] = actuals[result];
+                        return true;
+                    });
     }
 
     /// Lanes get the value of a wrong lane, or of its wrong column.

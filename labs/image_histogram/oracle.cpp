@@ -119,6 +119,7 @@ Problem generate_pixels(const Dataset& dataset, std::uint64_t seed, std::size_t 
 
 // --- outputs of students' mistakes ---
 
+constexpr auto first_with_fetches = "05";  // the first stage in which vectors are fetched before they are counted
 // The maximum number of pixels for which every block's share, and every place in a vector, is tried.
 constexpr std::size_t max_searched = 1 << 21, max_by_place = 1 << 28;
 const Nouns nouns{"pixels", "counted", 16, "last_pixel_lost"};
@@ -163,11 +164,26 @@ class Explanation {
     std::vector<Hypothesis> found() {
         using E = Explanation;
         if (wrong_ == 0) return {};
-        return first_fit(situation_, *this,
-                         {&E::try_kept, &E::try_bins_missing, &E::try_past_end, &E::try_one_value, &E::try_ends,
-                          &E::try_repeated, &E::try_values, &E::try_bytes, &E::try_shifts, &E::try_small_counters,
-                          &E::try_shares, &E::try_halves, &E::try_same_surplus, &E::try_overflow, &E::try_carries,
-                          &E::try_lost_counts, &E::try_surplus, &E::try_transposed_partials});
+        return first_fit(situation_, *this, {&E::try_kept,
+                                             &E::try_bins_missing,
+                                             &E::try_past_end,
+                                             &E::try_one_value,
+                                             &E::try_ends,
+                                             &E::try_repeated,
+                                             &E::try_values,
+                                             &E::try_bytes,
+                                             &E::try_starters_fetches,
+                                             &E::try_shifts,
+                                             &E::try_small_counters,
+                                             &E::try_shares,
+                                             &E::try_halves,
+                                             &E::try_same_surplus,
+                                             &E::try_overflow,
+                                             &E::try_carries,
+                                             &E::try_lost_counts,
+                                             &E::try_surplus,
+                                             &E::try_transposed_partials,
+                                             &E::try_fetches});
     }
 
   private:
@@ -450,6 +466,63 @@ class Explanation {
                 if (Guess guess = try_parts(parts, count(end, n_), period, size)) return guess;
             }
         }
+        return {};
+    }
+
+    bool may_have_fetches() const {
+        return n_ <= max_searched && total_ == n_ &&
+               (situation_.stage.empty() || situation_.stage >= first_with_fetches);
+    }
+
+    /// In each step, a thread counts two arrays of vectors, and one of them is fetched from a wrong place. Of several
+    /// grids that explain the bins, the starter's is the likeliest.
+    Guess try_starters_fetches() {
+        if (!may_have_fetches()) return {};
+        return try_fetch(vector_sums(), 2, 512 * std::max<std::size_t>(n_ / 16384, 1));
+    }
+
+    Guess try_fetches() {
+        constexpr std::size_t vector = 16, max_blocks = 64;
+        if (!may_have_fetches()) return {};
+        const std::vector<std::uint64_t> sums = vector_sums();
+        for (const std::size_t ahead : {2, 1, 4})
+            for (const std::size_t block : {512, 256, 1024, 128})
+                for (std::size_t blocks = 1; blocks <= max_blocks && blocks * block * ahead < n_ / vector; ++blocks)
+                    if (Guess guess = try_fetch(sums, ahead, blocks * block)) return guess;
+        return {};
+    }
+
+    /// Return a hash of each whole vector's bins, so that the sum of all hashes identifies the sum of all bins.
+    std::vector<std::uint64_t> vector_sums() const {
+        std::vector<std::uint64_t> sums(n_ / 16);
+        for (std::size_t i = 0; i < sums.size() * 16; ++i) sums[i / 16] += random_bits(0, 0, pixels_[i]);
+        return sums;
+    }
+
+    /// `stride`: the number of threads. Of the vectors that a thread counts in a step, the first `ahead` are array a.
+    Guess try_fetch(const std::vector<std::uint64_t>& sums, std::size_t ahead, std::size_t stride) const {
+        std::uint64_t difference = 0;
+        for (std::size_t v = 0; v < actual_.size(); ++v)
+            difference += (std::uint64_t{actual_[v]} - right_[v]) * random_bits(0, 0, v);
+        for (const bool is_second : {true, false})
+            for (std::size_t from = 0; from <= 4 * ahead; ++from) {
+                const std::size_t right_from = is_second ? ahead : 2 * ahead;
+                if (from == right_from) continue;
+                std::uint64_t sum = 0;
+                for (std::size_t v = is_second ? 0 : 2 * ahead * stride; v < sums.size(); ++v) {
+                    if ((v / stride / ahead % 2 == 1) != is_second) continue;
+                    const std::size_t fetched = std::min(v + from * stride - right_from * stride, sums.size() - 1);
+                    sum += sums[fetched] - sums[v];
+                }
+                if (sum != difference) continue;
+                return Mistake{
+                    "wrong_fetch",
+                    sentence("Of the two arrays of {} vectors that a thread counts in a step, {} is fetched from first "
+                             "+ {} * stride on, and counted as if from first + {} * stride on.",
+                             ahead, is_second ? "the second" : "the next first one", from, right_from),
+                    "An array of AHEAD vectors, `stride` apart, ends where the next one begins: compare the place of "
+                    "each fetch with that of the tally of the same array."};
+            }
         return {};
     }
 

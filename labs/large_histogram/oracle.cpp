@@ -217,7 +217,8 @@ class Explanation {
             {&E::try_nothing,   &E::try_other_one, &E::try_first_only,  &E::try_not_cleared, &E::try_bytes_reversed,
              &E::try_all_full,  &E::try_mask,      &E::try_cap_too_low, &E::try_carry,       &E::try_twice,
              &E::try_bit_shift, &E::try_ends,      &E::try_components,  &E::try_stride,      &E::try_share,
-             &E::try_window,    &E::try_shifted,   &E::try_stale,       &E::try_rows_lost,   &E::try_lost});
+             &E::try_window,    &E::try_shifted,   &E::try_rows_apart,  &E::try_stale,       &E::try_rows_lost,
+             &E::try_too_often, &E::try_lost});
     }
 
   private:
@@ -437,6 +438,10 @@ class Explanation {
                        "A bin that holds less than soft_cap, 127, takes one more."};
     }
 
+    std::string wrong_bins_hold() const {
+        return format_plural(wrong_.size(), "bin") + (wrong_.size() == 1 ? " holds" : " hold");
+    }
+
     Guess try_twice() {
         const auto counted = [&](std::uint32_t times) {
             return all_wrong([&](std::size_t b) { return counts_[b] && fits_count(times * counts_[b], actual_[b]); });
@@ -445,13 +450,13 @@ class Explanation {
             if (!counted(2) && counted(times))
                 return Mistake{
                     "counted_repeatedly",
-                    sentence("{} bins hold {} times their count. The first wrong one holds {} instead of {}: {}.",
-                             wrong_.size(), times, actual_[first_], counts_[first_], describe(first_)),
+                    sentence("{} {} times the right count. The first wrong one holds {} instead of {}: {}.",
+                             wrong_bins_hold(), times, actual_[first_], counts_[first_], describe(first_)),
                     "Exactly one block must count each value. Does each block update only its own share of the "
                     "bins?"};
         if (!counted(2)) return {};
         return Mistake{"counted_twice",
-                       sentence("{} bins hold twice their count, the first {} instead of {} in {}.", wrong_.size(),
+                       sentence("{} twice the right count, the first {} instead of {} in {}.", wrong_bins_hold(),
                                 actual_[first_], counts_[first_], describe(first_)),
                        "Do two threads or two blocks count the same value, or is it counted in shared memory and in "
                        "the histogram?"};
@@ -525,6 +530,15 @@ class Explanation {
                 "If a histogram begins with values before its first aligned vector, the same number of values is "
                 "counted twice: the last ones of the last whole vector.",
                 "The values after the last whole vector begin at head + vectors * 4, not at vectors * 4."};
+        if (fits(count([&](std::size_t h, std::size_t i) {
+                const std::size_t tail = head(h) + (n - head(h)) / 4 * 4;
+                return i < tail ? 1 : i == tail ? n - tail : 0;
+            })))
+            return Mistake{
+                "tail_index",
+                "Of the values after each histogram's last whole vector of four, the first is counted for all.",
+                "Each of the threads that count these values takes a different one: values[tail + "
+                "threadIdx.x]."};
         for (const bool from_head : {true, false})
             if (fits(count([&](std::size_t h, std::size_t i) -> int {
                     const std::size_t tail = head(h) + (n - head(h)) / 4 * 4, begin = from_head ? head(h) : 0;
@@ -692,6 +706,33 @@ class Explanation {
         return shifted && filled > 8 && moved * 4 >= wrong_.size() * 3 ? moved : 0;
     }
 
+    /// Rows are counted in the window by their number in the histogram, and stored by their number in the block's part.
+    Guess try_rows_apart() {
+        constexpr std::size_t enough = 16;
+        if (!situation_.stage.empty() && situation_.stage < first_with_window) return {};
+        for (const std::size_t split : {4, 2, 8, 16}) {
+            std::size_t moved = 0, first = 0;
+            if (!all_wrong([&](std::size_t b) {
+                    const Bin bin = place(b);
+                    const std::size_t from = bin.y / split;
+                    const std::size_t source = b - (bin.y - from) * shape_.columns;
+                    const bool is_moved = from % split == bin.y % split && counts_[source] > 0;
+                    if (!is_moved || !fits_count(counts_[source], actual_[b])) return actual_[b] == 0;
+                    if (moved++ == 0) first = b;
+                    return true;
+                }) ||
+                moved < enough)
+                continue;
+            return Mistake{"window_misplaced",
+                           sentence("Counts of row r are in row r * {0} + r % {0}: {1} bins, the first in {2}.", split,
+                                    moved, describe(first)),
+                           sentence("Row r of the histogram is row r / {} of its block: with which of the two numbers "
+                                    "does the code find a bin's row of the window?",
+                                    split)};
+        }
+        return {};
+    }
+
     Guess try_stale() {
         if (!situation_.previous) return {};
         const auto earlier = situation_.previous->arrays[bins].as<std::uint8_t>();
@@ -715,6 +756,28 @@ class Explanation {
                        "each of the blocks?"};
     }
 
+    /// Values are counted several times, by several blocks or threads. Other bins may have lost counts, for example
+    /// when another block cleared them.
+    Guess try_too_often() {
+        constexpr std::size_t enough = 8, max_split = 16;
+        if (situation_.stage.empty() || situation_.stage < first_with_shares) return {};
+        std::size_t surplus = 0, first = 0;
+        for (const std::size_t b : wrong_) {
+            if (actual_[b] <= counts_[b]) continue;
+            if (actual_[b] > max_split * counts_[b]) return {};
+            if (surplus++ == 0) first = b;
+        }
+        if (surplus < enough) return {};
+        return Mistake{
+            "counted_repeatedly",
+            sentence(
+                "{} bins hold more than their counts, and {} others less: values are counted several times. In {}.",
+                surplus, wrong_.size() - surplus, say_counted(first)),
+            "Exactly one thread of one block counts each value: for which bins is owns(bin) true in each of the "
+            "blocks, "
+            "and which values does each thread read?"};
+    }
+
     Guess try_lost() {
         std::size_t missing = 0;
         bool partly = false;  // after a lost update, the bin still has other counts
@@ -725,8 +788,9 @@ class Explanation {
         }
         if (!partly)
             return Mistake{"bins_lost",
-                           sentence("{} into which values fall are 0, and all others are right: {}.",
-                                    format_plural(wrong_.size(), "bin"), say_counted(first_)),
+                           sentence("{} into which values fall {} 0, and all others are right: {}.",
+                                    format_plural(wrong_.size(), "bin"), std::string(wrong_.size() == 1 ? "is" : "are"),
+                                    say_counted(first_)),
                            "Does a block exist for each of these bins, does it count their values, and does nothing "
                            "clear or overwrite them later?"};
         return Mistake{"lost_updates",

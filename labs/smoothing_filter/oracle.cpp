@@ -94,6 +94,7 @@ Problem generate_picture(const Dataset& dataset, std::uint64_t seed) {
 // --- outputs of students' mistakes ---
 
 constexpr std::size_t max_explained = 1 << 24;  // pixels
+constexpr auto first_with_tile = "03";          // the first stage with a tile in shared memory
 constexpr auto first_with_rows = "04";          // the first stage in which a thread computes several rows
 constexpr auto first_with_strips = "05";        // the first stage in which a thread reads its own rows
 constexpr auto first_with_vectors = "06";       // the first stage in which a thread computes several columns
@@ -119,6 +120,8 @@ class Explanation : Output<float> {
           shape_(shape_of(situation.problem)),
           weights_(weights_of(situation.problem)),
           image_(situation.problem.arrays[image].as<float>()),
+          may_have_tile_(situation.stage.empty() ||
+                         (situation.stage >= first_with_tile && situation.stage < first_with_strips)),
           may_have_rows_(situation.stage.empty() || situation.stage >= first_with_rows),
           may_have_strips_(situation.stage.empty() || situation.stage >= first_with_strips),
           may_have_vectors_(situation.stage.empty() || situation.stage >= first_with_vectors),
@@ -400,6 +403,8 @@ class Explanation : Output<float> {
         bool begins_at_0 = true;
         std::size_t ahead = 0;     // the pixels that are used lie this number of rows further down
         std::size_t held_for = 1;  // the number of rows for which the same pixels are used
+        std::size_t ring = 0;      // rows after `loaded` are not loaded: those `ring` rows before them are used
+        std::size_t loaded = 0;
     };
 
     /// The products that are in row `row` of a thread: pairs of a row of the filter and a row of the thread's pixels.
@@ -417,7 +422,8 @@ class Explanation : Output<float> {
                 if (k == 0 && window.begins_at_0) sums[y % size].clear();
                 const std::size_t last = (window.rows + size - 2) / window.held_for * window.held_for,
                                   next = (r + window.held_for - 1) / window.held_for * window.held_for;
-                const std::size_t used = std::min(next, last) + window.ahead;
+                std::size_t used = std::min(next, last) + window.ahead;
+                while (window.ring && used > window.loaded) used -= window.ring;
                 sums[y % size].emplace_back(k, used);
             }
             const auto done = static_cast<std::int64_t>(r) - static_cast<std::int64_t>(size) + 1 - window.late;
@@ -484,13 +490,53 @@ class Explanation : Output<float> {
                 if (gives_window({.rows = rows, .held_for = held_for}))
                     return wrong_pixels(
                         sentence("The same row of pixels is used {} times, and others never.", held_for));
+            if (Guess guess = try_last_rows(rows)) return guess;
             if (gives_window({.rows = rows, .begins_at_0 = false}))
                 return Mistake{"sum_not_cleared",
                                "Each row's sums still contain those of the row 5 further up, which used the same place "
                                "in the array.",
                                "A row's sums begin at 0 with row 0 of the filter: when k is 0."};
+            if (Guess guess = try_rows_skipped(rows)) return guess;
         }
         return {};
+    }
+
+    /// The last rows of a thread's pixels are never loaded into the ring.
+    Guess try_last_rows(std::size_t rows) const {
+        const std::size_t needed = rows + shape_.size - 1;
+        for (std::size_t ring = may_have_ring_ ? 4 : 0; ring > 0; --ring)
+            for (std::size_t loaded = ring; loaded < needed; ++loaded)
+                if (gives_window({.rows = rows, .ring = ring, .loaded = loaded - 1}))
+                    return wrong_pixels(
+                        sentence("Of the {} rows of pixels that a thread needs for {} rows of out, only the first {} "
+                                 "are loaded: in place of a later row, an earlier one is used.",
+                                 needed, rows, loaded));
+        return {};
+    }
+
+    /// Some rows of a thread are never added up: the results of earlier rows at the same place in the array are stored,
+    /// or what the array held before it was set.
+    Guess try_rows_skipped(std::size_t rows) const {
+        constexpr float unset = 1e30f;
+        constexpr std::size_t enough = 8;
+        const std::size_t size = shape_.size;
+        std::size_t earlier = 0, skipped = rows;
+        for (std::size_t i = first; i < actual.size(); ++i) {
+            if (!is_wrong(i)) continue;
+            const std::size_t y = i / shape_.width % rows;
+            const bool is_earlier = y >= size && fits(i, right[i - size * shape_.width]);
+            if (!is_earlier && std::abs(actual[i]) < unset) return {};
+            earlier += is_earlier;
+            if (is_earlier) skipped = std::min(skipped, y);
+        }
+        if (earlier < enough) return {};
+        return Mistake{
+            "row_never_added",
+            sentence("Row {} of a thread's {} rows of out, counted from 0, holds the results of the row {} further up, "
+                     "which used the same place in the array: its own products are never added.",
+                     skipped, rows, size),
+            "All rows of a thread from 0 to ROWS - 1 get products: for which rows does the condition in front of the "
+            "sums skip them?"};
     }
 
     // --- places in the image ---
@@ -810,7 +856,7 @@ class Explanation : Output<float> {
     // --- tiles with a part that was never loaded: exactly the pixels that read it are wrong ---
 
     Guess try_halo() {
-        const std::size_t radius = shape_.size / 2;
+        const std::size_t radius = may_have_tile_ ? shape_.size / 2 : 0;
         for (const Block block : common_shapes) {
             if (radius == 0 || block.x > shape_.width || block.y > shape_.height) continue;
             if (Guess guess = try_missing_regions(block, radius, radius)) return guess;
@@ -916,7 +962,7 @@ class Explanation : Output<float> {
     Shape shape_;
     std::vector<float> weights_;
     std::span<const float> image_;
-    bool may_have_rows_, may_have_strips_, may_have_vectors_, may_have_ring_;
+    bool may_have_tile_, may_have_rows_, may_have_strips_, may_have_vectors_, may_have_ring_;
 };
 
 class SmoothingFilter : public Oracle {

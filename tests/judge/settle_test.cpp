@@ -100,10 +100,12 @@ TEST(Settle, ARaceExplainsAnAnswerThatOnlyTheSecondCallGetsWrong) {
 }
 
 TEST(Settle, AReadOutsideExplainsElementsThatSeemToBeCountedByTheWrongBlocks) {
-    const std::vector<Check> checks = {failed_with("block_index_forgotten")};
-    EXPECT_EQ(stories(checks, {{.cause = "out_of_bounds", .line = 9, .message = "Why."}})[0].failure->cause,
-              "out_of_bounds");
-    EXPECT_EQ(stories(checks, {{.cause = "race", .line = 9}})[0].failure->cause, "block_index_forgotten");
+    for (const char* cause : {"block_index_forgotten", "bins_lost", "bytes_not_elements"}) {
+        const std::vector<Check> checks = {failed_with(cause)};
+        EXPECT_EQ(stories(checks, {{.cause = "out_of_bounds", .line = 9, .message = "Why."}})[0].failure->cause,
+                  "out_of_bounds");
+        EXPECT_EQ(stories(checks, {{.cause = "race", .line = 9}})[0].failure->cause, cause);
+    }
 }
 
 TEST(Settle, AReadOutsideExplainsBinsThatAreFullAndMaximaThatAreTooLarge) {
@@ -121,6 +123,13 @@ TEST(Settle, AWarningComesFirstIfTheCauseIsUnknown) {
     for (const std::size_t unknown : {0u, 1u})
         EXPECT_TRUE(led[unknown].failure->message.ends_with(" The compiler warns about line 3: start there."));
     EXPECT_EQ(led[2].failure->hint, "of the outputs alone");
+    for (const int line : {2, 3, 5, 6}) {
+        const auto beside =
+            with_stories(checks, {{.cause = "out_of_bounds", .line = line, .hint = "Guard it."}}, warned);
+        const bool is_near = line == 3 || line == 5;
+        EXPECT_EQ(beside[0].failure->hint,
+                  is_near ? "The compiler warns about line 3: start there. Guard it." : "Guard it.");
+    }
 }
 
 Check check_with(Verdict verdict, bool skipped = false) {

@@ -96,6 +96,15 @@ def test_a_swapped_grid_and_block_are_found_as_on_a_large_gpu(tmp_path):
     assert "are the two swapped?" in failure["hint"]
 
 
+def test_a_loop_that_keeps_only_its_last_value_is_found_as_on_a_small_gpu(tmp_path):
+    solution = (ROOT / "solutions/heat_dissipation/03_shared_maxdiff.cu").read_text()
+    source = tmp_path / "03_last_change_kept.cu"
+    source.write_text(solution.replace("largest = std::fmax(largest, std::fabs", "largest = (std::fabs"))
+    failure = check("heat_dissipation", "03", source, tmp_path).failures()[0]
+    assert failure["cause"] == "lost_maximum"
+    assert failure["message"].startswith("On a GPU with 1 multiprocessor, where each thread has more elements: ")
+
+
 def test_an_int_that_counts_elements_is_noted_where_a_skipped_dataset_exceeds_it(tmp_path):
     source = tmp_path / "vector_add.cu"
     for index, noted in (

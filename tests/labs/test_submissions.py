@@ -163,6 +163,16 @@ def test_elements_that_are_computed_twice_are_noted(tmp_path: Path) -> None:
     assert "another thread has already written" in note and "gridDim.x * blockDim.x?" in note
 
 
+@pytest.mark.skipif(BACKEND != "cpu", reason="only the CPU backend knows the line of a launch")
+def test_threads_without_work_are_noted(tmp_path: Path) -> None:
+    source = tmp_path / "01_n_blocks.cu"
+    solution = (ROOT / "solutions/vector_add/01_one_thread_per_element.cu").read_text()
+    source.write_text(solution.replace("(n + BLOCK - 1) / BLOCK;", "n;"))
+    judged = check("vector_add", "01", source, tmp_path, "--dataset", "readable")
+    assert judged.status == 0
+    assert any("launches 25,600,000 threads" in note for note in judged.stage["notes"])
+
+
 def test_a_starter_is_recognised_with_the_file_next_to_it(tmp_path: Path) -> None:
     starter = ROOT / "starter/vector_add/01_one_thread_per_element.cu"
     source = tmp_path / starter.name

@@ -11,7 +11,8 @@ bool only_counts(const Stream& code, int open) {
     static const Words others("( [ { -> & *");
     int parts = 0, step = open;
     for (int i = open + 1; i < code.match[open]; ++i) {
-        if (others.has(code[i]) && (parts > 0 || code[i] == "{")) return false;
+        const bool begins_lambda = code[i] == "{" && (code[i - 1] == ")" || code[i - 1] == "]");
+        if (others.has(code[i]) && (parts > 0 || begins_lambda)) return false;
         if (code[i] == ";") ++parts, step = i;
     }
     return parts == 2 && step + 1 < code.match[open];

@@ -143,6 +143,9 @@ cudaError_t copy(const char* function, void* to, size_t to_pitch, const void* fr
                  size_t height, cudaMemcpyKind kind, int line, Queue queue = {}) {
     if (width == 0 || height == 0) return cudaSuccess;
     Recorded recorded(function, line, queue.stream, queue.host_waits);
+    if (observer && height == 1 && observer->is_exchanged(to, from, width))
+        observer->wrong(FindingKind::copy_direction, line, function,
+                        "the source has never been written, but the destination has");
     note_written(function, line, to, to_pitch, width, height);
     if (const BadPointer bad = find_bad_pointer(to, "cudaMemcpyToSymbol"); !bad.why.empty())
         return refuse(function, line, "the destination " + bad.why, bad.kind);

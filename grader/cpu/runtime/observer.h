@@ -45,6 +45,8 @@ class Observer {
     /// A copy or a fill wrote the memory. Return false if a constant input of the lab begins there.
     virtual bool memory_written(void*, std::size_t) { return true; }
     virtual void memory_read(const void*, std::size_t) {}
+    /// Return whether the source of a copy on the device was never written, and the destination was.
+    virtual bool is_exchanged(const void* /*to*/, const void* /*from*/, std::size_t) { return false; }
     virtual void handle_begins(const void* /*stream_or_event*/, const CreatedBy&) {}
     virtual void handle_ends(const void* /*stream_or_event*/) {}
     virtual void shared_begins(void* begin, const SharedDeclaration& variable) = 0;

@@ -217,6 +217,7 @@ class Sanitizer final : public Observer {
     void memory_renewed(void* begin, std::size_t bytes) override;
     bool memory_written(void* begin, std::size_t bytes) override;
     void memory_read(const void* begin, std::size_t bytes) override;
+    bool is_exchanged(const void* to, const void* from, std::size_t bytes) override;
     void shared_begins(void* begin, const SharedDeclaration& variable) override;
     std::size_t bytes_left(const void* address) override;
     std::size_t vector_bytes_left(const void* address) override;
@@ -337,6 +338,7 @@ class Sanitizer final : public Observer {
     const Object* nearest(std::uintptr_t address) const;
     bool is_argument(const Object& object) const;
     const Object* beyond_shared(std::uintptr_t address);
+    bool has_host_argument_near(std::uintptr_t address);
     const Object* passed_beside(const Object* object, const Touch& touch) const;
     const Object* meant(const Object* object, const Touch& touch);
     const Object* nearest_shared(std::uintptr_t address) const;
@@ -622,6 +624,20 @@ void Sanitizer::memory_read(const void* begin, std::size_t bytes) {
     look_for_unfinished_copies(*object, number(begin), bytes, false);
     mark_bytes(*object, number(begin), bytes, &Bytes::read);
     mark_copied(*object, number(begin), bytes, AccessKind::plain_read);
+}
+
+bool Sanitizer::is_exchanged(const void* to, const void* from, std::size_t bytes) {
+    const auto has_data = [&](const Object& object, std::uintptr_t begin) {
+        const std::size_t first = begin / word_bytes - object.begin / word_bytes;
+        const std::size_t end = std::min(first + (bytes + word_bytes - 1) / word_bytes, object.word_count);
+        for (std::size_t word = first; word < end; ++word)
+            if (written_of(object, word)) return true;
+        return false;
+    };
+    const Object *const target = find(device_, last_device_, number(to)), *const source =
+                                                                              find(device_, last_device_, number(from));
+    if (!target || !source || !target->histories || !source->histories || source->holds_data) return false;
+    return has_data(*target, number(to)) && !has_data(*source, number(from));
 }
 
 void Sanitizer::count_bytes(warplab::Observed& observed) const {
@@ -1197,20 +1213,25 @@ const Object* Sanitizer::nearest_shared(std::uintptr_t address) const {
     return after == shared_.begin() ? nullptr : &std::prev(after)->second;
 }
 
-/// Return the shared object after which an address in the host's memory lies, if no parameter of the kernel points near
-/// that address: the block's shared memory lies between other memory of the host.
+/// Return the shared object after which an address in the host's memory lies: the block's shared memory lies between
+/// other memory of the host.
 const Object* Sanitizer::beyond_shared(std::uintptr_t address) {
-    constexpr std::uintptr_t max_beyond = std::uintptr_t{1} << 20, max_of_host = std::uintptr_t{1} << 26;
+    constexpr std::uintptr_t max_beyond = std::uintptr_t{1} << 20;
     const Object* const object = nearest_shared(address);
-    if (!object || !grid_ || address - object->begin > max_beyond) return nullptr;
+    return object && address - object->begin <= max_beyond ? object : nullptr;
+}
+
+/// Return whether a parameter of the kernel, or a member of one, points to memory of the host near the address.
+bool Sanitizer::has_host_argument_near(std::uintptr_t address) {
+    constexpr std::uintptr_t max_of_host = std::uintptr_t{1} << 26;
     const auto* const bytes = static_cast<const char*>(grid_->closure);
     for (std::size_t at = 0; at + sizeof(std::uintptr_t) <= grid_->closure_bytes; at += sizeof(std::uintptr_t)) {
         std::uintptr_t word;
         std::memcpy(&word, bytes + at, sizeof word);
         const bool is_near = std::max(word, address) - std::min(word, address) < max_of_host;
-        if (is_near && !find(device_, last_device_, word)) return nullptr;
+        if (is_near && !find(device_, last_device_, word)) return true;
     }
-    return object;
+    return false;
 }
 
 /// Return the bytes of the word that were written, one bit each.
@@ -1360,7 +1381,9 @@ void Sanitizer::access(const Touch& touch) {
         if (may_be_unlisted_variable(reinterpret_cast<void*>(touch.address))) return;
         const Ground ground = hosts_own ? Ground::host : ground_at(touch.address);
         if (ground == Ground::host) {
-            const Object* const before = beyond_shared(touch.address);
+            const Object* before = nullptr;
+            if (!has_host_argument_near(touch.address)) before = beyond_shared(touch.address);
+            if (!before && !hosts_own && !has_host_argument_near(touch.address)) before = meant(nullptr, touch);
             record(before ? FindingKind::out_of_bounds : FindingKind::host_memory, before, touch);
         }
         if (ground == Ground::nowhere || (ground == Ground::read_only && touch.writes))

@@ -251,6 +251,9 @@ std::string subscripted_name(const std::string& line, int column) {
 }
 
 std::string remedy_for_subscript(const Diagnostic& error, const std::string& source) {
+    if (contains(error.message, "[float]") || contains(error.message, "[double]"))
+        return "An index is a whole number, and this one is a float or double: declare it as std::size_t, int or "
+               "unsigned.";
     const std::string name = subscripted_name(source_line(source, error.line), error.column);
     if (name.empty()) return "There is one [ ] too many: only a pointer or an array has an index.";
     return fmt::format(
@@ -318,6 +321,50 @@ std::string remedy_for_macro(const Diagnostic& error, const std::vector<Diagnost
                 "Line {} defines {} with a semicolon at its end, which every use of {} gets, too: remove "
                 "that semicolon.",
                 note.line, name[0], name[0]);
+    }
+    return "";
+}
+
+/// Return the header of the `for` that begins in a line, "" if none does, and what follows it there.
+std::pair<std::string, std::string> header_of_for(const std::string& line) {
+    std::size_t open = line.find("for (");
+    if (open == std::string::npos) open = line.find("for(");
+    if (open == std::string::npos || (open > 0 && is_word_character(line[open - 1]))) return {};
+    open = line.find('(', open);
+    int depth = 0;
+    for (std::size_t at = open; at < line.size(); ++at) {
+        depth += (line[at] == '(') - (line[at] == ')');
+        if (depth > 0) continue;
+        const std::size_t rest = std::min(line.find_first_not_of(" \t\r", at + 1), line.size());
+        return {line.substr(open, at - open), line.substr(rest)};
+    }
+    return {};
+}
+
+bool declares(const std::string& header, const std::string& name) {
+    const std::string first = header.substr(0, header.find(';'));
+    const std::size_t at = first.find(" " + name);
+    return at != std::string::npos && at > 1 && first.find_first_of("={(:", at) != std::string::npos &&
+           !is_word_character(first[at + 1 + name.size()]);
+}
+
+/// Return the remedy for a variable of a loop that is used after the loop's only statement; "" if it is another error.
+std::string remedy_for_ended_loop(const Diagnostic& error, const std::string& source) {
+    constexpr int max_lines = 12;
+    const auto name = quoted_parts(error.message);
+    for (int number = error.line; !name.empty() && number > std::max(0, error.line - max_lines); --number) {
+        const auto [header, rest] = header_of_for(source_line(source, number));
+        if (!declares(header, name[0])) continue;
+        if (rest.starts_with(';'))
+            return fmt::format(
+                "The ; after the ) of line {} is the whole body of that loop, whose variable {} ends with it: remove "
+                "this ;.",
+                number, name[0]);
+        if (rest.starts_with('{')) return "";
+        return fmt::format(
+            "{0} belongs to the loop of line {1}, which has ended here: without {{ }} only one statement is in the "
+            "loop. Enclose all of its body.",
+            name[0], number);
     }
     return "";
 }
@@ -397,6 +444,8 @@ std::string remedy_for(const Diagnostic& error, const std::vector<Diagnostic>& a
     if (says("‘CUDA_CHECK’ was not declared"))
         return "CUDA_CHECK is in the lab's header: #include \"labs/<lab>/lab.h\".";
     if (says("was not declared in this scope", "is undefined"))
+        if (const std::string of_loop = remedy_for_ended_loop(error, source); !of_loop.empty()) return of_loop;
+    if (says("was not declared in this scope", "is undefined"))
         return "Is the name spelled as in its declaration, and is it declared above this line?" +
                place_in_macro(notes, error);
     if (says("conflicting declaration", "redeclaration of"))
@@ -410,6 +459,12 @@ std::string remedy_for(const Diagnostic& error, const std::vector<Diagnostic>& a
              "expected declaration before ‘}’"))
         return "This line is outside every function: one of the lines above it has a } too many, or a { is missing "
                "there, so that the function ends too early.";
+    if (says("‘else’ without a previous ‘if’"))
+        return "The if before it has ended already: is there a ; directly after its condition, or are there several "
+               "statements without { }?";
+    if (says("expected unqualified-id before numeric constant"))
+        return "A number, or a macro that stands for one, is where a new variable's name should be. Several values for "
+               "one variable need parentheses, as in dim3 threads(32, 8).";
     if (says("is not captured"))
         return "A lambda can use a variable of the function around it only if it captures it: begin with [&], or with "
                "[=] for copies.";

@@ -57,6 +57,10 @@ std::vector<Hypothesis> first_fit(const Situation& situation, std::initializer_l
 // --- elements and the threads that handle them ---
 
 std::size_t Reach::times_of(std::size_t i) const {
+    if (period > 1 && rise && falls) {
+        const std::size_t at = i < begin || i >= end ? run : (i - begin) % period;
+        return at < run ? std::min({times, at / rise + 1, run - at}) : 0;
+    }
     if (slices) {
         const std::size_t begun = std::min(i / period + 1, slices), ended = i < run ? 0 : (i - run) / period + 1;
         return begun - std::min(begun, ended);
@@ -75,6 +79,12 @@ std::size_t Reach::handled(std::size_t n) const {
         std::size_t total = 0;
         for (std::size_t k = 0; k < slices && k * period < n; ++k) total += std::min(run, n - k * period);
         return total;
+    }
+    if (period > 1 && rise && falls) {
+        std::size_t rest = 0;
+        const std::size_t last = begin + all / period * period, last_end = std::min(last + run, begin + all);
+        for (std::size_t i = last; i < last_end; ++i) rest += times_of(i);
+        return all / period * times * (run + 1 - times) + rest;
     }
     if (falls) return times * (all + 1 - times);
     std::size_t sum = 0;
@@ -233,6 +243,11 @@ Guess guess_repeated(std::size_t n, const Nouns& nouns, const Fits& fits) {
             if (reached <= n && fits({.end = reached, .times = max_times, .rise = 1, .falls = true}))
                 return block_size_forgotten(sentence("Only the first {} {} are {}, most of them {} times", reached,
                                                      nouns.elements, nouns.done, max_times));
+            if (block * blocks < n &&
+                fits(
+                    {.end = n, .period = block * blocks, .run = reached, .times = max_times, .rise = 1, .falls = true}))
+                return block_size_forgotten(sentence("Of every {} {} only the first {} are {}, most of them {} times",
+                                                     block * blocks, nouns.elements, reached, nouns.done, max_times));
             if (fits({.end = n, .times = blocks, .rise = block}))
                 return Mistake{
                     "counted_too_often",
@@ -295,12 +310,27 @@ Guess guess_unwritten(std::size_t n, const Nouns& nouns, const std::function<boo
     };
     const std::size_t first = next(0, true), end = next(first, false), again = next(end, true);
     if (first == n) return {};
+    if (first == 0 && end <= 32 && end < n && again == n && gives({.begin = end, .end = n}))
+        return Mistake{"first_lost",
+                       sentence("Of {} {} the first{} not {}; all others are.", n, nouns.elements,
+                                end == 1 ? std::string(" is") : " " + format_count(end) + " are", nouns.done),
+                       "Blocks and threads are numbered from 0, as elements are: is something added to the index, or "
+                       "does a loop begin too late?"};
     if (first == 0 && end == n)
         return n > int_end ? int_overflow("No element is " + nouns.done)
                            : Mistake{"never_written",
                                      "No element is " + nouns.done + ": all have their values from before the call.",
                                      "Is the kernel launched, and does it write to the output?"};
     if (gives(prefix(first))) return name_prefix(n, first, nouns);
+    if (end < n && n - end < nouns.longest_vector && end % nouns.longest_vector == 0 && again == n &&
+        gives({.end = n, .period = n, .first = first, .run = end - first, .others = true}))
+        return Mistake{
+            "tail_lost",
+            sentence("Of the {}, numbers {} to {} are not {}; those before them are, and so {} the {} after "
+                     "the last whole vector.",
+                     nouns.elements, first, end - 1, nouns.done, std::string(n - end == 1 ? "is" : "are"), n - end),
+            "How many vectors does a block handle? Round their number up when you compute the number of "
+            "blocks: (vectors + per_block - 1) / per_block."};
     const std::size_t period = again - first, run = end - first;
     Reach written{.end = n, .period = period, .first = first, .run = run, .others = true};
     if (first >= period) written.begin = first, written.first = 0;

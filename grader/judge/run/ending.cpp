@@ -145,7 +145,9 @@ const char* hint_for_deadlock(Fault fault) {
         case Fault::hang_before_later:
             return "If the block waits for a later one: a GPU also runs only as many blocks at once as fit. End the "
                    "kernel where all blocks must meet, or launch it with cudaLaunchCooperativeKernel and use "
-                   "grid.sync(). Otherwise, look for a lock that no thread releases, or a flag that no thread sets.";
+                   "grid.sync(). Otherwise, look for a lock that no thread releases, a flag that no thread sets, or an "
+                   "atomicCAS that still expects an old value: after it fails, try again with the value that it "
+                   "returned.";
         case Fault::hang:
             return "Look for a lock that its owner does not release on every path, a flag that no thread sets, or a "
                    "cuda::barrier that expects more threads than arrive.";

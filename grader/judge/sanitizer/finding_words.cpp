@@ -95,7 +95,8 @@ Description index_beyond(const RawFinding& f, const SourceLine& source) {
     return {cause::out_of_bounds,
             fmt::format("Kernel {} uses index {} of {}, declared as {}, with indices 0 to {}: {}.", kernel_of(f),
                         f.offset, name.empty() ? "an array" : name, type, count - 1, who(f.now)),
-            "Compare the index with the array's declaration, dimension by dimension."};
+            "Compare the index with the array's declaration, dimension by dimension. If it depends on the thread: does "
+            "the condition in front of it exclude the threads whose index is too large?"};
 }
 
 /// Describe an access far from all memory. `f.offset` is the address.
@@ -128,7 +129,12 @@ bool has_row_index(const std::string& line) {
 }
 
 std::string size_hint(const RawFinding& f, const Elements& elements, const std::string& line) {
+    constexpr std::int64_t far = 64, far_bytes = 64 << 20;
     if (f.offset < 0) return "Which index is negative there, and for which thread?";
+    if (f.offset > far_bytes && f.offset / far > static_cast<std::int64_t>(f.bytes))
+        return "An index so far beyond the end was probably read from memory, or it has overflowed: is it a value from "
+               "a "
+               "place that holds none, such as the padding of a row or a place past the end of an input?";
     if (elements.is_scratch)
         return fmt::format(
             "Its size is the {} that the stage's _scratch_bytes() returns: is that enough for these sizes, "
@@ -196,6 +202,10 @@ const char* barrier_between(const RawFinding& f) {
 
 Description race(const std::vector<BufferSpec>& buffers, const RawFinding& f, bool with_atomic) {
     const std::string between = same_block(f) ? "without a barrier in between" : "and blocks run in any order";
+    const bool both_write = !with_atomic && f.before.writes && f.now.writes;
+    const std::string both_meant =
+        both_write ? "Should both threads write this element? If not, one of them has a wrong index or condition. "
+                   : "";
     const std::string hint =
         f.before.atomic && f.now.atomic && f.other_width
             ? "Both are atomic, but one of 4 and one of 8 bytes: a GPU does "
@@ -227,7 +237,7 @@ Description race(const std::vector<BufferSpec>& buffers, const RawFinding& f, bo
     return {with_atomic ? cause::atomic_race : cause::race,
             fmt::format("Race on {}: {} {} it and {} {} it, {}.", element_at(buffers, f), who(f.before),
                         verb_of(f.before), who(f.now), verb_of(f.now), between),
-            hint};
+            both_meant + hint};
 }
 
 const char* copy_hint(FindingKind kind) {
@@ -466,7 +476,11 @@ std::string kernel_of(const RawFinding& f) { return clean_name(f.kernel, sizeof 
 std::string race_with_itself(const RawFinding& f) {
     constexpr auto atomic = "an atomic (atomicAdd for a sum, atomicMax for a maximum)";
     if (f.now.writes && f.before.writes)
-        return fmt::format("Many threads write one element: use {}, or let one thread do it.", atomic);
+        return fmt::format(
+            "Many threads write one element. If each has its own, the index is wrong: on which numbers of thread, "
+            "block "
+            "and loop does it depend? If not, use {}, or let one thread do it.",
+            atomic);
     const char* const barrier = barrier_between(f);
     const std::string many_threads = fmt::format("If many threads update one element, use {}.", atomic),
                       turns =

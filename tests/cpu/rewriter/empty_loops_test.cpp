@@ -19,6 +19,8 @@ std::string warning_of_loop(const std::string& body) {
 TEST(EmptyLoops, WarnsIfALoopThatCountsHasNoBody) {
     EXPECT_THAT(warning_of_loop("int i = 3; for (; i < n; i += 32); x[i] = 1;"),
                 HasSubstr("x.cu:1:71: warning: this ; is the whole body of the loop"));
+    EXPECT_THAT(warning_of_loop("for (std::size_t i = std::size_t{blockIdx.x} * 32; i < n; ++i);"),
+                HasSubstr("whole body"));
     EXPECT_THAT(warning_of_loop("for (int i = threadIdx.x + f(n); i < n; ++i) ; { x[0] = 1; }"),
                 HasSubstr("whole body"));
 }
@@ -27,7 +29,8 @@ TEST(EmptyLoops, OtherLoopsGetNoWarning) {
     for (const std::string body :
          {"for (int i = 0; i < n; ++i) x[i] = 1;", "for (int i = 0; i < n; x[i++] = 1);",
           "int i = 0; for (; x[i]; ++i);", "for (int i = 0; i < n; f(i++));", "for (;;);", "for (int i = 0; i < n;);",
-          "while (n > 3);", "for (float* p = x; *p > 0; ++p);", "int i = 0; do ++i; while (i < n);"})
+          "while (n > 3);", "for (float* p = x; *p > 0; ++p);", "for (auto f = [](int) { return 1; }; n < 3; ++n);",
+          "int i = 0; do ++i; while (i < n);"})
         EXPECT_THAT(warning_of_loop(body), IsEmpty()) << body;
 }
 

@@ -358,6 +358,16 @@ const std::vector<InTheirWords>& mistakes_in_rewritten_lines() {
         {"ArgumentOfBarrier", with_line_4("__syncthreads(1);"), "Line 4: too many arguments in this call"},
         {"TooFewOfCopy", right_and("void f(int* p) { cudaMemcpy(p, p, 4); }"),
          "cudaMemcpy(void*, const void*, size_t, cudaMemcpyKind)’"},
+        {"LoopWithoutBody", with_line_4("for (int k = 0; k < 4; ++k);\n    out[k] = 0;"),
+         "The ; after the ) of line 4 is the whole body of that loop, whose variable k ends with it"},
+        {"LoopWithoutBraces", with_line_4("for (int k = 0; k < 4; ++k)\n    out[k] = 0;\n    out[k] = 1;"),
+         "k belongs to the loop of line 4, which has ended here"},
+        {"LoopOfOtherVariable", with_line_4("for (int k = 0; k < 4; ++k);\n    out[m] = 0;"),
+         "Is the name spelled as in its declaration"},
+        {"FloatIndex", with_line_4("float k = i; out[k] = 0;"), "An index is a whole number"},
+        {"ElseAfterSemicolon", with_line_4("if (i < n); out[i] = 0; else out[i] = 1;"), "The if before it has ended"},
+        {"ValuesWithoutParentheses", right_but("    if (n > 0)", "    dim3 block = 32, 8;\n    if (n > 0)"),
+         "Several values for one variable need parentheses"},
         {"TooFewOfShuffle", with_line_4("__shfl_down_sync(0xffffffff);"), "Line 4: no matching function", "expects 5"},
     };
     return mistakes;

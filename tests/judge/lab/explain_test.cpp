@@ -32,6 +32,7 @@ TEST(Reach, CountsTheSameElementsAsALoop) {
                            {.end = 256, .times = 4},
                            {.end = 256 + 4 - 1, .times = 4, .rise = 1, .falls = true},
                            {.end = n, .times = 3, .rise = 256},
+                           {.end = n, .period = 64, .run = 11, .times = 4, .rise = 1, .falls = true},
                            {.end = n, .period = 64, .run = 16, .slices = 64},
                            swapped_reach(n, 32)};
     for (const Reach& reach : cases) EXPECT_EQ(reach.handled(n), count_one_by_one(reach, n)) << &reach - cases;
@@ -166,6 +167,14 @@ TEST_F(OutputTest, FindsUnwrittenElements) {
     EXPECT_EQ(unwritten_where([](std::size_t i) { return i < 768; })->cause, "tail_lost");
     EXPECT_EQ(unwritten_where([](std::size_t i) { return i % 4 != 2; })->cause, "component_lost");
     EXPECT_EQ(unwritten_where([](std::size_t i) { return i % 512 < 256; })->cause, "steps_too_far");
+    EXPECT_EQ(unwritten_where([](std::size_t i) { return i > 0; })->message,
+              "Of 1,003 elements the first is not written; all others are.");
+    const Guess gap = unwritten_where([](std::size_t i) { return i < 768 || i >= 1000; });
+    EXPECT_EQ(
+        gap->message,
+        "Of the elements, numbers 768 to 999 are not written; those before them are, and so are the 3 after the last "
+        "whole vector.");
+    EXPECT_FALSE(unwritten_where([](std::size_t i) { return i < 768 || i >= 998; }));
     EXPECT_FALSE(unwritten_where([](std::size_t i) { return i % 97 < i % 5; }));
 }
 

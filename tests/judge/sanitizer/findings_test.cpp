@@ -98,6 +98,9 @@ TEST(OutOfBounds, NamesASingleElement) {
     EXPECT_TRUE(has(describe_one(finding).message, "elements -121 to -120 of out"));
     finding.offset = 1022;
     EXPECT_TRUE(has(describe_one(finding).message, "elements 255 to 256 of out"));
+    EXPECT_TRUE(has(describe_one(finding).hint, "Guard the access"));
+    finding.offset = 128 << 20;
+    EXPECT_TRUE(has(describe_one(finding).hint, "was probably read from memory"));
 }
 
 TEST(OutOfBounds, OfDynamicSharedMemoryNamesTheLaunchsArgument) {
@@ -152,6 +155,7 @@ TEST(Race, OfALineWithItselfNamesBothBarriersAndTheAtomics) {
     EXPECT_TRUE(has(describe_one(finding).hint, "__syncthreads(), or __syncwarp() if threads exchange"));
     finding.now.writes = 1;
     EXPECT_TRUE(has(describe_one(finding).hint, "atomicMax for a maximum"));
+    EXPECT_TRUE(has(describe_one(finding).hint, "If each has its own, the index is wrong"));
 }
 
 TEST(Race, InGlobalMemorySaysThatABarrierIsForOneBlock) {
@@ -159,6 +163,10 @@ TEST(Race, InGlobalMemorySaysThatABarrierIsForOneBlock) {
     finding.before.program_counter = 8;
     finding.before.writes = 1;
     EXPECT_TRUE(has(describe_one(finding).hint, "If other blocks use it too, no barrier helps"));
+    EXPECT_FALSE(has(describe_one(finding).hint, "Should both threads write"));
+    finding.now.writes = 1;
+    EXPECT_TRUE(has(describe_one(finding).hint, "Should both threads write this element?"));
+    finding.now.writes = 0;
     finding.space = static_cast<std::uint32_t>(FindingSpace::shared);
     EXPECT_TRUE(has(describe_one(finding).hint, "A barrier belongs between the two lines: __syncthreads(), or"));
 }

@@ -194,7 +194,7 @@ INSTANTIATE_TEST_SUITE_P(
                 {},
                 [](const Counts& c, std::size_t b, std::uint8_t) { return cap(2 * c[b]); },
                 "counted_twice",
-                "twice their count"},
+                "twice the right count"},
         Mistake{"OneHistogram",
                 {},
                 [](const Counts& c, std::size_t b, std::uint8_t) {
