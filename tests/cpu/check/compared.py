@@ -51,11 +51,11 @@ KINDS = {
     "out_of_bounds": "an index beyond device, shared or constant memory, or beyond one dimension of an array",
     "use_after_free": "memory that was freed",
     "uninitialised": "a read of memory that was never written",
-    "race": "two plain accesses, one of them a write, with no barrier between",
-    "atomic_race": "a plain access and an atomic, with no barrier between",
+    "race": "two plain accesses, at least one of them a write, with no barrier between them",
+    "atomic_race": "a plain access and an atomic, with no barrier between them",
     "divergent_barrier": "threads of a block at two different barriers",
-    "return_before_barrier": "threads that return before a barrier at which others wait",
-    "lane_mask": "a mask of a warp function without the calling lane, or with one that never arrives",
+    "return_before_barrier": "threads that return before a barrier at which other threads wait",
+    "lane_mask": "a warp function's mask that lacks the calling lane, or contains a lane that never arrives",
     "misaligned": "a vector at an address that is not a multiple of its size",
     "host_memory": "a kernel that uses a host pointer",
     "device_memory": "host code that uses a device pointer",
@@ -65,7 +65,7 @@ KINDS = {
     "invalid_free": "a pointer that is freed twice, or that was never allocated",
     "failed_launch": "a failed launch whose error the program did not check",
     "note": "a plain read next to atomics that is harmless: never a failure",
-    "same_value": "plain writes of one value: never a failure",
+    "same_value": "plain writes of the same value: never a failure",
     "absent_lane": "the value of a lane that does not take part in a shuffle: never a failure by itself",
     "constant_written": "a kernel's write to `__constant__` memory",
     "unset_constant": "a `__constant__` that nothing was copied to: never a failure by itself",
@@ -77,11 +77,11 @@ TURNS = (
     "lane at a place, which is then not in the same iteration for all lanes"
 )
 FIRST_BLOCKS = "Warplab counts the first 32 blocks of a grid, Nsight Compute all, with the partly filled last one"
-TIMING = "on a GPU, a few more passes are lost if warps meet at the banks, a different number in every run"
+TIMING = "on a GPU, warps that use the banks at the same time need a few more passes, a different number in every run"
 CONTENTION = "a GPU serves lanes that update one word one after the other, and counts the sector again each time"
 AGAIN = (
     "one lane per block updates eight bytes, so a request is one sector; the GPU counted 54 in 50 requests, most "
-    "likely because it repeated an update when two blocks met"
+    "likely because it repeated an update that collided with another block's"
 )
 LOOPS = (
     "each lane repeats its atomic until no other lane has changed the word; on a GPU, lanes leave this loop at "
@@ -332,7 +332,7 @@ def count_submissions(submissions: dict[str, dict]) -> str:
     silent = sum(not tools and all_ran for tools, all_ran in zip(findings, complete, strict=True))
     unknown = sum(not tools and not all_ran for tools, all_ran in zip(findings, complete, strict=True))
     ours = sum(bool(one["dataset"]) for one in run)
-    unfinished = f" In {unknown}, the tools that ran report nothing, but not all ran." if unknown else ""
+    unfinished = f" In {unknown}, no tool reports anything, but not all tools ran." if unknown else ""
     return (
         f"Of {len(run)} submissions, Warplab names the line in {ours}; compute-sanitizer names it in {same}, "
         f"reports something else in {len(run) - same - silent - unknown} and nothing in {silent}.{unfinished}"

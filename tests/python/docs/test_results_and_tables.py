@@ -314,12 +314,12 @@ def test_the_profilers_counts_are_next_to_the_times(course: Path) -> None:
         {"stage": f"lab/{stage}", "dataset": "small", "kernel": "k", "per_request": {"load_sectors": [3.5, theirs]}}
         for stage, theirs in (("01_first", 4.0), ("02_second", 1.256))
     ]
-    write(course / "tests/cpu/check/compared.json", {"machine": "NVIDIA H200, a few an H100", "counts": counts})
+    write(course / "tests/cpu/check/compared.json", {"machine": "an NVIDIA H200, or an H100", "counts": counts})
     write(course / "handouts/lab.md", "<!-- table: profile lab 01_first 02_second -->\n<!-- end -->\n")
     measure(course, report())
     assert run_module(TABLES, cwd=course).returncode == 0
     assert (course / "handouts/lab.md").read_text().replace("\u00a0", " ").splitlines()[1:-1] == [
-        "Nsight Compute's counts are for dataset small (NVIDIA H200).",
+        "Nsight Compute's counts for dataset small, on an NVIDIA H200.",
         "",
         "| Stage | Sectors per load request | Time of 1000 iterations on bench_2_24, NVIDIA H200 |",
         "| --- | --: | --: |",
