@@ -163,11 +163,11 @@ def main() -> int:
     for name in names:
         print(f"{name} …", flush=True)
         begin, ran = time.monotonic(), PARTS[name]()
-        failures += sum(len(one["found"]) for one in ran)
-        for one in ran:
-            if "skipped" in one:
-                print(f"Skipped: {one['what']}: {one['skipped']}")
-            one["found"] = one["found"][:MAX_SHOWN]
+        failures += sum(len(target["found"]) for target in ran)
+        for target in ran:
+            if "skipped" in target:
+                print(f"Skipped: {target['what']}: {target['skipped']}")
+            target["found"] = target["found"][:MAX_SHOWN]
         report[name] = {**describe_source(), "seconds": round(time.monotonic() - begin), "ran": ran}
         report = {name: report[name] for name in PARTS if name in report}
         REPORT.write_text(json.dumps(report, indent=2, ensure_ascii=False) + "\n")

@@ -69,7 +69,7 @@ class Drawing:
     def line(self, *points: float, arrow: bool = False, kind: str = "l") -> None:
         """Through points x, y, x, y, …"""
         end = ' marker-end="url(#a)"' if arrow else ""
-        self.parts.append(f'<path class="{kind}" d="M{" ".join(number(one) for one in points)}"{end}/>')
+        self.parts.append(f'<path class="{kind}" d="M{" ".join(number(value) for value in points)}"{end}/>')
 
     def cells(
         self,
@@ -113,6 +113,6 @@ def run(pictures: dict[str, Callable[[], Drawing]]) -> None:
         else:
             file.write_text(text)
             print(f"{file.name}: written")
-    for one in stale:
-        print(f"{one}: stale; run the script in this folder that draws it")
+    for path in stale:
+        print(f"{path}: stale; run the script in this folder that draws it")
     sys.exit(1 if stale else 0)

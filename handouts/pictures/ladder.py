@@ -66,16 +66,18 @@ class Ladder:
         found = {}
         scales = self.scales(dataset)
         for stage in self.stages if self.results else []:
-            for one in self.results["stages"].get(f"{self.lab}/{stage}", {}).get("measurements", []):
-                scale = 1 if one["dataset"] == dataset else scales.get((stage, one["dataset"]), 0)
-                if scale > 0 and one[key] > 0:
-                    found[stage] = one[key] / one["iterations"] / self.parts * scale
+            for measurement in self.results["stages"].get(f"{self.lab}/{stage}", {}).get("measurements", []):
+                scale = 1 if measurement["dataset"] == dataset else scales.get((stage, measurement["dataset"]), 0)
+                if scale > 0 and measurement[key] > 0:
+                    found[stage] = measurement[key] / measurement["iterations"] / self.parts * scale
         return found
 
     def peers(self, dataset: str) -> dict[str, float]:
         peers = self.results["peers"].get(self.lab, []) if self.results else []
         return {
-            one["name"]: one["median_s"] / one["iterations"] / self.parts for one in peers if one["dataset"] == dataset
+            peer["name"]: peer["median_s"] / peer["iterations"] / self.parts
+            for peer in peers
+            if peer["dataset"] == dataset
         }
 
 
@@ -159,5 +161,5 @@ def find_decades(ladder: Ladder) -> tuple[int, int]:
             ladder.measured(dataset, "bound_s"),
             ladder.peers(dataset),
         ]
-        times += [time for one in found for time in one.values()]
+        times += [time for times_by_gpu in found for time in times_by_gpu.values()]
     return math.floor(math.log10(min(times))), math.ceil(math.log10(max(times)))

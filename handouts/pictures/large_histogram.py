@@ -12,9 +12,9 @@ def draw_word() -> Drawing:
     picture = Drawing(760, 250, "Four bins share a word: an add to a full byte carries into the next bin")
 
     def word(x: float, y: float, bytes_: list[str], kinds: str) -> None:
-        for k, (one, kind) in enumerate(zip(bytes_, kinds, strict=True)):
+        for k, (text, kind) in enumerate(zip(bytes_, kinds, strict=True)):
             picture.rect(x + 62 * k, y, 62, 30, kind)
-            picture.text(x + 62 * k + 31, y + 20, one, "m c")
+            picture.text(x + 62 * k + 31, y + 20, text, "m c")
 
     picture.text(20, 28, "a word: bins 4w + 3 … 4w, the highest byte first", "b")
     word(20, 44, ["7", "0", "255", "31"], "NNBN")

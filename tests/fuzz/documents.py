@@ -82,7 +82,7 @@ def check_autolab(text: str) -> None:
     """Check that the last two lines are JSON and the others text."""
     *lines, presentation, scores = text.removesuffix("\n").split("\n")
     require_printable("\n".join(lines), "autolab's text")
-    require(not any(line.startswith("{") for line in lines), "autolab's text holds no other line of JSON")
+    require(not any(line.startswith("{") for line in lines), "autolab's text contains no other line of JSON")
     require_json(presentation, "autolab")
     require_json(scores, "autolab")
 

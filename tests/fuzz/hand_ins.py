@@ -54,7 +54,7 @@ def without_judge() -> Iterator[dict[str, dict[str, bytes]]]:
 
     def judge(picked: dict[str, bytes], submission: Submission, *others: object) -> None:
         judged[submission.key] = picked
-        next(one for one in others if isinstance(one, Graded)).status = "graded"
+        next(row for row in others if isinstance(row, Graded)).status = "graded"
 
     def run_judge(*_: object) -> tuple[int, str]:
         return 2, "No journal is rendered here."
