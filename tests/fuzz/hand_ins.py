@@ -27,7 +27,7 @@ from grader.python.batch.store.places import folder_name
 from grader.python.batch.store.rows import STATUSES, Graded, Row
 from grader.python.batch.store.settings import Settings
 from grader.python.common.labs import read_stages
-from tests.fuzz.promises import refusing, require, require_csv, require_html, require_message
+from tests.fuzz.invariants import refusing, require, require_csv, require_html, require_message
 
 ROOT = Path(__file__).resolve().parents[2]
 LAB = "vector_add"

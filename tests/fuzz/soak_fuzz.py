@@ -1,7 +1,7 @@
-"""The long form of the fuzzing: libFuzzer with clang's sanitizers on the C++ targets, atheris on Python's.
+"""Fuzz all targets for long: the C++ targets with libFuzzer and clang's sanitizers, the Python targets with atheris.
 
-Each target gets a fixed number of inputs, times FUZZ_SCALE (1). An input that breaks a promise is left in build/fuzz/:
-fix the defect, and keep the input in corpus/<target>/ or python_corpus/<target>/.
+Each target gets a fixed number of inputs, times FUZZ_SCALE (1). If an input breaks an invariant, it is left in
+build/fuzz/: fix the defect, and keep the input in corpus/<target>/ or python_corpus/<target>/.
 
     python -m tests.fuzz.soak_fuzz [TARGET…]              fuzzes and prints each target's result
     python -m tests.fuzz.soak_fuzz --keep TARGET…         also adds inputs of new coverage to the corpus
@@ -130,7 +130,7 @@ class Fuzzer:
         return read_result(f"{self.name}, {self.tool}", status, output)
 
     def broken(self, kept_before: set[Path]) -> list[dict]:
-        """Return the texts of the promises that this soak found broken."""
+        """Return the texts of the invariants that this soak found broken."""
         files = sorted(set(KEPT.glob(f"{self.name}-*.txt")) - kept_before)
         return [{"broken": file.read_text("utf-8")} for file in files]
 

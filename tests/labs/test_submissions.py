@@ -189,9 +189,9 @@ def test_wrong_submissions_are_listed(lab: str) -> None:
     assert set(listed) == {file.name for pattern in ("*.cu", "*.patch") for file in folder.glob(pattern)}
     minimum = 1 if lab in uncommitted_labs() else 6  # a skeleton has one to begin with
     assert len(listed) >= minimum, (
-        f"{lab} has {len(listed)} wrong submissions, and a lab in git needs {minimum}. Write code of a typical student "
-        f"mistake to tests/labs/{lab}/<stage>_<mistake>.cu, and list the file in wrong.json there, with the verdict and "
-        "the cause that it must get. The files of other labs are examples."
+        f"{lab} has {len(listed)} wrong submissions, and a lab in git needs {minimum}. Write a typical mistake to "
+        f"tests/labs/{lab}/<stage>_<mistake>.cu, and list the file in wrong.json there, with the verdict and the "
+        "cause that it must get. The files of other labs are examples."
     )
 
 
