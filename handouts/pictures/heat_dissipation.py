@@ -59,7 +59,7 @@ def draw_reduction() -> Drawing:
         picture.cells(left, 44, (rows, columns), size, kind)
 
     draw_phase(20, "how much every cell changed", lambda r, c: "A")
-    draw_phase(280, "first phase: a block a row", lambda r, c: "B" if c == 0 else "W")
+    draw_phase(280, "first phase: a block for each row", lambda r, c: "B" if c == 0 else "W")
     draw_phase(540, "second phase: one block", lambda r, c: "C" if r == c == 0 else "B" if c == 0 else "W")
     for row in range(rows):
         picture.line(

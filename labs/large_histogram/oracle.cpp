@@ -803,7 +803,7 @@ class LargeHistogram : public Oracle {
     Cost cost(const Problem& problem) const override {
         const Shape shape = shape_of(problem);
         const double bytes = static_cast<double>(shape.histograms * (4 * shape.n + shape.bins()));
-        return {bytes, bytes, 0, 1, "4 bytes a value and 1 a bin, of every histogram: a read and a write"};
+        return {bytes, bytes, 0, 1, "4 bytes per value (a read) and 1 byte per bin (a write), for every histogram"};
     }
 
     std::vector<Hypothesis> hypotheses(const Situation& situation) const override {
