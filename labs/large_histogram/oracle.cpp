@@ -56,7 +56,7 @@ struct Recipe {
     std::uint32_t bin(std::size_t x, std::size_t y) const { return static_cast<std::uint32_t>(y * shape.columns + x); }
 };
 
-/// A normal distribution around (x, y); values outside the histogram move to its rim.
+/// A normal distribution around (x, y); values outside the histogram move to its edge.
 std::uint32_t bell_at(const Recipe& recipe, double x, double y, double sigma_x, double sigma_y, std::size_t i) {
     const std::uint64_t bits = random_bits(recipe.seed, 0, i);
     const double radius = std::sqrt(-2 * std::log(unit(bits))), angle = 2 * std::numbers::pi * unit(bits << 23);

@@ -61,7 +61,8 @@ class Drand48 {
     std::uint64_t state_;
 };
 
-/// The input of the lab's source: each element is its left neighbour (the first of a row: the one above) plus a step.
+/// The input of the EECS 468 journal: each element is its left neighbour (the first of a row: the one above) plus a
+/// step.
 void fill_walk(const Rows& rows, const Dataset& dataset) {
     const auto spread = static_cast<double>(read_size(dataset, "spread", 2));
     const std::size_t pitch = rows.shape.pitch();

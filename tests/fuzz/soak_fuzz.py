@@ -151,7 +151,7 @@ def read_result(what: str, status: int, output: str) -> dict:
     """Parse a run's result from libFuzzer's output: coverage counts edges, `new_coverage` those beyond the corpus."""
     done = re.search(r"Done (\d+) runs in (\d+) second", output)
     covered = [int(count) for count in re.findall(r"cov: (\d+)", output)] or [0]
-    found = [] if status == 0 and done else [{"status": status, "said": output[-2000:]}]
+    found = [] if status == 0 and done else [{"status": status, "output": output[-2000:]}]
     inputs, seconds = (int(done[1]), int(done[2])) if done else (0, 0)
     rate = round(inputs / max(seconds, 1))
     coverage = {"coverage": covered[-1], "new_coverage": covered[-1] - covered[0]}
