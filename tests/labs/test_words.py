@@ -1,4 +1,4 @@
-"""No decision depends on a sentence: without all sentences of the judge and the runtime, the results are the same."""
+"""No decision depends on a sentence: after all sentences of judge and runtime are removed, the results are the same."""
 
 from __future__ import annotations
 
