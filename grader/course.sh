@@ -14,9 +14,9 @@ fi
 help_instructors() {
     cat <<'END'
 For instructors; more in grader/python/release/RELEASES.md and, for developers, CONTRIBUTING.md:
-  make demo                          build, then grade every reference solution to show that all works here
-  make kit [LABS=…] [UPTO=stage]     the students' archive, without solutions; LABS=one,other:2 shortens one,
-                                     EXERCISES=other:1 adds the find-the-bug exercises of stages that are over
+  make demo                          build, then grade every reference solution to show that everything works
+  make kit [LABS=…] [UPTO=stage]     the students' archive, without solutions; LABS=a,b:2: lab b up to stage 2,
+                                     EXERCISES=b:1 adds find-the-bug exercises up to b's stage 1
   make bug-key [LAB=…]               the answers to the exercises of make bug, with the sanitizer's findings
   make slides [LAB=…]                slides of the handouts, one HTML file for each lab, in build/slides/
   make batch LAB=… SUBMISSIONS=…     grade a folder of submissions, or a zip from Canvas or Moodle;

@@ -61,7 +61,7 @@ def check_solutions(seconds: float) -> dict:
                 status, output = run(command, WARPLAB_THREADS=str(threads))
                 checks += 1
                 if status != 0:
-                    found.append({"lab": lab, "threads": threads, "status": status, "said": output})
+                    found.append({"lab": lab, "threads": threads, "status": status, "output": output})
     what = "every stage of a lab's solutions, CPU backend"
     return {"what": what, "threads": THREADS, "labs": labs, "checks": checks, "found": found}
 
@@ -87,7 +87,7 @@ def run_thorough_tests() -> dict:
     )
     passed = re.search(r"(\d+) passed", output)
     in_cpp = run([BUILD / "tests", "--gtest_filter=CpuRuntimeOnArm.*:Samples.*:StoppingRule.*"], WARPLAB_THOROUGH="1")
-    found = [{"status": status, "said": output} for status, output in ((status, output), in_cpp) if status != 0]
+    found = [{"status": status, "output": output} for status, output in ((status, output), in_cpp) if status != 0]
     what = "wrong submissions, the sanitizer on every program and every limited stage, hostile hand-ins, Slurm, CUDA 12"
     return {"what": what, "tests": int(passed[1]) if passed else 0, "found": found}
 
@@ -129,7 +129,7 @@ def grade_batches() -> list[dict]:
     return soak()
 
 
-def go_through_moodle() -> list[dict]:
+def run_moodle_round_trip() -> list[dict]:
     from tests.python.batch.moodle.round_trip import soak
 
     return [soak()]
@@ -142,7 +142,7 @@ PARTS: dict[str, Callable[[], list[dict]]] = {
     "corpus": lambda: [check_corpus()],
     "generated": lambda: [compare_generated(PROGRAMS), find_planted(PROGRAMS // 3)],
     "batches": grade_batches,
-    "moodle": go_through_moodle,
+    "moodle": run_moodle_round_trip,
 }
 
 
@@ -165,11 +165,11 @@ def main() -> int:
     for name in names:
         print(f"{name} …", flush=True)
         begin, ran = time.monotonic(), PARTS[name]()
-        failures += sum(len(one["found"]) for one in ran)
-        for one in ran:
-            if "skipped" in one:
-                print(f"Skipped: {one['what']}: {one['skipped']}")
-            one["found"] = one["found"][:MAX_SHOWN]
+        failures += sum(len(target["found"]) for target in ran)
+        for target in ran:
+            if "skipped" in target:
+                print(f"Skipped: {target['what']}: {target['skipped']}")
+            target["found"] = target["found"][:MAX_SHOWN]
         report[name] = {**describe_source(), "seconds": round(time.monotonic() - begin), "ran": ran}
         report = {name: report[name] for name in PARTS if name in report}
         REPORT.write_text(json.dumps(report, indent=2, ensure_ascii=False) + "\n")

@@ -14,7 +14,7 @@ inline constexpr std::uint32_t magic = 0x57415250;  // "WARP"
 inline constexpr int request_fd = 3;                // in the runner: requests come from here
 inline constexpr int status_fd = 4;                 // its StatusPage
 inline constexpr int answer_fd = 5;                 // answers and findings go there
-inline constexpr int trace_fd = 6;                  // the trace, if one is ordered
+inline constexpr int trace_fd = 6;                  // the trace, if one is requested
 inline constexpr int max_sizes = 16, max_reals = 256, max_buffers = static_cast<int>(warplab::max_buffers);
 
 enum class Ask : std::uint32_t { hello = 1, prepare = 2, open = 3, run = 4, quit = 5 };
@@ -66,7 +66,7 @@ struct Answer {
     std::uint64_t scratch_bytes;  // prepare
     double event_s;               // run: between events around the calls; 0 on the CPU backend
     double wall_s;                // run
-    std::uint64_t host_bytes;     // run: most device-to-host bytes in one call
+    std::uint64_t host_bytes;     // run: maximum of device-to-host bytes in one call
     std::uint64_t launches;       // run: kernels launched
     std::int64_t leaked_bytes;    // run: device bytes allocated by the calls and not freed
     Observed observed;            // run

@@ -1,8 +1,9 @@
 """Shared drawing functions of this folder's scripts: SVG that can be read on light and dark pages.
 
-A script defines functions that make a Drawing, and ends in `run({"name": function, …})`: started, it writes each to
-name.svg beside itself; with --check it writes nothing and says which are stale. For readers who do not see a picture,
-its description is the function's docstring, or the one that the function sets, and the picture's words.
+A script defines functions that make a Drawing, and ends with `run({"name": function, …})`. It writes each picture to
+name.svg in its own folder; with --check, it writes nothing and lists the stale pictures. For readers who cannot see a
+picture, its description consists of the function's docstring, or of a text that the function sets, and of the words in
+the picture.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ STYLE = """<style>
 
 
 def number(value: float) -> str:
-    """Short: 3 or 3.5."""
+    """Format a number without needless digits: 3 or 3.5."""
     return f"{value:.1f}".removesuffix(".0")
 
 
@@ -46,7 +47,7 @@ class Drawing:
 
     def __init__(self, width: int, height: int, title: str):
         self.width, self.height, self.title = width, height, title
-        self.description = ""  # what a reader sees in it, without the words
+        self.description = ""  # of the picture, without its words
         self.parts: list[str] = []
         self.words: list[str] = []
 
@@ -62,14 +63,14 @@ class Drawing:
         self.parts.append(f'<text x="{number(x)}" y="{number(y)}"{class_}>{escape(words)}</text>')
 
     def lines(self, x: float, y: float, lines: list[str], kind: str = "") -> None:
-        """Lines of text below each other, the first at y."""
+        """Write lines of text below each other, the first at y."""
         for row, words in enumerate(lines):
             self.text(x, y + 18 * row, words, kind)
 
     def line(self, *points: float, arrow: bool = False, kind: str = "l") -> None:
-        """Through points x, y, x, y, …"""
+        """Draw a line through the points x, y, x, y, …"""
         end = ' marker-end="url(#a)"' if arrow else ""
-        self.parts.append(f'<path class="{kind}" d="M{" ".join(number(one) for one in points)}"{end}/>')
+        self.parts.append(f'<path class="{kind}" d="M{" ".join(number(value) for value in points)}"{end}/>')
 
     def cells(
         self,
@@ -80,7 +81,7 @@ class Drawing:
         kind: Callable[[int, int], str],
         words: Callable[[int, int], str] = lambda row, column: "",
     ) -> None:
-        """Rows and columns of squares; kind(row, column) "" leaves one out."""
+        """Draw rows and columns of squares. If kind(row, column) is "", omit that square."""
         for row in range(shape[0]):
             for column in range(shape[1]):
                 if not kind(row, column):
@@ -99,7 +100,7 @@ class Drawing:
 
 
 def run(pictures: dict[str, Callable[[], Drawing]]) -> None:
-    """Writes the pictures, or checks them; exits 1 when one is stale."""
+    """Write the pictures, or check them; exit with status 1 if one is stale."""
     stale = []
     for name, draw in pictures.items():
         file = Path(__file__).with_name(f"{name}.svg")
@@ -113,6 +114,6 @@ def run(pictures: dict[str, Callable[[], Drawing]]) -> None:
         else:
             file.write_text(text)
             print(f"{file.name}: written")
-    for one in stale:
-        print(f"{one}: stale; run the script in this folder that draws it")
+    for path in stale:
+        print(f"{path}: stale; run the script in this folder that draws it")
     sys.exit(1 if stale else 0)

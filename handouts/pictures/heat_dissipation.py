@@ -1,4 +1,4 @@
-"""Draws the pictures of heat dissipation: python3 handouts/pictures/heat_dissipation.py"""
+"""Draw the pictures of heat dissipation: python3 handouts/pictures/heat_dissipation.py"""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def draw_field() -> Drawing:
             word = weights.get((row, column), "G")
             picture.text(left + (column + 0.5) * size, top + (row + 0.5) * size + 4, word, "m s")
     picture.lines(20, 280, ["cell (i, j) is at (i + 1) * (columns + 2) + j + 1"], "c")
-    picture.text(20, 302, "red: what a cell's next temperature is made of", "q s")
+    picture.text(20, 302, "red: a cell and the neighbours that it depends on", "q s")
 
     def entry(y: int, colour: str, lines: list[str]) -> None:
         picture.rect(380, y - 14, 20, 20, colour, 3)
         picture.lines(412, y, lines)
 
-    entry(62, "N", ["halo rows: above and below, they stay"])
+    entry(62, "N", ["halo rows, above and below: constant"])
     entry(100, "B", ["left mirror column: the last column of cells"])
     entry(138, "C", ["right mirror column: the first column of cells"])
     picture.line(380, 168, 740, 168, kind="r")
@@ -59,7 +59,7 @@ def draw_reduction() -> Drawing:
         picture.cells(left, 44, (rows, columns), size, kind)
 
     draw_phase(20, "how much every cell changed", lambda r, c: "A")
-    draw_phase(280, "first phase: a block a row", lambda r, c: "B" if c == 0 else "W")
+    draw_phase(280, "first phase: a block for each row", lambda r, c: "B" if c == 0 else "W")
     draw_phase(540, "second phase: one block", lambda r, c: "C" if r == c == 0 else "B" if c == 0 else "W")
     for row in range(rows):
         picture.line(
@@ -67,8 +67,8 @@ def draw_reduction() -> Drawing:
         )
     picture.line(551, 44 + rows * size - 6, 551, 44 + size + 3, arrow=True)
     picture.lines(20, 202, ["rows x columns values", "in global memory"], "q s")
-    picture.lines(280, 202, ["each row's largest", "is in its first place"], "q s")
-    picture.lines(540, 202, ["the largest of all goes to", "the host: 8 bytes"], "q s")
+    picture.lines(280, 202, ["each row's maximum", "is in its first place"], "q s")
+    picture.lines(540, 202, ["the largest change goes to", "the host: 8 bytes"], "q s")
     return picture
 
 
@@ -97,10 +97,10 @@ def draw_column_walk() -> Drawing:
 
 
 def draw_blocking() -> Drawing:
-    """A tile's surroundings over two iterations."""
+    """A tile and the rings around it in two iterations."""
     tile, steps, size = 8, 2, 16
     across = tile + 2 * steps
-    picture = Drawing(760, 310, "Of the cells that were loaded, one ring less is right after every iteration")
+    picture = Drawing(760, 310, "After every iteration, one ring of the loaded cells fewer is right")
     for step in range(steps + 1):
         left = 20 + step * 245
 
@@ -113,21 +113,21 @@ def draw_blocking() -> Drawing:
         picture.text(left, 28, "loaded" if step == 0 else f"iteration {step}", "b")
         picture.cells(left, 44, (across, across), size, kind)
     picture.rect(20, 252, 18, 18, "C", 3)
-    picture.text(46, 266, "own cells: written in the end")
+    picture.text(46, 266, "own cells: written at the end")
     picture.rect(270, 252, 18, 18, "A", 3)
     picture.text(296, 266, "right, needed by the next iteration")
     picture.rect(555, 252, 18, 18, "X", 3)
     picture.text(581, 266, "a neighbour was missing")
     picture.text(
-        20, 296, "here 8 x 8 cells and 2 iterations; the blue cells belong to others, which compute them as well", "q s"
+        20, 296, "here 8 x 8 cells and 2 iterations; other blocks own the blue cells and compute them, too", "q s"
     )
     return picture
 
 
 def draw_pipeline() -> Drawing:
-    """Which row does which iteration while the rows arrive."""
+    """The iteration that each row is in, while the rows arrive one after the other."""
     steps, rows, size = 3, 9, 30
-    picture = Drawing(760, 300, "A pipeline: with every row that arrives, each iteration does one row")
+    picture = Drawing(760, 300, "A pipeline: when a row arrives, each iteration computes one row")
     picture.text(20, 28, "time: one row of the field arrives after the other", "b")
     names = ["arrives", "iteration 1", "iteration 2", "iteration 3"]
     colours = ["A", "B", "D", "C"]
@@ -172,7 +172,7 @@ def show_launches(title: str, stages: list[str], notes: list[str]) -> Drawing:
         "stage 05": [("A", "update", 100), ("", "", 10), *waits, ("A", "update", 100), ("", "", 10), *waits],
         "stage 06": [("A", "update", 100), ("", "", 10)] * 4 + [("D", "after 64: copy", 100)],
     }
-    return draw_timeline(title, "what runs on the GPU", [(stage, rows[stage]) for stage in stages], notes)
+    return draw_timeline(title, "work of the GPU", [(stage, rows[stage]) for stage in stages], notes)
 
 
 def draw_merged_mirror() -> Drawing:

@@ -1,4 +1,4 @@
-"""Draws the image histogram's pictures: python3 handouts/pictures/image_histogram.py"""
+"""Draw the image histogram's pictures: python3 handouts/pictures/image_histogram.py"""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ COLOURS = "ABCD"
 
 
 def draw_contention() -> Drawing:
-    """Threads with their pixels above, bins below, and a queue at the bin that all want."""
+    """Threads with their pixels above, bins below, and a queue at the bin that all threads need."""
     picture = Drawing(760, 260, "Left: pixels of any value, threads at different bins; right: black, all queue at one")
 
     def draw_case(left: int, words: str, values: list[int]) -> None:
@@ -28,13 +28,13 @@ def draw_contention() -> Drawing:
 
     draw_case(30, "any values", [3, 6, 0, 5, 3, 1, 7, 4])
     draw_case(420, "black", [0] * 8)
-    picture.text(30, 242, "two threads want bin 3: one waits for the other", "s")
-    picture.text(420, 242, "all want bin 0: they take turns", "s")
+    picture.text(30, 242, "two threads need bin 3: one waits for the other", "s")
+    picture.text(420, 242, "all need bin 0: they take turns", "s")
     return picture
 
 
 def draw_strides() -> Drawing:
-    """Which of four threads counts which of sixteen pixels, both ways."""
+    """Sixteen pixels and the one of four threads that counts each of them, in both orders."""
     size = 40
     picture = Drawing(760, 270, "Strided: in one step neighbouring pixels are read; contiguous: pixels far apart")
 
@@ -52,7 +52,7 @@ def draw_strides() -> Drawing:
                 picture.rect(20 + pixel * size, top + 14, size, size, "H")
 
     draw_way(34, "strided, RUN = 1", "i = t, t + threads, t + 2 * threads, …", lambda pixel: pixel % 4)
-    picture.text(20, 108, "red: what the threads read in the first step, one piece of memory", "q s")
+    picture.text(20, 108, "red: the pixels read in the first step, one piece of memory", "q s")
     draw_way(160, "contiguous, RUN = n / threads", "", lambda pixel: pixel // 4)
     picture.text(20, 234, "red: the first step touches four pieces of memory, and uses a byte of each", "q s")
     return picture
@@ -115,7 +115,7 @@ def draw_columns() -> Drawing:
 
 
 def draw_times() -> Drawing:
-    """What the stages take, for the sizes that both the source and we have."""
+    """The time of each stage, for the sizes that both the 2018 report and we measured."""
     datasets = {
         "timed_8000x8000_black": "8000 x 8000, black",
         "timed_8000x8000": "8000 x 8000, random",

@@ -1,5 +1,5 @@
-"""What a ladder's stages take, as this folder's scripts draw it: ours from handouts/results/*.json (the GPU with the
-most timings of the lab, libraries' included), the source's from labs/LAB/source.json, on a logarithmic scale.
+"""Draw the times of a lab's stages on a logarithmic scale: ours from handouts/results/*.json (of the GPU with the most
+timings of the lab, including those of libraries), and those of the lab's material from labs/LAB/source.json.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ def read_results(lab: str) -> dict[str, Any] | None:
 
 
 def seconds(figure: str) -> float | None:
-    """Of a source's figure such as "0.058 s"; None when it is no time."""
+    """Return the seconds of a figure such as "0.058 s"; None if it is not a time."""
     number, _, unit = figure.partition(" ")
     factor = {"s": 1, "ms": 1e-3, "us": 1e-6}.get(unit)
     return float(number) * factor if factor else None
 
 
 class Ladder:
-    """Seconds of an iteration, or of a part of it where the source's times are for one, by dataset and stage."""
+    """Seconds per iteration (per part of one if the material's times are for a part) by dataset and stage."""
 
     def __init__(self, lab: str, datasets: dict[str, str], column: int = 0):
         self.lab, self.datasets, self.column = lab, datasets, column
@@ -58,7 +58,7 @@ class Ladder:
         return {stage: time / self.file["iterations"] for stage, time in found.items() if time}
 
     def scales(self, dataset: str) -> dict[tuple[str, str], float]:
-        """By stage and dataset: how many times as long the whole dataset takes, where a part of it is timed."""
+        """Return the factor from the time of a timed part to that of the whole dataset, by stage and part."""
         rows = self.file["rows"]
         return {(row["stage"], row["dataset"]): row["scale"] for row in rows if row.get("part_of") == dataset}
 
@@ -66,21 +66,23 @@ class Ladder:
         found = {}
         scales = self.scales(dataset)
         for stage in self.stages if self.results else []:
-            for one in self.results["stages"].get(f"{self.lab}/{stage}", {}).get("measurements", []):
-                scale = 1 if one["dataset"] == dataset else scales.get((stage, one["dataset"]), 0)
-                if scale > 0 and one[key] > 0:
-                    found[stage] = one[key] / one["iterations"] / self.parts * scale
+            for measurement in self.results["stages"].get(f"{self.lab}/{stage}", {}).get("measurements", []):
+                scale = 1 if measurement["dataset"] == dataset else scales.get((stage, measurement["dataset"]), 0)
+                if scale > 0 and measurement[key] > 0:
+                    found[stage] = measurement[key] / measurement["iterations"] / self.parts * scale
         return found
 
     def peers(self, dataset: str) -> dict[str, float]:
         peers = self.results["peers"].get(self.lab, []) if self.results else []
         return {
-            one["name"]: one["median_s"] / one["iterations"] / self.parts for one in peers if one["dataset"] == dataset
+            peer["name"]: peer["median_s"] / peer["iterations"] / self.parts
+            for peer in peers
+            if peer["dataset"] == dataset
         }
 
 
 def draw_ladder(lab: str, datasets: dict[str, str], title: str, column: int = 0) -> Drawing:
-    """`datasets`: up to four names and what to call them. `column`: of the source's figures, the one to show."""
+    """`datasets`: at most four, with the names to show. `column`: the index of the material's figure to show."""
     ladder = Ladder(lab, datasets, column)
     picture = Drawing(760, 400, title)
     low, high = find_decades(ladder)
@@ -101,7 +103,7 @@ def draw_ladder(lab: str, datasets: dict[str, str], title: str, column: int = 0)
         picture.text(x(stage), BOTTOM + 20, stage[:2], "m")
     picture.text(LEFT, BOTTOM + 42, "stage", "q s")
 
-    said = []
+    sentences = []
     for colour, (dataset, name) in zip("BADC", datasets.items(), strict=False):
         number = "BADC".index(colour)
         row = 74 + 64 * number
@@ -110,7 +112,10 @@ def draw_ladder(lab: str, datasets: dict[str, str], title: str, column: int = 0)
         source, measured = ladder.source(dataset), ladder.measured(dataset)
         draw_line(picture, [(x(s), y(t)) for s, t in source.items()], number, 0)
         draw_line(picture, [(x(s), y(t)) for s, t in measured.items()], number, 6)
-        said += [tell_times(f"{name}, {gpu}", measured), tell_times(f"{name}, {ladder.file['machine']}", source)]
+        sentences += [
+            describe_times(f"{name}, {gpu}", measured),
+            describe_times(f"{name}, {ladder.file['machine']}", source),
+        ]
         if bound := next(iter(ladder.measured(dataset, "bound_s").values()), None):
             picture.line(LEFT, y(bound), RIGHT, y(bound), kind="r")
         for k, (peer, time) in enumerate(ladder.peers(dataset).items()):
@@ -124,12 +129,13 @@ def draw_ladder(lab: str, datasets: dict[str, str], title: str, column: int = 0)
     picture.text(580, 370, "bandwidth bound", "s")
     picture.line(556, 384, 574, 384)
     picture.text(580, 388, "a library", "s")
-    picture.description = " ".join(["Time of each stage on a logarithmic scale.", *filter(None, said)])
+    picture.description = " ".join(["Time of each stage on a logarithmic scale.", *filter(None, sentences)])
     return picture
 
 
 def draw_line(picture: Drawing, points: list[tuple[float, float]], dataset: int, corner: int) -> None:
-    """Points joined by a line: circles for ours, squares for the source's; colour, line, letter: the dataset's."""
+    """Draw points joined by a line: circles for our times, squares for the material's. The dataset determines the
+    colour, the line and the letter."""
     if len(points) > 1:
         picture.line(*(number for point in points for number in point), kind=("l", "l1", "l2", "l3")[dataset])
     for x, y in points:
@@ -137,8 +143,8 @@ def draw_line(picture: Drawing, points: list[tuple[float, float]], dataset: int,
         picture.text(x, y + 3, "abcd"[dataset], "m k")
 
 
-def tell_times(title: str, times: dict[str, float]) -> str:
-    """A sentence with the time of each stage; nothing if there is none."""
+def describe_times(title: str, times: dict[str, float]) -> str:
+    """Return a sentence with the time of each stage; empty if there is none."""
     return f"{title}: {', '.join(f'{stage[:2]} {show_time(time)}' for stage, time in times.items())}." if times else ""
 
 
@@ -150,7 +156,7 @@ def show_time(time: float) -> str:
 
 
 def find_decades(ladder: Ladder) -> tuple[int, int]:
-    """Powers of ten that enclose all times."""
+    """Return the exponents of the powers of ten that enclose all times."""
     times = [1e-5, 1e-4]
     for dataset in ladder.datasets:
         found = [
@@ -159,5 +165,5 @@ def find_decades(ladder: Ladder) -> tuple[int, int]:
             ladder.measured(dataset, "bound_s"),
             ladder.peers(dataset),
         ]
-        times += [time for one in found for time in one.values()]
+        times += [time for times_by_gpu in found for time in times_by_gpu.values()]
     return math.floor(math.log10(min(times))), math.ceil(math.log10(max(times)))

@@ -1,4 +1,4 @@
-"""Draws the large histogram's pictures: python3 handouts/pictures/large_histogram.py"""
+"""Draw the large histogram's pictures: python3 handouts/pictures/large_histogram.py"""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ def draw_word() -> Drawing:
     picture = Drawing(760, 250, "Four bins share a word: an add to a full byte carries into the next bin")
 
     def word(x: float, y: float, bytes_: list[str], kinds: str) -> None:
-        for k, (one, kind) in enumerate(zip(bytes_, kinds, strict=True)):
+        for k, (text, kind) in enumerate(zip(bytes_, kinds, strict=True)):
             picture.rect(x + 62 * k, y, 62, 30, kind)
-            picture.text(x + 62 * k + 31, y + 20, one, "m c")
+            picture.text(x + 62 * k + 31, y + 20, text, "m c")
 
     picture.text(20, 28, "a word: bins 4w + 3 … 4w, the highest byte first", "b")
     word(20, 44, ["7", "0", "255", "31"], "NNBN")
@@ -24,14 +24,14 @@ def draw_word() -> Drawing:
     picture.line(10, 142, 750, 142, kind="r")
     word(20, 160, ["7", "0", "126", "31"], "NNAN")
     picture.text(300, 170, "atomicCAS(word, seen, seen + (1 << 8)) adds only", "c")
-    picture.text(300, 190, "if the word still is what was seen, with a byte below the cap", "q")
+    picture.text(300, 190, "if the word is unchanged and its byte is below the cap", "q")
     word(20, 206, ["7", "0", "127", "31"], "NNAN")
-    picture.text(300, 226, "at the cap: from now on nobody adds", "q")
+    picture.text(300, 226, "at the cap: no thread adds any more", "q")
     return picture
 
 
 def draw_shares() -> Drawing:
-    """Who owns which rows, in stage 02 and in stages 04 and 05."""
+    """The rows of each block, in stage 02 and in stages 04 and 05."""
     picture = Drawing(760, 300, "Four blocks share a histogram: stripes one below the other, or every fourth row each")
     rows, columns, size = 16, 16, 13
 
@@ -48,18 +48,18 @@ def draw_shares() -> Drawing:
         picture.lines(left, 44 + rows * size + 20, words, "q s")
 
     picture.text(30, 28, "02: shares in one piece", "b")
-    grid(30, lambda row: row // 4, ["the busy region is two blocks' work", "the others read, and own nothing of it"])
+    grid(30, lambda row: row // 4, ["the busy region is two blocks' work", "the others read, but own no part of it"])
     picture.text(280, 28, "04: every fourth row", "b")
-    grid(280, lambda row: row % 4, ["all four have as much to do;", "red: the window, in the middle of the bins"])
+    grid(280, lambda row: row % 4, ["all four have equal work;", "red: the window, in the middle of the bins"])
     picture.rect(280 + 4 * size, 44 + 4 * size, 8 * size, 8 * size, "H")
     picture.text(530, 28, "05: centred", "b")
-    grid(530, lambda row: row % 4, ["the window lies where the values are,", "which a sample of them shows"])
+    grid(530, lambda row: row % 4, ["the window lies where the values are,", "as a sample of them shows"])
     picture.rect(530 + 6 * size, 44 + 3 * size, 8 * size, 8 * size, "H")
     return picture
 
 
 def draw_one_block() -> Drawing:
-    """What moves in stage 07."""
+    """The data that stage 07 moves."""
     picture = Drawing(760, 270, "Stage 07: values in, bins out, and only the values outside the window on a detour")
     picture.rect(20, 60, 130, 110, "A", 4)
     picture.lines(34, 92, ["values", "4 MB, read once"])
@@ -77,10 +77,10 @@ def draw_one_block() -> Drawing:
     picture.line(490, 160, 594, 160, arrow=True)
     picture.text(496, 178, "zeros, meanwhile", "q s")
     picture.rect(314, 216, 162, 34, "D", 4)
-    picture.text(395, 238, "list: some 0.3%", "m s")
+    picture.text(395, 238, "list: about 0.3%", "m s")
     picture.line(460, 146, 460, 212, arrow=True)
     picture.line(478, 232, 670, 232, 670, 174, arrow=True)
-    picture.text(500, 250, "by atomicCAS, once the zeros are there", "q s")
+    picture.text(500, 250, "by atomicCAS, after the zeros", "q s")
     return picture
 
 
@@ -112,7 +112,7 @@ def draw_big_window() -> Drawing:
 
 
 def draw_zones() -> Drawing:
-    """The values of a byte from 0 to 255 in three parts: what an addition does that saw one of them."""
+    """The values of a byte from 0 to 255 in three ranges, and what an addition does after it has seen one of them."""
     picture = Drawing(760, 262, "What an addition does depends on the value that the byte had before it")
     picture.text(20, 28, "atomicAdd returns what the byte held before", "b")
     left, top, unit = 20, 48, 2.7
@@ -142,7 +142,7 @@ def draw_zones() -> Drawing:
 
 
 def draw_times() -> Drawing:
-    """What a histogram takes in each stage."""
+    """The time of a histogram in each stage."""
     datasets = {"timed_bell": "bell of 90 x 60", "timed_tight": "bell of 30 x 20"}
     return draw_ladder("large_histogram", datasets, "Time per histogram in each stage, ours and the talk's")
 

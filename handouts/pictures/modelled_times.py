@@ -1,4 +1,4 @@
-"""Modelled against measured times of all reference solutions: a picture for each GPU of the committed comparison."""
+"""Draw modelled over measured times of all reference solutions, a picture for each GPU of the committed comparison."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ KINDS = [(colour, corner) for corner in (5, 0) for colour in "BADC"]  # circles,
 
 
 def draw_compared(gpu: str, rows: Sequence[Compared]) -> Drawing:
-    """A point for each timing; on the line, the model is right, and between the broken ones within a factor of 2."""
+    """A point for each timing. On the line, the model is right; between the broken lines, within a factor of 2."""
     times = [time for row in rows for time in (row.measured_us, row.modelled_us)]
     low, high = math.floor(math.log10(min(times))), math.ceil(math.log10(max(times)))
 

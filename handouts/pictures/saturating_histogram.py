@@ -1,4 +1,4 @@
-"""Draws the saturating histogram's pictures: python3 handouts/pictures/saturating_histogram.py"""
+"""Draw the saturating histogram's pictures: python3 handouts/pictures/saturating_histogram.py"""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def draw_strides() -> Drawing:
         for i in first:
             picture.rect(left + i * size + 2, top + 2, size - 4, size - 4, "H")
     picture.text(left, 28, "elements of a row", "q s")
-    picture.text(left, 198, "red: what the four threads load in their first step", "q s")
+    picture.text(left, 198, "red: the elements of the four threads' first loads", "q s")
     return picture
 
 
@@ -66,7 +66,7 @@ def draw_turns() -> Drawing:
     """Time goes to the right: while one warp counts, others wait for their loads."""
     warps, load, count, left, width, height = 4, 104, 56, 120, 620, 28
     period = load + count
-    picture = Drawing(760, 220, "Warps take turns: while one counts, the loads of others are under way")
+    picture = Drawing(760, 220, "Warps take turns: while one counts, the loads of others are in flight")
     picture.text(20, 30, "warps of a block, each in the same loop", "b")
     for warp in range(warps):
         y = 50 + warp * 36
@@ -89,7 +89,7 @@ def draw_turns() -> Drawing:
 
 
 def draw_times() -> Drawing:
-    """Every stage's time beside the source's."""
+    """The time of every stage, next to the journal's."""
     datasets = {"timed_walk": "the journal's walk", "timed_uniform": "uniform, 1023 bins"}
     return draw_ladder(
         "saturating_histogram", datasets, "The time of each of the twelve stages, ours and the journal's"
@@ -97,7 +97,7 @@ def draw_times() -> Drawing:
 
 
 def draw_host() -> Drawing:
-    """Above, the steps of the host function one after the other. Below, what the GPU does meanwhile."""
+    """Above, the steps of the host function one after the other. Below, the work of the GPU in the meantime."""
     host: list[Part] = [
         *(("N", "cudaMalloc", 84), ("A", "copy in", 110), ("N", "launch", 60)),
         *(("W", "copy back: waits for the kernel, then copies", 276), ("N", "cudaFree", 84)),
@@ -122,7 +122,7 @@ def draw_own_bins() -> Drawing:
 
 def draw_blocks() -> Drawing:
     """Three blocks count in three sets of bins, which they add atomically to one set."""
-    end = ["atomicAdd: 1024 for each block.", "These bins must be 0 before."]
+    end = ["atomicAdd: 1024 for each block.", "These bins must begin with 0."]
     return draw_private_bins(
         "Many blocks, each with its own bins", ["block 0", "block 1", "block 2"], "added once", end
     )
@@ -136,7 +136,9 @@ def draw_partials() -> Drawing:
     for row, colour in enumerate("ABC"):
         picture.cells(520, 130 + 36 * row, (1, 6), 20, lambda r, c, colour=colour: colour)
     picture.rect(560, 124, 20, 104, "H")
-    picture.lines(520, 254, ["no atomics: a place for each block;", "red: what sum_kernel adds up for a bin"], "q s")
+    picture.lines(
+        520, 254, ["no atomics: a place for each block;", "red: the counts that sum_kernel adds for a bin"], "q s"
+    )
     return picture
 
 

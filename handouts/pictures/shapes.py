@@ -1,4 +1,4 @@
-"""Drawings that several labs' scripts need: what happens after what, and blocks that count in their own bins."""
+"""Drawings for the scripts of several labs: timelines, and blocks that count in their own bins."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Part = tuple[str, str, float]
 
 
 def draw_timeline(title: str, head: str, rows: Sequence[tuple[str, Sequence[Part]]], notes: Sequence[str]) -> Drawing:
-    """Rows of parts, time to the right."""
+    """Draw rows of parts; time goes to the right."""
     left, top, height, pitch = 110, 48, 28, 42
     picture = Drawing(760, top + pitch * len(rows) + 30 + 18 * len(notes), title)
     picture.text(20, 28, head, "b")
@@ -32,7 +32,7 @@ def draw_timeline(title: str, head: str, rows: Sequence[tuple[str, Sequence[Part
 
 
 def draw_private_bins(title: str, blocks: Sequence[str], ways: str, end: Sequence[str]) -> Drawing:
-    """Blocks with threads and bins of their own on the left, what they have in common on the right."""
+    """Draw blocks with their own threads and bins on the left, and the bins that they share on the right."""
     pitch = 92
     picture = Drawing(760, max(140, 54 + pitch * len(blocks)), title)
     picture.text(20, 28, "a block counts in its own bins, in shared memory", "b")

@@ -1,4 +1,4 @@
-"""Draws the smoothing filter's pictures: python3 handouts/pictures/smoothing_filter.py"""
+"""Draw the smoothing filter's pictures: python3 handouts/pictures/smoothing_filter.py"""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from shapes import Part, draw_timeline
 
 
 def ring(row: int, column: int) -> int:
-    """The filter's weight before the division: 1 on the rim, 3 in the centre."""
+    """The filter's weight before the division: 1 at the border, 3 in the centre."""
     return 1 + min(row, column, 4 - row, 4 - column)
 
 
@@ -47,7 +47,7 @@ def draw_halo() -> Drawing:
 
 
 def draw_tile() -> Drawing:
-    """The tile of 32 x 8 threads that compute 32 x 32 pixels, and how often they step to load it."""
+    """The tile of 32 x 8 threads that compute 32 x 32 pixels, and the steps in which they load it."""
     across, down, tile, size = 32, 8, 36, 7.5
     picture = Drawing(
         760, 350, "256 threads load a tile of 1,296 pixels in steps of the block: down, across, the corner"
@@ -61,7 +61,7 @@ def draw_tile() -> Drawing:
     for row in range(down, across, down):
         picture.line(20, 44 + row * size, 20 + across * size, 44 + row * size)
     picture.rect(20 + 2 * size, 44 + 2 * size, across * size, across * size, "H")
-    picture.text(20, 44 + tile * size + 22, "red: the pixels the block computes; around them the halo of two", "q s")
+    picture.text(20, 44 + tile * size + 22, "red: the pixels that the block computes; around them, the halo", "q s")
 
     rounds = [
         ("A", "all 32 x 8 threads, four times", "rows ty, ty + 8, ty + 16, ty + 24", "1,024 pixels"),
@@ -76,7 +76,7 @@ def draw_tile() -> Drawing:
         picture.text(362, y + 21, f"{what}: {count}", "q s")
     picture.line(330, 284, 740, 284, kind="r")
     picture.text(330, 304, "__syncthreads()", "c")
-    picture.text(450, 304, "all 1,296 are there: only now may anyone read", "s")
+    picture.text(450, 304, "all 1,296 are loaded: only now may threads read", "s")
     return picture
 
 
@@ -101,7 +101,7 @@ def draw_window() -> Drawing:
         60,
         288,
         [
-            "orange: the row in use; grey: used, and never read again; white: not read yet",
+            "orange: the row in use; grey: used, not read again; white: not read yet",
             "blue and violet: 5 sums in registers. One step later all of it is one row further down:",
             "row y keeps its place, sums[y % 5], and the row that begins takes the place of the one that was stored.",
         ],
@@ -114,7 +114,7 @@ def draw_columns() -> Drawing:
     """Left: the windows of four neighbouring pixels lie in eight pixels of a row. Right: groups of 16 bytes in the
     rows of two pictures; the rows of the first begin where a group begins, those of the second do not."""
     size = 24
-    picture = Drawing(760, 288, "Eight pixels of a row serve four results; two float4 bring them, if rows are aligned")
+    picture = Drawing(760, 288, "Eight pixels of a row serve four results; two float4 load them, if rows are aligned")
     picture.text(20, 28, "a row of image, for 4 results of a row of out", "b")
     picture.cells(60, 44, (1, 8), size, lambda row, column: "AC"[column // 4], lambda row, column: str(column))
     picture.text(60 + 8 * size + 12, 60, "two float4", "s")

@@ -145,7 +145,7 @@ class Explanation {
                 sentence("The answer is the right sum, {}, plus {}, which {}.", as_int(right_), as_int(old), clause),
                 hint};
         };
-        if (n_ == 0 && actual_ == before) return empty_not_written("out", "the sum of nothing is 0");
+        if (n_ == 0 && actual_ == before) return empty_not_written("out", "an empty sum is 0");
         // This test comes first. In a second call, out contains the result of the first call; if the code did not clear
         // out, the first call would have failed already.
         if (actual_ == right_ + previous)

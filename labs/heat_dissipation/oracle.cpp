@@ -196,7 +196,7 @@ Problem empty_problem(const Dataset& dataset, std::size_t rows, std::size_t colu
     const std::int64_t every = read_size(dataset, "report_every", std::max<std::int64_t>(iterations, 1));
     const double threshold = read_number(dataset, "threshold", 0);
     if (rows == 0 || columns == 0) throw recipe_error(dataset, "a field has at least one row and one column");
-    if (every == 0) throw recipe_error(dataset, "\"report_every\" is 0; a report needs an iteration at least");
+    if (every == 0) throw recipe_error(dataset, "\"report_every\" is 0; it must be at least 1");
     if (!(threshold >= 0)) throw recipe_error(dataset, "\"threshold\" is below 0");
     const auto real = [](std::size_t count) { return Array(ElementType::float64, count); };
     const std::size_t cells = rows * columns;

@@ -56,7 +56,7 @@ struct Recipe {
     std::uint32_t bin(std::size_t x, std::size_t y) const { return static_cast<std::uint32_t>(y * shape.columns + x); }
 };
 
-/// A normal distribution around (x, y); values outside the histogram move to its rim.
+/// A normal distribution around (x, y); values outside the histogram move to its edge.
 std::uint32_t bell_at(const Recipe& recipe, double x, double y, double sigma_x, double sigma_y, std::size_t i) {
     const std::uint64_t bits = random_bits(recipe.seed, 0, i);
     const double radius = std::sqrt(-2 * std::log(unit(bits))), angle = 2 * std::numbers::pi * unit(bits << 23);
@@ -867,7 +867,7 @@ class LargeHistogram : public Oracle {
     Cost cost(const Problem& problem) const override {
         const Shape shape = shape_of(problem);
         const double bytes = static_cast<double>(shape.histograms * (4 * shape.n + shape.bins()));
-        return {bytes, bytes, 0, 1, "4 bytes a value and 1 a bin, of every histogram: a read and a write"};
+        return {bytes, bytes, 0, 1, "4 bytes per value (a read) and 1 byte per bin (a write), for every histogram"};
     }
 
     std::vector<Hypothesis> hypotheses(const Situation& situation) const override {

@@ -61,7 +61,8 @@ class Drand48 {
     std::uint64_t state_;
 };
 
-/// The input of the lab's source: each element is its left neighbour (the first of a row: the one above) plus a step.
+/// The input of the EECS 468 journal: each element is its left neighbour (the first of a row: the one above) plus a
+/// step.
 void fill_walk(const Rows& rows, const Dataset& dataset) {
     const auto spread = static_cast<double>(read_size(dataset, "spread", 2));
     const std::size_t pitch = rows.shape.pitch();
@@ -430,7 +431,7 @@ class Explanation : Output<std::uint8_t> {
         const bool is_zero = all_wrong([this](std::size_t b) { return actual[b] == 0; });  // as if it was not written
         const bool one_only = wrong == 1 && !is_zero;                                      // this may be chance
         return match(
-            {{{"all_full", sentence("Every bin is 255, also {}.", occurs(first)),
+            {{{"all_full", sentence("Every bin is 255, including {}.", occurs(first)),
                "Do counters of 32 bits begin with 0, in every call? scratch and shared memory hold garbage. Is it "
                "min(…, 255), "
                "and not max? Or does the code stop counting for all bins when some are full?"},
@@ -449,7 +450,7 @@ class Explanation : Output<std::uint8_t> {
                        "before you narrow it; a single thread can also count only below 255.") +
                    (is_zero ? " If you do: does a thread write this bin? Look at the loops over the bins." : "")},
               [&](std::size_t b) { return static_cast<std::uint8_t>(counts_[b]); }},
-             {{"nothing_counted", sentence("Every bin is 0, also {}.", occurs(first)),
+             {{"nothing_counted", sentence("Every bin is 0, including {}.", occurs(first)),
                "Is the counting kernel launched, do its blocks write their counts where the narrowing kernel reads "
                "them, and does a thread that has too few elements for a whole step count them one by one?"},
               [](std::size_t) { return std::uint8_t{0}; }},
@@ -689,11 +690,10 @@ class Explanation : Output<std::uint8_t> {
                                             : sentence("wrong, as if it were {} or {}", fitting[0], fitting[1]),
                         all));
                 const std::pair<Segments::Walk, const char*> starts[] = {
-                    {{block_warps, 0, 1, all}, "blockIdx.x does not count: all blocks begin with the same segments"},
+                    {{block_warps, 0, 1, all}, "blockIdx.x has no influence: all blocks begin with the same segments"},
                     {{block_warps, 1, 1, all}, "blockIdx.x is not multiplied by the number of warps of a block"},
                     {{block_warps, block_warps, 0, all},
-                     "the number of the warp does not count: all warps of a block "
-                     "begin with the same segment"}};
+                     "the warp's number has no influence: all warps of a block begin with the same segment"}};
                 for (const auto& [walk, words] : starts)
                     if (are_taken(walk)) return segment_step(sentence("Warps begin with wrong segments: {}.", words));
             }
@@ -733,15 +733,15 @@ class Explanation : Output<std::uint8_t> {
             {right_vector, [=](const Lane& at) { return width - (at.column + at.lane + at.k * 128); },
              left("the lane counts as 1 element, not 4")},
             {right_vector, [=](const Lane& at) { return width - (at.column + at.k * 128); },
-             left("the lane does not count")},
+             left("it does not depend on the lane")},
             {right_vector, [=](const Lane& at) { return width - (at.column + at.lane * 4 + at.k * 32); },
              left("a step from one vector to the next counts as 32 elements, not 128")},
             {right_vector, [=](const Lane& at) { return width - (at.column + at.lane * 4 + at.k * 4); },
              left("a step from one vector to the next counts as 4 elements, not 128")},
             {right_vector, [=](const Lane& at) { return width - (at.column + at.lane * 4); },
-             left("which of the lane's vectors it is does not count")},
+             left("it is the same for all vectors of a lane")},
             {right_vector, [=](const Lane& at) { return width - (at.lane * 4 + at.k * 128); },
-             left("where the segment begins does not count")},
+             left("it does not depend on the segment's beginning")},
             {right_vector, [=](const Lane& at) { return right_left(at) - 1; }, left("it is one too few")},
             {right_vector, [=](const Lane& at) { return right_left(at) + 1; }, left("it is one too many")},
             {[](const Lane& at) { return at.column / 4 + at.lane + at.k; }, right_left,
@@ -753,11 +753,11 @@ class Explanation : Output<std::uint8_t> {
             {[](const Lane& at) { return at.column / 4 + at.lane; }, right_left,
              vector("a lane loads the same vector four times")},
             {[](const Lane& at) { return at.column / 4 + at.k * 32; }, right_left,
-             vector("all lanes load the first lane's")},
+             vector("all lanes load those of the first lane")},
             {[](const Lane& at) { return at.lane + at.k * 32; }, right_left,
              vector("those of the row's first segment, whichever segment it is")},
             {[](const Lane& at) { return at.column + at.lane + at.k * 32; }, right_left,
-             vector("where the segment begins counts in elements, not in vectors")},
+             vector("the segment's beginning is counted in elements, not in vectors")},
             {[](const Lane& at) { return at.column / 16 + at.lane + at.k * 32; }, right_left,
              vector("segments begin 32 vectors apart, not 128")}};
         for (const Attempt& attempt : attempts)
@@ -883,7 +883,7 @@ class SaturatingHistogram : public Oracle {
     Cost cost(const Problem& problem) const override {
         const double elements = static_cast<double>(shape_of(problem).elements());
         const double bytes = 4 * elements + bin_count;
-        return {bytes, bytes, elements, 1, "4 w h: a read of 4 bytes an element"};
+        return {bytes, bytes, elements, 1, "4 w h: a read of 4 bytes per element"};
     }
 
     /// The size of a row of the timed datasets, so that windows of a pool begin at rows.

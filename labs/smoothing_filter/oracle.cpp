@@ -190,7 +190,7 @@ class Explanation : Output<float> {
                 "wrong_pitch",
                 sentence("out is written as if its rows were {} pixels apart, as those of image; they are {} apart.",
                          shape_.pitch(), shape_.width),
-                "out has no rim: pixel (x, y) is at y * width + x, and width + 4 is for image alone."};
+                "out has no border: pixel (x, y) is at y * width + x, and only image has rows of width + 4 pixels."};
         if (!is_unwritten(right.size() - 1) || is_unwritten(0)) return {};
         std::size_t columns = 0, rows = 0;  // written ones
         while (columns < shape_.width && !is_unwritten(index(columns, 0))) ++columns;
@@ -237,7 +237,7 @@ class Explanation : Output<float> {
             return {"vector_tail_lost",
                     sentence("{}: whole groups of four columns. The last {} of every row are not written.", counts,
                              width - columns),
-                    "width need not be a multiple of 4: the last columns are written one by one."};
+                    "width need not be a multiple of 4: write the last columns one by one."};
         for (const std::size_t apart : {8, 16, 4, 2})
             for (const std::size_t each : {4, 2, 8, 16})
                 if (columns == width && may_have_rows_ && rows == rows_of_overlapping(apart, apart * each))
@@ -315,12 +315,12 @@ class Explanation : Output<float> {
                "Each pixel is multiplied by its own weight before it is added."},
               with_weights([&](std::size_t, std::size_t) { return 1.f / static_cast<float>(n * n); })},
              {{"filter_transposed",
-               "The filter's rows and columns are exchanged: weight (r, c) stands where (c, r) belongs.",
+               "The filter's rows and columns are exchanged: weight (r, c) is used in place of (c, r).",
                "The filter is stored row by row, like the image: filter[r * 5 + c] belongs to the pixel r rows down "
                "and c columns right."},
               with_weights([&](std::size_t r, std::size_t c) { return weights_[c * n + r]; })},
              {{"filter_flipped",
-               "The filter is turned by half a turn: weight (r, c) stands where (4 - r, 4 - c) belongs.",
+               "The filter is rotated by 180 degrees: weight (r, c) is used in place of (4 - r, 4 - c).",
                "The contract's sum takes filter[r * 5 + c] with the pixel r rows down and c columns right; it does not "
                "mirror the filter, as the textbook's convolution does."},
               with_weights([&](std::size_t r, std::size_t c) { return weights_[n * n - 1 - r * n - c]; })},
@@ -360,8 +360,7 @@ class Explanation : Output<float> {
             return Mistake{"not_normalised", sentence("Every pixel is {:.0f} times the right one.", nearest),
                            "The weights 1, 2 and 3 must be divided by their sum, 35. The weights in filter are already "
                            "divided: use them as they are."};
-        return Mistake{"not_normalised",
-                       sentence("Every pixel is {:.0f} times smaller than the right one.", 1 / nearest),
+        return Mistake{"not_normalised", sentence("Every pixel is the right one divided by {:.0f}.", 1 / nearest),
                        "The weights in filter already add up to 1: do not divide again."};
     }
 
@@ -375,9 +374,9 @@ class Explanation : Output<float> {
             bool has(std::size_t k) const { return k >= begin && k < end; }
         };
         const Range ranges[] = {{0, n, "all"},
-                                {0, n - 1, "not the last"},
-                                {1, n, "not the first"},
-                                {1, n - 1, "neither the first nor the last"}};
+                                {0, n - 1, "all but the last"},
+                                {1, n, "all but the first"},
+                                {1, n - 1, "all but the first and the last"}};
         if (gives(with_weights(
                 [&](std::size_t r, std::size_t c) { return r + 1 == n && c + 1 == n ? weights_[r * n + c] : 0.f; })))
             return Mistake{"last_term_only", "Every pixel is only the last of the filter's products.",
@@ -387,10 +386,10 @@ class Explanation : Output<float> {
                 if (gives(with_weights([&](std::size_t r, std::size_t c) {
                         return rows.has(r) && columns.has(c) ? weights_[r * n + c] : 0.f;
                     })))
-                    return Mistake{
-                        "taps_lost",
-                        sentence("Of the filter's rows {} count, and of its columns {}.", rows.words, columns.words),
-                        "Both loops run over all 5: r and c from 0 to 4."};
+                    return Mistake{"taps_lost",
+                                   sentence("Only a part of the filter is used: of its rows, {}; of its columns, {}.",
+                                            rows.words, columns.words),
+                                   "Both loops run over all 5: r and c from 0 to 4."};
         return {};
     }
 
@@ -549,7 +548,7 @@ class Explanation : Output<float> {
                            fmt::format("The image is read as if its rows were {} pixels apart; they are {} apart, "
                                        "width + 4.",
                                        format_count(static_cast<std::size_t>(wrong)), format_count(shape_.pitch())),
-                           "image is wider than out by the filter's rim: row y begins at y * (width + 4)."};
+                           "image is wider than out by its border: row y begins at y * (width + 4)."};
         }
         for (const std::int64_t strip : {8, 4, 16, 32})
             if (may_have_strips_ && gives(with_places([=](auto x, auto y, auto r, auto c) {
@@ -565,21 +564,21 @@ class Explanation : Output<float> {
         if (Guess guess = try_swapped_components()) return guess;
         if (Guess guess = match(
                 {{{"comma_index",
-                   "Every row of the output is computed from the first rows of the image: the row does not count in "
-                   "the index.",
+                   "Every row of the output is computed from the first rows of the image: the index does not depend on "
+                   "the row.",
                    "Is there an index such as image[y, x]? In C++ the comma discards y; write image[y * pitch + "
                    "x]."},
                   with_places([=](auto x, auto, auto, auto c) { return x + c; })},
-                 {{"row_forgotten", "Every row of the output is the first one: y does not count in the index.",
+                 {{"row_forgotten", "Every row of the output is the first one: the index does not depend on y.",
                    "Row y + r of image begins at (y + r) * pitch."},
                   with_places([=](auto x, auto, auto r, auto c) { return r * pitch + x + c; })},
                  {{"comma_index",
-                   "Only the filter's column counts in the index, not its row: the same row is read five times.",
+                   "The index depends on the filter's column, but not on its row: the same row is read five times.",
                    "Is there an index such as image[r, c]? In C++ the comma discards r; write out the place in the "
                    "row."},
                   with_places([=](auto x, auto y, auto, auto c) { return y * pitch + x + c; })},
                  {{"taps_lost",
-                   "Only the filter's row counts in the index, not its column: the same column is read five times.",
+                   "The index depends on the filter's row, but not on its column: the same column is read five times.",
                    "The pixel for weight (r, c) lies r rows down and c columns right: is c in the index?"},
                   with_places([=](auto x, auto y, auto r, auto) { return (y + r) * pitch + x; })}}))
             return guess;
@@ -827,7 +826,8 @@ class Explanation : Output<float> {
         }
         if (furthest > static_cast<double>(weights_.size()) + 1) return {};
         return Mistake{
-            "truncated", sentence("Every pixel is a whole number, and up to {:.1f} from the right one.", furthest),
+            "truncated",
+            sentence("Every pixel is a whole number, and differs from the right one by up to {:.1f}.", furthest),
             "Is the sum, or the variable that stores it, an int or an unsigned char? Then each product that is "
             "added to it is cut to a whole number: add up and store floats."};
     }
@@ -849,8 +849,7 @@ class Explanation : Output<float> {
                      : right      ? "columns"
                                   : "rows"),
             "image has width + 4 columns and height + 4 rows, and out's last pixels read all of them: compare a place "
-            "in "
-            "image with these, not with width and height."};
+            "in image with these, not with width and height."};
     }
 
     // --- tiles with a part that was never loaded: exactly the pixels that read it are wrong ---
@@ -1023,7 +1022,7 @@ class SmoothingFilter : public Oracle {
         const double pixels = static_cast<double>(shape.pixels());
         const double bytes = 4.0 * (static_cast<double>(shape.pitch() * shape.rows()) + pixels);
         return {bytes, bytes, 2 * static_cast<double>(problem.reals.size()) * pixels, 1,
-                "8 w h: a read and a write of 4 bytes a pixel"};
+                "8 w h: a read and a write of 4 bytes per pixel"};
     }
 
     std::vector<Hypothesis> hypotheses(const Situation& situation) const override {

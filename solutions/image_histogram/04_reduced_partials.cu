@@ -53,7 +53,7 @@ std::size_t image_histogram_scratch_bytes(std::size_t n) {
 
 void image_histogram(const unsigned char* pixels, unsigned* bins, std::size_t n, void* scratch) {
     unsigned* partials = static_cast<unsigned*>(scratch);
-    const unsigned blocks = count_blocks(n);  // at least one: it leaves the zeros of an empty picture
+    const unsigned blocks = count_blocks(n);  // at least one block, which writes the zeros of an empty picture
     count_kernel<<<blocks, BLOCK>>>(pixels, partials, n);
     CUDA_CHECK(cudaGetLastError());
     //@ begin

@@ -28,7 +28,7 @@ from tests.labs.conftest import ROOT
 
 def small_datasets(lab: str) -> list[str]:
     recipes = json.loads((ROOT / "datasets" / lab / "public.json").read_text())["datasets"]
-    return [one["name"] for one in recipes if "check" in one["uses"] and "cuda-only" not in one["uses"]]
+    return [recipe["name"] for recipe in recipes if "check" in recipe["uses"] and "cuda-only" not in recipe["uses"]]
 
 
 def dataset_that_shows(row: dict, report: Path) -> str:
@@ -47,7 +47,7 @@ def dataset_that_shows(row: dict, report: Path) -> str:
 
 
 def judge(row: dict, folder: Path, end: float) -> dict:
-    """Return one row's answers; `not run` if the time is over."""
+    """Return the tools' answers for a row; `not run` after the time limit."""
     begin = time.monotonic()
     lab, stage = row["stage"].split("/")
     dataset = dataset_that_shows(row, folder / row["file"].replace("/", "-")) if begin < end else ""
@@ -65,18 +65,18 @@ def show(answers: list[dict]) -> None:
     """Print for each kind how many rows ran, were clean, or were found at their line; then accused correct rows."""
     rows = {row["file"]: row for row in ROWS}
     kinds: dict[str, Counter] = defaultdict(Counter)
-    for one in answers:
-        row, tools = rows[one["file"]], one["tools"]
+    for result in answers:
+        row, tools = rows[result["file"]], result["tools"]
         verdicts = {answer["verdict"] for answer in tools.values()}
         kind = row.get("kind", row["expect"])
         counts = kinds[kind]
         counts["rows"] += 1
-        counts["ran"] += has_all(one)
+        counts["ran"] += has_all(result)
         counts["clean"] += verdicts == {"clean"}
         counts["at a line"] += points_at(row, tools)
         if row["expect"] == "accept" and "findings" in verdicts:
             findings = {tool: answer["lines"] for tool, answer in tools.items() if answer["verdict"] == "findings"}
-            print(f"correct, but: {one['file']}: {findings}")
+            print(f"correct, but: {result['file']}: {findings}")
     for kind, counts in sorted(kinds.items()):
         print(f"{kind:<22}" + "".join(f"{name} {counts[name]:<6}" for name in ("rows", "ran", "clean", "at a line")))
 
@@ -86,19 +86,19 @@ def main() -> int:
     parser.add_argument("--json", type=Path)
     parser.add_argument("--show", type=Path)
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--limit-s", type=float, default=3600, help="begin no run after this time in seconds")
+    parser.add_argument("--limit-s", type=float, default=3600, help="start no run after this number of seconds")
     options = parser.parse_args()
     if options.show:
         show(json.loads(options.show.read_text())["rows"])
         return 0
     end = time.monotonic() + options.limit_s
     known = json.loads(options.json.read_text())["rows"] if options.json.exists() else []
-    answered = [one for one in known if has_all(one)]
-    done = {one["file"] for one in answered}
+    answered = [answer for answer in known if has_all(answer)]
+    done = {answer["file"] for answer in answered}
     rows = [row for row in ROWS if row["expect"] != "refuse" and row["file"] not in done]
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(options.workers) as pool:
         answers = answered + list(pool.map(lambda row: judge(row, Path(folder), end), rows))
-    answers.sort(key=lambda one: one["file"])
+    answers.sort(key=lambda answer: answer["file"])
     gpu = ["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"]
     name = subprocess.run(gpu, capture_output=True, text=True, check=False).stdout.strip()
     report = {"gpu": name, "tool": version(find_program("compute-sanitizer")), "tools": list(TOOLS), "rows": answers}

@@ -1,7 +1,7 @@
 """Compare the results of the CPU backend and the sanitizer for the corpus with CUDA's rules; see README.md here.
 
 `make test` runs one in 12 rows of each expectation and kind; WARPLAB_THOROUGH=1 runs all.
-`python3 -m tests.corpus.test_corpus` runs all rows and prints the three rates and the rows that do not hold;
+`python3 -m tests.corpus.test_corpus` runs all rows and prints the three rates and the rows that fail;
 `make soak` keeps both.
 """
 
@@ -57,14 +57,14 @@ FAILURES = {
     "use_after_free": {"cuda_error", "crash"},
 }
 
-# Rows that do not get their expected outcome yet, by reason. Remove a row from here when it does.
-DO_NOT_HOLD = {
+# Rows that do not get their expected outcome yet, by reason. Remove a row from here when it passes.
+KNOWN_FAILURES = {
     "a barrier that some threads end without is a note where the outputs are right": [
         "dot_product/02_barrier_in_branch.cu"
     ],
     "plain writes of one value are a note, which costs nothing": ["vector_add/02_stride_of_one_block.cu"],
 }
-KNOWN = {file: why for why, files in DO_NOT_HOLD.items() for file in files}
+KNOWN = {file: why for why, files in KNOWN_FAILURES.items() for file in files}
 
 
 @dataclass
@@ -79,11 +79,11 @@ class Outcome:
     failures: list[dict] = field(default_factory=list)  # of datasets
 
     def __str__(self) -> str:
-        sentences = [f"{one['cause']} in line {one['line']}" for one in self.findings]
-        sentences += [f"note: {one['cause']} in line {one['line']}" for one in self.notes]
+        sentences = [f"{finding['cause']} in line {finding['line']}" for finding in self.findings]
+        sentences += [f"note: {note['cause']} in line {note['line']}" for note in self.notes]
         if self.cause:
             return f"{self.cause}: {self.message}"
-        sentences += [f"{one['cause']}: {one['message']}" for one in self.failures[:1]]
+        sentences += [f"{failure['cause']}: {failure['message']}" for failure in self.failures[:1]]
         return f"{'passed' if self.passed else 'failed'}; {', '.join(sentences) or 'no finding'}"
 
 
@@ -96,9 +96,9 @@ def run_row(row: dict, folder: Path) -> Outcome:
     if report.exists():
         found = json.loads(report.read_text())
         outcome.passed = found["passed"]
-        outcome.findings = [one for one in found["findings"] if not one["note"]]
-        outcome.notes = [one for one in found["findings"] if one["note"]]
-        if row["expect"] != "accept" and holds(row, outcome):
+        outcome.findings = [finding for finding in found["findings"] if not finding["note"]]
+        outcome.notes = [finding for finding in found["findings"] if finding["note"]]
+        if row["expect"] != "accept" and is_expected(row, outcome):
             return outcome
         report.unlink()
     printed += run_warplab("check", *about, "--backend", "cpu", "--no-check-mode")
@@ -130,14 +130,16 @@ def is_found(row: dict, outcome: Outcome) -> bool:
     kinds, lines = [row["kind"], *row.get("or_kinds", [])], set(row["lines"])
     shown = outcome.findings + ([] if outcome.passed else outcome.notes)
     if any(
-        one["cause"] in CAUSES[kind] and {one["line"], one["other_line"]} & lines for one in shown for kind in kinds
+        finding["cause"] in CAUSES[kind] and {finding["line"], finding["other_line"]} & lines
+        for finding in shown
+        for kind in kinds
     ):
         return True
-    failed = [one for one in outcome.failures for kind in kinds if one["cause"] in FAILURES.get(kind, ())]
-    return any(lines & set(map(int, re.findall(r"(?:\.cu:|line )(\d+)", one["message"]))) for one in failed)
+    failed = [failure for failure in outcome.failures for kind in kinds if failure["cause"] in FAILURES.get(kind, ())]
+    return any(lines & set(map(int, re.findall(r"(?:\.cu:|line )(\d+)", failure["message"]))) for failure in failed)
 
 
-def holds(row: dict, outcome: Outcome) -> bool:
+def is_expected(row: dict, outcome: Outcome) -> bool:
     """Return whether the row expects this outcome."""
     if row.get("may_refuse") and is_refused(row, outcome):
         return True
@@ -162,7 +164,7 @@ def run_all(rows: list[dict]) -> dict[str, Outcome]:
 
 
 def measure(rows: list[dict], outcomes: dict[str, Outcome]) -> dict:
-    """Return the three rates, each as [number of rows that count, number of all rows]."""
+    """Return the three rates, each as [numerator, denominator]."""
     got = [(row, outcomes[row["file"]]) for row in rows]
     correct = [
         (row, out)
@@ -172,7 +174,7 @@ def measure(rows: list[dict], outcomes: dict[str, Outcome]) -> dict:
     defined = [out for row, out in got if row["expect"] in ("accept", "wrong") and not out.cause]
     seeded = [is_found(row, out) for row, out in got if row["expect"] == "finding"]
     return {
-        "correct_accepted": [sum(holds(row, out) for row, out in correct), len(correct)],
+        "correct_accepted": [sum(is_expected(row, out) for row, out in correct), len(correct)],
         "falsely_accused": [sum(bool(out.findings) for out in defined), len(defined)],
         "seeded_bugs_found": [sum(seeded), len(seeded)],
     }
@@ -183,7 +185,7 @@ def disagreements(rows: list[dict], outcomes: dict[str, Outcome]) -> list[str]:
     found = []
     for row in rows:
         file, outcome = row["file"], outcomes[row["file"]]
-        if holds(row, outcome) == (file in KNOWN):
+        if is_expected(row, outcome) == (file in KNOWN):
             found.append(f"{file}: expected {row['expect']} {row.get('kind', '')}, got {outcome}")
     return found
 
@@ -197,9 +199,9 @@ def chosen_rows() -> list[dict]:
 def test_a_row_gets_the_expected_outcome(row: dict, tmp_path: Path) -> None:
     outcome = run_row(row, tmp_path)
     if row["file"] in KNOWN:
-        assert not holds(row, outcome), "This row gets its expected outcome now: remove it from KNOWN."
+        assert not is_expected(row, outcome), "This row gets its expected outcome now: remove it from KNOWN."
     else:
-        assert holds(row, outcome), f"expected {row}, got {outcome}"
+        assert is_expected(row, outcome), f"expected {row}, got {outcome}"
 
 
 def test_known_rows_are_in_the_corpus() -> None:
@@ -215,12 +217,12 @@ def main() -> int:
     for name, (count, of) in measure(ROWS, outcomes).items():
         print(f"{name.replace('_', ' ')}: {count} of {of} ({100 * count / of:.1f}%)")
     for row in ROWS:
-        if not holds(row, outcomes[row["file"]]):
+        if not is_expected(row, outcomes[row["file"]]):
             known = KNOWN.get(row["file"], "not known")
             expected = f"{row['expect']} {row.get('kind', '')} {row.get('lines', '')}".strip()
             print(f"{row['file']}: expected {expected}; {outcomes[row['file']]} [{known}]")
     found = disagreements(ROWS, outcomes)
-    print(f"{len(found)} rows differ from what is known")
+    print(f"{len(found)} rows differ from KNOWN")
     return 1 if found else 0
 
 

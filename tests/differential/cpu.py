@@ -26,7 +26,7 @@ BUILD = ROOT / (os.environ.get("BUILD") or "build")
 FOLDER = Path(__file__).parent
 LIMIT_S = 120
 
-# Each mode's program, and the variables it runs with.
+# The program of each mode, and its environment variables.
 MODES = {
     "fast": ("fast", {}),
     "fast, one thread": ("fast", {"WARPLAB_THREADS": "1"}),

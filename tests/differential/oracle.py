@@ -151,7 +151,7 @@ class Run:
 
     kernel: Kernel
     memory: dict[str, Memory]
-    found: list[str] | None = None  # takes races, if they are looked for
+    found: list[str] | None = None  # collects the races, if not None
     values: dict[str, np.ndarray] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

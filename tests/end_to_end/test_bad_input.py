@@ -158,8 +158,8 @@ def test_forged_submission_is_caught(name: str, cause: str, tmp_path: Path) -> N
     run = subprocess.run([*command, "--json", report], cwd=ROOT, capture_output=True, text=True, check=False)
     assert run.returncode == 1, run.stdout + run.stderr
     stage = json.loads(report.read_text())["stages"][0]
-    failures = [stage["compilation"]["failure"], *(one["failure"] for one in stage["checks"])]
-    assert {one["cause"] for one in failures if one} <= {cause, "timed_output_wrong"}, run.stdout
+    failures = [stage["compilation"]["failure"], *(check["failure"] for check in stage["checks"])]
+    assert {failure["cause"] for failure in failures if failure} <= {cause, "timed_output_wrong"}, run.stdout
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ def test_a_link_to_the_solutions_gets_no_points(linked: str, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("linked", ["vector_add/02_grid_stride.cu", "vector_add"])
-def test_a_link_to_itself_fails_and_is_no_error_of_the_judge(linked: str, tmp_path: Path) -> None:
+def test_a_link_to_itself_fails_without_an_error_of_the_judge(linked: str, tmp_path: Path) -> None:
     link = tmp_path / "tree" / linked
     link.parent.mkdir(parents=True)
     link.symlink_to(link.name)

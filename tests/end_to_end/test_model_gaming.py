@@ -1,4 +1,4 @@
-"""Ways to make slow code look fast to the model. Each file solves vector_add's second stage, slowly on a GPU.
+"""Attempts to make slow code look fast to the model. Each file solves vector_add's second stage, slowly on a GPU.
 
 A file in CLOSED must get no modelled time, or a slow one. A file in OPEN still gets a fast one, and the model's README
 lists it. If a change of the model detects a file in OPEN, its test fails: then correct the README.
@@ -69,11 +69,11 @@ LATER_CALLS = "static int calls = 0;\n    add<<<blocks, 256>>>(a, b, out, n, ++c
 CLOSED = {
     "a different program on a GPU": wasting("on_gpu", before=BY_MACRO),
     "another program, by a digraph": wasting("on_gpu", before=BY_DIGRAPH),
-    "another program, behind a macro": wasting("on_gpu", before=BEHIND_MACRO),
+    "another program, by a condition in a macro": wasting("on_gpu", before=BEHIND_MACRO),
     "another program, by a macro's text": wasting("on_gpu", before=MACROS_TEXT),
     "another program, by a macro as a name": wasting("on_gpu", before=MACROS_NAME),
-    "the first block does all": FRAME.format(kernel=ONE_BLOCK_WORKS, host=LAUNCH, before=""),
-    "the last block does all": FRAME.format(kernel=LAST_BLOCK_WORKS, host=LAUNCH, before=""),
+    "the first block does all the work": FRAME.format(kernel=ONE_BLOCK_WORKS, host=LAUNCH, before=""),
+    "the last block does all the work": FRAME.format(kernel=LAST_BLOCK_WORKS, host=LAUNCH, before=""),
     "one thread does all": FRAME.format(kernel=ONE_THREAD_WORKS, host=LAUNCH, before=""),
     "every fifth block wastes time": wasting("blockIdx.x % 5 == 0"),
     "a launch like the first one": wasting("true", f"add<<<blocks, 256>>>(a, b, out, n, 0);\n    {LAUNCH}"),
@@ -97,9 +97,9 @@ def ratio_in(output: str) -> float | None:
     return float(found[1]) if found else None
 
 
-@pytest.mark.parametrize("way", share_of(list(CLOSED), lambda _: "", str, 3))
-def test_a_closed_way_looks_slow_or_is_not_modelled(tmp_path: Path, way: str) -> None:
-    output = model(tmp_path, CLOSED[way])
+@pytest.mark.parametrize("attempt", share_of(list(CLOSED), lambda _: "", str, 3))
+def test_a_closed_attempt_looks_slow_or_is_not_modelled(tmp_path: Path, attempt: str) -> None:
+    output = model(tmp_path, CLOSED[attempt])
     ratio = ratio_in(output)
     assert "No modelled time" in output if ratio is None else ratio > 3, output
 
@@ -126,7 +126,7 @@ OPEN = {
 }
 
 
-@pytest.mark.parametrize("way", share_of(list(OPEN), lambda _: "", str, 3))
-def test_an_open_way_still_looks_fast(tmp_path: Path, way: str) -> None:
-    ratio = ratio_in(model(tmp_path, OPEN[way]))
+@pytest.mark.parametrize("attempt", share_of(list(OPEN), lambda _: "", str, 3))
+def test_an_open_attempt_still_looks_fast(tmp_path: Path, attempt: str) -> None:
+    ratio = ratio_in(model(tmp_path, OPEN[attempt]))
     assert ratio is not None and ratio < 2

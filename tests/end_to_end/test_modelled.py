@@ -130,7 +130,7 @@ def test_inspect_shows_the_modelled_share_of_each_line(tmp_path: Path) -> None:
     (tmp_path / "conflicts.cu").write_text(CONFLICTS)
     output, inspection = inspect(tmp_path, tmp_path / "conflicts.cu")
     modelled = inspection["modelled"]
-    shares = {one["line"]: one["share"] for one in modelled["shares"]}
+    shares = {share["line"]: share["share"] for share in modelled["shares"]}
     assert (modelled["gpu"], modelled["dataset"]) == ("NVIDIA H200", "timed_16m")
     assert 0.95 < sum(shares.values()) <= 1.0001
     assert shares[8] + shares[9] + shares[10] + shares[11] > 0.8  # the loop with the conflicts

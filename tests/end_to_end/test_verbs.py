@@ -346,8 +346,8 @@ def test_a_note_of_the_sanitizer_costs_nothing(student: Student, tmp_path: Path)
     assert result.returncode == 0, result.stdout + result.stderr
     assert "hygiene 2 of 2" in result.stdout
     (stage,) = json.loads((tmp_path / "report.json").read_text())["stages"]
-    assert {one["cause"] for one in stage["check_mode"]["findings"]} == {"same_value"}
-    assert all(one["note"] for one in stage["check_mode"]["findings"])
+    assert {finding["cause"] for finding in stage["check_mode"]["findings"]} == {"same_value"}
+    assert all(finding["note"] for finding in stage["check_mode"]["findings"])
 
 
 @pytest.mark.parametrize(
@@ -382,7 +382,7 @@ def test_after_a_grid_that_hangs_no_other_dataset_runs(
     student.write(program(kernel=kernel))
     report = tmp_path / "report.json"
     student.check("--no-check-mode", "--json", str(report))
-    failures = [one["failure"] for one in json.loads(report.read_text())["stages"][0]["checks"] if one["failure"]]
+    failures = [check["failure"] for check in json.loads(report.read_text())["stages"][0]["checks"] if check["failure"]]
     assert {failure["cause"] for failure in failures} == ({"deadlock", "not_run"} if stops else {"deadlock"})
     ran = [failure for failure in failures if failure["message"].startswith("Deadlock")]
     assert len(failures) > 5
@@ -394,12 +394,14 @@ def test_datasets_for_a_gpu_are_still_skipped_after_an_endless_call(student: Stu
     report = tmp_path / "report.json"
     student.check("--no-check-mode", "--json", str(report))
     checks = json.loads(report.read_text())["stages"][0]["checks"]
-    not_run = [one for one in checks if one["blocked_by"]]
+    not_run = [check for check in checks if check["blocked_by"]]
     recipes = json.loads((ROOT / "datasets" / LAB / "public.json").read_text())["datasets"]
-    for_gpus = {one["name"] for one in recipes if "cuda-only" in one["uses"]}
-    assert not_run and not {one["dataset"] for one in not_run} & for_gpus
-    assert {one["dataset"] for one in checks if one["skipped"]} == for_gpus & {one["dataset"] for one in checks}
-    assert for_gpus & {one["dataset"] for one in checks}
+    for_gpus = {recipe["name"] for recipe in recipes if "cuda-only" in recipe["uses"]}
+    assert not_run and not {check["dataset"] for check in not_run} & for_gpus
+    assert {check["dataset"] for check in checks if check["skipped"]} == for_gpus & {
+        check["dataset"] for check in checks
+    }
+    assert for_gpus & {check["dataset"] for check in checks}
 
 
 @pytest.mark.parametrize("asked", [False, pytest.param(True, marks=thorough)])
@@ -411,7 +413,9 @@ def test_grading_times_unscored_datasets_only_on_request(tmp_path: Path, asked: 
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     stage = json.loads(report.read_text())["stages"][0]
-    assert [(one["dataset"], one["scored"]) for one in stage["measurements"]] == [("timed_1024", False)] * asked
+    assert [(measurement["dataset"], measurement["scored"]) for measurement in stage["measurements"]] == [
+        ("timed_1024", False)
+    ] * asked
     assert stage["score"]["speed_pending"]
 
 

@@ -63,7 +63,7 @@ inline Inbox::Read read_pieces(Inbox& inbox, protocol::Ask asked, std::string_vi
     for (const std::string_view piece : {stream.substr(0, cut), stream.substr(cut)}) {
         if (read != Inbox::Read::nothing) break;
         const auto written = write(pipe.runner, piece.data(), piece.size());
-        require(written == static_cast<ssize_t>(piece.size()), "the pipe takes a piece");
+        require(written == static_cast<ssize_t>(piece.size()), "the pipe accepts a piece");
         read = inbox.read(pipe.judge, asked);
     }
     return read;
@@ -71,7 +71,7 @@ inline Inbox::Read read_pieces(Inbox& inbox, protocol::Ask asked, std::string_vi
 
 inline void require_sound(const protocol::Answer& answer, protocol::Ask asked) {
     require(answer.magic == protocol::magic && answer.version == protocol::version && answer.ask == asked,
-            "an answer is one to the question");
+            "an answer belongs to the request");
     require(std::isfinite(answer.event_s) && answer.event_s >= 0, "event_s is a time");
     require(std::isfinite(answer.wall_s) && answer.wall_s >= 0, "wall_s is a time");
     const Failure failure = explain_refusal(answer, StatusPage{});
@@ -91,7 +91,7 @@ inline void try_answer(std::string_view bytes) {
     const Inbox::Read read = read_pieces(at_once, asked, stream, 0);
     require(read_pieces(cut, asked, stream, stream.size() * cut_in_256 / 256) == read,
             "pieces give the same result as the whole");
-    require(at_once.findings().size() == cut.findings().size(), "pieces hold the same findings");
+    require(at_once.findings().size() == cut.findings().size(), "pieces contain the same findings");
     require(at_once.findings().size() <= max_findings, "no more findings than the sanitizer makes");
     if (read == Inbox::Read::answer) require_sound(at_once.answer(), asked);
 }

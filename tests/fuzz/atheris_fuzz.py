@@ -29,7 +29,7 @@ SHOWING = [
 # Rendering code has few interesting branches. Without instrumenting it, twice as many inputs run per second.
 with atheris.instrument_imports(include=["grader", "zipfile", "tarfile", "gzip", "csv"], exclude=SHOWING):
     from tests.fuzz import json_mutator
-    from tests.fuzz.promises import BrokenPromiseError
+    from tests.fuzz.invariants import BrokenInvariantError
     from tests.fuzz.python_targets import OF_JSON, run
 
 
@@ -48,11 +48,11 @@ def mutate(data: bytes, max_bytes: int, seed: int) -> bytes:
 
 def keep(name: str, data: bytes, broken: Exception, kept: Path) -> None:
     """Keep an input unless an earlier one violated the same requirement."""
-    refused = broken.__context__ if isinstance(broken, BrokenPromiseError) else None
+    refused = broken.__context__ if isinstance(broken, BrokenInvariantError) else None
     frames = traceback.extract_tb((refused or broken).__traceback__)[-FRAMES:]
     places = [f"{Path(frame.filename).name}:{frame.lineno} {frame.name}" for frame in frames]
-    promise = str(broken).partition(":")[0] if isinstance(broken, BrokenPromiseError) else ""
-    kind = "\n".join([type(broken).__name__, promise, *places])
+    invariant = str(broken).partition(":")[0] if isinstance(broken, BrokenInvariantError) else ""
+    kind = "\n".join([type(broken).__name__, invariant, *places])
     file = kept / f"{name}-{hashlib.sha256(kind.encode()).hexdigest()[:12]}"
     if not file.exists():
         file.write_bytes(data)

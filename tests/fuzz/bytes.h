@@ -1,5 +1,5 @@
 #pragma once
-// Helpers for the fuzz targets: they read values from arbitrary bytes, and report a broken promise.
+// Helpers for the fuzz targets: they read values from arbitrary bytes, and report a broken invariant.
 
 #include <algorithm>
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace warplab::fuzz {
 
-inline void require(bool holds, const char* promise) {
-    if (!holds) throw std::logic_error(std::string("broken: ") + promise);
+inline void require(bool holds, const char* invariant) {
+    if (!holds) throw std::logic_error(std::string("broken: ") + invariant);
 }
 
 /// Remove the text before a line of === from the input, and return it; without such a line, return all of the input.

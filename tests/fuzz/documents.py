@@ -33,7 +33,7 @@ from grader.python.journal import inspection
 from grader.python.journal.journal import render
 from grader.python.journal.records import find_lab, read_records
 from grader.python.journal.sweep import draw_plot, print_bars, read_sweep
-from tests.fuzz.promises import attempt, refusing, require, require_csv, require_html, require_json, require_printable
+from tests.fuzz.invariants import attempt, refusing, require, require_csv, require_html, require_json, require_printable
 from tests.python import samples
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -50,7 +50,7 @@ def require_bounded(text: str, data: bytes, where: str) -> None:
 
 
 def try_report(data: bytes, folder: Path) -> None:
-    """Try a report: it is refused, or every export of it keeps its promises."""
+    """Try a report: it is refused, or every export of it keeps its invariants."""
     file = folder / "report.json"
     file.write_bytes(data)
     report = attempt(read_report, file)
@@ -82,7 +82,7 @@ def check_autolab(text: str) -> None:
     """Check that the last two lines are JSON and the others text."""
     *lines, presentation, scores = text.removesuffix("\n").split("\n")
     require_printable("\n".join(lines), "autolab's text")
-    require(not any(line.startswith("{") for line in lines), "autolab's text holds no other line of JSON")
+    require(not any(line.startswith("{") for line in lines), "autolab's text contains no other line of JSON")
     require_json(presentation, "autolab")
     require_json(scores, "autolab")
 

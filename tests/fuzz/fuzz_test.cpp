@@ -14,7 +14,7 @@ namespace {
 
 std::filesystem::path corpus() { return test::root_folder() / "tests/fuzz/corpus"; }
 
-TEST(FuzzTargets, CorpusAndMutationsBreakNoPromise) {
+TEST(FuzzTargets, CorpusAndMutationsBreakNoInvariant) {
     for (const Target& target : targets) EXPECT_NO_THROW(EXPECT_GT(replay(target, corpus(), 1500, 1), 1500));
 }
 
@@ -24,7 +24,7 @@ TEST(FuzzTargets, EveryFolderOfTheCorpusHasItsTarget) {
     EXPECT_EQ(folders, targets.size());
 }
 
-TEST(FuzzTargets, ABrokenPromiseIsDetected) {
+TEST(FuzzTargets, ABrokenInvariantIsDetected) {
     const Target broken = {"answer", [](std::string_view bytes) { require(bytes.size() < 100, "inputs are short"); },
                            byte_words};
     EXPECT_THROW(replay(broken, corpus(), 100, 1), std::runtime_error);

@@ -27,7 +27,7 @@ from grader.python.batch.store.places import folder_name
 from grader.python.batch.store.rows import STATUSES, Graded, Row
 from grader.python.batch.store.settings import Settings
 from grader.python.common.labs import read_stages
-from tests.fuzz.promises import refusing, require, require_csv, require_html, require_message
+from tests.fuzz.invariants import refusing, require, require_csv, require_html, require_message
 
 ROOT = Path(__file__).resolve().parents[2]
 LAB = "vector_add"
@@ -54,7 +54,7 @@ def without_judge() -> Iterator[dict[str, dict[str, bytes]]]:
 
     def judge(picked: dict[str, bytes], submission: Submission, *others: object) -> None:
         judged[submission.key] = picked
-        next(one for one in others if isinstance(one, Graded)).status = "graded"
+        next(row for row in others if isinstance(row, Graded)).status = "graded"
 
     def run_judge(*_: object) -> tuple[int, str]:
         return 2, "No journal is rendered here."

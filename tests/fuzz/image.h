@@ -18,7 +18,7 @@ inline void try_image(std::string_view bytes) {
         const Image image = read_image(file.path, max_fuzzed_pixels);
         require(image.width > 0 && image.height > 0, "a picture has pixels");
         require(image.pixels() <= max_fuzzed_pixels, "a picture is within the limit");
-        require(image.channels == 1 || image.channels == 3, "a picture is grey or in colours");
+        require(image.channels == 1 || image.channels == 3, "a picture has one or three channels");
         require(image.samples.size() == image.pixels() * static_cast<std::size_t>(image.channels),
                 "a picture is complete");
     } catch (const UsageError& refusal) {

@@ -70,7 +70,7 @@ class Mutator {
         text.insert(at, many);
     }
 
-    /// Return the text between two commas, brackets or colons, such as a JSON value.
+    /// Replace the text between two commas, brackets or colons, such as a JSON value.
     void replace_value(std::string& text, std::size_t at) {
         constexpr auto ends = ",:{}[]()";
         const std::size_t begin = text.find_first_of(ends, at);

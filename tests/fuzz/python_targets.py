@@ -17,7 +17,7 @@ from tests.fuzz.tables import try_decisions, try_gradebook, try_roster
 CORPUS = Path(__file__).with_name("python_corpus")
 MEMORY = Path("/dev/shm")  # a file system in memory, if the machine has one
 
-# Each takes arbitrary bytes and an empty folder, and raises if a promise is broken.
+# Each takes arbitrary bytes and an empty folder, and raises if an invariant is broken.
 TARGETS: dict[str, Callable[[bytes, Path], None]] = {
     "hand_in": try_hand_in,
     "download": try_download,
@@ -32,7 +32,7 @@ OF_JSON = ("export", "journal", "document")  # targets whose inputs are lines of
 
 
 def run(name: str, data: bytes) -> None:
-    """Try one input of a target. Raises the exception of a broken promise."""
+    """Try one input of a target. Raises the exception of a broken invariant."""
     folder = tempfile.mkdtemp(dir=MEMORY if MEMORY.is_dir() else None)
     try:
         TARGETS[name](data, Path(folder))

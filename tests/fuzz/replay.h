@@ -15,7 +15,7 @@
 
 namespace warplab::fuzz {
 
-/// A fuzz target. `run` takes arbitrary bytes, and throws std::logic_error if a promise is broken.
+/// A fuzz target. `run` takes arbitrary bytes, and throws std::logic_error if an invariant is broken.
 struct Target {
     const char* name;
     void (*run)(std::string_view bytes);
@@ -101,7 +101,7 @@ inline std::vector<std::string> read_corpus(const std::filesystem::path& folder)
 }
 
 /// Try the inputs of `corpus`/<target>/ and mutations of them, and return their number. Throws std::runtime_error that
-/// names an input that broke a promise; a mutation is first written to the folder for temporary files.
+/// names an input that broke an invariant; a mutation is first written to the folder for temporary files.
 inline int replay(const Target& target, const std::filesystem::path& corpus, int mutations, std::uint32_t seed) {
     const std::vector<std::string> inputs = read_corpus(corpus / target.name);
     test::Mutator mutator(inputs, target.words, seed);

@@ -25,7 +25,7 @@ inline bool read_report(std::string_view text, Report& report) {
         throw;
     } catch (const std::runtime_error& refusal) {
         require(std::string_view(refusal.what()).starts_with("this is not a valid report: at "),
-                "a refusal says where");
+                "a refusal names the place");
         return false;
     }
 }

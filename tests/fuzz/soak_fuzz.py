@@ -1,7 +1,7 @@
-"""The long form of the fuzzing: libFuzzer with clang's sanitizers on the C++ targets, atheris on Python's.
+"""Fuzz all targets for long: the C++ targets with libFuzzer and clang's sanitizers, the Python targets with atheris.
 
-Each target gets a fixed number of inputs, times FUZZ_SCALE (1). An input that breaks a promise is left in build/fuzz/:
-fix the defect, and keep the input in corpus/<target>/ or python_corpus/<target>/.
+Each target gets a fixed number of inputs, times FUZZ_SCALE (1). If an input breaks an invariant, it is left in
+build/fuzz/: fix the defect, and keep the input in corpus/<target>/ or python_corpus/<target>/.
 
     python -m tests.fuzz.soak_fuzz [TARGET…]              fuzzes and prints each target's result
     python -m tests.fuzz.soak_fuzz --keep TARGET…         also adds inputs of new coverage to the corpus
@@ -102,7 +102,7 @@ def build(folder: Path, pool: ThreadPoolExecutor) -> Path:
     objects = [pool.submit(compile_one, source, folder) for source in ("tests/fuzz/libfuzzer.cpp", *SOURCES)]
     program = folder / "fuzz"
     flags = [f"-fsanitize=fuzzer,{SANITIZERS}", "-fno-sanitize=vptr", "-o", program]
-    status, output = run(["clang++", *flags, *(one.result() for one in objects), "-lfmt", "-lcrypto"])
+    status, output = run(["clang++", *flags, *(job.result() for job in objects), "-lfmt", "-lcrypto"])
     if status != 0:
         raise RuntimeError(f"The fuzzer does not link: {output[-2000:]}")
     return program
@@ -123,22 +123,22 @@ class Fuzzer:
         """Run the fuzzer, and return its exit status and all its output."""
         return run([*self.command, *self.limits, *options], WARPLAB_FUZZ=self.name)
 
-    def fuzz(self, shards: int, learnt: Path) -> dict:
-        """Try one shard of the inputs, starting from the corpus. Inputs with new coverage go to `learnt`."""
+    def fuzz(self, shards: int, new_inputs: Path) -> dict:
+        """Try one shard of the inputs, starting from the corpus. Inputs with new coverage go to `new_inputs`."""
         count = math.ceil(self.inputs * float(os.environ.get("FUZZ_SCALE") or 1) / shards)
-        status, output = self.run(f"-runs={count}", f"-artifact_prefix={KEPT}/{self.name}-", learnt, self.corpus)
+        status, output = self.run(f"-runs={count}", f"-artifact_prefix={KEPT}/{self.name}-", new_inputs, self.corpus)
         return read_result(f"{self.name}, {self.tool}", status, output)
 
     def broken(self, kept_before: set[Path]) -> list[dict]:
-        """Return the texts of the promises that this soak found broken."""
+        """Return the texts of the invariants that this soak found broken."""
         files = sorted(set(KEPT.glob(f"{self.name}-*.txt")) - kept_before)
         return [{"broken": file.read_text("utf-8")} for file in files]
 
-    def keep(self, learnt: Path) -> None:
-        """Add inputs of `learnt` whose coverage the corpus lacks, the smallest first, up to the maximum size."""
+    def keep(self, new_inputs: Path) -> None:
+        """Add inputs of `new_inputs` whose coverage the corpus lacks, the smallest first, up to the maximum size."""
         before = set(self.corpus.iterdir())
         room = MAX_CORPUS_BYTES - sum(file.stat().st_size for file in before)
-        self.run("-merge=1", self.corpus, learnt)
+        self.run("-merge=1", self.corpus, new_inputs)
         for file in sorted(set(self.corpus.iterdir()) - before, key=lambda file: file.stat().st_size):
             room -= file.stat().st_size
             if room >= 0:
@@ -151,7 +151,7 @@ def read_result(what: str, status: int, output: str) -> dict:
     """Parse a run's result from libFuzzer's output: coverage counts edges, `new_coverage` those beyond the corpus."""
     done = re.search(r"Done (\d+) runs in (\d+) second", output)
     covered = [int(count) for count in re.findall(r"cov: (\d+)", output)] or [0]
-    found = [] if status == 0 and done else [{"status": status, "said": output[-2000:]}]
+    found = [] if status == 0 and done else [{"status": status, "output": output[-2000:]}]
     inputs, seconds = (int(done[1]), int(done[2])) if done else (0, 0)
     rate = round(inputs / max(seconds, 1))
     coverage = {"coverage": covered[-1], "new_coverage": covered[-1] - covered[0]}
@@ -160,9 +160,9 @@ def read_result(what: str, status: int, output: str) -> dict:
 
 def add_up(results: Sequence[dict]) -> dict:
     """Combine the results of a target's shards: inputs and rates add up, and coverage is that of the best shard."""
-    summed = {key: sum(one[key] for one in results) for key in ("inputs", "a_second")}
-    best = {key: max(one[key] for one in results) for key in ("seconds", "coverage", "new_coverage")}
-    return {**results[0], **summed, **best, "found": [finding for one in results for finding in one["found"]]}
+    summed = {key: sum(result[key] for result in results) for key in ("inputs", "a_second")}
+    best = {key: max(result[key] for result in results) for key in ("seconds", "coverage", "new_coverage")}
+    return {**results[0], **summed, **best, "found": [finding for result in results for finding in result["found"]]}
 
 
 def make_fuzzers(pool: ThreadPoolExecutor, folder: Path, names: Sequence[str]) -> tuple[list[Fuzzer], list[dict]]:
@@ -192,16 +192,18 @@ def soak(names: Sequence[str] = (), keep: bool = False) -> list[dict]:
     shards = os.cpu_count() or 1
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(shards) as pool:
         fuzzers, results = make_fuzzers(pool, Path(folder), names)
-        learnt = {fuzzer.name: Path(folder, "learnt", fuzzer.name) for fuzzer in fuzzers}
-        for made in learnt.values():
+        new_inputs = {fuzzer.name: Path(folder, "new_inputs", fuzzer.name) for fuzzer in fuzzers}
+        for made in new_inputs.values():
             made.mkdir(parents=True)
-        started = [[pool.submit(fuzzer.fuzz, shards, learnt[fuzzer.name]) for _ in range(shards)] for fuzzer in fuzzers]
+        started = [
+            [pool.submit(fuzzer.fuzz, shards, new_inputs[fuzzer.name]) for _ in range(shards)] for fuzzer in fuzzers
+        ]
         for fuzzer, runs in zip(fuzzers, started, strict=True):
             result = add_up([run.result() for run in runs])
             result["found"] += fuzzer.broken(kept_before)
             results.append(result)
             if keep:
-                fuzzer.keep(learnt[fuzzer.name])
+                fuzzer.keep(new_inputs[fuzzer.name])
     return results
 
 

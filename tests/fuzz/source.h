@@ -14,7 +14,7 @@ inline void try_source(std::string_view bytes) {
     require(hand_in.text.size() <= bytes.size(), "a hand-in's text is no larger than the file");
     require(hand_in.failure || !hand_in.text.empty(), "an empty file is refused");
     require(!hand_in.failure || !hand_in.failure->cause.empty(), "a refusal has a cause");
-    rewriter::test::check_promises(std::string(bytes));
+    rewriter::test::check_invariants(std::string(bytes));
 }
 
 }  // namespace warplab::fuzz

@@ -1,5 +1,5 @@
 #pragma once
-// Fuzzes what a runner leaves: its status page, its end and its output. The student's code can control all of them.
+// Fuzzes the results of a run that the student's code can control: the status page, the process's end and its output.
 
 #include <algorithm>
 #include <cmath>

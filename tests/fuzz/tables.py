@@ -31,7 +31,7 @@ from grader.python.batch.store.opened import DATABASE
 from grader.python.batch.store.rows import Graded
 from grader.python.common.report import Report, Total, parse_report
 from tests.fuzz.hand_ins import LAB, STAGES, make_settings
-from tests.fuzz.promises import (
+from tests.fuzz.invariants import (
     attempt,
     refusing,
     require,
@@ -129,7 +129,7 @@ def kept_batch() -> bytes:
 
 def try_decisions(data: bytes, folder: Path) -> None:
     """Try lines of the instructor's commands for a batch, e.g. `points --student ada --points 7 --reason late`: each is
-    executed or refused, and the outputs keep their promises. `--from marks.csv` reads the lines after `===`."""
+    executed or refused, and the outputs keep their invariants. `--from marks.csv` reads the lines after `===`."""
     words, _, table = data.partition(b"\n===\n")
     (folder / DATABASE).write_bytes(kept_batch())
     (folder / "marks.csv").write_bytes(table)

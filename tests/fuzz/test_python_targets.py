@@ -8,7 +8,7 @@ import random
 
 import pytest
 
-from tests.fuzz import documents, json_mutator, promises, python_targets
+from tests.fuzz import documents, invariants, json_mutator, python_targets
 from tests.fuzz.python_targets import CORPUS, OF_JSON, TARGETS, run
 
 CHANGED = 150  # mutations of each target's inputs
@@ -40,13 +40,13 @@ def change(name: str, data: bytes, chance: random.Random) -> bytes:
 
 
 @pytest.mark.parametrize("name", TARGETS)
-def test_kept_inputs_break_no_promise(name: str) -> None:
+def test_kept_inputs_break_no_invariant(name: str) -> None:
     for data in kept_inputs(name):
         run(name, data)
 
 
 @pytest.mark.parametrize("name", TARGETS)
-def test_mutations_of_kept_inputs_break_no_promise(name: str) -> None:
+def test_mutations_of_kept_inputs_break_no_invariant(name: str) -> None:
     chance, kept = random.Random(1), kept_inputs(name)
     for _ in range(CHANGED // 10 if name == "decisions" else CHANGED):
         run(name, change(name, chance.choice(kept), chance))
@@ -64,9 +64,11 @@ def test_documents_of_the_kit_are_read_and_shown(tmp_path) -> None:
             read(file)
 
 
-def test_a_broken_promise_is_detected(monkeypatch) -> None:
-    monkeypatch.setitem(python_targets.TARGETS, "roster", lambda data, folder: promises.require(len(data) < 9, "short"))
-    with pytest.raises(promises.BrokenPromiseError, match="short"):
+def test_a_broken_invariant_is_detected(monkeypatch) -> None:
+    monkeypatch.setitem(
+        python_targets.TARGETS, "roster", lambda data, folder: invariants.require(len(data) < 9, "short")
+    )
+    with pytest.raises(invariants.BrokenInvariantError, match="short"):
         run("roster", b"a roster")
         run("roster", b"a longer roster")
 
@@ -74,20 +76,20 @@ def test_a_broken_promise_is_detected(monkeypatch) -> None:
 @pytest.mark.parametrize(
     "page", ["<p><b>x</b></p>", '<p onclick="x">', "<p title=x>", '<a href="javascript:x">', "\u202e", "<!--", "<p"]
 )
-def test_pages_that_break_a_promise_are_detected(page: str) -> None:
-    promises.require_html('<p class="a">&lt;b&gt;</p><style>a>b{}</style>', "a page")
-    with pytest.raises(promises.BrokenPromiseError):
-        promises.require_html(page, "a page")
+def test_pages_that_break_an_invariant_are_detected(page: str) -> None:
+    invariants.require_html('<p class="a">&lt;b&gt;</p><style>a>b{}</style>', "a page")
+    with pytest.raises(invariants.BrokenInvariantError):
+        invariants.require_html(page, "a page")
 
 
 @pytest.mark.parametrize("cell", ["=1+1", " =1", "\uff1d1", "@x", "-x", "+1+1", "\x1b"])
-def test_cells_that_break_a_promise_are_detected(cell: str) -> None:
-    promises.require_csv("a,-1.5,'=1,-\n", "a table")
-    with pytest.raises(promises.BrokenPromiseError):
-        promises.require_csv(f"{cell}\n", "a table")
+def test_cells_that_break_an_invariant_are_detected(cell: str) -> None:
+    invariants.require_csv("a,-1.5,'=1,-\n", "a table")
+    with pytest.raises(invariants.BrokenInvariantError):
+        invariants.require_csv(f"{cell}\n", "a table")
 
 
 def test_invalid_json_is_detected() -> None:
     for text in ("{", '{"a": NaN}', '"\\u202e"'):
-        with pytest.raises(promises.BrokenPromiseError):
-            promises.require_json(text, "a document")
+        with pytest.raises(invariants.BrokenInvariantError):
+            invariants.require_json(text, "a document")

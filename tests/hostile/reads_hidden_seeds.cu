@@ -1,4 +1,4 @@
-// Cheat: opens the hidden datasets and the course's secret, from which their seeds follow.
+// Cheat: opens the hidden datasets and the course's secret, from which their seeds are derived.
 #include <fcntl.h>
 #include <unistd.h>
 

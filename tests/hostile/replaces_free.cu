@@ -1,4 +1,4 @@
-// Cheat: replaces the program's malloc and free, so that the runner's own memory is at its mercy.
+// Cheat: replaces the program's malloc and free, and so controls the runner's own memory.
 #include "labs/dot_product/lab.h"
 
 extern "C" void* malloc(std::size_t bytes) {

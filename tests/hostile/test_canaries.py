@@ -49,14 +49,14 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def grade(course: Path, source: Path, folder: Path, *gone: str) -> tuple[Path, str]:
+def grade(course: Path, source: Path, folder: Path, *missing: str) -> tuple[Path, str]:
     """Grade a file with a word in the environment, and return the report and the output."""
     report = folder / "report.json"
     build = (ROOT / BUILD).resolve()
     command = [build / "warplab", "grade", LAB, STAGE, "--source", source, "--backend", "cpu", "--build", build]
     command += ["--no-nvcc", "--no-check-mode", "--json", report, "--report-dir", folder]
     run = subprocess.run(
-        [*without(*gone), *map(str, command)],
+        [*without(*missing), *map(str, command)],
         cwd=course,
         env=os.environ | {"CANARY": "canary_in_the_environment"},
         capture_output=True,
@@ -69,16 +69,16 @@ def grade(course: Path, source: Path, folder: Path, *gone: str) -> tuple[Path, s
     return report, run.stdout + run.stderr
 
 
-@pytest.mark.parametrize("gone", ["", *(["bwrap"] if THOROUGH and os.geteuid() == 0 else [])])
-def test_a_program_finds_no_planted_secret(course: Path, tmp_path: Path, gone: str) -> None:
+@pytest.mark.parametrize("missing", ["", *(["bwrap"] if THOROUGH and os.geteuid() == 0 else [])])
+def test_a_program_finds_no_planted_secret(course: Path, tmp_path: Path, missing: str) -> None:
     other = tmp_path / "other"
     other.mkdir()
     grade(course, course / "work" / LAB / f"{STAGE}.cu", other)  # so that its compiled program is in the cache
     source = tmp_path / "handed in" / f"{STAGE}.cu"
     source.parent.mkdir()
     source.write_text(SEARCHER.read_text().replace("@FINDABLE@", FINDABLE))
-    report, printed = grade(course, source, tmp_path, *gone.split())
-    assert not gone or json.loads(report.read_text())["sandbox"] == "uid"
+    report, printed = grade(course, source, tmp_path, *missing.split())
+    assert not missing or json.loads(report.read_text())["sandbox"] == "uid"
     stage = json.loads(report.read_text())["stages"][0]
     assert stage["verdict"] == "passed", printed
     assert "searched " in stage["output"]

@@ -3,7 +3,7 @@ must not reach anything outside its sandbox, and must leave nothing behind; an h
 hand-ins are honest but look like a cheat to an overly broad rule: they must get all points.
 
 hostile.json states each file's outcome: `verdict`, `cause` (one of several if it depends on the machine) and `points`
-(or the minimum and the maximum). `uid` and `cuda` contain the differences at this level and on this backend. Files with
+(or the minimum and the maximum). `uid` and `cuda` contain the differences at that level and on that backend. Files with
 `twice` are graded twice, and the second run looks for traces of the first. `speed_at_most` is the maximum of speed
 points on a GPU. Files with `check_mode` run under the sanitizer, whose verdict is `sanitizer`. Files with `timed` also
 run on the datasets that only a GPU gets, because all timed datasets of their lab are among these. The time of files
@@ -40,16 +40,18 @@ from tests.share import THOROUGH, share_of
 
 FOLDER = Path(__file__).parent
 ENTRIES = json.loads((FOLDER / "hostile.json").read_text())
-AT_LEVEL_UID = [one for one in ENTRIES if BACKEND in one["backends"] and (THOROUGH or one.get("short"))]
+AT_LEVEL_UID = [entry for entry in ENTRIES if BACKEND in entry["backends"] and (THOROUGH or entry.get("short"))]
 LAB, STAGE = "dot_product", "01_serial_block_sum"
 HONEST = ROOT / "solutions" / LAB / f"{STAGE}.cu"
 Graded = tuple[dict, str]
-MOST_REPORTED = 1_000_000  # characters of the report and of the output
+MAX_REPORTED = 1_000_000  # characters of the report and of the output
 CANARY = "canary-b7d1f0c35a"  # in the environment and in another student's file
 
 
-def grade(source: Path, folder: Path, gone: Sequence[str], entry: Mapping[str, Any] = MappingProxyType({})) -> Graded:
-    """Grade a file on a machine without the mechanisms in `gone`. Return the report and the output."""
+def grade(
+    source: Path, folder: Path, missing: Sequence[str], entry: Mapping[str, Any] = MappingProxyType({})
+) -> Graded:
+    """Grade a file on a machine without the mechanisms in `missing`. Return the report and the output."""
     lab, stage = entry.get("lab", LAB), entry.get("stage", STAGE)
     report = folder / f"{source.stem}.json"
     command = [BUILD / "warplab", "grade", lab, stage, "--source", source, "--backend", BACKEND, "--no-nvcc"]
@@ -58,7 +60,7 @@ def grade(source: Path, folder: Path, gone: Sequence[str], entry: Mapping[str, A
     command += [] if entry.get("check_mode") else ["--no-check-mode"]
     command += ["--speed", "modelled"] if entry.get("modelled") else []
     run = subprocess.run(
-        [*without(*gone), *map(str, command)],
+        [*without(*missing), *map(str, command)],
         cwd=ROOT,
         env=os.environ | {"WARPLAB_TEST_CANARY": CANARY},
         stdin=subprocess.DEVNULL,
@@ -132,8 +134,8 @@ def prepare(entry: dict, folder: Path, name: str, port: int) -> Path:
     return source
 
 
-def grade_honest(folder: Path, gone: Sequence[str]) -> None:
-    report, printed = grade(HONEST, folder, gone)
+def grade_honest(folder: Path, missing: Sequence[str]) -> None:
+    report, printed = grade(HONEST, folder, missing)
     stage = report["stages"][0]
     assert stage["verdict"] == "passed", printed
     assert stage["score"]["correctness"] == stage["score"]["correctness_max"]
@@ -167,42 +169,42 @@ def kind_of(entry: dict) -> object:
 @pytest.mark.parametrize("entry", share_of(ENTRIES, kind_of, name_of, 6), ids=name_of)
 def test_a_technique_gets_its_stated_outcome(entry: dict, tmp_path: Path) -> None:
     if BACKEND not in entry["backends"]:
-        pytest.skip(f"works on {', '.join(entry['backends'])} only")
+        pytest.skip(f"works only on {', '.join(entry['backends'])}")
     if entry.get("slow") and not THOROUGH:
         pytest.skip("takes long: WARPLAB_THOROUGH=1")
     try_technique(entry, tmp_path, ("namespace", "uid"))
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="the level is root's")
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can use this level")
 @pytest.mark.parametrize("entry", AT_LEVEL_UID, ids=name_of)
 def test_a_technique_gets_its_stated_outcome_at_level_uid(entry: dict, tmp_path: Path) -> None:
     try_technique(entry | entry.get("uid", {}), tmp_path, "uid", ["bwrap"])
 
 
-def try_technique(entry: dict, tmp_path: Path, level: str | tuple[str, ...], gone: Sequence[str] = ()) -> None:
+def try_technique(entry: dict, tmp_path: Path, level: str | tuple[str, ...], missing: Sequence[str] = ()) -> None:
     """Assert the outcome of a hand-in. An open gap may need luck, for example with the addresses that the kernel
     chooses: one of three runs is enough."""
     for runs_left in range(2 if "open" in entry else 0, -1, -1):
         folder = tmp_path / str(runs_left)
         folder.mkdir()
         try:
-            assert_outcome(entry, folder, level, gone)
+            assert_outcome(entry, folder, level, missing)
             return
         except AssertionError:
             if not runs_left:
                 raise
 
 
-def assert_outcome(entry: dict, tmp_path: Path, level: str | tuple[str, ...], gone: Sequence[str] = ()) -> None:
+def assert_outcome(entry: dict, tmp_path: Path, level: str | tuple[str, ...], missing: Sequence[str] = ()) -> None:
     """Grade the file, and check everything that the table and the docstring of this module state."""
     entry = entry | entry.get(BACKEND, {})
     name = f"w{tmp_path.stat().st_ino % 10**9}"
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(0.05)
         source = prepare(entry, tmp_path, name, server.getsockname()[1])
-        report, printed = grade(source, tmp_path, gone, entry)
+        report, printed = grade(source, tmp_path, missing, entry)
         if entry.get("twice"):
-            report, printed = grade(source, tmp_path, gone, entry)
+            report, printed = grade(source, tmp_path, missing, entry)
         with pytest.raises(TimeoutError):
             server.accept()
     assert report["sandbox"] in one_of(level)
@@ -210,8 +212,8 @@ def assert_outcome(entry: dict, tmp_path: Path, level: str | tuple[str, ...], go
     first = failures(stage)[0]["cause"] if failures(stage) else ""
     assert stage["verdict"] in one_of(entry["verdict"]), printed
     assert first in one_of(entry["cause"]), printed
-    least, most = entry["points"] if isinstance(entry["points"], list) else [entry["points"]] * 2
-    assert least - 1e-9 <= earned(stage) <= most + 1e-9, printed
+    minimum, maximum = entry["points"] if isinstance(entry["points"], list) else [entry["points"]] * 2
+    assert minimum - 1e-9 <= earned(stage) <= maximum + 1e-9, printed
     assert not [check for check in stage["checks"] if "does not fit" in check["skipped_why"]], printed
     if entry.get("modelled"):
         assert stage["score"]["speed_pending"] and "too long to model" in stage["score"]["speed_why"], printed
@@ -228,7 +230,7 @@ def assert_outcome(entry: dict, tmp_path: Path, level: str | tuple[str, ...], go
     assert not left_running(name)
     assert [file.name for file in (tmp_path / "outside").iterdir()] == ["another_student.cu"]
     if entry.get("honest_next"):
-        grade_honest(tmp_path, gone)
+        grade_honest(tmp_path, missing)
 
 
 def assert_speed(entry: dict, stage: dict) -> None:
@@ -246,7 +248,7 @@ def assert_nothing_got_out(report: dict, printed: str) -> None:
     assert CANARY not in everything
     assert not secret.exists() or secret.read_text().strip() not in everything
     assert "\x1b" not in printed
-    assert len(everything) < MOST_REPORTED
+    assert len(everything) < MAX_REPORTED
 
 
 def test_table_and_files_agree() -> None:

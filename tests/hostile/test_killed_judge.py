@@ -48,7 +48,7 @@ static Tree<20, 1> tree_@NAME@;
 void dot_product(const int*, const int*, int*, std::size_t, void*) {}
 """
 AT_BOTH_LEVELS = pytest.mark.parametrize(
-    "gone",
+    "missing",
     [
         pytest.param([], id="namespace"),
         pytest.param(["bwrap"], id="uid", marks=pytest.mark.skipif(os.geteuid() != 0, reason="only for root")),
@@ -56,10 +56,10 @@ AT_BOTH_LEVELS = pytest.mark.parametrize(
 )
 
 
-def wait_until(holds: Callable[[], object], seconds: float) -> bool:
+def wait_until(is_true: Callable[[], object], seconds: float) -> bool:
     end = time.monotonic() + seconds
     while time.monotonic() < end:
-        if holds():
+        if is_true():
             return True
         time.sleep(0.05)
     return False
@@ -85,8 +85,8 @@ def is_alive(process: int) -> bool:
     return "\nState:\tZ" not in (status := read(Path(f"/proc/{process}/status"))) and status != ""
 
 
-def start_judge(source: Path, gone: Sequence[str]) -> subprocess.Popen[bytes]:
-    command = [*without(*gone), BUILD / "warplab", "grade", LAB, STAGE, "--source", source, "--backend", BACKEND]
+def start_judge(source: Path, missing: Sequence[str]) -> subprocess.Popen[bytes]:
+    command = [*without(*missing), BUILD / "warplab", "grade", LAB, STAGE, "--source", source, "--backend", BACKEND]
     command += ["--no-nvcc", "--no-cuda-only", "--no-check-mode", "--report-dir", source.parent]
     quiet = subprocess.DEVNULL
     return subprocess.Popen([str(word) for word in command], cwd=ROOT, stdin=quiet, stdout=quiet, stderr=quiet)
@@ -101,30 +101,32 @@ def kill_judge_when(begun: Callable[[], object], judge: subprocess.Popen[bytes])
 
 
 @AT_BOTH_LEVELS
-def test_no_process_of_a_run_outlives_the_judge(gone: list[str], tmp_path: Path) -> None:
+def test_no_process_of_a_run_outlives_the_judge(missing: list[str], tmp_path: Path) -> None:
     for folder in (tmp_path, *tmp_path.parents[:-2]):
         folder.chmod(folder.stat().st_mode | 0o055)
     name = f"k{tmp_path.stat().st_ino % 10**9}"
     source = tmp_path / "clings.cu"
     source.write_text(CLINGS.replace("@NAME@", name))
-    kill_judge_when(lambda: left_running(name), start_judge(source, gone))
+    kill_judge_when(lambda: left_running(name), start_judge(source, missing))
     assert wait_until(lambda: not left_running(name), 10), left_running(name)
 
 
 @AT_BOTH_LEVELS
-def test_no_compiler_outlives_the_judge(gone: list[str], tmp_path: Path) -> None:
+def test_no_compiler_outlives_the_judge(missing: list[str], tmp_path: Path) -> None:
     for folder in (tmp_path, *tmp_path.parents[:-2]):
         folder.chmod(folder.stat().st_mode | 0o055)
     name = f"k{tmp_path.stat().st_ino % 10**9}"
     source = tmp_path / f"{name}.cu"
     source.write_text(COMPILES_FOR_LONG.replace("@NAME@", name))
-    judge = start_judge(source, gone)
-    family: set[int] = set()
+    judge = start_judge(source, missing)
+    processes: set[int] = set()
 
     def compiles() -> bool:
-        family.update(descendants(judge.pid))
-        commands = [read(Path(f"/proc/{one}/cmdline")).split("\0") for one in family]
+        processes.update(descendants(judge.pid))
+        commands = [read(Path(f"/proc/{process}/cmdline")).split("\0") for process in processes]
         return any(words[0].endswith("cc1plus") and "-E" not in words for words in commands)
 
     kill_judge_when(compiles, judge)
-    assert wait_until(lambda: not any(map(is_alive, family)), 10), [one for one in family if is_alive(one)]
+    assert wait_until(lambda: not any(map(is_alive, processes)), 10), [
+        process for process in processes if is_alive(process)
+    ]

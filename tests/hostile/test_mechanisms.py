@@ -28,15 +28,15 @@ USER_LEVEL_NEEDS = "--cap-add SETUID --cap-add SETGID"
 
 @dataclass
 class Case:
-    """A machine without some mechanisms. `then` is the reported level, or words of the message if nothing is graded.
-    `remark` has words of the report's remark on the level."""
+    """A machine without some mechanisms. `expected` is the reported level or, if nothing is graded, words of the
+    message. `remark` has words of the report's remark on the level."""
 
-    gone: str
-    then: str | tuple[str, ...]
+    missing: str
+    expected: str | tuple[str, ...]
     remark: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return self.gone.replace(" ", "+") or "nothing"
+        return self.missing.replace(" ", "+") or "nothing"
 
 
 INSTALL = "install the package bubblewrap"
@@ -109,13 +109,13 @@ AS_ORDINARY_USER = [
     Case("death-signal", ("bwrap: dying with the judge", "seccomp profile", ROOT_CAN)),
     Case("no-new-privs", ("PR_SET_NO_NEW_PRIVS", ROOT_CAN)),
 ]
-HOLDS = ("reads_other_students", "reads_the_judges_memory", "reaches_the_network", "becomes_root", "fork_bomb",
+HARMFUL = ("reads_other_students", "reads_the_judges_memory", "reaches_the_network", "becomes_root", "fork_bomb",
          "ignored_signals", "outlives_the_run")  # fmt: skip
-WEAKER = [case for case in AS_ROOT if case.gone in ("cap-sys_admin", "bwrap cap-kill")]
-WEAKER += [case for case in AS_ROOT if case.gone and isinstance(case.then, str) and case not in WEAKER]
+WEAKER = [case for case in AS_ROOT if case.missing in ("cap-sys_admin", "bwrap cap-kill")]
+WEAKER += [case for case in AS_ROOT if case.missing and isinstance(case.expected, str) and case not in WEAKER]
 
 pytestmark = [
-    pytest.mark.skipif(os.geteuid() != 0, reason="taking something away takes root"),
+    pytest.mark.skipif(os.geteuid() != 0, reason="only root can remove a mechanism"),
     pytest.mark.skipif(os.uname().machine != "x86_64", reason="the system calls' numbers are those of x86-64"),
     pytest.mark.skipif(not shutil.which("bwrap"), reason="bubblewrap is not installed"),
 ]
@@ -153,7 +153,7 @@ if Path("/.dockerenv").exists():
     HOSTS_AS_ORDINARY_USER.append(Case("namespaces", ("this container may not create namespaces", DOCKER, ROOT_CAN)))
 
 
-def assert_then(case: Case, folder: Path, course: Path, *more: str) -> None:
+def assert_expected(case: Case, folder: Path, course: Path, *more: str) -> None:
     """Grade an empty folder, so that nothing is compiled; the judge tests the sandbox nevertheless."""
     for name in ("tree", "reports"):
         (folder / name).mkdir()
@@ -161,7 +161,7 @@ def assert_then(case: Case, folder: Path, course: Path, *more: str) -> None:
     command = [(ROOT / BUILD).resolve() / "warplab", "grade", LAB, STAGE, "--tree", folder / "tree", "--backend", "cpu"]
     command += ["--build", (ROOT / BUILD).resolve(), "--no-check-mode", "--report-dir", folder / "reports"]
     done = subprocess.run(
-        [*map(str, without(*case.gone.split(), *more)), *map(str, command)],
+        [*map(str, without(*case.missing.split(), *more)), *map(str, command)],
         cwd=course,
         capture_output=True,
         text=True,
@@ -169,20 +169,20 @@ def assert_then(case: Case, folder: Path, course: Path, *more: str) -> None:
     )
     output = done.stdout + done.stderr
     report = folder / "reports" / f"{LAB}.json"
-    if isinstance(case.then, str):
+    if isinstance(case.expected, str):
         assert report.exists(), output
         graded = json.loads(report.read_text())
-        assert graded["sandbox"] == case.then
+        assert graded["sandbox"] == case.expected
         assert not [words for words in case.remark if words not in graded["sandbox_remark"]], graded["sandbox_remark"]
         return
     assert done.returncode == 2 and not report.exists(), output
     assert output.startswith("Grading other people's code needs a sandbox, and none is available here: "), output
-    assert not [words for words in case.then if words not in output], output
+    assert not [words for words in case.expected if words not in output], output
 
 
 @pytest.mark.parametrize("case", AS_ROOT + HOSTS_AS_ROOT, ids=str)
 def test_as_root(case: Case, tmp_path: Path) -> None:
-    assert_then(case, tmp_path, ROOT)
+    assert_expected(case, tmp_path, ROOT)
 
 
 def processes_that_name(text: str) -> list[str]:
@@ -199,7 +199,7 @@ def test_no_copy_of_the_judge_stays_if_run_is_read_only(tmp_path: Path) -> None:
     """The process that cleans up after a killed judge cannot lock a user id there, and must not continue as a judge."""
     with subprocess.Popen(["sleep", "60"], user=FIRST_USER, group=FIRST_USER, extra_groups=[]) as left_behind:
         try:
-            assert_then(next(case for case in AS_ROOT if case.gone == "run"), tmp_path, ROOT)
+            assert_expected(next(case for case in AS_ROOT if case.missing == "run"), tmp_path, ROOT)
             until = time.monotonic() + 10
             while processes_that_name(str(tmp_path)) and time.monotonic() < until:
                 time.sleep(0.1)
@@ -225,11 +225,11 @@ def others_course(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_as_an_ordinary_user(case: Case, tmp_path: Path, others_course: Path) -> None:
     for folder in (tmp_path, *tmp_path.parents[:-2]):
         folder.chmod(0o755)
-    assert_then(case, tmp_path, others_course, "root")
+    assert_expected(case, tmp_path, others_course, "root")
 
 
-@pytest.mark.parametrize("name", HOLDS if THOROUGH else HOLDS[:1])
+@pytest.mark.parametrize("name", HARMFUL if THOROUGH else HARMFUL[:1])
 @pytest.mark.parametrize("case", WEAKER if THOROUGH else WEAKER[:1], ids=str)
 def test_hand_ins_get_the_same_outcome_if_a_mechanism_is_missing(case: Case, name: str, tmp_path: Path) -> None:
     (entry,) = [entry for entry in ENTRIES if name_of(entry) == name]
-    assert_outcome(entry, tmp_path, case.then, case.gone.split())
+    assert_outcome(entry, tmp_path, case.expected, case.missing.split())

@@ -71,10 +71,10 @@ def one_core() -> Iterator[None]:
     os.sched_setaffinity(0, before)
 
 
-@pytest.mark.skipif(BACKEND != "cpu", reason="about the processor")
+@pytest.mark.skipif(BACKEND != "cpu", reason="tests processor time, so only on the CPU backend")
 @pytest.mark.usefixtures("one_core")
-@(AT_BOTH_LEVELS if THOROUGH else pytest.mark.parametrize("gone", [[]], ids=["namespace"]))
-def test_neighbour_of_spinning_threads_loses_nothing(gone: list[str], tmp_path: Path) -> None:
+@(AT_BOTH_LEVELS if THOROUGH else pytest.mark.parametrize("missing", [[]], ids=["namespace"]))
+def test_neighbour_of_spinning_threads_loses_nothing(missing: list[str], tmp_path: Path) -> None:
     for folder in (tmp_path, *tmp_path.parents[:-2]):
         folder.chmod(folder.stat().st_mode | 0o055)
     name = f"n{tmp_path.stat().st_ino % 10**9}"
@@ -83,11 +83,11 @@ def test_neighbour_of_spinning_threads_loses_nothing(gone: list[str], tmp_path: 
     source.write_text(SPINS.replace("@NAME@", name))
     neighbour = tmp_path / "honest.cu"
     neighbour.write_text(f"{HONEST.read_text()}{TAKES_THE_COMPILER_SECONDS}// {name}: compiled here, too\n")
-    grade(HONEST, tmp_path, gone)  # compiles the shared harness first, which takes a core longer than the wait below
-    spinner = start_judge(source, gone)
+    grade(HONEST, tmp_path, missing)  # compiles the shared harness first, which takes a core longer than the wait below
+    spinner = start_judge(source, missing)
     try:
         assert wait_until(lambda: len(left_running(name)) > 40, 60), "the threads never ran"
-        report, printed = grade(neighbour, tmp_path, gone)
+        report, printed = grade(neighbour, tmp_path, missing)
     finally:
         spinner.terminate()
         spinner.wait()

@@ -19,7 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 LIBC = ctypes.CDLL(None, use_errno=True)
-# System calls by <sys/syscall.h> on x86-64; newer calls have the same numbers on all architectures
+# The numbers of system calls in <sys/syscall.h> on x86-64. Newer calls have the same numbers on all architectures.
 MOUNT, UNSHARE, SETRLIMIT, CLONE, CLONE3, PRCTL, PRLIMIT = 165, 272, 160, 56, 435, 157, 302
 LANDLOCK_CREATE, LANDLOCK_RESTRICT = 444, 446
 PIVOT_ROOT, DETACH = 155, 2
@@ -27,7 +27,7 @@ SET_PDEATHSIG, SET_SECCOMP, SET_NO_NEW_PRIVS = 1, 22, 38
 NEW_NAMESPACE = {"mnt": 0x20000, "cgroup": 0x2000000, "uts": 0x4000000, "ipc": 0x8000000, "user": 0x10000000,
                  "pid": 0x20000000, "net": 0x40000000}  # fmt: skip
 READ_ONLY, BIND, REMOUNT, RECURSIVE, PRIVATE = 1, 4096, 32, 16384, 1 << 18
-MOST_USERS = 65536
+MAX_USERS = 65536
 
 
 def check(result: int, doing: str) -> None:
@@ -49,7 +49,7 @@ def refuse(number: int, error: int, argument: int | None = None, bits: int = 0, 
         test = jump_equal if equals else jump_set
         code += [(jump_equal, 0, 3, number), (load, 0, 0, 16 + 8 * argument), (test, 0, 1, bits), (answer, 0, 0, fail)]
     code += [(answer, 0, 0, allow)]
-    text = b"".join(struct.pack("HBBI", *one) for one in code)
+    text = b"".join(struct.pack("HBBI", *instruction) for instruction in code)
     buffer = ctypes.create_string_buffer(text)
     program = struct.pack("HxxxxxxP", len(code), ctypes.addressof(buffer))
     check(LIBC.prctl(SET_SECCOMP, 2, program, 0, 0), "seccomp")  # root does not need no_new_privs for this
@@ -156,7 +156,7 @@ def pretend_systemd() -> None:
 def mask_proc() -> None:
     """Mask parts of /proc, like containers: then no user namespace may mount another /proc."""
     hide_folder("/proc/tty")
-    own_users(MOST_USERS)
+    own_users(MAX_USERS)
     check(LIBC.unshare(NEW_NAMESPACE["mnt"]), "mount namespace")
 
 
@@ -171,7 +171,8 @@ def set_kernel(name: str, value: str) -> None:
 
 
 def own_users(count: int) -> None:
-    """Enter a user namespace in which root has the first `count` users. The parent process waits, and ends like it."""
+    """Enter a user namespace in which root has the first `count` users. The parent process waits for the new
+    process and exits with its status."""
     ready, mapped = os.pipe(), os.pipe()
     child = os.fork()
     if child == 0:
@@ -188,14 +189,14 @@ def own_users(count: int) -> None:
     os._exit(os.waitstatus_to_exitcode(status) & 255)
 
 
-def allow_no(kind: str) -> None:
-    own_users(MOST_USERS)
+def forbid_namespaces(kind: str) -> None:
+    own_users(MAX_USERS)
     Path(f"/proc/sys/user/max_{kind}_namespaces").write_text("0\n")
 
 
 def drop_capability(name: str) -> None:
     numbers = {"chown": 0, "kill": 5, "setgid": 6, "setuid": 7, "sys_admin": 21, "sys_resource": 24}
-    check(LIBC.prctl(24, numbers[name], 0, 0, 0), "bounding set")  # PR_CAPBSET_DROP; gone with the next exec
+    check(LIBC.prctl(24, numbers[name], 0, 0, 0), "bounding set")  # PR_CAPBSET_DROP; lost with the next exec
 
 
 def become_ordinary() -> None:
@@ -227,7 +228,7 @@ REMOVALS: dict[str, Callable[[], object]] = {
     "setpriv": lambda: hide_program("setpriv"),
     "prlimit": lambda: hide_program("prlimit"),
     "namespaces": refuse_namespaces,
-    **{f"{kind}-namespaces": lambda kind=kind: allow_no(kind) for kind in NEW_NAMESPACE},
+    **{f"{kind}-namespaces": lambda kind=kind: forbid_namespaces(kind) for kind in NEW_NAMESPACE},
     "mounts": lambda: refuse(MOUNT, errno.EPERM),
     "proc": mask_proc,
     "apparmor": lambda: set_kernel("apparmor_restrict_unprivileged_userns", "1"),
@@ -253,9 +254,9 @@ REMOVALS: dict[str, Callable[[], object]] = {
 }  # fmt: skip
 
 
-def without(*gone: str) -> list[str]:
+def without(*missing: str) -> list[str]:
     """Return the words to put before a command."""
-    return [sys.executable, __file__, *gone, "--"] if gone else []
+    return [sys.executable, __file__, *missing, "--"] if missing else []
 
 
 def main() -> None:

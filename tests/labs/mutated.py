@@ -83,8 +83,8 @@ def files_with_sentences(root: Path) -> list[Path]:
     found = []
     for part in WITH_SENTENCES:
         path = root / part
-        found += [path] if path.is_file() else [one for one in sorted(path.rglob("*")) if one.is_file()]
-    return [one for one in found if one.suffix in (".cpp", ".h", ".inc") and one.name not in READERS]
+        found += [path] if path.is_file() else [file for file in sorted(path.rglob("*")) if file.is_file()]
+    return [file for file in found if file.suffix in (".cpp", ".h", ".inc") and file.name not in READERS]
 
 
 def make_copy(folder: Path) -> int:

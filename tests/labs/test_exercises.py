@@ -15,7 +15,7 @@ from tests.labs import wrong
 from tests.labs.conftest import BACKEND, BUILD, ROOT, labs, stages
 from tests.share import share_of
 
-LISTED = [one for lab in labs() for one in read_list(ROOT, lab)]
+LISTED = [exercise for lab in labs() for exercise in read_list(ROOT, lab)]
 TELLING = re.compile(r"(?i)bug|wrong|forgot|missing|//|/\*|race|not[ _](?:cleared|awaited)")
 MAX_LINES = 4  # with a finding, so that "which line?" has an answer
 
@@ -47,8 +47,8 @@ def find_planted(listed: Listed) -> tuple[str, list[int]]:
 
 def test_each_lab_has_exercises_of_different_kinds() -> None:
     assert len(LISTED) >= 20
-    assert len({one.source for one in LISTED}) == len(LISTED)
-    for lab in {one.lab for one in LISTED}:
+    assert len({exercise.source for exercise in LISTED}) == len(LISTED)
+    for lab in {exercise.lab for exercise in LISTED}:
         assert len(read_list(ROOT, lab)) >= 3, lab
 
 
@@ -64,13 +64,13 @@ def test_an_exercise_is_for_its_submissions_stage_and_does_not_name_the_bug(list
 @pytest.mark.parametrize("listed", share_of(LISTED, lambda listed: listed.lab, name_of, 3), ids=name_of)
 def test_the_sanitizer_finds_one_kind_of_bug_at_the_planted_lines(listed: Listed, folder: Path, monkeypatch) -> None:
     monkeypatch.chdir(ROOT)
-    exercise = next(one for one in read_exercises(folder, listed.lab) if one.name == listed.name)
+    exercise = next(exercise for exercise in read_exercises(folder, listed.lab) if exercise.name == listed.name)
     inspection = inspect(exercise, BUILD)
     key = find_key(inspection)
-    assert len({name for one in key for name, kind in KINDS.items() if one.cause in kind.causes}) == 1, key
-    assert 1 <= len({one.line for one in key}) <= MAX_LINES and all(one.line for one in key), key
+    assert len({name for answer in key for name, kind in KINDS.items() if answer.cause in kind.causes}) == 1, key
+    assert 1 <= len({answer.line for answer in key}) <= MAX_LINES and all(answer.line for answer in key), key
     assert inspection.question.endswith("?")
     source = wrong.source_of(listed.lab, listed.source.name, folder / "patched")
     lines = (source if listed.source.parts[1] == "labs" else ROOT / listed.source).read_text().splitlines()
     planted = {strip_comments(lines[number - 1]).strip() for number in find_planted(listed)[1]}
-    assert planted & {text.strip() for one in key for text in (one.text, one.other_text)}, (planted, key)
+    assert planted & {text.strip() for answer in key for text in (answer.text, answer.other_text)}, (planted, key)

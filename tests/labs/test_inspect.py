@@ -38,9 +38,9 @@ def inspect_solution(lab: str, stage: str, folder: Path) -> dict:
 @pytest.mark.parametrize(("lab", "stage"), [(lab, stage) for lab in labs() for stage in stages(lab)])
 def test_solutions_have_no_finding_and_stay_within_their_limits(lab: str, stage: str, tmp_path: Path) -> None:
     report = inspect_solution(lab, stage, tmp_path)
-    assert [one for one in report["limits"] if not one["held"]] == []
+    assert [limit for limit in report["limits"] if not limit["held"]] == []
     assert report["datasets"] > 0
-    assert [one for one in report["findings"] if not one["note"]] == []
+    assert [finding for finding in report["findings"] if not finding["note"]] == []
 
 
 def earlier_stages() -> list:
@@ -52,7 +52,7 @@ def earlier_stages() -> list:
         for number, stage in enumerate(described):
             if stage.get("counters"):
                 earlier = [described[0], described[number - 1]] if THOROUGH else [described[number - 1]]
-                found += [(lab, stage["id"], one) for one in sorted({one["id"] for one in earlier})]
+                found += [(lab, stage["id"], identifier) for identifier in sorted({limit["id"] for limit in earlier})]
     return found if THOROUGH else list({lab: case for case in found for lab in [case[0]]}.values())
 
 
@@ -60,10 +60,10 @@ def earlier_stages() -> list:
 def test_an_earlier_stage_exceeds_a_limit(lab: str, stage: str, earlier: str, tmp_path: Path) -> None:
     """An earlier stage passes every dataset (or breaks a rule of this stage), but lacks this stage's technique."""
     status, report = inspect(lab, stage, ROOT / "solutions" / lab / f"{earlier}.cu", tmp_path)
-    broken = [one for one in report["limits"] if not one["held"]]
+    broken = [limit for limit in report["limits"] if not limit["held"]]
     assert status == (0 if report["passed"] else 1)  # as for check: a missing technique is a note
     assert broken or not report["passed"]
-    assert all(one["message"].startswith("Technique not used, or needless work: ") for one in broken)
+    assert all(limit["message"].startswith("Technique not used, or needless work: ") for limit in broken)
 
 
 def wrong_submissions() -> list:
@@ -77,19 +77,21 @@ def wrong_submissions() -> list:
 
 def share_of_the_wrong() -> list:
     """Return one in six wrong submissions of each cause."""
-    return share_of(wrong_submissions(), lambda one: one.values[1]["inspect"][0], lambda one: one.id, 6)
+    return share_of(wrong_submissions(), lambda row: row.values[1]["inspect"][0], lambda row: row.id, 6)
 
 
 @pytest.mark.parametrize(("lab", "entry"), share_of_the_wrong())
 def test_a_wrong_submission_is_found_with_its_line(lab: str, entry: dict, tmp_path: Path) -> None:
     status, report = inspect(lab, entry["stage"], wrong.source_of(lab, entry["file"], tmp_path), tmp_path)
     assert status == 1
-    assert entry["inspect"] in [[one["cause"], one["line"]] for one in report["findings"]], report["findings"]
+    assert entry["inspect"] in [[finding["cause"], finding["line"]] for finding in report["findings"]], report[
+        "findings"
+    ]
 
 
 def total(report: dict, memory: str, what: str, atomic: bool = False) -> int:
-    counts = [one for one in report["counts"] if one["memory"] == memory and one["atomic"] == atomic]
-    return sum(one[what] for one in counts)
+    counts = [count for count in report["counts"] if count["memory"] == memory and count["atomic"] == atomic]
+    return sum(count[what] for count in counts)
 
 
 def test_sequential_addressing_keeps_lanes_busy(tmp_path: Path) -> None:
@@ -113,7 +115,7 @@ def test_shared_bins_save_atomics_on_device_memory(tmp_path: Path) -> None:
 
 
 def kernel(report: dict, name: str) -> dict:
-    return next(one for one in report["kernels"] if one["kernel"].startswith(name))
+    return next(kernel for kernel in report["kernels"] if kernel["kernel"].startswith(name))
 
 
 def test_kernels_are_described_as_they_were_launched(tmp_path: Path) -> None:
@@ -221,7 +223,7 @@ def test_the_message_of_a_finding_contains_the_facts(
     source = tmp_path / "wrong.cu"
     source.write_text(text)
     findings = inspect(lab, stage, source, tmp_path)[1]["findings"]
-    assert [one for one in findings if one["line"] == line and words in one["message"]], findings
+    assert [finding for finding in findings if finding["line"] == line and words in finding["message"]], findings
 
 
 ROUNDED_DOWN = """#include "labs/vector_add/lab.h"

@@ -47,7 +47,9 @@ LAUNCH = "    add<<<(n + 255) / 256, 256>>>(a, b, out, n);\n}\n"
 def findings(body: str, folder: Path) -> list[tuple[str, int]]:
     source = folder / "vector_add.cu"
     source.write_text(ADD + body + "}\n")
-    return [(one["cause"], one["line"]) for one in inspect("vector_add", STAGE, source, folder)[1]["findings"]]
+    return [
+        (finding["cause"], finding["line"]) for finding in inspect("vector_add", STAGE, source, folder)[1]["findings"]
+    ]
 
 
 def test_streams_and_events_that_each_call_creates_are_findings(tmp_path):
@@ -155,7 +157,7 @@ def grade(lab: str, stage: str, source: Path, folder: Path, *options: str) -> di
     command = [BUILD / "warplab", "grade", lab, stage, "--source", source, "--backend", "cpu", "--no-nvcc", "--unsafe"]
     subprocess.run([*map(str, command), "--report-dir", str(folder), *options], cwd=ROOT, capture_output=True)
     stages = json.loads((folder / f"{lab}.json").read_text())["stages"]
-    return next(one["failure"] for one in stages[0]["checks"] if one["failure"])
+    return next(check["failure"] for check in stages[0]["checks"] if check["failure"])
 
 
 def test_a_graded_function_without_its_return_is_named(tmp_path):

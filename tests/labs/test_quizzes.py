@@ -65,7 +65,7 @@ def test_each_answer_gets_the_intended_result_and_its_own_reason(lab: str) -> No
 
 @pytest.mark.parametrize("lab", LABS)
 def test_the_right_choice_is_not_always_at_the_same_place(lab: str) -> None:
-    rights = [[one.right for one in question.choices] for question in read(lab).questions if question.choices]
+    rights = [[choice.right for choice in question.choices] for question in read(lab).questions if question.choices]
     places = [right.index(True) for right in rights]
     assert len(places) == 1 or len(set(places)) > 1
 
@@ -74,8 +74,8 @@ WRONG = {
     "too few questions": lambda quiz: quiz.update(questions=quiz["questions"][:4]),
     "unknown key": lambda quiz: quiz["questions"][0].update(hint="x"),
     "no section": lambda quiz: quiz["questions"][0].pop("section"),
-    "two right choices": lambda quiz: [one.update(right=True) for one in choices(quiz)],
-    "no right choice": lambda quiz: [one.pop("right", None) for one in choices(quiz)],
+    "two right choices": lambda quiz: [choice.update(right=True) for choice in choices(quiz)],
+    "no right choice": lambda quiz: [choice.pop("right", None) for choice in choices(quiz)],
     "a choice without a reason": lambda quiz: choices(quiz)[0].pop("why"),
     "an empty reason": lambda quiz: choices(quiz)[0].update(why=" "),
     "choices and a number": lambda quiz: quiz["questions"][0].update(choices=choices(quiz)),

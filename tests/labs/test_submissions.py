@@ -29,7 +29,7 @@ def wrong_submissions() -> list:
 def test_solution_passes(lab: str, stage: str, tmp_path: Path) -> None:
     judged = check(lab, stage, ROOT / "solutions" / lab / f"{stage}.cu", tmp_path, "--no-check-mode")
     assert judged.status == 0, judged.printed
-    assert any(not one["skipped"] for one in judged.stage["checks"])
+    assert any(not check["skipped"] for check in judged.stage["checks"])
 
 
 @pytest.mark.parametrize("lab", labs())
@@ -55,18 +55,18 @@ def test_starter_compiles_and_fails(lab: str, stage: str, tmp_path: Path) -> Non
 @pytest.mark.parametrize("lab", labs())
 def test_datasets_that_need_a_gpu_can_be_omitted(lab: str, tmp_path: Path) -> None:
     recipes = json.loads((ROOT / "datasets" / lab / "public.json").read_text())["datasets"]
-    cuda_only = {one["name"] for one in recipes if "cuda-only" in one["uses"]}
+    cuda_only = {recipe["name"] for recipe in recipes if "cuda-only" in recipe["uses"]}
     stage = stages(lab)[0]
     source = ROOT / "starter" / lab / f"{stage}.cu"
     judged = check(lab, stage, source, tmp_path, "--no-cuda-only", "--no-check-mode")
-    left_out = {one["dataset"] for one in judged.stage["checks"] if "--no-cuda-only" in one["skipped_why"]}
+    left_out = {check["dataset"] for check in judged.stage["checks"] if "--no-cuda-only" in check["skipped_why"]}
     assert left_out <= cuda_only
-    assert not [one for one in judged.stage["checks"] if one["dataset"] in cuda_only - left_out]
+    assert not [check for check in judged.stage["checks"] if check["dataset"] in cuda_only - left_out]
 
 
 def share_of_the_wrong() -> list:
     """Return one in five wrong submissions of each lab."""
-    return share_of(wrong_submissions(), lambda one: one.values[0], lambda one: one.id, 5)
+    return share_of(wrong_submissions(), lambda row: row.values[0], lambda row: row.id, 5)
 
 
 @pytest.mark.parametrize(("lab", "entry"), share_of_the_wrong())
@@ -97,8 +97,8 @@ def test_right_outputs_with_a_finding_cost_the_hygiene_points(lab: str, entry: d
     assert judged.stage["verdict"] == "failed"
     assert judged.failures() == []
     cause, line = entry["inspect"]
-    found = [one for one in judged.stage["check_mode"]["findings"] if not one["note"]]
-    assert [cause, line] in [[one["cause"], one["line"]] for one in found]
+    found = [finding for finding in judged.stage["check_mode"]["findings"] if not finding["note"]]
+    assert [cause, line] in [[finding["cause"], finding["line"]] for finding in found]
     assert f"line {line}: " in judged.printed
     assert f"Cause: {cause}" in judged.printed
     score = judged.stage["score"]
@@ -126,7 +126,7 @@ def test_an_index_out_of_bounds_is_a_likelier_reason_than_a_race_between_blocks(
     judged = check("heat_dissipation", "01", source, tmp_path)
     found = judged.stage["check_mode"]["findings"]
     assert found[0]["cause"] == "out_of_bounds"
-    assert "race" in [one["cause"] for one in found]
+    assert "race" in [finding["cause"] for finding in found]
     failure = judged.failures()[0]
     assert failure["cause"] == "out_of_bounds"
     assert failure["message"] == f"Line {found[0]['line']}: {found[0]['message']}"
@@ -201,9 +201,9 @@ def test_wrong_submissions_are_listed(lab: str) -> None:
     assert set(listed) == {file.name for pattern in ("*.cu", "*.patch") for file in folder.glob(pattern)}
     minimum = 1 if lab in uncommitted_labs() else 6  # a skeleton has one to begin with
     assert len(listed) >= minimum, (
-        f"{lab} has {len(listed)} wrong submissions, and a lab in git needs {minimum}. Write what students really "
-        f"write to tests/labs/{lab}/<stage>_<mistake>.cu, and list it in wrong.json beside it with the verdict and the "
-        "cause that it must get; other labs' show how."
+        f"{lab} has {len(listed)} wrong submissions, and a lab in git needs {minimum}. Write a typical mistake to "
+        f"tests/labs/{lab}/<stage>_<mistake>.cu, and list the file in wrong.json there, with the verdict and the "
+        "cause that it must get. The files of other labs are examples."
     )
 
 

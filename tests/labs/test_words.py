@@ -1,4 +1,4 @@
-"""No decision depends on a sentence: without all sentences of the judge and the runtime, the results are the same."""
+"""No decision depends on a sentence: after all sentences of judge and runtime are removed, the results are the same."""
 
 from __future__ import annotations
 
@@ -29,8 +29,10 @@ def sample() -> list[tuple[str, dict]]:
     chosen = []
     seen: set[str] = set()
     for lab in labs():
-        new = {one["cause"]: one for one in wrong.entries(lab) if is_repeatable(one) and one["cause"] not in seen}
-        chosen += [(lab, one) for one in list(new.values())[:MAX_PER_LAB]]
+        new = {
+            entry["cause"]: entry for entry in wrong.entries(lab) if is_repeatable(entry) and entry["cause"] not in seen
+        }
+        chosen += [(lab, entry) for entry in list(new.values())[:MAX_PER_LAB]]
         seen |= set(new)
     return chosen
 
@@ -49,10 +51,12 @@ def judge(root: Path, program: Path, lab: str, entry: dict, source: Path) -> dic
     found = (stage.get("check_mode") or {}).get("findings", [])
     return {
         "verdict": stage["verdict"],
-        "checks": [(one["dataset"], one["verdict"], one.get("skipped")) for one in stage["checks"]],
+        "checks": [(check["dataset"], check["verdict"], check.get("skipped")) for check in stage["checks"]],
         "causes": [failure["cause"] for failure in failures if failure],
         "sanitizer": (stage.get("check_mode") or {}).get("verdict"),
-        "findings": [(one["cause"], one["line"], one.get("other_line"), one.get("note")) for one in found],
+        "findings": [
+            (finding["cause"], finding["line"], finding.get("other_line"), finding.get("note")) for finding in found
+        ],
         "score": {name: value for name, value in score.items() if not name.endswith("_why")},
     }
 

@@ -77,8 +77,8 @@ def forbidden_includes(root: Path, file: Path) -> list[str]:
     allowed = next((may for pattern, may in MAY_INCLUDE.items() if fnmatch(name, pattern)), None)
     if allowed is None:
         return []
-    included = [project_path(root, file, one) for one in INCLUDE.findall((root / file).read_text())]
-    return [f"{name} includes {one}" for one in included if not any(fnmatch(one, may) for may in allowed)]
+    included = [project_path(root, file, header) for header in INCLUDE.findall((root / file).read_text())]
+    return [f"{name} includes {header}" for header in included if not any(fnmatch(header, may) for may in allowed)]
 
 
 def sources(files: list[Path]) -> list[Path]:
@@ -103,9 +103,9 @@ def position_of(path: Path) -> int:
 def test_no_folder_of_the_judge_includes_a_later_one(root, files):
     for file in sources(files):
         if file.as_posix().startswith("grader/judge/"):
-            included = [Path(one) for one in INCLUDE.findall((root / file).read_text())]
-            judge = [one for one in included if one.as_posix().startswith("grader/judge/")]
-            assert [str(one) for one in judge if position_of(one) > position_of(file)] == [], file
+            included = [Path(header) for header in INCLUDE.findall((root / file).read_text())]
+            judge = [header for header in included if header.as_posix().startswith("grader/judge/")]
+            assert [str(header) for header in judge if position_of(header) > position_of(file)] == [], file
 
 
 def test_contributing_lists_the_hops_in_order(root):
@@ -123,10 +123,17 @@ def test_a_forbidden_include_is_seen(root, tmp_path):
 
 def test_headers_of_the_runner_include_only_io(root, files):
     runner = [file for file in sources(files) if file.as_posix().startswith(("grader/runner/", "grader/cpu/"))]
-    io = {one for file in runner for one in INCLUDE.findall((root / file).read_text()) if one.startswith("grader/io/")}
+    io = {
+        header
+        for file in runner
+        for header in INCLUDE.findall((root / file).read_text())
+        if header.startswith("grader/io/")
+    }
     assert io <= set(RUNNER_SEES)
     for header in io:
-        others = [one for one in INCLUDE.findall((root / header).read_text()) if not one.startswith("grader/io/")]
+        others = [
+            include for include in INCLUDE.findall((root / header).read_text()) if not include.startswith("grader/io/")
+        ]
         assert others == [], f"{header} includes {others}"
 
 

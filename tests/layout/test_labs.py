@@ -43,8 +43,8 @@ def test_a_driver_that_divides_scratch_is_known(root, labs):
 def test_stage_ids_are_numbered_in_order(root, labs):
     for lab in labs:
         ids = stages(root, lab)
-        assert all(re.fullmatch(r"\d\d_[a-z0-9_]+", one) for one in ids), ids
-        assert [int(one[:2]) for one in ids] == list(range(1, len(ids) + 1)), ids
+        assert all(re.fullmatch(r"\d\d_[a-z0-9_]+", stage) for stage in ids), ids
+        assert [int(stage[:2]) for stage in ids] == list(range(1, len(ids) + 1)), ids
 
 
 @pytest.mark.parametrize("folder", ["labs", "solutions", "starter", "datasets", "handouts"])
@@ -84,4 +84,4 @@ def test_tables_are_fresh(root):
     new = uncommitted_labs()
     if stale and new:  # the documents need not contain an uncommitted lab
         stale = check_generated(root, "docs.tables", *build, *[f"--without={lab}" for lab in new])
-    assert stale == "", f"{stale}\nmake docs writes them anew"
+    assert stale == "", f"{stale}\nmake docs regenerates them"

@@ -19,13 +19,13 @@ DECIDES = re.compile(
 def decisions(code: str) -> list[str]:
     """Return the sentences that the code compares with."""
     plain = TOKEN.sub(lambda token: token[0] if token["text"] else " ", code)
-    found = [one[1] for one in DECIDES.finditer(plain)]
-    return [one for one in found if SENTENCE.search(one) and not FOREIGN.search(one)]
+    found = [match[1] for match in DECIDES.finditer(plain)]
+    return [text for text in found if SENTENCE.search(text) and not FOREIGN.search(text)]
 
 
 def test_no_code_compares_with_a_sentence(root: Path, files: list[Path]) -> None:
-    sources = [one for one in files if one.as_posix().startswith("grader/") and one.suffix in (".cpp", ".h")]
-    found = {one.as_posix(): decisions((root / one).read_text()) for one in sources if one.name not in READERS}
+    sources = [file for file in files if file.as_posix().startswith("grader/") and file.suffix in (".cpp", ".h")]
+    found = {file.as_posix(): decisions((root / file).read_text()) for file in sources if file.name not in READERS}
     assert {name: sentences for name, sentences in found.items() if sentences} == {}
 
 

@@ -125,7 +125,7 @@ TEST(PairedRatio, IsNanIfASampleIsNan) {
     EXPECT_TRUE(std::isnan(ratio.median) && std::isnan(ratio.low) && std::isnan(ratio.high));
 }
 
-TEST(SequentialRatio, OfASingleRoundHasTheUsualSpreadOfRounds) {
+TEST(SequentialRatio, OfASingleRoundHasTheTypicalSpreadOfRounds) {
     const Interval ratio = sequential_ratio(std::vector<Round>{{{2.01, 2.01, 2.01}, {1, 1, 1}}}, 0.01);
     EXPECT_DOUBLE_EQ(ratio.median, 2.01);
     EXPECT_NEAR(half_width(ratio), 0.039, 0.001);
@@ -154,7 +154,7 @@ TEST(SequentialRatio, ContainsTheTrueRatioAfterEveryRound) {
     for (int trial = 0; trial < 1000; ++trial) {
         std::vector<Round> rounds;
         bool always = true;
-        for (int look = 0; look < 16; ++look) {
+        for (int round = 0; round < 16; ++round) {
             rounds.push_back({{2 * std::exp(normal(engine))}, {1}});
             const Interval ratio = sequential_ratio(rounds, 0.01);
             always = always && ratio.low <= 2 && 2 <= ratio.high;

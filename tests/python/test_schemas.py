@@ -28,7 +28,7 @@ def schema(name: str) -> dict:
 
 
 def validator(name: str, schema=schema):
-    found = [(f"{one}.schema.json", Resource.from_contents(schema(one))) for one in NAMES]
+    found = [(f"{name}.schema.json", Resource.from_contents(schema(name))) for name in NAMES]
     return jsonschema.Draft202012Validator(schema(name), registry=Registry().with_resources(found))
 
 
@@ -114,7 +114,9 @@ def test_the_schema_names_every_key_that_is_written():
 
 def test_every_key_of_a_report_is_required():
     for path, node in objects(schema("report")):
-        assert set(node["required"]) == {key for key, one in node["properties"].items() if "writeOnly" not in one}, path
+        assert set(node["required"]) == {
+            key for key, definition in node["properties"].items() if "writeOnly" not in definition
+        }, path
 
 
 def test_old_records_fit_except_for_keys_of_later_versions():

@@ -28,7 +28,7 @@ int main(int count, char** words) {
 
 
 @dataclass
-class Said:
+class Result:
     status: int
     out: str
 
@@ -70,7 +70,7 @@ class Machine:
         (self.bin / name).write_text(f"#!/bin/sh\n{script}\n")
         (self.bin / name).chmod(0o755)
 
-    def run(self, *command: str | Path, cwd: Path, prefix: tuple[str, ...] = (), **variables: str) -> Said:
+    def run(self, *command: str | Path, cwd: Path, prefix: tuple[str, ...] = (), **variables: str) -> Result:
         environment = {"PATH": str(self.bin), "HOME": str(self.root), "WARPLAB_TEST_ROOT": str(self.root)} | variables
         done = subprocess.run(
             [*prefix, *command],
@@ -82,4 +82,4 @@ class Machine:
             text=True,
             check=False,
         )
-        return Said(done.returncode, done.stdout)
+        return Result(done.returncode, done.stdout)

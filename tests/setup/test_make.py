@@ -364,8 +364,8 @@ def test_two_commands_at_once_build_once(checkout, make):
     folder = checkout()
     with ThreadPoolExecutor() as pool:
         output = list(pool.map(lambda _: make(folder, "check", "LAB=sample"), range(2)))
-    assert [one.status for one in output] == [0, 0], output
-    assert sum(one.out.count("link    build/warplab") for one in output) == 1, output
+    assert [run.status for run in output] == [0, 0], output
+    assert sum(run.out.count("link    build/warplab") for run in output) == 1, output
 
 
 def test_without_file_locks_the_project_is_built(checkout, make, machine):

@@ -1,4 +1,4 @@
-# `make bench-backend`: how fast the CPU backend runs kernels and compiles stages. Built in BUILD/bench, with the judge's
+# `make bench-backend` measures how fast the CPU backend runs kernels and compiles stages. Built in BUILD/bench, with the judge's
 # flags.
 
 MAKEFLAGS += --no-builtin-rules --no-print-directory

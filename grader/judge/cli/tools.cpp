@@ -294,7 +294,7 @@ int show_device(const Options& options) {
     if (!why_no_gpu().empty()) {
         fmt::print(
             "No GPU to show: {}.\nThe CPU backend simulates a GPU of compute capability 9.0 with 16 multiprocessors, "
-            "48 KB of shared memory a block (227 KB if asked for) and 1024 threads a block, whatever this machine "
+            "48 KB of shared memory (227 KB if requested) and 1024 threads per block, whatever this machine "
             "is.\n",
             why_no_gpu());
         return 0;

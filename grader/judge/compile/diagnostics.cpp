@@ -340,7 +340,8 @@ void lead_with_open_brace(std::vector<Diagnostic>& errors) {
         if (!open || errors[i + 1].message != "to match this ‘{’") continue;
         Diagnostic brace = errors[i + 1];
         brace.kind = "error";
-        brace.message = "this ‘{’ is never closed: a ‘}’ is missing between here and the end of what it begins";
+        brace.message =
+            "this ‘{’ is never closed: a ‘}’ is missing between here and the end of the block that it begins";
         errors.erase(errors.begin() + static_cast<long>(i), errors.begin() + static_cast<long>(i) + 2);
         errors.insert(errors.begin(), brace);
         return;

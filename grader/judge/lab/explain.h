@@ -258,7 +258,7 @@ class Output {
 
 // --- outputs that the call did not write ---
 
-/// Return the mistake for not writing `output` if n = 0. `why` is the reason to write it: "the sum of nothing is 0".
+/// Return the mistake for not writing `output` if n = 0. `why` is the reason to write it: "an empty sum is 0".
 Mistake empty_not_written(const std::string& output, const std::string& why);
 
 /// Return the mistake for an answer that equals the previous call's. The message is "`what` of the previous call,

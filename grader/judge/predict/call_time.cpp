@@ -9,7 +9,7 @@ namespace warplab::predict {
 namespace {
 
 constexpr int default_registers = 32;
-constexpr int replays_of_a_shape = 3;  // by then, the contents of the L2 are those between such launches
+constexpr int replays_of_a_shape = 3;  // after these, such launches no longer change the contents of the L2
 
 int registers_of(const std::map<std::string, int>& registers, const std::string& kernel) {
     const std::string name = kernel.substr(0, kernel.find('<'));

@@ -115,7 +115,7 @@ Statement read_phi(std::string_view text) {
     return phi;
 }
 
-/// Read a statement. `line` is the last one of the student's file, and is updated.
+/// Read a statement. `line` is the last line of the student's file that was read, and is updated.
 Statement read_statement(std::string_view text, int& line) {
     Statement statement;
     const Location location = take_location(text);

@@ -11,7 +11,7 @@
 namespace warplab::predict {
 
 struct HookCall {
-    std::uint32_t place = 0;  // the return address, from the executable's begin
+    std::uint32_t place = 0;  // the return address, from the executable's beginning
     std::string hook;
 };
 
@@ -19,7 +19,7 @@ struct HookCall {
 /// mangled or as in the intermediate code.
 std::string hook_name(std::string_view symbol);
 
-/// Return each function's calls, by mangled name. The file is not trusted: a damaged one has none.
+/// Return each function's calls, by mangled name. The file is not trusted: a damaged file has no calls.
 std::map<std::string, std::vector<HookCall>> find_hook_calls(std::string_view executable);
 
 }  // namespace warplab::predict

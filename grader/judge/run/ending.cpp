@@ -351,7 +351,7 @@ std::string host_work_hint(std::uint64_t host_bytes_per_iteration) {
     if (host_bytes_per_iteration == 0)
         return "The computation belongs on the device: only as much as the stage allows may be copied to the host.";
     return fmt::format(
-        "Look at the number of bytes in each copy to the host: the stage allows {} an iteration. If that is right, "
+        "Look at the number of bytes in each copy to the host: the stage allows {} per iteration. If that is right, "
         "does the loop end after the last requested iteration, and does each iteration count?",
         format_bytes(static_cast<double>(host_bytes_per_iteration)));
 }

@@ -215,7 +215,7 @@ std::string ControlGroupSupport::weaker() const {
     if (!processors) missing.emplace_back("a submission with many threads can slow down its neighbours");
     if (!time) missing.emplace_back("the time of processes that nobody waits for is not counted");
     if (missing.empty()) return "";
-    return fmt::format("Not all control groups: {}.", fmt::join(missing, ", "));
+    return fmt::format("Some control groups are missing: {}.", fmt::join(missing, ", "));
 }
 
 const ControlGroupSupport& control_group_support() {
@@ -281,7 +281,7 @@ std::vector<int> ControlGroup::join_files() const {
     return files;
 }
 
-/// Empty if this controller has no group.
+/// Return an empty path if this controller has no group.
 fs::path ControlGroup::folder(const char* controller) const {
     const auto parent = parents().folders.find(controller);
     if (parent == parents().folders.end()) return {};

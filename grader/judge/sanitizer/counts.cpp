@@ -129,7 +129,7 @@ std::string occupancy_words(const KernelShape& shape, const Gpu& gpu) {
     const Occupancy& resident = shape.occupancy;
     const bool known = shape.resources.registers > 0;
     std::string words =
-        fmt::format("{} a block, {} shared, {}", format_plural(static_cast<std::uint64_t>(shape.threads()), "thread"),
+        fmt::format("{} per block, {} shared, {}", format_plural(static_cast<std::uint64_t>(shape.threads()), "thread"),
                     format_plural(shape.shared_bytes(), "byte"),
                     known ? format_plural(static_cast<std::uint64_t>(shape.resources.registers), "register")
                           : "registers not known");
@@ -139,7 +139,7 @@ std::string occupancy_words(const KernelShape& shape, const Gpu& gpu) {
                          gpu.threads, with_article(gpu.name), format_share(resident.share));
     if (resident.share < 1) words += fmt::format(", limited by {}", resident.limit);
     if (shape.resources.spilled_bytes > 0)
-        words += fmt::format("; {} bytes a thread spill from registers to memory", shape.resources.spilled_bytes);
+        words += fmt::format("; {} bytes per thread spill from registers to memory", shape.resources.spilled_bytes);
     return words;
 }
 

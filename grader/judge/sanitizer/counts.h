@@ -44,7 +44,7 @@ struct KernelShape {
 std::vector<KernelShape> describe_kernels(const std::vector<LaunchCounts>& launches,
                                           const std::map<std::string, KernelResources>& resources, const Gpu& gpu);
 
-/// Describe the occupancy: "256 threads a block, 4352 bytes shared, 40 registers: 1536 of 2048 threads of an H200's
+/// Describe the occupancy: "256 threads per block, 4352 bytes shared, 40 registers: 1536 of 2048 threads of an H200's
 /// multiprocessor (75%), limited by registers."
 std::string occupancy_words(const KernelShape& shape, const Gpu& gpu);
 

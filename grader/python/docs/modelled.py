@@ -50,15 +50,15 @@ def describe_comparison(gpu: str, rows: Sequence[Compared]) -> str:
     low = sum(row.ratio < 1 for row in rows if row.factor > CLOSE)
     far = sum(factor > CLOSE for factor in factors)
     return (
-        f"{gpu}: of {len(rows)} timings, the modelled time is within a factor of {CLOSE:g} of the measured one for "
-        f"{near:.0%}, and within a factor of 2 for {double:.0%}. The median factor is "
-        f"{statistics.median(factors):.2f}, and the worst {max(factors):.2f}. Of the {far} that are farther off than "
-        f"{CLOSE:g}, {low} are modelled too fast."
+        f"{gpu}: for {near:.0%} of {len(rows)} timings, the modelled time is within a factor of {CLOSE:g} of the "
+        f"measured one, and for {double:.0%} within a factor of 2. The median factor is "
+        f"{statistics.median(factors):.2f}, and the worst {max(factors):.2f}. Of the {far} modelled times that are off "
+        f"by more than {CLOSE:g}, {low} are too short."
     )
 
 
 def choose_worst(rows: Sequence[Compared]) -> list[Compared]:
-    """Return the worst timing of each stage that is farther off than CLOSE, the worst first."""
+    """Return the worst timing of each stage that is off by more than CLOSE, the worst first."""
     worst: dict[tuple[str, str], Compared] = {}
     for row in sorted(rows, key=lambda row: -row.factor):
         worst.setdefault((row.lab, row.stage), row)

@@ -391,7 +391,7 @@ def make_profile(sources: Sources, lab: str, *stages: str) -> list[str]:
             for row, measurement in zip(rows, measured, strict=True):
                 row.append(show_seconds(measurement.median_s) if measurement else NONE)
     datasets = " and ".join(sorted({count["dataset"] for count in counted.values()}))
-    about = f"Nsight Compute's counts are for dataset {datasets} ({compared['machine'].partition(',')[0]})."
+    about = f"Nsight Compute's counts for dataset {datasets}, on {compared['machine'].partition(',')[0]}."
     return [about, "", *make_table(["Stage", *(PROFILED[name] for name in names), *times], rows)]
 
 

@@ -209,7 +209,7 @@ def draw_roofline(timeline: Timeline) -> Html | None:
     roof = tag("line", x1="0", x2="100%", y1=f"{down(roofs[0]):.1f}", y2=f"{down(roofs[1]):.1f}", class_="bound-line")
     dots = draw_points([(row, across.position(x), down(rate)) for (row, x), rate in zip(points, rates, strict=True)])
     what = (
-        "Operations per second over operations per byte, both logarithmic. The line is what memory allows: "
+        "Operations per second over operations per byte, both logarithmic. The line is the bandwidth bound: "
         f"{show_bandwidth(bandwidth)} times the intensity. How many operations the GPU could do is not measured."
     )
     values = dict(zip((row.optimisation.id for row, _ in points), rates, strict=True))

@@ -19,7 +19,7 @@ from grader.python.common.report import Measurement, StageReport
 from grader.python.common.schema_types import defined_by, words_of
 from grader.python.journal.sweep import Sweep  # noqa: F401  (a record's type)
 
-MOST_BYTES = 256 << 20  # many times the size of a term's journal
+MAX_BYTES = 256 << 20  # many times the size of a term's journal
 MAX_SKIPPED = 100  # invalid lines; a killed judge leaves at most one
 # Lines of a reference solution with the markers and the text of the starter.
 STARTER_MARK = re.compile(r"^[ \t]*//@.*\n", re.MULTILINE)
@@ -77,12 +77,12 @@ def read_records(file: Path, lab: str) -> Records:
     """Read all records of a lab; none if there is no file. Raises UserError if the file cannot be opened."""
     records = Records()
     try:
-        content = read_bytes(file, MOST_BYTES + 1) if file.exists() else b""
+        content = read_bytes(file, MAX_BYTES + 1) if file.exists() else b""
     except OSError as error:
         raise UserError(explain_os_error(error)) from None
-    if len(content) > MOST_BYTES:
+    if len(content) > MAX_BYTES:
         raise UserError(
-            f"{file}: has more than {MOST_BYTES >> 20} MB. Move the file to another folder to begin a new journal."
+            f"{file}: has more than {MAX_BYTES >> 20} MB. Move the file to another folder to begin a new journal."
         )
     lines = content.split(b"\n")
     for number, line in enumerate(lines, 1):
@@ -101,7 +101,7 @@ def read_records(file: Path, lab: str) -> Records:
 def find_lab(file: Path) -> str:
     """Return the lab of the first record. Raises UserError if there is none."""
     with contextlib.suppress(OSError, ValueError, LookupError, TypeError, RecursionError):
-        first, _, _ = read_bytes(file, MOST_BYTES).partition(b"\n")
+        first, _, _ = read_bytes(file, MAX_BYTES).partition(b"\n")
         return str(parse_json(first.decode("utf-8"))["lab"])
     raise UserError(f"{file}: the file has no record: name the lab.")
 

@@ -139,7 +139,7 @@ def add_exercises(sources: CutSources, released: CutSources, files: Files) -> No
             given = f"{lab}:{len(had)}" if had else f"no stage of {lab}"
             raise UserError(
                 f"EXERCISES={lab}:{len(stages)}: the kit has {given}. Exercises show most of a stage's solution: "
-                "release those of stages that are over."
+                "release those of stages whose due date has passed."
             )
         for name, content in make_exercises(sources.root, lab, stages).items():
             files[f"{FOLDER}/{name}"] = content

@@ -35,7 +35,7 @@ if __name__ == "__main__":
             "without": build(Path(name) / "without", objects),
         }
         runs = [{how: measure(program) for how, program in programs.items()} for _ in range(RUNS)]
-        print(f"{'ns for each access':<22} {'with':>6} {'without':>8} {'the check':>10}")
+        print(f"{'ns for each access':<22} {'with':>6} {'without':>8} {'difference':>10}")
         for kernel in runs[0]["with"]:
-            watched, plain = (min(run[how][kernel] for run in runs) for how in programs)
-            print(f"{kernel:<22} {watched:6.1f} {plain:8.1f} {watched - plain:10.1f}")
+            with_sanitizer, without = (min(run[how][kernel] for run in runs) for how in programs)
+            print(f"{kernel:<22} {with_sanitizer:6.1f} {without:8.1f} {with_sanitizer - without:10.1f}")

@@ -146,11 +146,11 @@ def add_line(sums: dict[str, int], line: dict) -> None:
             key = f"{line['memory']}_{operation}_{what}"
             sums[key] = sums.get(key, 0) + number
 
-    whats = ["requests", "sectors"] if line["memory"] == "device" else ["requests", "bank_passes"]
+    names = ["requests", "sectors"] if line["memory"] == "device" else ["requests", "bank_passes"]
     if line["atomic"]:
-        return add("atomic", {what: line[what] for what in [*whats, "same_address"]})
-    add("store", {what: line[f"store_{what}"] for what in whats})
-    add("load", {what: line[what] - line[f"store_{what}"] for what in whats})
+        return add("atomic", {what: line[what] for what in [*names, "same_address"]})
+    add("store", {what: line[f"store_{what}"] for what in names})
+    add("load", {what: line[what] - line[f"store_{what}"] for what in names})
     return None
 
 
@@ -186,7 +186,9 @@ def compare(ours: dict, theirs: dict) -> dict[str, list[float | None]]:
 def measured_before(report: Path) -> dict[tuple[str, str, str], dict]:
     """Return ncu's counts from the JSON of an earlier run, by stage."""
     return {
-        (row["lab"], row["stage"], row["dataset"]): {"kernels": {one["kernel"]: one["ncu"] for one in row["kernels"]}}
+        (row["lab"], row["stage"], row["dataset"]): {
+            "kernels": {kernel["kernel"]: kernel["ncu"] for kernel in row["kernels"]}
+        }
         for row in json.loads(report.read_text())["stages"]
     }
 
@@ -199,7 +201,7 @@ def measure(entry: tuple[str, str, str], theirs: dict, folder: Path) -> dict:
          "per_request": compare(counts, theirs["kernels"].get(name, {}))}
         for name, counts in ours["kernels"].items()
     ]  # fmt: skip
-    problems = [one["output"] for one in (theirs, ours) if "output" in one]
+    problems = [result["output"] for result in (theirs, ours) if "output" in result]
     return {"lab": lab, "stage": stage, "dataset": dataset, "kernels": kernels, "problems": problems}
 
 
@@ -216,10 +218,10 @@ def print_stage(row: dict) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--json", type=Path, required=True)
-    parser.add_argument("--ncu", type=Path, help="take ncu's counts from this earlier run: needs no GPU")
-    parser.add_argument("--only", default="", help="stages whose lab/stage has this")
+    parser.add_argument("--ncu", type=Path, help="read ncu's counts from the JSON of an earlier run, without a GPU")
+    parser.add_argument("--only", default="", help="only stages whose LAB/STAGE contains this text")
     parser.add_argument("--workers", type=int, default=4)
-    parser.add_argument("--limit-s", type=float, default=100, help="begin no stage after this time in seconds")
+    parser.add_argument("--limit-s", type=float, default=100, help="start no stage after this number of seconds")
     options = parser.parse_args()
     begin = time.monotonic()
     run([BUILD / "warplab", "prepare"], MAX_S)
@@ -227,13 +229,13 @@ def main() -> int:
     metrics = [] if before else known_metrics(find_ncu())
     stages = [entry for entry in STAGES if options.only in "/".join(entry)]
 
-    def one(entry: tuple[str, str, str]) -> dict:
+    def count(entry: tuple[str, str, str]) -> dict:
         if time.monotonic() > begin + options.limit_s and not before:
-            return {"kernels": {}, "output": "not run: the time was up"}
+            return {"kernels": {}, "output": "not run: the time limit was reached"}
         return before.get(entry, {"kernels": {}}) if before else count_with_ncu(*entry, metrics)
 
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(options.workers) as pool:
-        rows = list(pool.map(lambda entry: measure(entry, one(entry), Path(folder)), stages))
+        rows = list(pool.map(lambda entry: measure(entry, count(entry), Path(folder)), stages))
     for row in rows:
         print_stage(row)
     wall_s = round(time.monotonic() - begin, 1)

@@ -2,7 +2,7 @@
 names a line, to compare the two.
 
     python3 -m tests.cpu.check.compare_with_sanitizer --json FILE     (needs a GPU, nvcc and compute-sanitizer)
-    … --submissions                                                        (these alone; needs build/warplab, too)
+    … --submissions                                                        (only these; needs build/warplab, too)
 
 Each program is compiled with line numbers and runs under memcheck, racecheck, initcheck and synccheck. The JSON has,
 for each program, the kind and the lines of the planted mistake, and each tool's verdict: `clean`, `findings` (words,
@@ -37,7 +37,7 @@ TOOLS = {
 # The tool that runs first, by a word in the program's name, because the time may end before all tools have run.
 LIKELY = {"race": "racecheck", "uninitialised": "initcheck", "divergent": "synccheck", "return_before": "synccheck"}
 
-HANGS = "divergent_barrier_trip_count"  # holds the GPU until its time is over, so it comes last
+HANGS = "divergent_barrier_trip_count"  # keeps the GPU busy until its time limit, so it runs last
 ROOT = Path(__file__).resolve().parents[3]
 BUILD = ROOT / (os.environ.get("BUILD") or "build")
 SUMMARY = re.compile(r"^(memcheck|racecheck|initcheck|synccheck) +(clean|found problems)", re.MULTILINE)
@@ -73,8 +73,8 @@ def compile_kernel(nvcc: str, kernel: Path, program: Path) -> str:
 
 
 def records(output: str) -> list[dict]:
-    """Return the tool's findings: the text without addresses, the program's lines that it names, and the number of
-    times."""
+    """Return the tool's findings: the text without addresses, the program's lines that it names, and how often
+    each occurs."""
     found: dict[tuple[str, tuple[int, ...], tuple[int, ...]], int] = {}
     words, in_kernel, on_host = "", [], []
 
@@ -166,13 +166,13 @@ def dataset_that_shows(entry: dict, folder: Path) -> str:
         command = [BUILD / "warplab", "inspect", entry["lab"], entry["stage"], *options]
         subprocess.run(command, cwd=ROOT, capture_output=True, check=False)
         findings = json.loads(report.read_text())["findings"] if report.exists() else []
-        if entry["inspect"] in [[one["cause"], one["line"]] for one in findings]:
+        if entry["inspect"] in [[finding["cause"], finding["line"]] for finding in findings]:
             return recipe["name"]
     return ""
 
 
 def run_bounded(command: list, seconds: float) -> str:
-    """Return what a command printed until it ended or its time was over. All processes that it started end with it,
+    """Return the output of a command until it ended or its time was over. All processes that it started end with it,
     also if this program is killed: a kernel that waits forever would slow down every later program on the GPU.
     """
     limited = ["timeout", "--signal=KILL", f"{max(seconds, 1):.0f}", *map(str, command)]
@@ -247,7 +247,7 @@ def main() -> int:
     parser.add_argument("--new", action="store_true", help="only programs for which compared.json lacks an answer")
     parser.add_argument("--submissions", action="store_true", help="the labs' wrong submissions instead")
     parser.add_argument("--workers", type=int, default=min(12, os.cpu_count() or 1))
-    parser.add_argument("--limit-s", type=float, default=140, help="begin no run after this time in seconds")
+    parser.add_argument("--limit-s", type=float, default=140, help="start no run after this number of seconds")
     options = parser.parse_args()
     nvcc, sanitizer = find_program("nvcc"), find_program("compute-sanitizer")
     kernels = (k for k in KERNELS.glob("*.cu") if any(word in k.stem for word in options.only))

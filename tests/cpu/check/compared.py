@@ -51,11 +51,11 @@ KINDS = {
     "out_of_bounds": "an index beyond device, shared or constant memory, or beyond one dimension of an array",
     "use_after_free": "memory that was freed",
     "uninitialised": "a read of memory that was never written",
-    "race": "two plain accesses, one of them a write, with no barrier between",
-    "atomic_race": "a plain access and an atomic, with no barrier between",
+    "race": "two plain accesses, at least one of them a write, with no barrier between them",
+    "atomic_race": "a plain access and an atomic, with no barrier between them",
     "divergent_barrier": "threads of a block at two different barriers",
-    "return_before_barrier": "threads that return before a barrier at which others wait",
-    "lane_mask": "a mask of a warp function without the calling lane, or with one that never arrives",
+    "return_before_barrier": "threads that return before a barrier at which other threads wait",
+    "lane_mask": "a warp function's mask that lacks the calling lane, or contains a lane that never arrives",
     "misaligned": "a vector at an address that is not a multiple of its size",
     "host_memory": "a kernel that uses a host pointer",
     "device_memory": "host code that uses a device pointer",
@@ -65,7 +65,7 @@ KINDS = {
     "invalid_free": "a pointer that is freed twice, or that was never allocated",
     "failed_launch": "a failed launch whose error the program did not check",
     "note": "a plain read next to atomics that is harmless: never a failure",
-    "same_value": "plain writes of one value: never a failure",
+    "same_value": "plain writes of the same value: never a failure",
     "absent_lane": "the value of a lane that does not take part in a shuffle: never a failure by itself",
     "constant_written": "a kernel's write to `__constant__` memory",
     "unset_constant": "a `__constant__` that nothing was copied to: never a failure by itself",
@@ -77,11 +77,11 @@ TURNS = (
     "lane at a place, which is then not in the same iteration for all lanes"
 )
 FIRST_BLOCKS = "Warplab counts the first 32 blocks of a grid, Nsight Compute all, with the partly filled last one"
-TIMING = "on a GPU, a few more passes are lost if warps meet at the banks, a different number in every run"
+TIMING = "on a GPU, warps that use the banks at the same time need a few more passes, a different number in every run"
 CONTENTION = "a GPU serves lanes that update one word one after the other, and counts the sector again each time"
 AGAIN = (
     "one lane per block updates eight bytes, so a request is one sector; the GPU counted 54 in 50 requests, most "
-    "likely because it repeated an update when two blocks met"
+    "likely because it repeated an update that collided with another block's"
 )
 LOOPS = (
     "each lane repeats its atomic until no other lane has changed the word; on a GPU, lanes leave this loop at "
@@ -150,7 +150,7 @@ def newest(answers: dict, known: dict) -> dict:
     return {tool: known.get(tool, new) if new["verdict"] in NO_ANSWER else new for tool, new in answers.items()}
 
 
-def take_sanitizer(data: dict, report: dict) -> None:
+def add_sanitizer_results(data: dict, report: dict) -> None:
     """Add measurements. A tool's old answer stays until it answers again or the program changes. A program that does
     not compile has no answers."""
     data["sanitizer"] = f"compute-sanitizer {report['tool'].removeprefix('Version ').split()[0]}"
@@ -205,7 +205,7 @@ def why_unknown(row: dict) -> str:
     return ""
 
 
-def take_submissions(data: dict, report: dict) -> None:
+def add_submissions(data: dict, report: dict) -> None:
     """Add measurements. A tool's old answer stays until it answers again or the submission changes."""
     submissions = data.setdefault("submissions", {})
     for number, row in enumerate(report.get("submissions", []), 1):
@@ -223,7 +223,7 @@ def take_submissions(data: dict, report: dict) -> None:
     data["submissions"] = {name: submissions[name] for name in sorted(submissions) if submission_hash(name)}
 
 
-def take_counts(data: dict, report: dict) -> None:
+def add_counts(data: dict, report: dict) -> None:
     data["counts"] = [
         {
             "stage": f"{row['lab']}/{row['stage']}",
@@ -321,31 +321,31 @@ def make_submissions(submissions: dict[str, dict]) -> list[str]:
 
 def count_submissions(submissions: dict[str, dict]) -> str:
     """Return one sentence: how many of the tested mistakes each tool finds."""
-    run = [one for one in submissions.values() if any(one["tools"][t]["verdict"] not in NO_ANSWER for t in TOOLS)]
+    run = [entry for entry in submissions.values() if any(entry["tools"][t]["verdict"] not in NO_ANSWER for t in TOOLS)]
     if not run:
         return "This has not been measured yet."
-    findings = [[one["tools"][t] for t in TOOLS if one["tools"][t]["verdict"] == "findings"] for one in run]
+    findings = [[entry["tools"][t] for t in TOOLS if entry["tools"][t]["verdict"] == "findings"] for entry in run]
     same = sum(
-        any(one["planted"][1] in tool["lines"] for tool in tools) for one, tools in zip(run, findings, strict=True)
+        any(entry["planted"][1] in tool["lines"] for tool in tools) for entry, tools in zip(run, findings, strict=True)
     )
-    complete = [all(one["tools"][t]["verdict"] not in NO_ANSWER for t in TOOLS) for one in run]
+    complete = [all(entry["tools"][t]["verdict"] not in NO_ANSWER for t in TOOLS) for entry in run]
     silent = sum(not tools and all_ran for tools, all_ran in zip(findings, complete, strict=True))
     unknown = sum(not tools and not all_ran for tools, all_ran in zip(findings, complete, strict=True))
-    ours = sum(bool(one["dataset"]) for one in run)
-    unfinished = f" In {unknown}, the tools that ran report nothing, but not all ran." if unknown else ""
+    ours = sum(bool(entry["dataset"]) for entry in run)
+    unfinished = f" In {unknown}, no tool reports anything, but not all tools ran." if unknown else ""
     return (
         f"Of {len(run)} submissions, Warplab names the line in {ours}; compute-sanitizer names it in {same}, "
         f"reports something else in {len(run) - same - silent - unknown} and nothing in {silent}.{unfinished}"
     )
 
 
-def names_other_lines_alone(entry: dict) -> bool:
+def names_only_other_lines(entry: dict) -> bool:
     lines = [line for tool in TOOLS for line in entry["tools"][tool].get("lines", [])]
     return bool(lines) and entry["planted"][1] not in lines
 
 
 def explain_submissions(submissions: dict[str, dict]) -> list[str]:
-    names = [name for name, entry in submissions.items() if names_other_lines_alone(entry)]
+    names = [name for name, entry in submissions.items() if names_only_other_lines(entry)]
     return [f"- `{name}`: {OTHER_LINES.get(name, 'not explained yet')}." for name in names]
 
 
@@ -369,7 +369,7 @@ def make_counts(counts: list[dict]) -> list[str]:
     return [*lines, "", *(f"{i}. {reason[0].upper()}{reason[1:]}." for i, reason in enumerate(reasons, 1))]
 
 
-def say_programs(run: int, known: int) -> str:
+def describe_programs(run: int, known: int) -> str:
     if run == known:
         return f"all {known} programs, with its four tools and its default settings."
     return (
@@ -379,15 +379,19 @@ def say_programs(run: int, known: int) -> str:
 
 
 def make_document(data: dict) -> str:
-    programs = {name: one for name, one in data["programs"].items() if source_hash(name) == one["source_hash"]}
-    submissions = {n: one for n, one in data.get("submissions", {}).items() if submission_hash(n) == one["source_hash"]}
-    silent = {name: [tool["verdict"] in NO_ANSWER for tool in one["tools"].values()] for name, one in programs.items()}
+    programs = {name: entry for name, entry in data["programs"].items() if source_hash(name) == entry["source_hash"]}
+    submissions = {
+        n: entry for n, entry in data.get("submissions", {}).items() if submission_hash(n) == entry["source_hash"]
+    }
+    silent = {
+        name: [tool["verdict"] in NO_ANSWER for tool in entry["tools"].values()] for name, entry in programs.items()
+    }
     hanging = [name for name, tools in silent.items() if all(tools)]
     template = (FOLDER / "COMPARED.template.md").read_text()
     blocks = {
         "sanitizer": data["sanitizer"],
         "machine": data["machine"],
-        "programs": say_programs(len(programs), len(list((FOLDER / "kernels").glob("*.cu")))),
+        "programs": describe_programs(len(programs), len(list((FOLDER / "kernels").glob("*.cu")))),
         "hanging": str(len(hanging)),
         "unfinished": str(sum(map(any, silent.values())) - len(hanging)),
         "kinds_table": "\n".join(make_kinds(programs)),
@@ -412,10 +416,10 @@ def main() -> int:
     data = json.loads(DATA.read_text()) if DATA.exists() else {"schema": 1}
     if options.sanitizer:
         report = json.loads(options.sanitizer.read_text())
-        take_sanitizer(data, report)
-        take_submissions(data, report)
+        add_sanitizer_results(data, report)
+        add_submissions(data, report)
     if options.counts:
-        take_counts(data, json.loads(options.counts.read_text()))
+        add_counts(data, json.loads(options.counts.read_text()))
     if options.machine:
         data["machine"] = options.machine
     DATA.write_text(json.dumps(data, indent=1) + "\n")

@@ -29,7 +29,7 @@ def test_document_is_up_to_date():
 def test_sanitizer_finds_everything_that_compute_sanitizer_finds(name):
     entry = DATA["programs"][name]
     if compared.source_hash(name) != entry["source_hash"]:
-        pytest.skip("the program was changed since")
+        pytest.skip("the program has changed since it was measured")
     later = 1 if name in compared.NEXT_LINE else 0
     theirs = {line - later for tool in compared.TOOLS for line in compared.lines_of(entry["tools"][tool])}
     assert theirs <= set(compared.planted_lines(name))  # test_sanitizer.py tests that these are found
@@ -63,7 +63,7 @@ def verdicts(data: dict, submission: str) -> list[str]:
 
 
 def take(data: dict, *rows: dict) -> dict:
-    compared.take_submissions(data, {"submissions": list(rows)})
+    compared.add_submissions(data, {"submissions": list(rows)})
     return data
 
 
@@ -139,7 +139,7 @@ def test_sanitizer_names_the_line_of_every_submission_that_a_tool_finds():
     for name, entry in DATA.get("submissions", {}).items():
         if any(entry["tools"][tool]["verdict"] == "findings" for tool in compared.TOOLS):
             assert entry["dataset"], name
-        assert name in compared.OTHER_LINES or not compared.names_other_lines_alone(entry), name
+        assert name in compared.OTHER_LINES or not compared.names_only_other_lines(entry), name
 
 
 @built

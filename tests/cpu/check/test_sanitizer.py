@@ -1,7 +1,7 @@
 """The sanitizer finds every planted mistake of kernels/*.cu at its lines, and nothing else.
 
-A line of a program that ends with `//! KIND` is one that a finding of that kind must name; a program without such a
-mark must run without a finding and print `ok`.
+If a line of a program ends with `//! KIND`, a finding of that kind must name the line. A program without
+such a mark must run without a finding and print `ok`.
 
 The same is true on aarch64, under qemu-user. WARPLAB_THOROUGH=1 tests every program on both architectures.
 """
@@ -147,7 +147,7 @@ def found_places(program: Path, ended: subprocess.CompletedProcess) -> set[tuple
     constants."""
     findings = found(program, ended.stderr)
     harmless = {"absent_lane", "unset_constant", "kept_value"} if ended.stdout == "ok\n" else set()
-    return {one for one in findings if one[0] not in harmless}
+    return {finding for finding in findings if finding[0] not in harmless}
 
 
 def programs() -> list[Path]:
@@ -190,7 +190,12 @@ def test_findings_are_the_same_on_aarch64(kernel, cross_runtime, tmp_path):
 
 @pytest.mark.parametrize(
     "kernel",
-    share_of([one for one in KERNELS if not planted(one) and one.stem not in NEEDS_HOOKS], lambda _: "", str_of, 8),
+    share_of(
+        [kernel for kernel in KERNELS if not planted(kernel) and kernel.stem not in NEEDS_HOOKS],
+        lambda _: "",
+        str_of,
+        8,
+    ),
     ids=str_of,
 )
 def test_correct_programs_are_right_in_fast_mode(kernel, runtime, tmp_path):

@@ -67,7 +67,7 @@ inline const std::vector<std::string> source_words = {"<<<",
                                                       "t += n;"};
 
 /// Return whether the rewriter accepts `source`. Throw if it breaks an invariant.
-inline bool check_promises(const std::string& source, Barriers barriers) {
+inline bool check_invariants(const std::string& source, Barriers barriers) {
     const auto result = rewrite(source, "a.cu", barriers);
     const auto shown = show_problems(result, "a.cu");
     if (shown.empty() != result.problems.empty()) throw std::logic_error("a problem is not shown");
@@ -83,8 +83,8 @@ inline bool check_promises(const std::string& source, Barriers barriers) {
     return true;
 }
 
-inline bool check_promises(const std::string& source) {
-    return check_promises(source, Barriers::split) && check_promises(source, Barriers::by_fibers);
+inline bool check_invariants(const std::string& source) {
+    return check_invariants(source, Barriers::split) && check_invariants(source, Barriers::by_fibers);
 }
 
 }  // namespace warplab::rewriter::test

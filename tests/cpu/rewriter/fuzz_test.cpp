@@ -11,20 +11,20 @@
 namespace warplab::rewriter::test {
 namespace {
 
-TEST(Fuzz, MutatedFilesKeepThePromises) {
+TEST(Fuzz, MutatedFilesKeepTheInvariants) {
     std::vector<std::string> seeds;
     for (const auto& path : sample_paths()) seeds.push_back(read_file(path));
     warplab::test::Mutator mutator(seeds, source_words, 1);
     for (int i = 0; i < 2000; ++i) {
         const auto source = mutator.next();
-        ASSERT_NO_THROW(check_promises(source)) << "input " << i << ":\n" << source;
+        ASSERT_NO_THROW(check_invariants(source)) << "input " << i << ":\n" << source;
     }
 }
 
-TEST(Fuzz, EveryPrefixOfAFileKeepsThePromises) {
+TEST(Fuzz, EveryPrefixOfAFileKeepsTheInvariants) {
     const auto source = read_file(samples_folder() / "shared_kinds.cu");
     for (std::size_t length = 0; length < source.size(); ++length) {
-        ASSERT_NO_THROW(check_promises(source.substr(0, length))) << length;
+        ASSERT_NO_THROW(check_invariants(source.substr(0, length))) << length;
     }
 }
 
@@ -63,7 +63,7 @@ TEST(Fuzz, AdversarialFilesAreNotSlow) {
              repeated("#define A __global__\n"),
              repeated("[[a]] ") + "__shared__ int a;",
          }) {
-        ASSERT_NO_THROW(check_promises(source)) << source.substr(0, 60);
+        ASSERT_NO_THROW(check_invariants(source)) << source.substr(0, 60);
     }
 }
 

@@ -76,15 +76,15 @@ def formats(tmp_path_factory) -> dict[str, Format]:
     return {name: Format(name, folder) for name in ("__half", "__nv_bfloat16")}
 
 
-def assert_equal(of: Format, function: str, expected: np.ndarray) -> None:
-    actual = of.bits(function)
+def assert_equal(fmt: Format, function: str, expected: np.ndarray) -> None:
+    actual = fmt.bits(function)
     wrong = np.flatnonzero(actual != expected[: len(actual)].astype(np.uint64))
     first = [(int(i), hex(actual[i]), hex(int(expected[i]))) for i in wrong[:3]]
-    assert not len(wrong), f"{of.name} {function}: {len(wrong)} of {len(actual)} differ: {first}"
+    assert not len(wrong), f"{fmt.name} {function}: {len(wrong)} of {len(actual)} differ: {first}"
 
 
 @pytest.fixture(params=["__half", "__nv_bfloat16"])
-def of(formats, request) -> Format:
+def fmt(formats, request) -> Format:
     return formats[request.param]
 
 
@@ -99,27 +99,27 @@ def split(value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return near, (value - near).astype(np.float64)
 
 
-def saturated(of: Format, bits: np.ndarray) -> np.ndarray:
-    value = of.value(bits)
-    one = of.rounded(np.float64(1))
+def saturated(fmt: Format, bits: np.ndarray) -> np.ndarray:
+    value = fmt.value(bits)
+    one = fmt.rounded(np.float64(1))
     return np.where(value > 0, np.where(value < 1, bits, one), 0).astype(np.uint64)
 
 
-def test_conversions_from_numbers(of):
+def test_conversions_from_numbers(fmt):
     with np.errstate(all="ignore"):
-        floats = of.bits("float").astype(np.uint32).view(np.float32).astype(np.float64)
-        doubles = of.bits("double").view(np.float64)
-    assert_equal(of, "of_double", of.rounded(doubles))
-    assert_equal(of, "of_float", of.rounded(floats))
-    assert_equal(of, "of_same_float", of.rounded(of.inputs("a", "of_same_float")))
+        floats = fmt.bits("float").astype(np.uint32).view(np.float32).astype(np.float64)
+        doubles = fmt.bits("double").view(np.float64)
+    assert_equal(fmt, "of_double", fmt.rounded(doubles))
+    assert_equal(fmt, "of_float", fmt.rounded(floats))
+    assert_equal(fmt, "of_same_float", fmt.rounded(fmt.inputs("a", "of_same_float")))
     for mode in ROUNDINGS:
-        assert_equal(of, f"of_float_{mode}", of.rounded(floats, mode=mode))
+        assert_equal(fmt, f"of_float_{mode}", fmt.rounded(floats, mode=mode))
     for name, kind in INTEGERS.items():
-        exact = of.bits("word").astype(kind)
+        exact = fmt.bits("word").astype(kind)
         near = exact.astype(np.float64)
         rest = np.array([int(a) - int(b) for a, b in zip(exact, near, strict=True)], np.float64)
         for mode in ROUNDINGS:
-            assert_equal(of, f"of_{name}_{mode}", of.rounded(near, rest, mode))
+            assert_equal(fmt, f"of_{name}_{mode}", fmt.rounded(near, rest, mode))
 
 
 ROUNDINGS = ("rn", "rz", "ru", "rd")
@@ -141,88 +141,88 @@ def integers(value: np.ndarray, kind: type) -> np.ndarray:
     return np.array([number % (1 << 64) for number in exact], np.uint64)
 
 
-def test_conversions_to_numbers(of):
-    value = of.inputs("a", "int_of_rn")
+def test_conversions_to_numbers(fmt):
+    value = fmt.inputs("a", "int_of_rn")
     for mode, function in {"rn": np.rint, "rz": np.trunc, "ru": np.ceil, "rd": np.floor}.items():
         for name, kind in INTEGERS.items():
-            assert_equal(of, f"{name}_of_{mode}", integers(function(value), kind))
+            assert_equal(fmt, f"{name}_of_{mode}", integers(function(value), kind))
     for name, kind in {"char_of": np.int8, "uchar_of": np.uint8, "as_char": np.int8, "as_long": np.int64}.items():
-        assert_equal(of, name, integers(np.trunc(value), kind))
-    assert_equal(of, "as_unsigned_long", integers(np.trunc(value), np.uint64))
-    assert_equal(of, "as_bool", ~(value == 0))
+        assert_equal(fmt, name, integers(np.trunc(value), kind))
+    assert_equal(fmt, "as_unsigned_long", integers(np.trunc(value), np.uint64))
+    assert_equal(fmt, "as_bool", ~(value == 0))
     bits = value.astype(np.float32).view(np.uint32)
-    nan = np.full(len(bits), 0x7FFFFFFF) if of.name == "__half" else of.bits("a")[: len(bits)] << 16
-    assert_equal(of, "float_of", np.where(np.isnan(value), nan, bits))
+    nan = np.full(len(bits), 0x7FFFFFFF) if fmt.name == "__half" else fmt.bits("a")[: len(bits)] << 16
+    assert_equal(fmt, "float_of", np.where(np.isnan(value), nan, bits))
 
 
 ARITHMETIC = {"add": lambda a, b: two_sum(a, b), "sub": lambda a, b: two_sum(a, -b), "mul": lambda a, b: (a * b, 0.0)}
 
 
-def test_arithmetic(of):
-    a, b, c = (of.value(of.bits(name)) for name in "abc")
+def test_arithmetic(fmt):
+    a, b, c = (fmt.value(fmt.bits(name)) for name in "abc")
     for name, exact in ARITHMETIC.items():
-        x, y = (of.rounded(*exact(*pair)) for pair in ((a, b), (b, c)))
+        x, y = (fmt.rounded(*exact(*pair)) for pair in ((a, b), (b, c)))
         for suffix in ("", "_rn"):
-            assert_equal(of, f"h{name}{suffix}", x)
-            assert_equal(of, f"h{name}2{suffix}", y << np.uint64(16) | x)
-        assert_equal(of, f"h{name}_sat", saturated(of, x))
-        assert_equal(of, f"h{name}2_sat", saturated(of, y) << np.uint64(16) | saturated(of, x))
+            assert_equal(fmt, f"h{name}{suffix}", x)
+            assert_equal(fmt, f"h{name}2{suffix}", y << np.uint64(16) | x)
+        assert_equal(fmt, f"h{name}_sat", saturated(fmt, x))
+        assert_equal(fmt, f"h{name}2_sat", saturated(fmt, y) << np.uint64(16) | saturated(fmt, x))
     quotient = split(a.astype(np.longdouble) / b.astype(np.longdouble))
     for name in ("hdiv", "divided"):
-        assert_equal(of, name, of.rounded(*quotient))
-    assert_equal(of, "hfma", of.rounded(*two_sum(a * b, c)))
-    assert_equal(of, "hfma_sat", saturated(of, of.rounded(*two_sum(a * b, c))))
-    relu = of.rounded(*two_sum(a * b, c))
-    assert_equal(of, "hfma_relu", np.where(of.value(relu) <= 0, 0, relu))
+        assert_equal(fmt, name, fmt.rounded(*quotient))
+    assert_equal(fmt, "hfma", fmt.rounded(*two_sum(a * b, c)))
+    assert_equal(fmt, "hfma_sat", saturated(fmt, fmt.rounded(*two_sum(a * b, c))))
+    relu = fmt.rounded(*two_sum(a * b, c))
+    assert_equal(fmt, "hfma_relu", np.where(fmt.value(relu) <= 0, 0, relu))
 
 
-def test_functions_of_pairs_equal_those_of_halves(of):
+def test_functions_of_pairs_equal_those_of_halves(fmt):
     low = {
-        name: of.bits(name)
+        name: fmt.bits(name)
         for name in ("hfma", "hfma_sat", "hfma_relu", "hmax", "hmin", "hmax_nan", "hmin_nan", "hdiv")
     }
     for name, halves in low.items():
         pair = name.replace("_", "2_") if "_" in name else "h2div" if name == "hdiv" else f"{name}2"
-        assert (of.bits(pair) & np.uint64(0xFFFF) == halves).all(), pair
+        assert (fmt.bits(pair) & np.uint64(0xFFFF) == halves).all(), pair
 
 
-def test_minimum_and_maximum(of):
-    bits_a, bits_b = of.bits("a"), of.bits("b")
-    a, b = of.value(bits_a), of.value(bits_b)
+def test_minimum_and_maximum(fmt):
+    bits_a, bits_b = fmt.bits("a"), fmt.bits("b")
+    a, b = fmt.value(bits_a), fmt.value(bits_b)
     # -0 is smaller than 0
     order_a, order_b = (np.where(np.signbit(v), -1.0, 1.0) * (np.abs(v) + 2.0**-200) for v in (a, b))
     for name, takes_first in (("max", order_a > order_b), ("min", order_a < order_b)):
         taken = np.where(takes_first, bits_a, bits_b)
         either, both = np.isnan(a) | np.isnan(b), np.isnan(a) & np.isnan(b)
-        assert_equal(of, f"h{name}_nan", np.where(either, QUIET_NAN, taken))
+        assert_equal(fmt, f"h{name}_nan", np.where(either, QUIET_NAN, taken))
         of_one = np.where(np.isnan(a), bits_b, bits_a)
-        assert_equal(of, f"h{name}", np.where(both, QUIET_NAN, np.where(either, of_one, taken)))
-    every = of.inputs("a", "abs")
+        assert_equal(fmt, f"h{name}", np.where(both, QUIET_NAN, np.where(either, of_one, taken)))
+    every = fmt.inputs("a", "abs")
     bits = bits_a[: len(every)]
-    assert_equal(of, "abs", np.where(np.isnan(every), QUIET_NAN, bits & np.uint64(0x7FFF)))
-    assert_equal(of, "neg", np.where(np.isnan(every), QUIET_NAN, bits ^ np.uint64(0x8000)))
-    assert_equal(of, "isnan", np.isnan(every))
-    assert_equal(of, "isinf", np.where(np.isinf(every), np.sign(every), 0).astype(np.int64))
+    assert_equal(fmt, "abs", np.where(np.isnan(every), QUIET_NAN, bits & np.uint64(0x7FFF)))
+    assert_equal(fmt, "neg", np.where(np.isnan(every), QUIET_NAN, bits ^ np.uint64(0x8000)))
+    assert_equal(fmt, "isnan", np.isnan(every))
+    assert_equal(fmt, "isinf", np.where(np.isinf(every), np.sign(every), 0).astype(np.int64))
 
 
 ORDERED = {"eq": np.equal, "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal}
 
 
-def test_comparisons(of):
-    a, b, c = (of.value(of.bits(name)) for name in "abc")
+def test_comparisons(fmt):
+    a, b, c = (fmt.value(fmt.bits(name)) for name in "abc")
     ordered = {name: [compare(*pair) for pair in ((a, b), (b, c))] for name, compare in ORDERED.items()}
     nan = [np.isnan(a) | np.isnan(b), np.isnan(b) | np.isnan(c)]
     ordered["ne"] = [(x != y) & ~n for (x, y), n in zip(((a, b), (b, c)), nan, strict=True)]
     unordered = {f"{name}u": [r | n for r, n in zip(results, nan, strict=True)] for name, results in ordered.items()}
-    one = of.rounded(np.float64(1))
+    one = fmt.rounded(np.float64(1))
     for name, (low, high) in (ordered | unordered).items():
-        assert_equal(of, f"h{name}", low)
-        assert_equal(of, f"h{name}2", high * one << np.uint64(16) | low * one)
-        assert_equal(of, f"hb{name}2", low & high)
-        assert_equal(of, f"h{name}2_mask", high * np.uint64(0xFFFF0000) + low * np.uint64(0xFFFF))
-    assert_equal(of, "equal", a == b)
-    assert_equal(of, "unequal", a != b)
-    assert_equal(of, "less", a < b)
+        assert_equal(fmt, f"h{name}", low)
+        assert_equal(fmt, f"h{name}2", high * one << np.uint64(16) | low * one)
+        assert_equal(fmt, f"hb{name}2", low & high)
+        assert_equal(fmt, f"h{name}2_mask", high * np.uint64(0xFFFF0000) + low * np.uint64(0xFFFF))
+    assert_equal(fmt, "equal", a == b)
+    assert_equal(fmt, "unequal", a != b)
+    assert_equal(fmt, "less", a < b)
 
 
 FUNCTIONS = {
@@ -234,11 +234,11 @@ FUNCTIONS = {
 
 
 @pytest.mark.skipif(np.finfo(np.longdouble).nmant < 60, reason="this machine's long double has no more than 53 bits")
-def test_functions(of):
+def test_functions(fmt):
     for name, function in FUNCTIONS.items():
-        value = of.inputs("a", f"h{name}").astype(np.longdouble)
-        assert_equal(of, f"h{name}", of.rounded(*split(function(value))))
-        assert (of.bits(f"h2{name}") & np.uint64(0xFFFF) == of.bits(f"h{name}")).all(), name
+        value = fmt.inputs("a", f"h{name}").astype(np.longdouble)
+        assert_equal(fmt, f"h{name}", fmt.rounded(*split(function(value))))
+        assert (fmt.bits(f"h2{name}") & np.uint64(0xFFFF) == fmt.bits(f"h{name}")).all(), name
 
 
 def test_conversions_between_the_two_formats(formats):

@@ -96,8 +96,8 @@ def kept(trace: Json, results: Json) -> Json:
         "sequential_s": float(f"{here['sequential_s']:.4g}"),
         "previous_ratio": round(before["median_s"] / here["median_s"], 3) if before else None,
         "rounds": [
-            {name: [float(f"{value:.5g}") for value in values] for name, values in one.items()}
-            for one in trace["rounds"]
+            {name: [float(f"{value:.5g}") for value in values] for name, values in round_.items()}
+            for round_ in trace["rounds"]
         ],
     }
 

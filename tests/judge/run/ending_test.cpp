@@ -114,7 +114,7 @@ TEST(Ending, ARefusalHasTheHintOfItsError) {
 
 TEST(Ending, TooMuchCopiedToTheHostHasTheHintOfTheStage) {
     EXPECT_NE(host_work_hint(0).find("belongs on the device"), std::string::npos);
-    EXPECT_NE(host_work_hint(8).find("allows 8 bytes an iteration"), std::string::npos);
+    EXPECT_NE(host_work_hint(8).find("allows 8 bytes per iteration"), std::string::npos);
 }
 
 }  // namespace

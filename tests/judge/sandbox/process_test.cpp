@@ -547,7 +547,7 @@ TEST_P(EveryLevel, TwoSandboxesHaveDifferentUsers) {
 }
 
 /// Print the overhead of a sandbox: build/tests --gtest_also_run_disabled_tests --gtest_filter='*SandboxCost*'
-TEST(SandboxCost, DISABLED_PrintsMillisecondsAStart) {
+TEST(SandboxCost, DISABLED_PrintsMillisecondsPerStart) {
     std::map<SandboxLevel, std::vector<double>> taken_ms;
     for (int i = 0; i < 50; ++i)
         for (const SandboxLevel level : {SandboxLevel::none, SandboxLevel::uid, SandboxLevel::namespaces}) {

@@ -108,7 +108,7 @@ TEST(DescribeKernels, AddsLaunchesOfOneShape) {
     EXPECT_EQ(shapes[0].launch.blocks, 40u);
     EXPECT_EQ(shapes[0].launch.grid[0], 30u);
     EXPECT_EQ(occupancy_words(shapes[0], find_gpu("H200")),
-              "256 threads a block, 0 bytes shared, 40 registers: 1536 of 2048 threads of an H200's multiprocessor "
+              "256 threads per block, 0 bytes shared, 40 registers: 1536 of 2048 threads of an H200's multiprocessor "
               "(75%), limited by registers");
     EXPECT_THAT(occupancy_words(shapes[1], find_gpu("H200")), HasSubstr("registers not known: at most 2048 of"));
 }

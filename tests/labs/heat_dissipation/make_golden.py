@@ -54,5 +54,5 @@ def solve(parameters: dict) -> dict:
 
 if __name__ == "__main__":
     datasets = json.loads((DATASETS / "public.json").read_text())["datasets"]
-    golden = {one["name"]: solve(one["parameters"]) for one in datasets if one["generator"] == "pgm"}
+    golden = {recipe["name"]: solve(recipe["parameters"]) for recipe in datasets if recipe["generator"] == "pgm"}
     (HERE / "golden.json").write_text(json.dumps(golden, indent=1) + "\n")

@@ -37,8 +37,8 @@ def test_reports_equal_numpys_result_and_pictures_are_drawn(tmp_path: Path) -> N
     assert lines[0] == ["iterations", "T(min)", "T(max)", "T(diff)", "T(avg)", "time", "FLOP/s"]
     assert [line[0] for line in lines[1:4]] == ["16", "32", "40"]
     right = json.loads((ROOT / "tests/labs/heat_dissipation/golden.json").read_text())["letter"]
-    least, most, change, mean = (float(word) for word in lines[3][1:5])
-    assert (least, most, mean) == pytest.approx((right["minimum"], right["maximum"], right["mean"]), abs=6e-5)
+    minimum, maximum, change, mean = (float(word) for word in lines[3][1:5])
+    assert (minimum, maximum, mean) == pytest.approx((right["minimum"], right["maximum"], right["mean"]), abs=6e-5)
     assert change == pytest.approx(right["largest_change"], rel=1e-3)
 
     folder = tmp_path / "build/show/heat_dissipation"

@@ -50,7 +50,7 @@ PartitionName=all Nodes=ALL MaxTime=INFINITE State=UP
 def why_not() -> str:
     """Return the reason why Slurm cannot be started here; empty if it can."""
     if os.geteuid() != 0:
-        return "starting Slurm's daemons takes root"
+        return "only root can start Slurm's daemons"
     missing = [program for program in PROGRAMS if not find(program)]
     return f"not installed: {', '.join(missing)} (Debian: slurm-wlm, munge)" if missing else ""
 

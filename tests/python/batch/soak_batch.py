@@ -68,7 +68,7 @@ def grade(folder: Path, count: int, *options: str, whole_lab: bool = False, jobs
         others.append(row.wall_s - compiling[-1] - ran - check_mode_s)
     counts = database.counts()
     database.close()
-    found = [] if counts == {"graded": count} else [{"counts": counts, "said": (done.stdout + done.stderr)[-2000:]}]
+    found = [] if counts == {"graded": count} else [{"counts": counts, "output": (done.stdout + done.stderr)[-2000:]}]
     return {
         "what": f"{count} submissions, {'whole lab' if whole_lab else 'one stage'}, {jobs} at a time, "
         + (" ".join(options) or "with the sanitizer"),
@@ -116,7 +116,7 @@ def kill(kills: int) -> dict[str, Any]:
     environment = {**os.environ, "WARPLAB_KILLS": str(kills)}
     command = [sys.executable, "-m", "pytest", "-q", test]
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
-    found = [] if done.returncode == 0 else [{"said": done.stdout[-2000:]}]
+    found = [] if done.returncode == 0 else [{"output": done.stdout[-2000:]}]
     return {"what": f"a batch killed {kills} times", "kills": kills, "found": found}
 
 

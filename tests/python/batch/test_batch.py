@@ -275,19 +275,19 @@ def test_pending_points_are_added_to_an_earlier_grade(course: Course) -> None:
     assert "0 to regrade" in course.verb("regrade", "--pending").stdout
 
 
-@pytest.mark.parametrize("is_gone", ["moved", "empty", "changed"])
-def test_a_graded_submission_is_regraded_without_the_original_hand_in(course: Course, is_gone: str) -> None:
+@pytest.mark.parametrize("original", ["moved", "empty", "changed"])
+def test_a_graded_submission_is_regraded_without_the_original_hand_in(course: Course, original: str) -> None:
     course.hand_in("al1", "fine", "fine")
     course.hand_in("at2", "fine")
     (journal := course.handed_in / "al1" / "journal").mkdir()
     (journal / f"{STAGES[0]}.md").write_text("a note")
     course.grade()
     before = {row.key: row.notes for row in course.database().rows()}
-    if is_gone == "moved":
+    if original == "moved":
         course.handed_in.rename(course.handed_in.with_name("elsewhere"))
-    for student in ("al1", "at2") if is_gone != "moved" else ():
+    for student in ("al1", "at2") if original != "moved" else ():
         shutil.rmtree(course.handed_in / student)
-        course.hand_in(student, *(["compile_error"] if is_gone == "changed" else []))
+        course.hand_in(student, *(["compile_error"] if original == "changed" else []))
     assert course.verb("regrade", "--all").returncode == 0
     again = course.database().query("SELECT points, status FROM grades WHERE reason = 'all again' ORDER BY key")
     assert again == [(12, "graded"), (6, "missing_stages")]
@@ -455,8 +455,8 @@ def test_a_batch_killed_at_any_moment_continues_without_losing_results(
 ) -> None:
     undisturbed = Course(tmp_path_factory.mktemp("undisturbed"))
     count = 3 * KILLS
-    for one in (course, undisturbed):
-        hand_in_many(one, count)
+    for each in (course, undisturbed):
+        hand_in_many(each, count)
     assert undisturbed.grade().returncode == 0
     chance = random.Random(1)
     kept: list[tuple] = []
@@ -576,7 +576,7 @@ cp "$OUT"/batch.sqlite* "$OUT/gradebook.csv" "$KEPT"
 """
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="mounting a small disk takes root")
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a small disk")
 def test_a_full_disk_stops_the_batch_without_losing_results(course: Course, tmp_path: Path) -> None:
     for number in range(6):
         course.hand_in(f"s{number}", "sleep 1 fill the disk" if number == 3 else "fine", "fine")

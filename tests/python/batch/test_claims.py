@@ -46,7 +46,10 @@ def find(folder: Path, roster: str, *names: str, earlier: tuple[Earlier, ...] = 
         (folder / top).mkdir(exist_ok=True)
         (folder / top / (file or "01_first.cu")).write_text(name)
     (file_ := folder.with_name("roster.csv")).write_text(roster)
-    return {one.key: one for one in find_submissions(folder, "lab", read_roster(file_), earlier=earlier)[0]}
+    return {
+        submission.key: submission
+        for submission in find_submissions(folder, "lab", read_roster(file_), earlier=earlier)[0]
+    }
 
 
 @pytest.mark.parametrize("roster", [NAMES, NUMBERS])
@@ -59,7 +62,11 @@ def test_a_partner_named_by_several_hand_ins_gets_the_most_points(course: Course
     bad = download(course, mallory, text="compile_error", roster=roster)
     assert points(course)["al1"][1] == ("12" if later else "0")
     output = bad if later else download(course, bob, roster=roster)
-    assert {one: points(course)[one][1] for one in ("al1", "bo2", "ma6")} == {"al1": "12", "bo2": "12", "ma6": "0"}
+    assert {student: points(course)[student][1] for student in ("al1", "bo2", "ma6")} == {
+        "al1": "12",
+        "bo2": "12",
+        "ma6": "0",
+    }
     assert "Several hand-ins may be of one student: bo2 and ma6 may be of al1" in output
     first, _, _ = (course.out / "report.html").read_text().partition("<h2>Submissions</h2>")
     assert "bo2 and ma6 may be of al1" in first
@@ -87,7 +94,9 @@ def test_naming_a_partner_takes_no_points_of_a_hand_in_found_by_name(course: Cou
 def test_partners_who_both_hand_in_do_not_conflict(folder: Path) -> None:
     file = "lab-al1-bo2-2026-11-20-100000.tar.gz"
     found = find(folder, NAMES, f"{ADA}/{file}", f"{BOB}/{file}")
-    assert sorted(found) == ["al1", "bo2"] and not any(has_kind(one.notes, "rivals") for one in found.values())
+    assert sorted(found) == ["al1", "bo2"] and not any(
+        has_kind(submission.notes, "rivals") for submission in found.values()
+    )
 
 
 def test_a_hand_in_found_by_number_belongs_to_no_other_student(folder: Path) -> None:
@@ -136,7 +145,7 @@ def test_an_earlier_stranger_loses_an_id_that_the_roster_assigns(course: Course)
         course.handed_in / "Zed Zimmer_8_assignsubmission_file_"
     )
     course.grade()
-    assert {one: points(course)[one] for one in ("7", "8", "7 (another)")} == {
+    assert {student: points(course)[student] for student in ("7", "8", "7 (another)")} == {
         "7": ("not_submitted", "0"), "8": ("graded", "12"), "7 (another)": ("graded", "3")
     }  # fmt: skip
 
@@ -153,9 +162,11 @@ def test_numbers_of_another_assignment_are_ignored(folder: Path, column: str, sh
     roster = f"login,name,{column}\n" + "".join(f"u{at},{name},{prefix}{at + 1}\n" for at, name in enumerate(PEOPLE))
     found = find(folder, roster, *(f"{name}_{(at + shift) % len(PEOPLE) + 1}_assignsubmission_file_"
                                    for at, name in enumerate(PEOPLE)))  # fmt: skip
-    names = {one.name: one.entries[0].name.partition("_")[0] for one in found.values() if one.own}
+    names = {
+        submission.name: submission.entries[0].name.partition("_")[0] for submission in found.values() if submission.own
+    }
     assert len(names) == len(PEOPLE) and all(ours == theirs for ours, theirs in names.items())
-    doubts = [note for one in found.values() for note in one.notes if kind_of(note) in IN_DOUBT]
+    doubts = [note for submission in found.values() for note in submission.notes if kind_of(note) in IN_DOUBT]
     assert bool(doubts) == (column in ("Moodle ID", "Canvas ID", "Identifier"))
 
 
@@ -294,8 +305,8 @@ def test_partners_in_a_name_that_a_browser_changed_are_credited(folder: Path, en
     else:
         (folder / name).write_text("")
         found = find(folder, NUMBERS)
-    (one,) = found.values()
-    assert one.members == ["al1", "bo2"] and one.handed_in == "2026-11-20T10:00:00Z"
+    (submission,) = found.values()
+    assert submission.members == ["al1", "bo2"] and submission.handed_in == "2026-11-20T10:00:00Z"
 
 
 # --- a roster that was moved ---

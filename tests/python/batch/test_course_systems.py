@@ -38,7 +38,7 @@ def find(folder: Path, *rosters: str) -> dict[str, Submission]:
     for number, text in enumerate(rosters):
         files.append(folder.with_name(f"roster{number}.csv"))
         files[-1].write_text(text)
-    return {one.key: one for one in find_submissions(folder, LAB, read_rosters(files))[0]}
+    return {submission.key: submission for submission in find_submissions(folder, LAB, read_rosters(files))[0]}
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ def test_a_groups_hand_in_belongs_to_all_its_students(folder: Path) -> None:
     """The number in the folder's name is the group's; in the worksheet, 5 is Grace Hopper's number."""
     hand_in(folder, "Team 5_5_assignsubmission_file", "Team 3_3_assignsubmission_file")
     found = find(folder, TEAMS)
-    assert {key: (one.members, one.known_by) for key, one in found.items()} == {
+    assert {key: (submission.members, submission.known_by) for key, submission in found.items()} == {
         "270+337": (["270", "337"], WORKSHEET), "5": (["5"], WORKSHEET),
     }  # fmt: skip
     assert found["270+337"].notes == ["For 270 and 337, according to Moodle's worksheet."]
@@ -228,9 +228,9 @@ def test_every_recorded_hand_in_is_matched_to_its_student(tmp_path: Path, system
     roster = read_roster(RECORDED / f"{system}.csv")
     found, left_out = find_submissions(tmp_path, "vector_add", roster)
     assert not left_out and len(found) == 109
-    assert [one.key for one in found if not one.own or not one.certain] == []
-    assert sum(one.marked_late for one in found) == 6
-    numbers = {number for one in found for member in one.own for number in [member]}
+    assert [submission.key for submission in found if not submission.own or not submission.certain] == []
+    assert sum(submission.marked_late for submission in found) == 6
+    numbers = {number for submission in found for member in submission.own for number in [member]}
     assert len(numbers) == 109
 
 
@@ -262,6 +262,9 @@ def test_the_default_teams_hand_in_belongs_to_students_without_a_group(folder: P
     """Moodle gives it no number: mod/assign/classes/downloader.php (github.com/moodle/moodle, commit da5455238d1a)."""
     hand_in(folder, "Team 5_5_assignsubmission_file", "Default group_assignsubmission_file")
     found = find(folder, TEAMS + '"Participant 7","Al One",al2@x,"Submitted -  - ","Default group",,20.00,"-"\n')
-    assert {key: one.members for key, one in found.items()} == {"270+337": ["270", "337"], "341+7": ["341", "7"]}
+    assert {key: submission.members for key, submission in found.items()} == {
+        "270+337": ["270", "337"],
+        "341+7": ["341", "7"],
+    }
     assert read_moodle("Default group_assignsubmission_file_01_first.cu")[0].file == "01_first.cu"
     assert not read_moodle("Default group_assignsubmission_files")

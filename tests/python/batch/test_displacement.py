@@ -83,7 +83,7 @@ def make_old(course: Course) -> None:
     """Turn the database into one of schema 3."""
     database = course.database()
     for key, *kept in database.query("SELECT key, notes, graded_notes FROM submissions"):
-        plain = [json.dumps([note if isinstance(note, str) else note[1] for note in json.loads(one)]) for one in kept]
+        plain = [json.dumps([note if isinstance(note, str) else note[1] for note in json.loads(text)]) for text in kept]
         database.query("UPDATE submissions SET notes = ?, graded_notes = ? WHERE key = ?", [*plain, key])
     database.query("ALTER TABLE submissions DROP COLUMN called")
     database.set_facts(schema=3)
@@ -93,7 +93,9 @@ def test_a_batch_of_an_earlier_version_keeps_the_owners_of_hand_ins(course: Cour
     download(course, submit(ADA, "al1", 20), submit("Bob Byte_13_assignsubmission_file_", "bo2", 20), roster=ROSTER)
     make_old(course)
     output = download(course, submit(ADA.replace("12", "66"), "bo2", 22), text="compile_error")
-    assert {points(course)[one] for one in ("al1", "bo2")} == {("graded", "12")} and "al1 on the roster" in output
+    assert {points(course)[student] for student in ("al1", "bo2")} == {
+        ("graded", "12")
+    } and "al1 on the roster" in output
     course.verb("report")
     assert "found by the name" not in (course.out / "feedback/al1/feedback.txt").read_text()
 
@@ -119,7 +121,7 @@ def test_decisions_follow_the_number_of_the_course_system(course: Course, old: b
     (course.root / "roster.csv").write_text("id,name,Moodle ID\nada1,Ada,12\nzed9,Zed,99\n")
     result = course.grade()
     assert "12 is now ada1" in result.stdout and "99 is now zed9" in result.stdout
-    assert {one: points(course)[one][1] for one in ("ada1", "zed9")} == {"ada1": "10", "zed9": "1"}
+    assert {student: points(course)[student][1] for student in ("ada1", "zed9")} == {"ada1": "10", "zed9": "1"}
 
 
 def test_decisions_stay_with_the_student_if_the_hand_in_belongs_to_another(course: Course) -> None:

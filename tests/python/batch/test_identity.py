@@ -37,7 +37,7 @@ def make(folder: Path, *names: str) -> None:
 
 
 def entries(found: dict[str, Submission]) -> dict[str, list[str]]:
-    return {key: [entry.name for entry in one.entries] for key, one in found.items()}
+    return {key: [entry.name for entry in submission.entries] for key, submission in found.items()}
 
 
 @pytest.mark.parametrize(
@@ -47,8 +47,8 @@ def test_a_display_name_replaces_no_hand_in(folder: Path, other: str) -> None:
     names = ["Ada Lovelace_12_assignsubmission_file_", f"{other}_66_assignsubmission_file_"]
     make(folder, *names)
     found, _ = find(folder, ROSTER)
-    whose = next(key for key, one in found.items() if one.entries[0].name == names[0])
-    assert sorted(path.name for one in found.values() for path in one.entries) == sorted(names)
+    whose = next(key for key, submission in found.items() if submission.entries[0].name == names[0])
+    assert sorted(path.name for submission in found.values() for path in submission.entries) == sorted(names)
     assert whose in ("12", "al1") and "66" in found
     assert found["66"].members == ["66"] and NOT_ON_ROSTER in found["66"].notes
     if whose == "12":  # ambiguous: the instructor sees both and a remedy
@@ -83,7 +83,7 @@ def test_a_name_cannot_forge_a_number(folder: Path, name: str, key: str) -> None
     make(folder, "lovelaceada_12_901_lab.zip", name)
     found, _ = find(folder, ROSTER.replace("email", "canvas id").replace("ada@x.org", "12"))
     assert entries(found)["al1"] == ["lovelaceada_12_901_lab.zip"]
-    (other,) = [one for one in found if one != "al1"]
+    (other,) = [submission for submission in found if submission != "al1"]
     assert other == key or kind_of(found[other].notes[0]) in IN_DOUBT
 
 
@@ -105,8 +105,10 @@ def test_ambiguous_names_are_one_hand_in_of_their_uploader(folder: Path, system:
     names = [system.format(number) for number in range(1, 6)]
     make(folder, *names)
     found, _ = find(folder)
-    (one,) = found.values()
-    assert [entry.name for entry in one.entries] == names and list(map(kind_of, one.notes)) == ["of_several"]
+    (submission,) = found.values()
+    assert [entry.name for entry in submission.entries] == names and list(map(kind_of, submission.notes)) == [
+        "of_several"
+    ]
 
 
 @pytest.mark.parametrize("system", ["{}_12_901_lab.zip", "{}_12_assignsubmission_file_lab.zip"])
@@ -115,7 +117,7 @@ def test_names_with_one_id_are_not_merged(folder: Path, system: str) -> None:
     make(folder, ada, mallory)
     found, _ = find(folder)
     assert sorted(entries(found).values()) == [[ada], [mallory]]
-    assert all(kind_of(one.notes[0]) == "of_several" for one in found.values())
+    assert all(kind_of(submission.notes[0]) == "of_several" for submission in found.values())
     found, _ = find(folder, CANVAS_ROSTER)
     assert entries(found)["al1"] == [ada] and len(found) == 2
 
@@ -149,7 +151,7 @@ def test_an_anonymous_download_has_no_numbers(folder: Path) -> None:
     make(folder, "anon_aB3xY_600000_lab.zip", "anon_9Qk2z_600001_lab-al1-2026-11-20-100000.tar.gz")
     make(folder, "LATE_anon_12345_600002_lab.zip", "anon_xYz12_600003_q_12_assignsubmission_file_z.zip")
     found, left_out = find(folder, CANVAS_ROSTER + "mal,Mallory,12345\n")
-    assert len(found) == 4 and not left_out and not any(one.own for one in found.values())
+    assert len(found) == 4 and not left_out and not any(submission.own for submission in found.values())
 
 
 def test_the_number_of_a_garbled_name_is_found(folder: Path) -> None:
@@ -168,7 +170,7 @@ def test_a_teams_number_matches_no_student(folder: Path) -> None:
 def test_names_that_look_the_same_are_different_hand_ins(folder: Path, name: str) -> None:
     make(folder, name, unicodedata.normalize("NFD", name))
     found, _ = find(folder)
-    assert len(found) == 2 and all(len(one.entries) == 1 for one in found.values())
+    assert len(found) == 2 and all(len(submission.entries) == 1 for submission in found.values())
 
 
 @pytest.mark.parametrize("name", ["s\u212a1", "\uff53\uff4b\uff11", "sk\u00b9", "\u017fk1", "sk1\u200b"])
@@ -232,7 +234,7 @@ def test_ids_with_a_plus_get_different_keys(folder: Path) -> None:
     make(folder, "lab-a+b-c-2026-11-20-101010.tar.gz", "lab-a-b+c-2026-11-20-101010.tar.gz")
     students = [Student(name, aliases={name}) for name in ("a", "c", "a+b", "b+c")]
     found, _ = find_submissions(folder, "lab", students)
-    assert len({one.key for one in found}) == 2
+    assert len({submission.key for submission in found}) == 2
 
 
 def test_matching_a_course_spells_each_name_a_few_times(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -245,5 +247,5 @@ def test_matching_a_course_spells_each_name_a_few_times(tmp_path: Path, monkeypa
     for n in numbers:
         (tmp_path / f"Ann{n} Lee{n}_{n}_assignsubmission_file_").mkdir()
     found, _ = find_submissions(tmp_path, "lab", students)
-    assert sorted(one.key for one in found) == sorted(student.id for student in students)
+    assert sorted(submission.key for submission in found) == sorted(student.id for student in students)
     assert len(spelled) <= 10 * len(students)

@@ -63,9 +63,9 @@ def grade_all(course: Course, roster: Sequence[Student] = ()) -> dict[str, Grade
     found, _ = find_submissions(course.handed_in, LAB, roster, course.out)
     database.enter(found)
     graded = {}
-    for one in grade_here(database.waiting(), settings, "cpu", 2):
-        keep(database, one, "")
-        graded[one.key] = one
+    for hand_in in grade_here(database.waiting(), settings, "cpu", 2):
+        keep(database, hand_in, "")
+        graded[hand_in.key] = hand_in
     write_outputs(database, settings)
     return graded
 
@@ -129,7 +129,7 @@ def test_any_bytes_get_a_status_and_cost_others_nothing(course: Course, monkeypa
         course.hand_in(student, "fine", "fine")
     graded = grade_all(course)
     assert {graded[student].status for student in ("al1", "at2", "gh3")} == {"graded"}
-    assert {one.status for one in graded.values()} <= STATUSES.keys() - {"judge_error"}
+    assert {hand_in.status for hand_in in graded.values()} <= STATUSES.keys() - {"judge_error"}
     assert len(graded) == 303 + len(HOSTILE)
     points = {
         line["id"]: line["points"] for line in csv.DictReader((course.out / "gradebook.csv").open(encoding="utf-8-sig"))
@@ -188,7 +188,7 @@ def test_folders_nested_deeply_are_refused(course: Course, monkeypatch: pytest.M
     (course.handed_in / "mallory.zip").write_bytes(make_zip(("d/" * 1500 + "01_first.cu", b"")))
     course.hand_in("al1", "fine", "fine")
     monkeypatch.setattr(grading, "run_judge", judge)
-    statuses = {key: one.status for key, one in grade_all(course).items()}
+    statuses = {key: hand_in.status for key, hand_in in grade_all(course).items()}
     subprocess.run(["rm", "-rf", course.handed_in / "eve"], check=True)  # pytest would delete it recursively
     assert statuses == {"eve": "archive_refused", "mallory": "archive_refused", "al1": "graded"}
 
@@ -232,10 +232,10 @@ def test_links_at_the_top_are_refused_and_not_followed(course: Course, monkeypat
     monkeypatch.setattr(grading, "run_judge", judge)
     graded = grade_all(course)
     assert graded.pop("al1").status == "graded"
-    assert {key: one.status for key, one in graded.items()} == dict.fromkeys(
+    assert {key: hand_in.status for key, hand_in in graded.items()} == dict.fromkeys(
         ("mallory", "eve", "66", "nobody"), "archive_refused"
     )
-    assert all("It contains a link" in one.detail for one in graded.values())
+    assert all("It contains a link" in hand_in.detail for hand_in in graded.values())
     assert not any("solutions" in file.read_text() for file in (course.out / "feedback").rglob("*.txt"))
 
 
@@ -268,7 +268,7 @@ def test_an_earlier_batch_continues_with_its_folders(course: Course) -> None:
     course.database().set_facts(schema=2)
     assert course.grade().returncode == 0
     for part in ("submissions", "feedback"):
-        assert [one.name for one in (course.out / part).iterdir()] == [folder_name("ada@x.org")]
+        assert [folder.name for folder in (course.out / part).iterdir()] == [folder_name("ada@x.org")]
     assert course.log("end") == [folder_name("ada@x.org")]  # nothing was graded again
 
 
@@ -280,7 +280,7 @@ def test_a_batch_of_schema_8_continues_with_its_folders(course: Course) -> None:
     course.database().set_facts(schema=8)
     assert course.grade().returncode == 0
     for part in ("submissions", "feedback"):
-        assert [one.name for one in (course.out / part).iterdir()] == [folder_name("-rf")]
+        assert [folder.name for folder in (course.out / part).iterdir()] == [folder_name("-rf")]
     assert course.log("end") == [folder_name("-rf")]  # nothing was graded again
 
 

@@ -80,7 +80,7 @@ def test_a_time_out_next_to_others_is_retried_alone(
     for student in ("al1", "endless"):
         course.hand_in(student, "fine", "fine")
     judge = Judge(course, cause)
-    graded = {one.key: one for one in grade(course, judge, monkeypatch)}
+    graded = {hand_in.key: hand_in for hand_in in grade(course, judge, monkeypatch)}
     assert sorted(name for name, _ in judge.runs) == ["al1", "al1", "endless", "endless"]
     assert [at_work for _, at_work in judge.runs[2:]] == [1, 1]
     assert graded["al1"].status == "graded" and not graded["al1"].timed_out
@@ -103,8 +103,10 @@ def test_a_judge_that_is_killed_next_to_others_is_retried_alone(
         return (-9, "") if len(calls) <= 4 else judge(command, *rest)
 
     graded = grade(course, die, monkeypatch)
-    assert {one.key: one.status for one in graded} == {"al1": "graded", "at2": "graded"}
-    assert sorted(name for name, _ in judge.runs) == ["al1", "at2"] and not any(one.judge_failure for one in graded)
+    assert {hand_in.key: hand_in.status for hand_in in graded} == {"al1": "graded", "at2": "graded"}
+    assert sorted(name for name, _ in judge.runs) == ["al1", "at2"] and not any(
+        hand_in.judge_failure for hand_in in graded
+    )
 
 
 def test_other_failures_are_graded_once(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -146,6 +148,6 @@ def test_a_hand_in_whose_reader_is_killed_is_read_once_more_at_the_end(
     monkeypatch.setattr(opening, "read_in_child", read_or_die)
     judge = Judge(course, "wrong_value")
     judge.meeting = threading.Barrier(1)
-    graded = {one.key: one.status for one in grade(course, judge, monkeypatch, jobs)}
+    graded = {hand_in.key: hand_in.status for hand_in in grade(course, judge, monkeypatch, jobs)}
     assert sorted(read) == ["al1", "al1", "at2"] and read[-1] == "al1"
     assert graded == {"al1": "graded" if kills == 1 else "judge_error", "at2": "graded"}

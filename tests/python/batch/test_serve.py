@@ -235,9 +235,9 @@ def test_serve_fetches_from_moodle_and_returns_grades_once(course: Course, monke
             wait_until(lambda: "new" in (course.handed_in / "roster.csv").read_text(), process)  # a further exchange
     finally:
         moodle.server.shutdown()
-    assert {user: float(one["grade"]) for user, one in moodle.grades.items()} == {100: 12, 101: 12, 102: 6}
+    assert {user: float(grade["grade"]) for user, grade in moodle.grades.items()} == {100: 12, 101: 12, 102: 6}
     assert set(moodle.saved.values()) == {1}
-    assert all(set(one["files"]) == {"feedback.html", "feedback.txt"} for one in moodle.grades.values())
+    assert all(set(grade["files"]) == {"feedback.html", "feedback.txt"} for grade in moodle.grades.values())
     assert moodle.grades[100]["files"]["feedback.txt"] == (course.out / "feedback/al1/feedback.txt").read_bytes()
 
 

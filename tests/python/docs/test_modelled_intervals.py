@@ -41,16 +41,16 @@ def share(ratio: float, previous: float | None) -> float:
 def figures(name: str) -> dict[str, float]:
     """Return the shares of intervals that contain the measured values of a GPU ("h100")."""
     gpu = json.loads((PREDICT / f"gpus/{name}.json").read_text())
-    least, most = gpu["ratio_spread"]["least"], gpu["ratio_spread"]["most"]
+    least_spread, most_spread = gpu["ratio_spread"]["least"], gpu["ratio_spread"]["most"]
     held, in_points, decided, equal = [], [], [], []
     factors = []
     for times in read_times(gpu["name"]).values():
-        factors += [max(one / two, two / one) for one, two in times.values()]
+        factors += [max(measured / modelled, modelled / measured) for measured, modelled in times.values()]
         for slow, fast in combinations(sorted(times), 2):
             measured, ratio = (times[slow][i] / times[fast][i] for i in (0, 1))
             before = times.get(max((stage for stage in times if stage < fast), default=0))  # a new stage has no time
             previous = [before[i] / times[fast][i] for i in (0, 1)] if before else [None, None]
-            spread = min(most, least * max(ratio, 1 / ratio))
+            spread = min(most_spread, least_spread * max(ratio, 1 / ratio))
             held.append(ratio / spread <= measured <= ratio * spread)
             earned = share(measured, previous[0])
             low, high = share(ratio * spread, previous[1]), share(ratio / spread, previous[1])
@@ -95,10 +95,9 @@ def test_the_comparison_is_read_for_each_gpu_and_sorted_from_the_worst_stage(tmp
     rows = compared["NVIDIA A"]
     assert [(row.stage, row.dataset) for row in choose_worst(rows)] == [("02_two", "timed_1"), ("01_one", "timed_2")]
     output = describe_comparison("NVIDIA A", rows)
-    assert "of 4 timings" in output and "factor of 1.5 of the measured one for 25%" in output
-    assert (
-        "within a factor of 2 for 50%" in output and "the worst 9.00. Of the 3" in output and "1 are modelled" in output
-    )
+    assert "for 25% of 4 timings" in output and "factor of 1.5 of the measured one" in output
+    assert "for 50% within a factor of 2" in output and "the worst 9.00. Of the 3" in output
+    assert "1 are too short" in output
 
 
 def test_the_handout_shows_a_picture_for_each_gpu() -> None:

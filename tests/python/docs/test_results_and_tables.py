@@ -208,9 +208,9 @@ def test_the_transfer_of_a_solver_counts_once_for_any_number_of_iterations(cours
     rows = [{"stage": "01_first", "dataset": "bench_2_24", "figures": ["2 s"]}]
     write(course / "labs/lab/source.json", source | {"ours": ["kernel", "transfer", "total"], "rows": rows})
     write(course / "handouts/lab.md", "<!-- table: source lab -->\n<!-- end -->\n")
-    one = report()
-    one["stages"][0]["measurements"][0] |= {"median_s": 1.0, "transfer_s": 0.5, "iterations": 1000}
-    measure(course, one)
+    measured = report()
+    measured["stages"][0]["measurements"][0] |= {"median_s": 1.0, "transfer_s": 0.5, "iterations": 1000}
+    measure(course, measured)
     run_module(TABLES, cwd=course)
     row = (course / "handouts/lab.md").read_text().replace("\u00a0", " ").splitlines()[3]
     assert [cell.strip() for cell in row.strip("|").split("|")][3:] == ["0.2000 s", "0.5000 s", "0.7000 s"]
@@ -231,9 +231,9 @@ def test_rates_are_amounts_per_second_next_to_the_sources(course: Path) -> None:
     ]
     write(course / "labs/lab/source.json", source)
     write(course / "handouts/lab.md", "<!-- table: rates lab -->\n<!-- end -->\n")
-    one = report()
-    one["stages"][0]["measurements"][0] |= {"median_s": 0.02, "iterations": 1000}
-    measure(course, one)
+    measured = report()
+    measured["stages"][0]["measurements"][0] |= {"median_s": 0.02, "iterations": 1000}
+    measure(course, measured)
     run_module(TABLES, cwd=course)
     lines = (course / "handouts/lab.md").read_text().replace("\u00a0", " ").splitlines()
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]
@@ -314,12 +314,12 @@ def test_the_profilers_counts_are_next_to_the_times(course: Path) -> None:
         {"stage": f"lab/{stage}", "dataset": "small", "kernel": "k", "per_request": {"load_sectors": [3.5, theirs]}}
         for stage, theirs in (("01_first", 4.0), ("02_second", 1.256))
     ]
-    write(course / "tests/cpu/check/compared.json", {"machine": "NVIDIA H200, a few an H100", "counts": counts})
+    write(course / "tests/cpu/check/compared.json", {"machine": "an NVIDIA H200, or an H100", "counts": counts})
     write(course / "handouts/lab.md", "<!-- table: profile lab 01_first 02_second -->\n<!-- end -->\n")
     measure(course, report())
     assert run_module(TABLES, cwd=course).returncode == 0
     assert (course / "handouts/lab.md").read_text().replace("\u00a0", " ").splitlines()[1:-1] == [
-        "Nsight Compute's counts are for dataset small (NVIDIA H200).",
+        "Nsight Compute's counts for dataset small, on an NVIDIA H200.",
         "",
         "| Stage | Sectors per load request | Time of 1000 iterations on bench_2_24, NVIDIA H200 |",
         "| --- | --: | --: |",

@@ -19,7 +19,7 @@ def find_section(text: str, stage: str) -> str:
     return found[1] if found else ""
 
 
-@pytest.mark.parametrize(("lab", "stage"), STAGES, ids=["/".join(one) for one in STAGES])
+@pytest.mark.parametrize(("lab", "stage"), STAGES, ids=["/".join(names) for names in STAGES])
 def test_a_stage_has_theory_a_picture_a_measurement_questions_and_a_key(lab: str, stage: str) -> None:
     section = find_section((ROOT / f"handouts/{lab}.md").read_text(), stage)
     theory, to_do, _ = section.partition("**To do")
@@ -41,7 +41,7 @@ def test_measurements_name_tunables_of_the_stage() -> None:
         named = re.search(
             r"\*\*Measure:\*\*.*?`make sweep`[^.;]*? over ((?:`[A-Z_]+`(?:, | and )?)+)", section, re.DOTALL
         )
-        manifest = next(one for one in read_manifest(ROOT, lab)["stages"] if one["id"] == stage)
+        manifest = next(entry for entry in read_manifest(ROOT, lab)["stages"] if entry["id"] == stage)
         macros = {tunable["macro"] for tunable in manifest.get("tunables", [])}
         assert not named or set(re.findall(r"`([A-Z_]+)`", named[1])) <= macros, f"{lab}/{stage}"
 

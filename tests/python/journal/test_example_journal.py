@@ -23,12 +23,12 @@ def rendered() -> Rendered:
 
 
 def test_every_stage_has_a_note_with_goal_and_expectation() -> None:
-    optimisations = {one.stage: one for one in read_journal(ROOT, LAB, FOLDER).optimisations}
+    optimisations = {optimisation.stage: optimisation for optimisation in read_journal(ROOT, LAB, FOLDER).optimisations}
     assert list(optimisations) == list(read_stages(ROOT, LAB))
-    for one in optimisations.values():
-        assert one.note is not None
-        assert one.note.missing == [], one.stage
-        assert one.note.hours is None, "hours that nobody counted"
+    for optimisation in optimisations.values():
+        assert optimisation.note is not None
+        assert optimisation.note.missing == [], optimisation.stage
+        assert optimisation.note.hours is None, "hours that nobody counted"
 
 
 @recorded
@@ -38,7 +38,7 @@ def test_every_stage_was_measured_on_one_gpu(rendered: Rendered) -> None:
     assert len(journal.places) == 1
     assert journal.main is not None and journal.main.place.is_gpu
     assert [row.optimisation.stage for row in journal.main.rows] == list(read_stages(ROOT, LAB))
-    assert all(one.inspection(journal.main.place) for one in journal.optimisations)
+    assert all(optimisation.inspection(journal.main.place) for optimisation in journal.optimisations)
 
 
 @recorded

@@ -243,7 +243,10 @@ def test_a_version_belongs_to_the_last_note_begun_before_it(tmp_path: Path) -> N
         "01_serial-2": f"<!-- begun {journals.time(30)}: what is recorded from then on … -->\n## Goal\nSecond.",
     }
     write_course(tmp_path, records, **notes)
-    found = {one.id: [version.source_hash for version in one.versions] for one in read(tmp_path).optimisations}
+    found = {
+        optimisation.id: [version.source_hash for version in optimisation.versions]
+        for optimisation in read(tmp_path).optimisations
+    }
     a, b, c = map(journals.sha, "abc")
     assert found == {"01_serial": [a, b], "01_serial-2": [c]}  # b was begun before the second note
 
@@ -251,7 +254,7 @@ def test_a_version_belongs_to_the_last_note_begun_before_it(tmp_path: Path) -> N
 def test_a_second_note_without_a_time_gets_no_version_and_is_listed(tmp_path: Path) -> None:
     write_course(tmp_path, [report(5, "01_serial", "a", 0.1)], **{"01_serial": "# Goal\nx", "01_serial-2": "Words."})
     journal = read(tmp_path)
-    assert [len(one.versions) for one in journal.optimisations] == [1, 0]
+    assert [len(optimisation.versions) for optimisation in journal.optimisations] == [1, 0]
     assert "01_serial-2.md does not have the time when it was begun" in " ".join(journal.problems)
     assert "Words." in text_of(tmp_path)
 
@@ -344,7 +347,7 @@ def test_the_interval_contains_the_true_ratio_as_often_as_it_claims() -> None:
 
 def test_the_difference_between_runs_of_one_text_comes_from_the_records(tmp_path: Path) -> None:
     times = ((1, "01_serial", "a", 0.100), (2, "01_serial", "a", 0.104), (3, "02_tree", "b", 0.101))
-    write_course(tmp_path, [report(*one) for one in times])
+    write_course(tmp_path, [report(*time) for time in times])
     main = read(tmp_path).main
     assert main is not None and main.spread == pytest.approx(0.04)
     assert "within the noise" in text_of(tmp_path)
@@ -428,7 +431,10 @@ def test_a_source_that_was_not_recorded_is_shown_as_unknown(tmp_path: Path) -> N
 def test_records_and_notes_follow_a_stage_that_got_another_number(tmp_path: Path) -> None:
     records = [report(1, "01_serial", "a", 0.1), report(2, "07_tree", "b", 0.1), report(3, "02_tree", "c", 0.05)]
     write_course(tmp_path, records, **{"07_tree": "# Goal\nHalve the steps."})
-    found = {one.id: [version.source_hash for version in one.versions] for one in read(tmp_path).optimisations}
+    found = {
+        optimisation.id: [version.source_hash for version in optimisation.versions]
+        for optimisation in read(tmp_path).optimisations
+    }
     assert found["02_tree"] == [journals.sha("b"), journals.sha("c")] and "07_tree" not in found
     assert "Halve the steps." in text_of(tmp_path)
 
@@ -547,9 +553,9 @@ def test_unusual_measurements_give_a_journal(tmp_path: Path) -> None:
         {"median_s": "nan"},
         {"iterations": 7},
     ]
-    for number, (one, other) in enumerate(itertools.product(odd, odd)):
+    for number, (first, second) in enumerate(itertools.product(odd, odd)):
         records = [report(1, "01_serial", "a", 0.1), report(2, "02_tree", "b", 0.2)]
-        for record, change in zip(records, (one, other), strict=True):
+        for record, change in zip(records, (first, second), strict=True):
             record["report"]["stages"][0]["measurements"][0] |= change
         write_course(tmp_path / str(number), records)
         assert "nan" not in text_of(tmp_path / str(number)).lower()

@@ -185,9 +185,9 @@ def test_notes_are_read_only_for_stages_and_in_their_order(tmp_path: Path) -> No
     for name in ("02_tree-10.md", "02_tree-2.md", "02_tree.md", "journal.md", "02_tree-x.md", "02_tree_old.md"):
         (tmp_path / name).write_bytes(b"\xff words")
     notes = read_notes(tmp_path, list(STAGES))
-    assert [one.file for one in notes] == ["02_tree.md", "02_tree-2.md", "02_tree-10.md"]
+    assert [note.file for note in notes] == ["02_tree.md", "02_tree-2.md", "02_tree-10.md"]
     assert notes[0].sections == [("", "\ufffd words")]
-    assert [name_note("02_tree", one.number) for one in notes] == [one.file for one in notes]
+    assert [name_note("02_tree", note.number) for note in notes] == [note.file for note in notes]
 
 
 @pytest.mark.parametrize(

@@ -82,7 +82,11 @@ def score(root: Path) -> str:
 
 
 def write_answers(root: Path, *answers: tuple[str, str], lab: str = LAB) -> None:
-    content = {"schema": 1, "lab": lab, "answers": [{"question": one, "answer": two} for one, two in answers]}
+    content = {
+        "schema": 1,
+        "lab": lab,
+        "answers": [{"question": question, "answer": answer} for question, answer in answers],
+    }
     kept(root).write_text(json.dumps(content))
 
 
@@ -143,7 +147,7 @@ def test_the_quiz_verb_asks_on_the_callers_terminal(tmp_path: Path, program: str
     quiz = read_quiz(ROOT, "vector_add")
     output = run_on_terminal(CTRL_D, program, "quiz", "LAB=vector_add", f"WORK={tmp_path}")
     assert output.startswith(f"{len(quiz.questions)} to answer.")
-    answers = [{"question": one.id, "answer": right_answer(one)} for one in quiz.questions]
+    answers = [{"question": question.id, "answer": right_answer(question)} for question in quiz.questions]
     (tmp_path / "vector_add/journal").mkdir(parents=True)
     file = tmp_path / "vector_add/journal/quiz.json"
     file.write_text(json.dumps({"schema": 1, "lab": "vector_add", "answers": answers}))

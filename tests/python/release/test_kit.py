@@ -187,8 +187,8 @@ def test_untracked_files_are_not_packed(tmp_path):
 
 
 def test_kits_are_numbered_and_name_their_stages(tmp_path):
-    one = ("--labs", "vector_add:1")
-    kits = [make_kit(tmp_path / "kit.tar.gz", *options) for options in (one, ("--labs", "vector_add:2"), one)]
+    first = ("--labs", "vector_add:1")
+    kits = [make_kit(tmp_path / "kit.tar.gz", *options) for options in (first, ("--labs", "vector_add:2"), first)]
     output = [json.loads(kit["grader/kit.json"]) for kit in kits]
     assert [kit["number"] for kit in output] == [1, 2, 1]
     assert output[1]["labs"] == {"vector_add": ["01_one_thread_per_element", "02_grid_stride"]}
@@ -288,8 +288,8 @@ def test_the_judge_accepts_the_shortened_labs(tmp_path, options):
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
         assert (done.returncode, done.stderr) == (0, "")
         listed += done.stdout
-    assert len(re.findall(r"^  \d\d_", listed, re.MULTILINE)) == len([one for one in kit if "starter/" in one])
-    assert len(re.findall(r"^\w+ +\[", listed, re.MULTILINE)) == len([one for one in kit if "lab.json" in one])
+    assert len(re.findall(r"^  \d\d_", listed, re.MULTILINE)) == len([name for name in kit if "starter/" in name])
+    assert len(re.findall(r"^\w+ +\[", listed, re.MULTILINE)) == len([name for name in kit if "lab.json" in name])
 
 
 @pytest.mark.parametrize("lab", share_of([*LABS, *NEW_LABS], lambda _: "", str, 3))
@@ -352,10 +352,13 @@ def test_a_kit_has_the_exercises_that_were_released(tmp_path):
     exercises = sorted(name for name in kit if name.startswith("exercises/"))
     listed = json.loads(kit["exercises/dot_product/exercises.json"])
     assert exercises == sorted(
-        [*(f"exercises/dot_product/{one['name']}.cu" for one in listed), "exercises/dot_product/exercises.json"]
+        [
+            *(f"exercises/dot_product/{exercise['name']}.cu" for exercise in listed),
+            "exercises/dot_product/exercises.json",
+        ]
     )
-    assert {one["stage"][:2] for one in listed} == {"01", "02"}
-    assert all(set(one) == {"name", "stage", "difficulty"} for one in listed)
+    assert {exercise["stage"][:2] for exercise in listed} == {"01", "02"}
+    assert all(set(exercise) == {"name", "stage", "difficulty"} for exercise in listed)
     assert json.loads((tmp_path / "kits.json").read_text())[0]["exercises"] == {
         "dot_product": ["01_serial_block_sum", "02_dyadic_interleaved"]
     }
@@ -393,7 +396,7 @@ def test_no_exercise_shows_a_line_of_a_later_solution(tmp_path):
     for lab in LABS:
         list_file = ROOT / "labs" / lab / "exercises.json"
         listed = json.loads(list_file.read_text()) if list_file.exists() else []
-        assert {f"exercises/{lab}/{one['name']}.cu" for one in listed} <= set(kit)
+        assert {f"exercises/{lab}/{exercise['name']}.cu" for exercise in listed} <= set(kit)
 
 
 def test_an_exercise_with_a_line_of_a_later_solution_is_a_leak(kit):

@@ -36,7 +36,7 @@ def test_each_stage_has_its_files_its_points_and_its_section() -> None:
     for tree in ("solutions", "starter"):
         assert {file.stem for file in files if file.parts[0] == tree} == set(stages)
     manifest = json.loads(files[Path("labs/scratch/lab.json")])
-    assert [(one["id"], one["title"]) for one in manifest["stages"]][1] == ("02_shared_tile", "Shared tile")
+    assert [(stage["id"], stage["title"]) for stage in manifest["stages"]][1] == ("02_shared_tile", "Shared tile")
     assert manifest["points"] == 30
     handout = files[Path("handouts/scratch.md")]
     assert re.findall(r"^## (\d\d_\w+)$", handout, re.MULTILINE) == stages and "STAGE=03" in handout

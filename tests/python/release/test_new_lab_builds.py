@@ -146,4 +146,4 @@ def test_a_buffer_can_hold_both_the_input_and_the_output(project: Path) -> None:
 
     status, stage = judge(project, "grade", "scratch", "--tree", "solutions", "--force", "--no-nvcc")
     assert (status, stage["verdict"]) == (0, "passed"), stage
-    assert [one["dataset"] for one in stage["measurements"]] == ["timed"]
+    assert [measurement["dataset"] for measurement in stage["measurements"]] == ["timed"]

@@ -28,7 +28,7 @@ from tests.python.support import ROOT, run_module
 BUILD = Path(os.environ.get("WARPLAB_BUILD") or ROOT / "build")
 LAB = "vector_add"
 STAGES = [stage["id"] for stage in json.loads((ROOT / "labs" / LAB / "lab.json").read_text())["stages"]]
-HIDDEN = [one["name"] for one in json.loads((ROOT / "datasets" / LAB / "hidden.json").read_text())["datasets"]]
+HIDDEN = [recipe["name"] for recipe in json.loads((ROOT / "datasets" / LAB / "hidden.json").read_text())["datasets"]]
 NO_NAMESPACES = "#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n"
 
 needs_build = pytest.mark.skipif(not (BUILD / "warplab").exists(), reason="build/warplab is not built")
@@ -143,7 +143,7 @@ def test_an_unsafe_archive_contains_no_secrets(tmp_path, system):
             inner = outer.extractfile("autograde.tar")
             assert inner
             with tarfile.open(fileobj=io.BytesIO(inner.read())) as packed:
-                files = {one.name: packed.extractfile(one).read() for one in packed}  # type: ignore[union-attr]
+                files = {member.name: packed.extractfile(member).read() for member in packed}  # type: ignore[union-attr]
     assert not [name for name in files if "hidden" in name or ".secret" in name or name.startswith("starter/")]
     script = next(content for name, content in files.items() if Path(name).name.startswith("run_auto"))
     assert b" --unsafe" in script
@@ -181,8 +181,8 @@ def test_an_unsafe_archive_never_contains_solutions(tmp_path):
 def test_the_points_to_set_follow_from_the_choice_of_speed(tmp_path, speed):
     pack_it = ("grader.python.release.services", "gradescope", LAB, "--upto", "1", "--output", tmp_path / "lab.zip")
     points = json.loads((ROOT / f"labs/{LAB}/lab.json").read_text())["stages"][0]["points"]
-    most = sum(points.values()) - (points["speed"] if speed == "off" else 0)
-    assert f"et the assignment's points to {most}." in run_module(*pack_it, "--speed", speed).stdout
+    maximum = sum(points.values()) - (points["speed"] if speed == "off" else 0)
+    assert f"et the assignment's points to {maximum}." in run_module(*pack_it, "--speed", speed).stdout
 
 
 @needs_build

@@ -310,7 +310,7 @@ def write_file(member: Member, target: Path, counted: Counted, unpacked: Unpacke
     """Write a file with its date, up to the size limit of its hand-in. Raises RefusedError, OSError."""
     left = MAX_HAND_IN_BYTES - unpacked.bytes[counted]
     too_large = RefusedError(
-        "too_large", f"{show(member.name)}, with at most {MAX_HAND_IN_BYTES // 10**6} MB a hand-in"
+        "too_large", f"{show(member.name)}, with at most {MAX_HAND_IN_BYTES // 10**6} MB per hand-in"
     )
     if not left:
         raise too_large

@@ -53,7 +53,7 @@ def renew_stages(database: Database, settings: Settings) -> Settings:
         return settings
     stage, upto = (find_stage(settings.lab, stages, named) for named in (settings.stage, settings.upto))
     renewed = {"stages": stages, "stage": stage, "upto": upto}
-    say("The lab has other stages than before. Hand-ins that are graded again are read again from SUBMISSIONS.")
+    say("The lab's stages have changed. Hand-ins that are graded again are also read again from SUBMISSIONS.")
     database.set_facts(settings={**(database.fact("settings") or {}), **renewed})
     return replace(settings, stages=stages, stage=stage, upto=upto)
 

@@ -25,8 +25,8 @@ def grade(course: Course, monkeypatch: pytest.MonkeyPatch, cores: list[int]) -> 
     course.out.mkdir()
     settings = Settings(LAB, STAGES, course.root, course.build, course.out, "cuda")
     graded = list(run.grade_here(found, settings, "cuda", 2))
-    assert {one.status for one in graded} == {"graded"}, graded
-    assert sorted(one.key for one in graded) == sorted(one.key for one in found)
+    assert {hand_in.status for hand_in in graded} == {"graded"}, graded
+    assert sorted(hand_in.key for hand_in in graded) == sorted(submission.key for submission in found)
 
 
 def test_every_gpu_is_used_and_times_one_at_a_time(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:

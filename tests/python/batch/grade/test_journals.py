@@ -101,8 +101,8 @@ def test_answers_to_the_quiz_are_judged_again_and_give_no_points(course: Course)
     course.hand_in("jb4", "fine", "fine")
     course.grade()
     book = list(csv.DictReader((course.out / "gradebook.csv").read_text("utf-8-sig").splitlines()))
-    assert [(one["quiz_right"], one["quiz_of"]) for one in book] == [("1", "2"), ("", ""), ("", ""), ("", "")]
-    assert len({(one["points"], one["of"]) for one in book}) == 1
+    assert [(line["quiz_right"], line["quiz_of"]) for line in book] == [("1", "2"), ("", ""), ("", ""), ("", "")]
+    assert len({(line["points"], line["of"]) for line in book}) == 1
     page = (course.out / "report.html").read_text()
     assert '<button type="button" title="right at the first try">Quiz</button>' in page
     assert '<td data-value="1" class="number">1 / 2</td>' in page

@@ -30,8 +30,8 @@ def find(folder: Path, roster: str = "") -> tuple[dict[str, Submission], list[st
         file.write_text(roster)
         students = read_roster(file)
     found, left_out = find_submissions(folder, "lab", students)
-    assert len({one.key for one in found}) == len(found)
-    return {one.key: one for one in found}, left_out
+    assert len({submission.key for submission in found}) == len(found)
+    return {submission.key: submission for submission in found}, left_out
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def test_names_from_canvas_are_parsed(folder: Path) -> None:
         (folder / name).write_text(name)
     found, left_out = find(folder)
     assert not left_out
-    assert {key: len(one.entries) for key, one in found.items()} == {"12": 1, "34": 2}
+    assert {key: len(submission.entries) for key, submission in found.items()} == {"12": 1, "34": 2}
     assert found["12"].name == "lovelaceada"
     assert "Canvas calls it late." in found["34"].notes
 
@@ -57,7 +57,7 @@ def test_names_from_an_anonymous_canvas_assignment_are_parsed(folder: Path) -> N
         (folder / name).write_text(name)
     found, left_out = find(folder)
     assert not left_out
-    assert {key: (one.marked_by, one.marked_late) for key, one in found.items()} == {
+    assert {key: (submission.marked_by, submission.marked_late) for key, submission in found.items()} == {
         "anon_aB3xY": ("Canvas", False), "anon_77123": ("Canvas", True), "anon_12345": ("Canvas", False),
         "99999": ("Canvas", False),
     }  # fmt: skip
@@ -65,8 +65,8 @@ def test_names_from_an_anonymous_canvas_assignment_are_parsed(folder: Path) -> N
 
 def test_a_late_mark_counts_in_an_ambiguous_name(folder: Path) -> None:
     (folder / "malicemallory_LATE_2000_600001_x_7000_500_01_first.cu").write_text("late")
-    ((key, one),) = find(folder)[0].items()
-    assert key == "malicemallory_2000" and "Canvas calls it late." in one.notes
+    ((key, submission),) = find(folder)[0].items()
+    assert key == "malicemallory_2000" and "Canvas calls it late." in submission.notes
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_names_from_moodle_are_parsed(folder: Path) -> None:
     (folder / "Ada M. Lovelace_12_assignsubmission_file_").mkdir()
     (folder / "Alan_Turing_34_assignsubmission_file_lab.zip").write_text("")
     found, _ = find(folder)
-    assert {key: one.name for key, one in found.items()} == {"12": "Ada M. Lovelace", "34": "Alan_Turing"}
+    assert {key: submission.name for key, submission in found.items()} == {"12": "Ada M. Lovelace", "34": "Alan_Turing"}
 
 
 @pytest.mark.parametrize("time", ["2099-01-01-000000", "2026-13-45-999999"])
@@ -249,7 +249,7 @@ def test_assignment_titles_are_not_columns_of_the_roster(tmp_path: Path) -> None
         "    Points Possible,,,,10,10,10,10\n"
         '"Lovelace, Ada",7001,al1,A,9,8,7,-\n"Stone, Bob",7002,bo1,A,9,8,7,6\n'
     )
-    assert [(one.id, one.name, sorted(one.aliases), one.numbers) for one in read_roster(file)] == [
+    assert [(student.id, student.name, sorted(student.aliases), student.numbers) for student in read_roster(file)] == [
         ("7001", "Lovelace, Ada", ["7001", "al1"], {"7001"}),
         ("7002", "Stone, Bob", ["7002", "bo1"], {"7002"}),
     ]
@@ -257,7 +257,7 @@ def test_assignment_titles_are_not_columns_of_the_roster(tmp_path: Path) -> None
 
 def test_an_empty_cell_is_not_an_id(tmp_path: Path) -> None:
     (file := tmp_path / "roster.csv").write_text("id,email,submitted\nal1,n/a,-\nbo2,N/A,\ncy3,-,\n")
-    assert [one.aliases for one in read_roster(file)] == [{"al1"}, {"bo2"}, {"cy3"}]
+    assert [student.aliases for student in read_roster(file)] == [{"al1"}, {"bo2"}, {"cy3"}]
 
 
 def test_a_time_in_the_roster_needs_a_time_zone(tmp_path: Path) -> None:
@@ -265,7 +265,7 @@ def test_a_time_in_the_roster_needs_a_time_zone(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"roster.csv:3: '2026-11-21 23:30' has no time zone"):
         read_roster(file)
     file.write_text("id,submitted\nal1,2026-11-21T23:30+01:00\n")
-    assert [one.handed_in for one in read_roster(file)] == ["2026-11-21T22:30:00Z"]
+    assert [student.handed_in for student in read_roster(file)] == ["2026-11-21T22:30:00Z"]
 
 
 def test_a_students_long_text_does_not_delay_reading_the_roster(
@@ -289,7 +289,7 @@ def test_ids_are_recognised_in_the_form_that_make_submit_writes(folder: Path) ->
     for ids in ("a_uni.edu", "b_c-d_e"):
         (folder / f"lab-{ids}-2026-11-19-120000.tar.gz").write_text(ids)
     found, _ = find(folder, "id,email\n1,a@uni.edu\nb-c,\nd e,\n")
-    assert {key: one.members for key, one in found.items()} == {"1": ["1"], "b-c+d e": ["b-c", "d e"]}
+    assert {key: submission.members for key, submission in found.items()} == {"1": ["1"], "b-c+d e": ["b-c", "d e"]}
 
 
 def test_different_keys_get_different_folder_names() -> None:
@@ -346,8 +346,8 @@ def test_an_archive_whose_name_fits_two_students_belongs_to_neither(folder: Path
     (folder / f"lab-bo3-{form}-2025-11-20-100000.tar.gz").touch()
     roster = f"id\n{ids[0]}\n{ids[1]}\nbo3\n"
     found, _ = find(folder, roster)
-    assert len(found) == 3 and not any(one.own for one in found.values())
-    assert all(has_kind(one.notes, "of_several") for one in found.values())
+    assert len(found) == 3 and not any(submission.own for submission in found.values())
+    assert all(has_kind(submission.notes, "of_several") for submission in found.values())
     (folder / ids[1]).mkdir()
     (folder / f"lab-{form}-2025-11-20-090002.tar.gz").rename(folder / ids[1] / f"lab-{form}-2025-11-20-090002.tar.gz")
     assert find(folder, roster)[0][ids[1]].own == (ids[1],)
@@ -357,11 +357,11 @@ def test_the_manifest_decides_between_two_students(folder: Path) -> None:
     """The manifest decides if the name fits two students; a manifest with other students than the name is ignored."""
     for at, ids in enumerate((["al-12"], ["al_12"], ["bo3", "al-12"], ["eve"])):
         form = "-".join(map(name_part, ids if ids != ["eve"] else ["al-12"]))
-        manifest = json.dumps({"authors": [{"name": "A B", "id": one} for one in ids]}).encode()
+        manifest = json.dumps({"authors": [{"name": "A B", "id": student} for student in ids]}).encode()
         packed = gzip.compress(make_tar(("lab/manifest.json", manifest), ("lab/01_first.cu", b"1")))
         (folder / f"lab-{form}-2025-11-20-09000{at}.tar.gz").write_bytes(packed)
     found, _ = find(folder, "id\nal_12\nal-12\nbo3\neve\n")
-    assert {key: one.own for key, one in found.items()} == {
+    assert {key: submission.own for key, submission in found.items()} == {
         "al-12": ("al-12",),
         "al_12": ("al_12",),
         "bo3+al-12": ("bo3", "al-12"),
@@ -380,7 +380,7 @@ def test_a_team_is_not_a_student_whose_id_equals_the_joined_ids(folder: Path) ->
     (folder / "lab-al-12-2025-11-20-100000.tar.gz").touch()
     (folder / "lab-al_12-2025-11-20-090000.tar.gz").touch()
     found, _ = find(folder, "id\nal\n12\nal-12\n")
-    assert {key: len(one.entries) for key, one in found.items()} == {"al+12": 1, "al-12": 1}
+    assert {key: len(submission.entries) for key, submission in found.items()} == {"al+12": 1, "al-12": 1}
 
 
 def test_a_partners_name_that_fits_two_students_credits_neither(folder: Path) -> None:

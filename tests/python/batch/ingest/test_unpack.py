@@ -199,7 +199,7 @@ def test_a_student_whose_files_cannot_be_unpacked_counts_as_having_handed_in(tmp
     (tmp_path / "submissions.zip").write_bytes(HARMFUL["parent"][1]())
     folder, _ = unpack(tmp_path / "submissions.zip", tmp_path / "out", LAB)
     found, _ = find_submissions(folder, LAB, [])
-    assert [one.key for one in found] == ["12", "66"]
+    assert [submission.key for submission in found] == ["12", "66"]
 
 
 def test_a_nested_hostile_archive_affects_only_its_student(course: Course) -> None:
@@ -287,7 +287,7 @@ def test_a_stray_file_does_not_hide_the_hand_ins_of_a_packed_folder(
     (tmp_path / "all.zip").write_bytes(packed)
     folder, left_out = unpack(tmp_path / "all.zip", tmp_path / "out", LAB)
     found, not_read = find_submissions(folder, LAB, [])
-    assert {one.key for one in found} - {LAB, "notes"} == ({"al1", "at2"} if len(names) == 2 else {"12"})
+    assert {submission.key for submission in found} - {LAB, "notes"} == ({"al1", "at2"} if len(names) == 2 else {"12"})
     assert not left_out and len(not_read) == ("/" not in stray)
 
 
@@ -391,6 +391,6 @@ def test_one_students_files_do_not_make_the_archive_look_like_one_hand_in(tmp_pa
 def test_one_students_file_does_not_truncate_a_tar_download(tmp_path: Path) -> None:
     sparse = tarfile.TarInfo("subs/c/01.cu")
     sparse.pax_headers = {"GNU.sparse.major": "1", "GNU.sparse.minor": "0"}
-    data = b"".join(old_file(f"subs/{one}/01.cu", b"x") for one in "ab") + sparse.tobuf(tarfile.PAX_FORMAT)
+    data = b"".join(old_file(f"subs/{student}/01.cu", b"x") for student in "ab") + sparse.tobuf(tarfile.PAX_FORMAT)
     names, left_out = unpack_bytes(tmp_path, data + bytes(1024))
     assert names == {"a/01.cu", "b/01.cu"} and len(left_out) == 1 and "subs/c" in left_out[0]

@@ -59,10 +59,12 @@ def find_moodle() -> Path:
     """Return the source tree that MOODLE names. Raises StopError."""
     given = os.environ.get("MOODLE", "")
     if not given:
-        raise StopError("No Moodle: MOODLE=DIR names its source tree. The recorded shapes are the test instead.")
+        raise StopError("No Moodle: set MOODLE=DIR to its source tree. Other tests use recorded files instead.")
     folder = Path(given).expanduser().resolve()
     if missing := [name for name in NEEDED if not (folder / name).is_file()]:
-        raise StopError(f"{folder} is not a Moodle, 4.1 to 5.0: there is no {missing[0]}. Give the folder that has it.")
+        raise StopError(
+            f"{folder} is not a Moodle from 4.1 to 5.0: it has no {missing[0]}. Choose the folder that has it."
+        )
     if missing := [name for name in TOOLS if not find_tool(name)]:
         raise StopError(f"{', '.join(missing)} missing: type  MOODLE={given} sh grader/setup.sh soak")
     return folder
@@ -275,12 +277,12 @@ class Trip:
         self.grade(folder / "hand-ins", folder / "roster.csv", folder / "batch")
         self.course("push", folder / "batch", *where, "--send")
         points, has = read_points(folder / "batch"), self.show(name)
-        for student, one in has.items():
+        for student, hand_in in has.items():
             address = f"{student}@uni.example"
-            self.compare(f"{name}, {student}, grade", plain(one["grade"]), plain(points.get(address)))
+            self.compare(f"{name}, {student}, grade", plain(hand_in["grade"]), plain(points.get(address)))
             place = place_of(folder / "batch", "feedback", address)
-            expected = hashes(place) if one["grade"] is not None else {}
-            self.compare(f"{name}, {student}, files", one["files"] or {}, expected)
+            expected = hashes(place) if hand_in["grade"] is not None else {}
+            self.compare(f"{name}, {student}, files", hand_in["files"] or {}, expected)
         self.compare("a second pull", b", 0 of them new" in self.course("pull", folder, *where), True)
         self.compare(
             "a second push", b"0 students written" in self.course("push", folder / "batch", *where, "--send"), True

@@ -59,13 +59,14 @@ class Inside:
 
     def people(self, name: str) -> dict[str, tuple[str, str]]:
         """Return the prefix and the number in the download, by user name."""
-        teams = {team: str(7 + at) for at, team in enumerate(
-            dict.fromkeys(one["group"] for one in self.description["students"].values() if one["group"]))}  # fmt: skip
+        students = self.description["students"].values()
+        groups = dict.fromkeys(student["group"] for student in students if student["group"])
+        teams = {team: str(7 + at) for at, team in enumerate(groups)}
         found = {}
-        for user, one in self.description["students"].items():
-            who = f"{one['first']} {one['last']}", self.states[name][user]["number"]
+        for user, student in self.description["students"].items():
+            who = f"{student['first']} {student['last']}", self.states[name][user]["number"]
             if self.description["assignments"][name]["team"]:
-                who = (one["group"], teams[one["group"]]) if one["group"] else ("Default group", "")
+                who = (student["group"], teams[student["group"]]) if student["group"] else ("Default group", "")
             found[user] = who[0].replace("_", " ").replace('"', ""), who[1]
         return found
 
@@ -81,15 +82,15 @@ class Inside:
     def worksheet(self, name: str) -> bytes:
         team = self.description["assignments"][name]["team"]
         rows = [[*HEADER[:4], *["Group"] * team, *HEADER[4:]]]
-        for user, one in self.description["students"].items():
+        for user, student in self.description["students"].items():
             state = self.states[name][user]
             person = [
                 f"Participant {state['number']}",
-                f"{one['first']} {one['last']}",
-                one["email"],
+                f"{student['first']} {student['last']}",
+                student["email"],
                 "Submitted -  - ",
             ]
-            rows.append([*person, *[one["group"] or "Default group"] * team, "", "12.00", "Yes", "-", "-", ""])
+            rows.append([*person, *[student["group"] or "Default group"] * team, "", "12.00", "Yes", "-", "-", ""])
         return "\ufeff".encode() + "".join(map(php.write_row, rows)).encode()
 
     def import_grades(self, name: str, file: Path) -> bytes:
@@ -97,7 +98,9 @@ class Inside:
         for row in rows:
             cells = dict(zip(header, row, strict=True))
             state = next(
-                one for one in self.states[name].values() if f"Participant {one['number']}" == cells["Identifier"]
+                student
+                for student in self.states[name].values()
+                if f"Participant {student['number']}" == cells["Identifier"]
             )
             lost = state["number"] if self.loses else ""
             if cells["Grade"] and lost != "10":
@@ -119,9 +122,9 @@ class Inside:
     def show(self, name: str, to: Path) -> bytes:
         state = self.states[name]
         for user in self.moodle.users if name == "by API" else ():
-            if one := self.moodle.grades.get(user["id"]):
-                files = {path: hashlib.sha256(content).hexdigest() for path, content in one["files"].items()}
-                state[user["username"]] |= {"grade": float(one["grade"]), "comment": one["comment"], "files": files}
+            if grade := self.moodle.grades.get(user["id"]):
+                files = {path: hashlib.sha256(content).hexdigest() for path, content in grade["files"].items()}
+                state[user["username"]] |= {"grade": float(grade["grade"]), "comment": grade["comment"], "files": files}
         to.write_text(json.dumps(state))
         return b""
 
@@ -168,14 +171,14 @@ def test_a_correct_round_trip_reports_no_differences(monkeypatch: pytest.MonkeyP
 def test_data_that_the_importers_lose_is_reported(monkeypatch: pytest.MonkeyPatch, course: Course) -> None:
     with begin(monkeypatch, course, loses=True) as trip:
         trip.by_files("by hand")
-    assert [one.partition(":")[0] for one in trip.found] == [
+    assert [line.partition(":")[0] for line in trip.found] == [
         "by hand, u001x, grade", "by hand, u002x, comment", "by hand, u003x, files",
     ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("given", "message"),
-    [("", "No Moodle: MOODLE=DIR names its source tree."), ("{tmp}", "is not a Moodle, 4.1 to 5.0: there is no")],
+    [("", "No Moodle: set MOODLE=DIR to its source tree."), ("{tmp}", "is not a Moodle from 4.1 to 5.0: it has no")],
 )
 def test_the_reason_why_the_round_trip_cannot_run_is_printed(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, given: str, message: str

@@ -266,8 +266,8 @@ def test_exports_do_not_contain_the_graders_folders():
 def test_a_note_that_may_explain_wrong_outputs_is_exported():
     def is_exported(cause: str) -> bool:
         note = samples.finding(cause=cause, message="It is 0.", note=True)
-        watched = {"verdict": "passed", "remark": "", "datasets": 1, "wall_s": 0.4, "findings": [note]}
-        report = samples.report(stages=[samples.stage("01_first", "First", check_mode=watched)])
+        inspected = {"verdict": "passed", "remark": "", "datasets": 1, "wall_s": 0.4, "findings": [note]}
+        report = samples.report(stages=[samples.stage("01_first", "First", check_mode=inspected)])
         return "Sanitizer, line 17: It is 0." in describe_report(make_report(report))
 
     assert is_exported("unset_constant") and is_exported("absent_lane") and not is_exported("beside_atomic")
@@ -484,9 +484,9 @@ def test_lines_with_more_cells_than_the_header_are_refused_unless_those_are_empt
 
 def test_one_table_collects_the_labs_of_a_term():
     """One lab's export serves as the gradebook for the next lab, as described in BATCH.md."""
-    one, _ = canvas(entries("al1", "at2"), 'Student,ID\n"Lovelace, Ada",al1\nAlan,at2\n=Eve,eve\n', "Lab 1")
-    two, unknown = canvas(entries("at2"), one, "Lab 2")
-    assert check_csv(two) == [
+    first, _ = canvas(entries("al1", "at2"), 'Student,ID\n"Lovelace, Ada",al1\nAlan,at2\n=Eve,eve\n', "Lab 1")
+    second, unknown = canvas(entries("at2"), first, "Lab 2")
+    assert check_csv(second) == [
         ["Student", "ID", "Lab 1", "Lab 2"],
         ["Lovelace, Ada", "al1", "33.32", ""],
         ["Alan", "at2", "33.32", "33.32"],
@@ -587,7 +587,7 @@ def export_points(system: str, people: list[Entry], book: str) -> tuple[list[str
     at = header.index("Dot (7)" if system == "canvas" else "Grade")
     points = {row[0]: row[at] for row in rows}
     both = ("Lovelace, Ada", "Bell, Ed") if system == "canvas" else ("Participant 77", "Participant 78")
-    return [points.get(one, "") for one in both], unknown
+    return [points.get(student, "") for student in both], unknown
 
 
 @pytest.mark.parametrize("system", BOOKS)
@@ -767,7 +767,7 @@ def test_hidden_names_are_collected_once(monkeypatch):
     """The export collects the names once, for any number of checks."""
     report = make_report(samples.report())
     calls = []
-    monkeypatch.setattr(formats, "hidden_names", lambda one: calls.append(one) or {})
+    monkeypatch.setattr(formats, "hidden_names", lambda lab: calls.append(lab) or {})
     for convert in ONE_REPORT.values():
         calls.clear()
         convert(report)

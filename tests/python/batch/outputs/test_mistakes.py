@@ -29,9 +29,9 @@ LABS = sorted(file.parent.name for file in (ROOT / "tests/labs").glob("*/wrong.j
 
 def list_wrong(lab: str) -> Iterator[tuple[str, str]]:
     """Yield the stage and each cause of the lab's wrong submissions."""
-    for one in json.loads((ROOT / f"tests/labs/{lab}/wrong.json").read_text()):
-        causes = one.get("cause", [])
-        yield from ((one["stage"], cause) for cause in ([causes] if isinstance(causes, str) else causes))
+    for entry in json.loads((ROOT / f"tests/labs/{lab}/wrong.json").read_text()):
+        causes = entry.get("cause", [])
+        yield from ((entry["stage"], cause) for cause in ([causes] if isinstance(causes, str) else causes))
 
 
 @pytest.mark.parametrize("lab", LABS)

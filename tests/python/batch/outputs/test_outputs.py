@@ -62,7 +62,7 @@ def test_dates_points_and_overrides_reach_the_gradebook(course: Course) -> None:
     course.verb("override", "--student", "gh3", "--points", "7.5", "--reason", "=shown in person")
     course.verb("report")
     book = gradebook(course)
-    assert [book[one]["points"] for one in ("al1", "at2", "gh3", "jb4")] == ["0", "15", "7.5", "0"]
+    assert [book[student]["points"] for student in ("al1", "at2", "gh3", "jb4")] == ["0", "15", "7.5", "0"]
     assert (book["at2"]["of"], book["at2"]["journal"], book["al1"]["late_penalty"]) == ("25", "3", "12")
     assert book["gh3"]["override"] == "'=shown in person"
     assert "Together 15 of 25 points" in (course.out / "feedback/at2/feedback.txt").read_text()
@@ -225,7 +225,7 @@ def make_rows(count: int) -> list[Row]:
             stages.append(
                 Stage(stage, verdict, cause, f"{number}{stage}", 5.0 * timed, 5, 0, *values, number % 50 == 0)
             )
-        points = sum(one.points or 0 for one in stages)
+        points = sum(stage.points or 0 for stage in stages)
         name = "<script>alert(1)</script>" if number == 7 else f"Student {number}"
         key = f"s{number:04}"
         graded = (number, points, 60, 0, "", "cuda", "namespace", stages)
@@ -509,29 +509,29 @@ def test_long_comments_hide_no_code_and_a_file_of_too_much_code_is_reported(
 def test_outputs_are_written_even_if_too_many_files_take_too_long_to_compare(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    looked = []
+    compared = []
 
-    def look(*_: object) -> None:
-        looked.append(1)
+    def compare(*_: object) -> None:
+        compared.append(1)
         raise TooMuchError
 
-    monkeypatch.setattr(outputs, "find_similar", look)
+    monkeypatch.setattr(outputs, "find_similar", compare)
     settings = Settings("dot", ("a",), tmp_path, tmp_path, tmp_path, "cpu")
     database = Database(tmp_path / "batch.sqlite")
     for _ in range(2):
         pairs, notes = outputs.compare(database, [], settings)
         assert pairs == [] and notes[0].startswith("a: the files were not compared")
-    assert looked == [1]
+    assert compared == [1]
 
 
 def test_files_are_compared_again_only_when_they_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    looked: list[list[str]] = []
+    compared: list[list[str]] = []
 
-    def look(stage: str, starter: Path, files: list[tuple[str, Path]]) -> tuple[list[SimilarPair], list[str]]:
-        looked.append([key for key, _ in files])
+    def compare(stage: str, starter: Path, files: list[tuple[str, Path]]) -> tuple[list[SimilarPair], list[str]]:
+        compared.append([key for key, _ in files])
         return [SimilarPair(stage, "ann", "bob", 0.95)], ["bob"]
 
-    monkeypatch.setattr(outputs, "find_similar", look)
+    monkeypatch.setattr(outputs, "find_similar", compare)
     settings = Settings("dot", ("a",), tmp_path, tmp_path, tmp_path, "cpu")
     database = Database(tmp_path / "batch.sqlite")
     rows = [Row(key, "", [key], "", "", [], "graded", "", 0) for key in ("ann", "bob")]
@@ -545,11 +545,11 @@ def test_files_are_compared_again_only_when_they_change(tmp_path: Path, monkeypa
         assert notes == [
             "a: files not compared completely, because they are too long or take too much time or memory: bob."
         ]
-    assert looked == [["ann", "bob"]]
+    assert compared == [["ann", "bob"]]
     files[0].write_text("another")
     outputs.compare(database, rows, settings)
     outputs.compare(database, rows[:1], settings)
-    assert looked[1:] == [["ann", "bob"], ["ann"]]
+    assert compared[1:] == [["ann", "bob"], ["ann"]]
 
 
 def test_pseudonyms_are_stable_and_reveal_nothing() -> None:
@@ -626,7 +626,7 @@ def test_points_of_an_excluded_kind_are_omitted_everywhere(course: Course) -> No
     assert "Not counted for any student: speed points. lab has 16 points" in result.stdout, result.stderr
     course.verb("report")
     book = gradebook(course)
-    values = {one: [book[one][column] for column in ("points", "of", "pending", STAGES[0])] for one in book}
+    values = {student: [book[student][column] for column in ("points", "of", "pending", STAGES[0])] for student in book}
     assert values == {"al1": ["15", "21", "4", "6"], "at2": ["12", "21", "4", "6"], "zz9": ["0", "21", "0", ""]}
     for student, words in (("al1", "Together 15 of 21 points"), ("at2", "Together 12 of 21 points")):
         page = (course.out / f"feedback/{student}/index.html").read_text()

@@ -25,9 +25,9 @@ BOOKS = {
 def entries_of(folder: Path, roster: str, points: dict[str, int]) -> list[Entry]:
     (file := folder / "roster.csv").write_text(roster)
     return [
-        Entry(one.id, Report(lab="lab", total=Total(points[one.id], 10, 0)), [], one.name, one.ids)
-        for one in read_roster(file)
-        if one.id in points
+        Entry(student.id, Report(lab="lab", total=Total(points[student.id], 10, 0)), [], student.name, student.ids)
+        for student in read_roster(file)
+        if student.id in points
     ]
 
 

@@ -51,7 +51,11 @@ def test_a_students_text_does_not_change_other_rows(kind: str, tmp_path: Path) -
     assert [row[0] for row in rows[1:]] == ["Participant 12", "Participant 66", "Participant 13"]
     assert rows[1] == person(12, "Ada") and rows[3] == person(13, "Bob") and rows[2][:8] == person(66, "Mallory")[:8]
     (roster := tmp_path / "roster.csv").write_text(book)
-    assert [(one.id, one.name) for one in read_roster(roster)] == [("12", "Ada"), ("66", "Mallory"), ("13", "Bob")]
+    assert [(student.id, student.name) for student in read_roster(roster)] == [
+        ("12", "Ada"),
+        ("66", "Mallory"),
+        ("13", "Bob"),
+    ]
     text, unknown = moodle([entry(12, 8), entry(66, 1), entry(13, 9)], book)
     grades = [("Participant 12", "8"), ("Participant 66", "1"), ("Participant 13", "9")]
     for read in (php.read_rows, lambda text: list(csv.reader(io.StringIO(text)))):
@@ -81,7 +85,7 @@ def test_a_name_in_a_list_of_participants_does_not_change_other_rows(
     lines = [separator.join(map(php.write_cell, cells)) for cells in people]
     for ending in ("\n", "\r\n"):
         (roster := tmp_path / "roster.csv").write_text(ending.join([*lines, ""]), newline="")
-        known = {one.id: (one.name, one.aliases) for one in read_roster(roster)}
+        known = {student.id: (student.name, student.aliases) for student in read_roster(roster)}
         assert known["al1"] == ("Ada Lovelace", {"al1", "ada@x"}) and known["at2"] == ("Alan Turing", {"at2", "alan@x"})
 
 
@@ -145,8 +149,9 @@ FOREIGN = (
 def test_a_worksheet_in_another_language_keeps_its_language(book: str, tmp_path: Path) -> None:
     (roster := tmp_path / "roster.csv").write_text(book)
     students = read_roster(roster)
-    assert [(one.id, one.numbers) for one in students] == [("34", {"34"}), ("77", {"77"})]
-    assert [one.name for one in students] == ([] if "Ada" not in book else ["Ada", "Bob"]) or not students[0].name
+    assert [(student.id, student.numbers) for student in students] == [("34", {"34"}), ("77", {"77"})]
+    names = [student.name for student in students]
+    assert names == ([] if "Ada" not in book else ["Ada", "Bob"]) or not names[0]
     text, unknown = moodle([entry(34, 8)], book)
     header, row = csv.reader(io.StringIO(text))
     titles = next(csv.reader(io.StringIO(book)))
@@ -171,11 +176,11 @@ WORKFLOW = (
 def test_markers_are_not_read_as_groups(tmp_path: Path) -> None:
     roster = tmp_path / "roster.csv"
     roster.write_text(WORKFLOW.format(extra="", cells=""))
-    assert [(one.id, one.group) for one in read_roster(roster)] == [("34", ""), ("77", "")]
+    assert [(student.id, student.group) for student in read_roster(roster)] == [("34", ""), ("77", "")]
     text, unknown = moodle([entry(34, 8)], roster.read_text())
     assert not unknown and ",8," in text.replace('"', "")
     roster.write_text(WORKFLOW.format(extra="Gruppe,Bewerter/in,", cells="Team 5,Grace,"))
-    assert [one.group for one in read_roster(roster)] == ["Team 5", "Team 5"]
+    assert [student.group for student in read_roster(roster)] == ["Team 5", "Team 5"]
     roster.write_text(WORKFLOW.format(extra="Bewerter/in,", cells="Grace,"))
     with pytest.raises(UserError, match="columns are not recognised"):
         read_roster(roster)
@@ -183,7 +188,7 @@ def test_markers_are_not_read_as_groups(tmp_path: Path) -> None:
 
 def test_other_tables_are_not_read_as_worksheets(tmp_path: Path) -> None:
     (roster := tmp_path / "roster.csv").write_text("id,name,status,most,x,y,z,a\nal1,Ada,in - out,1.00,a,b,c,d\n")
-    assert [(one.id, one.numbers) for one in read_roster(roster)] == [("al1", set())]
+    assert [(student.id, student.numbers) for student in read_roster(roster)] == [("al1", set())]
 
 
 def test_a_worksheet_whose_columns_are_not_recognised_is_refused(tmp_path: Path) -> None:

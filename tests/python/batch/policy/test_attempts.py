@@ -28,19 +28,19 @@ def test_a_limit_counts_judged_hand_ins_and_granted_ones(tmp_path: Path) -> None
     keep(database, "second")  # a regrade does not count as an attempt
     keep(database, "third", status="judge_error")
 
-    def tell(total: int | None, a_day: int | None, *members: str) -> str:
+    def message(total: int | None, a_day: int | None, *members: str) -> str:
         return Limits(total, a_day).explain_reached_limit(database, "+".join(members), members)
 
-    assert tell(3, 2, "al1") == "" and tell(None, None, "al1") == "" and tell(1, 1, "bo2") == ""
-    assert "kept but not graded: the limit for this lab is 2 hand-ins per student or team." in tell(2, None, "al1")
-    assert "kept but not graded: the limit for this lab is 1 hand-in per student or team and day." in tell(
+    assert message(3, 2, "al1") == "" and message(None, None, "al1") == "" and message(1, 1, "bo2") == ""
+    assert "kept but not graded: the limit for this lab is 2 hand-ins per student or team." in message(2, None, "al1")
+    assert "kept but not graded: the limit for this lab is 1 hand-in per student or team and day." in message(
         None, 1, "al1"
     )
     database.insert("attempts", [{"student": "al1", "more": 1, "reason": "a power cut", "time": now()}])
-    assert tell(2, 1, "al1") == ""
-    assert tell(2, 1, "al1", "bo2") == "", "a team has its own attempts"
+    assert message(2, 1, "al1") == ""
+    assert message(2, 1, "al1", "bo2") == "", "a team has its own attempts"
     database.insert("attempts", [{"student": "al1", "more": 0, "reason": "an error", "time": now()}])
-    assert "the limit for this lab is 2 hand-ins" in tell(2, None, "al1")
+    assert "the limit for this lab is 2 hand-ins" in message(2, None, "al1")
 
 
 def test_contents_that_return_are_a_further_attempt(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ def test_marks_are_read_from_a_file(graded: Course) -> None:
     )
     assert code == 0 and "journal: 2 students marked by marks.csv; 2 of 3 have points for it now." in output
     lines = gradebook(graded)
-    assert [(lines[one]["points"], lines[one]["of"]) for one in ("al1", "at2", "kj3")] == [
+    assert [(lines[student]["points"], lines[student]["of"]) for student in ("al1", "at2", "kj3")] == [
         ("19.5", "30"),
         ("22", "30"),
         ("12", "30"),
@@ -280,7 +280,7 @@ ROSTER_OF_TWO = "id,name,Moodle ID\n1,Ada Lovelace,7\n2,Zed Zimmer,8\n"
 
 
 @pytest.fixture
-def two(course: Course) -> Course:
+def two_students(course: Course) -> Course:
     course.hand_in("1", "fine")
     course.hand_in("2", "fine")
     (roster := course.root / "roster.csv").write_text(ROSTER_OF_TWO)
@@ -305,11 +305,11 @@ def two(course: Course) -> Course:
         ("Identifier,Full name,points\nParticipant 8,Z. Zimmer,9\n", "1 student marked"),
     ],
 )
-def test_ids_in_a_file_of_points_count_only_in_their_namespace(two: Course, text: str, message: str) -> None:
-    code, output = mark(two, text)
+def test_ids_in_a_file_of_points_count_only_in_their_namespace(two_students: Course, text: str, message: str) -> None:
+    code, output = mark(two_students, text)
     assert message in output and (code == 0) == ("marked" in message), output
     if code == 0:
-        assert gradebook(two)["2"]["journal"] == "9" and not gradebook(two)["1"]["journal"]
+        assert gradebook(two_students)["2"]["journal"] == "9" and not gradebook(two_students)["1"]["journal"]
 
 
 @pytest.mark.parametrize("points", ["inf", "1e999", "1e308"])

@@ -107,8 +107,8 @@ def test_a_file_marks_all_students_or_none(marked: Course) -> None:
     assert "marks.csv has no level for: clear words.\n" in marked.verb("mark", "--from", file).stdout
     marked.verb("report")
     book = gradebook(marked)
-    assert [book[one]["journal: prediction"] for one in ("al1", "at2")] == ["3", "1.5"]
-    assert [book[one]["journal: clear words"] for one in ("al1", "at2")] == ["", "2"]
+    assert [book[student]["journal: prediction"] for student in ("al1", "at2")] == ["3", "1.5"]
+    assert [book[student]["journal: clear words"] for student in ("al1", "at2")] == ["", "2"]
     history = marked.verb("history", "--student", "al1").stdout
     assert "journal: prediction 3 of 3 (good)" in history and "clear words" not in history
 
@@ -177,4 +177,4 @@ def test_the_projects_rubric_fits_its_schema_and_students_see_each_level() -> No
     jsonschema.validate(json.loads((ROOT / "handouts/rubric.json").read_text()), schema)
     readme = (ROOT / "README.md").read_text()
     rubric = read_rubric(ROOT)
-    assert all(one.about in readme for criterion in rubric.criteria for one in criterion.levels)
+    assert all(level.about in readme for criterion in rubric.criteria for level in criterion.levels)

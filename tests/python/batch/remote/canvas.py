@@ -1,4 +1,4 @@
-"""A simulated Canvas: the paths and the shapes of its documented REST API that pull and push use, with faults."""
+"""A simulated Canvas: the part of its documented REST API that pull and push use, with faults."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from urllib.parse import parse_qs, urlsplit
 
 PAGE = 50
 TOKEN = "1234~secret"
-# throttled: as Canvas says that there are too many requests; half: an upload is stored half; lost: done, but the answer
-# does not arrive.
+# throttled: Canvas refuses because of too many requests; half: only half of an upload is stored; lost: the request is
+# executed, but its answer does not arrive.
 FAULTS = ("500", "429", "throttled", "silent", "cut", "half", "lost")
 
 

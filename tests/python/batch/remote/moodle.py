@@ -1,4 +1,4 @@
-"""A simulated Moodle: the functions and the shapes of its web services that pull and push use, with faults.
+"""A simulated Moodle: the functions of its web services that pull and push use, with faults.
 
 The shapes are those of Moodle's source (github.com/moodle/moodle): mod/assign/externallib.php at commit da5455238d1a
 (get_assignments, get_submissions, get_submission_status, save_grade, list_participants), mod/assign/locallib.php
@@ -22,7 +22,8 @@ from urllib.parse import parse_qsl, urlsplit
 
 TOKEN = "0123456789abcdef"
 TIME_S = 1_795_168_800  # 2026-11-20T10:00:00Z
-# half: half an upload arrives, which PHP refuses; lost: done, but the answer does not arrive.
+# half: only half of an upload arrives, which PHP refuses; lost: the request is executed, but its answer does not
+# arrive.
 FAULTS = ("500", "429", "exception", "silent", "cut", "half", "lost")
 
 
@@ -111,18 +112,18 @@ class Moodle:
             case "mod_assign_get_grades":
                 own = {submission["userid"] for submission in self.submissions}
                 grades = [
-                    {"userid": user, "attemptnumber": 0, "grade": one["grade"]}
-                    for user, one in self.grades.items()
+                    {"userid": user, "attemptnumber": 0, "grade": grade["grade"]}
+                    for user, grade in self.grades.items()
                     if user in own
                 ]
                 return {"assignments": [{"assignmentid": 5, "grades": grades}] if grades else [], "warnings": []}
             case "mod_assign_get_submission_status":
-                one = self.grades.get(int(given["userid"]))
-                if not one:
+                grade = self.grades.get(int(given["userid"]))
+                if not grade:
                     return {"lastattempt": {}, "warnings": []}
-                editor = [{"name": "comments", "text": one["comment"], "format": 1}]
-                feedback = {"grade": {"userid": int(given["userid"]), "attemptnumber": 0, "grade": one["grade"]},
-                            "gradefordisplay": one["grade"], "gradeddate": TIME_S,
+                editor = [{"name": "comments", "text": grade["comment"], "format": 1}]
+                feedback = {"grade": {"userid": int(given["userid"]), "attemptnumber": 0, "grade": grade["grade"]},
+                            "gradefordisplay": grade["grade"], "gradeddate": TIME_S,
                             "plugins": [{"type": "comments", "editorfields": editor}]}  # fmt: skip
                 return {"lastattempt": {}, "feedback": feedback, "warnings": []}
             case "mod_assign_save_grade":

@@ -71,16 +71,16 @@ def test_pull_grade_and_push_of_a_course_work_despite_faults(canvas: Canvas, cou
     assert not canvas.writes, "without --send, nothing is written"
     for _ in range(2):  # the second time changes nothing
         assert run("push", course.out, "--canvas", canvas.url, *WHERE, "--send") == 0
-    handed_in = {number: one for number, one in canvas.submissions.items() if one["attachments"]}
+    handed_in = {number: submission for number, submission in canvas.submissions.items() if submission["attachments"]}
     assert set(canvas.writes) == set(handed_in) and set(canvas.writes.values()) == {1}
     assert set(canvas.faults) == set(FAULTS)
     with (course.out / "gradebook.csv").open(newline="", encoding="utf-8-sig") as file:
         points = {line["id"]: float(line["points"]) for line in csv.DictReader(file) if line["points"]}
-    for one in handed_in.values():
-        login = one["user"]["login_id"]
-        (comment,) = one["submission_comments"]
+    for submission in handed_in.values():
+        login = submission["user"]["login_id"]
+        (comment,) = submission["submission_comments"]
         kept = {file["display_name"]: canvas.uploads[file["id"]][1] for file in comment["attachments"]}
-        assert one["entered_score"] == points[login]
+        assert submission["entered_score"] == points[login]
         assert kept["feedback.txt"] == (course.out / f"feedback/{login}/feedback.txt").read_bytes()
         assert kept["feedback.html"] == (course.out / f"feedback/{login}/index.html").read_bytes()
     for file in (course.out / "batch.sqlite", *pulled.iterdir()):
@@ -172,7 +172,7 @@ def test_two_pushes_at_once_write_each_comment_once(
         thread.start()
     for thread in threads:
         thread.join()
-    assert [len(one["submission_comments"]) for one in canvas.submissions.values()] == [1, 1]
+    assert [len(submission["submission_comments"]) for submission in canvas.submissions.values()] == [1, 1]
     assert len(refused) == 1 and "another push of this batch is running" in refused[0]
 
 
@@ -256,8 +256,8 @@ def test_a_file_that_is_too_large_to_be_read_is_not_fetched(canvas: Canvas, cour
 
 
 def test_endlessly_repeated_pages_stop(canvas: Canvas, tmp_path: Path) -> None:
-    one = SimpleNamespace(user_id=7000, attachments=[])
-    assignment = SimpleNamespace(get_submissions=lambda **_: itertools.repeat(one))
+    submission = SimpleNamespace(user_id=7000, attachments=[])
+    assignment = SimpleNamespace(get_submissions=lambda **_: itertools.repeat(submission))
     with pytest.raises(UserError, match="the list of submissions failed"):
         pull(assignment, tmp_path)
 

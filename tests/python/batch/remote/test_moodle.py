@@ -57,10 +57,10 @@ def test_pull_grade_and_push_work_despite_faults(moodle: Moodle, course: Course,
     assert moodle.grades == before and not moodle.saved and set(before) == {100 + number for number in range(19)}
     assert set(moodle.faults) == set(FAULTS)
     for number in range(19):
-        one, feedback = before[100 + number], course.out / f"feedback/u{number:03}x"
-        assert float(one["grade"]) == 12 and set(one["files"]) == {"feedback.html", "feedback.txt"}
-        assert one["files"]["feedback.txt"] == (feedback / "feedback.txt").read_bytes()
-        assert one["files"]["feedback.html"] == (feedback / "index.html").read_bytes()
+        grade, feedback = before[100 + number], course.out / f"feedback/u{number:03}x"
+        assert float(grade["grade"]) == 12 and set(grade["files"]) == {"feedback.html", "feedback.txt"}
+        assert grade["files"]["feedback.txt"] == (feedback / "feedback.txt").read_bytes()
+        assert grade["files"]["feedback.html"] == (feedback / "index.html").read_bytes()
 
 
 def test_a_groups_hand_in_is_graded_once_for_all_its_members(moodle: Moodle, course: Course, tmp_path: Path) -> None:

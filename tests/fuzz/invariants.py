@@ -32,18 +32,18 @@ FORMULA = ("=", "+", "-", "@")
 NUMBER = re.compile(r"[-+]?\d+([.,]\d+)?|-")
 
 
-class BrokenPromiseError(Exception):
-    """An input broke a promise; the message names the promise."""
+class BrokenInvariantError(Exception):
+    """An input broke an invariant; the message names the invariant."""
 
 
-def require(holds: object, promise: str) -> None:
-    """Raise BrokenPromiseError unless `holds`."""
+def require(holds: object, invariant: str) -> None:
+    """Raise BrokenInvariantError unless `holds`."""
     if not holds:
-        raise BrokenPromiseError(promise)
+        raise BrokenInvariantError(invariant)
 
 
 def require_printable(text: str, where: str) -> None:
-    """Raise BrokenPromiseError for a raw control or formatting character."""
+    """Raise BrokenInvariantError for a raw control or formatting character."""
     if raw := RAW.search(text):
         require(False, f"{where} has no raw character: U+{ord(raw[0]):04X}")
 
@@ -77,12 +77,12 @@ def require_json(text: str, where: str) -> Any:
     """Require strict JSON with printable texts. Return its content."""
 
     def refuse(constant: str) -> None:
-        raise BrokenPromiseError(f"{where} has no {constant}")
+        raise BrokenInvariantError(f"{where} has no {constant}")
 
     try:
         content = json.loads(text, parse_constant=refuse)
     except ValueError as error:
-        raise BrokenPromiseError(f"{where} is JSON: {error}") from None
+        raise BrokenInvariantError(f"{where} is JSON: {error}") from None
     require_printable(json.dumps(content, ensure_ascii=False), where)
     return content
 
@@ -92,7 +92,7 @@ def require_csv(text: str, where: str) -> list[list[str]]:
     try:
         rows = list(csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""), strict=True))
     except csv.Error as error:
-        raise BrokenPromiseError(f"{where} is CSV: {error}") from None
+        raise BrokenInvariantError(f"{where} is CSV: {error}") from None
     require(len({len(row) for row in rows}) <= 1, f"{where} has lines of one length")
     for cell in (cell for row in rows for cell in row):
         require_printable(cell, f"a cell of {where}")
