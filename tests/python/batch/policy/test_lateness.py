@@ -50,6 +50,10 @@ SOURCES: dict[str, tuple[Row, int, str, str]] = {
         make_row("2026-11-22T10:00:00", WORKSHEET, "Moodle late", ON_TIME), 1, WORKSHEET,
         "the archive's name says 2026-11-20 10:00:00 UTC",
     ),
+    "worksheet_without_a_time": (make_row(LATER, FILE_DATE, "Moodle late"), 1, "Moodle's late mark", ""),
+    "back_dated_name_in_moodle": (
+        make_row(ON_TIME, NAMED_TIME, "Moodle late"), 1, "Moodle's late mark", "Moodle marks it late, but"
+    ),
     "file_date": (make_row(LATER, FILE_DATE), 0, "", ""),
 }  # fmt: skip
 
