@@ -33,7 +33,7 @@ COUNTS = {2: "Two", 3: "Three", 4: "Four"}
 TIMES = ("handedin", "submitted", "submittedat")
 MODIFIED = "lastmodifiedsubmission"  # the time of a hand-in in Moodle's worksheet
 USED = {*IDENTITIES, *TIMES, MODIFIED, "status", "group"}  # plain titles
-LATE = re.compile(r"\blate -")  # in Moodle's status: "Submitted for grading - 1 day 10 hours late - "
+LATE = re.compile(r"\blate( -|$)")  # in Moodle's status: "Submitted for grading - 1 day 10 hours late - "
 
 
 @dataclass

@@ -238,7 +238,7 @@ def test_moodles_worksheet_is_a_roster(tmp_path: Path) -> None:
     ("status", "written", "read", "late"),
     [
         ("Submitted - ", "Friday, 20 November 2026, 10:00 AM", "2026-11-20T10:00:00", False),
-        ("Submitted - 2 days late - ", "Friday, November 20, 2026, 3:00 PM", "2026-11-20T15:00:00", True),
+        ("Submitted - 2 days late", "Friday, November 20, 2026, 3:00 PM", "2026-11-20T15:00:00", True),
         ("Submitted - ", "Friday, 20 November 2026, 15:00", "2026-11-20T15:00:00", False),
         ("Abgegeben - 2 Tage verspätet - ", "Freitag, 20. November 2026, 15:00", "", None),
         ("Submitted - 2 days late - ", "2026-11-20 15:00", "", True),
