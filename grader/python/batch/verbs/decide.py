@@ -58,11 +58,12 @@ def due(options: argparse.Namespace) -> int:
         )
     names = names_of(database)
     undecided = [final for final in everyone if final.lateness.doubt and not final.lateness.by]
-    for final in undecided[:MAX_DOUBTS]:
+    for final in undecided:
         say(f"Late or not? {with_name(final.student, names)}: {final.lateness.doubt}")
     doubted = [final for final in everyone if final.lateness.doubt and final.lateness.by]
     if doubts := [f"{with_name(final.student, names)}: {final.lateness.doubt}" for final in doubted]:
-        say(f"Sources of the time disagree ({len(doubts)}): {' '.join(doubts[:MAX_DOUBTS])}")
+        more = " report.html lists all." if len(doubts) > MAX_DOUBTS else ""
+        say(f"Sources of the time disagree ({len(doubts)}): {' '.join(doubts[:MAX_DOUBTS])}{more}")
     say_report(database)
     return 0
 
