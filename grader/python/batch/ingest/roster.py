@@ -32,7 +32,7 @@ MAX_RENAMED = 2  # students whose names may differ between two rosters, in any c
 COUNTS = {2: "Two", 3: "Three", 4: "Four"}
 TIMES = ("handedin", "submitted", "submittedat")
 MODIFIED = "lastmodifiedsubmission"  # the time of a hand-in in Moodle's worksheet
-USED = {*IDENTITIES, *TIMES, MODIFIED, "status", "group"}  # plain titles
+USED = {*IDENTITIES, *TIMES, MODIFIED, "status", "group", "groupname"}  # plain titles
 LATE = re.compile(r"\blate( -|$)")  # in Moodle's status: "Submitted for grading - 1 day 10 hours late - "
 
 
@@ -47,7 +47,7 @@ class Student:
     numbers: set[str] = field(default_factory=set)  # the course systems' numbers, as they write them into names
     ids: set[Identifier] = field(default_factory=set)  # all ids, with their namespaces
     modified: str = ""  # the hand-in's time in Moodle's worksheet, without a zone
-    group: str = ""  # in Moodle's worksheet of a group assignment
+    group: str = ""  # in Moodle's worksheet of a group assignment, or in Canvas's list of groups
     marked_late: bool | None = None  # by Moodle; None if nothing was handed in, or if that is not known
 
 
@@ -71,7 +71,7 @@ def can_have_name(student: Student, name: str, roster_names: Set[str]) -> bool |
 
 
 def students_by_group(roster: Sequence[Student]) -> dict[str, list[Student]]:
-    """Return the students of each group of a group assignment in Moodle."""
+    """Return the students of each group of a group assignment."""
     groups: dict[str, list[Student]] = {}
     for student in roster:
         if name := squeeze(student.group):
@@ -286,5 +286,5 @@ def read_student(header: Sequence[str], line: Sequence[str]) -> Student | None:
     modified = read_worksheet_time(written)
     late = bool(LATE.search(cells.get("status", ""))) if written not in NOTHING else None
     late = late if modified else late or None  # if the time is in another language, the status may be, too
-    group = cells.get("group", "") if "identifier" in cells else ""
+    group = cells.get("group" if "identifier" in cells else "groupname", "")
     return Student(words[0], person.name, set(words), handed_in, numbers, ids, modified, group, late)
