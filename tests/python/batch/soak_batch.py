@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +87,7 @@ def fill(folder: Path, count: int) -> dict[str, Any]:
     out.mkdir()
     database = Database(out / "batch.sqlite")
     settings = Settings(LAB, (STAGE,), ROOT, BUILD, out, "cpu")
+    database.set_facts(settings=json.loads(json.dumps(asdict(settings), default=str)))
     begin = time.monotonic()
     database.enter(Submission(f"s{number:05}", f"Student {number}", [], [f"s{number:05}"]) for number in range(count))
     for number in range(count):

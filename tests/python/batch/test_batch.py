@@ -715,6 +715,11 @@ def test_a_batch_takes_stages_that_are_released_later(course: Course) -> None:
     course.verb("points", "--student", "al1", "--points", "3", "--of", "5", "--reason", "good")
     result = course.grade()
     assert "More stages than before: 02_second." in result.stdout
+    assert result.stdout.splitlines()[-3:] == [
+        "al1: 9 points and 8 pending before, 15 points and 8 pending now",
+        "al2: 0 points before, 6 points and 8 pending now",
+        "The points are the same for 1 student.",
+    ]
     assert course.statuses() == {"al1": "graded", "al2": "missing_stages", "gh4": "missing_stages"}
     with (course.out / "gradebook.csv").open(encoding="utf-8-sig") as file:
         lines = {line["id"]: line for line in csv.DictReader(file)}

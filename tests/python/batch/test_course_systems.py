@@ -63,6 +63,27 @@ def test_a_groups_hand_in_belongs_to_all_its_students(folder: Path) -> None:
     assert found["270+337"].notes == ["For 270 and 337, according to Moodle's worksheet."]
 
 
+def test_canvas_names_a_groups_hand_in_by_the_group_and_one_student(folder: Path) -> None:
+    """The columns are those of Canvas's list of groups, and the names follow its content_zipper.rb."""
+    hand_in(folder, "team1_LATE_8001_500_lab", "team1_8003_501_lab", "hoppergrace_8004_502_lab")
+    gradebook = 'Student,ID,SIS Login ID,Section\n"Lovelace, Ada",8001,al1,CS\n"Turing, Alan",8002,at2,CS\n'
+    gradebook += '"Lamarr, Hedy",8003,hl3,CS\n"Hopper, Grace",8004,gh4,CS\n'
+    groups = "name,canvas_user_id,user_id,login_id,sections,group_name,canvas_group_id,group_id\n"
+    for number, name, login, group in (
+        (8001, "Lovelace, Ada", "al1", "Team #1"),
+        (8002, "Turing, Alan", "at2", "Team #1"),
+        (8003, "Lamarr, Hedy", "hl3", ""),
+        (8004, "Hopper, Grace", "gh4", ""),
+    ):
+        groups += f'"{name}",{number},,{login},CS,{group},7,\n'
+    for rosters in ((groups,), (gradebook, groups)):
+        found = find(folder, *rosters)
+        assert {key: (one.members, one.marked_late) for key, one in found.items()} == {
+            "al1+at2": (["al1", "at2"], True), "gh4": (["gh4"], False), "8003": (["8003"], False),
+        }, rosters  # fmt: skip
+        assert "For al1 and at2, according to the roster." in found["al1+at2"].notes
+
+
 def test_a_student_with_a_groups_name_is_not_the_group(folder: Path) -> None:
     hand_in(folder, "Grace Hopper_5_assignsubmission_file")
     assert list(find(folder, TEAMS.replace("Team 5", "Grace Hopper"))) == ["5"]

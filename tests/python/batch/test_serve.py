@@ -96,6 +96,7 @@ def test_a_partly_written_archive_is_graded_once_it_is_complete(course: Course) 
         wait_until(has_statuses(course, al1="graded", bo2="graded"), process)
         wait_until(lambda: f"{code_of(whole)}  graded" in read_queue(course), process)
     assert sorted(course.log("begin")) == ["al1", "bo2"]
+    assert course.database().query("SELECT DISTINCT reason FROM grades") == [("",)], "none is graded again"
     assert (course.out / "feedback/bo2/feedback.txt").is_file()
     pages = read_queue(course) + (course.out / "queue/queue.html").read_text()
     assert "al1" not in pages and "bo2" not in pages and "12" not in [word.strip(".,") for word in pages.split()]

@@ -18,8 +18,8 @@ from grader.python.common.markup import show_text
 MAXIMUM = "maximum grade"  # Moodle's column, in lower case
 # Titles, as plain_title() returns them, of columns that identify the student of a row in a roster, a gradebook or a
 # file of points. The first id is a student's key.
-IDS = ("id", "studentid", "idnumber", "identifier", "sisuserid", "sisloginid", "login", "username", "email")
-IDS += ("emailaddress", "canvasid", "moodleid", "matriculationnumber")
+IDS = ("id", "studentid", "idnumber", "identifier", "sisuserid", "sisloginid", "login", "loginid", "username", "email")
+IDS += ("emailaddress", "canvasid", "canvasuserid", "moodleid", "matriculationnumber")
 NAMES = ("name", "student", "studentname", "fullname")
 FIRST_NAMES, LAST_NAMES = ("firstname", "givenname"), ("lastname", "surname", "familyname")
 IDENTITIES = (*IDS, *NAMES, *FIRST_NAMES, *LAST_NAMES)
@@ -105,7 +105,7 @@ def identify_cell(column: str, cell: str, of_canvas: bool = False) -> Identifier
     value = cell.removeprefix(PARTICIPANT).casefold()
     if column == "moodleid" or (column == "identifier" and cell.startswith(PARTICIPANT)):
         return MOODLE_NUMBER if value.isdecimal() else OWN_ID, value
-    is_canvas = column == "canvasid" or (column == "id" and of_canvas)
+    is_canvas = column in ("canvasid", "canvasuserid") or (column == "id" and of_canvas)
     return CANVAS_NUMBER if is_canvas and value.isdecimal() else OWN_ID, value
 
 

@@ -71,8 +71,8 @@ def pick_stages(
         if not named:
             continue
         starter = (starters or {}).get(stage)
-        own = [file for file in named if not is_left_over(file, starter)]
-        best[stage] = chosen = find_newest(own or named, lab)
+        own = keep_clearest([(form, file) for form, file in named if not is_left_over(file, starter)])
+        best[stage] = chosen = find_newest(own or keep_clearest(named), lab)
         others = [file for file in own if file.content != chosen.content]
         if beside := sorted(show_path(file.name) for file in others if file.places == chosen.places):
             notes.append(f"{show_path(chosen.name)} was graded, and not {name_some(beside)}")
@@ -90,17 +90,24 @@ def pick_stages(
     return {stage: file.content for stage, file in best.items()}, notes, ties
 
 
-def find_named(files: Sequence[File], called: Sequence[PurePosixPath], stage: str, stages: Sequence[str]) -> list[File]:
-    """Return the files whose names match the stage's most closely. `called`: the files' own names."""
+def find_named(
+    files: Sequence[File], called: Sequence[PurePosixPath], stage: str, stages: Sequence[str]
+) -> list[tuple[int, File]]:
+    """Return the files whose names match the stage's, and how closely. `called`: the files' own names."""
     forms = [rank_name_match(name, stage, stages) for name in called]
-    clearest = min((form for form in forms if form is not None), default=None)
-    return [file for file, form in zip(files, forms, strict=True) if form is not None and form == clearest]
+    return [(form, file) for file, form in zip(files, forms, strict=True) if form is not None]
+
+
+def keep_clearest(named: Sequence[tuple[int, File]]) -> list[File]:
+    """Return the files whose names match most closely."""
+    clearest = min((form for form, _ in named), default=None)
+    return [file for form, file in named if form == clearest]
 
 
 def rank_name_match(called: PurePosixPath, stage: str, stages: Sequence[str]) -> int | None:
     """Return how closely a file's own name matches a stage's; None if it does not. 0: exactly, or with _1; 1: with
     another ending, or with the number that the stage had before the lab got others; 2: with other signs between the
-    words, or words before or after it; 3: only the stage's number."""
+    words, or words before or after it; 3: without the number, or without the last words; 4: only the number."""
     stem, ending, stage = called.stem.casefold(), called.suffix.casefold(), stage.casefold()
     others = {other.casefold() for other in stages} - {stage}
     if ending not in CODE_ENDINGS or stem in others:
@@ -113,7 +120,12 @@ def rank_name_match(called: PurePosixPath, stage: str, stages: Sequence[str]) ->
         return None
     if holds_words(stem, stage) and not any(holds_words(stem, other) for other in others if len(other) > len(stage)):
         return 2
-    return 3 if stem == stage.partition("_")[0] else None
+    number, _, slug = stage.partition("_")
+    words = re.sub(r"\A0*(\d+)(?=_)", lambda found: found[1].zfill(len(number)), join_words(stem))
+    is_begun = f"{stage}_".startswith(f"{words}_") and words != number
+    if words == slug or (is_begun and not any(is_same_stage(stem, other) for other in others)):
+        return 3
+    return 4 if number.isdecimal() and re.fullmatch(f"(stage_?)?0*{int(number)}", words) else None
 
 
 def holds_words(name: str, stage: str) -> bool:

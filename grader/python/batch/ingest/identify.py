@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from grader.python.batch.ingest.called import as_claimed
+from grader.python.batch.ingest.columns import CANVAS_NUMBER
 from grader.python.batch.ingest.entries import HOW_TO_TELL
 from grader.python.batch.ingest.notes import OF_GROUP, Note, has_kind, kind_of, make_note
 from grader.python.batch.ingest.roster import (
@@ -28,7 +29,10 @@ from grader.python.batch.ingest.submission import MOODLE, WORKSHEET, Earlier, Su
 
 HOW_TO_DECIDE = "Ask these students who worked together, and decide with `override` or `points`."
 HOW_TO_AGREE = "If both names mean one person, write this name into the roster, and repeat the command."
-HOW_TO_NUMBER = "Use a roster with this assignment's numbers: for Moodle, its grading worksheet."
+HOW_TO_NUMBER = (
+    "Use a roster with this assignment's numbers: for Moodle, its grading worksheet. For a group assignment in Canvas, "
+    "add Canvas's list of groups with --roster."
+)
 MAX_LISTED = 10  # members of a team
 MAX_IN_GROUP = 10  # a larger group is not a team: Moodle puts all students without a group into one
 MAX_DIFFERING = 2  # tolerated differing names of students whose numbers agree
@@ -62,18 +66,24 @@ def identify(found: Sequence[Submission], roster: Sequence[Student], earlier: Se
 
 
 def identify_by_group(found: Sequence[Submission], roster: Sequence[Student]) -> list[Submission]:
-    """Assign the hand-ins of a group assignment in Moodle to all students of their groups, and return them. Their
-    numbers are the groups'."""
+    """Assign the hand-ins of a group assignment to all students of their groups, and return them. Their names are the
+    groups'. Their numbers are the groups' in Moodle, and one member's in Canvas."""
     groups, names = students_by_group(roster), squeezed_names(roster)
     assigned = []
     for submission in found:
         name = squeeze(submission.name)
-        if (team := groups.get(name)) and name not in names:
+        team = groups.get(name, [])
+        in_canvas = any(kind == CANVAS_NUMBER for student in team for kind, _ in student.ids)
+        if in_canvas and not any(submission.key in student.numbers for student in team):
+            continue
+        if team and name not in names:
             assign(submission, team, certain=True)
             use_worksheet(submission, team)
             beginning = f"For the group {submission.called}" if len(team) > MAX_LISTED else f"For {join_ids(team)}"
-            submission.notes.append(Note(f"{beginning}, according to Moodle's worksheet.", OF_GROUP))
-            submission.team = ""  # the worksheet says who is in the group
+            submission.notes.append(
+                Note(f"{beginning}, according to {'the roster' if in_canvas else WORKSHEET}.", OF_GROUP)
+            )
+            submission.team = ""  # the roster says who is in the group
             assigned.append(submission)
     return assigned
 

@@ -25,13 +25,15 @@ from grader.python.batch.ingest.names import UNPRINTABLE
 from grader.python.batch.ingest.times import parse_zoned_time, read_worksheet_time, show_time
 from grader.python.common.console import UserError, read_text, say_error
 from grader.python.common.markup import show_text
+from grader.python.common.units import plural
 from grader.python.journal.submit import name_part
 
 MAX_RENAMED = 2  # students whose names may differ between two rosters, in any course
 COUNTS = {2: "Two", 3: "Three", 4: "Four"}
 TIMES = ("handedin", "submitted", "submittedat")
-USED = {*IDENTITIES, *TIMES, "lastmodifiedsubmission", "status", "group"}  # plain titles
-LATE = re.compile(r"\blate -")  # in Moodle's status: "Submitted for grading - 1 day 10 hours late - "
+MODIFIED = "lastmodifiedsubmission"  # the time of a hand-in in Moodle's worksheet
+USED = {*IDENTITIES, *TIMES, MODIFIED, "status", "group", "groupname"}  # plain titles
+LATE = re.compile(r"\blate( -|$)")  # in Moodle's status: "Submitted for grading - 1 day 10 hours late - "
 
 
 @dataclass
@@ -45,8 +47,8 @@ class Student:
     numbers: set[str] = field(default_factory=set)  # the course systems' numbers, as they write them into names
     ids: set[Identifier] = field(default_factory=set)  # all ids, with their namespaces
     modified: str = ""  # the hand-in's time in Moodle's worksheet, without a zone
-    group: str = ""  # in Moodle's worksheet of a group assignment
-    marked_late: bool | None = None  # by Moodle; None if nothing was handed in, or if there is no worksheet
+    group: str = ""  # in Moodle's worksheet of a group assignment, or in Canvas's list of groups
+    marked_late: bool | None = None  # by Moodle; None if nothing was handed in, or if that is not known
 
 
 def has_name(student: Student | None, name: str) -> bool:
@@ -69,7 +71,7 @@ def can_have_name(student: Student, name: str, roster_names: Set[str]) -> bool |
 
 
 def students_by_group(roster: Sequence[Student]) -> dict[str, list[Student]]:
-    """Return the students of each group of a group assignment in Moodle."""
+    """Return the students of each group of a group assignment."""
     groups: dict[str, list[Student]] = {}
     for student in roster:
         if name := squeeze(student.group):
@@ -193,6 +195,7 @@ def read_roster(file: Path) -> list[Student]:
     if not columns_of(header, IDS):
         raise UserError(f"{file}: no column id. Its first line names the columns: id, name, and also login, email …")
     warn_of_unused_ids(file, header, [line for _, line in lines])
+    warn_of_unread_times(file, header, [line for _, line in lines])
     roster: dict[str, Student] = {}
     lines_of: dict[str, int] = {}
     for number, line in lines:
@@ -228,6 +231,17 @@ def warn_of_unused_ids(file: Path, header: Sequence[str], lines: Sequence[Sequen
                 f"{file}: the column {show_text(title)} is not used. If it has ids, name it id, login, username, "
                 "email, Canvas ID, Moodle ID or matriculation number."
             )
+
+
+def warn_of_unread_times(file: Path, header: Sequence[str], lines: Sequence[Sequence[str]]) -> None:
+    """Print that the times of hand-ins in Moodle's worksheet are not used, if they are not in English."""
+    cells = [cells_by_title(header, line).get(MODIFIED, "") for line in lines]
+    if unread := [cell for cell in cells if cell not in NOTHING and not read_worksheet_time(cell)]:
+        say_error(
+            f"{file}: {plural(len(unread), 'time')} of hand-ins cannot be read, such as {show_text(unread[0])}, and "
+            "do not decide who is late. Set your language in Moodle to English, download the worksheet again, and "
+            "repeat the command; or write the times into a column `submitted`."
+        )
 
 
 def warn_of_invisible(place: str, student: Student) -> None:
@@ -268,7 +282,9 @@ def read_student(header: Sequence[str], line: Sequence[str]) -> Student | None:
     words = [word for _, word in person.ids]
     numbers = {word for (kind, _), word in person.ids if kind in NUMBERS}
     ids = {identifier for identifier, _ in person.ids}
-    modified = read_worksheet_time(cells.get("lastmodifiedsubmission", ""))
-    late = bool(LATE.search(cells.get("status", ""))) if modified else None
-    group = cells.get("group", "") if "identifier" in cells else ""
+    written = cells.get(MODIFIED, "")
+    modified = read_worksheet_time(written)
+    late = bool(LATE.search(cells.get("status", ""))) if written not in NOTHING else None
+    late = late if modified else late or None  # if the time is in another language, the status may be, too
+    group = cells.get("group" if "identifier" in cells else "groupname", "")
     return Student(words[0], person.name, set(words), handed_in, numbers, ids, modified, group, late)

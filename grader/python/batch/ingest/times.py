@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -10,7 +11,8 @@ from grader.python.common.console import UserError
 
 FIRST_TIME = datetime(2000, 1, 1, tzinfo=UTC)  # earlier times are invalid
 LAST_TIME = datetime(3000, 1, 1, tzinfo=UTC)  # calculations with later times may exceed the range of datetime
-WORKSHEET_TIME = "%A, %d %B %Y, %I:%M %p"  # Friday, 20 November 2026, 10:00 AM
+# Friday, 20 November 2026, 10:00 AM; in American English: Friday, November 20, 2026, 10:00 AM; with 24 hours: 10:00
+WORKSHEET_TIMES = [f"%A, {day} %Y, {hour}" for day in ("%d %B", "%B %d,") for hour in ("%I:%M %p", "%H:%M")]
 MAX_CLOCK_DIFFERENCE = timedelta(days=1)  # includes time zones; later times are in the future
 
 
@@ -65,13 +67,11 @@ def read_time(text: str) -> datetime | None:
 def read_worksheet_time(text: str) -> str:
     """Convert a hand-in's time in Moodle's worksheet to ISO 8601 without a zone; return '' if there is none, or if it
     is not in English."""
-    if not text:
-        return ""
-    try:
-        time = datetime.strptime(text, WORKSHEET_TIME)
-    except ValueError:
-        return ""
-    return time.isoformat() if FIRST_TIME <= time.replace(tzinfo=UTC) < LAST_TIME else ""
+    for form in WORKSHEET_TIMES:
+        with suppress(ValueError):
+            time = datetime.strptime(text, form)
+            return time.isoformat() if FIRST_TIME <= time.replace(tzinfo=UTC) < LAST_TIME else ""
+    return ""
 
 
 def now() -> str:

@@ -17,7 +17,7 @@ from grader.python.batch.grade.judge import hide_folders
 from grader.python.batch.ingest.notes import is_for_instructor
 from grader.python.batch.outputs.report_page import make_page
 from grader.python.batch.outputs.report_text import describe_report, hide_names
-from grader.python.batch.policy.lateness import LATE_MARK, parse_local
+from grader.python.batch.policy.lateness import LATE_MARKS, parse_local
 from grader.python.batch.policy.points import Final, leave_out
 from grader.python.batch.store.database import Database
 from grader.python.batch.store.opened import kept_settings
@@ -174,8 +174,8 @@ def describe_late_hand_in(final: Final) -> list[str]:
         return []
     handed_in = parse_local(final.row.handed_in, final.due).astimezone(final.due.tzinfo)
     at, due = (f"{time:%Y-%m-%d %H:%M:%S}" for time in (handed_in, final.due))
-    when = "by" if final.lateness.by == LATE_MARK else f"at {at}, as"  # the mark alone has no time
-    verb = "" if final.lateness.by == LATE_MARK else " says"
+    when = "by" if final.lateness.by in LATE_MARKS.values() else f"at {at}, as"  # the mark alone has no time
+    verb = "" if final.lateness.by in LATE_MARKS.values() else " says"
     return [
         f"Handed in {plural(final.lateness.days, 'day')} late, where each day begun counts: {when} {final.lateness.by}"
         f"{verb}, and due at {due} ({final.due:%Z}). {show_points(final.penalty)} points less."

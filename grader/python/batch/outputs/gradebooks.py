@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 
-from grader.python.batch.ingest.columns import IDENTITIES, columns_of
+from grader.python.batch.ingest.columns import IDENTITIES, NUMBERS, columns_of
 from grader.python.batch.ingest.worksheet import IDENTIFIER
 from grader.python.batch.outputs.cells import BEHIND_REFERENCE, defuse, encode_csv, mark_of, read_csv, write_csv
 from grader.python.batch.outputs.columns import (
@@ -29,7 +29,7 @@ from grader.python.batch.outputs.report_text import describe_report
 from grader.python.batch.outputs.rows import Entry, find_rows
 from grader.python.common.console import UserError
 from grader.python.common.markup import show_text
-from grader.python.common.units import show_points
+from grader.python.common.units import name_some, show_points
 
 
 def canvas(entries: Sequence[Entry], gradebook: str = "", title: str = "") -> tuple[str, list[str]]:
@@ -46,6 +46,7 @@ def canvas(entries: Sequence[Entry], gradebook: str = "", title: str = "") -> tu
     header = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", title]
     possible = ["    Points Possible", "", "", "", "", show_points(maximum)]
     if not gradebook:
+        require_logins(entries, "canvas")
         return write_csv(
             [header, possible, *([student, "", "", student, "", grade] for student, grade in grades.items())]
         ), []
@@ -120,6 +121,7 @@ def moodle(entries: Sequence[Entry], gradebook: str = "") -> tuple[str, list[str
         entry.student: to_html(clip("\n".join([*entry.remarks, describe_report(entry.report)]))) for entry in entries
     }
     if not gradebook:
+        require_logins(entries, "moodle")
         rows = [[student, grades[student], feedback[student]] for student in grades if grades[student]]
         return write_csv([["username", "Grade", "Feedback comments"], *rows]), []
     columns: dict[str, Callable[[str], str]] = {
@@ -167,6 +169,14 @@ def check_students(entries: Sequence[Entry]) -> Sequence[Entry]:
     if twice:
         raise UserError(f"More than one report: {', '.join(map(show_text, twice))}. Which one counts?")
     return entries
+
+
+def require_logins(entries: Sequence[Entry], system: str) -> None:
+    """Raise UserError if a course system's number identifies a student: the importers look for logins."""
+    known = [entry.student for entry in entries if any((kind, entry.student) in entry.ids for kind in NUMBERS)]
+    if known:
+        file = {"canvas": "the gradebook that Canvas exports", "moodle": "Moodle's grading worksheet"}[system]
+        raise UserError(f"Numbers of a course system, not logins: {name_some(known)}. Add --gradebook with {file}.")
 
 
 def fill(

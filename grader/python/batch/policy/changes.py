@@ -1,4 +1,4 @@
-"""Describe how a regrade changed the students' points."""
+"""Describe how grading again changed the students' points."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ MAX_LINES = 20
 
 def describe_changes(before: Sequence[Final], now: Sequence[Final], keys: Collection[str]) -> list[str]:
     """Return a line for each student whose points differ, and a line with the number of students whose points are the
-    same. `keys`: the submissions that were to be graded again; those that still wait are left out."""
+    same. `keys`: the submissions that were to be graded again; those that still wait, and students who had none before,
+    are left out."""
     earlier = {final.student: describe_points(final) for final in before}
     graded = [final for final in now if final.row.key in keys and final.row.status not in ("", "not_submitted")]
+    graded = [final for final in graded if final.student in earlier]
     lines = [
         f"{describe_student(final)}: {earlier[final.student]} before, {describe_points(final)} now"
         for final in graded

@@ -1,8 +1,9 @@
 """Decide how late a hand-in is.
 
 A course system's time or mark takes precedence over a time that the student can change. The first of these that exists
-is used: a time in the roster; Canvas's LATE mark or Moodle's time; the time that `make submit` wrote into the archive's
-name; a file's date, if files' dates are trusted. If the sources disagree, `doubt` says so.
+is used: a time in the roster; Canvas's LATE mark, or Moodle's time, or its mark if the time cannot be read; the time
+that `make submit` wrote into the archive's name; a file's date, if files' dates are trusted. If the sources disagree,
+`doubt` says so.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from grader.python.batch.ingest.submission import CANVAS, FILE_DATES, MOODLE, NA
 from grader.python.batch.store.rows import Row
 
 DAY_S = 86400
-LATE_MARK, NO_LATE_MARK = "Canvas's LATE mark", "Canvas, which marks others as late"
+LATE_MARKS = {CANVAS: "Canvas's LATE mark", MOODLE: "Moodle's late mark"}
+NO_LATE_MARK = "Canvas, which marks others as late"
 
 
 @dataclass(frozen=True)
@@ -40,10 +42,10 @@ def measure_lateness(
     by = row.known_by if known else ""
     doubt = describe_conflict(row, due, grace_minutes, days) if known and row.known_by != NAMED_TIME else ""
     marked = row.marked_by and not extended
-    if extended and row.marked_by == CANVAS and row.marked_late and not known:
-        return Lateness(doubt=describe_undecided_lateness(due))
-    if marked and row.marked_by == CANVAS and (row.known_by == NAMED_TIME or row.known_by in FILE_DATES):
-        return follow_canvas(row, due, known, days)
+    if extended and row.marked_by and row.marked_late and not known:
+        return Lateness(doubt=describe_undecided_lateness(row.marked_by, due))
+    if marked and (row.known_by == NAMED_TIME or row.known_by in FILE_DATES):
+        return follow_mark(row, due, known, days)
     if marked and row.marked_by == MOODLE and row.marked_late != bool(days):
         mark = "late" if row.marked_late else "not late"
         doubt = (
@@ -53,25 +55,26 @@ def measure_lateness(
     return Lateness(days, by, doubt)
 
 
-def describe_undecided_lateness(due: datetime) -> str:
-    """Return a sentence on a hand-in with an extension that Canvas marks late, and whose time is not known."""
+def describe_undecided_lateness(system: str, due: datetime) -> str:
+    """Return a sentence on a hand-in with an extension that a course system marks late, and whose time is not known."""
     return (
-        f"Canvas marks it late, but does not know the extension to {show(due.isoformat())}, and no time of the hand-in "
-        "is known. It counts as on time until you decide: look up its time in Canvas, write it into the roster's "
-        "column `submitted`, and repeat the grade command; or set the points with `override`."
+        f"{system} marks it late, but does not know the extension to {show(due.isoformat())}, and no time of the "
+        f"hand-in is known. It counts as on time until you decide: look up its time in {system}, write it into the "
+        "roster's column `submitted`, and repeat the grade command; or set the points with `override`."
     )
 
 
-def follow_canvas(row: Row, due: datetime, known: bool, days: int) -> Lateness:
-    """Return the lateness by Canvas's mark, which contains no time. If another time is also late, it gives the number
-    of days; otherwise the number is one."""
+def follow_mark(row: Row, due: datetime, known: bool, days: int) -> Lateness:
+    """Return the lateness by a course system's mark, which contains no time. If another time is also late, it gives the
+    number of days; otherwise the number is one."""
     is_after = known and late_s(row.handed_in, due) > 0
     other_time = f"{row.known_by} says {show(row.handed_in)}" if known else ""
     if not row.marked_late:
         return Lateness(0, NO_LATE_MARK, f"Canvas does not mark it late, but {other_time}." if days else "")
     if is_after:
-        return Lateness(days, f"{LATE_MARK} and {row.known_by}")
-    return Lateness(1, LATE_MARK, f"Canvas marks it late, but {other_time}." if other_time else "")
+        return Lateness(days, f"{LATE_MARKS[row.marked_by]} and {row.known_by}")
+    doubt = f"{row.marked_by} marks it late, but {other_time}." if other_time else ""
+    return Lateness(1, LATE_MARKS[row.marked_by], doubt)
 
 
 def describe_conflict(row: Row, due: datetime, grace_minutes: float, days: int) -> str:

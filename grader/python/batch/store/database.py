@@ -278,9 +278,8 @@ class Database(SqliteFile):
                 )
                 if old.get(submission.key, submission.fingerprint) != submission.fingerprint:
                     connection.execute(
-                        "UPDATE submissions SET graded_notes = '[]', status = '', reason = 'handed in again',"
-                        " pending_alone = 0"
-                        " WHERE key = ?",
+                        "UPDATE submissions SET graded_notes = '[]', status = '', pending_alone = 0,"
+                        " reason = iif(status || reason = '', '', 'handed in again') WHERE key = ?",
                         [submission.key],
                     )
 
@@ -318,6 +317,10 @@ class Database(SqliteFile):
         """Return the paths of the files and folders of each submission."""
         rows = self.query("SELECT key, entries FROM submissions")
         return {key: self.read_paths(entries) for key, entries in rows}
+
+    def waiting_again(self) -> set[str]:
+        """Return the keys of the submissions that wait and were graded or read before."""
+        return {key for (key,) in self.query("SELECT key FROM submissions WHERE status = '' AND reason != ''")}
 
     def waiting(self) -> list[Submission]:
         """Return the submissions that are still to be graded, by key. Dropped ones are not graded."""

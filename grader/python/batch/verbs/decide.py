@@ -30,6 +30,7 @@ from grader.python.common.rubric import PREFIX, Rubric, read_rubric
 from grader.python.common.units import plural, show_points
 
 MAX_WRONG = 10  # lines of a file that a message lists
+MAX_REPLACED = 5  # earlier decisions that are listed
 MAX_DOUBTS = 5  # listed by `due`; the page lists all
 JOURNAL = "journal"  # the item of points for a journal as a whole
 KINDS = ("speed", "hygiene")  # the kinds of points that a course may leave out
@@ -58,11 +59,12 @@ def due(options: argparse.Namespace) -> int:
         )
     names = names_of(database)
     undecided = [final for final in everyone if final.lateness.doubt and not final.lateness.by]
-    for final in undecided[:MAX_DOUBTS]:
+    for final in undecided:
         say(f"Late or not? {with_name(final.student, names)}: {final.lateness.doubt}")
     doubted = [final for final in everyone if final.lateness.doubt and final.lateness.by]
     if doubts := [f"{with_name(final.student, names)}: {final.lateness.doubt}" for final in doubted]:
-        say(f"Sources of the time disagree ({len(doubts)}): {' '.join(doubts[:MAX_DOUBTS])}")
+        more = " report.html lists all." if len(doubts) > MAX_DOUBTS else ""
+        say(f"Sources of the time disagree ({len(doubts)}): {' '.join(doubts[:MAX_DOUBTS])}{more}")
     say_report(database)
     return 0
 
@@ -154,7 +156,8 @@ def points_from_file(options: argparse.Namespace) -> int:
     require_same_maximum(database, options.item, options.of, set(students))
     reasons = [mark.reason or options.reason or options.file.name for mark in marks]
     given = {"time": now(), "item": options.item, "most": options.of}
-    database.insert(
+    enter(
+        database,
         "points",
         [
             given | {"student": student, "points": mark.points, "reason": reason}
@@ -198,7 +201,8 @@ def mark_from_file(options: argparse.Namespace, database: Database, rubric: Rubr
     require_markable(
         database, {level.item: level.max_points for line in lines for level, _ in line.levels}, set(students)
     )
-    database.insert(
+    enter(
+        database,
         "points",
         [
             {
@@ -366,7 +370,7 @@ def decide(
     students = find_students(database, options.student)
     if options.undo:
         require_decided(database, table, students, values.get("item", ""))
-    database.insert(table, [{"student": student, "time": now()} | values | more(student) for student in students])
+    enter(database, table, [{"student": student, "time": now()} | values | more(student) for student in students])
     everyone, names = all_finals(database, kept_settings(database)), names_of(database)
     for final in everyone:
         if final.student in students:
@@ -380,6 +384,20 @@ def decide(
         say_partners(everyone, students, values["item"], names)
     say_report(database)
     return 0
+
+
+def enter(database: Database, table: str, lines: Sequence[dict[str, Any]]) -> None:
+    """Enter decisions, and print the different ones that they replace, which another grader may have made."""
+    before, names = database.decisions(), names_of(database)
+    database.insert(table, lines)
+    after = database.decisions()
+    held = {(student, what) for holds, _, student, what, *_ in after if holds}
+    replaced = [decision for decision in before if decision[0] and decision not in after]
+    replaced = [decision for decision in replaced if (decision[2], decision[3]) not in held]
+    for _, time, student, what, why, who in replaced[:MAX_REPLACED]:
+        say(f"This replaces: {with_name(student, names)}, {what} ({why}){f', by {who}' if who else ''}, {time}")
+    if len(replaced) > MAX_REPLACED:
+        say(f"and {len(replaced) - MAX_REPLACED} more")
 
 
 def say_partners(everyone: Sequence[Final], students: Collection[str], item: str, names: Mapping[str, str]) -> None:

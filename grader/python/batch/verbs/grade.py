@@ -24,8 +24,9 @@ from grader.python.batch.ingest.submission import Earlier, Submission
 from grader.python.batch.ingest.submissions import find_submissions
 from grader.python.batch.ingest.unpack import find_extracted, remove_unused, unpack
 from grader.python.batch.outputs.write import write_outputs
-from grader.python.batch.policy.finals import rows_that_count
-from grader.python.batch.policy.points import read_policy
+from grader.python.batch.policy.changes import describe_changes
+from grader.python.batch.policy.finals import all_finals, rows_that_count
+from grader.python.batch.policy.points import Final, read_policy
 from grader.python.batch.policy.suspicious import describe_changed_drop, find_slowest_hand_ins
 from grader.python.batch.store.database import Database
 from grader.python.batch.store.people import roster_files
@@ -57,6 +58,7 @@ def grade(options: argparse.Namespace) -> int:
         require_own_lab(options.submissions, folder, found, settings)
         say_found(options.submissions, found, left_out, roster)
         database = Database(options.out / DATABASE)
+        before = all_finals(database, settings)
         grade_added_stages(database, settings)
         note_settings(database, settings, options)
         database.set_facts(left_out=left_out)
@@ -69,7 +71,7 @@ def grade(options: argparse.Namespace) -> int:
         if roster:
             database.enter_absent([(student.id, student.name) for student in roster])
             database.set_facts(names={student.id: student.name for student in roster})
-        return grade_waiting(database, settings, options)
+        return grade_waiting(database, settings, options, before)
 
 
 def open_submissions(submissions: Path, settings: Settings) -> tuple[Path, list[str]]:
@@ -204,10 +206,15 @@ def print_missing_submissions(found: set[str], database: Database, submissions: 
 
 
 def grade_waiting(
-    database: Database, settings: Settings, options: argparse.Namespace, trial: Report | None = None
+    database: Database,
+    settings: Settings,
+    options: argparse.Namespace,
+    before: Sequence[Final],
+    trial: Report | None = None,
 ) -> int:
-    """Grade the submissions that wait, and print the state of the batch. Return the exit status: 1 if the judge failed,
-    130 if interrupted."""
+    """Grade the submissions that wait, and print the state of the batch and whose points differ from those of `before`.
+    Return the exit status: 1 if the judge failed, 130 if interrupted."""
+    again = database.waiting_again()
     if database.waiting():
         if options.executor != "slurm":
             require_no_tasks(database)
@@ -226,6 +233,8 @@ def grade_waiting(
         say(f"Slowest hand-ins: {', '.join(f'{row.key} ({show_duration(row.wall_s)})' for row in long)}")
     say(f"{describe(database)}. Writing gradebook, feedback and page …", flush=True)
     say(write_outputs(database, settings))
+    for line in describe_changes(before, all_finals(database, settings), again):
+        say(line)
     return 1 if "judge_error" in database.counts() else 0
 
 

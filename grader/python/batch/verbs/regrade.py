@@ -9,7 +9,6 @@ from grader.python.batch.grade.judge import try_judge
 from grader.python.batch.grade.run import only_one
 from grader.python.batch.grade.slurm import require_no_tasks
 from grader.python.batch.grade.versions import find_stale, hash_judging, require_built
-from grader.python.batch.policy.changes import describe_changes
 from grader.python.batch.policy.finals import all_finals
 from grader.python.batch.store.database import Database
 from grader.python.batch.store.opened import kept_settings, open_batch
@@ -39,10 +38,7 @@ def regrade(options: argparse.Namespace) -> int:
         say(f"{count} to regrade ({reason})")
         if absent := len(set(keys)) - count:
             say(f"{absent} of the requested students handed in nothing.")
-        exit_status = grade_waiting(database, settings, options, trial)
-        for line in describe_changes(before, all_finals(database, settings), set(keys)):
-            say(line)
-        return exit_status
+        return grade_waiting(database, settings, options, before, trial)
 
 
 def renew_stages(database: Database, settings: Settings) -> Settings:

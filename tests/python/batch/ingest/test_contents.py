@@ -121,6 +121,10 @@ HONEST: dict[str, tuple[dict[str, bytes], str]] = {
     ),
     "words_after_beside_the_exact_name": ({"al1/01_first_old.cu": b"x", f"al1/{FIRST}": b"1"}, "1"),
     "other_signs": ({"al1/01 First.cu": b"1", "al1/lovelace-02-second.cu": b"2"}, "12"),
+    "no_number": ({"al1/First.cu": b"1", "al1/second.cu": b"2", "al1/second half.cu": b"x"}, "12"),
+    "stages_number": ({"al1/Stage 1.cu": b"1", "al1/2_second.cu": b"2", "al1/3.cu": b"x"}, "12"),
+    "begun_name": ({"al1/01_fir.cu": b"x", "al1/stage01.cu": b"1", "al1/02_.cu": b"2"}, "12"),
+    "starter_beside_another_name": ({"al1/01_first-v2.cu": b"1", f"al1/{FIRST}": b"starter\n"}, "1"),
     "number_alone": ({"al1/01.cu": b"1", "al1/02.cu": b"2", "al1/02 second.cu": b"2", "al1/03.cu": b"3"}, "12"),
     "moodle_newer_file": ({f"{MOODLE}/lab.zip": pack({FIRST: b"old", SECOND: b"2"}), f"{MOODLE}/{FIRST}": b"1"}, "12"),
     "moodle_damaged": ({f"{MOODLE}/a.zip": b"PK", f"{MOODLE}/b.tar.gz": pack_tar({FIRST: b"1"})}, "1"),
@@ -156,7 +160,7 @@ HONEST: dict[str, tuple[dict[str, bytes], str]] = {
     "future_time": ({f"{MOODLE}/a.zip": pack({FIRST: b"1"}), f"{MOODLE}/b.zip": pack({FIRST: b"o"}, FUTURE)}, "1"),
     "kit": ({"al1/kit.zip": pack({f"starter/lab/{FIRST}": b"old"}, LATER), f"al1/{FIRST}": b"1"}, "1"),
     "eighteen_megabytes": (
-        {f"{MOODLE}/a.zip": make_zip((FIRST, b"1"), *((f"{n}.cu", bytes(6_000_000)) for n in range(3)), method=0)},
+        {f"{MOODLE}/a.zip": make_zip((FIRST, b"1"), *((f"part{n}.cu", bytes(6_000_000)) for n in range(3)), method=0)},
         "1",
     ),
 }  # fmt: skip

@@ -235,6 +235,30 @@ def test_moodles_worksheet_is_a_roster(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("status", "written", "read", "late"),
+    [
+        ("Submitted - ", "Friday, 20 November 2026, 10:00 AM", "2026-11-20T10:00:00", False),
+        ("Submitted - 2 days late", "Friday, November 20, 2026, 3:00 PM", "2026-11-20T15:00:00", True),
+        ("Submitted - ", "Friday, 20 November 2026, 15:00", "2026-11-20T15:00:00", False),
+        ("Abgegeben - 2 Tage verspätet - ", "Freitag, 20. November 2026, 15:00", "", None),
+        ("Submitted - 2 days late - ", "2026-11-20 15:00", "", True),
+        ("No submission - ", "-", "", None),
+    ],
+)
+def test_a_worksheets_time_that_cannot_be_read_is_reported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], status: str, written: str, read: str, late: bool | None
+) -> None:
+    (file := tmp_path / "worksheet.csv").write_text(
+        f'Identifier,Status,"Last modified (submission)"\n"Participant 5","{status}","{written}"\n'
+    )
+    (student,) = read_roster(file)
+    assert (student.modified, student.marked_late) == (read, late)
+    assert (f"1 time of hand-ins cannot be read, such as {written}" in capsys.readouterr().err) == (
+        not read and written != "-"
+    )
+
+
+@pytest.mark.parametrize(
     ("text", "message"), [("name\nAda\n", "no column id"), ("id\n1\n1\n", ":3: the id 1"), ("", "id")]
 )
 def test_an_invalid_roster_is_refused_with_a_reason(tmp_path: Path, text: str, message: str) -> None:

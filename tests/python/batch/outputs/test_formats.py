@@ -11,12 +11,15 @@ import random
 import re
 import unicodedata
 import uuid
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from grader.python.batch.ingest import called, roster
+from grader.python.batch.ingest.columns import CANVAS_NUMBER, OWN_ID
 from grader.python.batch.outputs import formats
 from grader.python.batch.outputs.cells import NUMBER, defuse, write_csv
 from grader.python.batch.outputs.formats import ONE_REPORT, autolab, github, github_log, gradescope, prairielearn
@@ -384,6 +387,14 @@ def test_a_canvas_gradebook_is_written_without_an_exported_one():
     assert header == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "Dot product (1234)"]
     assert possible[0].strip() == "Points Possible" and possible[5] == "50"
     assert [row[5] for row in rows] == ["33.32"] * (len(NASTY) - 1) and unknown == []
+
+
+@pytest.mark.parametrize("system", [canvas, moodle])
+def test_a_course_systems_number_is_not_written_as_a_login(system: Callable[..., tuple[str, list[str]]]) -> None:
+    (entry,) = entries("7001")
+    assert "7001" in system([entry])[0]
+    with pytest.raises(UserError, match="not logins: 7001"):
+        system([replace(entry, ids={(CANVAS_NUMBER, "7001"), (OWN_ID, "al1")})])
 
 
 def test_an_exported_canvas_gradebook_is_filled_in():

@@ -11,6 +11,7 @@ import pytest
 from grader.python.batch.ingest.submission import FILE_DATE, NAMED_TIME, WORKSHEET
 from grader.python.batch.policy.lateness import Lateness, measure_lateness
 from grader.python.batch.store.rows import Row
+from grader.python.batch.verbs import decide
 from tests.python.batch.batches import LAB, Course
 from tests.python.batch.ingest.test_archive import make_zip
 
@@ -49,6 +50,10 @@ SOURCES: dict[str, tuple[Row, int, str, str]] = {
     "worksheet_before_the_name": (
         make_row("2026-11-22T10:00:00", WORKSHEET, "Moodle late", ON_TIME), 1, WORKSHEET,
         "the archive's name says 2026-11-20 10:00:00 UTC",
+    ),
+    "worksheet_without_a_time": (make_row(LATER, FILE_DATE, "Moodle late"), 1, "Moodle's late mark", ""),
+    "back_dated_name_in_moodle": (
+        make_row(ON_TIME, NAMED_TIME, "Moodle late"), 1, "Moodle's late mark", "Moodle marks it late, but"
     ),
     "file_date": (make_row(LATER, FILE_DATE), 0, "", ""),
 }  # fmt: skip
@@ -111,6 +116,15 @@ WORKSHEET_CSV = """Identifier,"Full name","Email address",Status,Grade,"Maximum 
 "Participant 6","Alan Turing",a@x,"Submitted for grading - 10 hours late - ",,20.00,"Sunday, 22 November 2026, 10:00 AM"
 "Participant 7","Grace Hopper",gh@x,"No submission - Assignment is overdue by: 2 days - ",,20.00,-
 """
+
+
+def test_due_says_that_more_times_disagree_than_it_lists(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decide, "MAX_DOUBTS", 1)
+    for number in (17, 18):
+        submit(course, f"ada_LATE_{number}_50{number}_{LAB}-al{number}-2026-11-01-101010.tar.gz")
+    course.grade()
+    output = course.verb("due", "--at", "2026-11-21T23:59+01:00").stdout
+    assert output.count("Canvas marks it late") == 1 and "UTC. report.html lists all.\n" in output
 
 
 def test_the_worksheets_times_count_before_the_names(course: Course, tmp_path: Path) -> None:

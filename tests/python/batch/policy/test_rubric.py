@@ -75,7 +75,9 @@ def test_the_last_graders_level_counts_and_the_history_names_all_graders(
 ) -> None:
     for grader, given in (("ada", "missing"), ("alan", "complete")):
         monkeypatch.setenv("LOGNAME", grader)
-        mark(marked, "prediction", given)
+        output = mark(marked, "prediction", given)
+    assert "This replaces: al1, journal: prediction 0 of 3 (why), by ada, 20" in output
+    assert "This replaces" not in mark(marked, "prediction", given), "the same decision"
     marked.verb("report")
     assert gradebook(marked)["al1"]["journal: prediction"] == "3"
     output = marked.verb("history", "--student", "al1").stdout

@@ -1,0 +1,11 @@
+"""Tests of soak_batch.py, which `make test` does not run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.python.batch import soak_batch
+
+
+def test_generated_rows_go_through_database_and_outputs(tmp_path: Path) -> None:
+    assert soak_batch.fill(tmp_path, 3)["found"] == []
