@@ -23,7 +23,7 @@ BUILD = Path(os.environ.get("BUILD") or "build")
 VENV = Path(os.environ.get("VENV") or ".venv")
 CORES = max(1, min(4, os.cpu_count() or 1))
 SHARDS = max(1, CORES // 2)  # of the C++ tests
-WORKERS = CORES + 1  # of the Python tests, some of which wait long for a cluster or a time-out
+WORKERS = CORES + 2  # of the Python tests, some of which wait long for a cluster or a time-out
 SILENCE_LIMIT_S = 900  # programs are built before some tests, which takes minutes if the machine is busy
 
 

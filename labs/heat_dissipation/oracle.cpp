@@ -562,7 +562,7 @@ class TiledRows {
         const auto row = [&](int t) { return &old[static_cast<std::size_t>(std::clamp(t, 0, tile - 1)) * pitch + 1]; };
         std::vector<double> fresh = old;
         for (int first = 0; first < tile; first += of_thread) {
-            const double *above = row(first + walk_.first_above), *here = row(first);
+            const double *above = row(first + walk_.first_above), *middle = row(first);
             for (int t = first; t < first + of_thread; ++t) {
                 const double* below = row(t + walk_.below);
                 double* const to = &fresh[static_cast<std::size_t>(t) * pitch];
@@ -571,13 +571,13 @@ class TiledRows {
                 for (std::size_t j = 0; j < columns; ++j) {
                     const double weight = fixed ? 0 : 1 - c_[static_cast<std::size_t>(i) * columns + j];
                     const auto sides = [j](const double* of) { return (of + j)[-1] + of[j + 1]; };
-                    const double mean = direct_weight * (above[j] + below[j] + sides(here)) +
+                    const double mean = direct_weight * (above[j] + below[j] + sides(middle)) +
                                         diagonal_weight * (sides(above) + sides(below));
-                    to[j + 1] = here[j] + weight * (mean - here[j]);
+                    to[j + 1] = middle[j] + weight * (mean - middle[j]);
                 }
                 if (!fixed) to[0] = to[columns], to[columns + 1] = to[1];
-                above = walk_.above_follows ? below : here;
-                here = below;
+                above = walk_.above_follows ? below : middle;
+                middle = below;
             }
         }
         return fresh;

@@ -1,6 +1,6 @@
 // There is no matrix of changes, so only two copies of the field need memory: their difference is each cell's change.
-// The grid has a fixed number of blocks for each multiprocessor. Each block compares its share of the cells, finds its largest
-// change in shared memory, and a second launch does the same with the blocks' results.
+// The grid has a fixed number of blocks for each multiprocessor. Each block compares its share of the cells, finds its
+// largest change in shared memory, and a second launch does the same with the blocks' results.
 
 #include <algorithm>
 #include <cmath>
