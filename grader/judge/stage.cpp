@@ -247,12 +247,12 @@ class StageJudge {
                 by_bytes[Buffers::bytes_per_slot(run.generate(*dataset, dataset->seed), 0, 0)] = dataset;
         if (by_bytes.empty()) return;
         const Dataset& largest = *by_bytes.rbegin()->second;
-        const unsigned usual = std::exchange(run.multiprocessors, multiprocessors);
+        const unsigned original = std::exchange(run.multiprocessors, multiprocessors);
         run.end_session();  // the program may have stored the GPU's properties
         Check check = check_one(run, largest);
-        run.multiprocessors = usual;
+        run.multiprocessors = original;
         run.end_session();
-        const bool is_small = multiprocessors < usual;  // a grid may be too large for it, which is no mistake
+        const bool is_small = multiprocessors < original;  // a grid may be too large for it: this is no mistake
         if (!check.failure || (is_small && !check.failure->place)) return;
         check.failure->message = where + check.failure->message;
         *std::ranges::find(found_.checks, largest.name, &Check::dataset) = check;

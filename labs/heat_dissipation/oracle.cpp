@@ -910,8 +910,7 @@ class Suspicions {
              {.mirror = Mirror::late_right}},
             {{"wrong_pitch", "Rows of the field are read and written columns apart; they are columns + 2 apart.",
               "The mirror columns belong to each row of the field: its pitch is columns + 2. Only conductivity has "
-              "rows "
-              "of columns elements."},
+              "rows of columns elements."},
              {.without_border = true}},
             {halo("take over the new first and last row in every iteration"), {.halo = Rules::Halo::follows}},
             {halo("wrap around, like the columns"), {.halo = Rules::Halo::wraps}},

@@ -395,8 +395,7 @@ class Explanation {
                      empty, actual_[first], describe(first), cleared ? "; others are cleared" : ""),
             cleared
                 ? "Which bins does each block clear, and do these cover the histogram? Other blocks may count in these "
-                  "bins "
-                  "only afterwards."
+                  "bins only afterwards."
                 : "bins holds garbage before the call: set it to 0, in every call, before the first value is counted."
                   " The arguments of cudaMemset are the address, the value and the number of bytes, in this order."};
     }

@@ -1,5 +1,5 @@
-# `make bench-backend` measures how fast the CPU backend runs kernels and compiles stages. Built in BUILD/bench, with the judge's
-# flags.
+# `make bench-backend` measures how fast the CPU backend runs kernels and compiles stages. Its programs are built in
+# BUILD/bench, with the judge's flags.
 
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 .DELETE_ON_ERROR:

@@ -119,8 +119,7 @@ Failure describe_race(const StageRun& run, const Trial& trial, const Dependence&
                     element_text(right, at)),
         "Do threads use one element without an atomic, or without a __syncthreads() between writing and reading? (That "
         "works within one block; for all blocks, use another launch.) Or is an index out of bounds, or a variable "
-        "never "
-        "set? `make inspect` names lines.",
+        "never set? `make inspect` names lines.",
         place_of(run.lab, dependence.place, right, first_is_right ? second : first)};
 }
 

@@ -147,8 +147,7 @@ std::string modelled_words(const ModelledLines& modelled) {
     if (modelled.shares.empty()) return "";
     return fmt::format(
         " modelled: the line's share of the warps' time on an {} with the dataset {}; this column is modelled, the "
-        "others "
-        "are counted. A warp's wait for a value counts for the line that needs the value.",
+        "others are counted. A warp's wait for a value counts for the line that needs the value.",
         modelled.gpu, modelled.dataset);
 }
 

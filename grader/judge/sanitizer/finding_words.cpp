@@ -133,8 +133,7 @@ std::string size_hint(const RawFinding& f, const Elements& elements, const std::
     if (f.offset < 0) return "Which index is negative there, and for which thread?";
     if (f.offset > far_bytes && f.offset / far > static_cast<std::int64_t>(f.bytes))
         return "An index so far beyond the end was probably read from memory, or it has overflowed: is it a value from "
-               "a "
-               "place that holds none, such as the padding of a row or a place past the end of an input?";
+               "a place that holds none, such as the padding of a row or a place past the end of an input?";
     if (elements.is_scratch)
         return fmt::format(
             "Its size is the {} that the stage's _scratch_bytes() returns: is that enough for these sizes, "
@@ -478,8 +477,7 @@ std::string race_with_itself(const RawFinding& f) {
     if (f.now.writes && f.before.writes)
         return fmt::format(
             "Many threads write one element. If each has its own, the index is wrong: on which numbers of thread, "
-            "block "
-            "and loop does it depend? If not, use {}, or let one thread do it.",
+            "block and loop does it depend? If not, use {}, or let one thread do it.",
             atomic);
     const char* const barrier = barrier_between(f);
     const std::string many_threads = fmt::format("If many threads update one element, use {}.", atomic),
