@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "grader/common/hash.h"
+#include "grader/judge/bench/few_calls.h"
 #include "grader/judge/bench/kept_numbers.h"
 #include "grader/judge/bench/pool.h"
 #include "grader/judge/machine.h"
@@ -26,6 +27,10 @@ const Effort forced_effort{.rounds = {.min = 1, .max = 1},
                            .total_s = 6,
                            .verify_s = 3};
 
+// Made before the GPU is locked. This is enough for commands of calls that take at least 200 microseconds; shorter
+// calls have small inputs, and more of them are made quickly.
+constexpr std::size_t calls_on_new_inputs = 2;
+
 /// Return the budget of untrusted code for timing, whose samples take up to 40 seconds.
 std::shared_ptr<Budget> timed_budget(const Task& task) {
     constexpr double wall_s = 180, cpu_s = 180;
@@ -35,7 +40,7 @@ std::shared_ptr<Budget> timed_budget(const Task& task) {
 /// Call measure() and convert its exceptions to an error.
 Measured measure_or_error(StageRun& run, StageRun* reference, const Dataset& dataset, const Bandwidth& bandwidth,
                           const Effort& effort, const Baseline& cpu, const Progress& progress,
-                          const std::optional<Problem>& inputs) {
+                          const std::optional<timing::Inputs>& inputs) {
     Measured measured;
     try {
         measured = measure(run, reference, dataset, bandwidth, effort, cpu, progress, inputs);
@@ -62,7 +67,7 @@ Failure fault_while_timed(const Failure& failure) {
 /// an error only if a second measurement also has them, because a change of clocks or another program can cause them.
 Measured measure_confirmed(StageRun& run, StageRun* reference, const Dataset& dataset, const Bandwidth& bandwidth,
                            const Effort& effort, const Baseline& cpu, const Progress& progress,
-                           const std::optional<Problem>& inputs) {
+                           const std::optional<timing::Inputs>& inputs) {
     const auto measure_once = [&] {
         return measure_or_error(run, reference, dataset, bandwidth, effort, cpu, progress, inputs);
     };
@@ -128,7 +133,7 @@ class PreviousSolution {
 
     /// Return its time divided by the reference's; nothing if there is none or it cannot be timed.
     std::optional<double> ratio(StageRun& reference, const Dataset& dataset, const Effort& effort, const Baseline& cpu,
-                                const Progress& progress, const std::optional<Problem>& inputs) {
+                                const Progress& progress, const std::optional<timing::Inputs>& inputs) {
         if (!stage_ || !dataset.applies_to(*stage_)) return std::nullopt;
         const std::filesystem::path file = judge_.folders().build / "cache" / "previous.json";
         const std::string name = name_of(dataset);
@@ -174,11 +179,30 @@ class PreviousSolution {
 
 /// Return the inputs, made before the GPU is locked; nothing if that fails. measure() then fails in the same way and
 /// reports it.
-std::optional<Problem> make_inputs_without_gpu(const StageRun& run, const Dataset& dataset) {
+std::optional<timing::Inputs> make_inputs_without_gpu(const StageRun& run, const Dataset& dataset, std::size_t fresh) {
     try {
-        return timing::make_inputs(run, dataset);
+        return timing::make_inputs(run, dataset, fresh);
     } catch (const std::bad_alloc&) {
         return std::nullopt;
+    }
+}
+
+/// Return the seconds for copying the inputs and outputs of all iterations, measured once on this machine; 0 if that
+/// fails.
+double transfer_s(const Judge& judge, const StageRun& run, const Dataset& dataset, const Problem& inputs) {
+    const Machine machine = describe_machine();
+    const std::string name =
+        fmt::format("{}/{}/{}", run.lab.name, dataset.name,
+                    sha256(machine.gpu + machine.driver + machine.cpu + format_parameters(dataset.parameters)));
+    const auto measure_once = [&]() -> std::vector<double> {
+        return {timing::measure_transfer(run, timing::shape_of_call(run, inputs))};
+    };
+    try {
+        const double call_s =
+            keep_numbers(judge.folders().build / "cache" / "transfers.json", name, 1, measure_once).front();
+        return call_s * run.lab.benchmark.iterations / run.lab.benchmark.iterations_per_call;
+    } catch (const std::exception&) {
+        return 0;
     }
 }
 
@@ -250,7 +274,10 @@ void time_stage(Timed& timed, Judge& judge, StageRun& run, const Source& source,
         say(GradingPhase::baselines, "CPU baselines");
         const Baseline cpu = judge.baseline(run.lab, *dataset);
         say(GradingPhase::inputs, "making inputs");
-        const std::optional<Problem> inputs = make_inputs_without_gpu(to_time, *dataset);
+        const bool on_new_inputs = solution && timing::can_keep_results(run.lab) &&
+                                   cpu.openmp_s * run.lab.benchmark.iterations_per_call <= effort.verify_s;
+        const std::optional<timing::Inputs> inputs =
+            make_inputs_without_gpu(to_time, *dataset, on_new_inputs ? calls_on_new_inputs : 0);
         const auto lock = judge.lock_gpu(GpuLock::Use::alone,
                                          [&](const std::string& what) { say(GradingPhase::wait_for_gpu, what); });
         std::optional<double> previous_ratio;
@@ -266,6 +293,8 @@ void time_stage(Timed& timed, Judge& judge, StageRun& run, const Source& source,
         }
         timed.measurements.push_back(
             completed(measured.measurement, *dataset, cpu, previous_ratio, on_cpu, solution != nullptr));
+        if (inputs && !measured.error)
+            timed.measurements.back().transfer_s = transfer_s(judge, to_time, *dataset, inputs->pool);
         timed.error = measured.error;
         if (measured.error) return;
     }

@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <functional>
+#include <iterator>
 #include <limits>
 #include <thread>
+#include <utility>
 
 #include "grader/common/parallel.h"
 #include "grader/common/text.h"
@@ -44,9 +45,8 @@ bool keeps_results(const CallTimes& times) {
 
 bool needs_many_calls(const CallTimes& times) { return times.known_s > longest_of_few(times); }
 
-bool can_keep_results(const Pool& pool) {
-    return std::count_if(pool.regions.begin(), pool.regions.end(),
-                         [](const auto& region) { return region != nullptr; }) == 1;
+bool can_keep_results(const Lab& lab) {
+    return std::ranges::count_if(lab.buffers, [](const auto& buffer) { return buffer.role != Role::output; }) == 1;
 }
 
 void FewCalls::begin(const Subject& program, const Subject& reference, double call_s, double reference_call_s) {
@@ -92,7 +92,7 @@ void FewCalls::time_known(Subject& program, Subject& reference) {
 }
 
 std::optional<Failure> FewCalls::time_new(Subject& program) {
-    std::vector<Problem> calls = make_new();
+    std::vector<Problem> calls = take_fresh();
     times_.new_s = std::min(times_.new_s, program.time_calls_on(calls));
     if (program.failure) return program.failure;
     for_each_index(calls.size(), count_cores(),
@@ -126,14 +126,11 @@ Problem FewCalls::draw_known() {
     return pool_.call_at(window, run_.lab);
 }
 
-std::vector<Problem> FewCalls::make_new() {
-    std::vector<std::uint64_t> seeds(static_cast<std::size_t>(times_.calls));
-    std::ranges::generate(seeds, std::ref(random_));
-    std::vector<Problem> calls(seeds.size());
-    for_each_index(calls.size(), count_cores(), [&](std::size_t k) {
-        const Pool other{run_.oracle.generate(dataset_, seeds[k], pool_.step), pool_.step, pool_.step, {}};
-        calls[k] = other.call_at(std::vector<std::size_t>(run_.lab.buffers.size(), 0), run_.lab);
-    });
+std::vector<Problem> FewCalls::take_fresh() {
+    const auto count = static_cast<std::size_t>(times_.calls);
+    std::vector<Problem> calls = std::exchange(fresh_, {});
+    calls.resize(std::min(calls.size(), count));
+    std::ranges::move(make_fresh_calls(run_, dataset_, count - calls.size(), random_), std::back_inserter(calls));
     return calls;
 }
 

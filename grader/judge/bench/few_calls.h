@@ -25,13 +25,15 @@ bool keeps_results(const CallTimes& times);
 bool needs_many_calls(const CallTimes& times);
 
 /// Return whether earlier calls can help with a later one: there is one input, so its windows overlap or repeat.
-bool can_keep_results(const Pool& pool);
+bool can_keep_results(const Lab& lab);
 
 /// The calls of a program and of the reference solution on new inputs.
 class FewCalls {
   public:
-    FewCalls(const StageRun& run, const Dataset& dataset, const Pool& pool, std::uint64_t seed)
-        : run_(run), dataset_(dataset), pool_(pool), random_(seed) {}
+    /// `fresh`: calls on inputs that are not in the pool; more are made if they are too few.
+    FewCalls(const StageRun& run, const Dataset& dataset, const Pool& pool, std::vector<Problem> fresh,
+             std::uint64_t seed)
+        : run_(run), dataset_(dataset), pool_(pool), fresh_(std::move(fresh)), random_(seed) {}
 
     /// Make commands of few calls, more of them if the program seems to keep results. `call_s` and `reference_call_s`
     /// are the seconds of a call in the samples. Returns a failure if an output is wrong, or a program fails.
@@ -49,11 +51,12 @@ class FewCalls {
     std::optional<Failure> time_new(Subject& program);
     std::optional<Failure> find_wrong(Subject& program, const Problem& call, std::uint32_t slot) const;
     Problem draw_known();
-    std::vector<Problem> make_new();
+    std::vector<Problem> take_fresh();
 
     const StageRun& run_;
     const Dataset& dataset_;
     const Pool& pool_;
+    std::vector<Problem> fresh_;
     std::mt19937_64 random_;
     CallTimes times_;
 };

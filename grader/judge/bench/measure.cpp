@@ -78,27 +78,6 @@ std::string limit_phrase(const Measurement& m) {
     return fmt::format("not memory: {:.0f}% of its bandwidth used", 100 * fraction);
 }
 
-/// Return the median seconds for copying a call's inputs to the device and its outputs back, from and to pageable host
-/// memory. The first copies of a process may take several times longer.
-double measure_transfer(const StageRun& run, const Pool& pool) {
-    constexpr std::size_t max_copies = 9;
-    constexpr double enough_s = 0.2;
-    const Problem shape = pool.shape(run.lab);
-    Buffers buffers(run.device, run.lab, shape, 0, 1, 0, Poison::draw(1));
-    const PlainCopies plain;
-    std::vector<double> times;
-    const auto first = Clock::now();
-    while (times.size() < max_copies && (times.empty() || seconds_since(first) < enough_s)) {
-        const auto begin = Clock::now();
-        for (std::size_t i = 0; i < run.lab.buffers.size(); ++i)
-            if (run.lab.buffers[i].role != Role::output) buffers.write(i, 0, shape.arrays[i]);
-        for (std::size_t i = 0; i < run.lab.buffers.size(); ++i)
-            if (run.lab.buffers[i].role != Role::input) buffers.read(i, 0);
-        times.push_back(seconds_since(begin));
-    }
-    return median(times);
-}
-
 /// Return the number of calls in a sample. A solver's dataset defines the iterations of one call.
 int count_calls(const StageRun& run, const Problem& shape) {
     return std::max(1, static_cast<int>(run.lab.benchmark.iterations / run.oracle.cost(shape).iterations));
@@ -143,12 +122,12 @@ Failure implausible_calls(const std::string& which, double few_s, double samples
 /// the program has never received. Set `measured.failure` or `measured.error` if the program kept results of earlier
 /// calls or is fast only in commands of many calls.
 void try_few_calls(Measured& measured, PairedBenchmark& paired, const StageRun& run, const Dataset& dataset,
-                   const Pool& pool, const Substitute& substitute, const Effort& effort) {
+                   const Pool& pool, std::vector<Problem> fresh, const Substitute& substitute, const Effort& effort) {
     const int calls = paired.taken.calls;
-    const bool on_new_inputs = can_keep_results(pool) && substitute.cpu_s <= effort.verify_s;
+    const bool on_new_inputs = can_keep_results(run.lab) && substitute.cpu_s <= effort.verify_s;
     if (!paired.reference || (!on_new_inputs && (calls == 1 || paired.student.slots() == 1))) return;
     std::random_device entropy;
-    FewCalls inputs(run, dataset, pool, (std::uint64_t{entropy()} << 32) | entropy());
+    FewCalls inputs(run, dataset, pool, std::move(fresh), (std::uint64_t{entropy()} << 32) | entropy());
     const auto time = on_new_inputs ? &FewCalls::time : &FewCalls::time_few;
     measured.failure = (inputs.*time)(paired.student, *paired.reference, paired.taken.median_student_s() / calls,
                                       paired.taken.median_reference_s() / calls);
@@ -180,20 +159,37 @@ double time_reference_beside_itself(StageRun& reference, const Pool& pool, std::
 
 }  // namespace
 
+double timing::measure_transfer(const StageRun& run, const Problem& call) {
+    constexpr std::size_t max_copies = 9;
+    constexpr double enough_s = 0.2;
+    Buffers buffers(run.device, run.lab, call, 0, 1, 0, Poison::draw(1));
+    const PlainCopies plain;
+    std::vector<double> times;
+    const auto first = Clock::now();
+    while (times.size() < max_copies && (times.empty() || seconds_since(first) < enough_s)) {
+        const auto begin = Clock::now();
+        for (std::size_t i = 0; i < run.lab.buffers.size(); ++i)
+            if (run.lab.buffers[i].role != Role::output) buffers.write(i, 0, call.arrays[i]);
+        for (std::size_t i = 0; i < run.lab.buffers.size(); ++i)
+            if (run.lab.buffers[i].role != Role::input) buffers.read(i, 0);
+        times.push_back(seconds_since(begin));
+    }
+    return median(times);
+}
+
 Measured measure(StageRun& student, StageRun* reference, const Dataset& dataset, const Bandwidth& bandwidth,
                  const Effort& effort, const Baseline& cpu, const Progress& progress,
-                 const std::optional<Problem>& inputs) {
+                 const std::optional<timing::Inputs>& made) {
     Measured measured;
     Measurement& m = measured.measurement;
     m.dataset = dataset.name;
     m.iterations = student.lab.benchmark.iterations;
-    progress(GradingPhase::inputs, "copying inputs to the GPU");
-    const Pool pool = make_pool(student, inputs ? *inputs : make_inputs(student, dataset));
+    progress(GradingPhase::copy_inputs, "copying inputs to the GPU");
+    Inputs inputs = made ? *made : make_inputs(student, dataset);
+    const Pool pool = make_pool(student, std::move(inputs.pool));
     const int requested_calls = count_calls(student, pool.shape(student.lab));
     const std::uint32_t slots = choose_slots(student, pool, requested_calls, reference ? 2 : 1);
     const Problem shape = pool.shape(student.lab);
-    m.transfer_s = measure_transfer(student, pool) * m.iterations / student.lab.benchmark.iterations_per_call;
-
     std::random_device entropy;
     PairedBenchmark paired(student, reference, pool, slots, (std::uint64_t{entropy()} << 32) | entropy(), effort);
     const double alone_s = reference ? paired.time_reference_alone(static_cast<int>(slots), progress) : 0;
@@ -220,7 +216,7 @@ Measured measure(StageRun& student, StageRun* reference, const Dataset& dataset,
             verify(student, pool, paired.student.output_samples(), effort.verify_s, substitute, entropy());
     if (measured.failure) return measured;
     progress(GradingPhase::verify_outputs, "timing commands of few calls");
-    try_few_calls(measured, paired, student, dataset, pool, substitute, effort);
+    try_few_calls(measured, paired, student, dataset, pool, std::move(inputs.fresh), substitute, effort);
     if (measured.failure) return measured;
     paired.taken.fill_in(m);
     m.limit = limit_phrase(m);

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "grader/judge/bench/baseline.h"
+#include "grader/judge/bench/pool.h"
 #include "grader/judge/check/check.h"
 #include "grader/judge/run/phases.h"
 #include "grader/model/report.h"
@@ -52,6 +53,13 @@ struct Measured {
 /// decides. `inputs` is the result of timing::make_inputs() if that was called earlier.
 Measured measure(StageRun& student, StageRun* reference, const Dataset& dataset, const Bandwidth& bandwidth,
                  const Effort& effort, const Baseline& cpu, const Progress& progress,
-                 const std::optional<Problem>& inputs = {});
+                 const std::optional<timing::Inputs>& inputs = {});
 
+namespace timing {
+
+/// Return the median seconds for copying a call's inputs to the device and its outputs back, from and to pageable host
+/// memory. The first copies of a process may take several times longer.
+double measure_transfer(const StageRun& run, const Problem& call);
+
+}  // namespace timing
 }  // namespace warplab

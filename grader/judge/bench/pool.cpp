@@ -1,7 +1,11 @@
 #include "grader/judge/bench/pool.h"
 
 #include <algorithm>
+#include <functional>
+#include <future>
 #include <utility>
+
+#include "grader/common/parallel.h"
 
 namespace warplab::timing {
 
@@ -12,6 +16,12 @@ namespace {
 std::size_t pool_extra(std::size_t step) {
     constexpr std::size_t min_elements = 4 << 20, max_elements = 64 << 20;
     return step ? std::clamp(step * 4096, min_elements, max_elements) / step * step : 0;
+}
+
+/// Return a pool that is only on the host.
+Pool host_pool(const StageRun& run, Problem inputs) {
+    const std::size_t step = run.oracle.window_step();
+    return {std::move(inputs), step, pool_extra(step), {}};
 }
 
 }  // namespace
@@ -28,15 +38,31 @@ Problem Pool::call_at(const std::vector<std::size_t>& window, const Lab& lab) co
     return call;
 }
 
-Problem make_inputs(const StageRun& run, const Dataset& dataset) {
-    return run.oracle.generate(dataset, dataset.seed, pool_extra(run.oracle.window_step()));
+std::vector<Problem> make_fresh_calls(const StageRun& run, const Dataset& dataset, std::size_t count,
+                                      std::mt19937_64& random) {
+    std::vector<std::uint64_t> seeds(count);
+    std::ranges::generate(seeds, std::ref(random));
+    std::vector<Problem> calls(count);
+    const std::size_t step = run.oracle.window_step();
+    for_each_index(count, count_cores(), [&](std::size_t k) {
+        const Pool other{run.oracle.generate(dataset, seeds[k], step), step, step, {}};
+        calls[k] = other.shape(run.lab);
+    });
+    return calls;
 }
 
+Inputs make_inputs(const StageRun& run, const Dataset& dataset, std::size_t fresh) {
+    std::random_device entropy;
+    std::mt19937_64 random((std::uint64_t{entropy()} << 32) | entropy());
+    auto others = std::async(std::launch::async, [&] { return make_fresh_calls(run, dataset, fresh, random); });
+    Problem pool = run.oracle.generate(dataset, dataset.seed, pool_extra(run.oracle.window_step()));
+    return {std::move(pool), others.get()};
+}
+
+Problem shape_of_call(const StageRun& run, const Problem& inputs) { return host_pool(run, inputs).shape(run.lab); }
+
 Pool make_pool(const StageRun& run, Problem inputs) {
-    Pool pool;
-    pool.step = run.oracle.window_step();
-    pool.extra = pool_extra(pool.step);
-    pool.problem = std::move(inputs);
+    Pool pool = host_pool(run, std::move(inputs));
     for (std::size_t i = 0; i < run.lab.buffers.size(); ++i) {
         pool.regions.push_back(nullptr);
         if (run.lab.buffers[i].role == Role::output || pool.problem.arrays[i].bytes() == 0) continue;

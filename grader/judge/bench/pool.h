@@ -3,6 +3,7 @@
 // offset.
 
 #include <memory>
+#include <random>
 #include <vector>
 
 #include "grader/judge/check/check.h"
@@ -21,8 +22,21 @@ struct Pool {
     Problem shape(const Lab& lab) const { return call_at(std::vector<std::size_t>(lab.buffers.size(), 0), lab); }
 };
 
-/// Generate the inputs of a pool, on the host.
-Problem make_inputs(const StageRun& run, const Dataset& dataset);
+/// The inputs of a dataset's timed calls, on the host.
+struct Inputs {
+    Problem pool;
+    std::vector<Problem> fresh;  // calls on inputs that are not in the pool
+};
+
+/// Generate `count` calls whose inputs are not in a pool.
+std::vector<Problem> make_fresh_calls(const StageRun& run, const Dataset& dataset, std::size_t count,
+                                      std::mt19937_64& random);
+
+/// Generate the inputs of a pool and of `fresh` other calls.
+Inputs make_inputs(const StageRun& run, const Dataset& dataset, std::size_t fresh = 0);
+
+/// Return the sizes, types and counts of a call, from the inputs of a pool.
+Problem shape_of_call(const StageRun& run, const Problem& inputs);
 
 /// Copy the inputs to the device.
 Pool make_pool(const StageRun& run, Problem inputs);

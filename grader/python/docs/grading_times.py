@@ -25,6 +25,9 @@ from grader.python.common.labs import choose_labs, read_stages
 ROOT = Path(__file__).resolve().parents[3]
 Json = dict[str, Any]
 
+# The judge does not hold the GPU in these phases. In `check_mode` the sanitizer runs on the CPU.
+WITHOUT_GPU = {"compile", "check_mode", "compile_reference", "baselines", "inputs", "wait_for_gpu", "nvcc"}
+
 
 def grade(build: Path, lab: str, stage: str, report: Path) -> Json:
     """Grade a stage's solution and return the phases. Raises UserError with the judge's words if it did not pass."""
@@ -41,18 +44,23 @@ def stages_of(lab: str, numbers: list[int]) -> Iterator[str]:
     return (stage for number, stage in enumerate(read_stages(ROOT, lab), 1) if not numbers or number in numbers)
 
 
+def gpu_held_s(row: Json) -> float:
+    return sum(seconds for name, seconds in row["phases"].items() if name not in WITHOUT_GPU)
+
+
 def lines(rows: list[Json]) -> Iterator[str]:
     """Yield the table: seconds by stage and phase, then the median and the slowest."""
     names = list(dict.fromkeys(name for row in rows for name in row["phases"]))
-    yield f"{'stage':<44}{'all':>7}" + "".join(f"{name[:15]:>16}" for name in names)
+    yield f"{'stage':<44}{'all':>7}{'GPU held':>10}" + "".join(f"{name[:15]:>16}" for name in names)
     totals = [sum(row["phases"].values()) for row in rows]
     for row, total in sorted(zip(rows, totals, strict=True), key=lambda pair: -pair[1]):
         parts = "".join(f"{row['phases'].get(name, 0):>16.2f}" for name in names)
-        yield f"{row['lab'] + '/' + row['stage']:<44}{total:>7.2f}{parts}"
-    yield (
-        f"{len(rows)} stages on {rows[0]['gpu'] or 'the CPU backend'}: median {statistics.median(totals):.2f} s, "
-        f"slowest {max(totals):.2f} s, all {sum(totals):.0f} s"
-    )
+        yield f"{row['lab'] + '/' + row['stage']:<44}{total:>7.2f}{gpu_held_s(row):>10.2f}{parts}"
+    for what, seconds in (("in all", totals), ("GPU held", [gpu_held_s(row) for row in rows])):
+        yield (
+            f"{len(rows)} stages on {rows[0]['gpu'] or 'the CPU backend'}, {what}: "
+            f"median {statistics.median(seconds):.2f} s, slowest {max(seconds):.2f} s, sum {sum(seconds):.0f} s"
+        )
 
 
 def write(rows: list[Json], file: Path | None) -> None:

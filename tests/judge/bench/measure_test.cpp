@@ -245,7 +245,7 @@ TEST_F(TimedOutputs, ShortCallsNeedMoreRoundsInPairedBenchmarks) {
     const auto ready = judge_.make_ready(lab, lab.stages.front(), right_, Task{.fast = true});
     ASSERT_TRUE(ready.run);
     const Effort effort{{4, 10}, {12, 16}, 3, 0.01, 0.1, 0.2, 0.1};
-    const timing::Pool pool = timing::make_pool(*ready.run, timing::make_inputs(*ready.run, lab.dataset("warp")));
+    const timing::Pool pool = timing::make_pool(*ready.run, timing::make_inputs(*ready.run, lab.dataset("warp")).pool);
     const auto min_rounds = [&](StageRun* reference, double call_s) {
         timing::PairedBenchmark paired(*ready.run, reference, pool, 1, 7, effort);
         paired.taken.slowest_s = call_s;

@@ -43,7 +43,7 @@ nlohmann::json record(Judge& judge, const Lab& lab, const Stage& stage, const fs
     if (!student.run || !reference.run) throw std::runtime_error(file.string() + " does not compile");
     if (only_compile) return nullptr;
     const Dataset& dataset = first_scored(lab, stage);
-    const timing::Pool pool = timing::make_pool(*student.run, timing::make_inputs(*student.run, dataset));
+    const timing::Pool pool = timing::make_pool(*student.run, timing::make_inputs(*student.run, dataset).pool);
     const int requested_calls =
         std::max(1, static_cast<int>(lab.benchmark.iterations / student.run->oracle.cost(pool.shape(lab)).iterations));
     const double slot_bytes =

@@ -13,10 +13,15 @@ ROWS = [
 
 def test_the_slowest_stage_comes_first_and_the_sum_last():
     table = list(lines(ROWS))
-    assert table[0].split() == ["stage", "all", "compile", "check", "samples"]
-    assert [line.split()[:2] for line in table[1:4]] == [["a/02_y", "5.50"], ["a/01_x", "3.00"], ["b/01_z", "0.50"]]
-    assert table[1].split()[2:] == ["1.50", "0.00", "4.00"]
-    assert table[4] == "3 stages on H: median 3.00 s, slowest 5.50 s, all 9 s"
+    assert table[0].split() == ["stage", "all", "GPU", "held", "compile", "check", "samples"]
+    assert [line.split()[:3] for line in table[1:4]] == [
+        ["a/02_y", "5.50", "4.00"],
+        ["a/01_x", "3.00", "2.00"],
+        ["b/01_z", "0.50", "0.00"],
+    ]
+    assert table[1].split()[3:] == ["1.50", "0.00", "4.00"]
+    assert table[4] == "3 stages on H, in all: median 3.00 s, slowest 5.50 s, sum 9 s"
+    assert table[5] == "3 stages on H, GPU held: median 2.00 s, slowest 4.00 s, sum 6 s"
 
 
 def test_stages_are_chosen_by_number():
