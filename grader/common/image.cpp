@@ -165,8 +165,7 @@ std::string explain_format(std::string_view bytes) {
         if (bytes.starts_with(begin))
             return fmt::format("this is {}, which is not supported here. Convert it to PNG.", name);
     return "this is not a picture in a supported format. Use a PNG, a JPEG, or a binary PGM or PPM. Its content "
-           "counts, not its "
-           "name.";
+           "counts, not its name.";
 }
 
 [[noreturn]] void fail_broken(const fs::path& file, std::size_t bytes) {

@@ -36,7 +36,7 @@ void Subject::wait() {
 
 void Subject::open() {
     if (failure || open_) return;
-    failure = run_.greet().failure;
+    failure = run_.wait_for_device().failure;
     if (!failure && !buffers_) allocate();
     if (!failure) failure = open_buffers(run_, shape_, *buffers_);
     open_ = true;

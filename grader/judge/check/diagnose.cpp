@@ -15,7 +15,7 @@ namespace {
 /// Return "all of them", "all from 999936 on", …
 std::string which_elements(const Pattern& p) {
     if (p.wrong == p.count) return p.count == 1 ? "it is the only one" : "all of them";
-    if (p.wrong == 1) return "that one only";
+    if (p.wrong == 1) return "only that one";
     if (p.contiguous && p.last + 1 == p.count)
         return fmt::format("all from index {} to the end", format_count(p.first));
     if (p.contiguous && p.first == 0) return fmt::format("the first {}", format_count(p.wrong));
@@ -43,8 +43,8 @@ std::string hint_for(const Pattern& p) {
     if (p.has_rounded())
         return fmt::format(
             "All values are nearly right, to {:.0f} digits, as if an intermediate value were a float, which "
-            "holds 7. Is "
-            "a variable, a constant or a function for float (0.5f, fabsf) used where the contract has double?",
+            "holds 7. Is a variable, a constant or a function for float (0.5f, fabsf) used where the contract has "
+            "double?",
             std::floor(-std::log10(p.largest_error)));
     if (p.contiguous && p.first > 0 && p.last + 1 == p.count && p.unwritten == p.wrong && p.count > few_elements)
         return "The grid seems too small for the data: does it cover n, or does each thread continue in a loop with a "
@@ -52,8 +52,8 @@ std::string hint_for(const Pattern& p) {
     if (p.unwritten == p.count) return "Is the kernel launched at all, and does it write to this output?";
     if (p.step) return fmt::format("One in {} is wrong: look at what depends on the index modulo {}.", p.step, p.step);
     if (p.shift)
-        return fmt::format("Each value is that of its neighbour: is the index off by {}?",
-                           p.shift > 0 ? "one too many" : "one");
+        return fmt::format("Each value belongs to a neighbouring element: is the index too {} by one?",
+                           p.shift > 0 ? "large" : "small");
     const bool is_multiple =
         p.ratio >= 2 && p.ratio == std::round(p.ratio);  // or by accident, for example if sums wrap
     if (p.ratio != 0 && std::abs(p.ratio - 1) > 0.01 && (p.wrong > 1 || is_multiple))

@@ -31,7 +31,7 @@ void StageRun::change_to_fibers() {
     policy.readable = {changed.parent_path()};
 }
 
-Session::Reply StageRun::greet() {
+Session::Reply StageRun::wait_for_device() {
     constexpr double limit_s = 30;
     const auto ask = [&] { return runner_session().ask(make_request(protocol::Ask::hello), {}, limit_s); };
     const Session::Reply reply = ask();

@@ -99,7 +99,7 @@ Check run_under(Setting& setting, const std::vector<std::string>& tool, const Da
     }
     StageRun& plain = *ready.run;
     plain.policy.limits.output_bytes = 4 << 20;
-    plain.policy.limits.flood_bytes = 0;
+    plain.policy.limits.max_printed_bytes = 0;
     plain.policy.limits.memory_bytes = 64ull << 30;
     StageRun run{plain.lab,    plain.stage,     plain.oracle, plain.backend, plain.runner,
                  plain.policy, *setting.memory, plain.host,   tool};
@@ -305,7 +305,7 @@ int show_device(const Options& options) {
     fmt::print("  measured: copies {}, reads {}, reads from L2 {}\n\nBandwidth bounds, if each byte moves once:\n",
                format_bandwidth(bandwidth.copy_bytes_per_s), format_bandwidth(bandwidth.read_bytes_per_s),
                format_bandwidth(bandwidth.l2_bytes_per_s));
-    const std::vector<std::string> names = labs_asked_for(options);
+    const std::vector<std::string> names = requested_labs(options);
     for (const std::string& name : names) print_bounds(judge, judge.lab(name));
     for (const std::string& name : names) {
         fmt::print(

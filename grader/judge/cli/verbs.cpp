@@ -142,7 +142,7 @@ std::vector<const Stage*> stages_to_grade(const Lab& lab, const Options& options
 
 }  // namespace
 
-std::vector<std::string> labs_asked_for(const Options& options) {
+std::vector<std::string> requested_labs(const Options& options) {
     return options.lab.empty() ? find_labs(options.folders.root) : std::vector{options.lab};
 }
 
@@ -224,7 +224,7 @@ int grade(const Options& options) {
     check_speed(options.speed);
     Judge judge(options.folders, choose_backend(options.backend));
     const Task task = grading_task(options);
-    const std::vector<std::string> names = labs_asked_for(options);
+    const std::vector<std::string> names = requested_labs(options);
     std::vector<Report> reports;
     int status = 0;
     const fs::path folder = options.report_dir.empty() ? options.folders.build / "report" : options.report_dir;

@@ -74,7 +74,7 @@ class Session {
         std::uint64_t launches;
         std::uint32_t blocks;
     };
-    /// Return how far the running grid is, as the CPU backend reports it.
+    /// Return the progress of the running grid, as the CPU backend reports it.
     GridProgress grid_progress() const;
     Reply died(double limit_s, const std::optional<Circumstances>& circumstances);
     std::string source_line(std::uint64_t program_counter) const;
