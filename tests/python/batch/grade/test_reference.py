@@ -16,7 +16,7 @@ import pytest
 from grader.python.batch import autograde
 from grader.python.batch.grade import unfinished
 from grader.python.batch.grade.judge import Running, run_judge
-from grader.python.batch.grade.reference import blame
+from grader.python.batch.grade.reference import attribute_failure
 from grader.python.batch.store.rows import Graded
 from grader.python.batch.store.settings import Settings
 from grader.python.common.console import UserError
@@ -92,7 +92,7 @@ def test_a_machine_that_fails_before_the_second_try_costs_no_points(course: Cour
 
 
 def test_the_feedback_of_an_accused_submission_begins_with_the_failure() -> None:
-    blamed = blame(Graded("al1", "judge_error", judge_failure="It crashed.", report="{}"))
+    blamed = attribute_failure(Graded("al1", "judge_error", judge_failure="It crashed.", report="{}"))
     assert (blamed.status, blamed.report) == ("judge_crashed", "") and blamed.detail.startswith("It crashed. ")
 
 
