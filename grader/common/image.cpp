@@ -86,7 +86,7 @@ bool has_whole_chunks(std::string_view bytes) {
 }
 
 /// Return Huffman tables with one code each. A damaged file can refer to tables that it does not define, and stb_image
-/// would then read uninitialized memory.
+/// would then read uninitialised memory.
 std::string default_huffman_tables() {
     constexpr int kinds = 2, places = 4;
     constexpr std::size_t table_bytes = 18, header_bytes = 4;

@@ -15,7 +15,7 @@ enum class Fault : std::uint32_t {
     segmentation = 1,  // `address` is set, as for null_pointer and misaligned
     stack_overflow = 2,
     deadlock = 3,         // threads of a block wait at a barrier that others never reach
-    illegal_address = 4,  // a copy or launch got a pointer of the wrong side
+    illegal_address = 4,  // a copy or launch got a pointer to memory on the wrong side
     arithmetic = 5,       // integer division by zero …
     aborted = 6,          // by abort(), assert() or the C library
     exited = 7,           // exit() called by the student's code

@@ -102,7 +102,7 @@ void note_doubt(StageRun& run, const Buffers& buffers, const Trial& trial, const
 /// Write the contents, make one call and compare its results. If the program ends, the session is over.
 CallResult make_call(StageRun& run, Buffers& buffers, const Trial& trial) {
     write_contents(run.lab, buffers, trial);
-    run.device.synchronize();
+    run.device.synchronise();
     protocol::Request request = make_request(protocol::Ask::run, trial.problem.sizes, trial.problem.reals);
     request.calls = 1;
     request.host_variant = trial.host_variant;

@@ -24,6 +24,8 @@ std::string which_elements(const Pattern& p) {
     return fmt::format("scattered between {} and {}", format_count(p.first), format_count(p.last));
 }
 
+std::string unset_factor(const Pattern& p) { return p.unset_terms == 1 ? "" : format_count(p.unset_terms) + " times "; }
+
 std::string hint_for(const Pattern& p) {
     if (p.counts_bytes())
         return fmt::format(
@@ -32,9 +34,9 @@ std::string hint_for(const Pattern& p) {
             p.element_bytes, p.element_bytes);
     if (p.unset == p.wrong)
         return fmt::format(
-            "Wrong by {} 0xFEFEFEFE, which is what a local variable holds here until it is set (on a GPU, anything). "
+            "Wrong by {}0xFEFEFEFE, which is what a local variable holds here until it is set (on a GPU, anything). "
             "Is a sum, or an array of counters, added to before it is set to 0?",
-            p.unset_terms == 1 ? "once" : format_count(p.unset_terms) + " times");
+            unset_factor(p));
     if (const std::size_t block = p.partial_block())
         return fmt::format(
             "{} = {} x {}: only the last, partial group of {} is wrong. Is the number of blocks (or vectors) rounded "
@@ -126,9 +128,8 @@ Failure from_pattern(const Lab& lab, const Difference& difference, const Array& 
         message += fmt::format(" Wrong: {} of {} elements, {}.", format_count(p.wrong), format_count(p.count),
                                which_elements(p));
     if (p.unset == p.wrong)
-        message += fmt::format(" {} {} 0xFEFEFEFE, which a local variable holds on the CPU backend until it is set.",
-                               p.wrong == 1 ? "It contains" : "Each of them contains",
-                               p.unset_terms == 1 ? "once" : format_count(p.unset_terms) + " times");
+        message += fmt::format(" {} {}0xFEFEFEFE, which a local variable holds on the CPU backend until it is set.",
+                               p.wrong == 1 ? "It contains" : "Each of them contains", unset_factor(p));
     const char* cause = p.unset == p.wrong ? cause::uninitialised
                         : p.counts_bytes() ? cause::bytes_not_elements
                         : unwritten        ? cause::never_written

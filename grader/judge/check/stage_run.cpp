@@ -100,8 +100,8 @@ Prepared prepare(StageRun& run, const Problem& shape, bool host_variant) {
     if (requested > allowed)
         return {0, false,
                 Failure{cause::out_of_memory,
-                        fmt::format("{}_scratch_bytes asks for {}; at most {} are given for these sizes.", run.lab.name,
-                                    format_bytes(static_cast<double>(requested)),
+                        fmt::format("{}_scratch_bytes asks for {}; at most {} are available for these sizes.",
+                                    run.lab.name, format_bytes(static_cast<double>(requested)),
                                     format_bytes(static_cast<double>(allowed))),
                         "Is the size in bytes, and computed without overflow?"},
                 false};

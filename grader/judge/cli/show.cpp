@@ -86,7 +86,7 @@ class Caller {
     ShownCall ask(const Problem& problem, const std::vector<Array>& before) {
         buffers_->poison_all();
         for (std::size_t i = 0; i < before.size(); ++i) buffers_->write(i, 0, before[i]);
-        run_.device.synchronize();
+        run_.device.synchronise();
         protocol::Request request = make_request(protocol::Ask::run, problem.sizes, problem.reals);
         request.calls = 1;
         request.timed = 1;

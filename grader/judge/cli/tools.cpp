@@ -181,7 +181,7 @@ void print_limits(const DeviceLimits& l) {
                l.multiprocessors, format_count(static_cast<std::uint64_t>(l.threads_per_multiprocessor)),
                l.blocks_per_multiprocessor, format_count(static_cast<std::uint64_t>(l.registers_per_multiprocessor)),
                format_bytes(l.shared_per_multiprocessor));
-    fmt::print("  a block: {} threads, {} of shared memory ({} if asked for); a warp: {}\n", l.threads_per_block,
+    fmt::print("  a block: {} threads, {} of shared memory ({} if requested); a warp: {}\n", l.threads_per_block,
                format_bytes(l.shared_per_block), format_bytes(l.shared_opt_in), l.warp);
     fmt::print("  memory {}, L2 {}, clock {} MHz\n", format_bytes(static_cast<double>(l.memory_bytes)),
                format_bytes(static_cast<double>(l.l2_bytes)), l.clock_khz / 1000);

@@ -98,8 +98,8 @@ std::vector<const Stage*> stages_for(const Lab& lab, const Options& options, con
         const auto started = started_stages(lab, folders);
         if (!started.empty()) return started;
         fmt::print(
-            "No stage of {0} is started yet. Edit {1}, then type  make check LAB={0}  again.\nThis is what the "
-            "starter of the first stage gives:\n\n",
+            "No stage of {0} is started yet. Edit {1}, then type  make check LAB={0}  again.\nThis is the "
+            "result for the starter of the first stage:\n\n",
             lab.name, (folders.work / lab.name / (lab.stages.front().id + ".cu")).string());
         return {&lab.stages.front()};
     }

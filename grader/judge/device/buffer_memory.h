@@ -22,7 +22,7 @@ class Region {
     virtual void read(std::size_t offset, void* to, std::size_t bytes) const = 0;
     /// A repeated 32-bit pattern; offset and bytes are multiples of 4.
     virtual void fill(std::size_t offset, std::size_t bytes, std::uint32_t pattern) = 0;
-    /// Both regions come from the same BufferMemory. Asynchronous on a GPU until BufferMemory::synchronize.
+    /// Both regions come from the same BufferMemory. Asynchronous on a GPU until BufferMemory::synchronise.
     virtual void copy_from(const Region& source, std::size_t source_offset, std::size_t offset, std::size_t bytes) = 0;
 
     /// Set the fields that the runner needs to map the memory: transport and mapped_bytes.
@@ -41,7 +41,7 @@ class BufferMemory {
     virtual ~BufferMemory() = default;
     /// Throw OutOfMemory.
     virtual std::unique_ptr<Region> allocate(std::size_t bytes) = 0;
-    virtual void synchronize() {}
+    virtual void synchronise() {}
     virtual std::size_t free_bytes() const = 0;
 };
 

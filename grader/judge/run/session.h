@@ -39,7 +39,7 @@ class Session {
     Session& operator=(const Session&) = delete;
 
     /// Send a request and wait for its answer. Unless a well-formed answer with ok set arrives, the reply contains a
-    /// Failure, and the runner is dead, except if the answer reported a CUDA error.
+    /// Failure, and the runner has ended, except if the answer reported a CUDA error.
     struct Reply {
         protocol::Answer answer{};
         std::optional<Failure> failure;

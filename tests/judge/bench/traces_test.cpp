@@ -1,5 +1,6 @@
-// Records the samples of timed programs on a GPU (traces.json), and grades again and again with the recorded rounds in
-// random order, to compare the rule that ends when the points are known with the points of all samples.
+// Records the samples of timed programs on a GPU (traces.json), and grades repeatedly with the recorded rounds in
+// random order, to compare the points under the stopping rule (end when the points are known) with those of all
+// samples.
 #include <gtest/gtest.h>
 
 #include <algorithm>
