@@ -51,7 +51,7 @@ __global__ void add_one_kernel(int* values) { values[threadIdx.x] += 1; }
 
 static warplab::StatusPage page;
 
-/// The sanitizer needs it; a program must not be able to tell whether it is there.
+/// The sanitizer needs new addresses, and a program must not be able to detect the sanitizer.
 void test_addresses_are_not_reused() {
     void *first, *second;
     WORKS(cudaMalloc(&first, 123456));

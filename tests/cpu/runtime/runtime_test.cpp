@@ -220,7 +220,7 @@ TEST_F(CpuRuntime, NamesWaitingThreadsWithTheirPlaces) {
     EXPECT_EQ(third, first + 3);
 }
 
-TEST_F(CpuRuntime, LetsBlocksContinueThatOnlyCount) {
+TEST_F(CpuRuntime, BlocksThatOnlyCountContinue) {
     const Reported reported = run_fault("", native("faults"), "mail");
     EXPECT_EQ(reported.ended.status, 0) << reported.page.detail;
 }
@@ -246,7 +246,7 @@ TEST_F(CpuRuntime, LetsACorrectProgramEnd) {
     EXPECT_EQ(reported.page.fault, 0u);
 }
 
-// The same on aarch64, whose thread-local storage lies on the other side of the thread pointer
+// The same on aarch64, whose thread-local storage is on the other side of the thread pointer
 
 class CpuRuntimeOnArm : public testing::Test {
   protected:
