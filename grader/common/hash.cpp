@@ -70,7 +70,7 @@ std::string read_secret(const fs::path& file) {
 
 std::string random_secret() {
     std::array<unsigned char, 32> bytes;
-    if (RAND_bytes(bytes.data(), bytes.size()) != 1) throw std::runtime_error("the system gives no random bytes");
+    if (RAND_bytes(bytes.data(), bytes.size()) != 1) throw std::runtime_error("the system provides no random bytes");
     return to_hex(bytes.data(), bytes.size());
 }
 

@@ -86,7 +86,7 @@ bool has_whole_chunks(std::string_view bytes) {
 }
 
 /// Return Huffman tables with one code each. A damaged file can refer to tables that it does not define, and stb_image
-/// would then read uninitialized memory.
+/// would then read uninitialised memory.
 std::string default_huffman_tables() {
     constexpr int kinds = 2, places = 4;
     constexpr std::size_t table_bytes = 18, header_bytes = 4;
@@ -165,8 +165,7 @@ std::string explain_format(std::string_view bytes) {
         if (bytes.starts_with(begin))
             return fmt::format("this is {}, which is not supported here. Convert it to PNG.", name);
     return "this is not a picture in a supported format. Use a PNG, a JPEG, or a binary PGM or PPM. Its content "
-           "counts, not its "
-           "name.";
+           "counts, not its name.";
 }
 
 [[noreturn]] void fail_broken(const fs::path& file, std::size_t bytes) {

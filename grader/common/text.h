@@ -36,7 +36,7 @@ TextStyle text_style(int descriptor);
 enum class Colour { bold = 1, red = 31, green = 32, yellow = 33 };
 std::string paint(const std::string& text, Colour colour, const TextStyle& style);
 
-/// Return whether the character may be in a name of C++.
+/// Return whether the character may be part of a C++ identifier.
 bool is_word_character(char c);
 
 /// Return the text if it has at most `max_bytes` bytes; otherwise, its first bytes, without a partial UTF-8 character,

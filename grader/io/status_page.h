@@ -15,7 +15,7 @@ enum class Fault : std::uint32_t {
     segmentation = 1,  // `address` is set, as for null_pointer and misaligned
     stack_overflow = 2,
     deadlock = 3,         // threads of a block wait at a barrier that others never reach
-    illegal_address = 4,  // a copy or launch got a pointer of the wrong side
+    illegal_address = 4,  // a copy or launch got a pointer to memory on the wrong side
     arithmetic = 5,       // integer division by zero …
     aborted = 6,          // by abort(), assert() or the C library
     exited = 7,           // exit() called by the student's code
@@ -120,7 +120,7 @@ struct RawFinding {
     std::int32_t other_line;    // the same for `before`
     char object[48];            // the name of a variable or a CUDA function
     char kernel[64];
-    char detail[112];  // more words
+    char detail[112];  // further text
 };
 static_assert(std::has_unique_object_representations_v<RawFinding>);
 inline constexpr std::uint32_t max_findings = 48, max_guards = 64;
@@ -216,7 +216,7 @@ struct StatusPage {
     std::uint32_t in_kernel;        // a kernel runs, or the fault was inside one
     std::uint64_t address;          // the address that faulted
     std::uint64_t program_counter;  // relative to the executable's load address
-    char detail[512];               // more words, zero-terminated: "96 of 256 threads wait at line 31, 160 returned"
+    char detail[512];               // further text, zero-terminated: "96 of 256 threads wait at line 31, 160 returned"
     std::uint32_t early_exits;      // blocks in which threads returned before a barrier at which others waited
     std::uint32_t finding_count;
     RawFinding findings[max_findings];

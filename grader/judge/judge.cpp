@@ -167,7 +167,7 @@ std::unique_ptr<StageRun> Judge::make_run(const CompileRequest& request, const C
     policy.gpu = on_gpu;
     if (on_gpu) policy.gpu_node = CudaDevice::get().node();  // other programs may be timed on the other GPUs
     policy.limits.memory_bytes = on_gpu ? 8ull << 30 : memory_without_gpu();
-    policy.limits.flood_bytes = 32 << 20;
+    policy.limits.max_printed_bytes = 32 << 20;
     policy.limits.processes = 64;
     policy.budget = request.budget;
     const std::lock_guard lock(make_run_mutex_);  // the sanitizer runs in parallel with the checks

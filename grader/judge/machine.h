@@ -10,8 +10,8 @@ Machine describe_machine();
 /// Return the reason why nothing can be timed on a GPU here; empty if it is possible.
 std::string why_no_gpu();
 
-/// Return the backend named by `asked` ("cuda", "cpu"); if it is empty, the best available one: cuda if there are a GPU
-/// and nvcc. Throws UsageError with the reason if the named backend is not available.
+/// Return the backend named by `requested` ("cuda", "cpu"); if it is empty, the best available one: cuda if there is a
+/// GPU and nvcc is installed. Throws UsageError with the reason if the named backend is not available.
 Backend choose_backend(const std::string& requested);
 
 }  // namespace warplab

@@ -44,15 +44,15 @@ bool is_explained_by(const Failure& failure, const Finding& finding) {
     const bool at_wrong_time =
         is_one_of(finding.cause, {cause::race, cause::atomic_race, cause::unfinished_work, cause::lane_mask,
                                   cause::divergent_barrier, cause::return_before_barrier});
-    const bool is_nothing = is_one_of(failure.cause, {"nothing_added", "nothing_counted"});
+    const bool adds_nothing = is_one_of(failure.cause, {"nothing_added", "nothing_counted"});
     const bool loses_all = is_one_of(finding.cause, {cause::out_of_bounds, cause::use_after_free, cause::copy_size});
     const bool is_unloaded = is_one_of(failure.cause, {"halo_missing", "corner_missing", "tile_incomplete"});
-    return (is_described(failure) && (at_wrong_place || at_wrong_time)) || (is_nothing && loses_all) ||
+    return (is_described(failure) && (at_wrong_place || at_wrong_time)) || (adds_nothing && loses_all) ||
            (is_unloaded && finding.cause == cause::out_of_bounds);
 }
 
 /// Return the failure of a file that nvcc compiles but the CPU backend cannot run, so that a GPU decides its points.
-Failure left_to_gpu(const Failure& failure) {
+Failure decided_on_gpu(const Failure& failure) {
     return {cause::refused_feature,
             fmt::format("This file cannot run on the CPU backend; nvcc compiles it. {}", failure.message),
             "Grading on a GPU (BACKEND=cuda) decides. You can also solve the stage without this feature.",
@@ -64,7 +64,7 @@ Compilation settle_compilation(const Evidence& evidence) {
     compilation.nvcc = evidence.nvcc;
     const bool compiles = evidence.nvcc.answer == NvccAnswer::Answer::compiles;
     if (evidence.refused && compiles && compilation.failure->cause != cause::refused_feature)
-        compilation.failure = left_to_gpu(*compilation.failure);
+        compilation.failure = decided_on_gpu(*compilation.failure);
     return compilation;
 }
 

@@ -230,8 +230,9 @@ class StageJudge {
         return checks;
     }
 
-    /// If all datasets passed, check the largest one again, as on a GPU with many multiprocessors, where the blocks are
-    /// too large if grid and block are swapped; and with one, where each thread has several elements.
+    /// If all datasets passed, check the largest one again: as on a GPU with many multiprocessors, where the blocks are
+    /// too large if grid and block are swapped, and as on one with a single multiprocessor, where each thread has
+    /// several elements.
     void check_on_other_gpus(StageRun& run) {
         constexpr unsigned of_h100 = 132;
         if (may_be_swapped_)

@@ -324,11 +324,11 @@ void require_limited_datasets(const JsonNode& stages, const Lab& lab) {
     for (std::size_t i = 0; i < lab.stages.size(); ++i) {
         const Stage& stage = lab.stages[i];
         for (std::size_t k = 0; k < stage.counters.size(); ++k) {
-            const auto is_it = [&](const Dataset& dataset) {
+            const auto is_limited = [&](const Dataset& dataset) {
                 return dataset.name == stage.counters[k].dataset && dataset.uses.check && !dataset.uses.cuda_only &&
                        dataset.applies_to(stage);
             };
-            if (std::ranges::none_of(lab.datasets, is_it))
+            if (std::ranges::none_of(lab.datasets, is_limited))
                 stages.items()[i]
                     .at("counters")
                     .items()[k]

@@ -20,7 +20,7 @@ void require_schema_of_report(const JsonNode& document) {
             fmt::format("the report has schema {}, this program reads schema 1; use a newer one", schema.integer()));
 }
 
-std::runtime_error no_report(const JsonError& error) {
+std::runtime_error invalid_report(const JsonError& error) {
     return std::runtime_error(fmt::format("this is not a valid report: at {}: {}",
                                           error.place.empty() ? "the top" : error.place, error.what()));
 }
@@ -118,7 +118,7 @@ Report report_from_json(const Json& json) {
         from_json(document, report);
         return report;
     } catch (const JsonError& error) {
-        throw no_report(error);
+        throw invalid_report(error);
     }
 }
 
@@ -128,7 +128,7 @@ Report parse_report(std::string_view text) {
     try {
         return report_from_json(parse_json(text));
     } catch (const JsonError& error) {
-        throw no_report(error);
+        throw invalid_report(error);
     }
 }
 

@@ -15,7 +15,7 @@ void start(StatusPage* page);
 /// Turn the sanitizer on or off (CPU backend), before any code of the submission runs.
 void use_sanitizer(bool on);
 
-/// Record a trace if one is ordered (CPU backend), before any code of the submission runs.
+/// Record a trace if one is requested (CPU backend), before any code of the submission runs.
 void begin_trace(const trace::Order& order);
 
 inline constexpr int channel_closed = 91;  // the exit status if the judge cannot be reached

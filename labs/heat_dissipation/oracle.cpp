@@ -801,8 +801,7 @@ class Suspicions {
         if (fits_state(done_ - 1))
             suspect({"buffers_not_swapped", should + " The returned field is that of the previous iteration.",
                      "The field that was written last is the answer. If the fields are exchanged after each iteration, "
-                     "it is called "
-                     "current then."},
+                     "it is called current then."},
                     take_actual({field}));
         for (std::size_t later = 1; later <= max_later && ends_early(); ++later) {
             if (!fits_state(done_ + later)) continue;
@@ -1306,10 +1305,9 @@ class Suspicions {
         const bool has_sign = std::abs(warmest - found) <= change_bound();
         return count + (has_sign ? "Is it the absolute value, fabs(new - old)? And is" : "Is") +
                " every cell compared, with fmax and not fmin in any line? A tree that halves the number of threads "
-               "loses some of them unless it is a power "
-               "of two. If the value differs from run to run, threads race: between two steps of a tree, all of them "
-               "must wait "
-               "at a __syncthreads(), and several blocks or warps may write to a variable only with atomicMax.";
+               "loses some of them unless it is a power of two. If the value differs from run to run, threads race: "
+               "between two steps of a tree, all of them must wait at a __syncthreads(), and several blocks or warps "
+               "may write to a variable only with atomicMax.";
     }
 
     /// Return the largest change of the cells that lie in the first rows * columns elements of a padded field.

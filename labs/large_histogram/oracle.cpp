@@ -773,8 +773,7 @@ class Explanation {
                 "{} bins hold more than their counts, and {} others less: values are counted several times. In {}.",
                 surplus, wrong_.size() - surplus, say_counted(first)),
             "Exactly one thread of one block counts each value: for which bins is owns(bin) true in each of the "
-            "blocks, "
-            "and which values does each thread read?"};
+            "blocks, and which values does each thread read?"};
     }
 
     Guess try_lost() {

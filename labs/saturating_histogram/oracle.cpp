@@ -433,8 +433,7 @@ class Explanation : Output<std::uint8_t> {
         return match(
             {{{"all_full", sentence("Every bin is 255, including {}.", occurs(first)),
                "Do counters of 32 bits begin with 0, in every call? scratch and shared memory hold garbage. Is it "
-               "min(…, 255), "
-               "and not max? Or does the code stop counting for all bins when some are full?"},
+               "min(…, 255), and not max? Or does the code stop counting for all bins when some are full?"},
               [](std::size_t) { return static_cast<std::uint8_t>(bin_full); }},
              {{one_only ? "full_bin_wrong" : "wraps_around",
                sentence("{}: bin {} occurs {} times and holds {}, which is {} modulo 256.",

@@ -296,8 +296,7 @@ class Explanation : Output<float> {
                "Are the weights on the device when the kernel runs? An array in __constant__ or __device__ memory "
                "holds zeros until cudaMemcpyToSymbol has filled it, in a function that is called "
                "smoothing_filter_prepare: a function with another name never runs. Or are they computed by a division "
-               "of ints? "
-               "1 / 35 is 0."},
+               "of ints? 1 / 35 is 0."},
               [](std::size_t) { return 0.f; }},
              {{"filter_ignored",
                "The output is that of the weights 1, 2 and 3 over their sum, whatever filter the call was given.",

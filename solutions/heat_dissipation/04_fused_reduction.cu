@@ -44,7 +44,7 @@ __device__ void keep_block_maximum(double value, double* maximum) {
                   static_cast<unsigned long long>(__double_as_longlong(value)));
 }
 
-// maximum begins as 0.
+// maximum is initially 0.
 __global__ void update_kernel(const double* current, double* next, const double* conductivity, std::size_t rows,
                               std::size_t columns, double* maximum) {
     const std::size_t j = std::size_t{blockIdx.x} * BLOCK_X + threadIdx.x;

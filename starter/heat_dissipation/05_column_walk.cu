@@ -59,7 +59,7 @@ __device__ double update_cells(const double* current, double* next, const double
     return largest;
 }
 
-// maximum begins as 0.
+// maximum is initially 0.
 __global__ void __launch_bounds__(BLOCK) iterate_kernel(const double* current, double* next, const double* conductivity,
                                                         int rows, int columns, double* maximum) {
     const int across = (columns + BLOCK - 1) / BLOCK;  // blocks next to each other

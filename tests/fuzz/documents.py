@@ -164,7 +164,7 @@ def read_lines(file: Path) -> None:
 
 
 def read_manifest(file: Path) -> None:
-    """Read a manifest as a lab's."""
+    """Read a lab's manifest."""
     place = file.with_name("labs") / "lab"
     place.mkdir(parents=True, exist_ok=True)
     (place / "lab.json").write_bytes(file.read_bytes())

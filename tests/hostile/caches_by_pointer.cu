@@ -1,4 +1,4 @@
-// Cheat: stores the answer for each address of the input, and gives it again.
+// Cheat: stores the answer for each address of the input, and returns it again.
 #include <map>
 
 #include "labs/dot_product/lab.h"

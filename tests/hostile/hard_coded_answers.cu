@@ -1,4 +1,4 @@
-// Cheat: recognizes the public datasets by their sizes, and gives stored answers.
+// Cheat: recognises the public datasets by their sizes, and returns stored answers.
 #include "labs/dot_product/lab.h"
 
 __global__ void answer(int* out, int known) { *out = known; }

@@ -1,4 +1,4 @@
-// Open: reads memory that nobody has written, after a copy from device to device.
+// Open: reads memory that was never written, after a copy from device to device.
 #include "labs/dot_product/lab.h"
 
 __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n, const volatile int* rubbish) {

@@ -1,4 +1,4 @@
-// Open: a thread has so many fences that the sanitizer stops counting them, and writes after it has published.
+// Open: a thread executes so many fences that the sanitizer stops counting them, and writes after it has published.
 #include "labs/dot_product/lab.h"
 
 __device__ unsigned came, published;

@@ -1,4 +1,4 @@
-// Open: a lock that has a fence only before the unlock. A later owner may read an old `total`, from its L1 cache or by
+// Open: a lock with a fence only before the unlock. A later owner may read an old `total`, from its L1 cache or by
 // a load that the compiler moved up.
 #include "labs/dot_product/lab.h"
 __device__ int locked;

@@ -1,4 +1,4 @@
-// Open: three blocks read a word, and the first of them announces this in a word that the writer ignores.
+// Open: three blocks read a word, and the first of them signals this through a word that the writer ignores.
 #include "labs/dot_product/lab.h"
 
 __device__ unsigned came, ignored, published;

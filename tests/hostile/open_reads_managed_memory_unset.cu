@@ -1,4 +1,4 @@
-// Open: reads managed memory that nobody has written.
+// Open: reads managed memory that was never written.
 #include "labs/dot_product/lab.h"
 
 __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n, const volatile int* never) {

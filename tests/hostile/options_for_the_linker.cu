@@ -1,4 +1,4 @@
-// Cheat: a section for link-time optimization contains options for the compiler that the linker starts.
+// Cheat: a section for link-time optimisation contains options for the compiler that the linker starts.
 #include "labs/dot_product/lab.h"
 
 __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n) {

@@ -1,4 +1,4 @@
-// Cheat: thread 32 reads what thread 0 wrote to shared memory, after no synchronization except waiting for another
+// Cheat: thread 32 reads what thread 0 wrote to shared memory, after no synchronisation except waiting for another
 // block, which meanwhile uses its own variable at the same address.
 #include "labs/dot_product/lab.h"
 __global__ void k(const int* a, const int* b, int* out, std::size_t n, unsigned* w) {

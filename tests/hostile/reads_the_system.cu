@@ -1,4 +1,4 @@
-// Cheat: opens the files of passwords, users, the kernel and disks.
+// Cheat: opens the system's files: passwords, users, a log, a disk and the kernel's memory and messages.
 #include <fcntl.h>
 #include <unistd.h>
 

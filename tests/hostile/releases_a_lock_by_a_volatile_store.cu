@@ -1,4 +1,4 @@
-// Honest: all threads update and have a fence; after a barrier, thread 0 releases the lock by a volatile store.
+// Honest: all threads update bins and execute a fence; after a barrier, thread 0 releases the lock by a volatile store.
 #include "labs/image_histogram/lab.h"
 __device__ int lock;
 __global__ void k(const unsigned char* p, unsigned* bins, size_t n) {

@@ -9,7 +9,7 @@
 
 #include "labs/dot_product/lab.h"
 
-static bool is_there(const char* path) {
+static bool exists(const char* path) {
     struct stat status {};
     struct statx more {};
     struct statfs system {};
@@ -27,7 +27,7 @@ __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::si
 void dot_product(const int* a, const int* b, int* out, std::size_t n, void*) {
     for (const char* path : {"@ROOT@/solutions/dot_product/01_serial_block_sum.cu", "@ROOT@/datasets/.secret",
                              "@ROOT@/grader/judge/judge.cpp", "@OUTSIDE@/another_student.cu", "/etc/shadow"})
-        std::puts(is_there(path) ? "REACHED" : "refused");
+        std::puts(exists(path) ? "REACHED" : "refused");
     CUDA_CHECK(cudaMemset(out, 0, sizeof(int)));
     if (n) dot_product_kernel<<<static_cast<unsigned>((n + 255) / 256), 256>>>(a, b, out, n);
 }

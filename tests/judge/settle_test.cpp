@@ -54,9 +54,9 @@ TEST(Settle, AFindingIsTheCauseIfTheOutputsHaveNone) {
         EXPECT_EQ(raced[led].failure->hint, "an atomic");
     }
     for (const std::size_t other : {3u, 4u}) EXPECT_EQ(raced[other].failure->hint, "of the outputs alone");
-    const auto strayed = stories(checks, {{.cause = "out_of_bounds", .line = 28, .message = "Kernel k writes."}});
-    for (const std::size_t led : {0u, 1u, 3u, 5u}) EXPECT_EQ(strayed[led].failure->cause, "out_of_bounds");
-    EXPECT_EQ(strayed[4].failure->cause, "tail_lost");
+    const auto out_of_bounds = stories(checks, {{.cause = "out_of_bounds", .line = 28, .message = "Kernel k writes."}});
+    for (const std::size_t led : {0u, 1u, 3u, 5u}) EXPECT_EQ(out_of_bounds[led].failure->cause, "out_of_bounds");
+    EXPECT_EQ(out_of_bounds[4].failure->cause, "tail_lost");
     EXPECT_EQ(stories(checks, {})[0].failure->hint, "of the outputs alone");
 }
 
@@ -209,7 +209,7 @@ TEST(Settle, AFailureDuringTimingBecomesASeparateCheck) {
     EXPECT_EQ(settled(evidence).checks.size(), 3u);
 }
 
-TEST(Settle, ARefusedFileThatNvccCompilesIsLeftToAGpu) {
+TEST(Settle, ARefusedFileThatNvccCompilesIsDecidedOnAGpu) {
     Evidence evidence;
     evidence.refused = true;
     evidence.compilation.verdict = Verdict::failed;

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.layout.tree import ROOT, committed_files
+from tests.layout.tree import ROOT, project_files
 
 
 @pytest.fixture(scope="session")
 def files() -> list[Path]:
-    found = committed_files()
+    found = project_files()
     if not found:
         pytest.skip("not a git checkout")
     return found

@@ -10,19 +10,19 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tests.layout.tree import BUILD, ROOT, committed_files
+from tests.layout.tree import BUILD, ROOT, project_files
 from tests.share import share_of
 
 FOR_CLANG = "grader/editor/"
 HEADERS = [
     file
-    for file in committed_files()
+    for file in project_files()
     if file.parts[0] in ("grader", "labs") and not str(file).startswith(FOR_CLANG)
     if file.suffix == ".h" or (file.parts[:3] == ("grader", "cpu", "include") and file.suffix in ("", ".cuh"))
 ]
 # The build compiles the files of a folder together, so a missing #include would go unnoticed.
 COMPILED_TOGETHER = ("grader/common", "grader/model", "grader/judge/", "grader/cpu/rewriter/")
-SOURCES = [file for file in committed_files() if file.suffix == ".cpp" and str(file).startswith(COMPILED_TOGETHER)]
+SOURCES = [file for file in project_files() if file.suffix == ".cpp" and str(file).startswith(COMPILED_TOGETHER)]
 
 
 @pytest.mark.skipif(not shutil.which("g++"), reason="no g++")

@@ -33,7 +33,7 @@ def uncommitted_labs() -> list[str]:
     return sorted(Path(name).parent.name for name in listed.split("\0") if name)
 
 
-def committed_files() -> list[Path]:
+def project_files() -> list[Path]:
     """Return the files that git tracks or does not ignore, relative to the root; outside a git checkout, none."""
     command = ["git", "-C", str(ROOT), "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     listed = subprocess.run(command, capture_output=True, check=False).stdout.decode()

@@ -18,7 +18,7 @@ namespace warplab::test {
 inline void expect_approved(const std::string& name, const std::string& text) {
     const auto file = root_folder() / "tests/model/expected" / name;
     if (std::getenv("WARPLAB_APPROVE")) write_file(file, text);
-    EXPECT_EQ(text, read_file(file)) << "not what is approved in " << file;
+    EXPECT_EQ(text, read_file(file)) << "differs from the approved text in " << file;
 }
 
 inline std::size_t widest_line(const std::string& text) {

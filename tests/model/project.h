@@ -45,7 +45,7 @@ struct Project {
         ],
         "benchmark": {"iterations": 1000, "iterations_per_call": 10},
         "stages": [
-            {"id": "01_plain", "title": "Plain", "idea": "A thread an element.",
+            {"id": "01_plain", "title": "Plain", "idea": "One thread per element.",
              "points": {"correctness": 6, "hygiene": 2, "speed": 2}, "beyond": false, "host_variant": true,
              "host_bytes_per_call": 64, "host_bytes_per_iteration": 8,
              "tunables": [{"macro": "BLOCK", "about": "threads", "values": [64, 128], "default": 128}]},

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.layout.tree import BUILD, ROOT, committed_files, copy_built
+from tests.layout.tree import BUILD, ROOT, copy_built, project_files
 from tests.setup.machine import Machine
 
 LAB = min((manifest.parent.name for manifest in ROOT.glob("labs/*/lab.json")), default="")
@@ -20,14 +20,14 @@ pytestmark = pytest.mark.skipif(not (BUILD / "warplab").exists(), reason="build/
 
 def copy_project(folder: Path) -> None:
     """Copy the project and keep the times of all files, so that nothing is built again."""
-    for file in committed_files():
+    for file in project_files():
         if file.parts[0] not in ("tests", "handouts"):
             (folder / file).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / file, folder / file)
 
 
 @pytest.fixture
-def everyone():
+def public_folder():
     """Make a folder that other users can read."""
     with tempfile.TemporaryDirectory() as name:
         Path(name).chmod(0o755)
@@ -35,9 +35,9 @@ def everyone():
 
 
 @pytest.fixture
-def real_machine(everyone):
+def real_machine(public_folder):
     """Make a machine with the system's own compilers and headers."""
-    machine = Machine(everyone / "machine")
+    machine = Machine(public_folder / "machine")
     for program in ("bwrap", "aarch64-linux-gnu-g++", "qemu-aarch64", "sinfo", "munge"):
         machine.without(program)
         if real := shutil.which(program):
@@ -45,9 +45,9 @@ def real_machine(everyone):
     return lambda *words, **more: machine.run(*words, WARPLAB_TEST_ROOT="", **more), machine
 
 
-def test_a_path_can_contain_spaces(everyone, real_machine):
+def test_a_path_can_contain_spaces(public_folder, real_machine):
     run, _ = real_machine
-    folder = everyone / "my own 'labs' (copy)"
+    folder = public_folder / "my own 'labs' (copy)"
     copy_project(folder)
     copy_built(folder / "build")
     output = run("make", "start", "check", f"LAB={LAB}", "STAGE=1", "BACKEND=cpu", cwd=folder)
@@ -61,11 +61,11 @@ def test_a_path_can_contain_spaces(everyone, real_machine):
 
 
 @pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("setpriv"), reason="needs root and setpriv")
-def test_a_read_only_checkout_can_be_used(everyone, real_machine):
+def test_a_read_only_checkout_can_be_used(public_folder, real_machine):
     run, _ = real_machine
-    folder = everyone / "checkout"
+    folder = public_folder / "checkout"
     copy_project(folder)
-    mine = everyone / "mine"
+    mine = public_folder / "mine"
     copy_built(mine / "build")
     for path in [mine, *mine.rglob("*")]:
         os.chown(path, 65534, 65534, follow_symlinks=False)
@@ -85,28 +85,28 @@ def judge(run, *words: str, work: Path, **more):
     return run(BUILD / "warplab", *words, "--work", work, "--build", BUILD, cwd=ROOT, **more)
 
 
-def test_without_python_and_network_a_check_works(everyone, real_machine):
+def test_without_python_and_network_a_check_works(public_folder, real_machine):
     run, machine = real_machine
     machine.without("python*")
     machine.program("apt-get", "exit 100")
-    output = judge(run, "check", LAB, "1", "--backend", "cpu", "--tree", "solutions", work=everyone / "work")
+    output = judge(run, "check", LAB, "1", "--backend", "cpu", "--tree", "solutions", work=public_folder / "work")
     assert output.status == 0, output.out
     assert output.has("passed")
 
 
-def test_without_nvcc_the_gpu_backend_says_so(everyone, real_machine):
+def test_without_nvcc_the_gpu_backend_says_so(public_folder, real_machine):
     run, machine = real_machine
     machine.without("nvcc")
-    output = judge(run, "check", LAB, "1", "--backend", "cuda", "--tree", "solutions", work=everyone / "work")
+    output = judge(run, "check", LAB, "1", "--backend", "cuda", "--tree", "solutions", work=public_folder / "work")
     assert output.status == 2
     assert "Traceback" not in output.out
     assert any(word in output.out for word in ("nvcc", "GPU")), output.out
 
 
-def test_without_a_compiler_the_judge_says_so(everyone, real_machine):
+def test_without_a_compiler_the_judge_says_so(public_folder, real_machine):
     run, machine = real_machine
     machine.without("g++*", "c++*", "x86_64-linux-gnu-g++*")
-    output = judge(run, "check", LAB, "1", "--backend", "cpu", "--tree", "solutions", work=everyone / "work")
+    output = judge(run, "check", LAB, "1", "--backend", "cpu", "--tree", "solutions", work=public_folder / "work")
     assert output.status == 2, output.out
     assert output.has("g++")
 
@@ -123,24 +123,24 @@ def test_without_a_compiler_the_judge_says_so(everyone, real_machine):
     ],
     ids=lambda value: "_".join(value) if isinstance(value, list) else "",
 )
-def test_wrong_arguments_give_one_message(everyone, real_machine, words, message):
+def test_wrong_arguments_give_one_message(public_folder, real_machine, words, message):
     run, _ = real_machine
-    output = judge(run, *words, work=everyone / "work")
+    output = judge(run, *words, work=public_folder / "work")
     assert output.status == 2, output.out
     assert output.has(message)
     assert len(output.out.splitlines()) < 12, output.out
 
 
 @pytest.mark.parametrize("words", [["--source", "nowhere.cu"], ["--tree", "nowhere"]], ids=lambda words: words[0])
-def test_a_missing_file_is_reported_with_its_name(everyone, real_machine, words):
+def test_a_missing_file_is_reported_with_its_name(public_folder, real_machine, words):
     run, _ = real_machine
-    output = judge(run, "check", LAB, "1", *words, work=everyone / "work")
+    output = judge(run, "check", LAB, "1", *words, work=public_folder / "work")
     assert output.status == 2
     assert output.has("There is no", "nowhere")
 
 
 @pytest.mark.parametrize(
-    ("verb", "takes", "takes_not"),
+    ("verb", "takes", "other_options"),
     [
         ("check", ["LAB [STAGE]", "LAB TEXT REQUIRED", "--dataset", "--backend"], ["--unscored", "--gpu", "--image"]),
         ("grade", ["[LAB]", "--unscored", "--upto", "--precise", "--gpu"], ["--image", "--report "]),
@@ -150,9 +150,9 @@ def test_a_missing_file_is_reported_with_its_name(everyone, real_machine, words)
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_each_verb_lists_its_own_options(everyone, real_machine, verb, takes, takes_not):
+def test_each_verb_lists_its_own_options(public_folder, real_machine, verb, takes, other_options):
     run, _ = real_machine
     output = run(BUILD / "warplab", verb, "--help", cwd=ROOT)
     assert output.status == 0
     assert output.has(*takes)
-    assert [word for word in takes_not if word in output.out] == []
+    assert [word for word in other_options if word in output.out] == []

@@ -15,9 +15,7 @@ namespace {
 
 constexpr std::string_view refusal =
     "__CUDA_ARCH__ is defined in device code only, and the CPU backend cannot distinguish host from device here; test "
-    "it "
-    "inside "
-    "a __global__ or __device__ function, around whole statements";
+    "it inside a __global__ or __device__ function, around whole statements";
 
 class Architecture {
   public:

@@ -33,7 +33,7 @@ std::string_view register_function(std::string_view text) {
     if (!squeezed.empty() && squeezed.back() == ';') squeezed.pop_back();
     const auto destination = squeezed.find("%0,%");
     if (destination == std::string::npos) return {};
-    const bool doubled = squeezed.compare(destination, 5, "%0,%%") == 0;  // nvcc takes either
+    const bool doubled = squeezed.compare(destination, 5, "%0,%%") == 0;  // nvcc accepts both
     const auto found = functions.find(squeezed.erase(destination, doubled ? 4 : 3));
     return found == functions.end() ? std::string_view() : found->second;
 }

@@ -32,9 +32,9 @@ class Callees {
   private:
     void find_names() {
         for (const Function& function : find_functions(context_)) {
-            if (function.words & q_global && !function.behind_macro)
+            if (function.words & q_global && !function.after_macro)
                 kernels_.insert(code_[function.name]);
-            else if (!function.behind_macro)
+            else if (!function.after_macro)
                 functions_.emplace(code_[function.name], code_.text(function.name, function.end));
         }
         for (int i = 0; i < code_.size(); ++i)
@@ -67,7 +67,7 @@ class Callees {
         const auto function = functions_.find(code_[i]);
         if (code_[i + 1] != "<<<" || function == functions_.end() || kernels_.count(code_[i])) return;
         add(i, std::string(code_[i]) +
-                   " is launched with <<<>>> but is no __global__ function; declare it '__global__ void " +
+                   " is launched with <<<>>> but is not a __global__ function; declare it '__global__ void " +
                    function->second + "'");
     }
 

@@ -204,8 +204,8 @@ bool Calls::call_never_waits(const Stream& stream, int i) {
 /// too, because they run without being named.
 bool Calls::function_never_waits(std::string_view name) {
     if (const auto known = known_.find(name); known != known_.end()) return known->second;
-    if (std::ranges::find(asked_, name) != asked_.end()) return asked_.back() == name;
-    asked_.push_back(name);
+    if (std::ranges::find(examined_, name) != examined_.end()) return examined_.back() == name;
+    examined_.push_back(name);
     const Stream& code = unit_.code;
     bool never = true;
     const auto check = [&](int begin, int end) {
@@ -216,7 +216,7 @@ bool Calls::function_never_waits(std::string_view name) {
     for (auto definition = begin; definition != end && never; ++definition)
         check(definition->second.parameters, code.match[definition->second.body]);
     if (const auto type = types_.find(name); type != types_.end()) check(type->second, code.match[type->second]);
-    asked_.pop_back();
+    examined_.pop_back();
     known_[name] = never;
     return never;
 }

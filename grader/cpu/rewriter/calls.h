@@ -55,8 +55,8 @@ class Calls {
     std::unordered_map<std::string_view, int> types_;      // classes of the file, with the position of their {
     std::unordered_set<std::string_view> template_types_;  // T of template <typename T>
     std::unordered_map<std::string_view, bool> known_, known_macros_;
-    std::vector<std::string_view> asked_;  // functions that are being examined, innermost last
-    bool has_library_ = false;             // cooperative groups, CUB or libcu++
+    std::vector<std::string_view> examined_;  // functions that are being examined, innermost last
+    bool has_library_ = false;                // cooperative groups, CUB or libcu++
     bool use_thread_index_ = false;
     int depth_ = 0;
     long budget_ = 4'000'000;  // tokens that may still be examined

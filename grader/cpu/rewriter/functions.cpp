@@ -12,12 +12,12 @@ std::vector<Function> find_functions(const Context& context) {
         if (is_attribute_word(code[i]) || code[i] == "decltype") continue;
         Function function{.begin = statement_begin(code, i), .name = i, .end = code.match[i + 1] + 1};
         if (function.end == 0 || function.begin == i) continue;
-        function.behind_macro = code[function.begin - 1] == ")";  // the end of a macro's arguments
+        function.after_macro = code[function.begin - 1] == ")";  // the end of a macro's arguments
         function.has_body = code[function.end] == "{" || code[function.end] == "noexcept";
         for (int k = function.begin; k < i; ++k) {
             const unsigned words = context.qualifiers.of(code, k);
             function.words |= words;
-            function.behind_macro |= is_macro(k) && words == 0;
+            function.after_macro |= is_macro(k) && words == 0;
         }
         found.push_back(function);
     }

@@ -74,7 +74,7 @@ class LocalNames {
     }
 
   private:
-    static bool is_no_type(std::string_view word) {
+    static bool is_not_type(std::string_view word) {
         static const Words words(
             "return else do case throw goto and or not sizeof new delete using typedef if while for switch co_return");
         return words.has(word);
@@ -84,7 +84,7 @@ class LocalNames {
     bool follows_type(int i) const {
         if (!code_.is_identifier(i)) return false;
         const auto before = code_[i - 1];
-        if (code_.is_identifier(i - 1)) return !is_no_type(before);
+        if (code_.is_identifier(i - 1)) return !is_not_type(before);
         if (before != "*" && before != "&" && before != ">") return false;
         static const Words begins("; { } ( , const auto unsigned struct");
         return before == ">" || (code_.is_identifier(i - 2) && begins.has(code_[i - 3]));
@@ -98,7 +98,7 @@ class LocalNames {
     }
 
     void add_declared(int i) {
-        if (!code_.is_identifier(i) || is_no_type(code_[i])) return;
+        if (!code_.is_identifier(i) || is_not_type(code_[i])) return;
         const Declaration declaration = read_declaration(code_, qualifiers_, i);
         if (!declaration.understood) return;
         for (const Declarator& declarator : declaration.declarators) names_.insert(code_[declarator.name_begin]);
@@ -114,7 +114,7 @@ class LocalNames {
     bool begins_parameters(int open) const {
         static const Words after("{ -> const noexcept mutable override final :");
         const auto before = code_[open - 1];
-        const bool named = code_.is_identifier(open - 1) && !is_no_type(before) && before != "constexpr";
+        const bool named = code_.is_identifier(open - 1) && !is_not_type(before) && before != "constexpr";
         const bool is_operator = code_[open - 2] == "operator" || code_[open - 3] == "operator";
         const bool is_function = named || is_operator || before == "]" || before == ">";
         return is_function && code_.match[open] > open && after.has(code_[code_.match[open] + 1]);
@@ -170,7 +170,7 @@ class HostCode {
                 if (is_device_only(function)) device_only_.insert(code_[function.name]);
             } else if (function.has_body) {
                 functions_.emplace(code_[function.name], "__device__ " + code_.text(function.begin, function.end));
-                if (!function.behind_macro) host_functions_.push_back(function);
+                if (!function.after_macro) host_functions_.push_back(function);
             }
         }
         for (int i = 0; i < code_.size(); ++i) {
@@ -178,7 +178,7 @@ class HostCode {
             if (code_.at_namespace[i]) find_variables(i);
             if (code_[i + 1] == "<<<") launched_.insert(code_[i]);
         }
-        for (const Function& function : find_functions(context_))  // overloads of the host are for its calls
+        for (const Function& function : find_functions(context_))  // host code calls the host's overloads
             if (!(function.words & q_device) || (function.words & q_host)) device_only_.erase(code_[function.name]);
         for (const int place : own_) own_names_.insert(code_[place]);
         hidden_ = LocalNames(code_, context_.qualifiers, own_).find();
@@ -208,7 +208,7 @@ class HostCode {
     /// Return whether only device code may call a function. Host code may call a constexpr function if nvcc has the
     /// option for it, and a name of CUDA's functions may denote a function of the host.
     bool is_device_only(const Function& function) const {
-        if ((function.words & (q_host | q_global)) || function.behind_macro) return false;
+        if ((function.words & (q_host | q_global)) || function.after_macro) return false;
         for (int i = function.begin; i < function.name; ++i)
             if (code_[i] == "constexpr") return false;
         return !Calls::is_pure(code_[function.name]);
@@ -259,7 +259,7 @@ class HostCode {
             const std::string name(code_[function.name]), whole = code_.text(function.begin, function.end);
             add(i, std::string(code_[i]) + " exists only in device code, and " + name +
                        " is a host function; use it in a kernel, or declare '__global__ " + whole +
-                       "' if this is meant to be one");
+                       "' if it is meant to be a kernel");
         }
     }
 

@@ -64,8 +64,8 @@ bool hides_bounds(const Stream& stream, int parameters, int bounds_begin, int bo
 
 std::string kernel_name(const Stream& stream, const Qualifiers& qualifiers, int parameters) {
     const int begin = callee_begin(stream, parameters - 1);
-    const bool behind_macro = begin == parameters - 1 && (qualifiers.of(stream, begin) & q_global);
-    if (begin < 0 || behind_macro) return name_literal(stream, parameters + 1, parameters + 2);
+    const bool after_macro = begin == parameters - 1 && (qualifiers.of(stream, begin) & q_global);
+    if (begin < 0 || after_macro) return name_literal(stream, parameters + 1, parameters + 2);
     return name_literal(stream, begin, parameters);
 }
 
@@ -114,11 +114,11 @@ void check_names(const Stream& stream, const Definition& found, Context& context
                 !declarator.qualified && parameters.count(name) && !has_bracket(i, declarator.name_begin))
                 return context.refuse(
                     stream.tokens[declarator.name_begin],
-                    std::string(name) + " is a parameter of this kernel already; give the variable another name");
+                    std::string(name) + " is already a parameter of this kernel; give the variable another name");
     }
 }
 
-void check_is_no_member(const Stream& stream, int word, Context& context) {
+void check_is_not_member(const Stream& stream, int word, Context& context) {
     if (stream.is_macro || !is_in_class_body(stream, word)) return;
     for (int i = statement_begin(stream, word); i < word; ++i)
         if (stream[i] == "friend") return;
@@ -186,7 +186,7 @@ void rewrite_kernels(const Stream& stream, Context& context) {
         if (found.parameters < 0) continue;
         check_returns_void(stream, i, found.parameters, context);
         check_has_no_references(stream, found.parameters, context);
-        check_is_no_member(stream, i, context);
+        check_is_not_member(stream, i, context);
         if (found.body < 0) continue;
         const int end = stream.match[found.body];
         if (end < 0) {

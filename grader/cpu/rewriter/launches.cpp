@@ -111,7 +111,8 @@ class LaunchReader {
         for (int i = launch.callee; i < launch.open; ++i) {
             const bool simple = stream_[i] != "<<<" && stream_[i].find('\n') == std::string_view::npos;
             if (!simple)
-                return refuse(launch.open, "the kernel before '<<<' is too involved; put it in a variable first");
+                return refuse(launch.open,
+                              "the expression before '<<<' is too complex; store the kernel in a variable first");
         }
         return true;
     }
@@ -277,7 +278,7 @@ void rewrite_launches(const Stream& stream, Context& context) {
     for (int i = 0; i < stream.size(); ++i) {
         if (has_spaces(stream, i)) {
             context.refuse(stream.tokens[i],
-                           "nvcc does not take this launch either; write kernel<<<blocks, threads>>>(arguments), "
+                           "nvcc does not accept this launch either; write kernel<<<blocks, threads>>>(arguments), "
                            "without spaces inside '<<<' and '>>>'");
             return;
         }

@@ -84,7 +84,7 @@ struct Function {
     int begin, name, end;
     unsigned words = 0;  // Qualifier
     bool has_body = false;
-    bool behind_macro = false;  // a macro that does not mention CUDA; it may contain any qualifier
+    bool after_macro = false;  // a macro that does not mention CUDA; it may contain any qualifier
 };
 std::vector<Function> find_functions(const Context& context);
 

@@ -1,5 +1,5 @@
 #pragma once
-// CUDA's declaration words, written directly or through a student's macro (`#define KERNEL __global__ void`).
+// CUDA's declaration specifiers, written directly or through a student's macro (`#define KERNEL __global__ void`).
 
 #include <string>
 #include <string_view>

@@ -9,7 +9,7 @@ namespace warplab::rewriter {
 /// Return whether the text between two tokens is empty or only line splices.
 bool is_spliced(std::string_view gap);
 
-/// Join tokens that line splices divide (`__glo\` and `bal__`): move these splices behind the token.
+/// Join tokens that line splices divide (`__glo\` and `bal__`): move these splices to the end of the token.
 std::string join_split_tokens(std::string_view source);
 
 }  // namespace warplab::rewriter

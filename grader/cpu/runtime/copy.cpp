@@ -99,8 +99,8 @@ const char* wrong_direction(const Ends& ends, cudaMemcpyKind kind) {
 }
 
 std::string too_small(const std::string& what, std::size_t bytes, std::size_t requested, const char* verb = "copied") {
-    return what + " is too small for what is " + verb + ": it has " + std::to_string(bytes) + " bytes from there on, " +
-           std::to_string(requested) + " are " + verb;
+    return what + " is too small for what is " + verb + ": it has " + std::to_string(bytes) +
+           " bytes from this address on, " + std::to_string(requested) + " are " + verb;
 }
 
 /// Report a copy that exceeds the end of one of the lab's buffers or of a std::vector. A buffer has guard zones around
@@ -128,7 +128,7 @@ BadPointer find_bad_pointer(const void* pointer, const char* function) {
     const char* const variable = variable_by_name(pointer);
     if (!variable) return {};
     return {FindingKind::copy_by_name,
-            std::string("is the variable ") + variable + " by its name, which only " + function + " takes"};
+            std::string("is the variable ") + variable + " by its name, which only " + function + " accepts"};
 }
 
 /// Refuse a copy by name to or from a symbol that is too small or not a device variable.
@@ -318,7 +318,7 @@ cudaError_t fill_in_stream(const cudaMemsetParams& params, int line, cudaStream_
 }
 
 cudaError_t symbol_address(void** address, const void* symbol) {
-    if (address) note_address_asked(symbol);
+    if (address) note_address_requested(symbol);
     return give(address, const_cast<void*>(symbol));
 }
 

@@ -28,7 +28,7 @@ warplab::AccessCounts& counts_of_accesses(const LoggedAccess& access);
 
 /// Return whether the running block is one of the first blocks of the grid, whose requests are counted. The other
 /// blocks are assumed to behave in the same way.
-inline bool makes_out_requests() { return block_state.epoch - first_logged_block < logged_blocks; }
+inline bool counts_requests_of_block() { return block_state.epoch - first_logged_block < logged_blocks; }
 /// Log an access of the running thread. It is later counted as part of a request.
 void log_access(const LoggedAccess& access);
 

@@ -96,7 +96,7 @@ namespace warplab_cpu {
 unsigned multiprocessors = 16;
 
 cudaError_t set_error(cudaError_t error) {
-    if (error != cudaSuccess) warplab_cpu::drop_taken_detail();
+    if (error != cudaSuccess) warplab_cpu::drop_detail_of_read_error();
     return last_error = error;
 }
 
@@ -122,14 +122,14 @@ using warplab_cpu::give;
 using warplab_cpu::set_error;
 
 cudaError_t cudaGetLastError() {
-    if (warplab_cpu::observer) warplab_cpu::observer->error_asked();
+    if (warplab_cpu::observer) warplab_cpu::observer->error_queried();
     const cudaError_t error = last_error;
-    if (error != cudaSuccess) warplab_cpu::note_error_taken();
+    if (error != cudaSuccess) warplab_cpu::note_error_read();
     last_error = cudaSuccess;
     return error;
 }
 cudaError_t cudaPeekAtLastError() {
-    if (warplab_cpu::observer) warplab_cpu::observer->error_asked();
+    if (warplab_cpu::observer) warplab_cpu::observer->error_queried();
     return last_error;
 }
 const char* cudaGetErrorName(cudaError_t error) {

@@ -91,7 +91,7 @@ void write_text(char* to, size_t capacity, const char* text) {
     to[capacity - 1] = 0;
 }
 
-std::atomic<bool> detail_is_of_taken_error = false;  // the detail is of an error that the program has read
+std::atomic<bool> detail_is_of_read_error = false;  // the detail is of an error that the program has read
 
 /// Record the fault. Return false if another thread was first. Async-signal-safe.
 bool record(Fault fault, const char* detail) {
@@ -245,15 +245,15 @@ void end_with_misaligned(const void* address, const void* caller) {
     leave(Fault::misaligned);
 }
 
-void note_error_taken() { detail_is_of_taken_error = true; }
+void note_error_read() { detail_is_of_read_error = true; }
 
-void drop_taken_detail() {
-    if (detail_is_of_taken_error) note_detail("");
+void drop_detail_of_read_error() {
+    if (detail_is_of_read_error) note_detail("");
 }
 
 void note_detail(const std::string& detail, warplab::LaunchLimit limit) {
     if (page->fault != 0) return;
-    detail_is_of_taken_error = false;
+    detail_is_of_read_error = false;
     write_text(page->detail, sizeof(page->detail), detail.c_str());
     page->launch_limit = static_cast<uint32_t>(limit);
 }

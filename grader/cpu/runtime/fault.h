@@ -38,9 +38,9 @@ std::uint32_t disturbances();
 void note_detail(const std::string& detail, warplab::LaunchLimit limit = warplab::LaunchLimit::none);
 
 /// Record that the program has read the last error, whose text must not be used for a later error without a text.
-void note_error_taken();
+void note_error_read();
 /// Remove the text if it belongs to an error that the program has read.
-void drop_taken_detail();
+void drop_detail_of_read_error();
 
 /// Return the status page for writing. page_is_read() states whether a judge reads it.
 warplab::StatusPage& writable_page();

@@ -455,9 +455,10 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGra
 }
 cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned enabled) {
     CUgraphNode_st* const copy = exec ? exec->copy_of(node) : nullptr;
-    const bool can_rest = copy && (copy->type == cudaGraphNodeTypeKernel || copy->type == cudaGraphNodeTypeMemcpy ||
-                                   copy->type == cudaGraphNodeTypeMemset);
-    if (!can_rest) return set_error(cudaErrorInvalidValue);
+    const bool can_be_disabled =
+        copy && (copy->type == cudaGraphNodeTypeKernel || copy->type == cudaGraphNodeTypeMemcpy ||
+                 copy->type == cudaGraphNodeTypeMemset);
+    if (!can_be_disabled) return set_error(cudaErrorInvalidValue);
     copy->enabled = enabled != 0;
     return cudaSuccess;
 }

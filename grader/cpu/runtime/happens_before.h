@@ -41,9 +41,9 @@ class HappensBefore {
         return earlier.block < first_block_ || barriers_.before_last(block_state.epoch, earlier) ||
                (clocks_->any_fence() && across_blocks().knows_access(now(), earlier));
     }
-    /// Return whether the running thread knows of an earlier atomic or volatile write of a word from a read: this
-    /// thread, or a thread whose read happens before, read the word after the earlier thread had published through it.
-    /// (A write of a flag, a counter or a lock follows the fence, so no clock covers it.)
+    /// Return whether a read shows the running thread that an earlier atomic or volatile write of a word has happened:
+    /// this thread, or a thread whose read happens before, read the word after the earlier thread had published through
+    /// it. (A write of a flag, a counter or a lock follows the fence, so no clock covers it.)
     bool has_read(std::uintptr_t word, bool shared, const Mark& earlier) {
         // The missing fence is reported where the block reads what the others wrote, not at the counter's reset.
         if (!shared && unfenced_.has_read_word_since(word, block_state.epoch, earlier.block)) return true;
@@ -53,7 +53,7 @@ class HappensBefore {
     /// of global memory only because it read a flag or a counter that the other block wrote later, without a fence.
     bool lacks_fence(std::uintptr_t word, std::uint32_t place, const Mark& write) const {
         return unfenced_.any() && write.is_volatile && write.block != block_state.epoch && unpublished(write) &&
-               unfenced_.has_read_announcement(block_state.epoch, word, place, write.fenced);
+               unfenced_.has_read_signal(block_state.epoch, word, place, write.fenced);
     }
     /// Return whether no publication of the access's block so far orders the access for other blocks.
     bool unpublished(const Mark& mark) const {

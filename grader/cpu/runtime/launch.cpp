@@ -202,7 +202,7 @@ Launch::~Launch() {
     pending = outer;
     if (used) return;
     end_with_fault(warplab::Fault::refused, "line " + std::to_string(line) + ": " + kernel +
-                                                " is launched with <<< >>>, but is no __global__ function");
+                                                " is launched with <<< >>>, but is not a __global__ function");
 }
 
 void run_pending(const char* kernel, Grid& grid) {

@@ -76,12 +76,12 @@ bool left_visible = false;         // device memory that the last launch used ma
 uintptr_t number(const volatile void* address) { return reinterpret_cast<uintptr_t>(address); }
 
 /// Return the element that contains the address, in a map from the elements' beginnings; end() if there is none.
-template <class Things, class Bytes>
-typename Things::iterator holder(Things& things, const void* address, Bytes bytes_of) {
-    auto after = things.upper_bound(number(address));
-    if (after == things.begin()) return things.end();
+template <class Map, class Bytes>
+typename Map::iterator holder(Map& map, const void* address, Bytes bytes_of) {
+    auto after = map.upper_bound(number(address));
+    if (after == map.begin()) return map.end();
     --after;
-    return number(address) < after->first + bytes_of(after->second) ? after : things.end();
+    return number(address) < after->first + bytes_of(after->second) ? after : map.end();
 }
 
 Regions::iterator find(const void* address) {
@@ -282,15 +282,15 @@ std::vector<Range> memory_of_kernels() {
     return all;
 }
 
-void note_address_asked(const void* symbol) {
+void note_address_requested(const void* symbol) {
     std::lock_guard lock(mutex);
-    if (const auto found = find_symbol(symbol); found != symbols().end()) found->second.address_asked = true;
+    if (const auto found = find_symbol(symbol); found != symbols().end()) found->second.address_requested = true;
 }
 
 const char* variable_by_name(const void* address) {
     std::lock_guard lock(mutex);
     const auto found = find_symbol(address);
-    if (found == symbols().end() || found->second.managed || found->second.address_asked) return nullptr;
+    if (found == symbols().end() || found->second.managed || found->second.address_requested) return nullptr;
     return found->second.name;
 }
 
@@ -377,7 +377,7 @@ void hide_from_host() {
 
 /// Lock the mutex in a signal handler: several threads may fault at the same time, but a thread that faults does not
 /// hold the mutex.
-bool lock_soon(std::unique_lock<std::mutex>& lock) {
+bool try_lock_repeatedly(std::unique_lock<std::mutex>& lock) {
     constexpr int max_tries = 100'000;
     for (int i = 0; i < max_tries && !lock; ++i) {
         if (!lock.try_lock()) sched_yield();
@@ -410,7 +410,7 @@ void copy_chunk(Region& region, size_t chunk) {
 bool hand_over(const void* address, bool in_kernel) {
     if (!hiding) return false;
     std::unique_lock lock(mutex, std::defer_lock);
-    if (!lock_soon(lock)) return false;
+    if (!try_lock_repeatedly(lock)) return false;
     if (holds_host_buffer(address)) {
         if (!in_kernel) protect_host_buffers(PROT_READ | PROT_WRITE);  // another host thread, which may access them
         return !in_kernel;
@@ -440,8 +440,8 @@ AddressFault explain_address(const void* address, bool in_kernel, bool in_librar
     const auto after = regions().upper_bound(number(address));
     if (in_library && !in_kernel && after != regions().end() && after->first - number(address) <= heap_header)
         return {Fault::wrong_free, after->second.mapping
-                                       ? "memory from cudaMalloc was given to free() or delete: cudaFree frees it"
-                                       : "a buffer of the lab's was given to free() or delete: the lab frees it"};
+                                       ? "memory from cudaMalloc was passed to free() or delete: cudaFree frees it"
+                                       : "a buffer of the lab was passed to free() or delete: the lab frees it"};
     const auto found = find(address);
     if (found != regions().end() && !in_kernel)
         return {Fault::segmentation,

@@ -1,5 +1,5 @@
 #pragma once
-// The registry of device memory. It detects copies and frees of memory of the wrong side, and hides device memory from
+// The registry of device memory. It detects copies and frees of memory on the wrong side, and hides device memory from
 // the host if the runner requests it: on the CPU, all code could otherwise access it.
 
 #include <cstddef>
@@ -78,13 +78,13 @@ struct NamedVariable {
     std::size_t bytes = 0;
     const char* name = "";
     bool constant = false, managed = false;
-    bool address_asked = false;  // by cudaGetSymbolAddress
+    bool address_requested = false;  // by cudaGetSymbolAddress
 };
 std::size_t device_variable_count();
 std::map<std::uintptr_t, NamedVariable> device_variables();
 
 /// Record that host code requests the address of a variable.
-void note_address_asked(const void* symbol);
+void note_address_requested(const void* symbol);
 /// Return the name of the device variable at this address, if host code can only have obtained the address from the
 /// variable's name (on a GPU, that is the address of the host's shadow of the variable). Return null for other
 /// addresses.

@@ -57,7 +57,7 @@ class Observer {
     virtual std::size_t vector_bytes_left(const void*) { return std::numeric_limits<std::size_t>::max(); }
     virtual void grid_begins(const Grid& grid) = 0;
     virtual void grid_ends() = 0;
-    /// Return whether the block must run, by its turn in the grid.
+    /// Return whether the block that is `turn`-th in the order of the grid must run.
     virtual bool block_begins(std::uint64_t /*turn*/) { return true; }
     virtual void block_ends() {}
     /// The running block pauses so that other blocks can run in the same memory. It continues after them.
@@ -76,7 +76,7 @@ class Observer {
     /// A launch failed. This is a defect unless the program queries the error.
     virtual void launch_failed(int /*line*/, const char* /*kernel*/, warplab::LaunchLimit /*limit*/,
                                const std::string& /*why*/) {}
-    virtual void error_asked() {}
+    virtual void error_queried() {}
     /// A call of the contract begins or ends. It must free the memory that it allocates, but the first call may keep
     /// memory that later calls use.
     virtual void call_begins() {}

@@ -84,7 +84,7 @@ struct Object {
     std::size_t alignment = 1;         // shared: required by the declaration
     std::uint32_t read_in = 0;         // shared: the last grid that read it
     bool is_input = false;             // an input of the lab, which no call may write
-    bool hosts_too = false;            // managed or pinned: the host may use it
+    bool host_may_use = false;         // managed or pinned: the host may use it
     int line = 0;                      // where it was allocated, while it may be a leak
     bool has_kept_words = false;       // some of its words are in KeptWords
     Shadow histories = {};             // one history per word
@@ -243,7 +243,7 @@ class Sanitizer final : public Observer {
     void wrong(FindingKind kind, int line, const char* function, const std::string& why) override;
     void freed_wrongly(const void* pointer, const char* function, const std::string& why, void* caller) override;
     void launch_failed(int line, const char* kernel, LaunchLimit limit, const std::string& why) override;
-    void error_asked() override {
+    void error_queried() override {
         const DeviceLock lock = lock_device();
         failed_launch_ = {};
     }
@@ -274,7 +274,7 @@ class Sanitizer final : public Observer {
     void end_host_buffer(void* memory) { host_buffers_.erase(number(memory)); }
     /// Inspect a kernel's access if `Recent` is enough to detect all defects that it can have. Otherwise, return false.
     template <unsigned width>
-    bool access_quickly(const Touch& touch);
+    bool access_on_fast_path(const Touch& touch);
     void access(const Touch& touch);
     void host_access(const Touch& touch);
     void struct_copied(const Touch& whole);
@@ -339,8 +339,8 @@ class Sanitizer final : public Observer {
     bool is_argument(const Object& object) const;
     const Object* beyond_shared(std::uintptr_t address);
     bool has_host_argument_near(std::uintptr_t address);
-    const Object* passed_beside(const Object* object, const Touch& touch) const;
-    const Object* meant(const Object* object, const Touch& touch);
+    const Object* choose_argument(const Object* object, const Touch& touch) const;
+    const Object* intended_object(const Object* object, const Touch& touch);
     const Object* nearest_shared(std::uintptr_t address) const;
     unsigned written_of(const Object& object, std::size_t word) const;
     void look_for_unwritten(const Object& object, std::size_t first, unsigned bytes, const Touch& touch);
@@ -456,7 +456,7 @@ class BuiltIns {
 /// The data that a hook checks first, because most accesses are to local variables, threadIdx and similar variables.
 struct Quick {
     bool in_grid = false;
-    const void* kernels_thread = nullptr;  // the grid's OS thread, by its block_state; null outside grids
+    const void* kernel_thread = nullptr;  // the grid's OS thread, by its block_state; null outside grids
     std::uintptr_t stack = 0, shared_begin = ~std::uintptr_t{0}, shared_end = 0, executable = 0;
     std::size_t stack_bytes = 0;  // the part that kernels use
     std::uintptr_t stack_end = 0;
@@ -542,7 +542,7 @@ void Sanitizer::memory_begins(void* begin, std::size_t bytes, void* mapping, std
     const std::uintptr_t zone = number(mapping);
     forget(zone, mapping_bytes);  // freed memory at the same place
     Object object{number(begin), zone, zone + mapping_bytes, bytes, FindingSpace::allocation, by.call};
-    object.holds_data = object.hosts_too = by.host_writes;  // the hooks do not see the host's writes
+    object.holds_data = object.host_may_use = by.host_writes;  // the hooks do not see the host's writes
     object.line = by.line;
     object.provide_words();
     device_[zone] = object;
@@ -793,7 +793,7 @@ void Sanitizer::add_variables() {
         if (next != variables.end()) zone_end = std::min(zone_end, next->first);
         Object object{begin, begin, zone_end, variable.bytes, FindingSpace::variable, variable.name};
         object.constant = variable.constant;
-        object.hosts_too = variable.managed;
+        object.host_may_use = variable.managed;
         object.holds_data = !variable.constant || !all_zero(reinterpret_cast<const char*>(begin), variable.bytes);
         object.provide_words();
         device_[begin].drop_words();
@@ -808,7 +808,7 @@ void Sanitizer::grid_begins(const Grid& grid) {
     ++objects_version_;  // for the counts of this grid
     begin_counting(grid);
     quick.in_grid = true;
-    quick.kernels_thread = &block_state;
+    quick.kernel_thread = &block_state;
     find_kernels_stack(number(&grid + 1));  // includes the grid, which the kernel's code reads
     histories_.begin_grid();
     writes_for_one_block_.clear();
@@ -836,7 +836,7 @@ void Sanitizer::grid_ends() {
     report_reads_beside_atomics();
     grid_ = nullptr;
     quick.in_grid = false;
-    quick.kernels_thread = nullptr;
+    quick.kernel_thread = nullptr;
 }
 
 /// All records that concern only one block.
@@ -957,7 +957,7 @@ bool Sanitizer::is_argument(const Object& object) const {
 
 /// For an address between two objects, return the object on the other side if the kernel got it as an argument. Return
 /// `object` if the kernel also got that as an argument, unless it is an input that is written.
-const Object* Sanitizer::passed_beside(const Object* object, const Touch& touch) const {
+const Object* Sanitizer::choose_argument(const Object* object, const Touch& touch) const {
     const auto fits = [&](const Object& object) { return is_argument(object) && !(touch.writes && object.is_input); };
     if (!grid_ || object->space == FindingSpace::variable || fits(*object)) return object;
     const auto at = device_.find(object->zone_begin);
@@ -970,11 +970,11 @@ const Object* Sanitizer::passed_beside(const Object* object, const Touch& touch)
 
 /// Return the object that an address between two objects was most likely meant for. `object` is the nearer one. If the
 /// same place in the code accessed the object on the other side earlier in this grid, the address was meant for that.
-const Object* Sanitizer::meant(const Object* object, const Touch& touch) {
+const Object* Sanitizer::intended_object(const Object* object, const Touch& touch) {
     const Recent& recent = recent_at(touch.place);
     const bool is_known = recent.key == key_of(touch.place) && recent.object;
     if (!object) return is_known && is_indexed(touch.address, *recent.object) ? recent.object : nullptr;
-    if (!is_known || recent.shared) return passed_beside(object, touch);
+    if (!is_known || recent.shared) return choose_argument(object, touch);
     const bool before = touch.address < object->begin, after = touch.address >= object->begin + object->bytes;
     const bool beyond = recent.object->begin < touch.address;
     const bool other_side = (before && beyond) || (after && !beyond);
@@ -1092,7 +1092,7 @@ void Sanitizer::look_for_unfinished(const Object& object, const History& history
 
 /// Report a copy or a fill that conflicts with unfinished work. Report at most one finding.
 void Sanitizer::look_for_unfinished_copies(const Object& object, std::uintptr_t begin, std::size_t bytes, bool writes) {
-    if (!timeline.runs_beside() || !object.histories) return;
+    if (!timeline.may_run_with_other_work() || !object.histories) return;
     const Work& running = timeline.running();
     const std::size_t first = begin / word_bytes - object.begin / word_bytes;
     for (std::size_t word = first; word < std::min(first + (bytes + 3) / word_bytes, object.word_count); ++word) {
@@ -1191,7 +1191,7 @@ void Sanitizer::look_for_race(Object& object, std::size_t index, Mark mark, cons
     histories_.end_row(history, shared);
     if (touch.is_volatile && touch.writes)
         mark.polled = histories_.own(history, AccessKind::plain_read, mark) != nullptr;
-    if (timeline.runs_beside() && !shared) look_for_unfinished(object, history, mark, touch);
+    if (timeline.may_run_with_other_work() && !shared) look_for_unfinished(object, history, mark, touch);
     const auto look = [&](AccessKind kind) {
         if (const Mark* earlier = histories_.unordered(
                 history, mark, {kind, shared, touch.writes, place_of(object.address_of_word(index), mark.bytes)}))
@@ -1315,7 +1315,7 @@ AccessCounts& Sanitizer::remember(Object& object, std::size_t index, const Logge
 }
 
 template <unsigned width>
-WARPLAB_CPU_INLINE bool Sanitizer::access_quickly(const Touch& touch) {
+WARPLAB_CPU_INLINE bool Sanitizer::access_on_fast_path(const Touch& touch) {
     const Recent& recent = recent_at(touch.place);
     const std::uintptr_t offset = touch.address - recent.begin;
     if (recent.key != key_of(touch.place) || pending_.active || async_.any() || touch.address % width) return false;
@@ -1334,7 +1334,7 @@ WARPLAB_CPU_INLINE bool Sanitizer::access_quickly(const Touch& touch) {
         for (std::size_t i = 0; i < words; ++i) recent.object->bytes_of_inputs[first + i].read |= bytes;
     }
     ++recent.counts->accesses;
-    if (makes_out_requests())
+    if (counts_requests_of_block())
         log_access({touch.address - recent.log_from, touch.place, width, touch.writes, touch.atomic, recent.kind});
     return true;
 }
@@ -1355,7 +1355,7 @@ WARPLAB_CPU_INLINE void Sanitizer::check_word_quickly(const Recent& recent, std:
     if (touch.is_volatile && touch.writes)
         mark.polled = histories_.latest_is_own(history, AccessKind::plain_read, mark);
     const bool guard = touch.atomic && recent.shared && histories_.latest_is_own(history, AccessKind::plain_read, mark);
-    const bool beside = !recent.shared && timeline.runs_beside();
+    const bool beside = !recent.shared && timeline.may_run_with_other_work();
     if (guard || beside ||
         !(histories_.add_if_alone(history, touch.kind(), mark, recent.shared) ||
           histories_.add_if_quiet(history, touch.kind(), mark, recent.shared)))
@@ -1377,17 +1377,18 @@ void Sanitizer::access(const Touch& touch) {
     } else if (object = find(device_, last_device_, touch.address); !object) {
         if (touch.address - number(grid_->closure) < grid_->closure_bytes) return;  // the kernel's parameters
         const bool hosts_stack = touch.address >= quick.stack && touch.address < quick.stack_end;
-        const bool hosts_own = hosts_stack || host_buffer_at(touch.address);
+        const bool belongs_to_host = hosts_stack || host_buffer_at(touch.address);
         if (may_be_unlisted_variable(reinterpret_cast<void*>(touch.address))) return;
-        const Ground ground = hosts_own ? Ground::host : ground_at(touch.address);
+        const Ground ground = belongs_to_host ? Ground::host : ground_at(touch.address);
         if (ground == Ground::host) {
             const Object* before = nullptr;
             if (!has_host_argument_near(touch.address)) before = beyond_shared(touch.address);
-            if (!before && !hosts_own && !has_host_argument_near(touch.address)) before = meant(nullptr, touch);
+            if (!before && !belongs_to_host && !has_host_argument_near(touch.address))
+                before = intended_object(nullptr, touch);
             record(before ? FindingKind::out_of_bounds : FindingKind::host_memory, before, touch);
         }
         if (ground == Ground::nowhere || (ground == Ground::read_only && touch.writes))
-            record(FindingKind::out_of_bounds, meant(nearest(touch.address), touch), touch);
+            record(FindingKind::out_of_bounds, intended_object(nearest(touch.address), touch), touch);
         return;
     }
     if (object->freed) return record(FindingKind::use_after_free, object, touch);
@@ -1395,7 +1396,7 @@ void Sanitizer::access(const Touch& touch) {
         if (touch.address - object->begin >= object->bytes &&
             may_be_unlisted_variable(reinterpret_cast<void*>(touch.address)))
             return;
-        return record(FindingKind::out_of_bounds, meant(object, touch), touch);
+        return record(FindingKind::out_of_bounds, intended_object(object, touch), touch);
     }
     if (touch.writes && object->is_input) return record(FindingKind::input_written, object, touch);
     if (touch.writes && object->constant) return record(FindingKind::constant_written, object, touch);
@@ -1409,7 +1410,7 @@ void Sanitizer::access(const Touch& touch) {
     if (object->histories) object->histories.prepare(first, first + std::max<std::size_t>(touch.width / word_bytes, 1));
     if (object->has_kept_words) look_for_kept_words(*object, touch);
     ++remember(*object, first, access).accesses;
-    if (makes_out_requests()) log_access(access);
+    if (counts_requests_of_block()) log_access(access);
     const unsigned bytes = touch.width < word_bytes ? ((1u << touch.width) - 1) << touch.address % word_bytes : 0xf;
     if (!touch.copies && touch.reads()) look_for_unwritten(*object, first, bytes, touch);
     if (touch.atomic && touch.width >= word_bytes && object->histories) look_for_other_width(*object, first, touch);
@@ -1575,7 +1576,7 @@ void Sanitizer::call_begins() {
 
 /// Compare a small device variable with its contents when the first call began.
 void Sanitizer::find_kept_words(Object& object) {
-    if (object.space != FindingSpace::variable || object.constant || object.hosts_too) return;
+    if (object.space != FindingSpace::variable || object.constant || object.host_may_use) return;
     if (object.bytes > KeptWords::max_bytes || object.begin % word_bytes) return;
     forget_kept_words(object, object.begin, object.bytes);
     const auto [first, is_new] = kept_.first.try_emplace(object.begin);
@@ -1634,7 +1635,7 @@ void Sanitizer::host_access(const Touch& touch) {
     Object* const object = find(device_, last_device_, touch.address);
     if (!object || object->freed) return;
     if (touch.address < object->begin || touch.address >= object->begin + object->bytes) return;
-    if (object->hosts_too) return look_for_unfinished_host(*object, touch);
+    if (object->host_may_use) return look_for_unfinished_host(*object, touch);
     record(FindingKind::device_memory, object, touch);
     if (touch.writes) mark_bytes(*object, touch.address, touch.width, &Bytes::written);
 }
@@ -1677,7 +1678,7 @@ void note_block_fence() {
     if (the_sanitizer) sanitizer().fence(false);
 }
 void note_block_scope(const volatile void* place, std::size_t bytes, bool writes) {
-    if (!the_sanitizer || !quick.in_grid || quick.kernels_thread != &block_state) return;
+    if (!the_sanitizer || !quick.in_grid || quick.kernel_thread != &block_state) return;
     const auto address = reinterpret_cast<std::uintptr_t>(place);
     const auto caller = caller_place(__builtin_return_address(0));
     if (address - quick.stack >= quick.stack_bytes)
@@ -1759,7 +1760,7 @@ using warplab_cpu::plain_read;
 using warplab_cpu::plain_write;
 using warplab_cpu::sanitizer;
 
-/// Inspect an access that the quick path cannot decide.
+/// Inspect an access that the fast path cannot decide.
 __attribute__((noinline)) void see_other(const warplab_cpu::Touch& touch, void* caller) {
     using namespace warplab_cpu;
     void* const address = reinterpret_cast<void*>(touch.address);
@@ -1770,7 +1771,7 @@ __attribute__((noinline)) void see_other(const warplab_cpu::Touch& touch, void* 
         return;
     }
     if (!quick.in_grid) return sanitizer().host_access(touch);
-    if (quick.kernels_thread != &block_state) return;
+    if (quick.kernel_thread != &block_state) return;
     if (touch.address - number(&block_state) < sizeof(Block)) return;
     if (quick.learns_built_ins) return quick.built_ins.add(touch.address, touch.width);
     if (!is_shared(address) && scheduler_memory.has(touch.address)) return;
@@ -1802,9 +1803,9 @@ WARPLAB_CPU_INLINE void see(const volatile void* pointer, warplab_cpu::AccessMod
     const auto touch = [&] {  // the first result stays in registers, the second is for the call
         return Touch{mode, caller_place(caller), address, width};
     };
-    if (quick.kernels_thread == &block_state) {
+    if (quick.kernel_thread == &block_state) {
         if (address - quick.stack < quick.stack_bytes || quick.built_ins.has(address)) return;
-        if (sanitizer().access_quickly<width>(touch())) return;
+        if (sanitizer().access_on_fast_path<width>(touch())) return;
     } else if (!the_sanitizer) {
         if (tracing) trace_access(pointer, width, traced(mode), caller);
         if (!(mode.writes && width == 16)) return;
@@ -1812,9 +1813,9 @@ WARPLAB_CPU_INLINE void see(const volatile void* pointer, warplab_cpu::AccessMod
     see_other(touch(), caller);
 }
 
-/// Inspect an access that is rarer than a plain one. One copy of the quick path for all of them compiles faster.
+/// Inspect an access that is rarer than a plain one. One copy of the fast path for all of them compiles faster.
 template <unsigned width>
-__attribute__((noinline)) void see_rarer(const volatile void* pointer, warplab_cpu::AccessMode mode, void* caller) {
+__attribute__((noinline)) void see_rare(const volatile void* pointer, warplab_cpu::AccessMode mode, void* caller) {
     see<width>(pointer, mode, caller);
 }
 
@@ -1822,26 +1823,26 @@ __attribute__((noinline)) void see_rarer(const volatile void* pointer, warplab_c
 template <unsigned width>
 void see_volatile_read(const volatile void* place, void* caller) {
     warplab_cpu::note_volatile_read(place, width, caller);
-    see_rarer<width>(place, {.is_volatile = true}, caller);
+    see_rare<width>(place, {.is_volatile = true}, caller);
 }
 
 void see_range(const void* address, unsigned long bytes, bool writes, void* caller) {
     if (!warplab_cpu::the_sanitizer) return trace_range(address, bytes, writes, caller);
-    if (warplab_cpu::quick.in_grid && warplab_cpu::quick.kernels_thread != &warplab_cpu::block_state) return;
+    if (warplab_cpu::quick.in_grid && warplab_cpu::quick.kernel_thread != &warplab_cpu::block_state) return;
     const auto begin = reinterpret_cast<std::uintptr_t>(address);
     if (begin - warplab_cpu::quick.stack < warplab_cpu::quick.stack_bytes) return;
     if (warplab_cpu::quick.in_grid && warplab_cpu::scheduler_memory.has(begin)) return;
     if (warplab_cpu::quick.in_grid && !writes)
         sanitizer().struct_copied({plain_read, warplab_cpu::caller_place(caller), begin, static_cast<unsigned>(bytes)});
     const warplab_cpu::AccessMode mode{.writes = writes, .copies = true};
-    if (bytes == 8 && begin % 8 == 0) return see_rarer<8>(address, mode, caller);
-    if (bytes == 16 && begin % 16 == 0) return see_rarer<16>(address, mode, caller);
+    if (bytes == 8 && begin % 8 == 0) return see_rare<8>(address, mode, caller);
+    if (bytes == 16 && begin % 16 == 0) return see_rare<16>(address, mode, caller);
     for (std::uintptr_t at = begin; at < begin + bytes;) {
         const bool whole = at % 4 == 0 && at + 4 <= begin + bytes;
         if (whole)
-            see_rarer<4>(reinterpret_cast<void*>(at), mode, caller);
+            see_rare<4>(reinterpret_cast<void*>(at), mode, caller);
         else
-            see_rarer<1>(reinterpret_cast<void*>(at), mode, caller);
+            see_rare<1>(reinterpret_cast<void*>(at), mode, caller);
         at += whole ? 4 : 1;
     }
 }
@@ -1865,35 +1866,35 @@ Loaded loaded_here(const volatile void* place) {
 template <unsigned width>
 void see_load(const volatile void* place, int order, void* caller) {
     if (!warplab_cpu::the_sanitizer && !warplab_cpu::tracing) return;
-    if (order != __ATOMIC_RELAXED) return see_rarer<width>(place, {.is_volatile = true}, caller);
-    see_rarer<width>(place, atomic_update, caller);
+    if (order != __ATOMIC_RELAXED) return see_rare<width>(place, {.is_volatile = true}, caller);
+    see_rare<width>(place, atomic_update, caller);
     loaded = loaded_here(place);
 }
 
 template <unsigned width>
 void see_exchange(const volatile void* place, void* caller) {
     if (!warplab_cpu::the_sanitizer && !warplab_cpu::tracing) return;
-    if (!(loaded_here(place) == loaded)) see_rarer<width>(place, atomic_update, caller);
+    if (!(loaded_here(place) == loaded)) see_rare<width>(place, atomic_update, caller);
     loaded = {};
 }
 
 }  // namespace
 
 #define WARPLAB_HERE __builtin_return_address(0)
-#define WARPLAB_HOOKS(bytes)                                                                        \
-    void __tsan_read##bytes(void* p) { see<bytes>(p, plain_read, WARPLAB_HERE); }                   \
-    void __tsan_write##bytes(void* p) { see<bytes>(p, plain_write, WARPLAB_HERE); }                 \
-    void __tsan_unaligned_read##bytes(void* p) { see_rarer<bytes>(p, plain_read, WARPLAB_HERE); }   \
-    void __tsan_unaligned_write##bytes(void* p) { see_rarer<bytes>(p, plain_write, WARPLAB_HERE); } \
-    void __tsan_volatile_read##bytes(void* p) { see_volatile_read<bytes>(p, WARPLAB_HERE); }        \
-    void __tsan_volatile_write##bytes(void* p) {                                                    \
-        see_rarer<bytes>(p, {.writes = true, .is_volatile = true}, WARPLAB_HERE);                   \
+#define WARPLAB_HOOKS(bytes)                                                                       \
+    void __tsan_read##bytes(void* p) { see<bytes>(p, plain_read, WARPLAB_HERE); }                  \
+    void __tsan_write##bytes(void* p) { see<bytes>(p, plain_write, WARPLAB_HERE); }                \
+    void __tsan_unaligned_read##bytes(void* p) { see_rare<bytes>(p, plain_read, WARPLAB_HERE); }   \
+    void __tsan_unaligned_write##bytes(void* p) { see_rare<bytes>(p, plain_write, WARPLAB_HERE); } \
+    void __tsan_volatile_read##bytes(void* p) { see_volatile_read<bytes>(p, WARPLAB_HERE); }       \
+    void __tsan_volatile_write##bytes(void* p) {                                                   \
+        see_rare<bytes>(p, {.writes = true, .is_volatile = true}, WARPLAB_HERE);                   \
     }
 
 // Kernels run on one OS thread, so no other thread can interfere there.
 #define WARPLAB_UPDATE(bits, type, name, operation)                                          \
     type __tsan_atomic##bits##_##name(volatile type* p, type value, int) {                   \
-        see_rarer<bits / 8>(p, atomic_update, WARPLAB_HERE);                                 \
+        see_rare<bits / 8>(p, atomic_update, WARPLAB_HERE);                                  \
         if (!warplab_cpu::quick.in_grid) return __atomic_##name(p, value, __ATOMIC_SEQ_CST); \
         const type before = *p;                                                              \
         *p = static_cast<type>(before operation value);                                      \
@@ -1904,25 +1905,25 @@ void see_exchange(const volatile void* place, void* caller) {
         see_exchange<bits / 8>(p, WARPLAB_HERE);                                                                    \
         return __atomic_compare_exchange_n(p, expected, value, weak, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);           \
     }
-#define WARPLAB_ATOMICS(bits, type)                                                             \
-    type __tsan_atomic##bits##_load(const volatile type* p, int order) {                        \
-        see_load<bits / 8>(p, order, WARPLAB_HERE);                                             \
-        return __atomic_load_n(p, __ATOMIC_SEQ_CST);                                            \
-    }                                                                                           \
-    void __tsan_atomic##bits##_store(volatile type* p, type value, int) {                       \
-        see_rarer<bits / 8>(p, {.writes = true, .atomic = true, .stores = true}, WARPLAB_HERE); \
-        __atomic_store_n(p, value, __ATOMIC_SEQ_CST);                                           \
-    }                                                                                           \
-    type __tsan_atomic##bits##_exchange(volatile type* p, type value, int) {                    \
-        see_rarer<bits / 8>(p, atomic_update, WARPLAB_HERE);                                    \
-        return __atomic_exchange_n(p, value, __ATOMIC_SEQ_CST);                                 \
-    }                                                                                           \
-    WARPLAB_UPDATE(bits, type, fetch_add, +)                                                    \
-    WARPLAB_UPDATE(bits, type, fetch_sub, -)                                                    \
-    WARPLAB_UPDATE(bits, type, fetch_and, &)                                                    \
-    WARPLAB_UPDATE(bits, type, fetch_or, |)                                                     \
-    WARPLAB_UPDATE(bits, type, fetch_xor, ^)                                                    \
-    WARPLAB_EXCHANGE(bits, type, strong, false)                                                 \
+#define WARPLAB_ATOMICS(bits, type)                                                            \
+    type __tsan_atomic##bits##_load(const volatile type* p, int order) {                       \
+        see_load<bits / 8>(p, order, WARPLAB_HERE);                                            \
+        return __atomic_load_n(p, __ATOMIC_SEQ_CST);                                           \
+    }                                                                                          \
+    void __tsan_atomic##bits##_store(volatile type* p, type value, int) {                      \
+        see_rare<bits / 8>(p, {.writes = true, .atomic = true, .stores = true}, WARPLAB_HERE); \
+        __atomic_store_n(p, value, __ATOMIC_SEQ_CST);                                          \
+    }                                                                                          \
+    type __tsan_atomic##bits##_exchange(volatile type* p, type value, int) {                   \
+        see_rare<bits / 8>(p, atomic_update, WARPLAB_HERE);                                    \
+        return __atomic_exchange_n(p, value, __ATOMIC_SEQ_CST);                                \
+    }                                                                                          \
+    WARPLAB_UPDATE(bits, type, fetch_add, +)                                                   \
+    WARPLAB_UPDATE(bits, type, fetch_sub, -)                                                   \
+    WARPLAB_UPDATE(bits, type, fetch_and, &)                                                   \
+    WARPLAB_UPDATE(bits, type, fetch_or, |)                                                    \
+    WARPLAB_UPDATE(bits, type, fetch_xor, ^)                                                   \
+    WARPLAB_EXCHANGE(bits, type, strong, false)                                                \
     WARPLAB_EXCHANGE(bits, type, weak, true)
 
 #pragma GCC visibility push(default)
@@ -1932,8 +1933,8 @@ void __tsan_init() {
 }
 void __tsan_func_entry(void*) {}
 void __tsan_func_exit() {}
-void __tsan_vptr_update(void** p, void*) { see_rarer<sizeof(void*)>(p, plain_write, WARPLAB_HERE); }
-void __tsan_vptr_read(void** p) { see_rarer<sizeof(void*)>(p, plain_read, WARPLAB_HERE); }
+void __tsan_vptr_update(void** p, void*) { see_rare<sizeof(void*)>(p, plain_write, WARPLAB_HERE); }
+void __tsan_vptr_read(void** p) { see_rare<sizeof(void*)>(p, plain_read, WARPLAB_HERE); }
 WARPLAB_HOOKS(1)
 WARPLAB_HOOKS(2)
 WARPLAB_HOOKS(4)
@@ -2012,7 +2013,7 @@ struct IndexBeyond {
 
 /// The handler of -fsanitize=bounds for an index that exceeds one dimension of an array.
 void __ubsan_handle_out_of_bounds(const IndexBeyond* what, std::int64_t index) {
-    if (warplab_cpu::quick.kernels_thread == &warplab_cpu::block_state)
+    if (warplab_cpu::quick.kernel_thread == &warplab_cpu::block_state)
         sanitizer().index_beyond(index, what->array->name, what->column, warplab_cpu::caller_place(WARPLAB_HERE));
 }
 }

@@ -103,13 +103,13 @@ struct Worker {
     bool stands;                // no thread of its block made progress in its last turn
     const Fiber* looking;       // in this thread's turn, the block is compared with its earlier state
     bool is_still;              // job->still counts this worker
-    Fiber* leaving;             // in a cooperative launch: the thread that lets the next block run
+    Fiber* leaving_fiber;       // in a cooperative launch: the thread that lets the next block run
     bool left_to_spin;          // the block waits for another block's write, not in grid_barrier
     uint64_t left_with;         // the digest of the shared variables at that time
     bool at_grid_barrier;       // threads of the block are in it
     int grid_line;              // the line of grid_barrier
     void* places[max_threads];  // where threads wait in tile_combine
-    unsigned dice;              // the state of the random numbers for yield_before_atomic
+    unsigned random_state;      // the state of the random numbers for yield_before_atomic
 };
 WARPLAB_CPU_THREAD_LOCAL Worker* worker __attribute__((tls_model("local-exec")));
 constinit thread_local Standstill standstill;  // the standstill of the worker's block
@@ -300,14 +300,14 @@ std::string places_of_waiting() {
     const Block& block = block_state;
     std::map<int, unsigned> lines;
     const Fiber* fiber = block.current;
-    if (!fiber) return "1 of " + std::to_string(block.threads) + " threads retries the same operation again and again";
+    if (!fiber) return "1 of " + std::to_string(block.threads) + " threads keeps retrying the same operation";
     for (unsigned i = 0; i < block.alive; ++i, fiber = fiber->next) ++lines[fiber->line];
     std::string text;
     for (const auto& [line, count] : lines) {
         if (!text.empty()) text += ", ";
         text += std::to_string(count);
         if (&*lines.begin() == &*lines.find(line)) text += " of " + std::to_string(block.threads) + " threads";
-        text += line < 0 ? " retry the same operation again and again" : " wait at line " + std::to_string(line);
+        text += line < 0 ? " keep retrying the same operation" : " wait at line " + std::to_string(line);
     }
     if (block.alive < block.threads) text += ", " + std::to_string(block.threads - block.alive) + " returned";
     return text;
@@ -353,7 +353,7 @@ void report_missing_lanes(Worker& w) {
 
 /// Let the next block of a cooperative launch run. Return when it is this block's turn again.
 void leave_block(Worker& w, bool spins) {
-    w.leaving = block_state.current;
+    w.leaving_fiber = block_state.current;
     w.left_to_spin = spins;
     switch_to(w.loop_fiber);
 }
@@ -460,7 +460,7 @@ void handle_idle_round(Worker& w) {
     if (!w.spun && observer) report_missing_lanes(w);
     if (!w.spun) end_with_fault(warplab::Fault::deadlock, places_of_waiting());
     w.spun = false;
-    const bool tried = std::exchange(w.tried, false);  // otherwise, they wait for time to pass
+    const bool tried = std::exchange(w.tried, false);  // false: the threads wait for time to pass
     if (w.grid->cooperative) {
         w.left_with = tried ? standstill.digest_of_shared() : w.left_with + 1;
         return leave_block(w, true);
@@ -715,9 +715,10 @@ void note_volatile_read(const volatile void* place, size_t width, const void* ca
 void yield_before_atomic() {
     // The sanitizer's counts must be reproducible, and a block without progress is compared with its earlier state.
     if (observer || !in_kernel() || worker->stands) return;
-    worker->dice = worker->dice * 1664525u + 1013904223u;  // a counter could always select the same atomic of a thread
-    if (worker->dice >> 28) return;
-    worker->tried = true;  // or will be at once
+    worker->random_state =
+        worker->random_state * 1664525u + 1013904223u;  // a counter could always select the same atomic of a thread
+    if (worker->random_state >> 28) return;
+    worker->tried = true;  // the atomic follows immediately
     yield_thread();
 }
 
@@ -949,7 +950,7 @@ unsigned warp_converged(int line) {
     warp.converging |= bit;
     warp.line[lane] = line;
     ++w.happened;
-    const auto everybody_is_here = [&] {
+    const auto all_lanes_wait = [&] {
         if (warp.converging != ~warp.returned) return false;
         for (unsigned i = 0; i < lanes_per_warp; ++i)
             if (warp.converging >> i & 1 && warp.line[i] != line) return false;
@@ -957,7 +958,7 @@ unsigned warp_converged(int line) {
     };
     block.current->line = line;
     while (warp.converging & bit) {
-        if (everybody_is_here()) {
+        if (all_lanes_wait()) {
             const unsigned group = warp.converging;
             for (unsigned i = 0; i < lanes_per_warp; ++i)
                 if (group >> i & 1) warp.result[i] = group;
@@ -1045,7 +1046,7 @@ class HeldBlock {
         } while (fiber != fiber_);
     }
     /// Restore the block at its old addresses. Return the thread that continues.
-    Fiber* put_back(Worker& w) {
+    Fiber* restore(Worker& w) {
         const uintptr_t thread_locals = block_state.tls_begin;
         memcpy(&w, worker_.data(), worker_.size());
         memcpy(reinterpret_cast<void*>(thread_locals), thread_locals_.data(), thread_locals_.size());
@@ -1114,10 +1115,10 @@ class CooperativeGrid {
         block_state.threads = thread_count(grid_.threads);
         for (uint64_t i = 0; i < held_.size(); ++i) {
             begin_block(w_, grid_, block_index(grid_, i, held_.size()));
-            go_on(begin_as_fibers(w_, grid_), held_[i]);
+            run_until_wait(begin_as_fibers(w_, grid_), held_[i]);
         }
         const unsigned last_epoch = block_state.epoch;
-        while (const uint64_t waiting = count(&HeldBlock::waits)) go_on_with(waiting);
+        while (const uint64_t waiting = count(&HeldBlock::waits)) resume_blocks(waiting);
         block_state.epoch = last_epoch;
         block_state.current = nullptr;
         w_.grid = nullptr;
@@ -1129,15 +1130,15 @@ class CooperativeGrid {
     }
 
     /// Let each block that spins run, or all blocks if all wait in grid.sync().
-    void go_on_with(uint64_t waiting) {
+    void resume_blocks(uint64_t waiting) {
         const bool any_spins = count(&HeldBlock::spins) != 0;
-        if (!any_spins && waiting < held_.size()) end_half_there(waiting);
-        if (any_spins) end_if_it_hangs();
+        if (!any_spins && waiting < held_.size()) end_with_missing_blocks(waiting);
+        if (any_spins) end_if_hanging();
         for (HeldBlock& block : held_)
-            if (block.spins() || !any_spins) go_on(block.put_back(w_), block);
+            if (block.spins() || !any_spins) run_until_wait(block.restore(w_), block);
     }
 
-    void end_if_it_hangs() {
+    void end_if_hanging() {
         if (standstill_.is_time_to_look()) {
             uint64_t digest = 0;
             for (const HeldBlock& block : held_) digest = digest * 31 + block.digest();
@@ -1146,15 +1147,15 @@ class CooperativeGrid {
         if (standstill_.has_lasted()) end_hanging_grid(w_);
     }
 
-    void go_on(Fiber* fiber, HeldBlock& block) {
+    void run_until_wait(Fiber* fiber, HeldBlock& block) {
         w_.loop_fiber = block_state.current = &scheduler_;
         switch_to(fiber);
         if (!block_state.alive) return;
-        block_state.current = w_.leaving;
+        block_state.current = w_.leaving_fiber;
         block.take(w_);
     }
 
-    [[noreturn]] void end_half_there(uint64_t waiting) const {
+    [[noreturn]] void end_with_missing_blocks(uint64_t waiting) const {
         end_with_fault(warplab::Fault::deadlock, std::to_string(waiting) + " of " + std::to_string(held_.size()) +
                                                      " blocks wait in grid.sync() at line " +
                                                      std::to_string(w_.grid_line) + ", the others have returned");
@@ -1220,7 +1221,7 @@ class Pool {
     void close() {
         std::unique_lock lock(mutex_);
         job_ = nullptr;
-        all_out_.wait(lock, [this] { return inside_ == 0; });
+        helpers_have_left_.wait(lock, [this] { return inside_ == 0; });
     }
 
     void help() {
@@ -1235,12 +1236,12 @@ class Pool {
             }
             run_blocks(*job, false);
             std::lock_guard lock(mutex_);
-            if (--inside_ == 0) all_out_.notify_one();
+            if (--inside_ == 0) helpers_have_left_.notify_one();
         }
     }
 
     std::mutex mutex_;
-    std::condition_variable all_out_;
+    std::condition_variable helpers_have_left_;
     std::counting_semaphore<> calls_{0};
     Job* job_ = nullptr;          // helpers take blocks from it
     Job* job_to_open_ = nullptr;  // may become job_

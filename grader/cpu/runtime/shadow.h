@@ -35,7 +35,7 @@ class Shadow {
         const std::size_t chunks = count > chunk_words ? (count + chunk_words - 1) / chunk_words : 0;
         words_ = static_cast<History*>(map_shadow(count * sizeof(History), chunks == 0));
         ready_.assign(chunks, false);
-        alike_.assign(chunks, {});
+        shared_histories_.assign(chunks, {});
     }
     void release() {
         if (words_) munmap(words_, count_ * sizeof(History));
@@ -43,7 +43,7 @@ class Shadow {
     }
 
     const History& operator[](std::size_t index) const {
-        return is_ready(index / chunk_words) ? words_[index] : alike_[index / chunk_words];
+        return is_ready(index / chunk_words) ? words_[index] : shared_histories_[index / chunk_words];
     }
     /// Make the words [first, last) ready. End the process if there is no memory.
     void prepare(std::size_t first, std::size_t last) {
@@ -56,7 +56,7 @@ class Shadow {
         while (first < last) {
             const std::size_t chunk = first / chunk_words, end = std::min(last, end_of(chunk));
             if (!is_ready(chunk) && first == chunk * chunk_words && end == end_of(chunk)) {
-                change_word(alike_[chunk]);
+                change_word(shared_histories_[chunk]);
             } else {
                 prepare(first, end);
                 std::for_each(words_ + first, words_ + end, change_word);
@@ -82,15 +82,16 @@ class Shadow {
         const std::size_t count = end_of(chunk) - chunk * chunk_words;
         if (mprotect(begin, count * sizeof(History), PROT_READ | PROT_WRITE) != 0)
             end_with_fault(warplab::Fault::refused, "no memory for the sanitizer");
-        if (alike_[chunk].bytes.written || alike_[chunk].bytes.read || alike_[chunk].latest != History{}.latest)
-            std::fill_n(begin, count, alike_[chunk]);
+        if (shared_histories_[chunk].bytes.written || shared_histories_[chunk].bytes.read ||
+            shared_histories_[chunk].latest != History{}.latest)
+            std::fill_n(begin, count, shared_histories_[chunk]);
         ready_[chunk] = true;
     }
 
     History* words_ = nullptr;
     std::size_t count_ = 0;
-    std::vector<bool> ready_;     // by chunk; empty if all chunks are ready
-    std::vector<History> alike_;  // by chunk that is not ready: the history that all its words share
+    std::vector<bool> ready_;                // by chunk; empty if all chunks are ready
+    std::vector<History> shared_histories_;  // by chunk that is not ready: the history that all its words share
 };
 
 }  // namespace warplab_cpu

@@ -1,5 +1,5 @@
 #pragma once
-// The logical clocks of a grid's threads, and of the words by which the threads synchronize.
+// The logical clocks of a grid's threads, and of the words by which the threads synchronise.
 
 #include <array>
 #include <cstdint>

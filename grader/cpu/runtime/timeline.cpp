@@ -49,7 +49,7 @@ void Timeline::begin_work(cudaStream_t stream, int line, const std::string& name
     Last& last = last_[stream];
     last = {last.number + 1, is_blocking(stream)};
     works_.push_back({block_state.epoch + 1, block_state.epoch + 1, stream, last.number, line, name, graph_});
-    beside_ = std::any_of(works_.begin(), works_.end() - 1, [&](const Work& work) {
+    has_concurrent_work_ = std::any_of(works_.begin(), works_.end() - 1, [&](const Work& work) {
         const auto known = running_.find(work.stream);
         return known == running_.end() || known->second < work.number;
     });
@@ -58,7 +58,7 @@ void Timeline::begin_work(cudaStream_t stream, int line, const std::string& name
 void Timeline::end_work(bool host_waits) {
     Work& work = works_.back();
     work.last_epoch = last_epoch_ = block_state.epoch;
-    beside_ = false;
+    has_concurrent_work_ = false;
     if (host_waits) {
         raise(running_, {{work.stream, work.number}});
         host_waits_for(running_);

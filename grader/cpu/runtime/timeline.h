@@ -49,12 +49,12 @@ class Timeline {
 
     /// Return whether some work may still run at the same time as the host or the running work.
     bool has_unfinished_work() const { return !works_.empty(); }
-    bool runs_beside() const { return beside_; }
+    bool may_run_with_other_work() const { return has_concurrent_work_; }
     const Work& running() const { return works_.back(); }
     /// Return the work that made an access if nothing made the host wait for that work; otherwise, null.
     const Work* unfinished(std::uint32_t epoch) const { return after(epoch, host_); }
     /// Return the same, relative to the running work.
-    const Work* unordered(std::uint32_t epoch) const { return beside_ ? after(epoch, running_) : nullptr; }
+    const Work* unordered(std::uint32_t epoch) const { return has_concurrent_work_ ? after(epoch, running_) : nullptr; }
     /// Return a piece of work that neither the host nor the next work of the default stream waits for; null if there is
     /// none.
     const Work* unjoined();
@@ -77,7 +77,7 @@ class Timeline {
     std::map<cudaStream_t, Last> last_;
     std::map<const void*, Clock> events_;
     Clock running_;  // what the running work has waited for
-    bool beside_ = false;
+    bool has_concurrent_work_ = false;
     const void* graph_ = nullptr;
     std::uint32_t last_epoch_ = 0;  // the last epoch of any host thread's work
 };

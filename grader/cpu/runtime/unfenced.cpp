@@ -9,43 +9,43 @@ void UnfencedWrites::note_write(std::uint32_t block, unsigned thread, std::uintp
     if (writer_ != block) writes_since_fence_.fill(0);
     writer_ = block;
     const bool first_after_fence = writes_since_fence_[thread % writes_since_fence_.size()]++ == 0;
-    if (first_writes_.contains(block) && (announced_.size() < max_words || announced_.contains(word)))
-        announced_[word][block] = now_;
+    if (first_writes_.contains(block) && (signals_.size() < max_words || signals_.contains(word)))
+        signals_[word][block] = now_;
     if (atomic) return;
     first_writes_.try_emplace(block, now_);
     if (writes_.size() < max_writes || writes_.contains(word)) writes_[word] = {block, first_after_fence, now_};
 }
 
 void UnfencedWrites::note_read(std::uint32_t block, std::uintptr_t word, std::uint32_t place) {
-    if (!announced_.contains(word)) return;
-    if (listener_ != block) heard_.clear();
-    listener_ = block;
-    heard_[word] = {place, now_};
+    if (!signals_.contains(word)) return;
+    if (reader_ != block) reads_.clear();
+    reader_ = block;
+    reads_[word] = {place, now_};
 }
 
-bool UnfencedWrites::has_read_announcement(std::uint32_t reader, std::uintptr_t word, std::uint32_t place,
-                                           bool had_fence) const {
+bool UnfencedWrites::has_read_signal(std::uint32_t reader, std::uintptr_t word, std::uint32_t place,
+                                     bool had_fence) const {
     const auto write = writes_.find(word);
-    if (listener_ != reader || write == writes_.end()) return false;
+    if (reader_ != reader || write == writes_.end()) return false;
     const auto [writer, first_after_fence, when] = write->second;
     if (had_fence && first_after_fence) return false;
-    return std::ranges::any_of(heard_, [&](const auto& entry) {
+    return std::ranges::any_of(reads_, [&](const auto& entry) {
         const auto& [flag, read] = entry;
-        return flag != word && read.place != place && when < find_announcement(flag, writer);
+        return flag != word && read.place != place && when < find_signal(flag, writer);
     });
 }
 
 bool UnfencedWrites::has_read_word_since(std::uintptr_t word, std::uint32_t reader, std::uint32_t writer) const {
-    return listener_ == reader && find_announcement(word, writer) != 0;
+    return reader_ == reader && find_signal(word, writer) != 0;
 }
 
-std::uint64_t UnfencedWrites::find_announcement(std::uintptr_t flag, std::uint32_t writer) const {
-    const auto heard = heard_.find(flag);
-    if (heard == heard_.end()) return 0;
-    const auto& blocks = announced_.at(flag);
-    const auto announcement = blocks.find(writer);
-    const bool was_read = announcement != blocks.end() && announcement->second <= heard->second.when;
-    return was_read ? announcement->second : 0;
+std::uint64_t UnfencedWrites::find_signal(std::uintptr_t flag, std::uint32_t writer) const {
+    const auto last_read = reads_.find(flag);
+    if (last_read == reads_.end()) return 0;
+    const auto& blocks = signals_.at(flag);
+    const auto signal = blocks.find(writer);
+    const bool was_read = signal != blocks.end() && signal->second <= last_read->second.when;
+    return was_read ? signal->second : 0;
 }
 
 }  // namespace warplab_cpu

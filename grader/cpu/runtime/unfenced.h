@@ -1,7 +1,6 @@
 #pragma once
-// Finds volatile writes of global memory that a block announces by a later write of a flag or a counter, without a
-// fence in between. A block that reads the flag, or is the last to increment the counter, may still read the old
-// values.
+// Finds volatile writes of global memory that a block signals by a later write of a flag or a counter, without a fence
+// in between. A block that reads the flag, or is the last to increment the counter, may still read the old values.
 
 #include <array>
 #include <cstdint>
@@ -9,8 +8,7 @@
 
 namespace warplab_cpu {
 
-/// The volatile writes and announcements of one grid. Blocks that alternate lose this record, so nothing is found in
-/// them.
+/// The volatile writes and signals of one grid. Blocks that alternate lose this record, so nothing is found in them.
 class UnfencedWrites {
   public:
     void begin_grid() {
@@ -23,19 +21,19 @@ class UnfencedWrites {
     /// Record a volatile read or an atomic of a word, at a place in the code.
     void note_read(std::uint32_t block, std::uintptr_t word, std::uint32_t place);
     /// Return whether `reader` has read a word that the volatile writer of `word` wrote later. Reads at the same place
-    /// in the code do not count: there, each word announces only itself, as in a look-back. If the writer `had_fence`
+    /// in the code do not count: there, each word signals only itself, as in a look-back. If the writer `had_fence`
     /// and this was its first write after the fence, the word itself is a flag.
-    bool has_read_announcement(std::uint32_t reader, std::uintptr_t word, std::uint32_t place, bool had_fence) const;
-    /// Return whether `reader` has read this word after `writer` announced something by it.
+    bool has_read_signal(std::uint32_t reader, std::uintptr_t word, std::uint32_t place, bool had_fence) const;
+    /// Return whether `reader` has read this word after `writer` used it as a signal.
     bool has_read_word_since(std::uintptr_t word, std::uint32_t reader, std::uint32_t writer) const;
 
   private:
     static constexpr std::size_t max_words = 4096;  // maximum number of flags and counters; a kernel may have many bins
     static constexpr std::size_t max_writes = 1 << 16;  // words
 
-    /// Return the number of the last write by which `writer` announced something in this word, or 0 if the reader has
-    /// not read it.
-    std::uint64_t find_announcement(std::uintptr_t flag, std::uint32_t writer) const;
+    /// Return the number of the last write by which `writer` used this word as a signal, or 0 if the reader has not
+    /// read it.
+    std::uint64_t find_signal(std::uintptr_t flag, std::uint32_t writer) const;
 
     struct Write {
         std::uint32_t block = 0;
@@ -49,12 +47,12 @@ class UnfencedWrites {
     std::uint64_t now_ = 0;                             // the number of writes so far
     std::unordered_map<std::uintptr_t, Write> writes_;  // by word: the last volatile write
     // By word, and by block: the last write of the word after a volatile write of another word.
-    std::unordered_map<std::uintptr_t, std::unordered_map<std::uint32_t, std::uint64_t>> announced_;
+    std::unordered_map<std::uintptr_t, std::unordered_map<std::uint32_t, std::uint64_t>> signals_;
     std::unordered_map<std::uint32_t, std::uint64_t> first_writes_;  // volatile, by block
     std::array<std::uint32_t, 1024> writes_since_fence_{};           // by thread of the running block
     std::uint32_t writer_ = 0;                                       // the running block
-    std::uint32_t listener_ = 0;                                     // the block that read the words in `heard_`
-    std::unordered_map<std::uintptr_t, Read> heard_;                 // by word: the last read
+    std::uint32_t reader_ = 0;                                       // the block that read the words in `reads_`
+    std::unordered_map<std::uintptr_t, Read> reads_;                 // by word: the last read
 };
 
 }  // namespace warplab_cpu

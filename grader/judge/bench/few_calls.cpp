@@ -20,7 +20,7 @@ namespace {
 
 constexpr int max_commands = 16, commands_without_pause = 3, max_calls = 8;
 constexpr auto longer_pause = std::chrono::milliseconds(25);
-constexpr double command_s = 400e-6;  // minimum duration of a command's calls, so that its messages matter less
+constexpr double command_s = 400e-6;  // minimum duration of a command's calls, so that its messages take a small share
 // A call in a short command takes longer than a call among many, because no other call hides its launch latency.
 constexpr double max_over_known = 1.3, max_over_samples = 2, over_command_s = 60e-6;
 

@@ -89,20 +89,19 @@ std::optional<Failure> find_implausible(const Measurement& m, double expected_s,
     if (m.median_s < m.floor_s)
         return Failure{cause::implausible_timing,
                        fmt::format("{} for {} iterations is faster than the memory's bandwidth allows: reading each "
-                                   "input and writing each output "
-                                   "once takes {}.",
+                                   "input and writing each output once takes {}.",
                                    format_seconds(m.median_s), m.iterations, format_seconds(m.floor_s)),
                        "An instructor should look at this submission.",
                        {}};
     if (expected_s > 0 && alongside_s > suspicious_slowdown * expected_s)
         return Failure{
             cause::implausible_timing,
-            fmt::format("The reference took {:.0f}% longer in alternation with this submission than with itself: "
-                        "something keeps "
-                        "running between its calls, or another program used the GPU meanwhile.",
+            fmt::format("The reference took {:.0f}% longer in alternation with this submission than in alternation "
+                        "with itself: work of the submission continues after its calls, or another program used the "
+                        "GPU meanwhile.",
                         100 * (alongside_s / expected_s - 1)),
             "Every call must have finished its work when the device is synchronised. Grade again when the GPU is free: "
-            "`nvidia-smi` shows who uses it.",
+            "`nvidia-smi` shows which programs use it.",
             {}};
     return std::nullopt;
 }
@@ -114,7 +113,7 @@ Failure implausible_calls(const std::string& which, double few_s, double samples
                     format_seconds(samples_s), why),
         "Results that depend on the inputs must not be kept for later calls, and each call must do its own work and "
         "no other work. Memory for intermediate results belongs in the scratch buffer: allocating it in each call "
-        "takes long. An instructor should look at this submission.",
+        "is slow. An instructor should look at this submission.",
         {}};
 }
 
@@ -145,15 +144,15 @@ void try_few_calls(Measured& measured, PairedBenchmark& paired, const StageRun& 
 
 /// Time the reference in alternation with a second process of the reference, as it was timed with the student's
 /// program. Return the seconds of a call in the slowest round, because a process may be slow by chance.
-double time_reference_beside_itself(StageRun& reference, const Pool& pool, std::uint32_t slots, int calls,
-                                    const Effort& effort) {
-    StageRun twin{reference.lab,    reference.stage,  reference.oracle, reference.backend,
-                  reference.runner, reference.policy, reference.device, reference.host};
-    const Progress quietly = [](GradingPhase, const std::string&) {};
-    PairedBenchmark paired(twin, &reference, pool, slots, 77, effort);
-    paired.begin_round(quietly);
-    paired.warm_up(calls, quietly);
-    take_samples(paired, quietly);
+double time_reference_with_itself(StageRun& reference, const Pool& pool, std::uint32_t slots, int calls,
+                                  const Effort& effort) {
+    StageRun second{reference.lab,    reference.stage,  reference.oracle, reference.backend,
+                    reference.runner, reference.policy, reference.device, reference.host};
+    const Progress silent = [](GradingPhase, const std::string&) {};
+    PairedBenchmark paired(second, &reference, pool, slots, 77, effort);
+    paired.begin_round(silent);
+    paired.warm_up(calls, silent);
+    take_samples(paired, silent);
     return paired.broken() ? 0 : paired.taken.slowest_reference_event_s() / paired.taken.calls;
 }
 
@@ -228,7 +227,7 @@ Measured measure(StageRun& student, StageRun* reference, const Dataset& dataset,
         progress(GradingPhase::compare_clocks, "timing the reference in alternation with itself");
         student.end_session();
         reference->end_session();
-        expected_s = std::max(expected_s, time_reference_beside_itself(*reference, pool, slots, calls, effort));
+        expected_s = std::max(expected_s, time_reference_with_itself(*reference, pool, slots, calls, effort));
     }
     measured.error = find_implausible(m, expected_s, alongside_s);
     return measured;

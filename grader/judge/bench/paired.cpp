@@ -88,7 +88,7 @@ void PairedBenchmark::warm_up(int requested_calls, const Progress& progress) {
         double both_s = student_s;
         if (reference) both_s += reference->time_calls(calls, -1);
         const double wall_s = seconds_since(begin);
-        around_s_ = wall_s / calls;
+        both_calls_s_ = wall_s / calls;
         taken.slowest_s = std::max(student_s, both_s - student_s) / calls;
         if (wall_s > 0.9 * long_enough_s || calls >= requested_calls) break;
         const double growth = std::clamp(long_enough_s / wall_s, 1.0, 4.0);
@@ -99,7 +99,8 @@ void PairedBenchmark::warm_up(int requested_calls, const Progress& progress) {
 
 int PairedBenchmark::affordable_calls(int requested) const {
     const double by_sample = effort_.sample_s / std::max(taken.slowest_s, 1e-9);
-    const double by_total = effort_.total_s / (taken.round_limits().min * effort_.samples) / std::max(around_s_, 1e-9);
+    const double by_total =
+        effort_.total_s / (taken.round_limits().min * effort_.samples) / std::max(both_calls_s_, 1e-9);
     return std::clamp(static_cast<int>(std::min({by_sample, by_total, 1e9})), 1, requested);
 }
 
@@ -143,7 +144,7 @@ std::string PairedBenchmark::so_far() const {
 void PairedBenchmark::lengthen_short_samples(double wall_s) {
     const Sample& last = taken.rounds.back().back();
     taken.slowest_s = std::max(last.student_s, last.reference_s) / taken.calls;
-    around_s_ = wall_s / taken.calls;
+    both_calls_s_ = wall_s / taken.calls;
     const int affordable = affordable_calls(taken.requested_calls);
     if (affordable < 2 * taken.calls) return;
     taken.calls = affordable;
@@ -200,7 +201,7 @@ void PairedBenchmark::take_sample(int calls) {
     ++sample_number_;
     if (broken()) return;
     if (reference)
-        reference->output_samples().clear();  // only taken to let the GPU rest as long as after the student's calls
+        reference->output_samples().clear();  // they only let the GPU rest as long as after the student's calls
     taken.rounds.back().push_back(sample);
 }
 

@@ -70,7 +70,7 @@ class PairedBenchmark {
     int sample_number_ = 0;
     int warm_calls_ = 0;         // the program's calls before the first round's samples
     int core_ = sched_getcpu();  // the core of this round's processes
-    double around_s_ = 0;        // a call of both programs, with all overhead
+    double both_calls_s_ = 0;    // a call of each program, with all overhead
 
   public:
     Subject student;

@@ -36,7 +36,7 @@ void Subject::wait() {
 
 void Subject::open() {
     if (failure || open_) return;
-    failure = run_.greet().failure;
+    failure = run_.wait_for_device().failure;
     if (!failure && !buffers_) allocate();
     if (!failure) failure = open_buffers(run_, shape_, *buffers_);
     open_ = true;
@@ -67,14 +67,14 @@ double Subject::time_calls_on(const std::vector<Problem>& calls) {
     for (std::uint32_t slot = 0; slot < count; ++slot)
         for (std::size_t i = 0; i < pool_.regions.size(); ++i)
             if (pool_.regions[i]) buffers_->write(i, slot, calls[slot].arrays[i]);
-    run_.device.synchronize();
+    run_.device.synchronise();
     return time_moved(count) / count;
 }
 
 Array Subject::outputs_for(const OutputSample& seen) {
     windows_[0] = seen.window;
     copy_inputs(0);
-    run_.device.synchronize();
+    run_.device.synchronise();
     failure = command(1).failure;
     return buffers_->read_part(seen.buffer, 0, seen.first, seen.found.count());
 }
@@ -118,7 +118,7 @@ void Subject::move_inputs(std::uint32_t calls) {
         }
         copy_inputs(slot);
     }
-    run_.device.synchronize();
+    run_.device.synchronise();
 }
 
 void Subject::copy_inputs(std::uint32_t slot) {

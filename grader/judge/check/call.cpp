@@ -34,9 +34,9 @@ void write_contents(const Lab& lab, Buffers& buffers, const Trial& trial) {
         buffers.poison_all();
     for (std::size_t i = 0; i < trial.before.size(); ++i) {
         const Role role = lab.buffers[i].role;
-        const bool is_there =
+        const bool is_written =
             role == Role::output ? trial.already != nothing : role == Role::input && trial.already == as_left;
-        if (!is_there) buffers.write(i, 0, trial.before[i]);
+        if (!is_written) buffers.write(i, 0, trial.before[i]);
     }
 }
 
@@ -77,7 +77,7 @@ bool counts_too_much(const Array& expected, const Array& actual) {
 }
 
 /// Examine the outputs of a call that was stopped while a kernel ran.
-Stopped look_at_outputs(const StageRun& run, const Buffers& buffers, const Problem& problem) {
+Stopped examine_outputs(const StageRun& run, const Buffers& buffers, const Problem& problem) {
     Stopped found = Stopped::right;
     for (std::size_t i = 0; i < run.lab.buffers.size(); ++i) {
         if (run.lab.buffers[i].role == Role::input) continue;
@@ -89,7 +89,7 @@ Stopped look_at_outputs(const StageRun& run, const Buffers& buffers, const Probl
     return found;
 }
 
-/// Compare the runner's account of a call with the judge's own knowledge, if the outputs are correct.
+/// If the outputs are correct, record the first reason to doubt the sanitizer's result.
 void note_doubt(StageRun& run, const Buffers& buffers, const Trial& trial, const CallResult& result,
                 const Observed& observed) {
     run.launch_digests.push_back(observed.launch_digest);
@@ -102,7 +102,7 @@ void note_doubt(StageRun& run, const Buffers& buffers, const Trial& trial, const
 /// Write the contents, make one call and compare its results. If the program ends, the session is over.
 CallResult make_call(StageRun& run, Buffers& buffers, const Trial& trial) {
     write_contents(run.lab, buffers, trial);
-    run.device.synchronize();
+    run.device.synchronise();
     protocol::Request request = make_request(protocol::Ask::run, trial.problem.sizes, trial.problem.reals);
     request.calls = 1;
     request.host_variant = trial.host_variant;
@@ -114,7 +114,7 @@ CallResult make_call(StageRun& run, Buffers& buffers, const Trial& trial) {
     const protocol::Answer& answer = reply.answer;
     CallResult result{Wrong::no_answer, reply.failure, answer.host_bytes, answer.launches, answer.leaked_bytes};
     if (reply.failure && reply.failure->cause == cause::timeout && run.backend == Backend::cpu)
-        result.stopped = look_at_outputs(run, buffers, trial.problem);
+        result.stopped = examine_outputs(run, buffers, trial.problem);
     if (reply.failure) return result;
     result.wrong = Wrong::copied_to_host;
     if (!trial.host_variant && answer.host_bytes > allowed) return result;
@@ -146,7 +146,7 @@ std::optional<Difference> disagreement(const StageRun& run, const Problem& probl
 }
 
 /// Make the call again in both orders of threads, with fresh outputs.
-Dependence look_closer(StageRun& run, Buffers& buffers, const Trial& trial) {
+Dependence repeat_in_both_orders(StageRun& run, Buffers& buffers, const Trial& trial) {
     using enum Dependence::On;
     const std::uint32_t early = run.runner_session().status().early_exits;
     const std::vector<Array> fresh = without_outputs(run.lab, trial.before);
@@ -184,7 +184,7 @@ Dependence find_dependence(StageRun& run, Buffers& buffers, const Trial& trial, 
     Dependence found;
     if (run.explaining_s <= 0) return found;
     const ExplainingTime time(run);
-    if (is_unexplained(plain)) found = look_closer(run, buffers, trial);
+    if (is_unexplained(plain)) found = repeat_in_both_orders(run, buffers, trial);
     const bool may_be_added_to = plain.cause == cause::nan || plain.cause == cause::never_written;
     if (found.on == Dependence::On::unknown && may_be_added_to && is_right_with_zeros(run, buffers, trial, difference))
         found.on = Dependence::On::old_contents;

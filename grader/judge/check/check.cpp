@@ -31,7 +31,7 @@ Judged judge_calls(StageRun& run, const Dataset& dataset, Problem& first, bool h
     const Poison poison = Poison::draw(dataset.seed + host_variant);
 
     if (run.backend == Backend::cuda)
-        if (const Session::Reply reply = run.greet(); reply.failure) return {reply.failure, false};
+        if (const Session::Reply reply = run.wait_for_device(); reply.failure) return {reply.failure, false};
     const Prepared prepared = prepare(run, first, host_variant);
     if (prepared.failure) return {prepared.failure, false};
     if (host_variant && !prepared.has_host) return {std::nullopt, false};
@@ -70,8 +70,8 @@ bool is_empty(const Lab& lab, const Problem& problem) {
 /// Judge the device calls, then the host variant if the stage requires one.
 std::optional<Failure> judge_dataset(StageRun& run, const Dataset& dataset, Problem& problem) {
     const Judged on_device = judge_calls(run, dataset, problem, false);
-    const bool asks_for_host = run.stage.host_variant && !dataset.uses.cuda_only && run.tool.empty();
-    if (on_device.failure || !asks_for_host) return on_device.failure;
+    const bool requires_host = run.stage.host_variant && !dataset.uses.cuda_only && run.tool.empty();
+    if (on_device.failure || !requires_host) return on_device.failure;
     if (!on_device.has_host) return describe_missing_host_function(run.lab);
     Problem again = run.generate(dataset, dataset.seed);
     const Judged on_host = judge_calls(run, dataset, again, true);
@@ -79,7 +79,7 @@ std::optional<Failure> judge_dataset(StageRun& run, const Dataset& dataset, Prob
     return describe_host_function_failure(run.lab, *on_host.failure);
 }
 
-Check check_of(const Dataset& dataset) {
+Check new_check(const Dataset& dataset) {
     Check check;
     check.dataset = dataset.name;
     check.hidden = dataset.uses.hidden;
@@ -90,7 +90,7 @@ Check check_of(const Dataset& dataset) {
 /// Run check_dataset() without the reference.
 Check check_once(StageRun& run, const Dataset& dataset) {
     const auto begin = std::chrono::steady_clock::now();
-    Check check = check_of(dataset);
+    Check check = new_check(dataset);
     try {
         Problem problem = run.generate(dataset, dataset.seed);
         check.empty = is_empty(run.lab, problem);
@@ -135,7 +135,7 @@ Check confirm(StageRun& run, const Dataset& dataset, const Check& check) {
     if (!reference) return check;
     const Check other = check_reference(*reference, dataset);
     if (is_undecided(other) && !other.failure) return check.skipped ? check : other;
-    Check decided = check_of(dataset);
+    Check decided = new_check(dataset);
     decided.empty = check.empty;
     decided.wall_s = check.wall_s;
     if (is_undecided(other)) {
@@ -163,14 +163,14 @@ Check check_dataset(StageRun& run, const Dataset& dataset) {
 }
 
 Check skipped_check(const Dataset& dataset, const std::string& why) {
-    Check check = check_of(dataset);
+    Check check = new_check(dataset);
     check.skipped = true;
     check.skipped_why = why;
     return check;
 }
 
 Check failed_check(const Dataset& dataset, const Failure& failure) {
-    Check check = check_of(dataset);
+    Check check = new_check(dataset);
     check.verdict = Verdict::failed;
     check.failure = failure;
     return check;

@@ -15,7 +15,7 @@ namespace {
 /// Return "all of them", "all from 999936 on", …
 std::string which_elements(const Pattern& p) {
     if (p.wrong == p.count) return p.count == 1 ? "it is the only one" : "all of them";
-    if (p.wrong == 1) return "that one only";
+    if (p.wrong == 1) return "only that one";
     if (p.contiguous && p.last + 1 == p.count)
         return fmt::format("all from index {} to the end", format_count(p.first));
     if (p.contiguous && p.first == 0) return fmt::format("the first {}", format_count(p.wrong));
@@ -23,6 +23,8 @@ std::string which_elements(const Pattern& p) {
     if (p.step) return fmt::format("every {}th from index {}", p.step, p.first);
     return fmt::format("scattered between {} and {}", format_count(p.first), format_count(p.last));
 }
+
+std::string unset_factor(const Pattern& p) { return p.unset_terms == 1 ? "" : format_count(p.unset_terms) + " times "; }
 
 std::string hint_for(const Pattern& p) {
     if (p.counts_bytes())
@@ -32,9 +34,9 @@ std::string hint_for(const Pattern& p) {
             p.element_bytes, p.element_bytes);
     if (p.unset == p.wrong)
         return fmt::format(
-            "Wrong by {} 0xFEFEFEFE, which is what a local variable holds here until it is set (on a GPU, anything). "
+            "Wrong by {}0xFEFEFEFE, which is what a local variable holds here until it is set (on a GPU, anything). "
             "Is a sum, or an array of counters, added to before it is set to 0?",
-            p.unset_terms == 1 ? "once" : format_count(p.unset_terms) + " times");
+            unset_factor(p));
     if (const std::size_t block = p.partial_block())
         return fmt::format(
             "{} = {} x {}: only the last, partial group of {} is wrong. Is the number of blocks (or vectors) rounded "
@@ -43,8 +45,8 @@ std::string hint_for(const Pattern& p) {
     if (p.has_rounded())
         return fmt::format(
             "All values are nearly right, to {:.0f} digits, as if an intermediate value were a float, which "
-            "holds 7. Is "
-            "a variable, a constant or a function for float (0.5f, fabsf) used where the contract has double?",
+            "holds 7. Is a variable, a constant or a function for float (0.5f, fabsf) used where the contract has "
+            "double?",
             std::floor(-std::log10(p.largest_error)));
     if (p.contiguous && p.first > 0 && p.last + 1 == p.count && p.unwritten == p.wrong && p.count > few_elements)
         return "The grid seems too small for the data: does it cover n, or does each thread continue in a loop with a "
@@ -52,8 +54,8 @@ std::string hint_for(const Pattern& p) {
     if (p.unwritten == p.count) return "Is the kernel launched at all, and does it write to this output?";
     if (p.step) return fmt::format("One in {} is wrong: look at what depends on the index modulo {}.", p.step, p.step);
     if (p.shift)
-        return fmt::format("Each value is that of its neighbour: is the index off by {}?",
-                           p.shift > 0 ? "one too many" : "one");
+        return fmt::format("Each value belongs to a neighbouring element: is the index too {} by one?",
+                           p.shift > 0 ? "large" : "small");
     const bool is_multiple =
         p.ratio >= 2 && p.ratio == std::round(p.ratio);  // or by accident, for example if sums wrap
     if (p.ratio != 0 && std::abs(p.ratio - 1) > 0.01 && (p.wrong > 1 || is_multiple))
@@ -126,9 +128,8 @@ Failure from_pattern(const Lab& lab, const Difference& difference, const Array& 
         message += fmt::format(" Wrong: {} of {} elements, {}.", format_count(p.wrong), format_count(p.count),
                                which_elements(p));
     if (p.unset == p.wrong)
-        message += fmt::format(" {} {} 0xFEFEFEFE, which a local variable holds on the CPU backend until it is set.",
-                               p.wrong == 1 ? "It contains" : "Each of them contains",
-                               p.unset_terms == 1 ? "once" : format_count(p.unset_terms) + " times");
+        message += fmt::format(" {} {}0xFEFEFEFE, which a local variable holds on the CPU backend until it is set.",
+                               p.wrong == 1 ? "It contains" : "Each of them contains", unset_factor(p));
     const char* cause = p.unset == p.wrong ? cause::uninitialised
                         : p.counts_bytes() ? cause::bytes_not_elements
                         : unwritten        ? cause::never_written

@@ -23,7 +23,7 @@ bool holds_pattern(const Array& array, std::size_t index, std::uint32_t pattern)
     return true;
 }
 
-/// Return how many times the pattern of uninitialized variables (the CPU backend's compiler sets each byte to 0xFE) was
+/// Return how many times the pattern of uninitialised variables (the CPU backend's compiler sets each byte to 0xFE) was
 /// added to a value; 0 if it does not explain the value.
 std::uint32_t unset_terms(const Array& expected, const Array& actual, std::size_t index) {
     constexpr std::uint32_t half_unset = 0x7F7F7F7F, its_inverse = 0x1020407F, max_terms = 1 << 20;

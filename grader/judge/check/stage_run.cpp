@@ -31,7 +31,7 @@ void StageRun::change_to_fibers() {
     policy.readable = {changed.parent_path()};
 }
 
-Session::Reply StageRun::greet() {
+Session::Reply StageRun::wait_for_device() {
     constexpr double limit_s = 30;
     const auto ask = [&] { return runner_session().ask(make_request(protocol::Ask::hello), {}, limit_s); };
     const Session::Reply reply = ask();
@@ -100,8 +100,8 @@ Prepared prepare(StageRun& run, const Problem& shape, bool host_variant) {
     if (requested > allowed)
         return {0, false,
                 Failure{cause::out_of_memory,
-                        fmt::format("{}_scratch_bytes asks for {}; at most {} are given for these sizes.", run.lab.name,
-                                    format_bytes(static_cast<double>(requested)),
+                        fmt::format("{}_scratch_bytes asks for {}; at most {} are available for these sizes.",
+                                    run.lab.name, format_bytes(static_cast<double>(requested)),
                                     format_bytes(static_cast<double>(allowed))),
                         "Is the size in bytes, and computed without overflow?"},
                 false};

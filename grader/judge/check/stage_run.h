@@ -45,8 +45,8 @@ struct StageRun {
     std::vector<AccessCounts> counts = {};
     std::vector<LaunchCounts> launches = {};
     std::uint64_t calls = 0;                         // calls of the contract function in the ended sessions
-    std::uint64_t calls_collected = 0;               // calls of the living session that were collected
-    bool uncollected = false;                        // the living session has counted since collect_counts()
+    std::uint64_t calls_collected = 0;               // calls of the current session that were collected
+    bool uncollected = false;                        // the current session has counted since collect_counts()
     std::vector<std::uint64_t> launch_digests = {};  // one digest per call in the ended sessions
     std::string doubt = {};                          // the first reason not to trust the sanitizer
     double explaining_s = 3;                         // the remaining time to search for the causes of wrong outputs
@@ -66,11 +66,11 @@ struct StageRun {
         known_problems->solve(oracle, lab, dataset, seed, problem);
     }
 
-    /// Return the living session; start one if there is none.
+    /// Return the current session; start one if there is none.
     Session& runner_session();
     /// Wait until the session has opened the device. If that fails, start it again a second later: a program that was
     /// just killed may still hold the GPU's memory.
-    Session::Reply greet();
+    Session::Reply wait_for_device();
     void end_session();
     /// Continue with the runner of by_fibers(), without the output of the present session.
     void change_to_fibers();
@@ -83,7 +83,7 @@ struct StageRun {
         if (session) session->resume();
     }
 
-    /// Add the living session's counts for the last dataset.
+    /// Add the current session's counts for the last dataset.
     void collect_counts();
 };
 

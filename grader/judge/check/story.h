@@ -18,7 +18,7 @@ Failure describe_wrong_output(const StageRun& run, const Trial& trial, const Cal
 /// Return whether no particular mistake explains the output.
 bool is_unexplained(const Failure& plain);
 
-/// Return the facts about a call on which the message about its failure depends.
+/// Return the properties of a call on which the message about its failure depends.
 Circumstances circumstances_of(const StageRun& run, const Problem& problem);
 
 /// Return the failure of a call of the host function.

@@ -63,7 +63,7 @@ void require_plausible(const Report& report, const Lab& lab, const fs::path& fil
 }
 
 std::string import_words(const Report& report, const StageReport& stage, Imported outcome) {
-    if (outcome == Imported::there_already) return "is in the journal already";
+    if (outcome == Imported::already_there) return "is in the journal already";
     if (outcome == Imported::not_yours) return "skipped: it describes a file that is not yours";
     if (stage.measurements.empty()) return std::string(verdict_name(stage.verdict)) + ", not timed";
     return "measured on " + (report.backend == "cuda" ? Foreign(report.machine.gpu).for_terminal() : "the CPU backend");

@@ -201,11 +201,11 @@ void print_limits(const std::vector<LimitOutcome>& limits) {
 /// Print the ratio of the memory traffic that the stage requests to the traffic that it needs.
 void print_traffic(const Counted& all) {
     const double bytes = device_bytes(all.accesses);
-    if (all.least_bytes <= 0 || bytes <= 0) return;
+    if (all.minimum_bytes <= 0 || bytes <= 0) return;
     fmt::print("{}", wrap(fmt::format("Device memory: kernels request {} in sectors of 32 bytes, {} what the stage has "
                                       "to move ({}). Caches serve some of it.",
-                                      format_bytes(bytes), format_factor(bytes / all.least_bytes),
-                                      format_bytes(all.least_bytes)),
+                                      format_bytes(bytes), format_factor(bytes / all.minimum_bytes),
+                                      format_bytes(all.minimum_bytes)),
                           0, text_style(STDOUT_FILENO).width));
 }
 
@@ -254,7 +254,7 @@ Parts parts_for(const StageRun& run, const Options& options) {
 }
 
 /// Return the names of the stage's public datasets that the sanitizer could inspect but does not.
-std::vector<std::string> left_out_of(const Parts& parts, const StageRun& run) {
+std::vector<std::string> list_left_out(const Parts& parts, const StageRun& run) {
     std::set<std::string> inspected;
     for (const auto& part : parts)
         for (const Dataset* dataset : part) inspected.insert(dataset->name);
@@ -266,7 +266,7 @@ std::vector<std::string> left_out_of(const Parts& parts, const StageRun& run) {
     return names;
 }
 
-void say_left_out(const std::vector<std::string>& names) {
+void print_left_out(const std::vector<std::string>& names) {
     if (names.empty()) return;
     fmt::print("{}", wrap(fmt::format("Not inspected: {} (too large; DATASET=NAME inspects a single dataset).",
                                       fmt::join(names, ", ")),
@@ -274,7 +274,7 @@ void say_left_out(const std::vector<std::string>& names) {
 }
 
 /// Return the names of the datasets that were not run after a deadlock.
-std::vector<std::string> not_run_of(const Parts& parts, const Sanitized& sanitized) {
+std::vector<std::string> list_not_run(const Parts& parts, const Sanitized& sanitized) {
     std::vector<std::string> names;
     for (const auto& part : parts)
         for (const Dataset* dataset : part)
@@ -283,13 +283,13 @@ std::vector<std::string> not_run_of(const Parts& parts, const Sanitized& sanitiz
     return names;
 }
 
-void say_not_run(const std::vector<std::string>& names) {
+void print_not_run(const std::vector<std::string>& names) {
     if (names.empty()) return;
     fmt::print("{}",
                wrap(fmt::format("Not run after that: {}", fmt::join(names, ", ")), 0, text_style(STDOUT_FILENO).width));
 }
 
-int say_compilation(const Compilation& compilation, int width) {
+int print_compilation(const Compilation& compilation, int width) {
     const auto& failure = compilation.failure;
     fmt::print("{}{}", to_printable(compilation.log),
                wrap(failure ? failure->message : "It does not compile.", 0, width));
@@ -312,11 +312,11 @@ void print_results(const Inspected& found, const std::string& file, const Stage&
                    bool asking, const std::vector<std::string>& left_out, const std::vector<std::string>& not_run) {
     fmt::print("{}/{} under the sanitizer on {} (cpu backend)\n", found.lab, stage.id,
                format_plural(found.datasets.size(), "dataset"));
-    say_left_out(left_out);
+    print_left_out(left_out);
     print_findings(found, file, asking);
     if (!log.empty()) fmt::print("Compiler output:\n{}", to_printable(log));
     print_answers(found, first_serious(found.findings) == nullptr, asking);
-    say_not_run(not_run);
+    print_not_run(not_run);
     print_limits(found.limits);
     print_kernels(found.kernels, found.gpu);
     print_traffic(found.all);
@@ -342,7 +342,7 @@ int inspect(const Options& options) {
     if (is_work(options)) start_lab(lab, judge.folders());
     const Source source = options.source.empty() ? judge.source_of(lab, stage, options.tree) : options.source;
     const Judge::Ready ready = judge.make_ready(lab, stage, source, {});
-    if (!ready.run) return say_compilation(ready.compilation, text_style(STDOUT_FILENO).width);
+    if (!ready.run) return print_compilation(ready.compilation, text_style(STDOUT_FILENO).width);
     const Parts parts = parts_for(*ready.run, options);
     if (parts.empty())
         throw UsageError(fmt::format(
@@ -361,8 +361,8 @@ int inspect(const Options& options) {
     found.lines = summarize_lines(found.counts);
     print_results(found, source.file().lexically_normal().string(), stage, ready.compilation.log,
                   asks_first(lab, options),
-                  options.dataset.empty() ? left_out_of(parts, *ready.run) : std::vector<std::string>(),
-                  not_run_of(parts, sanitized));
+                  options.dataset.empty() ? list_left_out(parts, *ready.run) : std::vector<std::string>(),
+                  list_not_run(parts, sanitized));
     Console console;
     console.show("modelling each line's share of the time");
     const ModelledLines modelled =

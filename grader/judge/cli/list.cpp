@@ -90,7 +90,7 @@ void print_stages(const LabProgress& progress) {
 int list_labs(const Options& options) {
     Judge judge(options.folders, Backend::cpu);
     std::vector<LabProgress> labs;
-    for (const std::string& name : labs_asked_for(options))
+    for (const std::string& name : requested_labs(options))
         labs.push_back(progress_of(judge.lab(name), judge.folders()));
     if (labs.empty()) return 0;
     const auto has_step = [](const LabProgress& progress) { return !progress.next.empty(); };

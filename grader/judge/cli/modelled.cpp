@@ -17,7 +17,7 @@ namespace warplab {
 namespace {
 namespace fs = std::filesystem;
 
-constexpr auto gpu_by_default = "h200";
+constexpr auto default_gpu_name = "h200";
 
 /// Return the scored timed dataset with the fewest elements: large ones take memory and time, and show nothing more.
 const Dataset* dataset_to_model(const Lab& lab, const Stage& stage, const Options& options) {
@@ -42,7 +42,7 @@ std::string limit_words(const predict::Limit& limit) {
     if (!limit.resource)
         return fmt::format(
             "No part of the GPU is busy for more than {:.0f}% of the time: warps wait for their own results. Can "
-            "more of them run at the same time, or can each have more loads under way?",
+            "more of them run at the same time, or can each have more loads in flight?",
             100 * limit.busy);
     return fmt::format("The limit is {}, which is busy for {:.0f}% of the time{}.",
                        predict::resource_name(*limit.resource), 100 * limit.busy, where);
@@ -105,7 +105,7 @@ std::string words_for(const Modelled& modelled, const Stage& stage) {
 }  // namespace
 
 predict::Machine modelled_gpu(const Options& options) {
-    std::string name = options.gpu.empty() ? gpu_by_default : options.gpu;
+    std::string name = options.gpu.empty() ? default_gpu_name : options.gpu;
     std::erase_if(name, [](unsigned char letter) { return !std::isalnum(letter); });  // RTX 4090 is RTX4090
     std::ranges::transform(name, name.begin(), [](unsigned char letter) { return std::tolower(letter); });
     return predict::read_machine(options.folders.root / "grader/judge/predict/gpus", name);

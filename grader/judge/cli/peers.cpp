@@ -55,7 +55,7 @@ int peers(const Options& options) {
         throw UsageError(fmt::format("Peers are timed on a GPU, and there is none: {}.", why_no_gpu()));
     Judge judge(options.folders, Backend::cuda);
     Json all = Json::object();
-    for (const std::string& name : labs_asked_for(options)) {
+    for (const std::string& name : requested_labs(options)) {
         const Lab& lab = judge.lab(name);
         for (const Peer& peer : lab.peers)
             for (const Dataset& dataset : lab.datasets) {

@@ -137,7 +137,7 @@ Imported record_imported(const fs::path& work, const Report& report, const Stage
     Record result = record_of(report, stage);
     std::string body = as_line({{"report", to_json(*result.report)}});  // {"report":…}
     body = body.substr(1, body.size() - 3);
-    if (records.has(body)) return Imported::there_already;
+    if (records.has(body)) return Imported::already_there;
     const Source own_file(work / report.lab / (stage.stage + ".cu"));
     if (own_file.hash() != stage.source_hash && !has_text(records, stage.source_hash)) return Imported::not_yours;
     result.imported_from = from;

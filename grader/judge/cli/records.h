@@ -26,7 +26,7 @@ void record_report(const std::filesystem::path& work, const Report& report, cons
 
 /// Record a report from another machine, read from the file of that name. It must be about the student's file, in its
 /// present or an earlier recorded version, and it is added only once.
-enum class Imported { added, there_already, not_yours };
+enum class Imported { added, already_there, not_yours };
 Imported record_imported(const std::filesystem::path& work, const Report& report, const StageReport& stage,
                          const std::string& from);
 

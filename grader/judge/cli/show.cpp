@@ -86,7 +86,7 @@ class Caller {
     ShownCall ask(const Problem& problem, const std::vector<Array>& before) {
         buffers_->poison_all();
         for (std::size_t i = 0; i < before.size(); ++i) buffers_->write(i, 0, before[i]);
-        run_.device.synchronize();
+        run_.device.synchronise();
         protocol::Request request = make_request(protocol::Ask::run, problem.sizes, problem.reals);
         request.calls = 1;
         request.timed = 1;
@@ -200,7 +200,7 @@ class Pictures {
 };
 
 /// Print failures as `check` does; returns the exit status.
-int say_failure(const Stage& stage, const ShownCall& outcome) {
+int print_failure(const Stage& stage, const ShownCall& outcome) {
     StageReport report;
     report.stage = stage.id;
     report.verdict = outcome.judge_fault ? Verdict::error : Verdict::failed;
@@ -209,7 +209,7 @@ int say_failure(const Stage& stage, const ShownCall& outcome) {
     return outcome.judge_fault ? 2 : 1;
 }
 
-int say_compilation(const Stage& stage, const Compilation& compilation) {
+int print_compilation(const Stage& stage, const Compilation& compilation) {
     StageReport report;
     report.stage = stage.id;
     report.verdict = compilation.verdict;
@@ -265,7 +265,7 @@ int show(const Options& options) {
     listener.doing("compiling");
     Judge::Ready ready = judge.make_ready(lab, *shown.stage, shown.source, {});
     console.clear();
-    if (!ready.run) return say_compilation(*shown.stage, ready.compilation);
+    if (!ready.run) return print_compilation(*shown.stage, ready.compilation);
     const ShownCall outcome = make_calls(*ready.run, *lab_show, listener);
     console.clear();
     ready.run->end_session();
@@ -273,7 +273,7 @@ int show(const Options& options) {
         print(lab_show->finish());
         list_pictures(pictures.keep());
     }
-    if (outcome.failure) return say_failure(*shown.stage, outcome);
+    if (outcome.failure) return print_failure(*shown.stage, outcome);
     fmt::print("{}: right, compared with the CPU's answer.\n", shown.stage->id);
     return 0;
 }

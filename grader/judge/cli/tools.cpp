@@ -99,7 +99,7 @@ Check run_under(Setting& setting, const std::vector<std::string>& tool, const Da
     }
     StageRun& plain = *ready.run;
     plain.policy.limits.output_bytes = 4 << 20;
-    plain.policy.limits.flood_bytes = 0;
+    plain.policy.limits.max_printed_bytes = 0;
     plain.policy.limits.memory_bytes = 64ull << 30;
     StageRun run{plain.lab,    plain.stage,     plain.oracle, plain.backend, plain.runner,
                  plain.policy, *setting.memory, plain.host,   tool};
@@ -181,7 +181,7 @@ void print_limits(const DeviceLimits& l) {
                l.multiprocessors, format_count(static_cast<std::uint64_t>(l.threads_per_multiprocessor)),
                l.blocks_per_multiprocessor, format_count(static_cast<std::uint64_t>(l.registers_per_multiprocessor)),
                format_bytes(l.shared_per_multiprocessor));
-    fmt::print("  a block: {} threads, {} of shared memory ({} if asked for); a warp: {}\n", l.threads_per_block,
+    fmt::print("  a block: {} threads, {} of shared memory ({} if requested); a warp: {}\n", l.threads_per_block,
                format_bytes(l.shared_per_block), format_bytes(l.shared_opt_in), l.warp);
     fmt::print("  memory {}, L2 {}, clock {} MHz\n", format_bytes(static_cast<double>(l.memory_bytes)),
                format_bytes(static_cast<double>(l.l2_bytes)), l.clock_khz / 1000);
@@ -305,7 +305,7 @@ int show_device(const Options& options) {
     fmt::print("  measured: copies {}, reads {}, reads from L2 {}\n\nBandwidth bounds, if each byte moves once:\n",
                format_bandwidth(bandwidth.copy_bytes_per_s), format_bandwidth(bandwidth.read_bytes_per_s),
                format_bandwidth(bandwidth.l2_bytes_per_s));
-    const std::vector<std::string> names = labs_asked_for(options);
+    const std::vector<std::string> names = requested_labs(options);
     for (const std::string& name : names) print_bounds(judge, judge.lab(name));
     for (const std::string& name : names) {
         fmt::print(

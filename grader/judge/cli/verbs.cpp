@@ -98,8 +98,8 @@ std::vector<const Stage*> stages_for(const Lab& lab, const Options& options, con
         const auto started = started_stages(lab, folders);
         if (!started.empty()) return started;
         fmt::print(
-            "No stage of {0} is started yet. Edit {1}, then type  make check LAB={0}  again.\nThis is what the "
-            "starter of the first stage gives:\n\n",
+            "No stage of {0} is started yet. Edit {1}, then type  make check LAB={0}  again.\nThis is the "
+            "result for the starter of the first stage:\n\n",
             lab.name, (folders.work / lab.name / (lab.stages.front().id + ".cu")).string());
         return {&lab.stages.front()};
     }
@@ -142,7 +142,7 @@ std::vector<const Stage*> stages_to_grade(const Lab& lab, const Options& options
 
 }  // namespace
 
-std::vector<std::string> labs_asked_for(const Options& options) {
+std::vector<std::string> requested_labs(const Options& options) {
     return options.lab.empty() ? find_labs(options.folders.root) : std::vector{options.lab};
 }
 
@@ -224,7 +224,7 @@ int grade(const Options& options) {
     check_speed(options.speed);
     Judge judge(options.folders, choose_backend(options.backend));
     const Task task = grading_task(options);
-    const std::vector<std::string> names = labs_asked_for(options);
+    const std::vector<std::string> names = requested_labs(options);
     std::vector<Report> reports;
     int status = 0;
     const fs::path folder = options.report_dir.empty() ? options.folders.build / "report" : options.report_dir;

@@ -32,7 +32,7 @@ int prepare_harness(const Options& options);
 int print_flags(const Options& options);
 
 /// Return the requested lab, or all labs if none was requested.
-std::vector<std::string> labs_asked_for(const Options& options);
+std::vector<std::string> requested_labs(const Options& options);
 
 /// Check the options before anything is copied or compiled. Throws UsageError, with the available names, if stage,
 /// dataset, --source or --tree does not exist or the dataset cannot run on this backend.

@@ -148,7 +148,7 @@ Compiled compile_job(const Job& job) {
     return finish(outcome, folder);
 }
 
-/// Throw std::runtime_error if nvcc gives no answer.
+/// Throw std::runtime_error if nvcc fails without a result.
 NvccAnswer compile_with_nvcc(const Job& job) {
     using enum NvccAnswer::Answer;
     if (find_nvcc().empty()) return {not_found, ""};

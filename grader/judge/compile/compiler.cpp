@@ -79,8 +79,8 @@ Compiler::Compiler(const Job& job, const Harness& harness, const std::string& te
     policy_.budget = job.budget;
     policy_.limits.memory_bytes = compiler_memory_bytes;
     policy_.limits.file_bytes = written_bytes;
-    policy_.limits.output_bytes = heard_bytes;
-    policy_.limits.flood_bytes = flood_bytes;
+    policy_.limits.output_bytes = max_read_bytes;
+    policy_.limits.max_printed_bytes = max_printed_bytes;
 }
 
 JobOutcome Compiler::make_runner() {
@@ -112,8 +112,8 @@ JobOutcome Compiler::make_object() {
 /// Return the outcome with the warnings about the student's file in its log. The rewriter's come first, because it
 /// warns only about mistakes.
 JobOutcome Compiler::with_warnings(JobOutcome outcome) const {
-    std::vector<Diagnostic> warnings = of_rewriter_;
-    warnings.insert(warnings.end(), of_compiler_.begin(), of_compiler_.end());
+    std::vector<Diagnostic> warnings = rewriter_warnings_;
+    warnings.insert(warnings.end(), compiler_warnings_.begin(), compiler_warnings_.end());
     if (!outcome.passed() || warnings.empty()) return outcome;
     outcome.log = render(warnings, text_, warnings_shown);
     const auto first = std::ranges::find_if(warnings, may_explain_outputs);
@@ -149,10 +149,10 @@ JobOutcome Compiler::judge_compiler(const Ended& ended) {
         const std::string rewritten = job_.backend == Backend::cpu ? read_left(in_work("student.cpp")) : "";
         return explain_errors(without_our_paths(ended.output), job_, harness_.contract, text_, rewritten);
     }
-    of_compiler_ = select(read_diagnostics(ended.output, job_.shown), job_.shown, "warning");
+    compiler_warnings_ = select(read_diagnostics(ended.output, job_.shown), job_.shown, "warning");
     if (job_.backend == Backend::cpu) {
-        move_columns(of_compiler_, text_, read_left(in_work("student.cpp")));
-        omit_internal_names(of_compiler_, text_);
+        move_columns(compiler_warnings_, text_, read_left(in_work("student.cpp")));
+        omit_internal_names(compiler_warnings_, text_);
     }
     return {};
 }
@@ -230,7 +230,7 @@ JobOutcome Compiler::rewriter(const Words& arguments) {
     const Ended ended = run(command, policy_);
     if (auto end = explain_end(ended, "The CPU backend's rewriter", job_)) return *end;
     if (ended.status == 0 && arguments.front() != "--scan")
-        of_rewriter_ = select(read_diagnostics(ended.output, job_.shown), job_.shown, "warning");
+        rewriter_warnings_ = select(read_diagnostics(ended.output, job_.shown), job_.shown, "warning");
     if (ended.status == 0) return {};
     const auto refusals = select(read_diagnostics(ended.output, job_.shown), job_.shown, "error");
     if (refusals.empty())

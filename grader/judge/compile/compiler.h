@@ -54,7 +54,7 @@ class Compiler {
     const std::string& text_;
     WorkFolder work_;
     Policy policy_;
-    std::vector<Diagnostic> of_rewriter_, of_compiler_;  // warnings
+    std::vector<Diagnostic> rewriter_warnings_, compiler_warnings_;  // warnings
 };
 
 /// Copy a file that the sandboxed compiler wrote. Throw std::runtime_error if that fails.

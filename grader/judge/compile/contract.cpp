@@ -123,7 +123,7 @@ Failure missing_function(const std::vector<Symbol>& symbols, const Contract& con
         failure.message += fmt::format(" The name is in line {}, but that line is not a compiled definition.",
                                        line_of_call(source, contract.function));
     else if (const std::string near = nearest(contract.function, function_names(symbols)); !near.empty())
-        failure.message += fmt::format(" It defines {}{}: is that the one?", near, at_line(source, near));
+        failure.message += fmt::format(" It defines {}{}: is that the function?", near, at_line(source, near));
     return failure;
 }
 

@@ -102,7 +102,7 @@ HandIn refuse_unread(const fs::path& file) {
     const std::uintmax_t bytes = fs::file_size(file, error);
     if (bytes != static_cast<std::uintmax_t>(-1) && bytes > Source::max_bytes)
         return refuse(cause::compile_error,
-                      fmt::format("{} is {} bytes large; a hand-in has at most {}.", name, bytes, Source::max_bytes),
+                      fmt::format("{} has {} bytes; a hand-in may have at most {}.", name, bytes, Source::max_bytes),
                       "Is it the right file?");
     return refuse(cause::missing_file, fmt::format("{} cannot be read.", name),
                   fmt::format("Check its permissions: chmod u+r {}", name));

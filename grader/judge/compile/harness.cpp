@@ -172,7 +172,7 @@ std::vector<Symbol> symbols_of(const fs::path& object, Names how = Names::plain)
     if (how == Names::plain) command.push_back("-C");
     const Ended names = run_to_end(command, policy);
     if (names.how != End::exited || names.status != 0)
-        throw std::runtime_error("nm (of the package binutils) does not run: " + names.why + names.output);
+        throw std::runtime_error("nm (from the package binutils) does not run: " + names.why + names.output);
     return read_symbols(names.output);
 }
 

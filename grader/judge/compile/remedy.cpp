@@ -140,8 +140,7 @@ std::string remedy_for_call(const Diagnostic& error, const std::vector<Diagnosti
     if (declaration.empty()) return "Compare the call's arguments with the function's parameters, one by one.";
     if (const auto called = quoted_parts(error.message); !called.empty() && is_atomic_on_small(called[0]))
         return "CUDA does not have this atomic for 8-bit or 16-bit types. Declare the variable that it changes as int "
-               "or "
-               "unsigned (32 bits).";
+               "or unsigned (32 bits).";
     const char* first =
         contains(declaration, "_sync(") ? " The first is the mask of the lanes that take part: 0xffffffff for all 32."
         : contains(declaration, "(T**") ? " The first is the address of a pointer: after float* p, write &p."
@@ -255,7 +254,7 @@ std::string remedy_for_subscript(const Diagnostic& error, const std::string& sou
         return "An index is a whole number, and this one is a float or double: declare it as std::size_t, int or "
                "unsigned.";
     const std::string name = subscripted_name(source_line(source, error.line), error.column);
-    if (name.empty()) return "There is one [ ] too many: only a pointer or an array has an index.";
+    if (name.empty()) return "There is one [ ] too many: only pointers and arrays can be indexed.";
     return fmt::format(
         "{0}[…] is already a value: a pointer has one index, not two. Element c of row r is {0}[r * columns + c], "
         "where columns is the number of elements from one row to the next.",

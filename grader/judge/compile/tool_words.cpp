@@ -47,7 +47,7 @@ std::string one_line(std::string words) {
 JobOutcome too_much_written() {
     return failed({cause::compile_error,
                    fmt::format("The compiler's output files exceeded {} MB.", written_bytes >> 20),
-                   "Is there a large array with contents in the file?"});
+                   "Is there a large array with initial values in the file?"});
 }
 
 /// Return the assembler's message about an asm statement, "" if there is none. Its line numbers do not refer to the
@@ -76,12 +76,12 @@ JobOutcome explain_failure_without_line(const std::string& words) {
     if (const std::string message = assembler_error(words); !message.empty())
         return suspect(
             {cause::compile_error, fmt::format("The assembler refuses an asm statement: {}.", message), hint});
-    if (words.size() >= heard_bytes)
+    if (words.size() >= max_read_bytes)
         return suspect({cause::compile_error,
                         fmt::format("The compiler fails on this file, but the first {} KB of its output, which the "
                                     "judge reads, contain only warnings and notes.",
-                                    heard_bytes >> 10),
-                        "Correct what the first warnings name, and remove each #pragma that prints a message."});
+                                    max_read_bytes >> 10),
+                        "Fix the causes of the first warnings, and remove each #pragma that prints a message."});
     return suspect({cause::compile_error,
                     fmt::format("The compiler fails on this file without naming a line: {}.", line_with_error(words)),
                     hint});
@@ -139,7 +139,7 @@ JobOutcome suspect(Failure failure) { return {Verdict::failed, bounded(std::move
 
 JobOutcome too_large_program() {
     return failed({cause::compile_error, fmt::format("The compiled program is larger than {} MB.", runner_bytes >> 20),
-                   "Is there a large array with contents in the file?"});
+                   "Is there a large array with initial values in the file?"});
 }
 
 std::string line_with_error(const std::string& words) {
@@ -164,7 +164,8 @@ std::optional<JobOutcome> explain_end(const Ended& ended, const char* tool, cons
         case End::flooded:
             return suspect(
                 {cause::compile_error,
-                 fmt::format("{} printed more than {} MB about this file and was ended.", tool, flood_bytes >> 20),
+                 fmt::format("{} printed more than {} MB about this file and was ended.", tool,
+                             max_printed_bytes >> 20),
                  "Does a macro or a template repeat the same error or warning? Compile a smaller part of the file."});
         case End::not_started:
             return broken(job.level == SandboxLevel::none ? cause::internal : cause::sandbox,

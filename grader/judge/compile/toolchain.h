@@ -27,7 +27,7 @@ std::filesystem::path find_nvcc();
 std::string compiler_version();
 std::string nvcc_version();
 
-/// Return an identification of this compiler that does not need to run it: path, size and time of change.
+/// Return an identification of this compiler that does not need to run it: path, size and modification time.
 std::string compiler_identity(const std::filesystem::path& compiler);
 
 /// Return folders of the CUDA Toolkit that nvcc belongs to.

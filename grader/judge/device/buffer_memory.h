@@ -20,9 +20,9 @@ class Region {
 
     virtual void write(std::size_t offset, const void* from, std::size_t bytes) = 0;
     virtual void read(std::size_t offset, void* to, std::size_t bytes) const = 0;
-    /// A repeated 32-bit pattern; offset and bytes are multiples of 4.
+    /// Repeat a 32-bit pattern; offset and bytes are multiples of 4.
     virtual void fill(std::size_t offset, std::size_t bytes, std::uint32_t pattern) = 0;
-    /// Both regions come from the same BufferMemory. Asynchronous on a GPU until BufferMemory::synchronize.
+    /// Both regions come from the same BufferMemory. Asynchronous on a GPU until BufferMemory::synchronise.
     virtual void copy_from(const Region& source, std::size_t source_offset, std::size_t offset, std::size_t bytes) = 0;
 
     /// Set the fields that the runner needs to map the memory: transport and mapped_bytes.
@@ -39,9 +39,9 @@ class Region {
 class BufferMemory {
   public:
     virtual ~BufferMemory() = default;
-    /// Throw OutOfMemory.
+    /// Allocate memory. Throw OutOfMemory if too little is free.
     virtual std::unique_ptr<Region> allocate(std::size_t bytes) = 0;
-    virtual void synchronize() {}
+    virtual void synchronise() {}
     virtual std::size_t free_bytes() const = 0;
 };
 

@@ -366,7 +366,7 @@ CudaDevice::CudaDevice() {
 }
 
 std::unique_ptr<Region> CudaDevice::allocate(std::size_t bytes) { return std::make_unique<DeviceRegion>(bytes); }
-void CudaDevice::synchronize() { call("cuCtxSynchronize"); }
+void CudaDevice::synchronise() { call("cuCtxSynchronize"); }
 
 std::size_t CudaDevice::free_bytes() const {
     std::size_t free = 0, total = 0;
@@ -425,7 +425,7 @@ void CudaDevice::warm_up(double seconds) {
     while (std::chrono::steady_clock::now() < until) {
         for (int i = 0; i < 50; ++i)
             call("cuMemcpyDtoDAsync_v2", to.pointer(), from.pointer(), std::size_t{256 << 20}, Handle{});
-        synchronize();
+        synchronise();
     }
 }
 

@@ -35,7 +35,7 @@ class CudaDevice : public BufferMemory {
     static CudaDevice& get();
 
     std::unique_ptr<Region> allocate(std::size_t bytes) override;
-    void synchronize() override;
+    void synchronise() override;
     std::size_t free_bytes() const override;
 
     const DeviceLimits& limits() const;

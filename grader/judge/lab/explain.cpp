@@ -105,8 +105,7 @@ std::size_t unscaled_end(std::size_t n, std::size_t block) { return n > block ? 
 Mistake block_size_forgotten(const std::string& counts) {
     return {"block_size_forgotten", counts + ": as many as blocks + threads in a block - 1.",
             "blockIdx.x + threadIdx.x reaches only these. Blocks begin blockDim.x elements apart: blockIdx.x * "
-            "blockDim.x + "
-            "threadIdx.x."};
+            "blockDim.x + threadIdx.x."};
 }
 
 Reach swapped_reach(std::size_t n, std::size_t block) {

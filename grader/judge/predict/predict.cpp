@@ -50,7 +50,7 @@ constexpr unsigned max_calls_before = 4;  // so that a program cannot know which
 
 /// Make calls with the dataset's inputs. Their outputs are not checked, because only some blocks run.
 std::optional<Failure> make_calls(StageRun& run, const Problem& problem, std::uint64_t calls) {
-    if (const Session::Reply reply = run.greet(); reply.failure) return reply.failure;
+    if (const Session::Reply reply = run.wait_for_device(); reply.failure) return reply.failure;
     const Prepared prepared = prepare(run, problem);
     if (prepared.failure) return prepared.failure;
     constexpr std::size_t guard_bytes = 4096;

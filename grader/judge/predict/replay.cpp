@@ -140,7 +140,7 @@ class Multiprocessor {
     void finish_warp(int number, double when);
     void release_barrier(BlockState& block);
     void step(double when, int number);
-    void go_on(WarpState& warp, int number, double when, int line);
+    void continue_warp(WarpState& warp, int number, double when, int line);
     void find_ordered_loops();
     bool is_unrolled(const Instruction& instruction) const {
         return instruction.loop && !ordered_loops_.contains(instruction.loop);
@@ -157,7 +157,7 @@ class Multiprocessor {
         time_.busy_of_line[line][static_cast<std::size_t>(resource)] += clocks;
     }
     /// Count a warp's time since its last operation for a line. A wait counts for the line that needs the result.
-    void spend(WarpState& warp, double until, int line) {
+    void charge_time(WarpState& warp, double until, int line) {
         time_.clocks_of_line[line] += until - warp.since;
         warp.since = until;
         warp.line = line;
@@ -315,7 +315,7 @@ void Multiprocessor::release_barrier(BlockState& block) {
     const double open = block.last_arrival + machine_.latency.barrier;
     for (const int other : block.waiting) {
         WarpState& warp = warps_[static_cast<std::size_t>(other)];
-        spend(warp, open, warp.line);
+        charge_time(warp, open, warp.line);
         warp.parts = warp.new_parts = 1;
         queue_.push({open, other});
     }
@@ -525,8 +525,8 @@ double Multiprocessor::serve_sector(WarpState& warp, const TracedOperation& oper
             add_busy(Resource::memory, dram_clocks_, instruction.line);
             done = std::max(done, read + dram_clocks_ + machine_.latency.dram);
         }
-        const bool goes_back = !reads && is_new && held_[m] < 0.5;  // it is written back later
-        if (goes_back && fraction(seed + 1) < footprint.first_touch) {
+        const bool is_written_back = !reads && is_new && held_[m] < 0.5;  // it is written back later
+        if (is_written_back && fraction(seed + 1) < footprint.first_touch) {
             dram_.serve(begin, dram_clocks_);
             add_busy(Resource::memory, dram_clocks_, instruction.line);
         }
@@ -657,7 +657,7 @@ void Multiprocessor::step(double when, int number) {
     if (!warp.lanes_left.empty()) {
         const double begin = issue(warp, when, retry_instructions, instruction.line) + retry_instructions;
         const double next = compare_and_swap(warp, operation, instruction, begin);
-        return go_on(warp, number, next, instruction.line);
+        return continue_warp(warp, number, next, instruction.line);
     }
     const double ready = ready_at(warp, operation, instruction, when);
     if (ready > when + 1e-9) return queue_.push({ready, number});
@@ -677,7 +677,7 @@ void Multiprocessor::step(double when, int number) {
         case OperationKind::barrier: {
             BlockState& block = blocks_[static_cast<std::size_t>(warp.block)];
             const double arrival = issue(warp, when, 1, instruction.line) + 1;
-            spend(warp, arrival, instruction.line);
+            charge_time(warp, arrival, instruction.line);
             block.last_arrival = block.arrived++ == 0 ? arrival : std::max(block.last_arrival, arrival);
             block.waiting.push_back(number);
             ++warp.next;
@@ -710,13 +710,13 @@ void Multiprocessor::step(double when, int number) {
             next = do_device(warp, operation, instruction, issue(warp, when, 1, instruction.line) + 1);
             break;
     }
-    go_on(warp, number, next, instruction.line);
+    continue_warp(warp, number, next, instruction.line);
 }
 
 /// Let a warp continue at `when`: with its next operation, or with the remaining lanes of a compare-and-swap.
-void Multiprocessor::go_on(WarpState& warp, int number, double when, int line) {
+void Multiprocessor::continue_warp(WarpState& warp, int number, double when, int line) {
     if (warp.lanes_left.empty()) ++warp.next;
-    spend(warp, when, line);
+    charge_time(warp, when, line);
     queue_.push({when, number});
 }
 

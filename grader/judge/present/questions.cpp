@@ -35,7 +35,7 @@ const std::map<std::string_view, std::string_view>& questions() {
         {"out_of_bounds_write", "What is the largest index that is written, and how many elements are there?"},
         {"out_of_bounds", "What is the largest index that this line uses, and how many elements are there?"},
         {"uninitialised", "Which line writes this value before it is read here?"},
-        {"misaligned", "By how many bytes must this address be divisible, and for which index is it not?"},
+        {"misaligned", "Of which number must this address be a multiple, and for which index is it not?"},
         {"constant_written", "Which line writes to constant memory?"},
         {"input_written", "Which line writes to an input?"},
         {"added_to_garbage", "What is in the output before the first addition?"},
@@ -55,7 +55,7 @@ const std::map<std::string_view, std::string_view>& questions() {
         {"not_destroyed", "How many streams and events exist after a thousand calls?"},
         {"copy_direction", "Is the source of this copy on the host or on the device, and where is its destination?"},
         {"copy_size", "How many bytes does each side of this copy have?"},
-        // threads that meet
+        // threads that share data or synchronise
         {"race", "What ensures that one of the two threads is first?"},
         {"atomic_race", "Do all threads that access this element use atomics?"},
         {"lane_mask", "Which lanes does the mask name, and which lanes call this function?"},
@@ -73,7 +73,7 @@ const std::map<std::string_view, std::string_view>& questions() {
         {"blocks_overlap", "Where does the second block begin, and where does the first one end?"},
         {"rows_left_out", "How many threads does a block have in y, and which rows do they work on?"},
         {"strip_cut_off", "How many rows of the image do ROWS rows of the output need?"},
-        {"ring_overwritten", "Which row has the place in the ring at the moment when you request the next one?"},
+        {"ring_overwritten", "Which row is in that place of the ring when you request the next one?"},
         {"thread_rows_overlap", "Which rows does the second row of threads work on, and which the first?"},
         {"component_lost", "How many elements does one vector hold, and which of them are used?"},
         {"components_exchanged", "Which element belongs to x, to y, to z and to w?"},

@@ -144,7 +144,7 @@ const char* hint_for_deadlock(Fault fault) {
                    "blocks as they start: let one thread of each block take its number from a counter with atomicAdd.";
         case Fault::hang_before_later:
             return "If the block waits for a later one: a GPU also runs only as many blocks at once as fit. End the "
-                   "kernel where all blocks must meet, or launch it with cudaLaunchCooperativeKernel and use "
+                   "kernel where all blocks must synchronise, or launch it with cudaLaunchCooperativeKernel and use "
                    "grid.sync(). Otherwise, look for a lock that no thread releases, a flag that no thread sets, or an "
                    "atomicCAS that still expects an old value: after it fails, try again with the value that it "
                    "returned.";
@@ -286,9 +286,8 @@ Failure explain_timeout(const Ending& ending) {
     return {cause::timeout,
             fmt::format("No answer after {:.0f} s, {}{}.", ending.limit_s, describe_place(page), noted(page)),
             "Does every loop end? In a kernel, look for a counter that does not change (=+ is not +=), a step of 0, 1 "
-            "or blockIdx.x "
-            "instead of gridDim.x * blockDim.x, or a wait for another block: without a GPU, blocks run one after "
-            "the other, and a GPU may do the same. Around a launch, look for a loop that never ends."};
+            "or blockIdx.x instead of gridDim.x * blockDim.x, or a wait for another block: without a GPU, blocks run "
+            "one after the other, and a GPU may do the same. Around a launch, look for a loop that never ends."};
 }
 
 Failure explain_exit(const Ending& ending) {
@@ -370,7 +369,7 @@ Failure explain_violation(Violation violation) {
     const auto what = [&] {
         switch (violation) {
             case Violation::answered_before_asked:
-                return "The program answered before it was asked.";
+                return "The program sent an answer before a request.";
             case Violation::reads_no_requests:
                 return "The program no longer reads the grader's requests.";
             case Violation::wrote_to_channel:
@@ -408,7 +407,7 @@ Failure explain_end(const Ending& ending) {
                     memory_hint};
         case End::flooded:
             return {cause::too_much_output,
-                    fmt::format("The program printed more than {} MB, {}.", ending.limits.flood_bytes >> 20,
+                    fmt::format("The program printed more than {} MB, {}.", ending.limits.max_printed_bytes >> 20,
                                 describe_place(page)),
                     "Remove the printing, or let one thread print: if (i == 0) printf(...)."};
         case End::budget_spent:

@@ -13,7 +13,7 @@
 
 namespace warplab {
 
-/// Facts about a call on which the message about its failure depends.
+/// Properties of a call on which the message about its failure depends.
 struct Circumstances {
     std::string zero_size;                       // the name of a size that is 0; empty if there is none
     std::uint64_t host_bytes_per_iteration = 0;  // the limit of the stage

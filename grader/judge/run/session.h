@@ -39,7 +39,7 @@ class Session {
     Session& operator=(const Session&) = delete;
 
     /// Send a request and wait for its answer. Unless a well-formed answer with ok set arrives, the reply contains a
-    /// Failure, and the runner is dead, except if the answer reported a CUDA error.
+    /// Failure, and the runner has ended, except if the answer reported a CUDA error.
     struct Reply {
         protocol::Answer answer{};
         std::optional<Failure> failure;
@@ -74,7 +74,7 @@ class Session {
         std::uint64_t launches;
         std::uint32_t blocks;
     };
-    /// Return how far the running grid is, as the CPU backend reports it.
+    /// Return the progress of the running grid, as the CPU backend reports it.
     GridProgress grid_progress() const;
     Reply died(double limit_s, const std::optional<Circumstances>& circumstances);
     std::string source_line(std::uint64_t program_counter) const;

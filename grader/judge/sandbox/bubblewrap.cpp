@@ -39,7 +39,7 @@ void add_temporary(Words& command, const std::string& folder, std::uint64_t byte
     add(command, {"--tmpfs", folder});
 }
 
-/// Add the folders in which bound paths lie. Bubblewrap would create them itself, closed to everyone but root.
+/// Add the folders in which bound paths lie. Bubblewrap would create them itself, and only root could enter them.
 void add_folders_above(Words& command, const std::vector<fs::path>& paths) {
     std::set<fs::path> folders;  // in order: each after the folder it lies in
     for (const auto& path : paths)
@@ -139,8 +139,7 @@ std::string why_no_bubblewrap(const std::string& output) {
     if (first_number("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1" && geteuid() != 0)
         return fmt::format(
             "AppArmor prevents bubblewrap from starting, as it does on Ubuntu 24.04 by default{}; `make setup` as root "
-            "or with "
-            "sudo installs the profile that allows it.",
+            "or with sudo installs the profile that allows it.",
             quoted);
     for (const char* kind : {"pid", "net", "ipc", "uts", "mnt", "cgroup", "user"})
         if (first_number(fmt::format("/proc/sys/user/max_{}_namespaces", kind)) == "0")

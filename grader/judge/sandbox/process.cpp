@@ -141,7 +141,7 @@ struct Process::State {
     void collect();
     void charge_cpu(const rusage& usage);
     void interpret(int status, const rusage& usage);
-    bool may_go_on();
+    bool may_continue();
     Process::Event wait_unbudgeted(double seconds, int readable_fd);
     Process::Event wait_for(double seconds, int readable_fd);
     void sleep_until(Clock::time_point until, int readable_fd) const;
@@ -271,7 +271,7 @@ void Process::State::set_deadline(double wall_s) {
 
 /// Return whether the child gets more time after the deadline, because other processes starved it or because it makes
 /// progress. Both are measured again after each window.
-bool Process::State::may_go_on() {
+bool Process::State::may_continue() {
     if (Clock::now() >= latest || (budget && budget->spent())) return false;
     const auto time = Clock::now();
     sandbox::ProcessorTime now = sandbox::processor_time(child);
@@ -449,9 +449,9 @@ Process::Event Process::State::wait_unbudgeted(double seconds, int readable_fd) 
             if (!closed_since) closed_since = now;
             if (seconds_between(*closed_since, now) > 0.5) return Event::readable;
         }
-        flooded = limits.flood_bytes && result.output_bytes - printed_before > limits.flood_bytes;
+        flooded = limits.max_printed_bytes && result.output_bytes - printed_before > limits.max_printed_bytes;
         budget_spent = now >= budget_ends && budget_ends < deadline;
-        deadline_passed = !budget_spent && now >= deadline && !may_go_on();
+        deadline_passed = !budget_spent && now >= deadline && !may_continue();
         if (budget_spent || flooded || deadline_passed) {
             kill();
             return Event::ended;

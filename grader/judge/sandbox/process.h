@@ -41,7 +41,7 @@ struct Limits {
     std::uint64_t file_bytes = 256ull << 20;
     int processes = 64;
     std::size_t output_bytes = 64 << 10;  // kept bytes of stdout and stderr together; the rest is read and dropped
-    std::uint64_t flood_bytes = 0;        // end a program that prints more after the clock's start; 0 = no limit
+    std::uint64_t max_printed_bytes = 0;  // end a program that prints more after the clock's start; 0 = no limit
 };
 
 /// Selects the system calls that a sandboxed program may make.
@@ -96,7 +96,7 @@ class Process {
     enum class Event { readable, ended, elapsed };
     Event wait_for(double seconds, int readable_fd = -1);
 
-    /// Restart the wall-clock limit and the count for flood_bytes (once per request of a long-lived child).
+    /// Restart the wall-clock limit and the count for max_printed_bytes (once per request of a long-lived child).
     /// `makes_progress`, if given, returns whether the program made progress since the last call: if so, it has
     /// max_with_progress times as long.
     void restart_clock(double wall_s, std::function<bool()> makes_progress = nullptr);

@@ -21,7 +21,7 @@ namespace {
 
 constexpr int interruption = SIGURG;  // ignored by default, so this does not affect other uses of the signal
 constexpr auto between_interruptions = std::chrono::milliseconds(50);
-constexpr auto patience = std::chrono::seconds(20);  // after the deadline
+constexpr auto grace_period = std::chrono::seconds(20);  // after the deadline
 
 void ignore(int) {}
 
@@ -71,9 +71,9 @@ class Watcher {
         std::unique_lock lock(mutex_);
         for (;;) {
             if (watched_.empty()) changed_.wait(lock);
-            auto next = Clock::now() + patience;
+            auto next = Clock::now() + grace_period;
             for (const Watched& call : watched_) {
-                if (Clock::now() >= call.deadline + patience) give_up(call.doing);
+                if (Clock::now() >= call.deadline + grace_period) give_up(call.doing);
                 if (Clock::now() >= call.deadline) pthread_kill(call.thread, interruption);
                 next = std::min(next, std::max(call.deadline, Clock::now() + between_interruptions));
             }

@@ -88,7 +88,7 @@ Counted all_of(const std::vector<Counted>& datasets) {
     for (const Counted& dataset : datasets) {
         all.accesses.insert(all.accesses.end(), dataset.accesses.begin(), dataset.accesses.end());
         all.launches.insert(all.launches.end(), dataset.launches.begin(), dataset.launches.end());
-        all.least_bytes += dataset.least_bytes;
+        all.minimum_bytes += dataset.minimum_bytes;
     }
     return all;
 }
@@ -145,7 +145,7 @@ std::string occupancy_words(const KernelShape& shape, const Gpu& gpu) {
 
 double counter_value(Counter counter, const Counted& counted) {
     if (counter == Counter::device_bytes)
-        return counted.least_bytes > 0 ? device_bytes(counted.accesses) / counted.least_bytes : 0;
+        return counted.minimum_bytes > 0 ? device_bytes(counted.accesses) / counted.minimum_bytes : 0;
     const bool of_shared = counter == Counter::bank_passes || counter == Counter::idle_lanes;
     RequestCounts sum{};
     std::uint64_t accesses = 0, atomics = 0, blocks = 0;
@@ -165,7 +165,7 @@ double counter_value(Counter counter, const Counted& counted) {
         case Counter::device_bytes:
             break;
         case Counter::thread_bytes:
-            return counted.least_bytes > 0 ? bytes / counted.least_bytes : 0;
+            return counted.minimum_bytes > 0 ? bytes / counted.minimum_bytes : 0;
         case Counter::device_accesses:
             return bytes > 0 ? 16 * static_cast<double>(accesses) / bytes : 0;
         case Counter::device_atomics:

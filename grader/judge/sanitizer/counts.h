@@ -20,7 +20,7 @@ struct Counted {
     std::string dataset;
     std::vector<AccessCounts> accesses;
     std::vector<LaunchCounts> launches;
-    double least_bytes = 0;  // the minimum that all its calls must move through device memory
+    double minimum_bytes = 0;  // the minimum that all its calls must move through device memory
 };
 
 Counted all_of(const std::vector<Counted>& datasets);

@@ -19,7 +19,7 @@ std::string index_text(const std::uint32_t (&index)[3]) {
     return fmt::format("({},{},{})", index[0], index[1], index[2]);
 }
 
-std::string who(const FindingSide& side) {
+std::string name_thread(const FindingSide& side) {
     return fmt::format("thread {} of block {}", index_text(side.thread), index_text(side.block));
 }
 
@@ -94,7 +94,7 @@ Description index_beyond(const RawFinding& f, const SourceLine& source) {
     const long count = bracket == std::string::npos ? 0 : std::atol(type.c_str() + bracket + 1);
     return {cause::out_of_bounds,
             fmt::format("Kernel {} uses index {} of {}, declared as {}, with indices 0 to {}: {}.", kernel_of(f),
-                        f.offset, name.empty() ? "an array" : name, type, count - 1, who(f.now)),
+                        f.offset, name.empty() ? "an array" : name, type, count - 1, name_thread(f.now)),
             "Compare the index with the array's declaration, dimension by dimension. If it depends on the thread: does "
             "the condition in front of it exclude the threads whose index is too large?"};
 }
@@ -109,7 +109,7 @@ Description far_from_all(const RawFinding& f) {
                         null        ? "through a null pointer"
                         : never_set ? "through a pointer that was never set"
                                     : "an address far from all memory",
-                        who(f.now)),
+                        name_thread(f.now)),
             null ? "Was memory allocated for it, and more than 0 bytes? (scratch is null if the stage's "
                    "_scratch_bytes() returns 0.)"
                  : "Is the pointer set? Is the index negative, or far too large? (A 32-bit product may "
@@ -157,7 +157,7 @@ Description out_of_bounds(const std::vector<BufferSpec>& buffers, const RawFindi
     const Elements elements = elements_of(buffers, f);
     return {cause::out_of_bounds,
             fmt::format("Kernel {} {} {}, which has only {}: {}.", kernel_of(f), verb_of(f.now), element_at(buffers, f),
-                        format_plural(f.bytes / elements.bytes, "element"), who(f.now)),
+                        format_plural(f.bytes / elements.bytes, "element"), name_thread(f.now)),
             size_hint(f, elements, source.line)};
 }
 
@@ -169,7 +169,7 @@ bool is_by_its_variable(const RawFinding& f) {
 Description misaligned_variable(const RawFinding& f, const std::string& of) {
     return {cause::misaligned,
             fmt::format("Kernel {} {} {} bytes at byte {} of {}, whose type does not put it at a multiple of {}: {}.",
-                        kernel_of(f), verb_of(f.now), f.width, f.offset, of, f.width, who(f.now)),
+                        kernel_of(f), verb_of(f.now), f.width, f.offset, of, f.width, name_thread(f.now)),
             fmt::format("On a GPU this is an error: {0} begins where the shared variables before it end. Declare it "
                         "with __align__({1}), or read its elements one by one.",
                         of, f.width)};
@@ -207,9 +207,8 @@ Description race(const std::vector<BufferSpec>& buffers, const RawFinding& f, bo
                    : "";
     const std::string hint =
         f.before.atomic && f.now.atomic && f.other_width
-            ? "Both are atomic, but one of 4 and one of 8 bytes: a GPU does "
-              "not order them. Use one type for all atomics "
-              "on these bytes."
+            ? "Both are atomic, but one of 4 and one of 8 bytes: a GPU does not order them. Use one type for all "
+              "atomics on these bytes."
         : f.before.atomic && f.now.atomic
             ? "Both are atomic, but the scope of one is its block. Use an atomic for the whole GPU: the "
               "function without _block, or cuda::thread_scope_device."
@@ -226,16 +225,15 @@ Description race(const std::vector<BufferSpec>& buffers, const RawFinding& f, bo
         : same_block(f)
             ? fmt::format(
                   "If only this block uses this memory, a barrier belongs between the two lines: {}. If other blocks "
-                  "use "
-                  "it too, no barrier helps: write to different memory, or use two launches. If many threads "
+                  "use it too, no barrier helps: write to different memory, or use two launches. If many threads "
                   "update one element, use an atomic.",
                   barrier_between(f))
             : "Let each block write a separate element, use an atomic, or do the second step in another kernel (in a "
-              "cooperative launch: after grid.sync()). If a block reads what others announce by a flag or a counter, "
-              "each writer needs a __threadfence() between its data and the flag.";
+              "cooperative launch: after grid.sync()). If a flag or a counter tells a block that data is ready, each "
+              "writer needs a __threadfence() between its data and the flag.";
     return {with_atomic ? cause::atomic_race : cause::race,
-            fmt::format("Race on {}: {} {} it and {} {} it, {}.", element_at(buffers, f), who(f.before),
-                        verb_of(f.before), who(f.now), verb_of(f.now), between),
+            fmt::format("Race on {}: {} {} it and {} {} it, {}.", element_at(buffers, f), name_thread(f.before),
+                        verb_of(f.before), name_thread(f.now), verb_of(f.now), between),
             both_meant + hint};
 }
 
@@ -244,7 +242,7 @@ const char* copy_hint(FindingKind kind) {
         case FindingKind::copy_of_freed:
             return "Free memory after the last copy from or to it.";
         case FindingKind::copy_of_host_variable:
-            return "Give the name of a variable that is declared outside all functions, as in __constant__ float "
+            return "Pass the name of a variable that is declared outside all functions, as in __constant__ float "
                    "weights[25]: the name alone, without & and without quotes. A parameter of the same name would hide "
                    "it.";
         case FindingKind::copy_by_name:
@@ -262,8 +260,8 @@ Description unfinished_in_kernel(const std::vector<BufferSpec>& buffers, const R
         cause::unfinished_work,
         fmt::format("Kernel {} {} {}, {} an asynchronous copy may still {}.", kernel_of(f), verb_of(f.now),
                     element_at(buffers, f), f.before.writes ? "to which" : "which", f.before.writes ? "write" : "read"),
-        "Let each thread wait for its copies first, and then all threads meet: use cg::wait(group), or "
-        "__pipeline_wait_prior(0) and then __syncthreads(), or the wait of the barrier or pipeline that you gave to "
+        "Let each thread wait for its copies first, and then synchronise all threads: use cg::wait(group), or "
+        "__pipeline_wait_prior(0) and then __syncthreads(), or the wait of the barrier or pipeline that you passed to "
         "the copy. A barrier alone does not wait for copies."};
 }
 
@@ -272,11 +270,11 @@ Description unfinished(const std::vector<BufferSpec>& buffers, const RawFinding&
     const std::string kernel = kernel_of(f), work = detail_of(f);
     const bool by_host = kernel.empty();
     const bool in_graph = static_cast<FindingKind>(f.kind) == FindingKind::unordered_nodes;
-    const std::string who_now = by_host ? "The host" : f.now.program_counter ? "Kernel " + kernel : kernel;
+    const std::string accessor = by_host ? "The host" : f.now.program_counter ? "Kernel " + kernel : kernel;
     const std::string earlier = f.before.program_counter
                                     ? fmt::format("kernel {}, launched at line {},", work, f.other_line)
                                     : fmt::format("{} at line {}", work, f.other_line);
-    const std::string message = fmt::format("{} {} {}, and {} may not be complete: {}.", who_now, verb_of(f.now),
+    const std::string message = fmt::format("{} {} {}, and {} may not be complete: {}.", accessor, verb_of(f.now),
                                             element_at(buffers, f), earlier,
                                             by_host    ? "the host has not waited for it"
                                             : in_graph ? "no dependency orders the two nodes of the graph"
@@ -284,13 +282,13 @@ Description unfinished(const std::vector<BufferSpec>& buffers, const RawFinding&
     if (in_graph)
         return {
             cause::unfinished_work, message,
-            "Nodes run at the same time unless one depends on the other: name the earlier node among the later one's "
-            "dependencies, or use cudaGraphAddDependencies. While you capture streams, record an event in the one "
-            "(cudaEventRecord), and let the other wait for it (cudaStreamWaitEvent)."};
+            "Nodes can run at the same time unless one depends on the other: list the earlier node in the later one's "
+            "dependencies, or use cudaGraphAddDependencies. While you capture streams, record an event in one stream "
+            "(cudaEventRecord), and let the other stream wait for it (cudaStreamWaitEvent)."};
     return {cause::unfinished_work, message,
             by_host ? "Wait before this line: cudaStreamSynchronize(stream), cudaDeviceSynchronize() or an event."
-                    : "Streams run at the same time: record an event after the one (cudaEventRecord), and let the "
-                      "other's stream wait for it (cudaStreamWaitEvent)."};
+                    : "Streams run at the same time: record an event after the earlier work (cudaEventRecord), and "
+                      "let the stream of the later work wait for it (cudaStreamWaitEvent)."};
 }
 
 /// Describe plain writes of one value by several threads. The hint is for very many of them in an output of the lab.
@@ -331,13 +329,13 @@ Description describe(const std::vector<BufferSpec>& buffers, const RawFinding& f
         case FindingKind::use_after_free:
             return {cause::use_after_free,
                     fmt::format("Kernel {} {} {}, which was freed before: {}.", kernel_of(f), verb_of(f.now),
-                                element_at(buffers, f), who(f.now)),
+                                element_at(buffers, f), name_thread(f.now)),
                     "Free memory after the last kernel that uses it."};
         case FindingKind::uninitialised:
             return {
                 cause::uninitialised,
                 fmt::format("Kernel {} reads {}, which has not been written yet: {}.", kernel_of(f),
-                            element_at(buffers, f), who(f.now)),
+                            element_at(buffers, f), name_thread(f.now)),
                 is_in_shared(f)
                     ? "Shared memory is undefined until a thread of the block writes it. Do not read an element that "
                       "no "
@@ -352,7 +350,7 @@ Description describe(const std::vector<BufferSpec>& buffers, const RawFinding& f
             return {
                 cause::divergent_barrier,
                 fmt::format("Threads of one block wait at two different barriers: {} here, {} at the other.",
-                            who(f.now), who(f.before)),
+                            name_thread(f.now), name_thread(f.before)),
                 "Move __syncthreads() out of the if or the loop: all threads of the block must reach the same one."};
         case FindingKind::return_before_barrier:
             return {
@@ -365,12 +363,12 @@ Description describe(const std::vector<BufferSpec>& buffers, const RawFinding& f
             return {
                 cause::misaligned,
                 fmt::format("Kernel {} {} {} bytes at byte {} of {}, which is not a multiple of {}: {}.", kernel_of(f),
-                            verb_of(f.now), f.width, f.offset, elements_of(buffers, f).of, f.width, who(f.now)),
+                            verb_of(f.now), f.width, f.offset, elements_of(buffers, f).of, f.width, name_thread(f.now)),
                 misaligned_hint(buffers, f)};
         case FindingKind::host_memory:
             return {
                 cause::host_memory,
-                fmt::format("Kernel {} {} host memory: {}.", kernel_of(f), verb_of(f.now), who(f.now)),
+                fmt::format("Kernel {} {} host memory: {}.", kernel_of(f), verb_of(f.now), name_thread(f.now)),
                 "Kernels see only device memory: did cudaMalloc return this pointer? If so, is the index far beyond "
                 "the array's end, where host memory lies?"};
         case FindingKind::beside_atomic:
@@ -433,7 +431,8 @@ Description describe(const std::vector<BufferSpec>& buffers, const RawFinding& f
                     "Free each allocation once, with the pointer that it returned. The next call that asks for errors "
                     "returns this one."};
         case FindingKind::lane_mask:
-            return {cause::lane_mask, fmt::format("In kernel {}, {}: {}.", kernel_of(f), detail_of(f), who(f.now)),
+            return {cause::lane_mask,
+                    fmt::format("In kernel {}, {}: {}.", kernel_of(f), detail_of(f), name_thread(f.now)),
                     "The mask must name each lane that executes this call, the calling one included, and no other: "
                     "0xffffffff where the whole warp executes it."};
         case FindingKind::unset_constant:
@@ -452,12 +451,12 @@ Description describe(const std::vector<BufferSpec>& buffers, const RawFinding& f
             return {cause::input_written,
                     f.line > 0 ? fmt::format("{}: {}.", object_of(f), detail_of(f))
                                : fmt::format("Kernel {} writes {}, an input: {}.", kernel_of(f), element_at(buffers, f),
-                                             who(f.now)),
+                                             name_thread(f.now)),
                     "Inputs are const, even if you restore them later: copy data that must change to your own memory."};
         case FindingKind::constant_written:
             return {cause::constant_written,
                     fmt::format("Kernel {} writes {}, which is constant memory: {}.", kernel_of(f),
-                                element_at(buffers, f), who(f.now)),
+                                element_at(buffers, f), name_thread(f.now)),
                     "Kernels can only read __constant__ memory: fill it with cudaMemcpyToSymbol before the launch. For "
                     "data that kernels write, use a __device__ variable."};
         case FindingKind::absent_lane:
@@ -503,8 +502,8 @@ Finding returned_and_ended(const Finding& returned) {
     note.note = true;
     note.message += " They have ended, so the others do not wait for them, and the outputs are right.";
     note.hint =
-        "CUDA allows __syncthreads() in an if or a loop only where all threads of the block take the same way. Move it "
-        "out of the if, or let threads return after it.";
+        "CUDA allows __syncthreads() in an if or a loop only where all threads of the block take the same path. Move "
+        "it out of the if, or let threads return after it.";
     return note;
 }
 

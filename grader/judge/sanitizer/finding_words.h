@@ -32,8 +32,8 @@ std::string race_with_itself(const RawFinding& f);
 /// Complete the message about plain writes of one value when their number is known: very many mean repeated work.
 void count_same_values(Finding& found);
 
-/// Return a return_before_barrier as a note: since compute capability 7.0, a barrier waits only for threads that have
-/// not ended.
+/// Turn a finding of the kind return_before_barrier into a note: since compute capability 7.0, a barrier waits only for
+/// threads that have not ended.
 Finding returned_and_ended(const Finding& returned);
 
 std::string kernel_of(const RawFinding& f);

@@ -37,12 +37,12 @@ void drop_consequences(std::vector<Finding>& all) {
         if (d.cause == cause::lane_mask) masked.insert(d.line);
     }
     std::erase_if(all, [&](const Finding& d) {
-        const bool astray = d.cause == cause::race || d.cause == cause::same_value || d.cause == cause::host_memory ||
-                            d.cause == cause::unset_constant;
-        const bool follows =
+        const bool caused_by_index = d.cause == cause::race || d.cause == cause::same_value ||
+                                     d.cause == cause::host_memory || d.cause == cause::unset_constant;
+        const bool caused_by_race =
             d.cause == cause::uninitialised || d.cause == cause::beside_atomic || d.cause == cause::same_value;
-        if (astray && d.line > 0 && beyond.contains(d.line)) return true;
-        return (follows && d.line > 0 && racing.contains(d.line)) ||
+        if (caused_by_index && d.line > 0 && beyond.contains(d.line)) return true;
+        return (caused_by_race && d.line > 0 && racing.contains(d.line)) ||
                (d.cause == cause::absent_lane && masked.contains(d.line));
     });
 }
@@ -52,8 +52,9 @@ bool is_race(const Finding& d) { return d.cause == cause::race || d.cause == cau
 /// Sort notes last. If there is an access out of bounds, sort races directly before the notes, because the access may
 /// have caused all of them.
 void sort_by_likelihood(std::vector<Finding>& all) {
-    const bool strays = std::ranges::any_of(all, [](const auto& d) { return d.cause == cause::out_of_bounds; });
-    const auto rank = [&](const Finding& d) { return d.note ? 2 : strays && is_race(d) ? 1 : 0; };
+    const bool has_out_of_bounds =
+        std::ranges::any_of(all, [](const auto& d) { return d.cause == cause::out_of_bounds; });
+    const auto rank = [&](const Finding& d) { return d.note ? 2 : has_out_of_bounds && is_race(d) ? 1 : 0; };
     std::ranges::stable_sort(all, [&](const Finding& a, const Finding& b) { return rank(a) < rank(b); });
 }
 

@@ -68,7 +68,7 @@ LimitResult describe(const LimitOutcome& outcome) {
 DatasetCounters describe(const Counted& counted) {
     const auto value = [&](Counter counter) { return counter_value(counter, counted); };
     return {counted.dataset,
-            counted.least_bytes,
+            counted.minimum_bytes,
             value(Counter::device_bytes),
             value(Counter::thread_bytes),
             value(Counter::device_accesses),
@@ -103,7 +103,7 @@ Inspection describe_inspection(const Inspected& found) {
     inspection.gpu = describe(found.gpu);
     describe_all(found.kernels, inspection.kernels);
     inspection.device_bytes = device_bytes(found.all.accesses);
-    inspection.least_bytes = found.all.least_bytes;
+    inspection.least_bytes = found.all.minimum_bytes;
     return inspection;
 }
 

@@ -38,15 +38,15 @@ struct Part {
     bool ended_early = false;
 };
 
-StageRun make_twin(const StageRun& run) {
-    StageRun twin{run.lab, run.stage, run.oracle, run.backend, run.runner, run.policy, run.device, run.host};
-    twin.tool = run.tool;
-    twin.environment = run.environment;
-    twin.reference = run.reference;
-    twin.by_fibers = run.by_fibers;
-    twin.known_problems = run.known_problems;
-    twin.sanitizer = Sanitizer::on;
-    return twin;
+StageRun copy_with_sanitizer(const StageRun& run) {
+    StageRun copy{run.lab, run.stage, run.oracle, run.backend, run.runner, run.policy, run.device, run.host};
+    copy.tool = run.tool;
+    copy.environment = run.environment;
+    copy.reference = run.reference;
+    copy.by_fibers = run.by_fibers;
+    copy.known_problems = run.known_problems;
+    copy.sanitizer = Sanitizer::on;
+    return copy;
 }
 
 /// Return the counts since the last call, for the dataset that ran in between.
@@ -118,14 +118,14 @@ Part run_parts(const StageRun& run, SanitizerTask task) {
     };
     std::vector<Part> parts;
     for (std::size_t i = 0; i < task.parts.size(); ++i) {
-        parts.push_back({make_twin(run)});
+        parts.push_back({copy_with_sanitizer(run)});
         parts.back().run.cancelled = task.cancelled;
     }
     std::atomic<bool> stop = false;
     std::vector<std::future<void>> later;
     for (std::size_t i = 1; i < parts.size(); ++i)
         later.push_back(std::async(std::launch::async, [&, i] { run_part(parts[i], task.parts[i], task, stop); }));
-    Part all{make_twin(run)};
+    Part all{copy_with_sanitizer(run)};
     for (std::size_t i = 0; i < parts.size(); ++i) {
         if (i == 0) run_part(parts[0], task.parts[0], task, stop);
         if (i > 0) later[i - 1].get();

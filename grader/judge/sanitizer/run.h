@@ -1,6 +1,6 @@
 #pragma once
-// Runs small datasets once more, in the same program, with the sanitizer on. It runs in the submission's own process,
-// so the judge checks its findings against its own knowledge (doubts.h). SANDBOX.md lists the remaining gaps.
+// Runs small datasets once more, in the same program, with the sanitizer on. The sanitizer runs in the submission's own
+// process, so the judge checks the findings against its own knowledge (doubts.h). SANDBOX.md lists the remaining gaps.
 
 #include <atomic>
 #include <functional>

@@ -1,5 +1,5 @@
 """Reads the schemas of this folder as types with fields. generate.py writes these types in C++, and
-grader/python/common/schema_types.py makes dataclasses of them.
+grader/python/common/schema_types.py turns them into dataclasses.
 
 A schema's root and each of its $defs that is an object is a type, and so is an enum without "type". Readers check
 "type", "const", "enum" (without "type"), "minimum", "maximum" and "maxItems"; only validators check the rest.

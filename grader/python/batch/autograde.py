@@ -21,7 +21,7 @@ from pathlib import Path
 
 from grader.python.batch.grade.grading import MINIMUM_S, grade_submission
 from grader.python.batch.grade.judge import Running
-from grader.python.batch.grade.reference import blame, is_reference_graded
+from grader.python.batch.grade.reference import attribute_failure, is_reference_graded
 from grader.python.batch.grade.unfinished import complete, read_clock_offset
 from grader.python.batch.ingest.submission import Submission
 from grader.python.batch.outputs.formats import ONE_REPORT
@@ -58,7 +58,7 @@ def grade(settings: Settings, submission: Sequence[Path], format_name: str) -> s
         graded.judged = complete(graded, settings, end_s, offset_s)
     elif graded.judge_failure:
         rest = replace(settings, timeout_s=max(end_s - time.monotonic(), MINIMUM_S))
-        graded = blame(graded) if is_reference_graded(rest, Running(), {}) else graded
+        graded = attribute_failure(graded) if is_reference_graded(rest, Running(), {}) else graded
     if graded.status in STUDENTS_FAULT:
         opened = "The hand-in was not opened. " if graded.status == "archive_refused" else ""
         return refuse(format_name, settings.stages, opened + graded.detail)

@@ -15,7 +15,7 @@ from grader.python.journal.optimisations import Journal, Optimisation, place_of
 from grader.python.journal.records import Record
 
 NAMES = ["Optimisation", "You predicted", "Modelled", "Measured", "You were off by", "The model was off by"]
-CLOSE = 1.05  # a factor; with less, no direction is shown
+CLOSE = 1.05  # a smaller factor is shown without a direction
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ def describe_predictions(predictions: Sequence[Prediction]) -> str:
     words = "You predicted: from your notes; only you know whether you wrote it before the measurement."
     late = [prediction.optimisation.id for prediction in predictions if prediction.yours_s and is_late(prediction)]
     if late:
-        words += f" These notes were begun after it: {', '.join(late)}."
+        words += f" These notes were begun after the measurement: {', '.join(late)}."
     modelled = sorted(
         {
             f"an {prediction.modelled.gpu} ({prediction.modelled.dataset})"

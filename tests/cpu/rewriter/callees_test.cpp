@@ -17,10 +17,10 @@ const std::string body = "(float* x) { x[0] = 1; }\n", kernel = "__global__ void
 
 TEST(Callees, AFunctionThatIsLaunchedNeedsGlobal) {
     EXPECT_THAT(problem_of("void k" + body + "void run(float* x) { k<<<1, 32>>>(x); }"),
-                HasSubstr("x.cu:2:22: error: k is launched with <<<>>> but is no __global__ function; declare it "
+                HasSubstr("x.cu:2:22: error: k is launched with <<<>>> but is not a __global__ function; declare it "
                           "'__global__ void k(float* x)'"));
     EXPECT_THAT(problem_of("__device__ void k" + body + "void run(float* x) { k<<<1, 32>>>(x); }"),
-                HasSubstr("is no __global__ function"));
+                HasSubstr("is not a __global__ function"));
 }
 
 TEST(Callees, AKernelThatIsCalledNeedsALaunch) {
@@ -59,7 +59,7 @@ TEST(Callees, AVariableCannotHaveAParametersName) {
         return problem_of("__global__ void k(float* x, int n) { " + text + " }");
     };
     for (const std::string text : {"int n = 5; x[n] = 1;", "x[0] = 1; float *y, *x = y;", "__shared__ float x[32];"})
-        EXPECT_THAT(with(text), HasSubstr("is a parameter of this kernel already")) << text;
+        EXPECT_THAT(with(text), HasSubstr("is already a parameter of this kernel")) << text;
     for (const std::string text :
          {"for (int n = 0; n < 3; ++n) x[n] = 1;", "if (n) { float x = n; (void)x; }", "atomicAdd(x, 1.f);",
           "atomicAdd(&x[n], 1.f);", "f<int>(x).g(x);", "switch (n) { default: x[0] = 1; }", "n *= 2; x[n] = 1;",

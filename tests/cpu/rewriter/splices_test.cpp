@@ -7,7 +7,7 @@
 namespace warplab::rewriter {
 namespace {
 
-TEST(Splices, MoveBehindTheTokenThatTheyDivide) {
+TEST(Splices, MoveToTheEndOfTheTokenThatTheyDivide) {
     EXPECT_EQ(join_split_tokens("__glo\\\nbal__ void k();"), "__global__\\\n void k();");
     EXPECT_EQ(join_split_tokens("k<\\\n<<1, 2>>>(p);"), "k<<<\\\n1, 2>>>(p);");
     EXPECT_EQ(join_split_tokens("k<\\ \n<\\\n<1, 2>>>(p);"), "k<<<\\ \n\\\n1, 2>>>(p);");

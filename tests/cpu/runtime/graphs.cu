@@ -151,7 +151,7 @@ void test_nodes() {
     params.blockDim = dim3(128);
     params.kernelParams = scale_arguments;
     CHECK(cudaGraphAddKernelNode(&scale, graph, nullptr, 0, &params) == cudaSuccess);
-    by.factor = 50;  // copied before
+    by.factor = 50;  // the parameters were copied
     void* add_arguments[] = {&buffers.a, &buffers.b, &buffers.sum, &elements};
     cudaKernelNodeParams add_params = {(void*)add_kernel, dim3(1), dim3(128), 0, add_arguments, nullptr};
     CHECK(cudaGraphAddKernelNode(&add, graph, nullptr, 0, &add_params) == cudaSuccess);
@@ -194,7 +194,7 @@ void test_nodes() {
     CHECK(cudaGraphDestroy(graph) == cudaSuccess);
 }
 
-void test_circle() {
+void test_cycle() {
     cudaGraph_t graph;
     cudaGraphNode_t first, second;
     cudaGraphCreate(&graph, 0);
@@ -403,7 +403,7 @@ int main(int argument_count, char** arguments) {
     test_capture();
     test_capture_across_streams();
     test_nodes();
-    test_circle();
+    test_cycle();
     test_updates();
     test_symbols_and_events();
     test_forbidden_calls();

@@ -51,8 +51,8 @@ __global__ void add_one_kernel(int* values) { values[threadIdx.x] += 1; }
 
 static warplab::StatusPage page;
 
-/// The sanitizer needs it; a program must not be able to tell whether it is there.
-void test_addresses_are_not_given_again() {
+/// The sanitizer needs new addresses, and a program must not be able to detect the sanitizer.
+void test_addresses_are_not_reused() {
     void *first, *second;
     WORKS(cudaMalloc(&first, 123456));
     WORKS(cudaFree(first));
@@ -206,7 +206,7 @@ void test_symbols() {
     WORKS(cudaMemcpy(&shared_with_host, &factor, sizeof(int), cudaMemcpyHostToDevice));
     page = {};
     FAILS(cudaMemcpy(weights, other, 8, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
-    CHECK(strstr(page.detail, "weights by its name, which only cudaMemcpyToSymbol takes"));
+    CHECK(strstr(page.detail, "weights by its name, which only cudaMemcpyToSymbol accepts"));
     FAILS(cudaMemset(&counter, 0, sizeof(int)), cudaErrorInvalidValue);
 }
 
@@ -357,7 +357,7 @@ int main(int count, char** arguments) {
     use_arguments(count, arguments);
     const auto launches = warplab::cpu::counters().launches;
     test_memory();
-    test_addresses_are_not_given_again();
+    test_addresses_are_not_reused();
     CHECK_EQUAL(warplab::cpu::counters().launches, launches + 2);
     CHECK_EQUAL(page.launches, 2);
     CHECK(std::string(page.kernel) == "add_one_kernel" && page.launch_line > 0);

@@ -323,7 +323,7 @@ __global__ void ragged_warp_kernel(unsigned* out) {  // the last warp has 16 lan
 }
 
 // Lanes diverge in every step, as a hash decides that all of them can compute: some groups shuffle, some vote, some do
-// nothing. Sometimes the whole block synchronizes, and some threads return.
+// nothing. Sometimes the whole block synchronises, and some threads return.
 
 __host__ __device__ unsigned hash(unsigned a, unsigned b) {
     unsigned x = a * 0x9e3779b9u ^ (b + 0x7f4a7c15u) * 0x85ebca6bu;
@@ -441,7 +441,7 @@ __global__ void atomics_kernel(int* i, unsigned* u, long long* l, unsigned long 
     }
 }
 
-// Counts by compare-and-swap: in counts[0] again and again until it succeeds, in counts[1] once.
+// Counts by compare-and-swap: in counts[0] repeatedly until it succeeds, in counts[1] once.
 __global__ void swap_kernel(int* counts) {
     int seen = *const_cast<volatile int*>(&counts[0]);
     for (int before; (before = atomicCAS(&counts[0], seen, seen + 1)) != seen;) seen = before;

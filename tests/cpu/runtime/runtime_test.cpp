@@ -111,7 +111,7 @@ const Case cases[] = {
     {"host_reads_device_after_many_launches", Fault::segmentation, "plain_kernel", -1,
      "host code used a pointer to device memory", false, "memory[3] = 1"},
     {"kernel_writes_host", Fault::host_memory, "plain_kernel", 0, "a kernel used host memory"},
-    {"free_device", Fault::wrong_free, "", -1, "was given to free() or delete: cudaFree frees it", false, "free("},
+    {"free_device", Fault::wrong_free, "", -1, "was passed to free() or delete: cudaFree frees it", false, "free("},
     {"c_library_reads_device", Fault::segmentation, "", -1, "a pointer to device memory in memcpy(), free()", false,
      "strlen("},
     {"copy_into_null", Fault::null_pointer, "", -1, "null pointer", false, "memset"},
@@ -129,11 +129,11 @@ const Case cases[] = {
     {"half_barrier", Fault::deadlock, "half_barrier_kernel", -1, "32 returned"},
     {"lost_lane", Fault::deadlock, "lost_lane_kernel", -1, "31 of 32 threads wait at line "},
     {"spin", Fault::hang, "spin_kernel", -1,
-     "in block (0,0,0), 10 of 64 threads retry the same operation again and again, 54 wait at line", true,
+     "in block (0,0,0), 10 of 64 threads keep retrying the same operation, 54 wait at line", true,
      "atomicCAS(&flag, 1"},
     {"later_block", Fault::hang_before_later, "later_block_kernel", -1, "only after this one has ended"},
-    {"kept_lock", Fault::hang, "kept_lock_kernel", -1,
-     "60 of 64 threads retry the same operation again and again, 4 returned", true, "atomicCAS(&lock_word"},
+    {"kept_lock", Fault::hang, "kept_lock_kernel", -1, "60 of 64 threads keep retrying the same operation, 4 returned",
+     true, "atomicCAS(&lock_word"},
     {"lone_spin", Fault::hang, "lone_spin_kernel", -1, "all other blocks have ended or wait, too", true,
      "atomicCAS(out"},
     {"hidden_spin", Fault::hang, "lone_spin_kernel", -1, "memory no longer changes"},
@@ -144,7 +144,7 @@ const Case cases[] = {
     {"much_shared", Fault::too_much_shared, "much_shared_kernel", 0, "take 49156 bytes, 49152 are allowed"},
     {"nesting", Fault::refused, "nesting_kernel", 0, "launched from a kernel"},
     {"no_launch", Fault::refused, "", -1, "plain_kernel was called without <<<grid, block>>>", false},
-    {"no_kernel", Fault::refused, "", -1, "function is launched with <<< >>>, but is no __global__", false},
+    {"no_kernel", Fault::refused, "", -1, "function is launched with <<< >>>, but is not a __global__", false},
     {"grid_sync_in_plain_launch", Fault::refused, "grid_sync_kernel", -1,
      "start the kernel with cudaLaunchCooperativeKernel"},
     {"grid_sync_without_all_blocks", Fault::deadlock, "grid_sync_kernel", -1,
@@ -220,7 +220,7 @@ TEST_F(CpuRuntime, NamesWaitingThreadsWithTheirPlaces) {
     EXPECT_EQ(third, first + 3);
 }
 
-TEST_F(CpuRuntime, LetsBlocksContinueThatOnlyCount) {
+TEST_F(CpuRuntime, BlocksThatOnlyCountContinue) {
     const Reported reported = run_fault("", native("faults"), "mail");
     EXPECT_EQ(reported.ended.status, 0) << reported.page.detail;
 }
@@ -246,7 +246,7 @@ TEST_F(CpuRuntime, LetsACorrectProgramEnd) {
     EXPECT_EQ(reported.page.fault, 0u);
 }
 
-// The same on aarch64, whose thread-local storage lies on the other side of the thread pointer
+// The same on aarch64, whose thread-local storage is on the other side of the thread pointer
 
 class CpuRuntimeOnArm : public testing::Test {
   protected:

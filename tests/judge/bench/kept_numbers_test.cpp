@@ -9,10 +9,10 @@ namespace warplab {
 namespace {
 namespace fs = std::filesystem;
 
-class KeptTimes : public testing::Test {
+class KeptNumbers : public testing::Test {
   protected:
-    KeptTimes() { fs::create_directories(folder_); }
-    ~KeptTimes() override { fs::remove_all(folder_); }
+    KeptNumbers() { fs::create_directories(folder_); }
+    ~KeptNumbers() override { fs::remove_all(folder_); }
 
     std::vector<double> keep(const std::string& name, const std::vector<double>& times) {
         return keep_numbers(file_, name, 2, [&] {
@@ -21,11 +21,11 @@ class KeptTimes : public testing::Test {
         });
     }
 
-    const fs::path folder_ = testing::TempDir() + "KeptTimes", file_ = folder_ / "times.json";
+    const fs::path folder_ = testing::TempDir() + "KeptNumbers", file_ = folder_ / "times.json";
     int measured_ = 0;
 };
 
-TEST_F(KeptTimes, AreMeasuredOnce) {
+TEST_F(KeptNumbers, AreMeasuredOnce) {
     EXPECT_EQ(keep("a", {1, 2}), (std::vector<double>{1, 2}));
     EXPECT_EQ(keep("a", {3, 4}), (std::vector<double>{1, 2}));
     EXPECT_EQ(keep("b", {5, 6}), (std::vector<double>{5, 6}));
@@ -33,12 +33,12 @@ TEST_F(KeptTimes, AreMeasuredOnce) {
     EXPECT_EQ(find_numbers(file_, "b", 2), (std::vector<double>{5, 6}));
 }
 
-TEST_F(KeptTimes, OfFailuresAreNotStored) {
+TEST_F(KeptNumbers, OfFailuresAreNotStored) {
     EXPECT_TRUE(keep("a", {}).empty());
     EXPECT_EQ(keep("a", {1, 2}).size(), 2u);
 }
 
-TEST_F(KeptTimes, ThatAreInvalidAreMeasuredAgain) {
+TEST_F(KeptNumbers, ThatAreInvalidAreMeasuredAgain) {
     for (const char* text : {"", "[", "[1]", R"({"a": 1})", R"({"a": [1]})", R"({"a": [1, "2"]})"}) {
         std::ofstream(file_) << text;
         EXPECT_FALSE(find_numbers(file_, "a", 2)) << text;

@@ -164,10 +164,10 @@ class TimedOutputs : public testing::Test {
                        [](GradingPhase, const std::string&) {});
     }
 
-    /// Time a submission in alternation with a reference. Return whether it is accused in these words; otherwise both
-    /// must pass.
-    bool is_accused(const std::string& lab_name, const std::string& dataset, const fs::path& reference,
-                    const fs::path& student, const Effort& effort, const char* words) {
+    /// Time a submission in alternation with a reference. Return whether the error contains these words. Neither
+    /// program may fail.
+    bool is_detected(const std::string& lab_name, const std::string& dataset, const fs::path& reference,
+                     const fs::path& student, const Effort& effort, const char* words) {
         const Lab& lab = judge_.lab(lab_name);
         const auto beside = judge_.make_ready(lab, lab.stages.front(), reference, Task{.fast = true});
         const auto handed_in = judge_.make_ready(lab, lab.stages.front(), student, Task{.fast = true});
@@ -178,10 +178,10 @@ class TimedOutputs : public testing::Test {
         return measured.error && measured.error->message.find(words) != std::string::npos;
     }
 
-    /// Other processes can hide what the times show, so one accusation in ten is enough.
-    static bool is_accused_at_last(const std::function<bool()>& accused) {
+    /// Other processes can hide what the times show, so one error in many attempts is enough.
+    static bool is_detected_eventually(const std::function<bool()>& detect) {
         for (int i = 0; i < 30; ++i)
-            if (accused()) return true;
+            if (detect()) return true;
         return false;
     }
 
@@ -318,21 +318,21 @@ TEST_F(TimedOutputs, CodeThatReusesEarlierResultsIsSlowOnNewInputs) {
     const fs::path honest = fs::absolute("solutions/saturating_histogram/01_single_thread.cu");
     std::ofstream(wrong_) << knows_rows;
     const Effort effort{{1, 1}, {1, 1}, 2, 0.05, 0.4, 0.1, 0.1};
-    const auto accused = [&](const fs::path& file) {
-        return is_accused("saturating_histogram", "timed_walk_64_rows", honest, file, effort, "new inputs");
+    const auto detect = [&](const fs::path& file) {
+        return is_detected("saturating_histogram", "timed_walk_64_rows", honest, file, effort, "new inputs");
     };
-    EXPECT_FALSE(accused(honest));
-    EXPECT_TRUE(is_accused_at_last([&] { return accused(wrong_); }));
+    EXPECT_FALSE(detect(honest));
+    EXPECT_TRUE(is_detected_eventually([&] { return detect(wrong_); }));
 }
 
 TEST_F(TimedOutputs, CodeThatNeedsManyCallsToBeFastIsFound) {
     std::ofstream(wrong_) << right_kernel << works_ahead;
     const Effort effort{{1, 1}, {1, 1}, 3, 0.3, 6, 0.1, 0.1};
-    const auto accused = [&](const fs::path& file) {
-        return is_accused("dot_product", "warp", right_, file, effort, "several calls");
+    const auto detect = [&](const fs::path& file) {
+        return is_detected("dot_product", "warp", right_, file, effort, "several calls");
     };
-    EXPECT_FALSE(accused(right_));
-    EXPECT_TRUE(is_accused_at_last([&] { return accused(wrong_); }));
+    EXPECT_FALSE(detect(right_));
+    EXPECT_TRUE(is_detected_eventually([&] { return detect(wrong_); }));
 }
 
 TEST_F(TimedOutputs, OutputsOfFewCallsAreVerified) {

@@ -48,7 +48,7 @@ def earlier_stages(lab: str) -> Iterator[tuple[str, str, Path]]:
 
 
 def waiting(lab: str, stage: str, times_as_slow: float) -> str:
-    """The solution's text with a kernel that waits at the beginning of each call; empty if it was never timed."""
+    """Return the solution's text with a kernel that waits at the start of each call; empty if it was never timed."""
     results = json.loads((ROOT / "handouts/results/nvidia-h100-80gb-hbm3.json").read_text())["stages"]
     if f"{lab}/{stage}" not in results:
         return ""
@@ -78,7 +78,7 @@ def write_all(folder: Path) -> None:
 
 
 def kept(trace: Json, results: Json) -> Json:
-    """The trace with what the speed points depend on: the sequential CPU's time and the previous stage's ratio."""
+    """Return the trace with the sequential CPU's time and the previous stage's ratio, for the speed points."""
     lab, stage = trace["lab"], trace["stage"]
     stages = list(read_stages(ROOT, lab))
     number = stages.index(stage)

@@ -1,5 +1,6 @@
-// Records the samples of timed programs on a GPU (traces.json), and grades again and again with the recorded rounds in
-// random order, to compare the rule that ends when the points are known with the points of all samples.
+// Records the samples of timed programs on a GPU (traces.json), and grades repeatedly with the recorded rounds in
+// random order, to compare the points under the stopping rule (end when the points are known) with those of all
+// samples.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -51,14 +52,14 @@ nlohmann::json record(Judge& judge, const Lab& lab, const Stage& stage, const fs
     const double fit = std::clamp(static_cast<double>(student.run->device.free_bytes()) / 8 / slot_bytes, 1.0, 64.0);
     const auto slots = static_cast<std::uint32_t>(std::min<double>(fit, requested_calls));
     const Effort effort{.samples = 5, .sample_s = 0.05, .round_s = 0};
-    const Progress quietly = [](GradingPhase, const std::string&) {};
+    const Progress silent = [](GradingPhase, const std::string&) {};
     timing::PairedBenchmark paired(*student.run, reference.run.get(), pool, slots, 1, effort);
-    paired.time_reference_alone(static_cast<int>(slots), quietly);
+    paired.time_reference_alone(static_cast<int>(slots), silent);
     nlohmann::json rounds = nlohmann::json::array();
     for (int i = 0; i < rounds_of_a_trace && !paired.broken(); ++i) {
-        paired.begin_round(quietly);
-        if (i == 0) paired.warm_up(requested_calls, quietly);
-        paired.take_round(quietly);
+        paired.begin_round(silent);
+        if (i == 0) paired.warm_up(requested_calls, silent);
+        paired.take_round(silent);
     }
     if (paired.broken()) throw std::runtime_error(file.string() + " failed");
     for (const std::vector<timing::Sample>& samples : paired.taken.rounds) {

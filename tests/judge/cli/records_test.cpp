@@ -157,7 +157,7 @@ TEST_F(Records, AnImportedReportIsAddedOnce) {
     const Record mine = write_source("mine\n");
     const Report first = report("box", mine.source_hash), second = report("other", mine.source_hash);
     EXPECT_EQ(record_imported(work_, first, first.stages[0], "back.json"), Imported::added);
-    EXPECT_EQ(record_imported(work_, first, first.stages[0], "back.json"), Imported::there_already);
+    EXPECT_EQ(record_imported(work_, first, first.stages[0], "back.json"), Imported::already_there);
     write_source("mine, and changed since\n");  // the text is in the records
     EXPECT_EQ(record_imported(work_, second, second.stages[0], "back.json"), Imported::added);
     ASSERT_EQ(lines().size(), 3u);

@@ -92,7 +92,7 @@ std::string message_of(const Compilation& result) {
 }
 
 /// Expect no internal names or paths in the messages.
-void expect_nothing_of_ours(const Compilation& result) {
+void expect_no_internal_names(const Compilation& result) {
     for (const char* internal :
          {"warplab_cpu", "WARPLAB_CPU", "student.cu", "student.cpp", "student.o", "/cache/", "driver.o"})
         EXPECT_THAT(message_of(result), Not(HasSubstr(internal)));
@@ -219,7 +219,7 @@ TEST_P(WrongFile, FailsWithTheExpectedCause) {
     ASSERT_TRUE(result.failure);
     EXPECT_EQ(result.failure->cause, wrong.cause) << message_of(result);
     for (const char* words : wrong.words) EXPECT_THAT(message_of(result), HasSubstr(words));
-    expect_nothing_of_ours(result);
+    expect_no_internal_names(result);
 }
 
 std::string wrong_name(const testing::TestParamInfo<std::tuple<Backend, Wrong>>& info) {
@@ -282,7 +282,7 @@ TEST_P(BreaksTools, IsAFailureOfTheFile) {
     ASSERT_EQ(result.verdict, Verdict::failed) << message_of(result);
     EXPECT_EQ(result.failure->cause, GetParam().cause) << message_of(result);
     for (const char* words : GetParam().words) EXPECT_THAT(message_of(result), HasSubstr(words));
-    expect_nothing_of_ours(result);
+    expect_no_internal_names(result);
 }
 INSTANTIATE_TEST_SUITE_P(Compile, BreaksTools, testing::ValuesIn(files_that_break_tools()),
                          [](const auto& info) { return std::string(info.param.name); });
@@ -315,14 +315,14 @@ TEST_F(CompileTest, AFileIsNotBlamedIfTheReferenceDoesNotCompileEither) {
                 testing::AllOf(HasSubstr("does not compile here either"), HasSubstr("no compiler here")));
 }
 
-struct InTheirWords {
+struct RewrittenMistake {
     const char* name;
     std::string text;
     const char* message;
     const char* not_said = "(2 errors";
 };
 
-void PrintTo(const InTheirWords& mistake, std::ostream* out) { *out << mistake.name; }
+void PrintTo(const RewrittenMistake& mistake, std::ostream* out) { *out << mistake.name; }
 
 /// Return the right file with `line` in place of its line 4.
 std::string with_line_4(const std::string& line) {
@@ -331,9 +331,9 @@ std::string with_line_4(const std::string& line) {
 }
 
 /// Mistakes in lines that the rewriter changes: messages must refer to the student's own text.
-const std::vector<InTheirWords>& mistakes_in_rewritten_lines() {
+const std::vector<RewrittenMistake>& mistakes_in_rewritten_lines() {
     constexpr auto size_must_be_known = "Line 4: the size of a __shared__ array must be known";
-    static const std::vector<InTheirWords> mistakes = {
+    static const std::vector<RewrittenMistake> mistakes = {
         {"SharedOfParameter", with_line_4("__shared__ float s[2 * n];"), size_must_be_known},
         {"SharedOfBlock", with_line_4("__shared__ float s[4][blockDim.x]; s[0][i] = 1;"), size_must_be_known},
         {"SharedOfVariable", with_line_4("int m = n; __shared__ float s[m]; s[i] = 1;"), size_must_be_known},
@@ -373,7 +373,7 @@ const std::vector<InTheirWords>& mistakes_in_rewritten_lines() {
     return mistakes;
 }
 
-class RewrittenLine : public CompileTest, public testing::WithParamInterface<InTheirWords> {};
+class RewrittenLine : public CompileTest, public testing::WithParamInterface<RewrittenMistake> {};
 
 TEST_P(RewrittenLine, IsReportedAsTheStudentWroteIt) {
     if (const std::string why = why_not(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
@@ -382,7 +382,7 @@ TEST_P(RewrittenLine, IsReportedAsTheStudentWroteIt) {
     EXPECT_EQ(result.failure->cause, cause::compile_error);
     EXPECT_THAT(message_of(result), HasSubstr(GetParam().message));
     EXPECT_THAT(message_of(result), Not(HasSubstr(GetParam().not_said)));
-    expect_nothing_of_ours(result);
+    expect_no_internal_names(result);
 }
 INSTANTIATE_TEST_SUITE_P(Compile, RewrittenLine, testing::ValuesIn(mistakes_in_rewritten_lines()),
                          [](const auto& info) { return std::string(info.param.name); });
@@ -450,7 +450,7 @@ TEST_F(CompileTest, AWarningIsShownAndIsNotAFailure) {
     EXPECT_THAT(result.log, HasSubstr("warning"));
     EXPECT_THAT(result.log, HasSubstr("if (x = 1)"));
     EXPECT_THAT(result.log, HasSubstr("to compare, write =="));
-    expect_nothing_of_ours(result);
+    expect_no_internal_names(result);
 }
 
 const std::string with_barrier =
@@ -486,7 +486,7 @@ TEST_F(CompileTest, ASplitProgramHasTheWarningsOfTheFile) {
     const Compiled compiled = compile(request);
     EXPECT_TRUE(compiled.split);
     EXPECT_THAT(compiled.result.log, HasSubstr("if (n = n) out"));
-    expect_nothing_of_ours(compiled.result);
+    expect_no_internal_names(compiled.result);
 }
 
 TEST_F(CompileTest, AKernelThatCannotBeSplitCompilesUnsplit) {
@@ -575,7 +575,7 @@ TEST_F(CompileTest, ErrorsHaveHintsThatSuggestTheFix) {
         const Compilation result = compile_text(text).result;
         ASSERT_TRUE(result.failure) << text;
         EXPECT_THAT(message_of(result), HasSubstr(words)) << text;
-        expect_nothing_of_ours(result);
+        expect_no_internal_names(result);
     }
 }
 

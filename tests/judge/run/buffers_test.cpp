@@ -34,7 +34,7 @@ class Writable : public BufferMemory {
     std::unique_ptr<BufferMemory> files_ = make_file_memory(protocol::Transport::shared);
 };
 
-struct Fixture : testing::Test {
+struct BuffersTest : testing::Test {
     Lab lab = two_buffers();
     Problem shape = shape_of(10, 13);
     Writable memory;
@@ -42,7 +42,7 @@ struct Fixture : testing::Test {
     std::size_t out_stride = 256 + guard;
 };
 
-TEST_F(Fixture, ReadsBackEachSlot) {
+TEST_F(BuffersTest, ReadsBackEachSlot) {
     Array contents(ElementType::float32, 10);
     contents.as<float>()[9] = 2.5f;
     buffers.write(0, 2, contents);
@@ -51,7 +51,7 @@ TEST_F(Fixture, ReadsBackEachSlot) {
     EXPECT_NE(buffers.read(0, 1).as<float>()[9], 2.5f);
 }
 
-TEST_F(Fixture, ExchangedMemoryHasItsContentsAndGuards) {
+TEST_F(BuffersTest, ExchangedMemoryHasItsContentsAndGuards) {
     Buffers others{memory, lab, shape, 7, 3, guard, Poison::draw(8)};
     Array contents(ElementType::float32, 10);
     contents.as<float>()[9] = 2.5f;
@@ -65,7 +65,7 @@ TEST_F(Fixture, ExchangedMemoryHasItsContentsAndGuards) {
     EXPECT_FALSE(buffers.find_guard_violation(1).has_value());
 }
 
-TEST_F(Fixture, NamesTheFirstElementThatChanged) {
+TEST_F(BuffersTest, NamesTheFirstElementThatChanged) {
     Array contents(ElementType::float32, 10);
     buffers.write(0, 2, contents);
     EXPECT_EQ(buffers.first_change(0, 2, contents), std::nullopt);
@@ -76,17 +76,17 @@ TEST_F(Fixture, NamesTheFirstElementThatChanged) {
     EXPECT_EQ(buffers.first_change(0, 2, before), 4u);
 }
 
-TEST_F(Fixture, AnUntouchedOutputContainsThePoison) {
+TEST_F(BuffersTest, AnUntouchedOutputContainsThePoison) {
     const Array expected = poisoned(ElementType::uint8, 13, buffers.poison().output);
     const Array found = buffers.read(1, 0);
     EXPECT_TRUE(std::equal(found.data(), found.data() + 13, expected.data()));
 }
 
-TEST_F(Fixture, NewBuffersAreUndamaged) {
+TEST_F(BuffersTest, NewBuffersAreUndamaged) {
     for (std::uint32_t slot = 0; slot < 3; ++slot) EXPECT_FALSE(buffers.find_guard_violation(slot));
 }
 
-TEST_F(Fixture, DetectsASingleByteWrittenPastTheEnd) {
+TEST_F(BuffersTest, DetectsASingleByteWrittenPastTheEnd) {
     const std::uint8_t byte = 0;
     memory.regions[1]->write(guard + 1 * out_stride + 13, &byte, 1);
     EXPECT_FALSE(buffers.find_guard_violation(0));
@@ -96,7 +96,7 @@ TEST_F(Fixture, DetectsASingleByteWrittenPastTheEnd) {
     EXPECT_EQ(violation->index, 13);
 }
 
-TEST_F(Fixture, DetectsAWriteBeforeTheFirstElement) {
+TEST_F(BuffersTest, DetectsAWriteBeforeTheFirstElement) {
     const float value = 1;
     memory.regions[0]->write(guard - sizeof value, &value, sizeof value);
     const auto violation = buffers.find_guard_violation(0);
@@ -105,7 +105,7 @@ TEST_F(Fixture, DetectsAWriteBeforeTheFirstElement) {
     EXPECT_EQ(violation->index, -1);
 }
 
-TEST_F(Fixture, DetectsAWritePastTheScratchMemory) {
+TEST_F(BuffersTest, DetectsAWritePastTheScratchMemory) {
     const std::uint8_t byte = 0;
     memory.regions[2]->write(guard + 100, &byte, 1);
     const auto violation = buffers.find_guard_violation(2);

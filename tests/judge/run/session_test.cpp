@@ -148,15 +148,15 @@ def finding(kind=1, line=7):
     return b'NIFW', bytes(words)
 )";
 
-std::string telling_findings(const std::string& program) {
+std::string child_with_findings(const std::string& program) {
     return fmt::format("SIZE = {}\nLINE = {}\n", sizeof(RawFinding), offsetof(RawFinding, line)) + answer + finding +
            program;
 }
 
 TEST(Session, KeepsFindingsThatArriveBeforeTheAnswer) {
     Session session =
-        child(telling_findings("channel.recv(99999); send(*finding()); send(*finding(line=9)); send(*answer())\n"
-                               "os.pwrite(4, bytes(os.fstat(4).st_size), 0); time.sleep(5)"));
+        child(child_with_findings("channel.recv(99999); send(*finding()); send(*finding(line=9)); send(*answer())\n"
+                                  "os.pwrite(4, bytes(os.fstat(4).st_size), 0); time.sleep(5)"));
     ASSERT_FALSE(ask_run(session).failure);
     const std::vector<RawFinding> found = session.findings();
     ASSERT_EQ(found.size(), 2u);
@@ -165,16 +165,16 @@ TEST(Session, KeepsFindingsThatArriveBeforeTheAnswer) {
 }
 
 TEST(Session, KeepsFindingsThatArriveBeforeACrash) {
-    Session session = child(telling_findings("channel.recv(99999); send(*finding()); os.abort()"));
+    Session session = child(child_with_findings("channel.recv(99999); send(*finding()); os.abort()"));
     EXPECT_TRUE(ask_run(session).failure);
     EXPECT_EQ(session.findings().size(), 1u);
 }
 
 TEST(Session, RefusesTooManyFindings) {
     Session session = child(
-        telling_findings(fmt::format("channel.recv(99999)\nfor _ in range({}): send(*finding())\nsend(*answer()); "
-                                     "time.sleep(5)",
-                                     max_findings + 1)));
+        child_with_findings(fmt::format("channel.recv(99999)\nfor _ in range({}): send(*finding())\nsend(*answer()); "
+                                        "time.sleep(5)",
+                                        max_findings + 1)));
     const Session::Reply reply = ask_run(session);
     ASSERT_TRUE(reply.failure);
     EXPECT_EQ(reply.failure->cause, cause::protocol);

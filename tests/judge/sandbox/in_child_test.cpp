@@ -11,13 +11,13 @@ namespace {
 
 using Strings = std::vector<std::string>;
 
-TEST(ComputeApart, ReturnsTheStrings) {
+TEST(ComputeInChild, ReturnsTheStrings) {
     const Strings strings = {"one", "", std::string(100000, 'x')};
     EXPECT_EQ(compute_in_child(60, [&] { return strings; }), strings);
     EXPECT_EQ(compute_in_child(60, [] { return Strings{}; }), Strings{});
 }
 
-TEST(ComputeApart, ReturnsNothingAfterACrashOrAnException) {
+TEST(ComputeInChild, ReturnsNothingAfterACrashOrAnException) {
     EXPECT_EQ(compute_in_child(60,
                                []() -> Strings {
                                    std::raise(SIGFPE);
@@ -28,7 +28,7 @@ TEST(ComputeApart, ReturnsNothingAfterACrashOrAnException) {
     EXPECT_EQ(compute_in_child(60, []() -> Strings { _exit(0); }), Strings{});
 }
 
-TEST(ComputeApart, ReturnsNothingIfItTakesTooLongOrReturnsTooMuch) {
+TEST(ComputeInChild, ReturnsNothingIfItTakesTooLongOrReturnsTooMuch) {
     EXPECT_EQ(compute_in_child(0.1,
                                []() -> Strings {
                                    for (;;) pause();

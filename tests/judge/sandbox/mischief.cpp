@@ -52,10 +52,10 @@ int leave_daemon() {
     return 0;
 }
 
-/// Start up to `wanted` processes and print their number. They keep descriptor 3 open and end by themselves.
-int fork_many(int wanted) {
+/// Start up to `count` processes and print their number. They keep descriptor 3 open and end by themselves.
+int fork_many(int count) {
     int made = 0;
-    for (; made < wanted; ++made) {
+    for (; made < count; ++made) {
         const pid_t child = fork();
         if (child == 0) {
             sleep(5);
@@ -203,7 +203,7 @@ int start_thread() {
 }
 
 /// Make system calls that no lab needs, and print those that are refused.
-int call_the_kernel() {
+int make_unneeded_calls() {
     const struct {
         const char* name;
         long number;
@@ -242,41 +242,41 @@ int spin() {
 
 int main(int count, char** words) {
     setvbuf(stdout, nullptr, _IOFBF, 1 << 16);
-    const std::string deed = count > 1 ? words[1] : "";
+    const std::string action = count > 1 ? words[1] : "";
     const char* word = count > 2 ? words[2] : "";
     const long long number = std::atoll(word);
-    if (deed == "exit") return static_cast<int>(number);
-    if (deed == "raise") return raise(static_cast<int>(number));
-    if (deed == "spin") return spin();
-    if (deed == "stubborn") return sleep_stubbornly();
-    if (deed == "daemon") return leave_daemon();
-    if (deed == "daemon_and_spin") return leave_daemon(), spin();
-    if (deed == "fork") return fork_many(static_cast<int>(number));
-    if (deed == "print") return print_much(number);
-    if (deed == "memory") return use_memory(static_cast<std::size_t>(number));
-    if (deed == "shared_memory") return use_shared_memory(static_cast<std::size_t>(number));
-    if (deed == "read") return read_file(word);
-    if (deed == "write") return write_file(word, count > 3 ? std::atoll(words[3]) : 1);
-    if (deed == "connect") return reach_network(static_cast<int>(number));
-    if (deed == "socket") return worked(socket(AF_UNIX, word[0] == 'd' ? SOCK_DGRAM : SOCK_STREAM, 0) >= 0);
-    if (deed == "drivers_socket") return listen_as_the_driver(word);
-    if (deed == "connect_to") return connect_to(word);
-    if (deed == "kill") return worked(::kill(static_cast<pid_t>(number), 0) == 0);
-    if (deed == "trace") return worked(ptrace(PTRACE_ATTACH, static_cast<pid_t>(number), nullptr, nullptr) == 0);
-    if (deed == "new_namespace") return worked(unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0);
-    if (deed == "become_root") return worked(setuid(0) == 0);
-    if (deed == "who") return std::printf("%u", getuid()), 0;
-    if (deed == "environment") return worked((std::puts(std::getenv(word) ? std::getenv(word) : "not set"), true));
-    if (deed == "descriptors") return list_descriptors();
-    if (deed == "packets") return answer_packets();
-    if (deed == "store_key") return store_key(word);
-    if (deed == "find_key") return find_key(word);
-    if (deed == "core_limit") return change_core_limit();
-    if (deed == "prctl") return ask_prctl(static_cast<int>(number));
-    if (deed == "thread") return start_thread();
-    if (deed == "fork_once") return worked(fork() >= 0);
-    if (deed == "kernel") return call_the_kernel();
-    if (deed == "close_and_wait") return close(3), sleep_stubbornly();
-    if (deed == "where") return std::puts(getcwd(nullptr, 0)), 0;
+    if (action == "exit") return static_cast<int>(number);
+    if (action == "raise") return raise(static_cast<int>(number));
+    if (action == "spin") return spin();
+    if (action == "stubborn") return sleep_stubbornly();
+    if (action == "daemon") return leave_daemon();
+    if (action == "daemon_and_spin") return leave_daemon(), spin();
+    if (action == "fork") return fork_many(static_cast<int>(number));
+    if (action == "print") return print_much(number);
+    if (action == "memory") return use_memory(static_cast<std::size_t>(number));
+    if (action == "shared_memory") return use_shared_memory(static_cast<std::size_t>(number));
+    if (action == "read") return read_file(word);
+    if (action == "write") return write_file(word, count > 3 ? std::atoll(words[3]) : 1);
+    if (action == "connect") return reach_network(static_cast<int>(number));
+    if (action == "socket") return worked(socket(AF_UNIX, word[0] == 'd' ? SOCK_DGRAM : SOCK_STREAM, 0) >= 0);
+    if (action == "drivers_socket") return listen_as_the_driver(word);
+    if (action == "connect_to") return connect_to(word);
+    if (action == "kill") return worked(::kill(static_cast<pid_t>(number), 0) == 0);
+    if (action == "trace") return worked(ptrace(PTRACE_ATTACH, static_cast<pid_t>(number), nullptr, nullptr) == 0);
+    if (action == "new_namespace") return worked(unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0);
+    if (action == "become_root") return worked(setuid(0) == 0);
+    if (action == "who") return std::printf("%u", getuid()), 0;
+    if (action == "environment") return worked((std::puts(std::getenv(word) ? std::getenv(word) : "not set"), true));
+    if (action == "descriptors") return list_descriptors();
+    if (action == "packets") return answer_packets();
+    if (action == "store_key") return store_key(word);
+    if (action == "find_key") return find_key(word);
+    if (action == "core_limit") return change_core_limit();
+    if (action == "prctl") return ask_prctl(static_cast<int>(number));
+    if (action == "thread") return start_thread();
+    if (action == "fork_once") return worked(fork() >= 0);
+    if (action == "kernel") return make_unneeded_calls();
+    if (action == "close_and_wait") return close(3), sleep_stubbornly();
+    if (action == "where") return std::puts(getcwd(nullptr, 0)), 0;
     return 99;
 }

@@ -75,14 +75,14 @@ class EveryLevel : public testing::TestWithParam<SandboxLevel> {
         policy.limits.processes = 30;
     }
     bool sandboxed() const { return GetParam() != SandboxLevel::none; }
-    Ended run(const std::vector<std::string>& deed) const {
+    Ended run(const std::vector<std::string>& action) const {
         std::vector<std::string> command = {mischief().string()};
-        command.insert(command.end(), deed.begin(), deed.end());
+        command.insert(command.end(), action.begin(), action.end());
         return run_to_end(command, policy);
     }
-    Process begin(const std::vector<std::string>& deed, const std::vector<int>& inherited = {}) const {
+    Process begin(const std::vector<std::string>& action, const std::vector<int>& inherited = {}) const {
         std::vector<std::string> command = {mischief().string()};
-        command.insert(command.end(), deed.begin(), deed.end());
+        command.insert(command.end(), action.begin(), action.end());
         return Process::start(command, policy, inherited);
     }
     Policy policy;
@@ -104,11 +104,11 @@ struct Lifeline {
             if (end >= 0) close(end);
     }
     int for_child() const { return ends[1]; }
-    void let_go() {
+    void close_own_end() {
         close(ends[1]);
         ends[1] = -1;
     }
-    bool all_dead() {
+    bool all_have_ended() {
         pollfd entry{ends[0], POLLIN, 0};
         return poll(&entry, 1, 3000) == 1 && entry.revents == POLLHUP;
     }
@@ -177,10 +177,10 @@ TEST_P(EveryLevel, ProgramWithProgressHasMoreTime) {
 TEST_P(EveryLevel, KillEndsAllProcesses) {
     Lifeline line;
     Process process = begin({"daemon_and_spin"}, {line.for_child()});
-    line.let_go();
+    line.close_own_end();
     EXPECT_EQ(process.wait_for(0.3), Process::Event::elapsed);
     process.kill();
-    EXPECT_TRUE(line.all_dead());
+    EXPECT_TRUE(line.all_have_ended());
     EXPECT_FALSE(process.running());
     EXPECT_EQ(process.finish().how, End::signaled);
     EXPECT_EQ(process.finish().status, SIGKILL);
@@ -190,31 +190,31 @@ TEST_P(EveryLevel, DestructorEndsAllProcesses) {
     Lifeline line;
     {
         Process process = begin({"daemon_and_spin"}, {line.for_child()});
-        line.let_go();
+        line.close_own_end();
         EXPECT_EQ(process.wait_for(0.2), Process::Event::elapsed);
     }
-    EXPECT_TRUE(line.all_dead());
+    EXPECT_TRUE(line.all_have_ended());
 }
 
 TEST_P(EveryLevel, KillDuringTheStartLeavesNoProcess) {
     for (int microseconds = 0; microseconds < 8000; microseconds += 200) {
         Lifeline line;
         Process process = begin({"spin"}, {line.for_child()});
-        line.let_go();
+        line.close_own_end();
         std::this_thread::sleep_for(std::chrono::microseconds(microseconds));
         process.kill();
-        ASSERT_TRUE(line.all_dead()) << microseconds;
+        ASSERT_TRUE(line.all_have_ended()) << microseconds;
     }
 }
 
 TEST_P(EveryLevel, DaemonDoesNotOutliveItsParent) {
     Lifeline line;
     Process process = begin({"daemon"}, {line.for_child()});
-    line.let_go();
+    line.close_own_end();
     const Ended ended = process.finish();
     EXPECT_EQ(ended.how, End::exited);
     EXPECT_LT(ended.wall_s, 10);
-    EXPECT_TRUE(line.all_dead());
+    EXPECT_TRUE(line.all_have_ended());
 }
 
 TEST_P(EveryLevel, ForkBombIsLimitedAndEnds) {
@@ -222,14 +222,14 @@ TEST_P(EveryLevel, ForkBombIsLimitedAndEnds) {
     Lifeline line;
     policy.limits.processes = 20;
     Process process = begin({"fork", sandboxed() ? "400" : "50"}, {line.for_child()});
-    line.let_go();
+    line.close_own_end();
     const Ended ended = process.finish();
     const int started = std::atoi(ended.output.c_str());
     if (sandboxed()) {
         EXPECT_LE(started, 20 + static_cast<int>(std::thread::hardware_concurrency()));
     }
     EXPECT_GE(started, 10);
-    EXPECT_TRUE(line.all_dead());
+    EXPECT_TRUE(line.all_have_ended());
 }
 
 TEST_P(EveryLevel, OutputFloodIsCutAndDoesNotBlock) {
@@ -538,11 +538,11 @@ TEST_P(EveryLevel, TwoSandboxesHaveDifferentUsers) {
     if (!sandboxed() || geteuid() != 0) GTEST_SKIP();
     Lifeline line;
     Process first = begin({"spin"}, {line.for_child()});
-    line.let_go();
+    line.close_own_end();
     const Ended second = run({"who"});
     EXPECT_EQ(first.wait_for(0.05), Process::Event::elapsed) << "ending the second must not end the first";
     first.kill();
-    EXPECT_TRUE(line.all_dead());
+    EXPECT_TRUE(line.all_have_ended());
     EXPECT_GT(std::atoi(second.output.c_str()), 60000);
 }
 

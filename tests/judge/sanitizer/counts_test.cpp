@@ -73,7 +73,7 @@ TEST(CounterValue, IsASumOverKernels) {
     EXPECT_DOUBLE_EQ(counter_value(Counter::idle_lanes, counted), 0.5);
     EXPECT_DOUBLE_EQ(counter_value(Counter::device_bytes, counted), 0);  // the minimum is unknown
     EXPECT_DOUBLE_EQ(counter_value(Counter::thread_bytes, counted), 0);
-    counted.least_bytes = 1024;
+    counted.minimum_bytes = 1024;
     EXPECT_DOUBLE_EQ(counter_value(Counter::thread_bytes, counted), 128 * 16 / 1024.0);
     EXPECT_DOUBLE_EQ(counter_value(Counter::device_bytes, counted), 64 * 32 / 1024.0);
     for (const Counter counter : {Counter::device_accesses, Counter::device_atomics, Counter::sectors,
@@ -96,8 +96,7 @@ TEST(Limits, ApplyOnlyToTheirDataset) {
     EXPECT_FALSE(outcomes[0].held());
     EXPECT_EQ(limit_words(outcomes[0]),
               "Technique not used, or needless work: 10.0 atomics on device memory for each block on noise, where at "
-              "most 8.00 are expected. "
-              "This stage is about shared bins.");
+              "most 8.00 are expected. This stage is about shared bins.");
 }
 
 TEST(DescribeKernels, AddsLaunchesOfOneShape) {

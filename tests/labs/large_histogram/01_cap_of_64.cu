@@ -1,4 +1,4 @@
-// Wrong on purpose: stops at 64 already.
+// Wrong on purpose: stops counting at 64.
 #include "labs/large_histogram/lab.h"
 
 __device__ void count(unsigned* words, unsigned bin) {

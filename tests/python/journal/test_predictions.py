@@ -82,7 +82,7 @@ def test_a_note_that_was_begun_after_the_measurement_is_reported(tmp_path: Path)
         when: render(tmp_path / when, LAB, tmp_path / when / "work" / LAB / "journal").markdown
         for when in ("late", "early")
     }
-    assert "These notes were begun after it: 02_tree." in output["late"]
+    assert "These notes were begun after the measurement: 02_tree." in output["late"]
     assert "These notes" not in output["early"]
 
 

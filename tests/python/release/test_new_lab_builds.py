@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.layout.tree import committed_files, copy_harness
+from tests.layout.tree import copy_harness, project_files
 from tests.python.support import ROOT, run_module
 
 BUILD = Path(os.environ.get("WARPLAB_BUILD") or ROOT / "build")
@@ -30,7 +30,7 @@ def project() -> Iterator[Path]:
         folder = Path(name)
         folder.chmod(0o755)
         built = [BUILD / "warplab", BUILD / "cpu/rewrite"]
-        sources = [file for file in committed_files() if file.parts[0] == "grader"] + NEEDED_BY_ORACLE_TESTS
+        sources = [file for file in project_files() if file.parts[0] == "grader"] + NEEDED_BY_ORACLE_TESTS
         for file in [ROOT / file for file in sources] + built:
             copy = folder / (Path("build") / file.relative_to(BUILD) if file in built else file.relative_to(ROOT))
             copy.parent.mkdir(parents=True, exist_ok=True)
@@ -57,7 +57,7 @@ def run_in(folder: Path, *command: str | Path) -> None:
 
 def judge_objects() -> list[Path]:
     """Return the judge's objects that build/tests links: one per unit, and one per file that is compiled alone."""
-    alone = [file.with_suffix(".o") for file in committed_files() if file.name in ("version.cpp", "image.cpp")]
+    alone = [file.with_suffix(".o") for file in project_files() if file.name in ("version.cpp", "image.cpp")]
     return [
         *(file for file in alone if file.parts[0] == "grader"),
         *map(Path, ("base.o", "bench.o", "compile.o", "judge.o")),

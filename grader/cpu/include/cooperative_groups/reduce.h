@@ -49,7 +49,7 @@ T work_on_all(const Group& group, T value, Work& work, Line line) {
 
 // Values are combined in a GPU's order, so that sums of floats are identical to the last bit.
 
-/// Combine values whose number is a power of two: each with the value whose rank differs in one bit.
+/// Combine a power of two of values: each with the value whose rank differs in one bit.
 template <class T, class Operation>
 void reduce_by_xor(T* values, unsigned count, Operation& operation) {
     T next[32];
@@ -84,7 +84,7 @@ void reduce_all(T* values, unsigned count, Operation& operation) {
 
 }  // namespace details
 
-/// Return the combined values of the group's threads, for each thread.
+/// Combine the values of the group's threads. All threads get the result.
 template <class Group, class T, class Operation>
 std::decay_t<T> reduce(const Group& group, T&& value, Operation&& operation, Line line = {}) {
     auto work = [&operation](std::decay_t<T>* values, unsigned count) {
@@ -93,7 +93,7 @@ std::decay_t<T> reduce(const Group& group, T&& value, Operation&& operation, Lin
     return details::work_on_all(group, std::decay_t<T>(value), work, line);
 }
 
-/// Do the same as reduce; one thread stores the result.
+/// Do the same as reduce(), but let one thread store the result.
 template <class Group, class T, class Value, class Operation>
 void reduce_store_async(const Group& group, T* to, Value&& value, Operation&& operation, Line line = {}) {
     const auto result = reduce(group, std::forward<Value>(value), operation, line);

@@ -237,7 +237,7 @@ cudaError_t cudaDriverGetVersion(int* version);
 cudaError_t cudaRuntimeGetVersion(int* version);
 cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* total_bytes);
 
-// Memory. `line` is the caller's line, for the report of a pointer of the wrong side.
+// Memory. `line` is the caller's line, for the report of a pointer to memory on the wrong side.
 cudaError_t cudaMalloc(void** pointer, size_t bytes, warplab_cpu::Line line = {});
 cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned flags = cudaMemAttachGlobal,
                               warplab_cpu::Line line = {});
@@ -529,7 +529,7 @@ class KernelPointer {
     template <class Pointer, class = std::enable_if_t<std::is_void_v<Pointer>>>
     KernelPointer(Pointer*) {
         static_assert(never<Pointer>,
-                      "the CPU backend must know the kernel's parameters: give it by its name, without a cast");
+                      "the CPU backend must know the kernel's parameters: pass the kernel by name, without a cast");
     }
     explicit operator bool() const { return address_ != nullptr; }
     const void* address() const { return address_; }

@@ -202,8 +202,8 @@ inline double __hiloint2double(int high, int low) {
     return __longlong_as_double((long long)((uint64_t)(unsigned)high << 32 | (unsigned)low));
 }
 
-// Conversions: a value out of range gives the nearest value in range, and NaN gives 0 (only the highest bit is set if
-// it is a double, as on the device)
+// Conversions: a value out of range becomes the nearest value in range, and NaN becomes 0 (only the highest bit is set
+// if it is a double, as on the device)
 
 namespace warplab_cpu {
 template <class To, class From>

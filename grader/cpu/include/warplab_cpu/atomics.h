@@ -52,7 +52,7 @@ WARPLAB_CPU_INLINE T replace(T* place, Change change) {
 }
 
 /// Do the same for a function that can be used as a read: a thread that changes nothing may poll until another thread
-/// does.
+/// changes the value.
 template <class T, class Change>
 WARPLAB_CPU_INLINE T update(T* place, Change change) {
     const T old = replace(place, change);

@@ -18,8 +18,8 @@ enum class Rounding { nearest, zero, up, down };
 template <int ExponentBits, int FractionBits>
 struct Float16Format {
     static constexpr int fraction_bits = FractionBits, bias = (1 << (ExponentBits - 1)) - 1;
-    static constexpr int greatest_exponent = (1 << ExponentBits) - 1;  // the exponent of infinities and NaNs
-    static constexpr unsigned short infinity = greatest_exponent << FractionBits;
+    static constexpr int max_exponent = (1 << ExponentBits) - 1;  // the exponent of infinities and NaNs
+    static constexpr unsigned short infinity = max_exponent << FractionBits;
     static constexpr unsigned short one = bias << FractionBits, not_a_number = 0x7fff, sign = 0x8000;
 };
 using HalfFormat = Float16Format<5, 10>;
@@ -41,7 +41,7 @@ inline unsigned short encode(double value, Rounding rounding = Rounding::nearest
                                            : static_cast<unsigned short>(sign | Format::infinity);
     if (magnitude == 0) return static_cast<unsigned short>(sign);
     const int exponent = int(magnitude >> 52) - 1023 + Format::bias;
-    if (exponent >= Format::greatest_exponent) {
+    if (exponent >= Format::max_exponent) {
         const bool to_infinity = rounding == Rounding::nearest || rounds_away(rounding, negative);
         return static_cast<unsigned short>(sign | (Format::infinity - !to_infinity));
     }

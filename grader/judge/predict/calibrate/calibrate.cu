@@ -257,7 +257,7 @@ __global__ void read_all(const uint4* memory, std::size_t count, int passes, uns
     if ((sum.x ^ sum.y ^ sum.z ^ sum.w) == 12345) *result = 1;
 }
 
-/// Return the bytes per second at which `blocks` read the first `bytes` of memory again and again.
+/// Return the bytes per second at which `blocks` read the first `bytes` of memory repeatedly.
 double read_rate(const uint4* memory, std::size_t bytes, int blocks) {
     const int passes = static_cast<int>(std::max<std::size_t>(2, 512 * megabyte / bytes));
     const auto seconds = [&](int times) {

@@ -21,8 +21,8 @@ from grader.python.common.report import read_report
 
 Json = dict[str, Any]
 # The part of a report that is taken together with the points of a kind.
-COMES_ALONG = {"hygiene": "check_mode", "speed": "measurements"}
-KINDS = ("correctness", *COMES_ALONG)
+TAKEN_WITH_POINTS = {"hygiene": "check_mode", "speed": "measurements"}
+KINDS = ("correctness", *TAKEN_WITH_POINTS)
 
 
 def read_complete(file: Path) -> Json:
@@ -72,7 +72,7 @@ def merge_stages(stage: Json, other: Json) -> Json:
     if stage["score"] is None or decides(other, stage, "correctness"):
         return copy.deepcopy(other)
     merged = copy.deepcopy(stage)
-    for kind, along in COMES_ALONG.items():
+    for kind, along in TAKEN_WITH_POINTS.items():
         if decides(other, stage, kind):
             for key in (kind, f"{kind}_pending", f"{kind}_why"):
                 merged["score"][key] = other["score"][key]

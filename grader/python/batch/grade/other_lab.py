@@ -1,5 +1,5 @@
 """Refuse hand-ins of another lab, and stages that students do not have, before anything is graded. Otherwise, such a
-mistake of the instructor's would cost all students points."""
+mistake by the instructor would cost all students points."""
 
 from __future__ import annotations
 

@@ -21,8 +21,8 @@ CAUSED_BY_IT = (
 )
 
 
-def blame(failed: Graded) -> Graded:
-    """Return the status of a hand-in on which the judge failed twice, and with it the reason."""
+def attribute_failure(failed: Graded) -> Graded:
+    """Return the status of a hand-in on which the judge failed twice, with the reason."""
     why = f"{failed.judge_failure} {CAUSED_BY_IT}"
     return replace(failed, status="judge_crashed", detail=why, report="", judged=None)
 

@@ -26,7 +26,7 @@ from grader.python.batch.grade.judge import Running, run_judge
 from grader.python.batch.grade.merge import merge_reports
 from grader.python.batch.grade.opening import Opened, describe_error, open_submission
 from grader.python.batch.grade.progress import make_progress
-from grader.python.batch.grade.reference import blame, is_reference_graded
+from grader.python.batch.grade.reference import attribute_failure, is_reference_graded
 from grader.python.batch.grade.tree import write_tree
 from grader.python.batch.ingest.disk import DiskFullError, MovedError
 from grader.python.batch.ingest.submission import Submission
@@ -158,7 +158,7 @@ def confirm(
                 suspects.add(graded.key)
                 again.append(by_key[graded.key])
     works = works and bool(failed) and is_reference_graded(settings, running, environment)
-    yield from map(blame, failed) if works else failed
+    yield from map(attribute_failure, failed) if works else failed
 
 
 def grade_all(

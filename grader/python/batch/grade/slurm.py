@@ -21,7 +21,7 @@ from typing import Any
 
 from grader.python.batch.grade.grading import grade_submission
 from grader.python.batch.grade.judge import Running, try_judge
-from grader.python.batch.grade.reference import blame, is_reference_graded
+from grader.python.batch.grade.reference import attribute_failure, is_reference_graded
 from grader.python.batch.ingest.disk import DiskFullError
 from grader.python.batch.ingest.submission import Submission
 from grader.python.batch.store.database import Database
@@ -114,7 +114,7 @@ def require_no_tasks(database: Database) -> None:
     if alive:
         arrays = " ".join(sorted({job_id.partition("_")[0] for job_id in alive}))
         raise UserError(
-            "Tasks of an earlier run still run on the cluster. Gather their results with the grade command and "
+            "Tasks of an earlier run still run on the cluster. Collect their results with the grade command and "
             f"--executor slurm, or end them: scancel {arrays}"
         )
 
@@ -140,7 +140,7 @@ def confirm_on_node(submission: Submission, settings: Settings) -> Graded | str:
     graded = grade_on_node(submission, settings)
     if isinstance(graded, str) or not graded.judge_failure:
         return graded
-    return blame(graded) if works and is_reference_graded(settings, Running(), {}) else graded
+    return attribute_failure(graded) if works and is_reference_graded(settings, Running(), {}) else graded
 
 
 def reference_mark(settings: Settings, job_id: str) -> Path:
@@ -219,7 +219,7 @@ def grade_by_slurm(
                     else:
                         yield graded
         works = bool(vanished) and works_on_node(cluster, settings)
-        yield from map(blame, vanished) if works else vanished
+        yield from map(attribute_failure, vanished) if works else vanished
         database.set_facts(slurm_jobs={})
     except BaseException:
         cluster.cancel(list(jobs.values()))

@@ -71,11 +71,11 @@ def pick_stages(
         if not named:
             continue
         starter = (starters or {}).get(stage)
-        own = keep_clearest([(form, file) for form, file in named if not is_left_over(file, starter)])
+        own = keep_clearest([(form, file) for form, file in named if not is_fallback(file, starter)])
         best[stage] = chosen = find_newest(own or keep_clearest(named), lab)
         others = [file for file in own if file.content != chosen.content]
-        if beside := sorted(show_path(file.name) for file in others if file.places == chosen.places):
-            notes.append(f"{show_path(chosen.name)} was graded, and not {name_some(beside)}")
+        if unused_files := sorted(show_path(file.name) for file in others if file.places == chosen.places):
+            notes.append(f"{show_path(chosen.name)} was graded, and not {name_some(unused_files)}")
         elsewhere = [file for file in others if file.places != chosen.places]
         why = explain_choice(chosen, elsewhere, lab)
         ties += [stage] if why == TIE else []
@@ -161,13 +161,13 @@ def around(file: File) -> tuple[str, ...]:
 
 def explain_choice(best: File, elsewhere: Sequence[File], lab: str) -> str:
     """Return why a file counts before the others."""
-    rivals = [file for file in elsewhere if not lies_beside(best, file)]
+    rivals = [file for file in elsewhere if not is_next_to(best, file)]
     if any(order_of(file, lab) == order_of(best, lab) for file in rivals):
         return TIE
     return "it is the newest" if rivals else "a file next to an archive counts before those in it"
 
 
-def lies_beside(file: File, other: File) -> bool:
+def is_next_to(file: File, other: File) -> bool:
     """Return whether a file lies next to an archive or folder that the other file is in."""
     return len(around(file)) < len(around(other)) and around(other)[: len(around(file))] == around(file)
 
@@ -197,7 +197,7 @@ def note_unchanged_starters(best: Mapping[str, File], starters: Mapping[str, byt
     return [f"{stage} is still the starter." for stage, file in best.items() if is_starter(file, starters.get(stage))]
 
 
-def is_left_over(file: File, starter: bytes | None) -> bool:
+def is_fallback(file: File, starter: bytes | None) -> bool:
     """Return whether a file counts only if the stage has no other."""
     return is_kit_part(file.name) or is_starter(file, starter)
 

@@ -16,7 +16,7 @@ NUMBER = re.compile(r"[-+]?\d+([.,]\d+)?", re.ASCII)
 # Text that a reader may skip before a cell's first character. It always matches, so its time is linear in the text.
 CELL_START = re.compile(r"(?:^|[;\t\n])[;\s\"\u200c\u200d]*+(?=(\S?))")
 SEPARATORS = ";\t\n"
-BEHIND_REFERENCE = re.compile(r"(?<=;)[^\w&;<]+")
+AFTER_REFERENCE = re.compile(r"(?<=;)[^\w&;<]+")
 BACKSLASH_AT_QUOTE = re.compile(r'\\(?="|\Z)')
 JOINED = re.compile(r"[^\u200c\u200d]+")  # words of Persian or Sinhala, and emoji, contain joiners
 

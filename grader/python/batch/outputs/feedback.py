@@ -177,7 +177,7 @@ def describe_late_hand_in(final: Final) -> list[str]:
     when = "by" if final.lateness.by in LATE_MARKS.values() else f"at {at}, as"  # the mark alone has no time
     verb = "" if final.lateness.by in LATE_MARKS.values() else " says"
     return [
-        f"Handed in {plural(final.lateness.days, 'day')} late, where each day begun counts: {when} {final.lateness.by}"
+        f"Handed in {plural(final.lateness.days, 'day')} late (each started day counts): {when} {final.lateness.by}"
         f"{verb}, and due at {due} ({final.due:%Z}). {show_points(final.penalty)} points less."
     ]
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 
 from grader.python.batch.ingest.columns import IDENTITIES, NUMBERS, columns_of
 from grader.python.batch.ingest.worksheet import IDENTIFIER
-from grader.python.batch.outputs.cells import BEHIND_REFERENCE, defuse, encode_csv, mark_of, read_csv, write_csv
+from grader.python.batch.outputs.cells import AFTER_REFERENCE, defuse, encode_csv, mark_of, read_csv, write_csv
 from grader.python.batch.outputs.columns import (
     IMPORTED,
     choose_column,
@@ -149,7 +149,7 @@ def to_html(text: str) -> str:
     signs become references, too, and so do backslashes, which are special in PHP's reader.
     """
     escaped = html.escape(text.rstrip("\n")).replace("\\", "&#92;").replace("\n", "<br>")
-    return BEHIND_REFERENCE.sub(lambda signs: re.sub(r"\S", lambda sign: f"&#{ord(sign[0])};", signs[0]), escaped)
+    return AFTER_REFERENCE.sub(lambda signs: re.sub(r"\S", lambda sign: f"&#{ord(sign[0])};", signs[0]), escaped)
 
 
 def check_same_lab(entries: Sequence[Entry]) -> str:

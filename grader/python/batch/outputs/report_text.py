@@ -130,8 +130,8 @@ def describe_time(stage: StageReport) -> list[str]:
     timed = stage.main_measurement
     if not timed or not timed.median_s:
         return []
-    beside = f", {show_factor(timed.over_reference)} the reference's time" if timed.over_reference else ""
-    return [f"{timed.dataset}: {show_seconds(timed.median_s)} for {timed.iterations} iterations{beside}"]
+    compared = f", {show_factor(timed.over_reference)} the reference's time" if timed.over_reference else ""
+    return [f"{timed.dataset}: {show_seconds(timed.median_s)} for {timed.iterations} iterations{compared}"]
 
 
 def describe_score(score: Score) -> list[str]:

@@ -22,7 +22,7 @@ NO_LATE_MARK = "Canvas, which marks others as late"
 
 @dataclass(frozen=True)
 class Lateness:
-    """The days begun after the due date, the source of that number, and where other sources disagree. Without a source,
+    """The started days after the due date, the source of that number, and where other sources disagree. Without one,
     `doubt` says what is missing to decide."""
 
     days: int = 0
@@ -96,7 +96,7 @@ def parse_local(time: str, due: datetime) -> datetime:
 
 
 def count_days(seconds: float, grace_minutes: float) -> int:
-    """Return the number of days begun, 0 within the grace time."""
+    """Return the number of started days, 0 within the grace time."""
     return math.ceil(seconds / DAY_S) if seconds > grace_minutes * 60 else 0
 
 

@@ -37,7 +37,7 @@ class Policy:
 
     due: datetime | None = None
     grace_minutes: float = 0  # after the due date or an extension; a hand-in in this time is not late
-    percent_per_day: float = 0  # percentage of the judge's points, per day begun
+    percent_per_day: float = 0  # percentage of the judge's points, per started day
     max_days: int | None = None  # a hand-in that is later gets no points
     trust_dates: bool = False  # whether file dates count; they may be the download's
     without: Sequence[str] = ()  # kinds of points that count for no student
@@ -182,7 +182,7 @@ def make_final(student: str, row: Row, policy: Policy, lab_points: float) -> Fin
 
 def due_of(student: str, policy: Policy) -> datetime | None:
     """Return the due date of a student. An extension never shortens a student's time, even if the due date was
-    moved behind it later; without a due date, no student is late."""
+    moved past it later; without a due date, no student is late."""
     extended = policy.extensions.get(student)
     return max(policy.due, extended) if policy.due and extended else policy.due
 
@@ -239,7 +239,7 @@ def describe_lateness(policy: Policy) -> str:
         return "No due date."
     costs = []
     if policy.percent_per_day:
-        costs.append(f"each day begun costs {show_points(policy.percent_per_day)}% of the earned points")
+        costs.append(f"each started day costs {show_points(policy.percent_per_day)}% of the earned points")
     if policy.max_days is not None:
         costs.append(f"no points after {plural(policy.max_days, 'day')}")
     words = [f"Due {policy.due.isoformat()}", *(costs or ["no deduction for lateness"])]

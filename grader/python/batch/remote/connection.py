@@ -35,7 +35,7 @@ MAX_IN_A_ROW = 3  # requests that failed after all attempts, before further ones
 T = TypeVar("T")
 
 
-class Patience:
+class RetryPolicy:
     """Decides whether to repeat failed requests. If the course system stops answering while hundreds of students wait,
     the pauses for each student would add up to hours."""
 
@@ -50,7 +50,7 @@ class Patience:
         self.in_a_row = 0 if is_answered else self.in_a_row + 1
 
 
-PATIENCE = Patience()
+RETRIES = RetryPolicy()
 
 
 def read_token(variable: str, file: Path | None) -> str:
@@ -118,13 +118,13 @@ def make_adapter(url: str, token: str) -> Any:
     from requests.adapters import HTTPAdapter
     from urllib3.util import Retry
 
-    class Patient(HTTPAdapter):
+    class RetryingAdapter(HTTPAdapter):
         pages = 0  # that lead to another page, without a break
 
         def send(self, request: Any, *words: Any, **options: Any) -> Any:
             withhold_token(request, url, token)
             time.sleep(PAUSE_S)
-            reads = PATIENCE.wants_more_attempts()
+            reads = RETRIES.wants_more_attempts()
             self.max_retries = reading if reads else Retry(0, raise_on_status=False)
             given = {**options, "timeout": TIMEOUT_S, "stream": True}
             answer = within(WHOLE_S, lambda: HTTPAdapter.send(self, request, *words, **given), request.url)
@@ -137,7 +137,7 @@ def make_adapter(url: str, token: str) -> Any:
     reading = Retry(
         READINGS, status_forcelist=BUSY, allowed_methods={"GET"}, backoff_factor=BACKOFF_S, raise_on_status=False
     )
-    return Patient(max_retries=reading)
+    return RetryingAdapter(max_retries=reading)
 
 
 def within(max_s: float, act: Callable[[], T], url: str) -> T:
@@ -205,19 +205,19 @@ def try_again(act: Callable[[], T], what: str) -> T:
     for pause_s in (*WAITING_S, None):
         try:
             done = act()
-            PATIENCE.note(is_answered=True)
+            RETRIES.note(is_answered=True)
             return done
         except InvalidAccessToken:
             raise UserError(
                 "Canvas does not accept the access token. Make a new one in Canvas: Account > Settings."
             ) from None
         except (ResourceDoesNotExist, Unauthorized) as error:
-            PATIENCE.note(is_answered=True)
+            RETRIES.note(is_answered=True)
             raise UserError(f"Canvas has no {what}, or the token may not use it ({type(error).__name__}).") from None
         except (CanvasException, RequestException, ValueError, KeyError) as error:
             limited = isinstance(error, Forbidden) and "rate limit" not in str(error).lower()
-            if pause_s is None or limited or not PATIENCE.wants_more_attempts():
-                PATIENCE.note(is_answered=limited)
+            if pause_s is None or limited or not RETRIES.wants_more_attempts():
+                RETRIES.note(is_answered=limited)
                 raise UserError(f"{what} failed: {type(error).__name__}. Repeat the command to continue.") from None
             time.sleep(pause_s)
     raise AssertionError

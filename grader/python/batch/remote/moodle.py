@@ -38,7 +38,7 @@ class RefusedError(UserError):
 
 
 class Moodle:
-    """An assignment of a Moodle. `module` is the number in the assignment's address."""
+    """An assignment of a Moodle site. `module` is the number in the assignment's address."""
 
     of_teams = False  # whether groups hand in
 

@@ -59,7 +59,7 @@ TICK_S = 0.5
 SCAN_S = 60.0  # between two scans of a folder that does not change
 OUTPUTS_S = 20.0  # how often all outputs are written while hand-ins are graded
 BUSY_SHARE = 10  # a scan, or writing all outputs, takes at most one tenth of the time
-PATIENCE_S = 60.0  # how long an incomplete archive may be unchanged, unless all files are complete when they appear
+INCOMPLETE_S = 60.0  # how long an incomplete archive may be unchanged, unless all files are complete when they appear
 SHOWN_GRADED = 20
 
 
@@ -287,7 +287,7 @@ class Server:
 
     def may_be_incomplete(self, submission: Submission) -> bool:
         """Return whether an archive that looks incomplete may still be arriving."""
-        return self.settle_s > 0 and self.settling.unchanged_s(submission.entries) < PATIENCE_S
+        return self.settle_s > 0 and self.settling.unchanged_s(submission.entries) < INCOMPLETE_S
 
     def keep(self, graded: Graded) -> None:
         """Store a result."""

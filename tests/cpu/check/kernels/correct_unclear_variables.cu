@@ -14,7 +14,7 @@ __device__ int certain[4];
 __device__ int unclear(first_value);
 __device__ int(nested)(first_value);
 __device__ Point copy(origin);
-DEVICE_OF(int) behind_macro;
+DEVICE_OF(int) after_macro;
 __device__ int certain_too;
 
 __device__ int next() {
@@ -26,8 +26,8 @@ __global__ void sum_kernel(int* sum) {
     certain[threadIdx.x % 4] = 0;
     if (threadIdx.x != 0) return;
     unclear += next();
-    behind_macro = nested + copy.x;
-    *sum = unclear + behind_macro + certain_too;
+    after_macro = nested + copy.x;
+    *sum = unclear + after_macro + certain_too;
 }
 
 int main() {

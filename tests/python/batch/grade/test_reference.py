@@ -16,7 +16,7 @@ import pytest
 from grader.python.batch import autograde
 from grader.python.batch.grade import unfinished
 from grader.python.batch.grade.judge import Running, run_judge
-from grader.python.batch.grade.reference import blame
+from grader.python.batch.grade.reference import attribute_failure
 from grader.python.batch.store.rows import Graded
 from grader.python.batch.store.settings import Settings
 from grader.python.common.console import UserError
@@ -84,16 +84,16 @@ def test_a_failure_that_does_not_recur_costs_nothing(course: Course) -> None:
     assert course.statuses() == {"al1": "graded"} and points(course) == {"al1": "12"}
 
 
-def test_a_machine_that_fails_before_the_second_try_costs_no_points(course: Course) -> None:
+def test_a_machine_that_fails_before_the_second_attempt_costs_no_points(course: Course) -> None:
     course.add_reference("works once", "fine")
     course.hand_in("al1", "crash", "fine")
     assert course.grade().returncode == 1
     assert course.statuses() == {"al1": "judge_error"} and points(course) == {"al1": ""}
 
 
-def test_the_feedback_of_an_accused_submission_begins_with_the_failure() -> None:
-    blamed = blame(Graded("al1", "judge_error", judge_failure="It crashed.", report="{}"))
-    assert (blamed.status, blamed.report) == ("judge_crashed", "") and blamed.detail.startswith("It crashed. ")
+def test_the_feedback_of_a_submission_that_crashes_the_judge_begins_with_the_failure() -> None:
+    caused = attribute_failure(Graded("al1", "judge_error", judge_failure="It crashed.", report="{}"))
+    assert (caused.status, caused.report) == ("judge_crashed", "") and caused.detail.startswith("It crashed. ")
 
 
 def test_a_judge_that_crashes_in_a_regrade_keeps_only_decided_points_of_pending_ones(course: Course) -> None:

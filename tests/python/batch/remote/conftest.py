@@ -12,4 +12,4 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection, "WAITING_S", (0,) * 12)
     monkeypatch.setattr(connection, "BACKOFF_S", 0)
     monkeypatch.setattr(connection, "TIMEOUT_S", 5)
-    monkeypatch.setattr(connection.PATIENCE, "in_a_row", 0)
+    monkeypatch.setattr(connection.RETRIES, "in_a_row", 0)

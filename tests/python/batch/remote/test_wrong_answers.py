@@ -173,7 +173,7 @@ def test_pauses_do_not_repeat_for_each_student_if_the_course_system_stops_answer
 ) -> None:
     pauses: list[float] = []
     monkeypatch.setattr(connection.time, "sleep", pauses.append)
-    monkeypatch.setattr(connection.PATIENCE, "in_a_row", 0)
+    monkeypatch.setattr(connection.RETRIES, "in_a_row", 0)
     attempts = []
 
     def fail(user: int, **_: Any) -> Any:
@@ -186,4 +186,4 @@ def test_pauses_do_not_repeat_for_each_student_if_the_course_system_stops_answer
     assert sum(pauses) <= connection.MAX_IN_A_ROW * sum(connection.WAITING_S)
     assert attempts.count(99) == 1
     assert push.push(Assignment(), RETURNED, send=True).changes
-    assert connection.PATIENCE.wants_more_attempts()
+    assert connection.RETRIES.wants_more_attempts()

@@ -42,8 +42,8 @@ class BlockHistogram {
     }
 
   private:
-    /// Clear the storage. Other threads than those that read the bins at the end do this, so that the sanitizer finds a
-    /// use of the storage without a barrier before it.
+    /// Clear the storage. A bin is not cleared by the thread that reads it at the end, so that the sanitizer finds a use
+    /// of the storage without a barrier before it.
     void clear_storage() {
         for (int bin = threads - 1 - int(warplab_cpu::linear_thread()); bin < Bins; bin += threads)
             storage_.counts[bin] = 0;
