@@ -135,7 +135,9 @@ def read_text(file: Path) -> str:
     try:
         content = read_bytes(file, MAX_TEXT_BYTES + 1)
         if len(content) > MAX_TEXT_BYTES:
-            raise UserError(f"{file}: has more than {MAX_TEXT_BYTES >> 20} MB, so it is not read. Is it another file?")
+            raise UserError(
+                f"{file}: has more than {MAX_TEXT_BYTES >> 20} MB, so it is not read. Is it the right file?"
+            )
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1

@@ -53,7 +53,7 @@ def read_stages(root: Path, lab: str) -> dict[str, str]:
 
 
 def read_kit_number(root: Path) -> int:
-    """Return the number of the students' kit that this folder was unpacked from; 0 if it is no kit."""
+    """Return the number of the students' kit that this folder was unpacked from; 0 if it is not a kit."""
     file = root / KIT
     number = read_json(file).get("number") if file.is_file() else 0
     return number if isinstance(number, int) else 0
@@ -68,19 +68,18 @@ def find_stage(lab: str, stages: Sequence[str], typed: str) -> str:
 
 
 def is_called(stage: str, typed: str) -> bool:
-    """Return whether `typed` is the stage's id, of today or of an earlier version of the lab, its number or its
-    slug."""
+    """Return whether `typed` is the stage's number, its slug, or its id in this or an earlier version of the lab."""
     return typed in (stage[:2], stage[:2].lstrip("0"), stage[3:]) or is_same_stage(stage, typed)
 
 
 def is_same_stage(stage_id: str, other: str) -> bool:
-    """Return whether two ids mean the same stage. If a lab gets a stage before it, a stage gets another number and
-    keeps its slug, which no other stage of the lab has."""
+    """Return whether two ids mean the same stage. A stage that is added before it changes a stage's number, but not
+    its slug, which no other stage of the lab has."""
     slugs = [found["slug"] if (found := STAGE_ID.fullmatch(stage)) else "" for stage in (stage_id, other)]
     return stage_id == other or "" != slugs[0] == slugs[1]
 
 
-def todays_id(stages: Sequence[str], stage: str) -> str:
-    """Return today's id of a stage, by its id in a report, a batch or a file of an earlier version of the lab. If the
-    lab has no such stage today, return the id unchanged."""
+def current_id(stages: Sequence[str], stage: str) -> str:
+    """Return the current id of a stage, given its id in a report, a batch or a file of an earlier version of the lab.
+    If the lab no longer has this stage, return the id unchanged."""
     return next((candidate for candidate in stages if is_same_stage(candidate, stage)), stage)

@@ -10,7 +10,7 @@ from grader.python.common.schema_types import defined_by, type_of
 from grader.python.common.units import show_points
 
 FILE = Path("handouts/rubric.json")
-PREFIX = "journal: "  # begins the names of the criteria's items among the points given by hand
+PREFIX = "journal: "  # how a criterion's name begins in the list of points that were given by hand
 
 Level = type_of("rubric", "level")
 
@@ -33,7 +33,7 @@ class Criterion:
             if plain.replace(",", ".") in (level.name, show_points(level.points)):
                 return level
         choices = ", ".join(f"{level.name} ({show_points(level.points)})" for level in self.levels)
-        raise UserError(f"{typed!r} is no level of {self.name}. Levels: {choices}.")
+        raise UserError(f"{typed!r} is not a level of {self.name}. Levels: {choices}.")
 
 
 @defined_by("rubric")

@@ -44,7 +44,7 @@ def make(schema_type: Type) -> Any:
 
 def define(schema_type: Type, cls: Any) -> Any:
     if (schema_type.schema, schema_type.name) in made:
-        raise TypeError(f"{schema_type.name} has been made already: import the module that gives it properties first.")
+        raise TypeError(f"{schema_type.name} already exists: first import the module that gives it properties.")
     fields = [field for field in schema_type.fields if not field.internal]
     cls.__doc__ = schema_type.about
     if cls.__module__ == __name__ and schema_type.schema == "report":

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.python.common.console import UserError, read_json
-from grader.python.common.labs import read_manifest, read_stages, todays_id
+from grader.python.common.labs import current_id, read_manifest, read_stages
 from grader.python.common.report import Machine, Measurement
 from grader.python.journal.inspection import Inspection
 from grader.python.journal.notes import Note, name_note, read_notes
@@ -269,7 +269,7 @@ def read_journal(root: Path, lab: str, folder: Path) -> Journal:
     untouched = {hashlib.sha256(text).hexdigest() for text in starters.values()}
     records.entries = [record for record in records.entries if record.source_hash not in untouched]
     for record in records.entries:
-        record.stage = todays_id(list(stages), record.stage)
+        record.stage = current_id(list(stages), record.stage)
     notes = read_notes(folder, list(stages))
     for stage in sorted({record.stage for record in records.entries} - set(stages)):
         stages[stage] = stage  # the lab may have dropped the stage since

@@ -33,8 +33,8 @@ NAME = re.compile(r"(\d\d)[a-z]")
 DIFFICULTIES = (1, 2, 3)
 KEYS = {"name", "difficulty", "from"}
 PATCHED = re.compile(r"^--- a/(\S+)$", re.MULTILINE)
-# A comment, or a text or character, which may contain what looks like one. The quote in 1'000 does not begin a
-# character.
+# A comment, or a string or character literal, which may contain what looks like a comment. The quote in 1'000 does not
+# begin a literal.
 COMMENT = re.compile(r"""//[^\n]*|/\*.*?\*/|(?P<kept>"(?:\\.|[^"\\\n])*"|(?<!\w)'(?:\\.|[^'\\\n])*')""", re.DOTALL)
 ALONE = "\0"  # replaces a comment until lines that only had one are removed
 

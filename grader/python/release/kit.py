@@ -159,7 +159,7 @@ def split_labs(typed: str, variable: str) -> dict[str, str]:
         if lab in labs:
             raise UserError(f"{variable}={typed} names {lab} twice. Name it once, with its last stage: {lab}:2")
         if colon and not last:
-            raise UserError(f"{variable}={typed} has a colon with no stage behind it. Write {lab}:2, or {lab} for all.")
+            raise UserError(f"{variable}={typed} has a colon with no stage after it. Write {lab}:2, or {lab} for all.")
         labs[lab] = last
     return labs
 

@@ -12,7 +12,7 @@ from grader.python.release.pack import HIDDEN
 
 GIVEN = ("starter/", "grader/runner/cuda_check.h")  # files that students have anyway
 NAME = re.compile(r"[A-Za-z_]\w*")
-EVERYBODYS = (
+COMMON_NAMES = (
     "threadIdx blockIdx blockDim gridDim x y z i j k n begin end std size_t const constexpr static unsigned int char "
     "float double bool auto void struct return if else for while break continue true false sizeof pragma unroll ifndef "
     "define endif __syncthreads __shared__ __global__ __device__"
@@ -30,14 +30,14 @@ def strip_comment(line: str) -> str:
     return code or comment
 
 
-def find_own_names(line: str) -> set[str]:
-    """Return the names in a line that are not in EVERYBODYS, in lower case; `Extent extent` has one."""
-    return {name.lower() for name in NAME.findall(line) if name not in EVERYBODYS.split()}
+def find_distinctive_names(line: str) -> set[str]:
+    """Return the names in a line that are not in COMMON_NAMES, in lower case; `Extent extent` has one."""
+    return {name.lower() for name in NAME.findall(line) if name not in COMMON_NAMES.split()}
 
 
 def is_trivial(line: str) -> bool:
     """Return whether a line reveals nothing: an include, brackets, or fewer than two distinctive names."""
-    return line.startswith("#include") or len(squeeze(line)) < 10 or len(find_own_names(line)) < 2
+    return line.startswith("#include") or len(squeeze(line)) < 10 or len(find_distinctive_names(line)) < 2
 
 
 def find_answers(root: Path, given_files: Sequence[bytes]) -> dict[str, str]:

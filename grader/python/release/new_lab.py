@@ -3,7 +3,7 @@
 python3 -m grader.python.release.new_lab LAB [--stages 01_first,02_second]    (make new-lab LAB=… [STAGES=…])
 
 The files come from grader/python/release/new_lab/; existing files stay unchanged. `@lab@` stands for the name, `@Lab@`
-for the name in the form of a type's and `@title@` for the name as a title; `@stage@`, `@number@` and `@idea@` for a
+for the name as part of a type's name, and `@title@` for the name as a title; `@stage@`, `@number@` and `@idea@` for a
 stage's id, number and title. The lines between `@each@` and `@end@` are written once for each stage.
 """
 

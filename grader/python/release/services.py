@@ -165,7 +165,7 @@ def describe_points(root: Path, lab: str, choice: Choice) -> str:
             "to be available. Merge a GPU's report later. The archive contains the solutions: keep it private."
         )
     return (
-        f"Without a GPU {show_points(without_speed)} of {show_points(all_points)} points are available, "
+        f"Without a GPU, {show_points(without_speed)} of {show_points(all_points)} points are available, "
         "because speed stays pending: "
         f"set the assignment's points to {show_points(without_speed)}, or merge a GPU's report later."
     )
@@ -193,7 +193,7 @@ def main(arguments: Sequence[str]) -> int:
     output = options.output or root / "dist" / f"{options.system}-{lab}.{ending}"
     output.parent.mkdir(parents=True, exist_ok=True)
     if not options.unsafe:
-        os.umask(0o077)  # the archive has the secret, as the file that only its owner can read
+        os.umask(0o077)  # only its owner can read the archive, because it contains the secret
     write_atomically(output, packed)
     hidden = "without hidden datasets" if options.unsafe else "with the hidden datasets: keep it private"
     say(f"{output}: {len(packed) / 1e6:.1f} MB, {hidden}")

@@ -435,7 +435,7 @@ def test_dangling_links_become_text():
         (["--upto", "two", "--labs", "vector_add"], "UPTO=two: no lab has such a stage"),
         (["--upto", "2", "--labs", "vector_add:2"], "every lab has its own last stage"),
         (["--labs", "vector_add:9,dot_product"], "vector_add has no stage 9. Its stages: 01_one_thread_per_element"),
-        (["--labs", "dot_product,vector_add:"], "a colon with no stage behind it"),
+        (["--labs", "dot_product,vector_add:"], "a colon with no stage after it"),
         (["--labs", "vector_add:1,vector_add:2"], "names vector_add twice"),
     ],
 )

@@ -200,7 +200,7 @@ def test_the_points_that_need_no_gpu_are_printed(tmp_path):
     points = json.loads((ROOT / f"labs/{LAB}/lab.json").read_text())["stages"][0]["points"]
     without_speed = points["correctness"] + points["hygiene"]
     output = run_module(*pack_it).stdout
-    assert f"Without a GPU {without_speed} of {sum(points.values())} points are available" in output
+    assert f"Without a GPU, {without_speed} of {sum(points.values())} points are available" in output
 
 
 def test_the_secret_is_created_once_with_a_message(tmp_path, capsys):

@@ -18,7 +18,7 @@ from grader.python.batch.ingest.submission import Submission
 from grader.python.batch.store.places import place_of
 from grader.python.batch.store.settings import Settings
 from grader.python.common.console import UserError
-from grader.python.common.labs import find_labs, is_same_stage, read_stages, todays_id
+from grader.python.common.labs import current_id, find_labs, is_same_stage, read_stages
 from grader.python.common.markup import show_text
 from grader.python.common.units import name_some, plural
 
@@ -141,7 +141,7 @@ def find_released(files: Sequence[File], settings: Settings) -> Released | None:
         with contextlib.suppress(ValueError, RecursionError):
             manifest = json.loads(file.content)
             if is_manifest(manifest) and manifest["lab"] == settings.lab:
-                stages = tuple(todays_id(settings.stages, stage) for stage in manifest["stages"])
+                stages = tuple(current_id(settings.stages, stage) for stage in manifest["stages"])
                 return Released(manifest["kit"], stages)
     return None
 

@@ -8,7 +8,7 @@ from grader.python.batch.policy.points import Final, Policy, choose_latest, fina
 from grader.python.batch.store.database import Database
 from grader.python.batch.store.rows import Row
 from grader.python.batch.store.settings import Settings
-from grader.python.common.labs import read_manifest, todays_id
+from grader.python.common.labs import current_id, read_manifest
 from grader.python.common.report import parse_report
 
 
@@ -50,6 +50,6 @@ def points_of(settings: Settings, policy: Policy) -> float:
     """Return the maximum points of the lab, or of its one stage, without the kinds that the policy leaves out."""
     stages = read_manifest(settings.root, settings.lab)["stages"]
     ids = [stage["id"] for stage in stages]
-    graded = [todays_id(ids, stage) for stage in settings.graded_stages()]
+    graded = [current_id(ids, stage) for stage in settings.graded_stages()]
     points = [stage["points"] for stage in stages if stage["id"] in graded]
     return float(sum(maximum for kinds in points for kind, maximum in kinds.items() if kind not in policy.without))

@@ -34,7 +34,7 @@ from grader.python.batch.store.places import KEPT, place_of
 from grader.python.batch.store.rows import in_words
 from grader.python.batch.store.settings import Settings
 from grader.python.common.console import UserError, say, say_error
-from grader.python.common.labs import choose_labs, find_stage, read_stages, todays_id
+from grader.python.common.labs import choose_labs, current_id, find_stage, read_stages
 from grader.python.common.report import Report
 from grader.python.common.units import name_some, plural
 
@@ -338,7 +338,7 @@ def read_settings(database: Database, settings: Settings) -> dict[str, Any]:
     before: dict[str, Any] = database.fact("settings") or {}
     if before.get("lab") != settings.lab:
         return before
-    ids = {name: todays_id(settings.stages, before[name]) for name in ("stage", "upto") if before.get(name)}
+    ids = {name: current_id(settings.stages, before[name]) for name in ("stage", "upto") if before.get(name)}
     return before | ids | {"stages": settings.stages}
 
 

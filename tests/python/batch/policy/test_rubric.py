@@ -97,7 +97,7 @@ def test_a_file_marks_all_students_or_none(marked: Course) -> None:
     file.write_text("id,prediction\nal1,complete\nat2,excellent\n")
     output = marked.verb("mark", "--from", file).stderr
     assert output.endswith(
-        "marks.csv:3: 'excellent' is no level of prediction. Levels: missing (0), half (1.5), complete (3).\n"
+        "marks.csv:3: 'excellent' is not a level of prediction. Levels: missing (0), half (1.5), complete (3).\n"
     )
     marked.verb("report")
     assert "journal: prediction" not in gradebook(marked)["al1"]
@@ -119,7 +119,7 @@ def test_a_file_marks_all_students_or_none(marked: Course) -> None:
     ("typed", "message"),
     [
         (["--criterion", "style", "--level", "half"], "no criterion 'style'. Criteria: prediction, clear words."),
-        (["--criterion", "prediction", "--level", "2"], "'2' is no level of prediction."),
+        (["--criterion", "prediction", "--level", "2"], "'2' is not a level of prediction."),
         (["--criterion", "prediction"], "--level: the level is missing; or --undo"),
         (["--level", "half"], "--criterion: choose one of: prediction, clear words."),
     ],
