@@ -16,6 +16,15 @@ std::uint8_t pattern_byte(std::uint32_t pattern, std::size_t offset) {
     return static_cast<std::uint8_t>(pattern >> (8 * (offset % 4)));
 }
 
+/// Return whether the bytes at this offset repeat the pattern: whether the first word does, and each byte equals the one
+/// a word before it.
+bool holds_pattern(const std::vector<std::uint8_t>& bytes, std::uint32_t pattern, std::size_t offset) {
+    constexpr std::size_t word = sizeof pattern;
+    for (std::size_t i = 0; i < std::min(word, bytes.size()); ++i)
+        if (bytes[i] != pattern_byte(pattern, offset + i)) return false;
+    return bytes.size() <= word || std::memcmp(bytes.data(), bytes.data() + word, bytes.size() - word) == 0;
+}
+
 std::uint32_t draw_pattern(std::uint64_t& state) {
     state = state * 6364136223846793005ull + 1442695040888963407ull;
     return 0x7ff80000u | (static_cast<std::uint32_t>(state >> 40) & 0xffffu) | 1u;
@@ -159,12 +168,9 @@ std::optional<GuardViolation> Buffers::violation_in(const Part& part, std::uint3
                                                     std::int64_t end) const {
     std::vector<std::uint8_t> found(static_cast<std::size_t>(end - begin));
     part.region->read(static_cast<std::size_t>(begin), found.data(), found.size());
-    const auto intact = [&](std::size_t i) {
-        return found[i] == pattern_byte(part.pattern, static_cast<std::size_t>(begin) + i);
-    };
+    if (holds_pattern(found, part.pattern, static_cast<std::size_t>(begin))) return std::nullopt;
     std::size_t hit = 0;
-    while (hit < found.size() && intact(hit)) ++hit;
-    if (hit == found.size()) return std::nullopt;
+    while (found[hit] == pattern_byte(part.pattern, static_cast<std::size_t>(begin) + hit)) ++hit;
     const auto width = static_cast<std::int64_t>(element_bytes(part.type));
     const auto relative = begin + static_cast<std::int64_t>(hit) - static_cast<std::int64_t>(offset(part, slot));
     const std::int64_t index = relative >= 0 ? relative / width : -((-relative + width - 1) / width);
