@@ -54,11 +54,13 @@ void compare_outputs(const StageRun& run, const Buffers& buffers, const Trial& t
     const Lab& lab = run.lab;
     result.violation = buffers.find_guard_violation(0);
     if (!result.violation) result.input = find_modified_input(lab, buffers, trial.problem);
-    for (std::size_t i = 0; i < lab.buffers.size(); ++i)
-        result.outputs.push_back(lab.buffers[i].role == Role::input ? trial.problem.arrays[i] : buffers.read(i, 0));
-    for (std::size_t i = 0; i < lab.buffers.size() && !result.input && !result.difference; ++i)
-        if (lab.buffers[i].role != Role::input)
-            result.difference = compare(run.oracle, trial.problem, i, trial.problem.arrays[i], result.outputs[i]);
+    for (std::size_t i = 0; i < lab.buffers.size(); ++i) {
+        const Array& right = trial.problem.arrays[i];
+        const bool is_right = lab.buffers[i].role == Role::input || !buffers.first_change(i, 0, right);
+        result.outputs.push_back(is_right ? right : buffers.read(i, 0));
+        if (!is_right && !result.input && !result.difference)
+            result.difference = compare(run.oracle, trial.problem, i, right, result.outputs[i]);
+    }
     result.wrong = result.violation    ? Wrong::guard_zone
                    : result.input      ? Wrong::input
                    : result.difference ? Wrong::output
