@@ -28,14 +28,17 @@ std::vector<Array> whole_contents(const Lab& lab, const Trial& trial, const Buff
 
 void write_contents(const Lab& lab, Buffers& buffers, const Trial& trial) {
     using enum Trial::Written;
-    if (trial.already == as_left)
-        buffers.poison_scratch();
-    else
-        buffers.poison_all();
+    buffers.poison_scratch();
     for (std::size_t i = 0; i < trial.before.size(); ++i) {
         const Role role = lab.buffers[i].role;
         const bool is_there =
             role == Role::output ? trial.already != nothing : role == Role::input && trial.already == as_left;
+        if (role != Role::input && trial.already != as_left) {
+            if (is_there)
+                buffers.poison_whole(i);
+            else
+                buffers.poison_around(i);
+        }
         if (!is_there) buffers.write(i, 0, trial.before[i]);
     }
 }

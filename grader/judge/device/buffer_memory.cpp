@@ -17,8 +17,8 @@
 namespace warplab {
 namespace {
 
-/// A memory file, sealed against resizing so that the runner cannot shrink it while the judge uses it. The judge does not
-/// map it: reading and writing it take a fraction of the time of page faults.
+/// A memory file, sealed against resizing so that the runner cannot shrink it while the judge uses it. The judge does
+/// not map it: reading and writing it take a fraction of the time of page faults.
 class FileRegion : public Region {
   public:
     FileRegion(std::size_t bytes, protocol::Transport transport) : Region(bytes), transport_(transport) {
@@ -27,6 +27,7 @@ class FileRegion : public Region {
             fail();
     }
 
+    bool is_zeroed() const override { return true; }
     void write(std::size_t offset, const void* from, std::size_t count) override {
         in_steps(count, [&](std::size_t done) {
             return pwrite(file_.get(), static_cast<const std::byte*>(from) + done, count - done, at(offset + done));

@@ -16,8 +16,8 @@ std::uint8_t pattern_byte(std::uint32_t pattern, std::size_t offset) {
     return static_cast<std::uint8_t>(pattern >> (8 * (offset % 4)));
 }
 
-/// Return whether the bytes at this offset repeat the pattern: whether the first word does, and each byte equals the one
-/// a word before it.
+/// Return whether the bytes at this offset repeat the pattern: whether the first word does, and each byte equals the
+/// one a word before it.
 bool holds_pattern(const std::vector<std::uint8_t>& bytes, std::uint32_t pattern, std::size_t offset) {
     constexpr std::size_t word = sizeof pattern;
     for (std::size_t i = 0; i < std::min(word, bytes.size()); ++i)
@@ -57,8 +57,12 @@ Buffers::Buffers(BufferMemory& memory, const Lab& lab, const Problem& shape, std
         part.stride = stride_of(part.bytes, guard_bytes);
         part.pattern = part.is_input ? poison.beyond : poison.output;
         if (part.bytes || guard_bytes) part.region = memory.allocate(guard_bytes + copies * part.stride);
-        if (part.region) part.region->fill(0, part.region->bytes() / 4 * 4, part.pattern);
         parts_.push_back(std::move(part));
+        const Part& added = parts_.back();
+        if (added.is_input && added.region && added.region->is_zeroed())
+            poison_around(added);  // write() writes the rest
+        else
+            poison_whole(added);
     };
     for (std::size_t i = 0; i < shape.arrays.size(); ++i)
         add({.name = lab.buffers[i].name,
@@ -94,14 +98,22 @@ bool Buffers::lab_is_inout(std::size_t buffer) const {
     return buffer < lab_.buffers.size() && lab_.buffers[buffer].role == Role::inout;
 }
 
-void Buffers::poison_all() {
-    for (Part& part : parts_)
-        if (part.region && !part.is_input) part.region->fill(0, part.region->bytes() / 4 * 4, part.pattern);
+void Buffers::poison_whole(const Part& part) const {
+    if (part.region) part.region->fill(0, part.region->bytes() / 4 * 4, part.pattern);
 }
 
-void Buffers::poison_scratch() {
-    Part& scratch = parts_.back();
-    if (scratch.region) scratch.region->fill(0, scratch.region->bytes() / 4 * 4, scratch.pattern);
+void Buffers::poison_around(const Part& part) const {
+    if (!part.region) return;
+    part.region->fill(0, guard_bytes_, part.pattern);
+    for (std::uint32_t slot = 0; slot < slots_; ++slot) {
+        const std::size_t begin = (offset(part, slot) + part.bytes) / 4 * 4;
+        part.region->fill(begin, offset(part, slot) + part.stride - begin, part.pattern);
+    }
+}
+
+void Buffers::poison_all() {
+    for (const Part& part : parts_)
+        if (!part.is_input) poison_whole(part);
 }
 
 void Buffers::write(std::size_t buffer, std::uint32_t slot, const Array& contents) {
