@@ -6,6 +6,7 @@
 #include <fstream>
 #include <iostream>
 #include <iterator>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 
@@ -29,9 +30,10 @@ constexpr const char* usage =
 
 std::string read_file(const std::string& path) {
     std::ifstream in(path, std::ios::binary);
-    const std::string bytes((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+    std::ostringstream bytes;
+    bytes << in.rdbuf();
     if (!in.is_open() || in.bad()) throw std::runtime_error("cannot read " + path);
-    return bytes;
+    return bytes.str();
 }
 
 void write_file(const std::string& path, const std::string& text) {

@@ -1819,6 +1819,15 @@ __attribute__((noinline)) void see_rare(const volatile void* pointer, warplab_cp
     see<width>(pointer, mode, caller);
 }
 
+WARPLAB_CPU_INLINE bool is_watched() { return warplab_cpu::the_sanitizer || warplab_cpu::tracing; }
+
+/// Inspect a plain access. The hooks call it instead of containing it: most calls of a graded program are made without
+/// the sanitizer and return at once, without saving registers.
+template <unsigned width, bool writes>
+__attribute__((noinline)) void see_plain(const volatile void* pointer, void* caller) {
+    see<width>(pointer, writes ? plain_write : plain_read, caller);
+}
+
 /// Inspect a volatile read. Other threads may run first, so that the kernel reads their writes.
 template <unsigned width>
 void see_volatile_read(const volatile void* place, void* caller) {
@@ -1882,8 +1891,12 @@ void see_exchange(const volatile void* place, void* caller) {
 
 #define WARPLAB_HERE __builtin_return_address(0)
 #define WARPLAB_HOOKS(bytes)                                                                       \
-    void __tsan_read##bytes(void* p) { see<bytes>(p, plain_read, WARPLAB_HERE); }                  \
-    void __tsan_write##bytes(void* p) { see<bytes>(p, plain_write, WARPLAB_HERE); }                \
+    void __tsan_read##bytes(void* p) {                                                             \
+        if (is_watched()) see_plain<bytes, false>(p, WARPLAB_HERE);                                \
+    }                                                                                              \
+    void __tsan_write##bytes(void* p) {                                                            \
+        if (is_watched() || bytes == 16) see_plain<bytes, true>(p, WARPLAB_HERE);                  \
+    }                                                                                              \
     void __tsan_unaligned_read##bytes(void* p) { see_rare<bytes>(p, plain_read, WARPLAB_HERE); }   \
     void __tsan_unaligned_write##bytes(void* p) { see_rare<bytes>(p, plain_write, WARPLAB_HERE); } \
     void __tsan_volatile_read##bytes(void* p) { see_volatile_read<bytes>(p, WARPLAB_HERE); }       \

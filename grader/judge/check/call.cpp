@@ -28,14 +28,17 @@ std::vector<Array> whole_contents(const Lab& lab, const Trial& trial, const Buff
 
 void write_contents(const Lab& lab, Buffers& buffers, const Trial& trial) {
     using enum Trial::Written;
-    if (trial.already == as_left)
-        buffers.poison_scratch();
-    else
-        buffers.poison_all();
+    buffers.poison_scratch();
     for (std::size_t i = 0; i < trial.before.size(); ++i) {
         const Role role = lab.buffers[i].role;
         const bool is_written =
             role == Role::output ? trial.already != nothing : role == Role::input && trial.already == as_left;
+        if (role != Role::input && trial.already != as_left) {
+            if (is_written)
+                buffers.poison_whole(i);
+            else
+                buffers.poison_around(i);
+        }
         if (!is_written) buffers.write(i, 0, trial.before[i]);
     }
 }
@@ -54,11 +57,13 @@ void compare_outputs(const StageRun& run, const Buffers& buffers, const Trial& t
     const Lab& lab = run.lab;
     result.violation = buffers.find_guard_violation(0);
     if (!result.violation) result.input = find_modified_input(lab, buffers, trial.problem);
-    for (std::size_t i = 0; i < lab.buffers.size(); ++i)
-        result.outputs.push_back(lab.buffers[i].role == Role::input ? trial.problem.arrays[i] : buffers.read(i, 0));
-    for (std::size_t i = 0; i < lab.buffers.size() && !result.input && !result.difference; ++i)
-        if (lab.buffers[i].role != Role::input)
-            result.difference = compare(run.oracle, trial.problem, i, trial.problem.arrays[i], result.outputs[i]);
+    for (std::size_t i = 0; i < lab.buffers.size(); ++i) {
+        const Array& right = trial.problem.arrays[i];
+        const bool is_right = lab.buffers[i].role == Role::input || !buffers.first_change(i, 0, right);
+        result.outputs.push_back(is_right ? right : buffers.read(i, 0));
+        if (!is_right && !result.input && !result.difference)
+            result.difference = compare(run.oracle, trial.problem, i, right, result.outputs[i]);
+    }
     result.wrong = result.violation    ? Wrong::guard_zone
                    : result.input      ? Wrong::input
                    : result.difference ? Wrong::output

@@ -16,6 +16,7 @@
 #include "grader/judge/compile/object_file.h"
 #include "grader/judge/compile/symbols.h"
 #include "grader/judge/compile/tool_words.h"
+#include "grader/judge/sandbox/places.h"
 #include "grader/model/cause.h"
 
 namespace warplab::compilation {
@@ -23,6 +24,8 @@ namespace {
 
 constexpr std::size_t warnings_shown = 5;
 constexpr std::size_t symbol_list_bytes = 8ull << 20;  // printed by nm
+// Without --plugin, nm loads every plugin that is installed, such as LLVM's, which takes ten times as long.
+const Words list_symbols = {"nm", "--plugin", "/dev/null", "-C", "student.o"};
 
 /// Open a file that the sandboxed compiler wrote, but no link or device in its place.
 Descriptor open_left(const fs::path& path, struct stat& file) {
@@ -50,6 +53,14 @@ bool ran_out(const JobOutcome& outcome) {
 }
 
 bool succeeded(const Ended& ended) { return ended.how == End::exited && ended.status == 0; }
+
+bool is_out_of_time(const Ended& ended) { return ended.how == End::timed_out || ended.how == End::budget_spent; }
+
+std::string quote_for_shell(const std::string& word) {
+    std::string quoted = "'";
+    for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return quoted + "'";
+}
 
 void add(Words& to, const Words& words) { to.insert(to.end(), words.begin(), words.end()); }
 
@@ -89,13 +100,26 @@ JobOutcome Compiler::make_runner() {
         outcome.refused = !ran_out(outcome);
         return outcome;
     }
-    if (JobOutcome checked = check_contract(); !checked.passed()) return checked;
-    if (job_.backend == Backend::cpu)
-        if (JobOutcome hidden = hide_symbols(); !hidden.passed()) return hidden;
-    if (JobOutcome linked = link(); !linked.passed()) return linked;
+    if (JobOutcome linked = link_object(); !linked.passed()) return linked;
     std::error_code error;
     if (const auto bytes = fs::file_size(runner(), error); !error && bytes > runner_bytes) return too_large_program();
     return outcome;
+}
+
+/// Check the object, hide its symbols and link it. If this fails in one sandbox, each tool runs in its own, so that the
+/// message names it.
+JobOutcome Compiler::link_object() const {
+    if (job_.backend == Backend::cpu) {
+        const auto [dissolve_groups, hide] = hide_commands();
+        Policy policy = policy_;
+        policy.limits.output_bytes = symbol_list_bytes;
+        const Ended ended = run_in_turn({list_symbols, dissolve_groups, hide, quick_link_command()}, policy);
+        if (succeeded(ended) && judge_symbols(ended).passed()) return {};
+    }
+    if (JobOutcome checked = check_contract(); !checked.passed()) return checked;
+    if (job_.backend == Backend::cpu)
+        if (JobOutcome hidden = hide_symbols(); !hidden.passed()) return hidden;
+    return link();
 }
 
 JobOutcome Compiler::make_checked_object() {
@@ -137,6 +161,16 @@ Ended Compiler::run(const Words& command, const Policy& policy) const {
     return run_to_end(command, policy, {"TMPDIR=" + work_.path().string()}, work_.path());
 }
 
+/// Run commands up to the first that fails, in one sandbox: its start takes as long as several short commands.
+Ended Compiler::run_in_turn(const std::vector<Words>& commands, const Policy& policy) const {
+    std::string script = "set -e\n";
+    for (const Words& command : commands) {
+        for (const std::string& word : command) script += quote_for_shell(word) + ' ';
+        script += '\n';
+    }
+    return run({"sh", "-c", script}, policy);
+}
+
 void Compiler::write_student_file(const std::string& text) const {
     std::ofstream(in_work("student.cu"), std::ios::binary) << text;
     chmod(in_work("student.cu").c_str(), 0644);
@@ -172,15 +206,20 @@ JobOutcome Compiler::make_cpu_object() {
     write_student_file(text_);
     if (job_.fast && !job_.by_fibers)
         if (const auto split = make_split_object()) return *split;
-    if (JobOutcome done = rewriter({"student.cu", "student.cpp"}); !done.passed()) return done;
     const Words include = {"-include", "cuda_runtime.h"};
-    const Ended expanded = compile_cpu(include, {"-E", "-fpch-preprocess", "student.cpp", "-o", "student.ii"});
+    const Words rewrite = {"student.cu", "student.cpp"}, scan = {"--scan", "student.ii"};
+    const Words expand = cpu_command(include, {"-E", "-fpch-preprocess", "student.cpp", "-o", "student.ii"});
+    const Words compile = cpu_command(dump_flags(), {"-fpreprocessed", "-c", "student.ii", "-o", "student.o"});
+    const Ended all = run_in_turn({rewriter_command(rewrite), expand, rewriter_command(scan), compile}, policy_);
+    if (succeeded(all) && all.output.empty()) return {};
+    if (is_out_of_time(all)) return *explain_end(all, "The compiler", job_);
+    // One after the other, so that each message belongs to one tool.
+    if (JobOutcome done = rewriter(rewrite); !done.passed()) return done;
+    const Ended expanded = run(expand, policy_);
     if (auto end = explain_end(expanded, "The compiler", job_)) return *end;
     if (expanded.status == 0)
-        if (JobOutcome done = rewriter({"--scan", "student.ii"}); !done.passed()) return done;
-    const Ended compiled = expanded.status == 0
-                               ? compile_cpu(dump_flags(), {"-fpreprocessed", "-c", "student.ii", "-o", "student.o"})
-                               : expanded;
+        if (JobOutcome done = rewriter(scan); !done.passed()) return done;
+    const Ended compiled = expanded.status == 0 ? run(compile, policy_) : expanded;
     if (compiled.how != End::exited || (compiled.status == 0 && compiled.output.empty()))
         return judge_compiler(compiled);
     // g++ reports columns only for the text before macro expansion.
@@ -214,6 +253,10 @@ Words Compiler::dump_flags() const {
 }
 
 Ended Compiler::compile_cpu(const Words& before, const Words& what) const {
+    return run(cpu_command(before, what), policy_);
+}
+
+Words Compiler::cpu_command(const Words& before, const Words& what) const {
     Words command = {find_cxx().string()};
     add(command, student_cpu_flags());
     add(command, hook_flags(job_));
@@ -221,13 +264,17 @@ Ended Compiler::compile_cpu(const Words& before, const Words& what) const {
     add(command, harness_.includes);
     add(command, before);
     add(command, what);
-    return run(command, policy_);
+    return command;
+}
+
+Words Compiler::rewriter_command(const Words& arguments) const {
+    Words command = {harness_.rewriter.string(), "--name", job_.shown};
+    add(command, arguments);
+    return command;
 }
 
 JobOutcome Compiler::rewriter(const Words& arguments) {
-    Words command = {harness_.rewriter.string(), "--name", job_.shown};
-    add(command, arguments);
-    const Ended ended = run(command, policy_);
+    const Ended ended = run(rewriter_command(arguments), policy_);
     if (auto end = explain_end(ended, "The CPU backend's rewriter", job_)) return *end;
     if (ended.status == 0 && arguments.front() != "--scan")
         rewriter_warnings_ = select(read_diagnostics(ended.output, job_.shown), job_.shown, "warning");
@@ -263,7 +310,10 @@ JobOutcome Compiler::make_cuda_object() {
 JobOutcome Compiler::check_contract() const {
     Policy policy = policy_;
     policy.limits.output_bytes = symbol_list_bytes;
-    const Ended ended = run({"nm", "-C", "student.o"}, policy);
+    return judge_symbols(run(list_symbols, policy));
+}
+
+JobOutcome Compiler::judge_symbols(const Ended& ended) const {
     if (auto end = explain_end(ended, "nm, which lists the file's functions,", job_)) return *end;
     std::optional<Failure> breach;
     const bool is_object = visit_section_names(read_left(in_work("student.o")), [&](std::string_view name) {
@@ -283,9 +333,9 @@ JobOutcome Compiler::check_contract() const {
     return breach ? failed(*breach) : JobOutcome{};
 }
 
-/// Hide every symbol of the file except the contract's functions from other objects and libraries, so that the
-/// file cannot replace a function that the grader calls.
-JobOutcome Compiler::hide_symbols() const {
+/// Return the commands that hide every symbol of the file except the contract's functions from other objects and
+/// libraries, so that the file cannot replace a function that the grader calls.
+std::array<Words, 2> Compiler::hide_commands() const {
     // If several objects define a section group, the linker keeps only one copy. This step keeps it from choosing the
     // submission's copy.
     const Words dissolve_groups = {find_cxx().string(), "-r", "-nostdlib", "-Wl,--force-group-allocation",
@@ -293,7 +343,11 @@ JobOutcome Compiler::hide_symbols() const {
     Words hide = {"objcopy"};
     for (const std::string& name : harness_.contract.offered) hide.push_back("--keep-global-symbol=" + name);
     add(hide, {"grouped.o", "offered.o"});
-    for (const Words& command : {dissolve_groups, hide}) {
+    return {dissolve_groups, hide};
+}
+
+JobOutcome Compiler::hide_symbols() const {
+    for (const Words& command : hide_commands()) {
         const Ended ended = run(command, policy_);
         if (auto end = explain_end(ended, "The tool that hides the file's functions", job_)) return *end;
         if (ended.status != 0)
@@ -303,25 +357,29 @@ JobOutcome Compiler::hide_symbols() const {
 }
 
 /// Link the harness first: it reads the judge's orders before any code of the submission runs.
-JobOutcome Compiler::link() const {
+Words Compiler::link_command() const {
     Words command = {find_cxx().string(), "-o", "runner"};
     for (const auto& part : harness_.link) command.push_back(part.string());
     command.push_back(job_.backend == Backend::cpu ? "offered.o" : "student.o");
     add(command, link_flags(job_.backend));
     add(command, library_flags(job_.libraries));
-    Policy policy = policy_;
-    if (job_.backend == Backend::cuda) policy.readable.push_back(cuda_library());
-    if (job_.backend == Backend::cpu && linked_by_gold(command, policy)) return JobOutcome{};
-    const Ended ended = run(command, policy);
-    if (auto end = explain_end(ended, "The linker", job_)) return *end;
-    return ended.status == 0 ? JobOutcome{} : explain_linker(without_our_paths(ended.output), text_);
+    return command;
 }
 
-/// Link with gold, which takes a third of the time. If gold is missing or fails, use the default linker.
-bool Compiler::linked_by_gold(Words command, const Policy& policy) const {
-    command.push_back("-fuse-ld=gold");
-    const Ended ended = run(command, policy);
-    return ended.how == End::exited && ended.status == 0;
+/// Return the command that links with gold if it is installed: it takes a third of the time.
+Words Compiler::quick_link_command() const {
+    Words command = link_command();
+    if (!sandbox::find_program("ld.gold").empty()) command.push_back("-fuse-ld=gold");
+    return command;
+}
+
+/// Link with the default linker.
+JobOutcome Compiler::link() const {
+    Policy policy = policy_;
+    if (job_.backend == Backend::cuda) policy.readable.push_back(cuda_library());
+    const Ended ended = run(link_command(), policy);
+    if (auto end = explain_end(ended, "The linker", job_)) return *end;
+    return ended.status == 0 ? JobOutcome{} : explain_linker(without_our_paths(ended.output), text_);
 }
 
 }  // namespace warplab::compilation

@@ -1,8 +1,10 @@
 #pragma once
 // Runs the steps that turn a student's file into a runner, each in the sandbox.
 
+#include <array>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "grader/judge/compile/cache.h"
 #include "grader/judge/compile/diagnostics.h"
@@ -31,6 +33,7 @@ class Compiler {
   private:
     fs::path in_work(const char* name) const { return work_.path() / name; }
     Ended run(const Words& command, const Policy& policy) const;
+    Ended run_in_turn(const std::vector<Words>& commands, const Policy& policy) const;
     void write_student_file(const std::string& text) const;
     std::string without_our_paths(std::string words) const;
 
@@ -40,14 +43,20 @@ class Compiler {
     JobOutcome make_cuda_object();
     Words dump_flags() const;
     Ended compile_cpu(const Words& before, const Words& what) const;
+    Words cpu_command(const Words& before, const Words& what) const;
+    Words rewriter_command(const Words& arguments) const;
     JobOutcome rewriter(const Words& arguments);
     JobOutcome judge_compiler(const Ended& ended);
     JobOutcome with_warnings(JobOutcome outcome) const;
 
+    JobOutcome link_object() const;
     JobOutcome check_contract() const;
+    JobOutcome judge_symbols(const Ended& ended) const;
+    std::array<Words, 2> hide_commands() const;
     JobOutcome hide_symbols() const;
+    Words link_command() const;
+    Words quick_link_command() const;
     JobOutcome link() const;
-    bool linked_by_gold(Words command, const Policy& policy) const;
 
     const Job& job_;
     const Harness& harness_;

@@ -192,7 +192,7 @@ Flags resource_report_flags(const std::string& architecture) {
 }
 
 Flags harness_flags(Backend backend) {
-    Flags flags = {"-std=c++20", "-O2", "-g1", "-fwrapv", "-fno-strict-aliasing", "-fno-gnu-unique", "-pthread"};
+    Flags flags = {"-std=c++20", "-O2", "-fwrapv", "-fno-strict-aliasing", "-fno-gnu-unique", "-pthread"};
     if (backend == Backend::cuda) flags.push_back("-I" + cuda_include().string());
     return flags;
 }

@@ -18,6 +18,8 @@ class Region {
     virtual ~Region() = default;
     std::size_t bytes() const { return bytes_; }
 
+    /// Return whether new memory contains zeros, instead of what it held before.
+    virtual bool is_zeroed() const { return false; }
     virtual void write(std::size_t offset, const void* from, std::size_t bytes) = 0;
     virtual void read(std::size_t offset, void* to, std::size_t bytes) const = 0;
     /// Repeat a 32-bit pattern; offset and bytes are multiples of 4.

@@ -16,6 +16,15 @@ std::uint8_t pattern_byte(std::uint32_t pattern, std::size_t offset) {
     return static_cast<std::uint8_t>(pattern >> (8 * (offset % 4)));
 }
 
+/// Return whether the bytes at this offset repeat the pattern: whether the first word does, and each byte equals the
+/// one a word before it.
+bool holds_pattern(const std::vector<std::uint8_t>& bytes, std::uint32_t pattern, std::size_t offset) {
+    constexpr std::size_t word = sizeof pattern;
+    for (std::size_t i = 0; i < std::min(word, bytes.size()); ++i)
+        if (bytes[i] != pattern_byte(pattern, offset + i)) return false;
+    return bytes.size() <= word || std::memcmp(bytes.data(), bytes.data() + word, bytes.size() - word) == 0;
+}
+
 std::uint32_t draw_pattern(std::uint64_t& state) {
     state = state * 6364136223846793005ull + 1442695040888963407ull;
     return 0x7ff80000u | (static_cast<std::uint32_t>(state >> 40) & 0xffffu) | 1u;
@@ -48,8 +57,12 @@ Buffers::Buffers(BufferMemory& memory, const Lab& lab, const Problem& shape, std
         part.stride = stride_of(part.bytes, guard_bytes);
         part.pattern = part.is_input ? poison.beyond : poison.output;
         if (part.bytes || guard_bytes) part.region = memory.allocate(guard_bytes + copies * part.stride);
-        if (part.region) part.region->fill(0, part.region->bytes() / 4 * 4, part.pattern);
         parts_.push_back(std::move(part));
+        const Part& added = parts_.back();
+        if (added.is_input && added.region && added.region->is_zeroed())
+            poison_around(added);  // write() writes the rest
+        else
+            poison_whole(added);
     };
     for (std::size_t i = 0; i < shape.arrays.size(); ++i)
         add({.name = lab.buffers[i].name,
@@ -85,14 +98,22 @@ bool Buffers::lab_is_inout(std::size_t buffer) const {
     return buffer < lab_.buffers.size() && lab_.buffers[buffer].role == Role::inout;
 }
 
-void Buffers::poison_all() {
-    for (Part& part : parts_)
-        if (part.region && !part.is_input) part.region->fill(0, part.region->bytes() / 4 * 4, part.pattern);
+void Buffers::poison_whole(const Part& part) const {
+    if (part.region) part.region->fill(0, part.region->bytes() / 4 * 4, part.pattern);
 }
 
-void Buffers::poison_scratch() {
-    Part& scratch = parts_.back();
-    if (scratch.region) scratch.region->fill(0, scratch.region->bytes() / 4 * 4, scratch.pattern);
+void Buffers::poison_around(const Part& part) const {
+    if (!part.region) return;
+    part.region->fill(0, guard_bytes_, part.pattern);
+    for (std::uint32_t slot = 0; slot < slots_; ++slot) {
+        const std::size_t begin = (offset(part, slot) + part.bytes) / 4 * 4;
+        part.region->fill(begin, offset(part, slot) + part.stride - begin, part.pattern);
+    }
+}
+
+void Buffers::poison_all() {
+    for (const Part& part : parts_)
+        if (!part.is_input) poison_whole(part);
 }
 
 void Buffers::write(std::size_t buffer, std::uint32_t slot, const Array& contents) {
@@ -113,12 +134,14 @@ Array Buffers::read_part(std::size_t buffer, std::uint32_t slot, std::size_t fir
 }
 
 std::optional<std::size_t> Buffers::first_change(std::size_t buffer, std::uint32_t slot, const Array& expected) const {
-    constexpr std::size_t max_bytes = 256 << 20;  // read at a time
+    constexpr std::size_t min_bytes = 256 << 10, max_bytes = 256 << 20;
     const Part& part = parts_[buffer];
     if (!part.region) return std::nullopt;
-    Array chunk(ElementType::uint8, std::min(max_bytes, expected.bytes()));
-    for (std::size_t begin = 0; begin < expected.bytes(); begin += max_bytes) {
-        const std::size_t bytes = std::min(max_bytes, expected.bytes() - begin);
+    // A small array is read in pieces that stay in the cache, a large one in pieces that are worth several threads.
+    const std::size_t piece = std::clamp(expected.bytes() / 64, min_bytes, max_bytes);
+    std::vector<std::byte> chunk(std::min(piece, expected.bytes()));
+    for (std::size_t begin = 0; begin < expected.bytes(); begin += piece) {
+        const std::size_t bytes = std::min(piece, expected.bytes() - begin);
         part.region->read(offset(part, slot) + begin, chunk.data(), bytes);
         if (const auto at = first_difference(chunk.data(), expected.data() + begin, bytes))
             return (begin + *at) / element_bytes(part.type);
@@ -159,12 +182,9 @@ std::optional<GuardViolation> Buffers::violation_in(const Part& part, std::uint3
                                                     std::int64_t end) const {
     std::vector<std::uint8_t> found(static_cast<std::size_t>(end - begin));
     part.region->read(static_cast<std::size_t>(begin), found.data(), found.size());
-    const auto intact = [&](std::size_t i) {
-        return found[i] == pattern_byte(part.pattern, static_cast<std::size_t>(begin) + i);
-    };
+    if (holds_pattern(found, part.pattern, static_cast<std::size_t>(begin))) return std::nullopt;
     std::size_t hit = 0;
-    while (hit < found.size() && intact(hit)) ++hit;
-    if (hit == found.size()) return std::nullopt;
+    while (found[hit] == pattern_byte(part.pattern, static_cast<std::size_t>(begin) + hit)) ++hit;
     const auto width = static_cast<std::int64_t>(element_bytes(part.type));
     const auto relative = begin + static_cast<std::int64_t>(hit) - static_cast<std::int64_t>(offset(part, slot));
     const std::int64_t index = relative >= 0 ? relative / width : -((-relative + width - 1) / width);

@@ -40,8 +40,11 @@ class Buffers {
 
     void describe(protocol::Request& request, std::vector<int>& descriptors) const;
 
-    void poison_all();  // every output, inout and scratch, guards included
-    void poison_scratch();
+    void poison_all();  // every output, inout and scratch, with their guards
+    void poison_scratch() { poison_whole(parts_.back()); }
+    void poison_whole(std::size_t buffer) { poison_whole(parts_[buffer]); }
+    /// Poison only the guards, and up to 3 bytes before each: write() must follow.
+    void poison_around(std::size_t buffer) { poison_around(parts_[buffer]); }
     void write(std::size_t buffer, std::uint32_t slot, const Array& contents);
     Array read(std::size_t buffer, std::uint32_t slot) const;
     Array read_part(std::size_t buffer, std::uint32_t slot, std::size_t first, std::size_t count) const;
@@ -67,6 +70,8 @@ class Buffers {
         bool is_input = false;
         std::unique_ptr<Region> region = nullptr;
     };
+    void poison_whole(const Part& part) const;
+    void poison_around(const Part& part) const;
     bool lab_is_inout(std::size_t buffer) const;
     std::size_t offset(const Part& part, std::uint32_t slot) const { return guard_bytes_ + slot * part.stride; }
     std::optional<GuardViolation> violation_in(const Part& part, std::uint32_t slot, std::int64_t begin,

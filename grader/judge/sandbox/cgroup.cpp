@@ -239,13 +239,16 @@ std::optional<ControlGroup> ControlGroup::make(std::uint64_t memory_bytes, std::
     static std::atomic<unsigned> count = 0;
     if (parents().folders.empty()) return std::nullopt;
     const std::string name = fmt::format("warplab-{}-{}", getpid(), ++count);
+    // A child that is to join has one thread. By `tasks`, which version 2 lacks, the kernel moves it at once; by
+    // `cgroup.procs`, it first waits for all processors.
+    const char* const members = parents().unified ? "cgroup.procs" : "tasks";
     ControlGroup group;
     for (const auto& [controller, parent] : parents().folders) {
         const fs::path folder = parent / name;
         if (std::ranges::find(group.folders_, folder) != group.folders_.end()) continue;
         if (mkdir(folder.c_str(), 0755) != 0) continue;
         group.folders_.push_back(folder);
-        Descriptor join(open((folder / "cgroup.procs").c_str(), O_WRONLY | O_CLOEXEC));
+        Descriptor join(open((folder / members).c_str(), O_WRONLY | O_CLOEXEC));
         if (!join) return std::nullopt;
         group.join_files_.push_back(std::move(join));
     }

@@ -28,8 +28,8 @@ class ControlGroup {
     ControlGroup& operator=(ControlGroup&& other) noexcept;
     ~ControlGroup();
 
-    /// Return the cgroup.procs of each hierarchy, open for writing: a process that writes "0" to all of them joins the
-    /// group.
+    /// Return a file of each hierarchy, open for writing: a process with one thread that writes "0" to all of them
+    /// joins the group.
     std::vector<int> join_files() const;
     bool ran_out() const;                 // the kernel killed a member because the group's memory was used up
     std::optional<double> cpu_s() const;  // used so far; nothing if it is not counted

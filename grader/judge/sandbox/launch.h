@@ -21,7 +21,7 @@ struct Launch {
     std::string working_directory;
     std::vector<int> descriptors;  // become 0, 1, 2, …; all others are closed
     std::vector<std::pair<int, rlim_t>> limits;
-    std::vector<int> cgroup_files;  // cgroup.procs to join
+    std::vector<int> cgroup_files;  // of the groups to join
     std::optional<uid_t> uid;       // permanently becomes this user and group
     bool no_new_privileges = false;
     int landlock = -1;                  // a ruleset

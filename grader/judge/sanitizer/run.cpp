@@ -16,6 +16,7 @@ namespace warplab {
 namespace {
 
 constexpr double max_bytes_at_once = 1 << 20;  // the maximum of a dataset's bytes times its iterations
+constexpr double one_part_bytes = 256 << 10;   // up to this sum, a second process takes more time than it saves
 constexpr double slow_s = 4;
 
 /// Return the bytes of the dataset's arrays, times its iterations.
@@ -150,9 +151,10 @@ Parts split_small(const StageRun& run, const std::vector<const Dataset*>& datase
         small.push_back(dataset);
         cost.push_back(bytes);
     }
-    const double half = std::accumulate(cost.begin(), cost.end(), 0.0) / 2;
+    const double all = std::accumulate(cost.begin(), cost.end(), 0.0);
     std::size_t first = 0;
-    for (double sum = 0; first < small.size() && sum + cost[first] / 2 < half; ++first) sum += cost[first];
+    if (all > one_part_bytes)
+        for (double sum = 0; first < small.size() && sum + cost[first] / 2 < all / 2; ++first) sum += cost[first];
     Parts parts;
     for (auto [begin, end] : {std::pair{small.begin(), small.begin() + static_cast<std::ptrdiff_t>(first)},
                               std::pair{small.begin() + static_cast<std::ptrdiff_t>(first), small.end()}})

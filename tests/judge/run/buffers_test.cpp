@@ -105,6 +105,20 @@ TEST_F(BuffersTest, DetectsAWriteBeforeTheFirstElement) {
     EXPECT_EQ(violation->index, -1);
 }
 
+TEST_F(BuffersTest, PoisonAroundABufferRepairsItsGuardsAndKeepsItsElements) {
+    const std::uint8_t byte = 0;
+    const Array contents(ElementType::uint8, 13);
+    for (const std::size_t place : {guard - 1, guard + 13, guard + out_stride - 1}) {
+        memory.regions[1]->write(place, &byte, 1);
+        EXPECT_TRUE(buffers.find_guard_violation(0)) << place;
+        buffers.poison_around(1);
+        buffers.write(1, 0, contents);
+        EXPECT_FALSE(buffers.find_guard_violation(0)) << place;
+    }
+    buffers.poison_around(1);
+    EXPECT_EQ(buffers.first_change(1, 0, contents).value_or(13) / 4, 3u);  // at most the last, incomplete word
+}
+
 TEST_F(BuffersTest, DetectsAWritePastTheScratchMemory) {
     const std::uint8_t byte = 0;
     memory.regions[2]->write(guard + 100, &byte, 1);

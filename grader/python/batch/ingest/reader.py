@@ -1,12 +1,11 @@
 """Read all files of one hand-in: files, folders, archives, and archives in these.
 
-    python3 -m grader.python.batch.ingest.reader CPU_S < HAND_IN
+Some bytes take much time or memory to read, in unforeseeable ways. Therefore, `read_in_child` reads each hand-in in a
+separate process with limits. It lists parts that cannot be read, and still reads all other files. One process,
 
-reads a JSON list of paths, and prints JSON and all files' bytes.
+    python3 -m grader.python.batch.ingest.reader
 
-Some bytes take much time or memory to read, in unforeseeable ways. Therefore, `read_in_child` runs this program
-in a separate process with limits for one hand-in. The program lists parts that cannot be read, and still reads all
-other files.
+loads all modules once and forks these processes, because a fork takes a tenth of the time of a start.
 """
 
 from __future__ import annotations
@@ -17,14 +16,17 @@ import math
 import os
 import resource
 import signal
+import socket
 import stat
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
+from typing import IO
 
 from grader.python.batch.ingest.archive import (
     MAX_BYTES,
@@ -102,44 +104,77 @@ def read_in_child(entries: Sequence[Path], limit_s: float) -> Contents:
 def run_reader(entries: Sequence[Path], cpu_s: int) -> tuple[int, bytes]:
     """Return the exit status of the process that reads a hand-in, and its output. The status is -SIGXCPU if it took too
     long or wrote more than MAX_ANSWER_BYTES, and negative for other signals."""
-    process = subprocess.Popen(
-        [sys.executable, "-S", "-P", "-m", "grader.python.batch.ingest.reader", str(cpu_s)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        env={**os.environ, "PYTHONPATH": python_path()},
-    )
-    timer = threading.Timer(cpu_s * WAITING, end, [process])
-    timer.start()
-    try:
-        data = exchange(process, json.dumps([str(entry) for entry in entries]).encode())
-        return process.wait(), data
-    finally:
-        timer.cancel()
-        process.kill()
-        process.wait()
+    with contextlib.ExitStack() as stack:
+        pipes = [
+            [stack.enter_context(os.fdopen(end, mode)) for end, mode in zip(os.pipe(), ("rb", "wb"), strict=True)]
+            for _ in range(3)
+        ]
+        (its_question, question), (output, its_output), (status, its_status) = pipes
+        its_ends = (its_question, its_output, its_status)
+        server.ask(f"{cpu_s} {cpu_s * WAITING}", [end.fileno() for end in its_ends])
+        for end in its_ends:
+            end.close()
+        data = exchange(question, output, json.dumps([str(entry) for entry in entries]).encode())
+        if data is None:
+            return -signal.SIGXCPU, b""
+        ended = status.read()
+        return int(ended) if ended else server.find_status(), data
 
 
-def end(process: subprocess.Popen[bytes]) -> None:
-    """End a process that exceeds a limit with the same signal as the system does after its processor time."""
-    process.send_signal(signal.SIGXCPU)
+class Server:
+    """The process that forks the readers. It starts at the first question, and ends with this process."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.process: subprocess.Popen[bytes] | None = None
+        self.asking: socket.socket | None = None
+
+    def ask(self, limits: str, descriptors: Sequence[int]) -> None:
+        """Have a child read the hand-in that the first descriptor names, write it to the second one, and then its exit
+        status to the third one. If that fails, nothing is written."""
+        with self.lock:
+            if not self.process or not self.asking or self.process.poll() is not None:
+                self.start()
+            assert self.asking
+            with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+                socket.send_fds(self.asking, [limits.encode()], descriptors)
+
+    def start(self) -> None:
+        ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        if self.asking:
+            self.asking.close()
+        self.asking = ours
+        with its:
+            self.process = subprocess.Popen(
+                [sys.executable, "-S", "-P", "-m", "grader.python.batch.ingest.reader"],
+                stdin=its,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                env={**os.environ, "PYTHONPATH": python_path()},
+            )
+
+    def find_status(self) -> int:
+        """Return the status of a child that did not report one: the server's own, or -SIGKILL if the server runs."""
+        assert self.process
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return self.process.wait(1) or -signal.SIGKILL
+        return -signal.SIGKILL
 
 
-def exchange(process: subprocess.Popen[bytes], question: bytes) -> bytes:
-    """Write to a process and read its output. End it if the output exceeds MAX_ANSWER_BYTES."""
-    assert process.stdin and process.stdout
-    with process.stdout, contextlib.suppress(BrokenPipeError):
-        with process.stdin:
-            process.stdin.write(question)
-        chunks, left = [], MAX_ANSWER_BYTES
-        while chunk := process.stdout.read(CHUNK_BYTES):
-            left -= len(chunk)
-            if left < 0:
-                end(process)
-                return b""
-            chunks.append(chunk)
-        return b"".join(chunks)
-    return b""
+server = Server()
+
+
+def exchange(question: IO[bytes], output: IO[bytes], text: bytes) -> bytes | None:
+    """Write a question to a child and return its output; None if it exceeds MAX_ANSWER_BYTES."""
+    with contextlib.suppress(BrokenPipeError), question:
+        question.write(text)
+    chunks, left = [], MAX_ANSWER_BYTES
+    while chunk := output.read(CHUNK_BYTES):
+        left -= len(chunk)
+        if left < 0:
+            return None  # the child ends when it writes to the closed pipe
+        chunks.append(chunk)
+    return b"".join(chunks)
 
 
 def parse(data: bytes) -> Contents:
@@ -262,10 +297,9 @@ class Reader:
         self.contents.files.append(File(name, member.content, member.time_s, places or (name,)))
 
 
-def main() -> None:
+def answer(cpu_s: int) -> None:
     """Read the hand-in that standard input names, within limits. Any failure ends the process with an exit status."""
     entries = [Path(name) for name in json.load(sys.stdin)]
-    cpu_s = int(sys.argv[1])
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s + 1))  # SIGXCPU, before the system kills it
     resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
@@ -275,11 +309,58 @@ def main() -> None:
         contents, error = Contents(), str(broken)
     files = [(file.name, len(file.content), file.time_s, file.places) for file in contents.files]
     refused = [(name, refused.reason, refused.detail) for name, refused in contents.refused]
-    answer = {"error": error, "files": files, "refused": refused, "is_empty": contents.is_empty}
-    header = json.dumps(answer | {"ignored": contents.ignored})
+    listed = {"error": error, "files": files, "refused": refused, "is_empty": contents.is_empty}
+    header = json.dumps(listed | {"ignored": contents.ignored})
     sys.stdout.buffer.write(header.encode() + b"\n")
     for file in contents.files:
         sys.stdout.buffer.write(file.content)
+    sys.stdout.flush()
+
+
+def fork(work: Callable[[], None]) -> int:
+    """Return the id of a new process that does the work and then ends: with status 1 after an exception."""
+    if child := os.fork():
+        return child
+    try:
+        work()
+    except BaseException:
+        os._exit(1)
+    os._exit(0)
+
+
+def watch_child(cpu_s: int, wall_s: float, question: int, output: int, status: int) -> None:
+    """Have a child answer, end it after `wall_s` seconds, and write its exit status. A separate process does this for
+    each child."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+
+    def work() -> None:
+        os.dup2(question, 0)
+        os.dup2(output, 1)
+        os.closerange(3, max(question, output, status) + 1)
+        answer(cpu_s)
+
+    child = fork(work)
+    os.close(question)
+    os.close(output)
+    signal.signal(signal.SIGALRM, lambda *_: os.kill(child, signal.SIGXCPU))  # as after its processor time
+    signal.setitimer(signal.ITIMER_REAL, wall_s)
+    _, ended = os.waitpid(child, 0)
+    os.write(status, str(os.waitstatus_to_exitcode(ended)).encode())
+
+
+def main() -> None:
+    """Fork a child for each question that arrives at standard input, until the other side closes it."""
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # no process waits for those that watch the children
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the batch ends it
+    asked = socket.socket(fileno=os.dup(0))
+    while True:
+        limits, descriptors, _, _ = socket.recv_fds(asked, 100, 3)
+        if not limits:
+            return
+        cpu_s, wall_s = limits.split()
+        fork(partial(watch_child, int(cpu_s), float(wall_s), *descriptors))
+        for descriptor in descriptors:
+            os.close(descriptor)
 
 
 if __name__ == "__main__":

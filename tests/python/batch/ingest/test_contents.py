@@ -8,6 +8,7 @@ import io
 import lzma
 import os
 import socket
+import sys
 import tarfile
 import zipfile
 from calendar import timegm
@@ -21,6 +22,7 @@ from grader.python.batch.grade.opening import Opened, open_submission
 from grader.python.batch.ingest import contents, folders, reader, submissions
 from grader.python.batch.ingest.archive import MAX_FILES, RefusedError
 from grader.python.batch.ingest.contents import pick_journal_files, pick_stages
+from grader.python.batch.ingest.module_path import PROJECT
 from grader.python.batch.ingest.notes import is_for_instructor
 from grader.python.batch.ingest.reader import Contents, File, read_all, read_in_child
 from grader.python.batch.ingest.submissions import find_submissions
@@ -304,25 +306,46 @@ def long_extras(count: int) -> bytes:
     return packed.getvalue()
 
 
+def replace_reader(monkeypatch: pytest.MonkeyPatch, program: Path, does: str) -> None:
+    """Have readers do this, with a list of entries, instead of reading them."""
+    module = reader.__name__
+    lines = [f"#!{sys.executable}", "import os, resource, signal, sys, time", f"sys.path.insert(0, {str(PROJECT)!r})"]
+    lines += [
+        f"import {module} as reader",
+        "def read_all(entries, cpu_s):",
+        f"    {does}",
+        "    return reader.Contents()",
+    ]
+    program.write_text("\n".join([*lines, "reader.read_all = read_all", "reader.main()", ""]))
+    program.chmod(0o755)
+    start_reader(monkeypatch, str(program))
+
+
+def start_reader(monkeypatch: pytest.MonkeyPatch, program: str) -> None:
+    """Have a new server of readers start, as this program."""
+    monkeypatch.setattr(reader.sys, "executable", program)
+    monkeypatch.setattr(reader, "server", reader.Server())
+
+
 def test_a_reader_that_fails_costs_no_points(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / FIRST).write_bytes(b"1")
-    monkeypatch.setattr(reader.sys, "executable", "/bin/false")
+    start_reader(monkeypatch, "/bin/false")
     with pytest.raises(OSError, match="ended with status 1"):
         read_in_child([tmp_path / FIRST], 5)
 
 
 @pytest.mark.parametrize(
-    "does", ['[ "$question" = "[]" ]', '[ "$question" = "[]" ] || yes', '[ "$question" = "[]" ] || kill -SEGV $$']
+    "does",
+    ["if entries: sys.exit(1)", "while entries: print('y' * 1000)", "if entries: os.kill(os.getpid(), signal.SIGSEGV)"],
 )
 def test_a_reader_that_fails_for_one_hand_in_refuses_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, does: str
 ) -> None:
-    (program := tmp_path / "python").write_text(f"#!/bin/sh\nulimit -c 0\nread -r question\n{does}\n")
-    program.chmod(0o755)
-    monkeypatch.setattr(reader.sys, "executable", str(program))
+    replace_reader(monkeypatch, tmp_path / "python", does)
     monkeypatch.setattr(reader, "MAX_ANSWER_BYTES", 3_000_000)
     with pytest.raises(RefusedError, match="too much time or memory"):
         read_in_child([tmp_path / FIRST], 60)
+    assert read_in_child([], 60).files == []
 
 
 @pytest.mark.parametrize("signal", ["KILL", "TERM"])
@@ -330,21 +353,26 @@ def test_a_reader_that_another_process_kills_costs_no_points(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, signal: str
 ) -> None:
     """The kernel kills it in the same way if memory is short."""
-    (program := tmp_path / "python").write_text(f"#!/bin/sh\nulimit -c 0\nkill -{signal} $$\n")
-    program.chmod(0o755)
     (tmp_path / "ada").mkdir()
     (tmp_path / "ada" / FIRST).write_bytes(b"1")
     (found,), _ = find_submissions(tmp_path, "lab", [])
-    monkeypatch.setattr(reader.sys, "executable", str(program))
+    replace_reader(monkeypatch, tmp_path / "python", f"os.kill(os.getpid(), signal.SIG{signal})")
     opened = open_submission(found, SETTINGS)
     assert (opened.status, opened.was_killed) == ("judge_error", True)
     assert "The reader of hand-ins was killed" in opened.detail
 
 
+def test_the_server_of_readers_starts_again_after_it_was_killed(tmp_path: Path) -> None:
+    (tmp_path / FIRST).write_bytes(b"1")
+    read_in_child([tmp_path / FIRST], 5)
+    assert reader.server.process
+    reader.server.process.kill()
+    reader.server.process.wait()
+    assert len(read_in_child([tmp_path / FIRST], 5).files) == 1
+
+
 def test_a_reader_that_takes_long_without_computing_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (program := tmp_path / "python").write_text("#!/bin/sh\nexec sleep 60\n")
-    program.chmod(0o755)
-    monkeypatch.setattr(reader.sys, "executable", str(program))
+    replace_reader(monkeypatch, tmp_path / "python", "time.sleep(60)")
     monkeypatch.setattr(reader, "WAITING", 0.2)
     with pytest.raises(RefusedError, match="too much time or memory"):
         read_in_child([tmp_path / FIRST], 1)
