@@ -71,6 +71,7 @@ def grade(options: argparse.Namespace) -> int:
         if roster:
             database.enter_absent([(student.id, student.name) for student in roster])
             database.set_facts(names={student.id: student.name for student in roster})
+            database.set_facts(extended={student.id: student.extended for student in roster if student.extended})
         return grade_waiting(database, settings, options, before)
 
 

@@ -94,6 +94,8 @@ def test_pull_continues_and_keeps_only_the_last_attempt(canvas: Canvas, tmp_path
     first, *_ = sorted((pulled / "hand-ins").iterdir())
     first.write_bytes(b"half")
     canvas.add(7001, "Ann Lee1", "u001x", ("01_first.cu", b"again"))
+    canvas.submissions[7000]["cached_due_date"] = "2026-11-24T10:00:00Z"  # for this student alone
+    canvas.submissions[7002]["cached_due_date"] = "2026-11-19T10:00:00Z"
     capsys.readouterr()
     run("pull", pulled, "--canvas", canvas.url, *WHERE)
     assert "4 students, 5 files, 2 of them new." in capsys.readouterr().out
@@ -101,7 +103,8 @@ def test_pull_continues_and_keeps_only_the_last_attempt(canvas: Canvas, tmp_path
     assert contents == [b"again"] and first.read_bytes() != b"half"
     rows = list(csv.DictReader((pulled / "roster.csv").read_text().splitlines()))
     assert rows[0] == {"id": "u000x", "name": "Ann Lee0", "canvas id": "7000", "email": "",
-                       "submitted": "2026-11-20T10:00:00Z"}  # fmt: skip
+                       "submitted": "2026-11-20T10:00:00Z", "extended until": "2026-11-24T10:00:00Z"}  # fmt: skip
+    assert [row["extended until"] for row in rows[1:]] == ["", "", ""]
 
 
 def test_a_file_with_a_long_name_is_fetched(canvas: Canvas, tmp_path: Path) -> None:
