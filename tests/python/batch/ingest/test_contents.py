@@ -104,6 +104,10 @@ HONEST: dict[str, tuple[dict[str, bytes], str]] = {
         {f"{MOODLE}/lab.zip": pack({FIRST: b"1", SECOND: b"2"}), f"{MOODLE}/{FIRST}": b"starter \r\n"},
         "12",
     ),
+    "starter_that_an_editor_saved": (
+        {f"{MOODLE}/lab.zip": pack({FIRST: b"1", SECOND: b"2"}), f"{MOODLE}/{FIRST}": b"\xef\xbb\xbfstarter\r\n\r\n"},
+        "12",
+    ),
     "built_files": (
         {"al1/kit.zip": pack({f"kit/build/inspect/{FIRST}": b"old", f"kit/work/lab/{FIRST}": b"1"}, LATER)},
         "1",
