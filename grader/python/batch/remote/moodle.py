@@ -13,6 +13,7 @@ import shutil
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -261,7 +262,7 @@ def read_extensions(moodle: Moodle) -> dict[int, datetime]:
     try:
         answer = moodle.call("mod_assign_get_user_flags", assignmentids=[moodle.assignment])
     except RefusedError as error:
-        say_error(f"Extensions that Moodle grants are not known; use `extend`. {error}")
+        say_once(f"Extensions that Moodle grants are not known; use `extend`. {error}")
         return {}
     found: dict[int, datetime] = {}
     for flags in [each for listed in answer["assignments"] for each in listed["userflags"]]:
@@ -270,8 +271,14 @@ def read_extensions(moodle: Moodle) -> dict[int, datetime]:
                 if until := read_seconds(flags["extensionduedate"]):
                     found[flags["userid"]] = until
         except UserError as error:
-            say_error(f"The extension of a student is not known; use `extend`. {error}")
+            say_once(f"The extension of a student is not known; use `extend`. {error}")
     return found
+
+
+@cache
+def say_once(problem: str) -> None:
+    """Print a problem once, although `serve` pulls every minute."""
+    say_error(problem)
 
 
 def write_roster(moodle: Moodle, handed_in: Mapping[int, Mapping[str, Any]], extensions: Mapping[int, datetime]) -> str:

@@ -68,11 +68,19 @@ def grade(options: argparse.Namespace) -> int:
         say_dropped(database)
         if not database.fact("slurm_jobs"):  # the tasks of a job may still read them
             remove_unused(settings.folder, [folder, *database.entries()])
-        if roster:
-            database.enter_absent([(student.id, student.name) for student in roster])
-            database.set_facts(names={student.id: student.name for student in roster})
-            database.set_facts(extended={student.id: student.extended for student in roster if student.extended})
+        enter_roster(database, roster)
         return grade_waiting(database, settings, options, before)
+
+
+def enter_roster(database: Database, roster: Sequence[Student]) -> bool:
+    """Enter the students of a roster, if there is one. Return whether their extensions have changed."""
+    if not roster:
+        return False
+    database.enter_absent([(student.id, student.name) for student in roster])
+    before = database.fact("extended") or {}
+    extended = {student.id: student.extended for student in roster if student.extended}
+    database.set_facts(names={student.id: student.name for student in roster}, extended=extended)
+    return bool(before != extended)
 
 
 def open_submissions(submissions: Path, settings: Settings, roster: Sequence[Student]) -> tuple[Path, list[str]]:

@@ -43,6 +43,7 @@ from grader.python.batch.store.queue import (
 from grader.python.batch.store.rows import Graded, in_words
 from grader.python.batch.store.settings import Settings
 from grader.python.batch.verbs.grade import (
+    enter_roster,
     kept_roster,
     make_settings,
     note_settings,
@@ -226,9 +227,7 @@ class Server:
         settled = [submission for submission in found if self.is_complete(submission)]
         self.arriving = len(found) - len(settled)
         self.enter([submission for submission in settled if submission.key not in busy])
-        if roster:
-            self.database.enter_absent([(student.id, student.name) for student in roster])
-            self.database.set_facts(names={student.id: student.name for student in roster})
+        self.must_write |= enter_roster(self.database, roster)
         self.database.set_facts(left_out=left_out)
         return True
 
