@@ -227,7 +227,7 @@ def warn_of_unused_ids(file: Path, header: Sequence[str], lines: Sequence[Sequen
     """Print the columns that may have ids, because their cells are all different, but whose titles are not known. A
     course system's table has many such columns, and is left out."""
     titles = set(map(plain_title, header))
-    if len(lines) < 2 or titles & {"section", "identifier"}:
+    if len(lines) < 2 or titles & {"section", "identifier", "canvasgroupid"}:
         return
     for at, title in enumerate(header):
         cells = [line[at].strip() if at < len(line) else "" for line in lines]
