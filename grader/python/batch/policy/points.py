@@ -213,9 +213,9 @@ def describe_policy(policy: Policy) -> list[str]:
     return [*([describe_lateness(policy)] if policy.due else []), *kinds]
 
 
-def describe_extensions(policy: Policy, names: Mapping[str, str]) -> list[str]:
-    """Return a sentence with the extensions of the course system; none if there are none."""
-    if not (known := policy.known_extensions):
+def describe_extensions(known: Mapping[str, datetime], names: Mapping[str, str]) -> list[str]:
+    """Return a sentence with extensions of the course system; none if there are none."""
+    if not known:
         return []
     listed = (f"{with_name(student, names)} until {show(until.isoformat())}" for student, until in known.items())
     return [f"Extensions, according to the roster: {name_some(list(listed))}."]

@@ -59,7 +59,7 @@ def due(options: argparse.Namespace) -> int:
             "use --trust-file-dates."
         )
     names = names_of(database)
-    for sentence in describe_extensions(policy, names):
+    for sentence in describe_extensions(policy.known_extensions, names):
         say(sentence)
     undecided = [final for final in everyone if final.lateness.doubt and not final.lateness.by]
     for final in undecided:

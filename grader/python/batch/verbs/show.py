@@ -29,7 +29,7 @@ def status(options: argparse.Namespace) -> int:
     for sentence in describe_policy(policy):
         say(sentence)
     names = names_of(database)
-    for sentence in describe_extensions(policy, names):
+    for sentence in describe_extensions(policy.known_extensions, names):
         say(sentence)
     for decision in database.decisions():
         say(describe_decision(decision, names))
@@ -58,6 +58,9 @@ def history(options: argparse.Namespace) -> int:
                 say(f"{with_name(student, names)}: hand-in {row.key}, {when}: {in_words(row.status)}")
                 for line in map(describe_grade, database.history(row.key)):
                     say(line)
+        known = read_policy(database).known_extensions
+        for sentence in describe_extensions({student: known[student]} if student in known else {}, names):
+            say(sentence)
         for decision in sorted(database.decisions(), key=lambda decision: decision[1]):
             if decision[2] in keys:
                 say(describe_decision(decision, names))

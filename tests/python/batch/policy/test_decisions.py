@@ -272,6 +272,11 @@ def test_the_roster_decides_first(word: str, student: str) -> None:
     assert pick_student(word, MEMBERS, IDS) == student
 
 
+def test_a_similar_name_suggests_the_id() -> None:
+    with pytest.raises(UserError, match="No student has the name Ada Lovelase. Is it al1[?]"):
+        pick_student("Ada Lovelase", {"al1"}, IDS)
+
+
 def test_a_strangers_folder_does_not_receive_a_students_decision(graded: Course) -> None:
     graded.hand_in("Ada Lovelace", "fine")
     graded.grade()

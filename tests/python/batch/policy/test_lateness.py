@@ -177,7 +177,8 @@ def test_an_extension_in_moodles_worksheet_counts(course: Course, tmp_path: Path
     assert "due at 2026-11-24 10:00" in (course.out / "feedback/6/feedback.txt").read_text()
     (roster := tmp_path / "later.csv").write_text("id,name,moodle id,extended until\ns5,Student5,5,2026-11-23T00:00Z\n")
     course.grade("--roster", roster)
-    assert "s5 (Student5) until 2026-11-23 00:00:00+00:00" in course.verb("status").stdout
+    for verb in (("status",), ("history", "--student", "s5")):
+        assert "s5 (Student5) until 2026-11-23 00:00:00+00:00" in course.verb(*verb).stdout
 
 
 def test_an_extension_in_another_language_is_reported(tmp_path: Path, capsys) -> None:
