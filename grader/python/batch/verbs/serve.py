@@ -342,6 +342,8 @@ class Server:
         """Store which results the course system has."""
         for line in pushed.changes:
             say(f"Returned: {line}", flush=True)
+        if deductions := describe_deductions(pushed):
+            say_error(deductions)
         for student, why in pushed.failed.items():
             say_error(why)
             self.not_before[student] = time.monotonic() + MAX_PAUSE_S

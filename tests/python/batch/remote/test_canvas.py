@@ -138,7 +138,7 @@ def test_push_prints_the_changes_and_skips_excused_students(
     fill(canvas, 3)
     run("pull", tmp_path / "pulled", "--canvas", canvas.url, *WHERE)
     grade(course, tmp_path / "pulled")
-    canvas.submissions[7001]["entered_score"] = 5.0
+    canvas.submissions[7001] |= {"entered_score": 5.0, "points_deducted": 0.5}
     canvas.submissions[7002]["excused"] = True
     del canvas.submissions[7000]
     capsys.readouterr()
@@ -148,6 +148,7 @@ def test_push_prints_the_changes_and_skips_excused_students(
     assert "u002x: feedback (feedback.html, feedback.txt)" in output.out
     assert "2 students would change (add --send to write)" in output.out
     assert "Canvas has no submission of u000x" in output.err
+    assert "Canvas's late policy deducts points of its own from the stored grades: u001x (0.5)." in output.err
 
 
 def test_two_pushes_at_once_write_each_comment_once(
