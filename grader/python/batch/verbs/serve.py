@@ -29,7 +29,7 @@ from grader.python.batch.outputs.write import write_outputs
 from grader.python.batch.policy.attempts import Limits
 from grader.python.batch.remote.exchange import MAX_PAUSE_S, Exchange
 from grader.python.batch.remote.pull import HAND_INS, ROSTER, Pulled
-from grader.python.batch.remote.push import Pushed, Returned
+from grader.python.batch.remote.push import Pushed, Returned, describe_deductions
 from grader.python.batch.store.database import Database
 from grader.python.batch.store.queue import (
     enter_arrivals,

@@ -273,7 +273,7 @@ def test_the_roster_decides_first(word: str, student: str) -> None:
 
 
 def test_a_similar_name_suggests_the_id() -> None:
-    with pytest.raises(UserError, match="No student has the name Ada Lovelase. Is it al1[?]"):
+    with pytest.raises(UserError, match=r"No student has the name Ada Lovelase\. Is it al1\?"):
         pick_student("Ada Lovelase", {"al1"}, IDS)
 
 
