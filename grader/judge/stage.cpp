@@ -196,13 +196,22 @@ class StageJudge {
     }
 
     /// Check all datasets again, and all later ones, with one OS thread: if blocks run at the same time, chance decides
-    /// which datasets of a race pass.
+    /// which datasets of a race pass. If the program then hangs or takes too long, the earlier results count.
     void check_in_one_thread(StageRun& run) {
+        const std::vector<Check> before = found_.checks;
+        const std::optional<Check> slow = slow_;
         run.end_session();
         run.output.clear();
         run.explaining_s = StageRun::max_explaining_s;
         run.environment = {"WARPLAB_THREADS=1"};
+        const std::shared_ptr<Budget> budget = std::exchange(run.policy.budget, untimed_budget(task_));
         check_all(run);
+        run.end_session();
+        run.policy.budget = budget;
+        if (!slow_ || slow) return;
+        found_.checks = before;
+        slow_.reset();
+        run.environment.clear();
     }
 
     /// Return the result of `check`. If a check fails and other judges used the GPU meanwhile, their programs may be
