@@ -175,6 +175,7 @@ class StageJudge {
                 run.change_to_fibers();
                 check_all(run);
             }
+            if (run.backend == Backend::cpu && found_race()) check_in_one_thread(run);
             if (asks_about_the_gpu(request_.source)) check_on_other_gpus(run);
         }
         check_hidden(run);
@@ -185,6 +186,32 @@ class StageJudge {
             time_stage(found_.timed, judge_, run, request_.source, task_, progress_);
         run.end_session();
         found_.output = run.output;
+    }
+
+    bool found_race() const {
+        if (!found_.sanitizer) return false;
+        return std::ranges::any_of(found_.sanitizer->findings, [](const Finding& finding) {
+            return !finding.note && (finding.cause == cause::race || finding.cause == cause::atomic_race);
+        });
+    }
+
+    /// Check all datasets again, and all later ones, with one OS thread: if blocks run at the same time, chance decides
+    /// which datasets of a race pass. If the program then hangs or takes too long, the earlier results count.
+    void check_in_one_thread(StageRun& run) {
+        const std::vector<Check> before = found_.checks;
+        const std::optional<Check> slow = slow_;
+        run.end_session();
+        run.output.clear();
+        run.explaining_s = StageRun::max_explaining_s;
+        run.environment = {"WARPLAB_THREADS=1"};
+        const std::shared_ptr<Budget> budget = std::exchange(run.policy.budget, untimed_budget(task_));
+        check_all(run);
+        run.end_session();
+        run.policy.budget = budget;
+        if (!slow_ || slow) return;
+        found_.checks = before;
+        slow_.reset();
+        run.environment.clear();
     }
 
     /// Return the result of `check`. If a check fails and other judges used the GPU meanwhile, their programs may be

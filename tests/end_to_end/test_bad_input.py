@@ -80,6 +80,28 @@ def test_a_split_program_that_the_sanitizer_doubts_runs_again_by_fibers(tmp_path
     assert causes["ragged"] == "race", judged.printed
 
 
+def test_chance_does_not_decide_the_points_of_a_race(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each block adds 1 without an atomic, and takes long: additions are lost only if blocks run at the same time."""
+    monkeypatch.setenv("WARPLAB_THREADS", "2")
+    kernel = (
+        "if (i < n) out[i] = a[i] + b[i]; if (threadIdx.x > 0) return; "
+        "const unsigned old = blocks; unsigned spent = 1; for (unsigned k = 0; k < 20000; ++k) spent = spent * 3 + k; "
+        "blocks = old + (spent == 0 ? 2 : 1);"
+    )
+    before = (
+        "__device__ unsigned blocks; "
+        "__global__ void check(float* out, unsigned all) { if (blocks != all) out[0] = -1; blocks = 0; }"
+    )
+    launch = (
+        "const unsigned all = unsigned((n + 255) / 256); add_kernel<<<all, 256>>>(a, b, out, n); "
+        "check<<<1, 1>>>(out, all);"
+    )
+    (source := tmp_path / "lost.cu").write_text(program(kernel=kernel, launch=launch, before=before))
+    stage = grade_without_gpu(source, tmp_path, "--no-nvcc")
+    assert "race" in [found["cause"] for found in stage["check_mode"]["findings"]]
+    assert [found for found in stage["checks"] if found["verdict"] == "failed"] == []
+
+
 ARCHITECTURE = "struct S {\n#ifdef __CUDA_ARCH__\n    int a;\n#endif\n    int b;\n};"
 LACKING = {"inline PTX": ("", 'asm volatile("membar.gl;");'), "an architecture": (ARCHITECTURE, "S s; s.b = 1;")}
 

@@ -30,6 +30,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+from codecs import BOM_UTF8
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
@@ -200,11 +201,12 @@ def read_regular(file: Path, max_bytes: int) -> bytes:
 
 
 def same_text(content: bytes, other: bytes) -> bool:
-    """Return whether two texts are equal except for white space at line ends. One that is far longer is not: its lines
-    could take all memory."""
+    """Return whether two texts are equal except for white space at the ends of lines and of the file, and for a
+    byte-order mark, which some editors add. One that is far longer is not: its lines could take all memory."""
     if len(content) > 2 * len(other) + MAX_MORE_BYTES:
         return False
-    return [line.rstrip() for line in content.splitlines()] == [line.rstrip() for line in other.splitlines()]
+    ours, theirs = (text.removeprefix(BOM_UTF8).rstrip().splitlines() for text in (content, other))
+    return [line.rstrip() for line in ours] == [line.rstrip() for line in theirs]
 
 
 def find_strangers(folder: Path, stages: Sequence[str]) -> list[str]:

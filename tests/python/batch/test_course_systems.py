@@ -63,7 +63,17 @@ def test_a_groups_hand_in_belongs_to_all_its_students(folder: Path) -> None:
     assert found["270+337"].notes == ["For 270 and 337, according to Moodle's worksheet."]
 
 
-def test_canvas_names_a_groups_hand_in_by_the_group_and_one_student(folder: Path) -> None:
+def test_members_of_a_group_may_be_marked_differently(folder: Path) -> None:
+    """One of the two has an extension."""
+    late = TEAMS.replace("Submitted for grading -  - ", "Submitted for grading - 3 hours late -  - ")
+    extended = late.replace("3 hours late -  - ", "Extension granted until: Friday, 20 November 2026, 11:00 AM - ", 1)
+    hand_in(folder, "Team 5_5_assignsubmission_file")
+    for text, marked in ((late, ("Moodle", True)), (extended, ("", False))):
+        found = find(folder, text)["270+337"]
+        assert (found.marked_by, found.marked_late) == marked
+
+
+def test_canvas_names_a_groups_hand_in_by_the_group_and_one_student(folder: Path, capsys) -> None:
     """The columns are those of Canvas's list of groups, and the names follow its content_zipper.rb."""
     hand_in(folder, "team1_LATE_8001_500_lab", "team1_8003_501_lab", "hoppergrace_8004_502_lab")
     gradebook = 'Student,ID,SIS Login ID,Section\n"Lovelace, Ada",8001,al1,CS\n"Turing, Alan",8002,at2,CS\n'
@@ -75,13 +85,14 @@ def test_canvas_names_a_groups_hand_in_by_the_group_and_one_student(folder: Path
         (8003, "Lamarr, Hedy", "hl3", ""),
         (8004, "Hopper, Grace", "gh4", ""),
     ):
-        groups += f'"{name}",{number},,{login},CS,{group},7,\n'
+        groups += f'"{name}",{number},s{number},{login},CS,{group},7,\n'
     for rosters in ((groups,), (gradebook, groups)):
         found = find(folder, *rosters)
         assert {key: (one.members, one.marked_late) for key, one in found.items()} == {
             "al1+at2": (["al1", "at2"], True), "gh4": (["gh4"], False), "8003": (["8003"], False),
         }, rosters  # fmt: skip
         assert "For al1 and at2, according to the roster." in found["al1+at2"].notes
+    assert "is not used" not in capsys.readouterr().err
 
 
 def test_a_student_with_a_groups_name_is_not_the_group(folder: Path) -> None:

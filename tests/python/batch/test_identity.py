@@ -64,6 +64,16 @@ def test_a_name_does_not_override_an_id(folder: Path) -> None:
     assert entries(found) == {"al1": ["lovelaceada_12_900_lab.zip"], "66": ["lovelaceada_66_901_lab.zip"]}
 
 
+@pytest.mark.parametrize(
+    ("real", "shown"),
+    [("Seán O'Brien", "Seán OBrien"), ("Eva Roth/Klein", "Eva RothKlein"), ("Jo &Co Lee", "Jo Co Lee")],
+)
+def test_signs_that_moodle_omits_make_no_difference(folder: Path, real: str, shown: str) -> None:
+    """The roster has no numbers of Moodle."""
+    make(folder, f"{shown}_66_assignsubmission_file_")
+    assert list(find(folder, f"id,name\nso1,{real}\nal1,Ada Lovelace\n")[0]) == ["so1"]
+
+
 def test_words_in_a_different_order_are_a_different_name(folder: Path) -> None:
     make(folder, "Lovelace Ada_66_assignsubmission_file_")
     assert list(find(folder, ROSTER)[0]) == ["66"]

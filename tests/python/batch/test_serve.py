@@ -205,6 +205,20 @@ def test_an_invalid_roster_during_editing_does_not_stop_serve(course: Course) ->
         wait_until(lambda: find_statuses(course).get("bo2") == "graded", process)
 
 
+def test_serve_shows_an_extension_that_the_roster_got_later(course: Course) -> None:
+    (roster := course.root / "roster.csv").write_text("id,submitted\nal1,2026-11-20T10:00Z\n")
+    course.hand_in("al1", "fine", "fine")
+    feedback = course.out / "feedback/al1/feedback.txt"
+    with serving(course, *AT_ONCE, "--roster", roster) as process:
+        wait_until(lambda: feedback.is_file() and find_statuses(course).get("al1") == "graded", process)
+        course.verb("due", "--at", "2026-11-19T10:00Z", "--percent-per-day", "10")
+        course.verb("report")
+        assert "1 day late" in feedback.read_text()
+        roster.write_text("id,submitted,extended until\nal1,2026-11-20T10:00Z,2026-11-21T10:00Z\n")
+        course.hand_in("bo2", "fine", "fine")  # otherwise, the next look at the roster is in a minute
+        wait_until(lambda: "1 day late" not in feedback.read_text(), process)
+
+
 def test_a_page_that_cannot_be_written_does_not_end_the_queue(course: Course) -> None:
     web = course.root / "web"
     with serving(course, *AT_ONCE, "--queue", web) as process:

@@ -52,17 +52,23 @@ def words_of(name: str) -> list[str]:
 
 
 def spellings(name: str) -> list[str]:
-    """Return the spellings of a student's name: ada lovelace, and Canvas's form without spaces in every rotation of
-    the words, because a surname may have several."""
+    """Return the spellings of a student's name: its words in order, and Canvas's form without spaces in every rotation
+    of the words, because a surname may have several."""
     words = words_of(name)
     turned = ["".join(words[first:] + words[:first]) for first in range(len(words))]
-    return [" ".join(words), *turned] if words else []
+    return [in_order(words), *turned] if words else []
+
+
+def in_order(words: Sequence[str]) -> str:
+    """Return the lookup key of words in their original order. Spaces make no difference, because Moodle omits an
+    apostrophe or a slash, as in O'Brien. The key differs from that of the same letters in one word."""
+    return f" {''.join(words)}"
 
 
 def as_claimed(name: str) -> list[str]:
-    """Return the lookup key of a name on a hand-in: its words in their original order."""
+    """Return the lookup key of a name on a hand-in. One word may be Canvas's form."""
     words = words_of(name)
-    return [" ".join(words)] if words else []
+    return [words[0] if len(words) == 1 else in_order(words)] if words else []
 
 
 def agree(roster_name: str, system_name: str) -> bool | None:

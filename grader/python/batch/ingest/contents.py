@@ -108,7 +108,7 @@ def rank_name_match(called: PurePosixPath, stage: str, stages: Sequence[str]) ->
     """Return how closely a file's own name matches a stage's; None if it does not. 0: exactly, or with _1; 1: with
     another ending, or with the number that the stage had before the lab got others; 2: with other signs between the
     words, or words before or after it; 3: without the number, or without the last words; 4: only the number."""
-    stem, ending, stage = called.stem.casefold(), called.suffix.casefold(), stage.casefold()
+    stem, ending, stage = called.stem.casefold().removesuffix(".cu"), called.suffix.casefold(), stage.casefold()
     others = {other.casefold() for other in stages} - {stage}
     if ending not in CODE_ENDINGS or stem in others:
         return None
@@ -208,14 +208,16 @@ def is_starter(file: File, starter: bytes | None) -> bool:
 
 
 def best_of(files: Sequence[File], lab: str) -> File:
-    """Return the file that counts, of several in one archive or folder: in a whole kit, the one in work/."""
-    return min(
+    """Return the file that counts, of several in one archive or folder: in a whole kit, the one in work/. Of several
+    with the same time, the last by name counts, as v3 after v2, and (1) after none."""
+    return max(
         files,
         key=lambda file: (
-            WORK not in PurePosixPath(file.name).parts[:-1],
-            lab not in PurePosixPath(file.name).parts,
-            file.name.count("/"),
-            -file.time_s,
+            WORK in PurePosixPath(file.name).parts[:-1],
+            lab in PurePosixPath(file.name).parts,
+            -file.name.count("/"),
+            file.time_s,
+            [int(part) if part.isdecimal() else part for part in re.split("([0-9]+)", PurePosixPath(file.name).stem)],
             file.name,
         ),
     )

@@ -142,14 +142,15 @@ def assign(submission: Submission, team: Sequence[Student], certain: bool) -> No
 
 def use_worksheet(submission: Submission, team: Sequence[Student]) -> None:
     """Use the time of a hand-in in Moodle's worksheet, whose numbers are of this assignment. A time that an instructor
-    wrote into the roster counts before it."""
+    wrote into the roster counts before it. If one member has an extension, Moodle may mark only the others as late;
+    then the time decides for each of them."""
     if any(student.handed_in for student in team):
         return
     if times := [student.modified for student in team if student.modified]:
         submission.handed_in, submission.known_by = max(times), WORKSHEET
-    if any(student.marked_late is not None for student in team):
-        submission.marked_by = MOODLE
-        submission.marked_late = any(student.marked_late for student in team)
+    marks = {student.marked_late for student in team} - {None}
+    if len(marks) == 1:
+        submission.marked_by, submission.marked_late = MOODLE, marks == {True}
 
 
 def identify_by_name(

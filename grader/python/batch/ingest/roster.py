@@ -31,9 +31,13 @@ from grader.python.journal.submit import name_part
 MAX_RENAMED = 2  # students whose names may differ between two rosters, in any course
 COUNTS = {2: "Two", 3: "Three", 4: "Four"}
 TIMES = ("handedin", "submitted", "submittedat")
+EXTENDED = "extendeduntil"
 MODIFIED = "lastmodifiedsubmission"  # the time of a hand-in in Moodle's worksheet
-USED = {*IDENTITIES, *TIMES, MODIFIED, "status", "group", "groupname"}  # plain titles
-LATE = re.compile(r"\blate( -|$)")  # in Moodle's status: "Submitted for grading - 1 day 10 hours late - "
+USED = {*IDENTITIES, *TIMES, EXTENDED, MODIFIED, "status", "group", "groupname"}  # plain titles
+# In Moodle's status: "Submitted for grading - 1 day 10 hours late - Extension granted until: TIME - ".
+LATE = re.compile(r"\blate( -|$)")
+GRANTED = re.compile(r"\bExtension granted until: ([^-]+?) *(?:-|$)")
+YEAR = re.compile(r"(?<!\d)\d{4}(?!\d)")
 
 
 @dataclass
@@ -49,6 +53,7 @@ class Student:
     modified: str = ""  # the hand-in's time in Moodle's worksheet, without a zone
     group: str = ""  # in Moodle's worksheet of a group assignment, or in Canvas's list of groups
     marked_late: bool | None = None  # by Moodle; None if nothing was handed in, or if that is not known
+    extended: str = ""  # the end of an extension in the course system; from Moodle's worksheet without a zone
 
 
 def has_name(student: Student | None, name: str) -> bool:
@@ -181,7 +186,7 @@ def join_students(student: Student, other: Student) -> None:
         student.id = other.id
     student.name = student.name or other.name
     student.handed_in, student.modified = student.handed_in or other.handed_in, student.modified or other.modified
-    student.group = student.group or other.group
+    student.group, student.extended = student.group or other.group, student.extended or other.extended
     student.marked_late = other.marked_late if student.marked_late is None else student.marked_late
     student.aliases |= other.aliases
     student.numbers |= other.numbers
@@ -222,7 +227,7 @@ def warn_of_unused_ids(file: Path, header: Sequence[str], lines: Sequence[Sequen
     """Print the columns that may have ids, because their cells are all different, but whose titles are not known. A
     course system's table has many such columns, and is left out."""
     titles = set(map(plain_title, header))
-    if len(lines) < 2 or titles & {"section", "identifier"}:
+    if len(lines) < 2 or titles & {"section", "identifier", "canvasgroupid"}:
         return
     for at, title in enumerate(header):
         cells = [line[at].strip() if at < len(line) else "" for line in lines]
@@ -234,13 +239,22 @@ def warn_of_unused_ids(file: Path, header: Sequence[str], lines: Sequence[Sequen
 
 
 def warn_of_unread_times(file: Path, header: Sequence[str], lines: Sequence[Sequence[str]]) -> None:
-    """Print that the times of hand-ins in Moodle's worksheet are not used, if they are not in English."""
+    """Print that the times of hand-ins and of extensions in Moodle's worksheet are not used, if they are not in
+    English."""
+    titles = set(map(plain_title, header))
     cells = [cells_by_title(header, line).get(MODIFIED, "") for line in lines]
     if unread := [cell for cell in cells if cell not in NOTHING and not read_worksheet_time(cell)]:
         say_error(
             f"{file}: {plural(len(unread), 'time')} of hand-ins cannot be read, such as {show_text(unread[0])}, and "
             "do not decide who is late. Set your language in Moodle to English, download the worksheet again, and "
             "repeat the command; or write the times into a column `submitted`."
+        )
+    statuses = [cells_by_title(header, line).get("status", "") for line in lines] if "identifier" in titles else []
+    if unread := [cell for cell in statuses if YEAR.search(cell) and not read_extension(cell)]:
+        say_error(
+            f"{file}: the status of {plural(len(unread), 'student')} may contain an extension, but cannot be read, "
+            f"such as {show_text(unread[0])}. Set your language in Moodle to English, download the worksheet again, "
+            "and repeat the command; or use `extend`."
         )
 
 
@@ -286,5 +300,14 @@ def read_student(header: Sequence[str], line: Sequence[str]) -> Student | None:
     modified = read_worksheet_time(written)
     late = bool(LATE.search(cells.get("status", ""))) if written not in NOTHING else None
     late = late if modified else late or None  # if the time is in another language, the status may be, too
+    extended = cells.get(EXTENDED, "")
+    extended = read_extension(cells.get("status", "")) if extended in NOTHING else show_time(parse_zoned_time(extended))
     group = cells.get("group" if "identifier" in cells else "groupname", "")
-    return Student(words[0], person.name, set(words), handed_in, numbers, ids, modified, group, late)
+    return Student(words[0], person.name, set(words), handed_in, numbers, ids, modified, group, late, extended)
+
+
+def read_extension(status: str) -> str:
+    """Return the time until which Moodle gives a student more time, by the status in its worksheet; empty if there is
+    none, or if it is not in English."""
+    granted = GRANTED.search(status)
+    return read_worksheet_time(granted[1]) if granted else ""

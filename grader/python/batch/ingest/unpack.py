@@ -50,7 +50,8 @@ from grader.python.batch.ingest.archive import (
     show,
 )
 from grader.python.batch.ingest.disk import raise_if_full
-from grader.python.batch.ingest.names import is_hand_in_name, read_system_name
+from grader.python.batch.ingest.names import SUBMITTED, is_hand_in_name, read_system_name, strip_archive
+from grader.python.batch.ingest.roster import Student, alias_key, students_by_alias
 from grader.python.common.console import UserError, read_json, say
 
 FOLDER = "handed-in"
@@ -359,14 +360,25 @@ def find_hand_ins(folder: Path, lab: str) -> Path:
     return tops[0] if len(whole) > 1 or any(is_hand_in_name(path.name) for path in inside) else folder
 
 
-def find_extracted(folder: Path) -> Path:
-    """Return the folder itself, or the only folder in it if that one contains names of several students by a course
-    system, as after "extract here". The parts of one student's work have no such names."""
-    tops = visible(folder)
+def find_extracted(folder: Path, roster: Sequence[Student]) -> Path:
+    """Return the folder itself, or the only folder in it if that one contains names of several students, as after
+    "extract here": names by a course system, or ids of the roster. The parts of one student's work have no such
+    names."""
+    tops, known = visible(folder), students_by_alias(roster)
     if len(tops) != 1 or tops[0].is_symlink() or not tops[0].is_dir() or is_hand_in_name(tops[0].name):
         return folder
-    ids = {name["id"] for path in visible(tops[0]) if (name := read_system_name(path.name))}
-    return tops[0] if len(ids) > 1 else folder
+    if alias_key(tops[0].name) in known:
+        return folder
+    inside = visible(tops[0])
+    ids = {name["id"] for path in inside if (name := read_system_name(path.name))}
+    owners = {known[key].id for path in inside if (key := alias_key(claimed_id(path.name))) in known}
+    return tops[0] if max(len(ids), len(owners)) > 1 else folder
+
+
+def claimed_id(name: str) -> str:
+    """Return the id in the name that `make submit` or a student gave to an archive, or to a folder."""
+    submitted = SUBMITTED.fullmatch(name)
+    return submitted["ids"] if submitted else strip_archive(name) if is_archive(name) else name
 
 
 def find_sign_of_one_student(folder: Path, lab: str) -> str:

@@ -37,7 +37,7 @@ def find_titles(rows: Sequence[Row]) -> tuple[list[str], str]:
     header, *people = rows
     numbered = [NUMBERED.fullmatch(row[0]) for row in people]
     prefixes = {found["prefix"] if found else "" for found in numbered}
-    maximum = find_column(people, 2, len(header), is_maximum)
+    maximum = find_maximum(people, len(header))
     status = find_column(people, 1, maximum - 1, has_status)
     if len(prefixes) != 1 or "" in prefixes or not maximum or not status or len(header) < maximum + len(FROM_GRADE):
         return [], ""
@@ -62,6 +62,13 @@ def find_titles(rows: Sequence[Row]) -> tuple[list[str], str]:
 def find_column(people: Sequence[Row], first: int, last: int, fits: Callable[[list[str]], bool]) -> int:
     """Return the first column from `first` to before `last` whose cells fit; 0 if none does."""
     return next((at for at in range(first, last) if fits([row[at].strip() for row in people])), 0)
+
+
+def find_maximum(people: Sequence[Row], width: int) -> int:
+    """Return the column of the maximum grade; 0 if there is none. If all grades are equal, they look like a maximum,
+    too, but their column is the one before."""
+    first = find_column(people, 2, width, is_maximum)
+    return find_column(people, first + 1, min(first + 2, width), is_maximum) or first
 
 
 def is_maximum(cells: list[str]) -> bool:

@@ -8,20 +8,21 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
 from grader.python.batch.ingest.submission import order_by_time
 from grader.python.batch.ingest.times import parse_time
-from grader.python.batch.policy.lateness import Lateness, measure_lateness
+from grader.python.batch.policy.lateness import Lateness, measure_lateness, parse_local, show
 from grader.python.batch.store.database import Database
+from grader.python.batch.store.people import with_name
 from grader.python.batch.store.rows import HAS_POINTS, Row
 from grader.python.common.console import UserError
 from grader.python.common.report import Report
 from grader.python.common.rubric import Rubric, read_rubric
-from grader.python.common.units import plural, show_points
+from grader.python.common.units import name_some, plural, show_points
 
 MAX_POINTS = 1_000_000  # for one item; sums of larger numbers lose whole points or are infinite
 UNDONE, UNDONE_TIME = -1, ""  # the value of a decision that revokes earlier ones
@@ -42,6 +43,7 @@ class Policy:
     trust_dates: bool = False  # whether file dates count; they may be the download's
     without: Sequence[str] = ()  # kinds of points that count for no student
     extensions: dict[str, datetime] = field(default_factory=dict)
+    known_extensions: dict[str, datetime] = field(default_factory=dict)  # those of the course system
     points: dict[str, dict[str, tuple[float, float]]] = field(default_factory=dict)  # by item: points, maximum
     overrides: dict[str, Override] = field(default_factory=dict)
     rubric: Rubric | None = None
@@ -102,6 +104,9 @@ def read_policy(database: Database) -> Policy:
         policy.extensions.pop(student, None)
         if until != UNDONE_TIME:
             policy.extensions[student] = parse_time(until)
+    if policy.due:
+        extended = (database.fact("extended") or {}).items()
+        policy.known_extensions = {student: parse_local(until, policy.due) for student, until in extended}
     for student, item, points, maximum in database.query("SELECT student, item, points, most FROM points ORDER BY id"):
         policy.points.setdefault(student, {}).pop(item, None)
         if points != UNDONE:
@@ -156,7 +161,7 @@ def is_certain(final: Final) -> bool:
 def make_final(student: str, row: Row, policy: Policy, lab_points: float) -> Final:
     """Return the points of one student of a submission."""
     due = due_of(student, policy)
-    extended = due != policy.due
+    extended = due not in (policy.due, policy.known_extensions.get(student))
     final = Final(
         student, row, row.name, due, measure_lateness(row, due, extended, policy.grace_minutes, policy.trust_dates)
     )
@@ -183,8 +188,8 @@ def make_final(student: str, row: Row, policy: Policy, lab_points: float) -> Fin
 def due_of(student: str, policy: Policy) -> datetime | None:
     """Return the due date of a student. An extension never shortens a student's time, even if the due date was
     moved past it later; without a due date, no student is late."""
-    extended = policy.extensions.get(student)
-    return max(policy.due, extended) if policy.due and extended else policy.due
+    extensions = [given.get(student) for given in (policy.extensions, policy.known_extensions)]
+    return max([policy.due, *filter(None, extensions)]) if policy.due else None
 
 
 def keeps_points(row: Row) -> bool:
@@ -206,6 +211,14 @@ def describe_policy(policy: Policy) -> list[str]:
     """Return a sentence for each decision that concerns all students."""
     kinds = [f"Not counted for any student: {' and '.join(policy.without)} points."] if policy.without else []
     return [*([describe_lateness(policy)] if policy.due else []), *kinds]
+
+
+def describe_extensions(known: Mapping[str, datetime], names: Mapping[str, str]) -> list[str]:
+    """Return a sentence with extensions of the course system; none if there are none."""
+    if not known:
+        return []
+    listed = (f"{with_name(student, names)} until {show(until.isoformat())}" for student, until in known.items())
+    return [f"Extensions, according to the roster: {name_some(list(listed))}."]
 
 
 def leave_out(report: Report, kinds: Sequence[str]) -> Report:

@@ -12,6 +12,8 @@ import os
 import shutil
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
+from datetime import datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +23,10 @@ from grader.python.batch.outputs.cells import write_csv
 from grader.python.batch.remote.connection import MISSING, make_adapter, reading_answers, require_secure, try_again
 from grader.python.batch.remote.pull import HAND_INS, MAX_NAME_BYTES, Pulled, begin, drop_shared, keep_file, plain_name
 from grader.python.batch.remote.push import NOT_KEPT, Pushed, Returned
-from grader.python.common.console import UserError
+from grader.python.common.console import UserError, say_error
 from grader.python.common.units import show_points
 
-COLUMNS = ("id", "name", "email", "submitted")
+COLUMNS = ("id", "name", "email", "submitted", "extended until")
 REFUSED = ("invalidtoken", "accessexception", "nopermissions", "requireloginerror", "invalidrecord", "invalidparameter")
 REFUSED += ("servicenotavailable", "userquotalimit", "upload_error_ini_size", "upload_error_form_size")
 STORED = "filenameexist"  # the draft area has a file of this name
@@ -155,7 +157,7 @@ def pull(moodle: Moodle, folder: Path) -> Pulled:
             ]
         for team in folders_of(members, ids, known) if members else ():
             expected |= {Path(team) / path: file for path, file in files.items()}
-    begin(folder, write_roster(moodle, handed_in))
+    begin(folder, write_roster(moodle, handed_in, read_extensions(moodle)))
     pulled.files = len(expected)
     for path, file in expected.items():
         target = folder / HAND_INS / path
@@ -255,15 +257,38 @@ def remove_others(folder: Path, expected: set[Path]) -> None:
             shutil.rmtree(path)
 
 
-def write_roster(moodle: Moodle, handed_in: Mapping[int, Mapping[str, Any]]) -> str:
+def read_extensions(moodle: Moodle) -> dict[int, datetime]:
+    """Return until when users have more time, by their numbers."""
+    try:
+        answer = moodle.call("mod_assign_get_user_flags", assignmentids=[moodle.assignment])
+    except RefusedError as error:
+        say_once(f"Extensions that Moodle grants are not known; use `extend`. {error}")
+        return {}
+    found: dict[int, datetime] = {}
+    for flags in [each for listed in answer["assignments"] for each in listed["userflags"]]:
+        try:
+            with reading_answers():
+                if until := read_seconds(flags["extensionduedate"]):
+                    found[flags["userid"]] = until
+        except UserError as error:
+            say_once(f"The extension of a student is not known; use `extend`. {error}")
+    return found
+
+
+@cache
+def say_once(problem: str) -> None:
+    """Print a problem once, although `serve` pulls every minute."""
+    say_error(problem)
+
+
+def write_roster(moodle: Moodle, handed_in: Mapping[int, Mapping[str, Any]], extensions: Mapping[int, datetime]) -> str:
     """Return a roster of all users of the course; one without a hand-in has no time."""
     rows, ids = [list(COLUMNS)], ids_of(moodle.users)
     for user in moodle.users:
         submission = handed_in.get(user["id"])
-        time = read_seconds(submission.get("timemodified")) if submission else None
-        rows.append(
-            [ids[user["id"]], user.get("fullname", ""), user.get("email") or "", show_time(time) if time else ""]
-        )
+        times = [read_seconds(submission.get("timemodified")) if submission else None, extensions.get(user["id"])]
+        words = [ids[user["id"]], user.get("fullname", ""), user.get("email") or ""]
+        rows.append([*words, *(show_time(time) if time else "" for time in times)])
     drop_shared(rows[1:], [COLUMNS.index(name) for name in ("id", "email")])
     return write_csv(rows)
 

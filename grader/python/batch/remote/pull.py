@@ -21,7 +21,7 @@ from grader.python.common.console import UserError, write_atomically
 HAND_INS, ROSTER = "hand-ins", "roster.csv"
 MARKED = re.compile(r"[0-9a-f]{12}-")  # as plain_name() begins a name that it changed
 MAX_NAME_BYTES = 150  # the limit for a file's name without the part that identifies the student
-COLUMNS = ("id", "name", "canvas id", "email", "submitted")
+COLUMNS = ("id", "name", "canvas id", "email", "submitted", "extended until")
 
 
 @dataclass
@@ -40,7 +40,7 @@ def pull(assignment: Any, folder: Path) -> Pulled:
     """Write hand-ins/ and roster.csv. Existing files are not fetched again, and those of an earlier
     attempt are removed, as Canvas's own download has only the last one. Raises UserError, OSError."""
     submissions = try_again(lambda: list_submissions(assignment), "the list of submissions")
-    begin(folder, write_roster(submissions))
+    begin(folder, write_roster(submissions, read_time(getattr(assignment, "due_at", None))))
     pulled, missing, incomplete = Pulled(len(submissions)), [], set()
     expected: dict[str, tuple[Any, Any]] = {}
     for submission in submissions:
@@ -139,22 +139,30 @@ def plain_name(name: str, max_bytes: int) -> str:
     return mark + plain.encode()[-(max_bytes - len(mark)) :].decode(errors="ignore")
 
 
-def write_roster(submissions: Sequence[Any]) -> str:
-    """Return a roster of all students of the assignment; a student without a hand-in has no time."""
+def write_roster(submissions: Sequence[Any], due: str) -> str:
+    """Return a roster of all students of the assignment; a student without a hand-in has no time. A due date of a
+    student after `due`, the assignment's, is an extension."""
     rows = [list(COLUMNS)]
     for submission in submissions:
         user = user_of(submission)
         login = user.get("login_id") or user.get("sis_user_id") or ""
         words = (login, user.get("name") or "", submission.user_id, user.get("email") or "")
-        rows.append([*map(str, words), read_submitted(getattr(submission, "submitted_at", None))])
+        until = read_time(getattr(submission, "cached_due_date", None))
+        rows.append(
+            [
+                *map(str, words),
+                read_time(getattr(submission, "submitted_at", None)),
+                until if due and until > due else "",
+            ]
+        )
     drop_shared(rows[1:], [COLUMNS.index(name) for name in ("canvas id", "id", "email")])
     for row in rows:
         row[0] = row[0] or row[COLUMNS.index("canvas id")]
     return write_csv(rows)
 
 
-def read_submitted(time: Any) -> str:
-    """Return the time of a hand-in, or "" if it is invalid: `grade` refuses a roster with such a time."""
+def read_time(time: Any) -> str:
+    """Return a time, or "" if it is missing or invalid: `grade` refuses a roster with an invalid time."""
     try:
         return show_time(parse_zoned_time(str(time)))
     except UserError:

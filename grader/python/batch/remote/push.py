@@ -15,7 +15,7 @@ from typing import Any
 
 from grader.python.batch.remote.connection import reading_answers, try_again
 from grader.python.common.console import UserError
-from grader.python.common.units import show_points
+from grader.python.common.units import name_some, show_points
 
 MARK = "Warplab feedback"
 NOT_KEPT = "Check the assignment's maximum, its kind of grade, and whether its grades are locked."
@@ -40,11 +40,12 @@ class Returned:
 @dataclass
 class Pushed:
     """The result of a push: the changes that were, or would be, written; the number of students for whom Canvas was up
-    to date; and the reasons of failures, by student."""
+    to date; the reasons of failures, by student; and the points that Canvas itself deducts from what is stored."""
 
     changes: list[str] = field(default_factory=list)
     same: int = 0
     failed: dict[str, str] = field(default_factory=dict)
+    deducted: dict[str, float] = field(default_factory=dict)
 
 
 def push(assignment: Any, returned: Mapping[str, Returned], send: bool) -> Pushed:
@@ -54,9 +55,9 @@ def push(assignment: Any, returned: Mapping[str, Returned], send: bool) -> Pushe
         try:
             with reading_answers():
                 change = try_again(
-                    lambda user=user, result=result: push_one(assignment, user, result, send), result.student
+                    lambda user=user, result=result: push_one(assignment, user, result, send, pushed), result.student
                 )
-                left = push_one(assignment, user, result, send=False) if change and send else ""
+                left = push_one(assignment, user, result, False, pushed) if change and send else ""
             if left:
                 raise UserError(f"Canvas answered that it stored this, but it did not: {left}. {NOT_KEPT}")
         except UserError as error:
@@ -69,9 +70,9 @@ def push(assignment: Any, returned: Mapping[str, Returned], send: bool) -> Pushe
     return pushed
 
 
-def push_one(assignment: Any, user: str, result: Returned, send: bool) -> str:
-    """Write the grade and the files that Canvas lacks. Return a short description; empty if Canvas has everything.
-    Raises UserError, and the exceptions that try_again() catches."""
+def push_one(assignment: Any, user: str, result: Returned, send: bool, pushed: Pushed) -> str:
+    """Write the grade and the files that Canvas lacks, and note what Canvas deducts. Return a short description; empty
+    if Canvas has everything. Raises UserError, and the exceptions that try_again() catches."""
     submission = try_again(
         lambda: assignment.get_submission(int(user), include=["submission_comments"]), f"submission of {result.student}"
     )
@@ -79,6 +80,10 @@ def push_one(assignment: Any, user: str, result: Returned, send: bool) -> str:
         raise ValueError("the submission of another user")
     changes, words = {}, []
     before = getattr(submission, "entered_score", None)
+    deducted = getattr(submission, "points_deducted", None)
+    pushed.deducted.pop(result.student, None)
+    if isinstance(deducted, int | float) and deducted > 0:
+        pushed.deducted[result.student] = deducted
     is_excused = bool(getattr(submission, "excused", False))
     if result.points is not None and not is_excused and (before is None or abs(before - result.points) > 0.005):
         changes["submission"] = {"posted_grade": show_points(result.points)}
@@ -92,6 +97,17 @@ def push_one(assignment: Any, user: str, result: Returned, send: bool) -> str:
             changes["comment"]["file_ids"] = upload(submission, result.files)
         submission.edit(**changes)
     return ", ".join(words)
+
+
+def describe_deductions(pushed: Pushed) -> str:
+    """Return a sentence on the points that Canvas's own late policy deducts; empty if it deducts none."""
+    if not pushed.deducted:
+        return ""
+    listed = [f"{student} ({show_points(points)})" for student, points in pushed.deducted.items()]
+    return (
+        f"Canvas's late policy deducts points of its own from the stored grades: {name_some(listed)}. If `due` deducts "
+        "points as well, these students lose twice: switch off one of the two."
+    )
 
 
 def upload(submission: Any, files: Mapping[str, bytes]) -> list[int]:

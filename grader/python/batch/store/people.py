@@ -108,7 +108,7 @@ def pick_student(
         if len(doubles) > 1:
             raise UserError(f"{describe_shared_name(show_text(student), doubles)} Give an id.")
         near = difflib.get_close_matches(student, sorted(members | ids.keys()), cutoff=0.7)
-        like = f" Is it {' or '.join(near)}?" if near else ""
+        like = f" Is it {' or '.join(dict.fromkeys(ids.get(name, name) for name in near))}?" if near else ""
         raise UserError(
             f"No student has the name {student}.{like} Give an id of gradebook.csv, or a name or e-mail of the roster."
         )

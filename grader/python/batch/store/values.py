@@ -53,6 +53,10 @@ def is_time_or_empty(value: Any) -> bool:
     return value == "" or is_time(value)
 
 
+def is_table_of_times(value: Any) -> bool:
+    return isinstance(value, dict) and all(map(is_time, value.values()))
+
+
 def is_status(value: Any) -> bool:
     return value == "" or value in STATUSES
 
@@ -116,6 +120,7 @@ FACTS: dict[str, Check] = {
     "backend": TEXT,
     "decided": AMOUNT,
     "due": TIME,
+    "extended": (is_table_of_times, "an object whose values are times"),
     "grace_minutes": AMOUNT,
     "left_out": TEXTS,
     "most_days": AMOUNT,

@@ -18,6 +18,7 @@ from grader.python.batch.policy.points import (
     UNDONE,
     UNDONE_TIME,
     Final,
+    describe_extensions,
     describe_lateness,
     describe_policy,
     read_policy,
@@ -58,6 +59,8 @@ def due(options: argparse.Namespace) -> int:
             "use --trust-file-dates."
         )
     names = names_of(database)
+    for sentence in describe_extensions(policy.known_extensions, names):
+        say(sentence)
     undecided = [final for final in everyone if final.lateness.doubt and not final.lateness.by]
     for final in undecided:
         say(f"Late or not? {with_name(final.student, names)}: {final.lateness.doubt}")

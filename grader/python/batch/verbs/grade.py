@@ -50,7 +50,7 @@ def grade(options: argparse.Namespace) -> int:
     require_folders(options)
     with only_one(options.out):
         say(f"Reading the hand-ins in {options.submissions} …", flush=True)
-        folder, left_out = open_submissions(options.submissions, settings)
+        folder, left_out = open_submissions(options.submissions, settings, roster)
         separate_strangers(options.out, {student.id for student in roster})
         found, more = find_submissions(folder, lab, roster, options.out, read_earlier(options.out))
         left_out += more
@@ -68,18 +68,27 @@ def grade(options: argparse.Namespace) -> int:
         say_dropped(database)
         if not database.fact("slurm_jobs"):  # the tasks of a job may still read them
             remove_unused(settings.folder, [folder, *database.entries()])
-        if roster:
-            database.enter_absent([(student.id, student.name) for student in roster])
-            database.set_facts(names={student.id: student.name for student in roster})
+        enter_roster(database, roster)
         return grade_waiting(database, settings, options, before)
 
 
-def open_submissions(submissions: Path, settings: Settings) -> tuple[Path, list[str]]:
+def enter_roster(database: Database, roster: Sequence[Student]) -> bool:
+    """Enter the students of a roster, if there is one. Return whether their extensions have changed."""
+    if not roster:
+        return False
+    database.enter_absent([(student.id, student.name) for student in roster])
+    before = database.fact("extended") or {}
+    extended = {student.id: student.extended for student in roster if student.extended}
+    database.set_facts(names={student.id: student.name for student in roster}, extended=extended)
+    return bool(before != extended)
+
+
+def open_submissions(submissions: Path, settings: Settings, roster: Sequence[Student]) -> tuple[Path, list[str]]:
     """If the submissions are an archive, unpack them. Return their folder, and sentences about files that were left
     out. If their folder holds only a folder of hand-ins, as after "extract here", return that one."""
     if submissions.is_file():
         return unpack(submissions, settings.folder, settings.lab)
-    folder = find_extracted(submissions)
+    folder = find_extracted(submissions, roster)
     if folder != submissions:
         say(f"The hand-ins are in {folder}.")
     return folder, []

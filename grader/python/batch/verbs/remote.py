@@ -19,7 +19,7 @@ from grader.python.batch.remote import pull as canvas_pull
 from grader.python.batch.remote import push as canvas_push
 from grader.python.batch.remote.connection import open_assignment, read_token, reading_answers
 from grader.python.batch.remote.pull import HAND_INS, ROSTER, Pulled
-from grader.python.batch.remote.push import Pushed, Returned
+from grader.python.batch.remote.push import Pushed, Returned, describe_deductions
 from grader.python.batch.store.database import Database
 from grader.python.batch.store.opened import kept_settings, open_batch
 from grader.python.batch.store.people import roster_of
@@ -54,7 +54,7 @@ def push(options: argparse.Namespace) -> int:
         say(change)
     done = "written" if options.send else "would change (add --send to write)"
     say(f"{plural(len(pushed.changes), 'student')} {done}; {system} is up to date for {pushed.same}.")
-    for failure in pushed.failed.values():
+    for failure in filter(None, (*pushed.failed.values(), describe_deductions(pushed))):
         say_error(failure)
     if unknown:
         say_error(f"Not known in {system} ({len(unknown)}): {', '.join(unknown)}.")

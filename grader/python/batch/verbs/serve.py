@@ -29,7 +29,7 @@ from grader.python.batch.outputs.write import write_outputs
 from grader.python.batch.policy.attempts import Limits
 from grader.python.batch.remote.exchange import MAX_PAUSE_S, Exchange
 from grader.python.batch.remote.pull import HAND_INS, ROSTER, Pulled
-from grader.python.batch.remote.push import Pushed, Returned
+from grader.python.batch.remote.push import Pushed, Returned, describe_deductions
 from grader.python.batch.store.database import Database
 from grader.python.batch.store.queue import (
     enter_arrivals,
@@ -43,6 +43,7 @@ from grader.python.batch.store.queue import (
 from grader.python.batch.store.rows import Graded, in_words
 from grader.python.batch.store.settings import Settings
 from grader.python.batch.verbs.grade import (
+    enter_roster,
     kept_roster,
     make_settings,
     note_settings,
@@ -226,9 +227,7 @@ class Server:
         settled = [submission for submission in found if self.is_complete(submission)]
         self.arriving = len(found) - len(settled)
         self.enter([submission for submission in settled if submission.key not in busy])
-        if roster:
-            self.database.enter_absent([(student.id, student.name) for student in roster])
-            self.database.set_facts(names={student.id: student.name for student in roster})
+        self.must_write |= enter_roster(self.database, roster)
         self.database.set_facts(left_out=left_out)
         return True
 
@@ -343,6 +342,8 @@ class Server:
         """Store which results the course system has."""
         for line in pushed.changes:
             say(f"Returned: {line}", flush=True)
+        if deductions := describe_deductions(pushed):
+            say_error(deductions)
         for student, why in pushed.failed.items():
             say_error(why)
             self.not_before[student] = time.monotonic() + MAX_PAUSE_S

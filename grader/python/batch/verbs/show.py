@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from grader.python.batch.outputs.write import write_outputs
 from grader.python.batch.policy.finals import rows_that_count
-from grader.python.batch.policy.points import describe_policy, read_policy
+from grader.python.batch.policy.points import describe_extensions, describe_policy, read_policy
 from grader.python.batch.store.opened import kept_settings, open_batch
 from grader.python.batch.store.people import find_student_or_dropped, names_of, with_name
 from grader.python.batch.store.rows import STATUSES, in_words
@@ -29,6 +29,8 @@ def status(options: argparse.Namespace) -> int:
     for sentence in describe_policy(policy):
         say(sentence)
     names = names_of(database)
+    for sentence in describe_extensions(policy.known_extensions, names):
+        say(sentence)
     for decision in database.decisions():
         say(describe_decision(decision, names))
     if database.fact("decided") != database.fact("shown"):
@@ -56,6 +58,9 @@ def history(options: argparse.Namespace) -> int:
                 say(f"{with_name(student, names)}: hand-in {row.key}, {when}: {in_words(row.status)}")
                 for line in map(describe_grade, database.history(row.key)):
                     say(line)
+        known = read_policy(database).known_extensions
+        for sentence in describe_extensions({student: known[student]} if student in known else {}, names):
+            say(sentence)
         for decision in sorted(database.decisions(), key=lambda decision: decision[1]):
             if decision[2] in keys:
                 say(describe_decision(decision, names))

@@ -106,6 +106,10 @@ HONEST: dict[str, tuple[dict[str, bytes], str]] = {
         {f"{MOODLE}/lab.zip": pack({FIRST: b"1", SECOND: b"2"}), f"{MOODLE}/{FIRST}": b"starter \r\n"},
         "12",
     ),
+    "starter_that_an_editor_saved": (
+        {f"{MOODLE}/lab.zip": pack({FIRST: b"1", SECOND: b"2"}), f"{MOODLE}/{FIRST}": b"\xef\xbb\xbfstarter\r\n\r\n"},
+        "12",
+    ),
     "built_files": (
         {"al1/kit.zip": pack({f"kit/build/inspect/{FIRST}": b"old", f"kit/work/lab/{FIRST}": b"1"}, LATER)},
         "1",
@@ -127,6 +131,10 @@ HONEST: dict[str, tuple[dict[str, bytes], str]] = {
     "stages_number": ({"al1/Stage 1.cu": b"1", "al1/2_second.cu": b"2", "al1/3.cu": b"x"}, "12"),
     "begun_name": ({"al1/01_fir.cu": b"x", "al1/stage01.cu": b"1", "al1/02_.cu": b"2"}, "12"),
     "starter_beside_another_name": ({"al1/01_first-v2.cu": b"1", f"al1/{FIRST}": b"starter\n"}, "1"),
+    "two_endings": ({"al1/01_first.cu.cpp": b"1", "al1/02_second.cu.c": b"2"}, "12"),
+    "versions": ({"al1/01_first_v8.cu": b"x", "al1/01_first_v9.cu": b"1"}, "1"),
+    "versions_of_two_digits": ({"al1/01_first_v9.cu": b"x", "al1/01_first_v10.cu": b"1"}, "1"),
+    "second_upload": ({f"al1/{FIRST}": b"x", "al1/01_first (1).cu": b"1"}, "1"),
     "number_alone": ({"al1/01.cu": b"1", "al1/02.cu": b"2", "al1/02 second.cu": b"2", "al1/03.cu": b"3"}, "12"),
     "moodle_newer_file": ({f"{MOODLE}/lab.zip": pack({FIRST: b"old", SECOND: b"2"}), f"{MOODLE}/{FIRST}": b"1"}, "12"),
     "moodle_damaged": ({f"{MOODLE}/a.zip": b"PK", f"{MOODLE}/b.tar.gz": pack_tar({FIRST: b"1"})}, "1"),

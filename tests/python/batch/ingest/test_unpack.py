@@ -51,6 +51,23 @@ def unpack_bytes(folder: Path, data: bytes) -> tuple[set[str], list[str]]:
     return {path.relative_to(made).as_posix() for path in made.rglob("*") if path.is_file()}, left_out
 
 
+@pytest.mark.parametrize("name", ["{}", "{}.zip", f"{LAB}-{{}}-2026-11-20-100000.tar.gz"])
+def test_hand_ins_in_one_folder_may_have_the_rosters_ids(course: Course, name: str) -> None:
+    for student in ("al1", "at2"):
+        inner = course.handed_in / "all" / name.format(student)
+        inner.parent.mkdir(exist_ok=True)
+        if name == "{}":
+            inner.mkdir()
+            (inner / "01_first.cu").write_text(student)
+        else:
+            inner.write_bytes(make_zip((f"{LAB}/01_first.cu", student.encode())))
+    (roster := course.root / "roster.csv").write_text("id,login\nAl1,\nat2,x\n")
+    assert f"The hand-ins are in {course.handed_in / 'all'}." in course.grade("--roster", roster).stdout
+    assert course.statuses() == {"Al1": "missing_stages", "at2": "missing_stages"}
+    roster.write_text("id,login\nal1,all\nat2,\n")  # the folder is one student's
+    assert "The hand-ins are in" not in course.grade("--roster", roster).stdout
+
+
 @pytest.mark.parametrize("wrapper", ["submissions (1)", "CS101-Lab 1-1234"])
 def test_an_extracted_download_can_be_in_its_own_folder(course: Course, wrapper: str) -> None:
     download = course.handed_in.with_name("extracted") / wrapper

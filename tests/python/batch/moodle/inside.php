@@ -22,7 +22,7 @@ require_once($CFG->dirroot . '/mod/assign/feedback/file/importziplib.php');
 
 const FUNCTIONS = ['mod_assign_get_assignments', 'mod_assign_get_submissions', 'mod_assign_get_grades',
     'mod_assign_get_submission_status', 'mod_assign_save_grade', 'mod_assign_list_participants',
-    'core_enrol_get_enrolled_users'];
+    'mod_assign_get_user_flags', 'core_enrol_get_enrolled_users'];
 
 /** Becomes a user. A command line has no form whose key Moodle could check. */
 function become(stdClass $user): void {

@@ -173,6 +173,23 @@ WORKFLOW = (
 )
 
 
+@pytest.mark.parametrize("groups", [(), ("Gruppe",)])
+def test_equal_grades_are_not_read_as_the_maximum(tmp_path: Path, groups: tuple[str, ...]) -> None:
+    """All students have the maximum: a worksheet that was filled before, in another language."""
+    titles = ("ID", "Vollständiger Name", "Status", *groups, "Bewertung", "Bestwertung", "Änderbar", "Abgabe", "B", "F")
+    people = [
+        (f"Teilnehmer/in{at}", f"Ada{at}", "Abgegeben -  - ", *groups, "30,00", "30,00", "Ja", "-", "-", "")
+        for at in (34, 77)
+    ]
+    book = "".join(map(php.write_row, [titles, *people]))
+    (roster := tmp_path / "roster.csv").write_text(book)
+    assert [(student.id, student.group) for student in read_roster(roster)] == [
+        (at, "".join(groups)) for at in ("34", "77")
+    ]
+    header, row = csv.reader(io.StringIO(moodle([entry(34, 8)], book)[0]))
+    assert row[header.index("Bewertung")] == "8"
+
+
 def test_markers_are_not_read_as_groups(tmp_path: Path) -> None:
     roster = tmp_path / "roster.csv"
     roster.write_text(WORKFLOW.format(extra="", cells=""))

@@ -246,7 +246,14 @@ def test_status_lists_decisions_that_the_outputs_lack(graded: Course) -> None:
 
 
 MEMBERS = {"al1", "Ada Lovelace", "\u00c5l1", "\u00e5l1", "66"}
-IDS = {"al1": "al1", "ada lovelace": "al1", "adalovelace": "al1", "lovelaceada": "al1", "\u00e5l1": "\u00e5l1"}
+IDS = {
+    "al1": "al1",
+    "ada lovelace": "al1",
+    " adalovelace": "al1",
+    "adalovelace": "al1",
+    "lovelaceada": "al1",
+    "\u00e5l1": "\u00e5l1",
+}
 
 
 @pytest.mark.parametrize("word", ["Ada Lovelace", "ada lovelace", "\u00c5l1"])
@@ -263,6 +270,11 @@ def test_a_word_that_names_a_student_and_a_stranger_is_refused(word: str) -> Non
 )
 def test_the_roster_decides_first(word: str, student: str) -> None:
     assert pick_student(word, MEMBERS, IDS) == student
+
+
+def test_a_similar_name_suggests_the_id() -> None:
+    with pytest.raises(UserError, match=r"No student has the name Ada Lovelase\. Is it al1\?"):
+        pick_student("Ada Lovelase", {"al1"}, IDS)
 
 
 def test_a_strangers_folder_does_not_receive_a_students_decision(graded: Course) -> None:

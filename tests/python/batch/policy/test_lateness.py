@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from grader.python.batch.ingest.roster import read_roster
 from grader.python.batch.ingest.submission import FILE_DATE, NAMED_TIME, WORKSHEET
 from grader.python.batch.policy.lateness import Lateness, measure_lateness
 from grader.python.batch.store.rows import Row
@@ -143,6 +144,50 @@ def test_the_worksheets_times_count_before_the_names(course: Course, tmp_path: P
     assert [(book[key]["late_days"], book[key]["time_from"]) for key in "567"] == [
         ("0", WORKSHEET), ("1", WORKSHEET), ("0", ""),
     ]  # fmt: skip
+
+
+def test_an_extension_in_moodles_worksheet_counts(course: Course, tmp_path: Path) -> None:
+    """The status is as mod/assign/gradingtable.php writes it. Moodle's late mark refers to the extension."""
+    statuses = {
+        5: "Submitted for grading -  - Extension granted until: Tuesday, 24 November 2026, 10:00 AM - ",
+        6: "Submitted for grading - 1 day 2 hours late - Graded - Extension granted until: "
+        "Tuesday, 24 November 2026, 10:00 AM",
+        7: "No submission - Extension granted until: Tuesday, 24 November 2026, 10:00 AM - ",
+        8: "Submitted for grading - 3 days late - ",
+    }
+    times = {5: "Tuesday, 24 November 2026, 9:59 AM", 6: "Wednesday, 25 November 2026, 12:00 PM", 7: "-",
+             8: "Tuesday, 24 November 2026, 9:59 AM"}  # fmt: skip
+    rows = [
+        f'"Participant {at}",Student{at},s{at}@x,"{status}",,20.00,"{times[at]}"' for at, status in statuses.items()
+    ]
+    (roster := tmp_path / "worksheet.csv").write_text("\n".join([WORKSHEET_CSV.splitlines()[0], *rows, ""]))
+    for at in (5, 6, 8):
+        submit(course, f"Student{at}_{at}_assignsubmission_file_a.zip")
+    course.grade("--roster", roster)
+    output = course.verb("due", "--at", "2026-11-21T23:59+01:00", "--percent-per-day", "10").stdout
+    assert (
+        "2 of 4 are late.\nExtensions, according to the roster: 5 (Student5) until 2026-11-24 10:00:00+01:00, 6"
+        in output
+    )
+    assert "Sources of the time disagree" not in output
+    course.verb("report")
+    assert {key: line["late_days"] for key, line in read_gradebook(course).items()} == {
+        "5": "0", "6": "2", "7": "0", "8": "3",
+    }  # fmt: skip
+    assert "due at 2026-11-24 10:00" in (course.out / "feedback/6/feedback.txt").read_text()
+    (roster := tmp_path / "later.csv").write_text("id,name,moodle id,extended until\ns5,Student5,5,2026-11-23T00:00Z\n")
+    course.grade("--roster", roster)
+    for verb in (("status",), ("history", "--student", "s5")):
+        assert "s5 (Student5) until 2026-11-23 00:00:00+00:00" in course.verb(*verb).stdout
+
+
+def test_an_extension_in_another_language_is_reported(tmp_path: Path, capsys) -> None:
+    status = "Zur Bewertung abgegeben -  - Verlängerung bis: Dienstag, 24. November 2026, 10:00 - "
+    (roster := tmp_path / "worksheet.csv").write_text(WORKSHEET_CSV.replace("Submitted for grading -  - ", status))
+    assert [student.extended for student in read_roster(roster)] == ["", "", ""]
+    assert (
+        "the status of 1 student may contain an extension, but cannot be read, such as Zur" in capsys.readouterr().err
+    )
 
 
 def test_the_gradebook_says_that_a_files_date_does_not_count(course: Course) -> None:

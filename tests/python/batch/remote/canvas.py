@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 PAGE = 50
+ASSIGNMENT = {"id": 34, "course_id": 12, "name": "Lab 1", "due_at": "2026-11-19T10:00:00Z"}
 TOKEN = "1234~secret"
 # throttled: Canvas refuses because of too many requests; half: only half of an upload is stored; lost: the request is
 # executed, but its answer does not arrive.
@@ -119,7 +120,7 @@ def make_handler(canvas: Canvas) -> type[BaseHTTPRequestHandler]:
             if path == "/api/v1/courses/12":
                 return 200, json.dumps({"id": 12, "name": "CS 5xx"}).encode(), {}
             if path == "/api/v1/courses/12/assignments/34":
-                return 200, json.dumps({"id": 34, "course_id": 12, "name": "Lab 1"}).encode(), {}
+                return 200, json.dumps(ASSIGNMENT).encode(), {}
             if path == "/api/v1/courses/12/assignments/34/submissions":
                 return self.list_page()
             match = re.fullmatch(r"/api/v1/courses/12/assignments/34/submissions/(\d+)(/comments/files)?", path)

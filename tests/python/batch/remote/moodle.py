@@ -1,10 +1,11 @@
 """A simulated Moodle: the functions of its web services that pull and push use, with faults.
 
 The shapes are those of Moodle's source (github.com/moodle/moodle): mod/assign/externallib.php at commit da5455238d1a
-(get_assignments, get_submissions, get_submission_status, save_grade, list_participants), mod/assign/locallib.php
-(which group a student hands in for), user/lib.php (who sees user names), lib/external/classes/util.php at 0392551bcbdb
-(files), webservice/upload.php at 068904f73b2f, webservice/pluginfile.php at 07cc3d11e208, and the errors of both in
-lib/classes/output/core_renderer_ajax.php of Moodle 4.5 and later.
+(get_assignments, get_submissions, get_submission_status, get_user_flags, save_grade, list_participants),
+mod/assign/locallib.php (which group a student hands in for), user/lib.php (who sees user names),
+lib/external/classes/util.php at 0392551bcbdb (files), webservice/upload.php at 068904f73b2f,
+webservice/pluginfile.php at 07cc3d11e208, and the errors of both in lib/classes/output/core_renderer_ajax.php of Moodle
+4.5 and later.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ class Moodle:
 
     def __init__(self, share: float = 0.0, seed: int = 28):
         self.users: list[dict[str, Any]] = []
+        self.extensions: dict[int, Any] | None = {}  # by user; None if the administrator did not enable the function
         self.of_teams, self.shows_names, self.gives_files, self.is_enrolled = False, True, True, True
         self.submissions: list[dict[str, Any]] = []
         self.files: dict[int, bytes] = {}
@@ -104,6 +106,11 @@ class Moodle:
             case "core_enrol_get_enrolled_users":
                 hidden = () if self.shows_names else ("username",)
                 return [{key: value for key, value in user.items() if key not in hidden} for user in self.users]
+            case "mod_assign_get_user_flags" if self.extensions is not None:
+                flags = [{"id": user, "userid": user, "locked": 0, "mailed": 0, "extensionduedate": time_s,
+                          "workflowstate": "", "allocatedmarker": 0}
+                         for user, time_s in self.extensions.items()]  # fmt: skip
+                return {"assignments": [{"assignmentid": 5, "userflags": flags}] if flags else [], "warnings": []}
             case "mod_assign_list_participants":
                 assert (given["assignid"], given["groupid"], given["filter"]) == ("5", "0", "")
                 return [self.list_participant(user) for user in self.users]

@@ -94,6 +94,8 @@ def test_pull_continues_and_keeps_only_the_last_attempt(canvas: Canvas, tmp_path
     first, *_ = sorted((pulled / "hand-ins").iterdir())
     first.write_bytes(b"half")
     canvas.add(7001, "Ann Lee1", "u001x", ("01_first.cu", b"again"))
+    canvas.submissions[7000]["cached_due_date"] = "2026-11-24T10:00:00Z"  # for this student alone
+    canvas.submissions[7002]["cached_due_date"] = "2026-11-19T10:00:00Z"
     capsys.readouterr()
     run("pull", pulled, "--canvas", canvas.url, *WHERE)
     assert "4 students, 5 files, 2 of them new." in capsys.readouterr().out
@@ -101,7 +103,8 @@ def test_pull_continues_and_keeps_only_the_last_attempt(canvas: Canvas, tmp_path
     assert contents == [b"again"] and first.read_bytes() != b"half"
     rows = list(csv.DictReader((pulled / "roster.csv").read_text().splitlines()))
     assert rows[0] == {"id": "u000x", "name": "Ann Lee0", "canvas id": "7000", "email": "",
-                       "submitted": "2026-11-20T10:00:00Z"}  # fmt: skip
+                       "submitted": "2026-11-20T10:00:00Z", "extended until": "2026-11-24T10:00:00Z"}  # fmt: skip
+    assert [row["extended until"] for row in rows[1:]] == ["", "", ""]
 
 
 def test_a_file_with_a_long_name_is_fetched(canvas: Canvas, tmp_path: Path) -> None:
@@ -135,7 +138,7 @@ def test_push_prints_the_changes_and_skips_excused_students(
     fill(canvas, 3)
     run("pull", tmp_path / "pulled", "--canvas", canvas.url, *WHERE)
     grade(course, tmp_path / "pulled")
-    canvas.submissions[7001]["entered_score"] = 5.0
+    canvas.submissions[7001] |= {"entered_score": 5.0, "points_deducted": 0.5}
     canvas.submissions[7002]["excused"] = True
     del canvas.submissions[7000]
     capsys.readouterr()
@@ -145,6 +148,7 @@ def test_push_prints_the_changes_and_skips_excused_students(
     assert "u002x: feedback (feedback.html, feedback.txt)" in output.out
     assert "2 students would change (add --send to write)" in output.out
     assert "Canvas has no submission of u000x" in output.err
+    assert "Canvas's late policy deducts points of its own from the stored grades: u001x (0.5)." in output.err
 
 
 def test_two_pushes_at_once_write_each_comment_once(

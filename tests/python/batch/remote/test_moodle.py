@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from grader.python.batch.__main__ import main
+from grader.python.batch.ingest.roster import read_roster
 from grader.python.batch.remote import moodle as systems
 from grader.python.common.console import UserError
 from tests.python.batch.batches import Course
@@ -90,6 +91,21 @@ def test_a_file_that_a_student_replaced_is_fetched_again(moodle: Moodle, tmp_pat
     run("pull", tmp_path, "--moodle", moodle.url, *WHERE)
     assert "2 files, 1 of them new" in capsys.readouterr().out
     assert (tmp_path / "hand-ins/al1/01_first.cu").read_bytes() == b"3"
+
+
+@pytest.mark.parametrize("until_s", [TIME_S, 10**30, None])
+def test_extensions_are_in_the_roster(moodle: Moodle, tmp_path: Path, until_s: object, capsys) -> None:
+    for user in (100, 101, 102):
+        moodle.add(user, f"u{user}", f"Ann Lee{user}", ("01_first.cu", b"1"))
+    moodle.extensions = {101: TIME_S + 86400, 100: until_s, 102: 0} if until_s else None
+    assert run("pull", tmp_path, "--moodle", moodle.url, *WHERE) == 0
+    assert {student.id: student.extended for student in read_roster(tmp_path / "roster.csv")} == {
+        "u100": "2026-11-20T10:00:00Z" if until_s == TIME_S else "",
+        "u101": "2026-11-21T10:00:00Z" if until_s else "",
+        "u102": "",
+    }
+    unknown = "Extensions that Moodle grants are not known; use `extend`. Moodle refuses mod_assign_get_user_flags"
+    assert (unknown in capsys.readouterr().err) == (until_s is None)
 
 
 @pytest.mark.parametrize("time_s", [10**30, -(10**30), 2**60, "soon", None, 1e400])

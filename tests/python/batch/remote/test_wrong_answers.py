@@ -160,10 +160,10 @@ def test_a_list_whose_pages_lead_to_each_other_ends(monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize("time", ["soon", 5, "9999-12-31T23:59:59Z", "2026-11-20T10:00:00", "1e400"])
 def test_canvas_has_no_valid_time_or_name_of_one_student(time: object) -> None:
     user = {"name": None, "sortable_name": None, "login_id": 5, "email": None}
-    wrong = SimpleNamespace(user_id=7, user=user, submitted_at=time)
+    wrong = SimpleNamespace(user_id=7, user=user, submitted_at=time, cached_due_date=time)
     right = SimpleNamespace(user_id=8, user={"name": "Bob", "login_id": "b"}, submitted_at="2026-11-20T10:00:00Z")
-    lines = pull.write_roster([wrong, right]).splitlines()
-    assert lines[1:] == ["5,,7,,", "b,Bob,8,,2026-11-20T10:00:00Z"]
+    lines = pull.write_roster([wrong, right], "2026-11-20T10:00:00Z").splitlines()
+    assert lines[1:] == ["5,,7,,,", "b,Bob,8,,2026-11-20T10:00:00Z,"]
     attachment = SimpleNamespace(id=1, display_name="a.zip")
     assert pull.name_file(wrong, attachment) == "student_7_1_a.zip"
 
