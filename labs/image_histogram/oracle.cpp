@@ -164,25 +164,13 @@ class Explanation {
     std::vector<Hypothesis> found() {
         using E = Explanation;
         if (wrong_ == 0) return {};
-        return first_fit(situation_, *this, {&E::try_kept,
-                                             &E::try_bins_missing,
-                                             &E::try_past_end,
-                                             &E::try_one_value,
-                                             &E::try_ends,
-                                             &E::try_repeated,
-                                             &E::try_values,
-                                             &E::try_bytes,
-                                             &E::try_starters_fetches,
-                                             &E::try_shifts,
-                                             &E::try_small_counters,
-                                             &E::try_shares,
-                                             &E::try_halves,
-                                             &E::try_same_surplus,
-                                             &E::try_overflow,
-                                             &E::try_carries,
-                                             &E::try_lost_counts,
-                                             &E::try_surplus,
-                                             &E::try_transposed_partials,
+        return first_fit(situation_, *this, {&E::try_kept,      &E::try_bins_missing,   &E::try_past_end,
+                                             &E::try_one_value, &E::try_ends,           &E::try_repeated,
+                                             &E::try_values,    &E::try_bytes,          &E::try_starters_fetches,
+                                             &E::try_shifts,    &E::try_small_counters, &E::try_shares,
+                                             &E::try_halves,    &E::try_same_surplus,   &E::try_overflow,
+                                             &E::try_carries,   &E::try_lost_counts,    &E::try_half_steps,
+                                             &E::try_surplus,   &E::try_columns,        &E::try_transposed_partials,
                                              &E::try_fetches});
     }
 
@@ -369,19 +357,46 @@ class Explanation {
 
     /// Blocks store their bins `blocks` elements apart, but the bins are added as if they were adjacent.
     Guess try_transposed_partials() {
-        if (n_ > max_searched || total_ != n_) return {};
+        if (n_ > max_searched || total_ != n_ || situation_.stage >= first_with_fetches) return {};
         for (const std::size_t block : {256, 128, 512, 1024}) {
             const std::size_t max_blocks = std::min<std::size_t>((n_ + block - 1) / block, 2048);
             for (std::size_t blocks = 2; blocks <= max_blocks; ++blocks) {
                 if (actual_ != add_transposed(block, blocks)) continue;
                 return Mistake{
-                    "transposed",
+                    "layout_mixed",
                     sentence("The partial bins of {} blocks are stored with rows and columns exchanged: bin v "
                              "of block b at v * {} + b, where b * 256 + v is read.",
                              blocks, blocks),
                     "Each block has 256 bins next to each other in scratch: partials[blockIdx.x * bin_count + "
                     "bin]."};
             }
+        }
+        return {};
+    }
+
+    /// The pixels are counted in one layout of the block's bins, and these are added up in another one.
+    Guess try_columns() {
+        constexpr std::size_t lanes = 32, vector = 16;
+        if (total_ != n_ || (!situation_.stage.empty() && situation_.stage < first_with_fetches)) return {};
+        std::vector<std::uint32_t> of_lane(lanes * 256);  // counts of value v in lane l at v * lanes + l
+        const std::size_t vectors = n_ / vector;
+        for (std::size_t i = 0; i < n_; ++i)
+            ++of_lane[pixels_[i] * lanes + (i / vector < vectors ? i / vector : i - vectors * vector) % lanes];
+        for (const bool added_by_lanes : {true, false}) {
+            Bins added{};
+            for (std::size_t v = 0; v < 256; ++v)
+                for (std::size_t lane = 0; lane < lanes; ++lane) {
+                    const std::size_t by_value = v * lanes + lane, by_lane = lane * 256 + v;
+                    added[added_by_lanes ? by_value % 256 : by_lane / lanes] += of_lane[by_value];
+                }
+            if (added != actual_) continue;
+            return Mistake{
+                "layout_mixed",
+                sentence("Lane l counts value v in element {} of the block's bins, and bin v adds up elements {}.",
+                         std::string(added_by_lanes ? "v * 32 + l" : "l * 256 + v"),
+                         std::string(added_by_lanes ? "l * 256 + v" : "v * 32 + l")),
+                "Counting and adding up must use the same layout: a bin has 32 elements next to each other, one for "
+                "each lane, from columns[bin * 32] on."};
         }
         return {};
     }
@@ -499,11 +514,36 @@ class Explanation {
         return sums;
     }
 
-    /// `stride`: the number of threads. Of the vectors that a thread counts in a step, the first `ahead` are array a.
-    Guess try_fetch(const std::vector<std::uint64_t>& sums, std::size_t ahead, std::size_t stride) const {
+    /// In each step, a thread counts two arrays of vectors, but the next step begins only one array further: all
+    /// vectors after the first array are counted once more, with what was fetched for the array after that.
+    Guess try_half_steps() {
+        constexpr std::size_t vector = 16;
+        const std::size_t surplus = total_ > n_ ? (total_ - n_) / vector : 0, vectors = n_ / vector;
+        const bool may_fetch = situation_.stage.empty() || situation_.stage >= first_with_fetches;
+        if (!may_fetch || surplus == 0 || surplus >= vectors || n_ > max_searched) return {};
+        const std::vector<std::uint64_t> sums = vector_sums();
+        const std::size_t array = vectors - surplus;
+        std::uint64_t more = 0;
+        for (std::size_t v = array; v < vectors; ++v) more += sums[std::min(v + array, vectors - 1)];
+        if (more != hash_of_difference()) return {};
+        return Mistake{
+            "counted_too_often",
+            sentence("After the first {} vectors of 16 pixels, each step counts an array of vectors again: together "
+                     "the bins hold {} counts for {} pixels.",
+                     array, total_, n_),
+            "A step counts two arrays of AHEAD vectors: by how many vectors does the loop advance to the next step?"};
+    }
+
+    std::uint64_t hash_of_difference() const {
         std::uint64_t difference = 0;
         for (std::size_t v = 0; v < actual_.size(); ++v)
             difference += (std::uint64_t{actual_[v]} - right_[v]) * random_bits(0, 0, v);
+        return difference;
+    }
+
+    /// `stride`: the number of threads. Of the vectors that a thread counts in a step, the first `ahead` are array a.
+    Guess try_fetch(const std::vector<std::uint64_t>& sums, std::size_t ahead, std::size_t stride) const {
+        const std::uint64_t difference = hash_of_difference();
         for (const bool is_second : {true, false})
             for (std::size_t from = 0; from <= 4 * ahead; ++from) {
                 const std::size_t right_from = is_second ? ahead : 2 * ahead;
