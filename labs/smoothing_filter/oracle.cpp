@@ -496,8 +496,31 @@ class Explanation : Output<float> {
                                "in the array.",
                                "A row's sums begin at 0 with row 0 of the filter: when k is 0."};
             if (Guess guess = try_rows_skipped(rows)) return guess;
+            if (Guess guess = try_sums_by_filter_row(rows)) return guess;
         }
         return {};
+    }
+
+    /// Sums are indexed by the row of the filter. Row 0 of the filter begins its sum at 0, and no other row begins one.
+    Guess try_sums_by_filter_row(std::size_t rows) const {
+        constexpr float unset = 1e30f;
+        if (!gives([&](std::size_t i) {
+                const std::size_t x = i % shape_.width, y = i / shape_.width, row = y % rows;
+                if (row % shape_.size) return std::abs(actual[i]) < unset ? beyond : actual[i];
+                const std::size_t used = y - row + std::min(row + shape_.size, rows) - 1;
+                float total = 0;
+                for (std::size_t c = 0; c < shape_.size; ++c)
+                    total += weights_[c] * pixel(static_cast<std::int64_t>(used * shape_.pitch() + x + c));
+                return total;
+            }))
+            return {};
+        return Mistake{
+            "wrong_window_row",
+            sentence("Row 0 of every {} rows of out holds the products of one row of the filter, the first, and other "
+                     "rows contain a value that was never set.",
+                     rows),
+            "The products of one row of out belong in one sum, whichever row k of the filter they come from: does the "
+            "index of the sums depend on k alone?"};
     }
 
     /// The last rows of a thread's pixels are never loaded into the ring.
@@ -549,6 +572,18 @@ class Explanation : Output<float> {
                                        "width + 4.",
                                        format_count(static_cast<std::size_t>(wrong)), format_count(shape_.pitch())),
                            "image is wider than out by its border: row y begins at y * (width + 4)."};
+        }
+        const auto size = static_cast<std::int64_t>(shape_.size);
+        for (const std::int64_t wrong : {size, width}) {
+            if (!gives(with_places([=](auto x, auto y, auto r, auto c) { return y * pitch + r * wrong + x + c; })))
+                continue;
+            return Mistake{
+                "wrong_pitch",
+                fmt::format("The {} rows that a pixel needs are read {} elements apart; in image, they are {} "
+                            "apart, width + 4.",
+                            size, format_count(static_cast<std::size_t>(wrong)), format_count(shape_.pitch())),
+                "Row r of the filter belongs to row y + r of image: by what is r multiplied in the index "
+                "into image, and by what in the index into the weights?"};
         }
         for (const std::int64_t strip : {8, 4, 16, 32})
             if (may_have_strips_ && gives(with_places([=](auto x, auto y, auto r, auto c) {
