@@ -393,6 +393,7 @@ class Explanation {
         if (Guess guess = try_tiles()) return guess;
         if (Guess guess = try_rest_of_tiles()) return guess;
         if (Guess guess = try_vectors_of_tile()) return guess;
+        if (Guess guess = try_tiles_of_threads()) return guess;
         if (Guess guess = guess_repeated(n_, nouns, fits())) return guess;
         return n_ > 1 << 21 ? Guess() : guess_long_stride(n_, nouns, fits());
     }
@@ -444,6 +445,34 @@ class Explanation {
                         "Which vector is the first after the last whole tile? The loop over the rest begins there, and "
                         "a tile has BLOCK * VECTORS vectors."};
         }
+        return {};
+    }
+
+    /// Tiles are divided among the threads of a block, not among blocks: each block adds the same parts of tiles.
+    Guess try_tiles_of_threads() const {
+        constexpr std::size_t vector = 4, max_blocks = 64, max_elements = 1 << 21;
+        if (n_ > max_elements) return {};
+        for (const std::size_t block : {256, 128, 512})
+            for (const std::size_t each : {4, 2, 8}) {
+                const std::size_t tile = block * each * vector, tiles = n_ / tile;
+                const std::size_t all = (n_ + tile - 1) / tile;
+                for (std::size_t blocks = std::min(all, max_blocks); tiles > 1 && blocks > 1; --blocks) {
+                    std::uint32_t parts = 0;
+                    for (std::size_t t = 0; t < tiles; ++t)
+                        for (std::size_t thread = t % blocks; thread <= std::min(t, block - 1); thread += blocks)
+                            for (std::size_t k = 0; k < each; ++k) {
+                                const std::size_t at = t * tile + (k * block + thread) * vector;
+                                parts += sum(at, at + vector);
+                            }
+                    if (sum(tiles * tile, n_) + static_cast<std::uint32_t>(blocks) * parts != actual_) continue;
+                    return Mistake{
+                        "block_index_forgotten",
+                        sentence("A thread begins with the tile of its own number, so each of {} blocks adds the same "
+                                 "few vectors of {} tiles.",
+                                 blocks, tiles),
+                        "All threads of a block work on the same tile: with which tile does a block begin?"};
+                }
+            }
         return {};
     }
 

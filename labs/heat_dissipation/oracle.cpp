@@ -312,6 +312,7 @@ struct Rules {
     int row_above = -1, row_below = 1;  // the rows, counted from the cell's own, from which neighbours are taken
     bool first_row_fixed = false, last_row_fixed = false;
     std::size_t strip = 1;         // rows of a thread, one below the other
+    bool strip_lags = false;       // the row below is the thread's own one, and becomes its own again
     bool strip_is_narrow = false;  // within a strip, rows are stored `columns` apart
 };
 
@@ -337,7 +338,8 @@ class Mistaken {
         for (std::size_t i = 0; i < std::min(rows, rules_.rows_covered); ++i)
             for (std::size_t j = 0; j < std::min(columns, rules_.columns_covered); ++j) {
                 const std::size_t at = (i + 1) * pitch() + j + 1;
-                const double old = from[at], value = is_fixed(i) ? old : new_value(from + at, i, j);
+                const double* here = from + at - (rules_.strip_lags && i % rules_.strip ? pitch() : 0);
+                const double old = *here, value = is_fixed(i) ? old : new_value(here, i, j);
                 if (rules_.strip_is_narrow)
                     store(to + at - i % rules_.strip * (fields.pitch - columns), j, value);
                 else
@@ -373,8 +375,9 @@ class Mistaken {
     double new_value(const double* here, std::size_t i, std::size_t j) const {
         const bool own_row_above = rules_.walk && i % rules_.walk;
         const auto apart = static_cast<std::ptrdiff_t>(pitch());
-        const double *above = own_row_above ? here : here + rules_.row_above * apart,
-                     *below = here + rules_.row_below * apart;
+        const std::size_t lag = rules_.strip_lags ? i % rules_.strip : 0;  // row 1 still has its own row above
+        const double *above = own_row_above || lag == 1 ? here : here + rules_.row_above * apart,
+                     *below = here + (rules_.strip_lags && lag == 0 ? 0 : rules_.row_below) * apart;
         const auto& k = rules_.times;
         const double direct = k[0] * above[0] + k[1] * here[-1] + k[2] * here[1] + k[3] * below[0];
         const double diagonal = k[4] * above[-1] + k[5] * above[1] + k[6] * below[-1] + k[7] * below[1];
@@ -1255,6 +1258,12 @@ class Suspicions {
                      "The conductivities of cells below each other are `columns` elements apart: what is added to the "
                      "pointer for row k of a thread?"},
                     {.conducts = Rules::Conductivity::along_row, .strip = rows});
+            suspect({"row_not_kept",
+                     sentence("A thread walks down its {} rows, but for row k it loads row k again as the row below.",
+                              rows),
+                     "The row below row k is row k + 1: which row belongs to the k-th conductivity, and which one is "
+                     "loaded with it?"},
+                    {.strip = rows, .strip_lags = true});
             suspect({"wrong_pitch",
                      sentence("In strips of {} rows, new temperatures are stored as if rows were {} apart; rows of the "
                               "padded field are {} apart.",

@@ -306,18 +306,19 @@ class Explanation {
     /// full.
     Guess try_wrong_shift() const {
         struct Shift {
-            std::size_t modulus, bits;
+            std::size_t modulus, bits, divisor = 1;
         };
         constexpr std::uint32_t few = 3;
         constexpr std::size_t enough = 8;
-        for (const auto [modulus, bits] : {Shift{8, 4}, Shift{4, 4}, Shift{2, 8}, Shift{2, 16}}) {
+        for (const auto [modulus, bits, divisor] :
+             {Shift{8, 4}, Shift{4, 4}, Shift{2, 8}, Shift{2, 16}, Shift{4, 8, 4}}) {
             std::size_t moved = 0;
             bool fits = true;
             for (std::size_t b = 0; fits && b + 3 < counts_.size(); b += 4) {
                 if (counts_[b] + counts_[b + 1] + counts_[b + 2] + counts_[b + 3] > few) continue;
                 std::uint32_t word = 0, right = 0, found = 0;
                 for (std::size_t k = 0; k < 4; ++k) {
-                    word += counts_[b + k] << (b + k) % modulus * bits;
+                    word += counts_[b + k] << (b + k) / divisor % modulus * bits;
                     right += counts_[b + k] << 8 * k;
                     found += std::uint32_t{actual_[b + k]} << 8 * k;
                 }
@@ -327,7 +328,8 @@ class Explanation {
             if (fits && moved >= enough)
                 return Mistake{
                     "shifted_by_bits",
-                    sentence("The counts are where a shift by bin % {} * {} puts them.", modulus, bits),
+                    divisor > 1 ? "All four bins of a word are counted in one byte of it, as by a shift of bin / 4 * 8."
+                                : sentence("The counts are where a shift by bin % {} * {} puts them.", modulus, bits),
                     "A word has four bins of eight bits each: which bin of the word is this one, and at which "
                     "bit does it begin?"};
         }
@@ -550,6 +552,16 @@ class Explanation {
                 "Of the values after each histogram's last whole vector of four, the first is counted for all.",
                 "Each of the threads that count these values takes a different one: values[tail + "
                 "threadIdx.x]."};
+        for (const std::size_t block : {1024, 512, 256})
+            if (fits(count([&](std::size_t h, std::size_t i) -> int {
+                    const std::size_t vectors = (n - head(h)) / 4, begin = head(h) + vectors;
+                    return (i < head(h) + vectors * 4) + (i >= begin && i < begin + block);
+                })))
+                return Mistake{
+                    "tail_index",
+                    "The values after each histogram's last whole vector of four are taken from the end of its first "
+                    "quarter on: many values are counted twice.",
+                    "vectors counts vectors, and a place in values counts values: four for each vector."};
         for (const bool from_head : {true, false})
             if (fits(count([&](std::size_t h, std::size_t i) -> int {
                     const std::size_t tail = head(h) + (n - head(h)) / 4 * 4, begin = from_head ? head(h) : 0;

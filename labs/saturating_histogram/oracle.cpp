@@ -656,7 +656,12 @@ class Explanation : Output<std::uint8_t> {
                            sentence("Elements are counted several times, the later ones more often, as if the loop of "
                                     "each of several blocks stepped by one block, {} elements.",
                                     block),
-                           "The step of a thread's loop is the number of threads of the grid: gridDim.x * blockDim.x."};
+                           std::string("The step of a thread's loop is the number of threads of the grid: gridDim.x * "
+                                       "blockDim.x.") +
+                               (situation_.stage < first_with_partials
+                                    ? ""
+                                    : " If it is: where the blocks' bins are added up, does each of them belong to "
+                                      "exactly one thread?")};
         }
         return {};
     }
@@ -886,15 +891,37 @@ class Explanation : Output<std::uint8_t> {
         return counts;
     }
 
+    /// Add up partial bins by blocks of 32 x 32 threads that exchange rows and columns of their sums.
+    static Counts sum_transposed(const std::vector<std::uint64_t>& partials, std::size_t blocks) {
+        constexpr std::size_t group = 32;
+        std::vector<std::uint64_t> rows(group * bin_count);  // of thread y for bin b at y * bin_count + b
+        for (std::size_t p = 0; p < blocks; ++p)
+            for (std::size_t b = 0; b < bin_count; ++b)
+                rows[p % group * bin_count + b] += std::min(partials[p * bin_count + b], bin_full);
+        Counts sums{};
+        for (std::size_t b = 0; b < bin_count; ++b) {
+            sums[b] = rows[b];
+            for (std::size_t y = 1; y < group; ++y) sums[b] += rows[b % group * bin_count + b / group * group + y];
+        }
+        return sums;
+    }
+
     /// Blocks store their bins in one layout, and these are added up in another one.
     Guess try_layouts() {
         constexpr std::size_t max_blocks = 64;
         if (n_ > 1 << 20 || situation_.stage < first_with_partials || situation_.stage >= first_with_segments)
             return {};
         for (const std::size_t block : {1024, 512, 256})
-            for (std::size_t blocks = 2; blocks <= std::min(n_ / block, max_blocks); ++blocks) {
+            for (std::size_t blocks = 1; blocks <= std::min(n_ / block + 1, max_blocks); ++blocks) {
                 std::vector<std::uint64_t> partials(blocks * bin_count);
                 for (std::size_t i = 0; i < n_; ++i) ++partials[i / block % blocks * bin_count + value(i)];
+                if (fits(sum_transposed(partials, blocks)))
+                    return Mistake{"layout_mixed",
+                                   "In the 32 x 32 sums of a block, rows and columns are exchanged where a bin's sums "
+                                   "are added up.",
+                                   "A thread stores its sum at one place of the array: which of the two indices "
+                                   "belongs to the bin, "
+                                   "there and where the 32 sums of a bin are read?"};
                 for (const bool stored_by_bin : {true, false}) {
                     Counts sums{};
                     for (std::size_t p = 0; p < blocks; ++p)

@@ -404,6 +404,7 @@ class Explanation : Output<float> {
         std::size_t held_for = 1;  // the number of rows for which the same pixels are used
         std::size_t ring = 0;      // rows after `loaded` are not loaded: those `ring` rows before them are used
         std::size_t loaded = 0;
+        bool upwards = false;  // row r of image is added to row r + k of out, not to row r - k
     };
 
     /// The products that are in row `row` of a thread: pairs of a row of the filter and a row of the thread's pixels.
@@ -415,8 +416,8 @@ class Explanation : Output<float> {
         std::vector<Products> sums(size);
         std::vector<std::optional<Products>> stored(window.rows);
         for (std::size_t r = 0; r < window.rows + size - 1; ++r) {
-            for (std::size_t k = 0; k < size && k <= r; ++k) {
-                const std::size_t y = r - k;
+            for (std::size_t k = 0; k < size && (k <= r || window.upwards); ++k) {
+                const std::size_t y = window.upwards ? r + k : r - k;
                 if (y >= window.rows) continue;
                 if (k == 0 && window.begins_at_0) sums[y % size].clear();
                 const std::size_t last = (window.rows + size - 2) / window.held_for * window.held_for,
@@ -489,6 +490,12 @@ class Explanation : Output<float> {
                 if (gives_window({.rows = rows, .held_for = held_for}))
                     return wrong_pixels(
                         sentence("The same row of pixels is used {} times, and others never.", held_for));
+            if (gives_window({.rows = rows, .upwards = true}))
+                return Mistake{
+                    "wrong_window_row",
+                    "The product of row r of the pixels and row k of the filter is added to row r + k of out.",
+                    "Row y of out needs rows y to y + 4 of the pixels: to which row of out does row r "
+                    "contribute, with row k of the filter?"};
             if (Guess guess = try_last_rows(rows)) return guess;
             if (gives_window({.rows = rows, .begins_at_0 = false}))
                 return Mistake{"sum_not_cleared",

@@ -284,6 +284,9 @@ std::string remedy_for_subscript(const Diagnostic& error, const std::string& sou
     if (contains(error.message, "[float]") || contains(error.message, "[double]"))
         return "An index is a whole number, and this one is a float or double: declare it as std::size_t, int or "
                "unsigned.";
+    const auto types = quoted_parts(error.message);
+    if (!types.empty() && types[0].ends_with("*]"))
+        return "The index is a pointer, but must be a whole number: take one element of what it points to.";
     const std::string name = subscripted_name(source_line(source, error.line), error.column);
     if (name.empty()) return "There is one [ ] too many: only a pointer or an array has an index.";
     return fmt::format(
@@ -309,10 +312,29 @@ bool begins_with_launch(const std::string& line) {
     return std::ranges::all_of(before.substr(std::min(before.find_first_not_of(" \t"), before.size())), is_name);
 }
 
+/// Return the header of the `for` that begins in a line, "" if none does, and what follows it there.
+std::pair<std::string, std::string> header_of_for(const std::string& line) {
+    std::size_t open = line.find("for (");
+    if (open == std::string::npos) open = line.find("for(");
+    if (open == std::string::npos || (open > 0 && is_word_character(line[open - 1]))) return {};
+    open = line.find('(', open);
+    int depth = 0;
+    for (std::size_t at = open; at < line.size(); ++at) {
+        depth += (line[at] == '(') - (line[at] == ')');
+        if (depth > 0) continue;
+        const std::size_t rest = std::min(line.find_first_not_of(" \t\r", at + 1), line.size());
+        return {line.substr(open, at - open), line.substr(rest)};
+    }
+    return {};
+}
+
 /// Return the remedy for a missing semicolon. It belongs at the end of the previous line only if the token begins its
 /// line.
 std::string remedy_for_semicolon(const Diagnostic& error, const std::string& source) {
     const std::string line = source_line(source, error.line);
+    if (const std::string header = header_of_for(line).first;
+        contains(header, ",") && std::ranges::count(header, ';') < 2 && !contains(header, ":"))
+        return "Semicolons separate the three parts of a loop: for (…; …; …).";
     const std::size_t column = error.column > 0 ? static_cast<std::size_t>(error.column) - 1 : 0;
     const std::string rest = line.substr(std::min(line.find_first_not_of(" \t", column), line.size()));
     if (rest.empty() || rest.starts_with("//"))
@@ -353,22 +375,6 @@ std::string remedy_for_macro(const Diagnostic& error, const std::vector<Diagnost
                 note.line, name[0], name[0]);
     }
     return "";
-}
-
-/// Return the header of the `for` that begins in a line, "" if none does, and what follows it there.
-std::pair<std::string, std::string> header_of_for(const std::string& line) {
-    std::size_t open = line.find("for (");
-    if (open == std::string::npos) open = line.find("for(");
-    if (open == std::string::npos || (open > 0 && is_word_character(line[open - 1]))) return {};
-    open = line.find('(', open);
-    int depth = 0;
-    for (std::size_t at = open; at < line.size(); ++at) {
-        depth += (line[at] == '(') - (line[at] == ')');
-        if (depth > 0) continue;
-        const std::size_t rest = std::min(line.find_first_not_of(" \t\r", at + 1), line.size());
-        return {line.substr(open, at - open), line.substr(rest)};
-    }
-    return {};
 }
 
 bool declares(const std::string& header, const std::string& name) {

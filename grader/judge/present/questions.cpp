@@ -207,6 +207,7 @@ const std::map<std::string_view, std::string_view>& questions() {
         {"stored_too_high", "Which row of the band is the first that the code stores, and where?"},
         {"field_unchanged", "Which line stores a cell's new temperature, and for which cells does a thread reach it?"},
         {"iteration_lost", "Which iteration is the last of a batch, and which is the first of the next one?"},
+        {"lanes_lost", "What does the sum of a bin hold after the second of its 32 elements?"},
         {"other_byte", "Which byte of the word does an addition change, and which one does taking it back change?"},
         {"layout_mixed", "At which index is a count stored, and at which index is it read?"},
         {"window_lost", "When does the block write its counts from shared memory to the histogram?"},

@@ -522,6 +522,8 @@ TEST_F(CompileTest, ErrorsHaveHintsThatSuggestTheFix) {
          "std::size_t n)."},
         {in_kernel("a[i] = 1;"), "It is const: it can only be read."},
         {in_kernel("out[i][i] = 1;"), "out[…] is already a value"},
+        {in_kernel("out[a] = 1;"), "The index is a pointer, but must be a whole number"},
+        {in_kernel("for (int k = 0, k < 4, ++k) out[k] = 1;"), "Semicolons separate the three parts of a loop"},
         {in_kernel("out[threadIdx] = 1;"), "take one of them, .x, .y or .z"},
         {in_kernel("float w[2][2]; out[i] = w[0] * 2;"), "an array with two dimensions needs two indices"},
         {in_kernel("atomicAdd(*out, 1.f);"), "The function is declared as  float atomicAdd(float*, float)."},
