@@ -662,8 +662,8 @@ class Suspicions {
           actual_(situation.actual[result].as<double>()),
           done_(static_cast<std::size_t>(answer_[iterations_done])) {
         suspect_no_field();
-        suspect_unchanged();
         suspect_idle_iteration();
+        suspect_unchanged();
         if (sizes_.cells() * std::max<std::size_t>(done_, 1) <= max_explained) suspect_all(situation.stage);
         suspect_result();
     }

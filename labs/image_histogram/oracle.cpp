@@ -438,7 +438,7 @@ class Explanation {
 
     /// When partial bins are added, they are read from a wrong place.
     Guess try_added_from() {
-        if (n_ > max_searched || situation_.stage.starts_with("05")) return {};
+        if (n_ > max_searched || !situation_.stage.starts_with("04")) return {};
         struct Source {
             const char* words;
             std::size_t (*of)(std::size_t b, std::size_t half, std::size_t v);

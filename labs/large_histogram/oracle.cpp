@@ -260,6 +260,11 @@ class Explanation {
         return std::all_of(wrong_.begin(), wrong_.end(), test);
     }
 
+    /// Return whether a bin holds more than its count.
+    bool has_surplus() const {
+        return std::any_of(wrong_.begin(), wrong_.end(), [this](std::size_t b) { return actual_[b] > counts_[b]; });
+    }
+
     Guess try_nothing() {
         if (std::any_of(actual_.begin(), actual_.end(), [](std::uint8_t bin) { return bin > 0; })) return {};
         return Mistake{"nothing_counted", "Every bin is 0: no value is counted at all.",
@@ -553,7 +558,7 @@ class Explanation {
                 "Each of the threads that count these values takes a different one: values[tail + "
                 "threadIdx.x]."};
         for (const std::size_t block : {1024, 512, 256})
-            if (fits(count([&](std::size_t h, std::size_t i) -> int {
+            if (has_surplus() && fits(count([&](std::size_t h, std::size_t i) -> int {
                     const std::size_t vectors = (n - head(h)) / 4, begin = head(h) + vectors;
                     return (i < head(h) + vectors * 4) + (i >= begin && i < begin + block);
                 })))
@@ -622,6 +627,7 @@ class Explanation {
     /// Threads read the same few vectors again and again.
     Guess try_vectors() {
         constexpr std::size_t vector = 4;
+        if (!has_surplus()) return {};
         struct Place {
             const char* words;
             std::size_t (*of)(std::size_t i, std::size_t vectors);

@@ -342,7 +342,7 @@ class Explanation : Output<std::uint8_t> {
             situation_, *this,
             {&E::try_kept, &E::try_bins_missing, &E::try_caps, &E::try_padding, &E::try_end_lost, &E::try_columns,
              &E::try_components, &E::try_places, &E::try_slices_in_one_row, &E::try_segments, &E::try_repeated,
-             &E::try_blocks, &E::try_layouts, &E::try_neighbours, &E::try_empty_bins, &E::try_full_only});
+             &E::try_empty_bins, &E::try_full_only, &E::try_blocks, &E::try_layouts, &E::try_neighbours});
     }
 
   private:
