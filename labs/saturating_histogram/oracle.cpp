@@ -527,11 +527,9 @@ class Explanation : Output<std::uint8_t> {
     /// The number of counted elements is between `min_counted` and `max_counted`: the code counted all whole steps but
     /// not the elements after them, or stopped when all bins seemed full.
     Mistake name_end_lost(std::size_t min_counted, std::size_t max_counted) const {
-        const std::size_t rows = max_counted / shape_.width;
-        if (rows * shape_.width >= min_counted && rows > 0 && (max_counted - min_counted < shape_.width || rows == 1))
+        if (shape_.width >= min_counted && max_counted / shape_.width == 1)
             return {"first_rows_only",
-                    sentence("Only the elements of the first {} counted: {} of {}.",
-                             rows == 1 ? "row are" : sentence("{} rows are", rows), rows * shape_.width, n_),
+                    sentence("Only the elements of the first row are counted: {} of {}.", shape_.width, n_),
                     "Is the end of the loop that of all rows? And is a column, or the number of elements that are left "
                     "in a row, counted from the beginning of its own row?"};
         for (const std::size_t step : {12288, 8192, 6144, 4096, 3072, 2048, 1024, 512, 256, 128, 64, 32, 12, 4})
