@@ -823,10 +823,9 @@ class Explanation {
     bool are_moved(std::size_t from, std::size_t end, long dy) const {
         for (std::size_t k = from; k < end; ++k) {
             const std::size_t b = wrong_[k];
-            const long y = static_cast<long>(place(b).y) - dy;
-            if (actual_[b] == 0) continue;
-            if (y < 0 || y >= static_cast<long>(shape_.rows)) return false;
             const long source = static_cast<long>(b) - dy * static_cast<long>(shape_.columns);
+            if (actual_[b] == 0) continue;
+            if (source < 0 || source >= static_cast<long>(counts_.size())) return false;
             if (!fits_count(counts_[static_cast<std::size_t>(source)], actual_[b])) return false;
         }
         return true;
