@@ -391,6 +391,9 @@ class Explanation {
                 return tail_twice(n_, begin, nouns);
         if (Guess guess = try_rest_of_every_block()) return guess;
         if (Guess guess = try_tiles()) return guess;
+        if (Guess guess = try_rest_of_tiles()) return guess;
+        if (Guess guess = try_vectors_of_tile()) return guess;
+        if (Guess guess = try_tiles_of_threads()) return guess;
         if (Guess guess = guess_repeated(n_, nouns, fits())) return guess;
         return n_ > 1 << 21 ? Guess() : guess_long_stride(n_, nouns, fits());
     }
@@ -424,6 +427,78 @@ class Explanation {
                                    "A thread adds the products of all its vectors: sum += …, not sum = …."};
             }
         }
+        return {};
+    }
+
+    /// The loop over the vectors after the last whole tile begins too early, so the end of the tiles is added twice.
+    Guess try_rest_of_tiles() const {
+        for (const std::size_t tile : {4096, 2048, 8192, 1024, 16384, 512}) {
+            const std::size_t tiles = n_ / tile, end = tiles * tile;
+            if (tiles < 2) continue;
+            for (const std::size_t begin : {4 * tiles, tiles, end / 4, std::size_t{0}})
+                if (sum(begin, end) != 0 && actual_ == right_ + sum(begin, end))
+                    return Mistake{
+                        "tail_index",
+                        sentence("Products {} to {} are in the sum twice: they belong to {} whole tiles of {} "
+                                 "products, and the loop over the rest adds them again.",
+                                 begin, end - 1, tiles, tile),
+                        "Which vector is the first after the last whole tile? The loop over the rest begins there, and "
+                        "a tile has BLOCK * VECTORS vectors."};
+        }
+        return {};
+    }
+
+    /// Tiles are divided among the threads of a block, not among blocks: each block adds the same parts of tiles.
+    Guess try_tiles_of_threads() const {
+        constexpr std::size_t vector = 4, max_blocks = 64, max_elements = 1 << 21;
+        if (n_ > max_elements) return {};
+        for (const std::size_t block : {256, 128, 512})
+            for (const std::size_t each : {4, 2, 8}) {
+                const std::size_t tile = block * each * vector, tiles = n_ / tile;
+                const std::size_t all = (n_ + tile - 1) / tile;
+                for (std::size_t blocks = std::min(all, max_blocks); tiles > 1 && blocks > 1; --blocks) {
+                    std::uint32_t parts = 0;
+                    for (std::size_t t = 0; t < tiles; ++t)
+                        for (std::size_t thread = t % blocks; thread <= std::min(t, block - 1); thread += blocks)
+                            for (std::size_t k = 0; k < each; ++k) {
+                                const std::size_t at = t * tile + (k * block + thread) * vector;
+                                parts += sum(at, at + vector);
+                            }
+                    if (sum(tiles * tile, n_) + static_cast<std::uint32_t>(blocks) * parts != actual_) continue;
+                    return Mistake{
+                        "block_index_forgotten",
+                        sentence("A thread begins with the tile of its own number, so each of {} blocks adds the same "
+                                 "few vectors of {} tiles.",
+                                 blocks, tiles),
+                        "All threads of a block work on the same tile: with which tile does a block begin?"};
+                }
+            }
+        return {};
+    }
+
+    /// The vectors that a thread takes from a tile are less than a block apart, so some are added several times.
+    Guess try_vectors_of_tile() const {
+        constexpr std::size_t vector = 4;
+        for (const std::size_t block : common_block_sizes)
+            for (const std::size_t each : {4, 2, 8})
+                for (const std::size_t apart : {std::size_t{1}, each, std::size_t{0}, std::size_t{32}, vector}) {
+                    const std::size_t tile = block * each * vector, tiles = n_ / tile;
+                    if (tiles == 0 || apart >= block) continue;
+                    std::uint32_t added = sum(tiles * tile, n_);
+                    for (std::size_t t = 0; t < tiles; ++t)
+                        for (std::size_t k = 0; k < each; ++k) {
+                            const std::size_t begin = t * tile + k * apart * vector;
+                            added += sum(begin, begin + block * vector);
+                        }
+                    if (added != actual_) continue;
+                    return Mistake{
+                        "wrong_vectors",
+                        sentence("Of every tile of {} vectors some are in the sum several times, and others never: "
+                                 "the {} vectors of a thread are {} apart, not {}.",
+                                 block * each, each, apart, block),
+                        "Thread t takes vectors t, t + BLOCK, t + 2 * BLOCK and so on of a tile, so that the threads "
+                        "of a block take each of them once."};
+                }
         return {};
     }
 

@@ -257,7 +257,19 @@ double find_threshold(const Dataset& dataset, const Problem& problem, std::size_
 
 /// The rules by which a wrong program iterates.
 struct Rules {
-    enum class Conductivity { right, inverted, ignored, first_row, transposed, padded, above, below, left, next };
+    enum class Conductivity {
+        right,
+        inverted,
+        ignored,
+        first_row,
+        transposed,
+        padded,
+        above,
+        below,
+        left,
+        next,
+        along_row
+    };
     enum class Mirror {
         right,
         never,
@@ -299,6 +311,9 @@ struct Rules {
     std::size_t walk = 0;  // rows of a thread; below the first of them, the row itself stands in for that above
     int row_above = -1, row_below = 1;  // the rows, counted from the cell's own, from which neighbours are taken
     bool first_row_fixed = false, last_row_fixed = false;
+    std::size_t strip = 1;         // rows of a thread, one below the other
+    bool strip_lags = false;       // the row below is the thread's own one, and becomes its own again
+    bool strip_is_narrow = false;  // within a strip, rows are stored `columns` apart
 };
 
 /// The changes that an iteration made.
@@ -323,12 +338,18 @@ class Mistaken {
         for (std::size_t i = 0; i < std::min(rows, rules_.rows_covered); ++i)
             for (std::size_t j = 0; j < std::min(columns, rules_.columns_covered); ++j) {
                 const std::size_t at = (i + 1) * pitch() + j + 1;
-                const double old = from[at], value = is_fixed(i) ? old : new_value(from + at, i, j);
-                to[at] = value;
+                const double* here = from + at - (rules_.strip_lags && i % rules_.strip ? pitch() : 0);
+                const double old = *here, value = is_fixed(i) ? old : new_value(here, i, j);
+                if (rules_.strip_is_narrow)
+                    store(to + at - i % rules_.strip * (fields.pitch - columns), j, value);
+                else
+                    to[at] = value;
                 note(changes, value - old, i + j == 0);
             }
         changes.mean /= static_cast<double>(sizes.cells());
-        if (rules_.mirror == Rules::Mirror::of_old_field)
+        if (rules_.strip_is_narrow) {
+            // The mirror columns are stored with the cells.
+        } else if (rules_.mirror == Rules::Mirror::of_old_field)
             mirror_columns(from, fields.current);
         else if (rules_.mirror == Rules::Mirror::late_left || rules_.mirror == Rules::Mirror::late_right)
             mirror_columns(from, to);
@@ -354,8 +375,9 @@ class Mistaken {
     double new_value(const double* here, std::size_t i, std::size_t j) const {
         const bool own_row_above = rules_.walk && i % rules_.walk;
         const auto apart = static_cast<std::ptrdiff_t>(pitch());
-        const double *above = own_row_above ? here : here + rules_.row_above * apart,
-                     *below = here + rules_.row_below * apart;
+        const std::size_t lag = rules_.strip_lags ? i % rules_.strip : 0;  // row 1 still has its own row above
+        const double *above = own_row_above || lag == 1 ? here : here + rules_.row_above * apart,
+                     *below = here + (rules_.strip_lags && lag == 0 ? 0 : rules_.row_below) * apart;
         const auto& k = rules_.times;
         const double direct = k[0] * above[0] + k[1] * here[-1] + k[2] * here[1] + k[3] * below[0];
         const double diagonal = k[4] * above[-1] + k[5] * above[1] + k[6] * below[-1] + k[7] * below[1];
@@ -393,9 +415,18 @@ class Mistaken {
                 return c_[i * columns + (j + columns - 1) % columns];
             case Rules::Conductivity::next:
                 return c_[i * columns + (j + 1) % columns];
+            case Rules::Conductivity::along_row:
+                return c_[std::min((i - i % rules_.strip) * columns + j + i % rules_.strip, cells - 1)];
             default:
                 return c_[i * columns + j];
         }
+    }
+
+    void store(double* cell, std::size_t j, double value) const {
+        const std::size_t columns = fields.sizes.columns;
+        *cell = value;
+        if (j == 0) cell[columns] = value;
+        if (j + 1 == columns) *(cell - columns) = value;
     }
 
     static void note(Changes& changes, double change, bool first) {
@@ -515,6 +546,35 @@ class Strips {
     const double* c_;
 };
 
+/// Computes several iterations at once in bands of rows, of which the first row is never stored: each row is stored
+/// one row too high.
+class HighRows {
+  public:
+    HighRows(const Problem& problem, std::size_t band)
+        : fields(problem), band_(band), c_(problem.arrays[conductivity].as<double>().data()) {}
+
+    void pass(std::size_t steps) {
+        const std::size_t pitch = fields.pitch, rows = fields.sizes.rows, columns = fields.sizes.columns;
+        std::vector<double> old(fields.current, fields.current + (rows + 2) * pitch), fresh = old;
+        for (std::size_t step = 0; step < steps; ++step) {
+            for (std::size_t i = 0; i < rows; ++i) {
+                const double* above = &old[i * pitch];
+                update_row(above, above + pitch, above + 2 * pitch, c_ + i * columns, &fresh[(i + 1) * pitch], columns);
+            }
+            std::swap(old, fresh);
+        }
+        for (std::size_t i = 1; i < rows; ++i)
+            if (i % band_) std::copy_n(&old[(i + 1) * pitch], pitch, fields.next + i * pitch);
+        fields.exchange();
+    }
+
+    Fields fields;
+
+  private:
+    std::size_t band_;
+    const double* c_;
+};
+
 /// How a thread walks down its rows of a tile.
 struct TileWalk {
     int first_above = -1, below = 1;  // the row that is read, counted from the thread's first row or from this one
@@ -587,7 +647,7 @@ class TiledRows {
     const double* c_;
 };
 
-constexpr auto first_tiled_stage = "07";
+constexpr auto first_stage_with_strips = "05", first_tiled_stage = "07";
 constexpr std::size_t max_later = 300;             // iterations beyond the last one that are tried
 constexpr std::size_t max_explained = 30'000'000;  // cells times iterations; all mistakes then take a few seconds
 
@@ -603,6 +663,7 @@ class Suspicions {
           done_(static_cast<std::size_t>(answer_[iterations_done])) {
         suspect_no_field();
         suspect_idle_iteration();
+        suspect_unchanged();
         if (sizes_.cells() * std::max<std::size_t>(done_, 1) <= max_explained) suspect_all(situation.stage);
         suspect_result();
     }
@@ -614,6 +675,7 @@ class Suspicions {
 
     void suspect_all(const std::string& stage) {
         suspect_end();
+        suspect_lost_iterations();
         suspect_change();
         suspect_rules();
         suspect_coverage();
@@ -626,8 +688,10 @@ class Suspicions {
         suspect_factors();
         suspect_formula();
         suspect_too_large_maximum();
+        if (stage.empty() || stage >= first_stage_with_strips) suspect_strips();
         if (!stage.empty() && stage < first_tiled_stage) return;
         suspect_tile_walk();
+        suspect_high_rows();
         suspect_shuffles();
         for (const std::size_t tile : {64, 60, 32, 28, 16}) suspect_tile_edges(tile);  // 60 x 28: stage 07's own cells
     }
@@ -688,6 +752,18 @@ class Suspicions {
         if (actual_[iterations_done] != -1) return;
         suspect({"no_field", "The returned field is neither current nor next.",
                  "HeatState::field must be current or next: the pointer to which the answer was written."},
+                take_actual({field, result}));
+    }
+
+    void suspect_unchanged() {
+        const auto is_initial = [&](const std::vector<Array>& arrays, const Array& found) {
+            return std::ranges::equal(arrays[initial].as<double>().first(sizes_.cells()), found.as<double>());
+        };
+        if (is_initial(problem_.arrays, problem_.arrays[field]) || !is_initial(problem_.arrays, actuals_[field]))
+            return;
+        suspect({"field_unchanged", "Every cell of the returned field still has its initial temperature.",
+                 "Does a thread store new temperatures, and is the condition in front of that line true for any cell? "
+                 "Is the field that was written the one that is returned?"},
                 take_actual({field, result}));
     }
 
@@ -793,6 +869,28 @@ class Suspicions {
             set(outputs, right, static_cast<double>(last), change.value_or(largest));
             return true;
         });
+    }
+
+    /// The last iteration of each batch is never computed, but counted.
+    void suspect_lost_iterations() {
+        if (!one_call() || actual_[iterations_done] != answer_[iterations_done]) return;
+        for (const std::size_t batch : {64, 32, 128, 100, 16}) {
+            if (batch >= done_) continue;
+            suspect({"iteration_lost", sentence("Of every {} iterations, the last is never computed.", batch),
+                     "A batch ends where the next one begins: is its end excluded or included, in the loop that "
+                     "launches and where the next batch begins?"},
+                    [problem = problem_, batch, done = done_, actuals = actuals_](std::vector<Array>& outputs) {
+                        Mistaken some(problem, {});
+                        for (std::size_t k = 1; k <= done; ++k)
+                            if (k % batch)
+                                some.iterate();
+                            else
+                                some.fields.exchange();
+                        some.fields.copy_cells(some.answer(), outputs[field].as<double>().data());
+                        outputs[result] = actuals[result];
+                        return true;
+                    });
+        }
     }
 
     /// The count is right, but the field is that of another iteration.
@@ -1149,6 +1247,55 @@ class Suspicions {
     }
 
     /// A thread that walks down its rows of a tile takes a wrong row for the one above or below.
+    /// A thread that computes several rows uses the wrong distance between them.
+    void suspect_strips() {
+        for (const std::size_t rows : {8, 4, 16, 2}) {
+            suspect({"other_conductivity",
+                     sentence("In strips of {} rows, each row uses the conductivities of the strip's first row, and "
+                              "begins there one cell further on for each row.",
+                              rows),
+                     "The conductivities of cells below each other are `columns` elements apart: what is added to the "
+                     "pointer for row k of a thread?"},
+                    {.conducts = Rules::Conductivity::along_row, .strip = rows});
+            suspect({"row_not_kept",
+                     sentence("A thread walks down its {} rows, but for row k it loads row k again as the row below.",
+                              rows),
+                     "The row below row k is row k + 1: which row belongs to the k-th conductivity, and which one is "
+                     "loaded with it?"},
+                    {.strip = rows, .strip_lags = true});
+            suspect({"wrong_pitch",
+                     sentence("In strips of {} rows, new temperatures are stored as if rows were {} apart; rows of the "
+                              "padded field are {} apart.",
+                              rows, sizes_.columns, sizes_.columns + 2),
+                     "In current and next, the next row begins columns + 2 elements further on, because of the mirror "
+                     "columns; in conductivity, columns elements."},
+                    {.strip = rows, .strip_is_narrow = true});
+        }
+    }
+
+    void suspect_high_rows() {
+        constexpr std::size_t enough = 400'000;  // cells times iterations
+        const std::size_t iterations = claimed_iterations();
+        if (!one_call() || iterations == 0 || sizes_.cells() * iterations > enough || field_is_right()) return;
+        for (const std::size_t steps : {4, 2, 3})
+            for (const std::size_t band : {16, 8, 32})
+                suspect(
+                    {"stored_too_high",
+                     sentence("Rows are stored one row too high: in each band of {} rows, the first is never "
+                              "stored, and the second takes its place.",
+                              band),
+                     "The last step of a pass gives row - steps. Its first row that belongs to the band is row top: "
+                     "does the condition in front of the store include it?"},
+                    [problem = problem_, steps, band, iterations, actuals = actuals_](std::vector<Array>& outputs) {
+                        HighRows high(problem, band);
+                        for (std::size_t done = 0; done < iterations; done += steps)
+                            high.pass(std::min(steps, iterations - done));
+                        high.fields.copy_cells(high.fields.current, outputs[field].as<double>().data());
+                        outputs[result] = actuals[result];
+                        return true;
+                    });
+    }
+
     void suspect_tile_walk() {
         constexpr std::size_t enough = 400'000;  // cells times iterations
         const std::size_t iterations = claimed_iterations();

@@ -164,26 +164,30 @@ class Explanation {
     std::vector<Hypothesis> found() {
         using E = Explanation;
         if (wrong_ == 0) return {};
-        return first_fit(situation_, *this, {&E::try_kept,
-                                             &E::try_bins_missing,
-                                             &E::try_past_end,
-                                             &E::try_one_value,
-                                             &E::try_ends,
-                                             &E::try_repeated,
-                                             &E::try_values,
-                                             &E::try_bytes,
-                                             &E::try_starters_fetches,
-                                             &E::try_shifts,
-                                             &E::try_small_counters,
-                                             &E::try_shares,
-                                             &E::try_halves,
-                                             &E::try_same_surplus,
-                                             &E::try_overflow,
-                                             &E::try_carries,
-                                             &E::try_lost_counts,
-                                             &E::try_surplus,
-                                             &E::try_transposed_partials,
-                                             &E::try_fetches});
+        return first_fit(situation_, *this,
+                         {&E::try_kept,
+                          &E::try_bins_missing,
+                          &E::try_past_end,
+                          &E::try_one_value,
+                          &E::try_ends,
+                          &E::try_columns,
+                          &E::try_added_from,
+                          &E::try_repeated,
+                          &E::try_values,
+                          &E::try_bytes,
+                          &E::try_starters_fetches,
+                          &E::try_shifts,
+                          &E::try_small_counters,
+                          &E::try_shares,
+                          &E::try_halves,
+                          &E::try_same_surplus,
+                          &E::try_overflow,
+                          &E::try_carries,
+                          &E::try_lost_counts,
+                          &E::try_half_steps,
+                          &E::try_surplus,
+                          &E::try_transposed_partials,
+                          &E::try_fetches});
     }
 
   private:
@@ -369,19 +373,55 @@ class Explanation {
 
     /// Blocks store their bins `blocks` elements apart, but the bins are added as if they were adjacent.
     Guess try_transposed_partials() {
-        if (n_ > max_searched || total_ != n_) return {};
+        if (n_ > max_searched || total_ != n_ || situation_.stage >= first_with_fetches) return {};
         for (const std::size_t block : {256, 128, 512, 1024}) {
             const std::size_t max_blocks = std::min<std::size_t>((n_ + block - 1) / block, 2048);
             for (std::size_t blocks = 2; blocks <= max_blocks; ++blocks) {
                 if (actual_ != add_transposed(block, blocks)) continue;
                 return Mistake{
-                    "transposed",
+                    "layout_mixed",
                     sentence("The partial bins of {} blocks are stored with rows and columns exchanged: bin v "
                              "of block b at v * {} + b, where b * 256 + v is read.",
                              blocks, blocks),
                     "Each block has 256 bins next to each other in scratch: partials[blockIdx.x * bin_count + "
                     "bin]."};
             }
+        }
+        return {};
+    }
+
+    /// The pixels are counted in one layout of the block's bins, and these are added up in another one.
+    Guess try_columns() {
+        constexpr std::size_t lanes = 32, vector = 16;
+        if (total_ > n_ || (!situation_.stage.empty() && situation_.stage < first_with_fetches)) return {};
+        std::vector<std::uint32_t> of_lane(lanes * 256);  // counts of value v in lane l at v * lanes + l
+        const std::size_t vectors = n_ / vector;
+        for (std::size_t i = 0; i < n_; ++i)
+            ++of_lane[pixels_[i] * lanes + (i / vector < vectors ? i / vector : i - vectors * vector) % lanes];
+        for (const std::size_t last : {31, 0})  // the last or the first that is added, in turns or in order
+            for (const bool in_turns : {true, false})
+                if (actual_ == for_each_bin([&](std::size_t v) {
+                        return of_lane[v * lanes + (last + (in_turns ? v : 0)) % lanes];
+                    }))
+                    return Mistake{
+                        "lanes_lost", "Every bin holds the counts of one lane alone, of 32.",
+                        "A bin is the sum of its 32 elements: is each of them added to the sum, with +=, and "
+                        "is the sum used only after the loop?"};
+        for (const bool added_by_lanes : {true, false}) {
+            Bins added{};
+            for (std::size_t v = 0; v < 256; ++v)
+                for (std::size_t lane = 0; lane < lanes; ++lane) {
+                    const std::size_t by_value = v * lanes + lane, by_lane = lane * 256 + v;
+                    added[added_by_lanes ? by_value % 256 : by_lane / lanes] += of_lane[by_value];
+                }
+            if (added != actual_) continue;
+            return Mistake{
+                "layout_mixed",
+                sentence("Lane l counts value v in element {} of the block's bins, and bin v adds up elements {}.",
+                         std::string(added_by_lanes ? "v * 32 + l" : "l * 256 + v"),
+                         std::string(added_by_lanes ? "l * 256 + v" : "v * 32 + l")),
+                "Counting and adding up must use the same layout: a bin has 32 elements next to each other, one for "
+                "each lane, from columns[bin * 32] on."};
         }
         return {};
     }
@@ -394,6 +434,42 @@ class Explanation {
                 for (std::size_t i = begin; i < std::min(begin + block, n_); ++i)
                     ++added[(pixels_[i] * blocks + b) % 256];
         return added;
+    }
+
+    /// When partial bins are added, they are read from a wrong place.
+    Guess try_added_from() {
+        if (n_ > max_searched || !situation_.stage.starts_with("04")) return {};
+        struct Source {
+            const char* words;
+            std::size_t (*of)(std::size_t b, std::size_t half, std::size_t v);
+        };
+        static constexpr Source sources[] = {
+            {"b + half * 256 + v", [](std::size_t b, std::size_t half, std::size_t v) { return b + half * 256 + v; }},
+            {"b * 256 + half + v", [](std::size_t b, std::size_t half, std::size_t v) { return b * 256 + half + v; }},
+            {"half * 256 + v", [](std::size_t, std::size_t half, std::size_t v) { return half * 256 + v; }},
+            {"(b + half) * 256", [](std::size_t b, std::size_t half, std::size_t) { return (b + half) * 256; }},
+            {"(b + 1) * 256 + v", [](std::size_t b, std::size_t, std::size_t v) { return (b + 1) * 256 + v; }}};
+        for (const std::size_t block : {256, 128, 512, 1024})
+            for (const std::size_t max_blocks : {128, 1056, 864, 64, 256}) {
+                const std::size_t blocks = std::min((n_ + block - 1) / block, max_blocks);
+                if (blocks < 2) continue;
+                std::vector<std::uint32_t> partials((blocks + 1) * 256);
+                for (std::size_t i = 0; i < n_; ++i) ++partials[i / block % blocks * 256 + pixels_[i]];
+                for (const auto& [words, of] : sources) {
+                    std::vector<std::uint32_t> sums = partials;
+                    for (std::size_t left = blocks; left > 1; left = (left + 1) / 2)
+                        for (std::size_t half = (left + 1) / 2, b = 0; b < left - half; ++b)
+                            for (std::size_t v = 0; v < 256; ++v)
+                                sums[b * 256 + v] += sums[std::min(of(b, half, v), sums.size() - 1)];
+                    if (!std::equal(actual_.begin(), actual_.end(), sums.begin())) continue;
+                    return Mistake{
+                        "layout_mixed",
+                        sentence("To bin v of partial b, the element at {} is added, with {} blocks.", words, blocks),
+                        "Partial p has 256 bins, and begins at p * 256. Which partial is added to partial b, "
+                        "and at which index is its bin v? Mind the parentheses."};
+                }
+            }
+        return {};
     }
 
     static std::vector<bool> kept_by_halves(std::size_t blocks) {
@@ -499,11 +575,36 @@ class Explanation {
         return sums;
     }
 
-    /// `stride`: the number of threads. Of the vectors that a thread counts in a step, the first `ahead` are array a.
-    Guess try_fetch(const std::vector<std::uint64_t>& sums, std::size_t ahead, std::size_t stride) const {
+    /// In each step, a thread counts two arrays of vectors, but the next step begins only one array further: all
+    /// vectors after the first array are counted once more, with what was fetched for the array after that.
+    Guess try_half_steps() {
+        constexpr std::size_t vector = 16;
+        const std::size_t surplus = total_ > n_ ? (total_ - n_) / vector : 0, vectors = n_ / vector;
+        const bool may_fetch = situation_.stage.empty() || situation_.stage >= first_with_fetches;
+        if (!may_fetch || surplus == 0 || surplus >= vectors || n_ > max_searched) return {};
+        const std::vector<std::uint64_t> sums = vector_sums();
+        const std::size_t array = vectors - surplus;
+        std::uint64_t more = 0;
+        for (std::size_t v = array; v < vectors; ++v) more += sums[std::min(v + array, vectors - 1)];
+        if (more != hash_of_difference()) return {};
+        return Mistake{
+            "counted_too_often",
+            sentence("After the first {} vectors of 16 pixels, each step counts an array of vectors again: together "
+                     "the bins hold {} counts for {} pixels.",
+                     array, total_, n_),
+            "A step counts two arrays of AHEAD vectors: by how many vectors does the loop advance to the next step?"};
+    }
+
+    std::uint64_t hash_of_difference() const {
         std::uint64_t difference = 0;
         for (std::size_t v = 0; v < actual_.size(); ++v)
             difference += (std::uint64_t{actual_[v]} - right_[v]) * random_bits(0, 0, v);
+        return difference;
+    }
+
+    /// `stride`: the number of threads. Of the vectors that a thread counts in a step, the first `ahead` are array a.
+    Guess try_fetch(const std::vector<std::uint64_t>& sums, std::size_t ahead, std::size_t stride) const {
+        const std::uint64_t difference = hash_of_difference();
         for (const bool is_second : {true, false})
             for (std::size_t from = 0; from <= 4 * ahead; ++from) {
                 const std::size_t right_from = is_second ? ahead : 2 * ahead;

@@ -184,6 +184,7 @@ void count_values(const std::uint32_t* from, std::size_t n, std::uint8_t* to, st
 
 constexpr auto first_with_shares = "02";        // the first stage with several blocks for a histogram
 constexpr auto first_with_window = "04";        // the first stage with bins in shared memory
+constexpr auto first_with_additions = "07";     // the first stage that adds before it tests whether a bin is full
 constexpr std::size_t max_explained = 1 << 26;  // bins and values of a call
 
 std::uint8_t capped(std::uint32_t count) { return static_cast<std::uint8_t>(std::min(count, soft_cap)); }
@@ -218,7 +219,7 @@ class Explanation {
              &E::try_all_full,  &E::try_mask,      &E::try_cap_too_low, &E::try_carry,       &E::try_twice,
              &E::try_bit_shift, &E::try_ends,      &E::try_components,  &E::try_stride,      &E::try_share,
              &E::try_window,    &E::try_shifted,   &E::try_rows_apart,  &E::try_stale,       &E::try_rows_lost,
-             &E::try_too_often, &E::try_lost});
+             &E::try_vectors,   &E::try_pitch,     &E::try_taken_back,  &E::try_too_often,   &E::try_lost});
     }
 
   private:
@@ -257,6 +258,11 @@ class Explanation {
     template <class Test>
     bool all_wrong(Test test) const {
         return std::all_of(wrong_.begin(), wrong_.end(), test);
+    }
+
+    /// Return whether a bin holds more than its count.
+    bool has_surplus() const {
+        return std::any_of(wrong_.begin(), wrong_.end(), [this](std::size_t b) { return actual_[b] > counts_[b]; });
     }
 
     Guess try_nothing() {
@@ -305,18 +311,19 @@ class Explanation {
     /// full.
     Guess try_wrong_shift() const {
         struct Shift {
-            std::size_t modulus, bits;
+            std::size_t modulus, bits, divisor = 1;
         };
         constexpr std::uint32_t few = 3;
         constexpr std::size_t enough = 8;
-        for (const auto [modulus, bits] : {Shift{8, 4}, Shift{4, 4}, Shift{2, 8}, Shift{2, 16}}) {
+        for (const auto [modulus, bits, divisor] :
+             {Shift{8, 4}, Shift{4, 4}, Shift{2, 8}, Shift{2, 16}, Shift{4, 8, 4}}) {
             std::size_t moved = 0;
             bool fits = true;
             for (std::size_t b = 0; fits && b + 3 < counts_.size(); b += 4) {
                 if (counts_[b] + counts_[b + 1] + counts_[b + 2] + counts_[b + 3] > few) continue;
                 std::uint32_t word = 0, right = 0, found = 0;
                 for (std::size_t k = 0; k < 4; ++k) {
-                    word += counts_[b + k] << (b + k) % modulus * bits;
+                    word += counts_[b + k] << (b + k) / divisor % modulus * bits;
                     right += counts_[b + k] << 8 * k;
                     found += std::uint32_t{actual_[b + k]} << 8 * k;
                 }
@@ -326,7 +333,8 @@ class Explanation {
             if (fits && moved >= enough)
                 return Mistake{
                     "shifted_by_bits",
-                    sentence("The counts are where a shift by bin % {} * {} puts them.", modulus, bits),
+                    divisor > 1 ? "All four bins of a word are counted in one byte of it, as by a shift of bin / 4 * 8."
+                                : sentence("The counts are where a shift by bin % {} * {} puts them.", modulus, bits),
                     "A word has four bins of eight bits each: which bin of the word is this one, and at which "
                     "bit does it begin?"};
         }
@@ -432,9 +440,20 @@ class Explanation {
         if (cap >= soft_cap || cap == 0 || wrong_.size() < 2) return {};
         if (!all_wrong([&](std::size_t b) { return actual_[b] == cap && counts_[b] > cap; })) return {};
         if (all_wrong([&](std::size_t b) { return counts_[b] % 256 == cap; })) return {};  // began at 0 again
-        if (std::any_of(actual_.begin(), actual_.end(), [&](std::uint8_t bin) { return bin > cap; })) return {};
-        return Mistake{"cap_too_low", sentence("No bin goes beyond {}: counts are exact up to {}.", cap, soft_cap - 1),
-                       "A bin that holds less than soft_cap, 127, takes one more."};
+        if (std::none_of(actual_.begin(), actual_.end(), [&](std::uint8_t bin) { return bin > cap; }))
+            return Mistake{"cap_too_low",
+                           sentence("No bin goes beyond {}: counts are exact up to {}.", cap, soft_cap - 1),
+                           "A bin that holds less than soft_cap, 127, takes one more."};
+        // If threads only lost each other's additions, bins of many values would have lost different numbers of them.
+        constexpr std::ptrdiff_t enough = 16;
+        const auto far_beyond = [&](std::size_t b) { return counts_[b] > cap + 2u; };
+        if (std::count_if(wrong_.begin(), wrong_.end(), far_beyond) < enough) return {};
+        return Mistake{
+            "cap_too_low",
+            sentence("{} stop at {}, although more values fall into each; all other bins are right.",
+                     format_plural(wrong_.size(), "bin"), cap),
+            "A bin that holds less than soft_cap, 127, takes one more. If the code takes additions back: which old "
+            "values make it do so, and is it the byte of this bin that is tested?"};
     }
 
     std::string wrong_bins_hold() const {
@@ -538,6 +557,16 @@ class Explanation {
                 "Of the values after each histogram's last whole vector of four, the first is counted for all.",
                 "Each of the threads that count these values takes a different one: values[tail + "
                 "threadIdx.x]."};
+        for (const std::size_t block : {1024, 512, 256})
+            if (has_surplus() && fits(count([&](std::size_t h, std::size_t i) -> int {
+                    const std::size_t vectors = (n - head(h)) / 4, begin = head(h) + vectors;
+                    return (i < head(h) + vectors * 4) + (i >= begin && i < begin + block);
+                })))
+                return Mistake{
+                    "tail_index",
+                    "The values after each histogram's last whole vector of four are taken from the end of its first "
+                    "quarter on: many values are counted twice.",
+                    "vectors counts vectors, and a place in values counts values: four for each vector."};
         for (const bool from_head : {true, false})
             if (fits(count([&](std::size_t h, std::size_t i) -> int {
                     const std::size_t tail = head(h) + (n - head(h)) / 4 * 4, begin = from_head ? head(h) : 0;
@@ -591,7 +620,91 @@ class Explanation {
                 "In histogram {}, all counts of rows {} to {}, columns {} to {} are missing, and all others are there.",
                 h, low.y, high.y, low.x, high.x),
             "The counts in shared memory must be written to the histogram when all threads of the block have "
-            "counted."};
+            "counted. If they are: does the code find any value inside the window? With y and x always too large, all "
+            "are counted in the histogram, and the empty window overwrites them: let a thread print both."};
+    }
+
+    /// Threads read the same few vectors again and again.
+    Guess try_vectors() {
+        constexpr std::size_t vector = 4;
+        if (!has_surplus()) return {};
+        struct Place {
+            const char* words;
+            std::size_t (*of)(std::size_t i, std::size_t vectors);
+        };
+        static constexpr Place places[] = {
+            {"vector i % 4", [](std::size_t i, std::size_t) { return i % vector; }},
+            {"vector i / 4", [](std::size_t i, std::size_t) { return i / vector; }},
+            {"the block's first vectors, one for each thread", [](std::size_t i, std::size_t) { return i % 1024; }},
+            {"vector 0", [](std::size_t, std::size_t) { return std::size_t{0}; }},
+            {"vector i + 1", [](std::size_t i, std::size_t vectors) { return std::min(i + 1, vectors - 1); }}};
+        for (const auto& [words, of] : places) {
+            Counts counts(counts_.size());
+            for (std::size_t h = 0; h < shape_.histograms; ++h) {
+                const std::size_t begin = h * shape_.n, head = std::min(shape_.n, (vector - begin % vector) % vector),
+                                  vectors = (shape_.n - head) / vector;
+                for (std::size_t i = 0; i < shape_.n; ++i) {
+                    const bool in_vector = i >= head && i < head + vectors * vector;
+                    const std::size_t k = in_vector ? of((i - head) / vector, vectors) * vector : 0;
+                    const std::size_t from = in_vector ? head + k + (i - head) % vector : i;
+                    ++counts[h * shape_.bins() + values_[begin + from]];
+                }
+            }
+            if (fits(counts))
+                return Mistake{"step_index", sentence("In place of vector i of each histogram, {} is counted.", words),
+                               "With which index does a thread read its vectors, and how does this index change from "
+                               "one step of its loop to the next?"};
+        }
+        return {};
+    }
+
+    /// In each histogram with wrong bins, all counts are there, but some are in other bins of the window.
+    Guess try_pitch() {
+        constexpr std::size_t enough = 32;
+        if (!situation_.stage.empty() && situation_.stage < first_with_window) return {};
+        std::size_t low_row = shape_.rows, high_row = 0, right_outside = 0, filled = 0;
+        std::vector<std::int64_t> surplus(shape_.histograms);
+        for (const std::size_t b : wrong_) {
+            const Bin bin = place(b);
+            if (counts_[b] >= soft_cap || actual_[b] >= soft_cap) return {};
+            surplus[bin.histogram] += std::int64_t{actual_[b]} - counts_[b];
+            filled += actual_[b] > 0;
+            low_row = std::min(low_row, bin.y), high_row = std::max(high_row, bin.y);
+        }
+        for (std::size_t b = 0; b < counts_.size(); ++b)
+            right_outside += counts_[b] > 0 && (place(b).y < low_row || place(b).y > high_row);
+        const bool is_complete = std::ranges::all_of(surplus, [](std::int64_t more) { return more == 0; });
+        if (!is_complete || filled < enough || right_outside < enough) return {};
+        return Mistake{
+            "layout_mixed",
+            sentence("No count is lost, but {} in rows {} to {}, where the window is, have counts of other bins: {}.",
+                     format_plural(wrong_.size(), "bin"), low_row, high_row, say_counted(first_)),
+            "Row y, column x of the window is its byte y * width + x, where width is the window's own. Do the code "
+            "that "
+            "counts and the code that stores the window use the same width, and the same beginning?"};
+    }
+
+    /// Bins have too few counts if another bin of their word is so full that additions to it are taken back.
+    Guess try_taken_back() {
+        constexpr double max_chance = 1e-4;
+        if (!situation_.stage.empty() && situation_.stage < first_with_additions) return {};
+        const auto is_beside_full = [&](std::size_t b) {
+            for (std::size_t other = b / 4 * 4; other < b / 4 * 4 + 4; ++other)
+                if (other != b && counts_[other] > soft_cap) return true;
+            return false;
+        };
+        if (!all_wrong([&](std::size_t b) { return actual_[b] != counts_[b] && is_beside_full(b); })) return {};
+        std::size_t used = 0, beside_full = 0;
+        for (std::size_t b = 0; b < counts_.size(); ++b) {
+            used += counts_[b] > 0;
+            beside_full += counts_[b] > 0 && is_beside_full(b);
+        }
+        const double share = static_cast<double>(beside_full) / static_cast<double>(used);
+        if (std::pow(share, static_cast<double>(wrong_.size())) > max_chance) return {};
+        return Mistake{
+            "other_byte", sentence("Only bins that share a word with a full bin are wrong: {}.", say_counted(first_)),
+            "Taking back an addition must change the same byte that the addition changed, and no other: what "
+            "is subtracted from the word for byte 0, and for byte 3?"};
     }
 
     /// Every bin of one block's share is missing.
@@ -664,19 +777,10 @@ class Explanation {
         for (const long dy : {0L, 1L, -1L, 2L, -2L, 4L, -4L})
             for (const long dx : {16L, -16L, 4L, -4L, 1L, -1L, 2L, -2L, 8L, -8L, 12L, -12L, 0L})
                 if (Guess guess = misplaced(dx, dy)) return guess;
-        // Larger distances, for example if the window's first row is not subtracted: only if some filled bins agree.
-        std::vector<std::size_t> filled;
+        if (Guess guess = try_window_rows()) return guess;
+        std::vector<std::size_t> filled;  // some filled bins, to exclude most distances
         for (const std::size_t b : wrong_)
             if (filled.size() < 64 && actual_[b] > 0) filled.push_back(b);
-        for (long dy = 1 - static_cast<long>(shape_.rows); dy < static_cast<long>(shape_.rows); ++dy) {
-            const auto agrees = [&](std::size_t b) {
-                const long from = static_cast<long>(b) - dy * static_cast<long>(shape_.columns);
-                return from >= 0 && from < static_cast<long>(counts_.size()) &&
-                       fits_count(counts_[static_cast<std::size_t>(from)], actual_[b]);
-            };
-            if (!std::all_of(filled.begin(), filled.end(), agrees) || filled.empty()) continue;
-            if (Guess guess = misplaced(0, dy)) return guess;
-        }
         for (long dx = 16 - static_cast<long>(shape_.columns); dx < static_cast<long>(shape_.columns); dx += 16) {
             const auto agrees = [&](std::size_t b) {
                 const long from = static_cast<long>(b) - dx;
@@ -687,6 +791,44 @@ class Explanation {
             if (Guess guess = misplaced(dx, 0)) return guess;
         }
         return {};
+    }
+
+    /// In each histogram, counts are some rows away from their right place: by any number of rows, for example if the
+    /// window's first row is not subtracted.
+    Guess try_window_rows() const {
+        std::size_t from = 0, moved = 0;
+        long first_moved = 0;
+        while (from < wrong_.size()) {
+            const std::size_t h = place(wrong_[from]).histogram;
+            std::size_t end = from, filled = 0;
+            for (; end < wrong_.size() && place(wrong_[end]).histogram == h; ++end) filled += actual_[wrong_[end]] > 0;
+            const long rows = static_cast<long>(shape_.rows);
+            long dy = 1 - rows;
+            while (dy < rows && (dy == 0 || !are_moved(from, end, dy))) ++dy;
+            if (dy == rows) return {};
+            if (moved == 0) first_moved = dy;
+            moved += filled;
+            from = end;
+        }
+        if (moved <= 8) return {};
+        return Mistake{
+            "window_misplaced",
+            sentence("{} bins hold the count of another bin, {} rows away in histogram {}. The first wrong bin "
+                     "is that of {}.",
+                     moved, std::abs(first_moved), place(first_).histogram, describe(first_)),
+            "Counting and writing must use the same beginning of the window."};
+    }
+
+    /// Return whether wrong bins hold the count of the bin dy rows before them, or 0.
+    bool are_moved(std::size_t from, std::size_t end, long dy) const {
+        for (std::size_t k = from; k < end; ++k) {
+            const std::size_t b = wrong_[k];
+            const long source = static_cast<long>(b) - dy * static_cast<long>(shape_.columns);
+            if (actual_[b] == 0) continue;
+            if (source < 0 || source >= static_cast<long>(counts_.size())) return false;
+            if (!fits_count(counts_[static_cast<std::size_t>(source)], actual_[b])) return false;
+        }
+        return true;
     }
 
     /// Return how many of the wrong bins contain the count of the bin dx columns and dy rows before them, if these are

@@ -256,7 +256,8 @@ class Pieces {
     std::vector<std::array<std::uint32_t, bin_count>> counts_;  // each piece's counts, below and from last_ on
 };
 
-constexpr auto first_with_segments = "12";
+constexpr auto first_with_blocks = "05", first_with_steps = "08", first_with_partials = "10", first_with_vectors = "11",
+               first_with_segments = "12";
 
 /// Each row, divided into segments of 512 elements. A warp takes a whole segment.
 class Segments {
@@ -337,10 +338,11 @@ class Explanation : Output<std::uint8_t> {
         using E = Explanation;
         if (wrong == 0 || n_ > max_explained) return {};
         counts_ = count_sequential(cells_.data(), shape_);
-        return first_fit(situation_, *this,
-                         {&E::try_kept, &E::try_bins_missing, &E::try_caps, &E::try_padding, &E::try_end_lost,
-                          &E::try_columns, &E::try_components, &E::try_places, &E::try_slices_in_one_row,
-                          &E::try_segments, &E::try_repeated, &E::try_blocks, &E::try_empty_bins, &E::try_full_only});
+        return first_fit(
+            situation_, *this,
+            {&E::try_kept, &E::try_bins_missing, &E::try_caps, &E::try_padding, &E::try_end_lost, &E::try_columns,
+             &E::try_components, &E::try_places, &E::try_slices_in_one_row, &E::try_segments, &E::try_repeated,
+             &E::try_empty_bins, &E::try_full_only, &E::try_blocks, &E::try_layouts, &E::try_neighbours});
     }
 
   private:
@@ -524,6 +526,11 @@ class Explanation : Output<std::uint8_t> {
     /// The number of counted elements is between `min_counted` and `max_counted`: the code counted all whole steps but
     /// not the elements after them, or stopped when all bins seemed full.
     Mistake name_end_lost(std::size_t min_counted, std::size_t max_counted) const {
+        if (shape_.width >= min_counted && max_counted / shape_.width == 1)
+            return {"first_rows_only",
+                    sentence("Only the elements of the first row are counted: {} of {}.", shape_.width, n_),
+                    "Is the end of the loop that of all rows? And is a column, or the number of elements that are left "
+                    "in a row, counted from the beginning of its own row?"};
         for (const std::size_t step : {12288, 8192, 6144, 4096, 3072, 2048, 1024, 512, 256, 128, 64, 32, 12, 4})
             if (const std::size_t counted = max_counted / step * step;
                 counted >= std::max(min_counted, n_ - std::min(n_, step - 1)))
@@ -634,10 +641,33 @@ class Explanation : Output<std::uint8_t> {
         return {};
     }
 
+    /// Each of several blocks steps by one block. Saturated bins do not show how many blocks there are.
+    Guess try_step_of_one_block() const {
+        if (situation_.stage < first_with_blocks) return {};
+        for (const std::size_t block : {1024, 512, 256}) {
+            const std::size_t blocks = (n_ + block - 1) / block;
+            Counts counts{};
+            for (std::size_t i = 0; i < n_; ++i) counts[value(i)] += std::min(i / block + 1, blocks);
+            if (blocks < 2 || !fits(counts)) continue;
+            return Mistake{"counted_too_often",
+                           sentence("Elements are counted several times, the later ones more often, as if the loop of "
+                                    "each of several blocks stepped by one block, {} elements.",
+                                    block),
+                           std::string("The step of a thread's loop is the number of threads of the grid: gridDim.x * "
+                                       "blockDim.x.") +
+                               (situation_.stage < first_with_partials
+                                    ? ""
+                                    : " If it is: where the blocks' bins are added up, does each of them belong to "
+                                      "exactly one thread?")};
+        }
+        return {};
+    }
+
     Guess try_repeated() {
         if (n_ > 1 << 18) return {};
         const bool none_missing = std::equal(right.begin(), right.end(), actual.begin(), std::less_equal<>());
         if (Guess guess = try_step_off_by_one()) return guess;
+        if (Guess guess = try_step_of_one_block()) return guess;
         return guess_repeated(n_, {"elements", "counted"}, [&](const Reach& reach) {
             const bool all = reach.run >= reach.period,
                        is_short = reach.run < 1024;  // there are too many short runs to try all of them
@@ -821,6 +851,92 @@ class Explanation : Output<std::uint8_t> {
         }
         if (fits_steps(1, step, true))
             return wrong_index(sentence("Each step counts its first element {} times.", step));
+        return {};
+    }
+
+    /// In an unrolled step, a thread takes neighbours in memory, which belong to other threads or are padding.
+    Guess try_neighbours() {
+        if (n_ > 1 << 18 || situation_.stage < first_with_steps || situation_.stage >= first_with_vectors) return {};
+        for (const std::size_t step : {12, 4, 8, 2, 16})
+            for (const std::size_t block : {1024, 512, 256})
+                for (std::size_t blocks = std::max<std::size_t>(n_ / (block * step), 1), k = 0; blocks > 0 && k < 32;
+                     --blocks, ++k) {
+                    if (!fits(count_neighbours(step, blocks * block))) continue;
+                    return Mistake{
+                        "step_index",
+                        sentence("In a step of {} elements, each thread counts {} neighbours in memory, from the "
+                                 "place of its first element on.",
+                                 step, step),
+                        "Each call of walk.next() returns the place of one element, and these places are not "
+                        "neighbours: which of them does the k-th load use?"};
+                }
+        return {};
+    }
+
+    Counts count_neighbours(std::size_t step, std::size_t threads) const {
+        Counts counts{};
+        for (std::size_t first = 0; first < n_; first += step * threads)
+            for (std::size_t t = 0; t < threads && first + t < n_; ++t) {
+                const bool is_whole = first + t + (step - 1) * threads < n_;
+                const std::size_t at = (first + t) / shape_.width * shape_.pitch() + (first + t) % shape_.width;
+                for (std::size_t k = 0; k < step; ++k)
+                    if (is_whole && at + k < cells_.size())
+                        counts[cells_[at + k] % bin_count] += cells_[at + k] < bin_count;
+                    else if (!is_whole && first + t + k * threads < n_)
+                        ++counts[value(first + t + k * threads)];
+            }
+        return counts;
+    }
+
+    /// Add up partial bins by blocks of 32 x 32 threads that exchange rows and columns of their sums.
+    static Counts sum_transposed(const std::vector<std::uint64_t>& partials, std::size_t blocks) {
+        constexpr std::size_t group = 32;
+        std::vector<std::uint64_t> rows(group * bin_count);  // of thread y for bin b at y * bin_count + b
+        for (std::size_t p = 0; p < blocks; ++p)
+            for (std::size_t b = 0; b < bin_count; ++b)
+                rows[p % group * bin_count + b] += std::min(partials[p * bin_count + b], bin_full);
+        Counts sums{};
+        for (std::size_t b = 0; b < bin_count; ++b) {
+            sums[b] = rows[b];
+            for (std::size_t y = 1; y < group; ++y) sums[b] += rows[b % group * bin_count + b / group * group + y];
+        }
+        return sums;
+    }
+
+    /// Blocks store their bins in one layout, and these are added up in another one.
+    Guess try_layouts() {
+        constexpr std::size_t max_blocks = 64;
+        if (n_ > 1 << 20 || situation_.stage < first_with_partials || situation_.stage >= first_with_segments)
+            return {};
+        for (const std::size_t block : {1024, 512, 256})
+            for (std::size_t blocks = 1; blocks <= std::min(n_ / block + 1, max_blocks); ++blocks) {
+                std::vector<std::uint64_t> partials(blocks * bin_count);
+                for (std::size_t i = 0; i < n_; ++i) ++partials[i / block % blocks * bin_count + value(i)];
+                if (fits(sum_transposed(partials, blocks)))
+                    return Mistake{"layout_mixed",
+                                   "In the 32 x 32 sums of a block, rows and columns are exchanged where a bin's sums "
+                                   "are added up.",
+                                   "A thread stores its sum at one place of the array: which of the two indices "
+                                   "belongs to the bin, "
+                                   "there and where the 32 sums of a bin are read?"};
+                for (const bool stored_by_bin : {true, false}) {
+                    Counts sums{};
+                    for (std::size_t p = 0; p < blocks; ++p)
+                        for (std::size_t b = 0; b < bin_count; ++b) {
+                            const std::size_t by_block = p * bin_count + b, by_bin = b * blocks + p;
+                            sums[stored_by_bin ? by_bin % bin_count : by_block / blocks] +=
+                                std::min(partials[by_block], bin_full);
+                        }
+                    if (!fits(sums)) continue;
+                    const std::string by_bin = sentence("b * {} + p", blocks), by_block = "p * 1024 + b";
+                    return Mistake{
+                        "layout_mixed",
+                        sentence("Bin b of block p is stored at {} and read at {}.", stored_by_bin ? by_bin : by_block,
+                                 stored_by_bin ? by_block : by_bin),
+                        "Each block has its bins next to each other, one block after the other: compare the line that "
+                        "stores a block's bins with the one that adds them up."};
+                }
+            }
         return {};
     }
 

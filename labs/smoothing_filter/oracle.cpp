@@ -403,6 +403,7 @@ class Explanation : Output<float> {
         std::size_t held_for = 1;  // the number of rows for which the same pixels are used
         std::size_t ring = 0;      // rows after `loaded` are not loaded: those `ring` rows before them are used
         std::size_t loaded = 0;
+        bool upwards = false;  // row r of image is added to row r + k of out, not to row r - k
     };
 
     /// The products that are in row `row` of a thread: pairs of a row of the filter and a row of the thread's pixels.
@@ -414,8 +415,8 @@ class Explanation : Output<float> {
         std::vector<Products> sums(size);
         std::vector<std::optional<Products>> stored(window.rows);
         for (std::size_t r = 0; r < window.rows + size - 1; ++r) {
-            for (std::size_t k = 0; k < size && k <= r; ++k) {
-                const std::size_t y = r - k;
+            for (std::size_t k = 0; k < size && (k <= r || window.upwards); ++k) {
+                const std::size_t y = window.upwards ? r + k : r - k;
                 if (y >= window.rows) continue;
                 if (k == 0 && window.begins_at_0) sums[y % size].clear();
                 const std::size_t last = (window.rows + size - 2) / window.held_for * window.held_for,
@@ -488,6 +489,12 @@ class Explanation : Output<float> {
                 if (gives_window({.rows = rows, .held_for = held_for}))
                     return wrong_pixels(
                         sentence("The same row of pixels is used {} times, and others never.", held_for));
+            if (gives_window({.rows = rows, .upwards = true}))
+                return Mistake{
+                    "wrong_window_row",
+                    "The product of row r of the pixels and row k of the filter is added to row r + k of out.",
+                    "Row y of out needs rows y to y + 4 of the pixels: to which row of out does row r "
+                    "contribute, with row k of the filter?"};
             if (Guess guess = try_last_rows(rows)) return guess;
             if (gives_window({.rows = rows, .begins_at_0 = false}))
                 return Mistake{"sum_not_cleared",
@@ -495,8 +502,31 @@ class Explanation : Output<float> {
                                "in the array.",
                                "A row's sums begin at 0 with row 0 of the filter: when k is 0."};
             if (Guess guess = try_rows_skipped(rows)) return guess;
+            if (Guess guess = try_sums_by_filter_row(rows)) return guess;
         }
         return {};
+    }
+
+    /// Sums are indexed by the row of the filter. Row 0 of the filter begins its sum at 0, and no other row begins one.
+    Guess try_sums_by_filter_row(std::size_t rows) const {
+        constexpr float unset = 1e30f;
+        if (!gives([&](std::size_t i) {
+                const std::size_t x = i % shape_.width, y = i / shape_.width, row = y % rows;
+                if (row % shape_.size) return std::abs(actual[i]) < unset ? beyond : actual[i];
+                const std::size_t used = y - row + std::min(row + shape_.size, rows) - 1;
+                float total = 0;
+                for (std::size_t c = 0; c < shape_.size; ++c)
+                    total += weights_[c] * pixel(static_cast<std::int64_t>(used * shape_.pitch() + x + c));
+                return total;
+            }))
+            return {};
+        return Mistake{
+            "wrong_window_row",
+            sentence("Row 0 of every {} rows of out holds the products of one row of the filter, the first, and other "
+                     "rows contain a value that was never set.",
+                     rows),
+            "The products of one row of out belong in one sum, whichever row k of the filter they come from: does the "
+            "index of the sums depend on k alone?"};
     }
 
     /// The last rows of a thread's pixels are never loaded into the ring.
@@ -548,6 +578,18 @@ class Explanation : Output<float> {
                                        "width + 4.",
                                        format_count(static_cast<std::size_t>(wrong)), format_count(shape_.pitch())),
                            "image is wider than out by its border: row y begins at y * (width + 4)."};
+        }
+        const auto size = static_cast<std::int64_t>(shape_.size);
+        for (const std::int64_t wrong : {size, width}) {
+            if (!gives(with_places([=](auto x, auto y, auto r, auto c) { return y * pitch + r * wrong + x + c; })))
+                continue;
+            return Mistake{
+                "wrong_pitch",
+                fmt::format("The {} rows that a pixel needs are read {} elements apart; in image, they are {} "
+                            "apart, width + 4.",
+                            size, format_count(static_cast<std::size_t>(wrong)), format_count(shape_.pitch())),
+                "Row r of the filter belongs to row y + r of image: by what is r multiplied in the index "
+                "into image, and by what in the index into the weights?"};
         }
         for (const std::int64_t strip : {8, 4, 16, 32})
             if (may_have_strips_ && gives(with_places([=](auto x, auto y, auto r, auto c) {

@@ -134,6 +134,16 @@ def test_an_index_out_of_bounds_is_a_likelier_reason_than_a_race_between_blocks(
 
 
 @pytest.mark.skipif(BACKEND != "cpu", reason="the sanitizer is tested on the CPU backend")
+def test_an_array_that_a_launch_passes_twice_is_named(tmp_path: Path) -> None:
+    source = wrong.source_of("heat_dissipation", "01_pointer_copied.patch", tmp_path)
+    failure = check("heat_dissipation", "01", source, tmp_path, "--dataset", "plate").failures()[0]
+    launch = next(n for n, line in enumerate(source.read_text().splitlines(), 1) if "update_kernel<<<grid" in line)
+    named = f"Two arguments of the launch at line {launch} point to the same array. Race on "
+    assert (failure["cause"], named in failure["message"]) == ("race", True), failure
+    assert "std::swap" in failure["hint"]
+
+
+@pytest.mark.skipif(BACKEND != "cpu", reason="the sanitizer is tested on the CPU backend")
 @pytest.mark.parametrize(
     ("lab", "stage", "earlier", "about"),
     [

@@ -337,6 +337,7 @@ class Sanitizer final : public Observer {
     Ground ground_at(std::uintptr_t address);
     const Object* nearest(std::uintptr_t address) const;
     bool is_argument(const Object& object) const;
+    bool is_passed_twice(const Object& object) const;
     const Object* beyond_shared(std::uintptr_t address);
     bool has_host_argument_near(std::uintptr_t address);
     const Object* choose_argument(const Object* object, const Touch& touch) const;
@@ -955,6 +956,18 @@ bool Sanitizer::is_argument(const Object& object) const {
     return false;
 }
 
+/// Return whether two of the kernel's parameters, or members of them, are the same pointer into the object.
+bool Sanitizer::is_passed_twice(const Object& object) const {
+    std::set<std::uintptr_t> passed;
+    const auto* const bytes = static_cast<const char*>(grid_->closure);
+    for (std::size_t at = 0; at + sizeof(std::uintptr_t) <= grid_->closure_bytes; at += sizeof(std::uintptr_t)) {
+        std::uintptr_t word;
+        std::memcpy(&word, bytes + at, sizeof word);
+        if (word - object.begin < object.bytes && !passed.insert(word).second) return true;
+    }
+    return false;
+}
+
 /// For an address between two objects, return the object on the other side if the kernel got it as an argument. Return
 /// `object` if the kernel also got that as an argument, unless it is an input that is written.
 const Object* Sanitizer::choose_argument(const Object* object, const Touch& touch) const {
@@ -994,6 +1007,8 @@ RawFinding Sanitizer::describe(FindingKind kind, const Object* object, const Tou
     finding.offset = static_cast<std::int64_t>(touch.address - object->begin);
     finding.bytes = object->bytes;
     finding.buffer = object->buffer;
+    const bool is_extent = kind == FindingKind::out_of_bounds || kind == FindingKind::uninitialised;
+    if (is_extent && object->space == FindingSpace::allocation) finding.other_line = object->line;
     copy_name(finding.object, sizeof finding.object, object->name.c_str());
     return finding;
 }
@@ -1015,6 +1030,8 @@ void Sanitizer::report_race(const Object& object, const Mark& earlier, bool earl
     fill_place(finding.before.block,
                unfold(grid_->backward ? blocks - 1 - turn : turn, {grid_->blocks.x, grid_->blocks.y, grid_->blocks.z}));
     finding.other_width = touch.other_width;
+    if (kind == FindingKind::race && !object.is_shared() && is_passed_twice(object))
+        copy_name(finding.detail, sizeof finding.detail, ("the launch at line " + std::to_string(grid_->line)).c_str());
     const Mark& read = touch.atomic ? earlier : now;
     if (kind == FindingKind::beside_atomic && read.is_volatile) return;  // a deliberate read
     if (kind == FindingKind::beside_atomic && object.is_shared() && earlier.bytes == now.bytes) {

@@ -69,9 +69,12 @@ Failure describe_stopped_call(const Lab& lab, const Failure& failure, Stopped st
     const char* held = stopped == Stopped::right ? "held the right values" : "held more than the right counts";
     const auto is_output = [](const BufferSpec& buffer) { return buffer.role != Role::input; };
     const BufferSpec& output = *std::ranges::find_if(lab.buffers, is_output);
-    return {failure.cause,
-            fmt::format("{} {} already {} then: threads repeat each other's work.", failure.message, output.name, held),
-            "Is the step of the loop the number of threads of the whole grid, gridDim.x * blockDim.x?", failure.place};
+    return {
+        failure.cause,
+        fmt::format("{} {} already {} then: threads repeat each other's work.", failure.message, output.name, held),
+        "Is the step of the loop the number of threads of the whole grid, gridDim.x * blockDim.x? Or does a loop end "
+        "too late? A condition with || is true as long as one of its two parts is.",
+        failure.place};
 }
 
 /// `plain`: the explanation of an output that no thread wrote, although kernels ran.

@@ -118,6 +118,34 @@ std::string remedy_for_template(const Diagnostic& error, const std::vector<Diagn
         name, parameter[0]);
 }
 
+/// Return the types in the parentheses of a call or declaration, without references.
+std::vector<std::string> types_in(const std::string& call) {
+    std::vector<std::string> types;
+    const std::size_t open = call.find('('), close = call.rfind(')');
+    if (open == std::string::npos || close == std::string::npos) return types;
+    int depth = 0;
+    for (std::size_t at = open + 1, begin = at; at <= close; ++at) {
+        depth += (call[at] == '<') - (call[at] == '>');
+        if (at < close && (call[at] != ',' || depth > 0)) continue;
+        std::string type = call.substr(begin, at - begin);
+        type.erase(0, std::min(type.find_first_not_of(' '), type.size()));
+        if (type.ends_with('&')) type.pop_back();
+        types.push_back(type);
+        begin = at + 1;
+    }
+    return types;
+}
+
+/// Return a sentence about an argument that is the address of the pointer that is needed; "" if there is none.
+std::string excess_address(const std::string& call, const std::string& declaration) {
+    const auto given = types_in(call), needed = types_in(declaration);
+    for (std::size_t k = 0; k < std::min(given.size(), needed.size()); ++k)
+        if (needed[k].ends_with('*') && given[k] == needed[k] + "*")
+            return fmt::format(
+                " Argument {} is the address of a pointer, and the pointer itself is needed: omit the &.", k + 1);
+    return "";
+}
+
 /// Return the remedy for a call whose arguments do not fit the function.
 std::string remedy_for_call(const Diagnostic& error, const std::vector<Diagnostic>& notes, const std::string& source) {
     if (const Diagnostic* deduced = find_note(notes, "deduced conflicting types")) {
@@ -141,10 +169,12 @@ std::string remedy_for_call(const Diagnostic& error, const std::vector<Diagnosti
     if (const auto called = quoted_parts(error.message); !called.empty() && is_atomic_on_small(called[0]))
         return "CUDA does not have this atomic for 8-bit or 16-bit types. Declare the variable that it changes as int "
                "or unsigned (32 bits).";
-    const char* first =
+    const auto called = quoted_parts(error.message);
+    const std::string first =
         contains(declaration, "_sync(") ? " The first is the mask of the lanes that take part: 0xffffffff for all 32."
         : contains(declaration, "(T**") ? " The first is the address of a pointer: after float* p, write &p."
-                                        : "";
+        : called.empty()                ? ""
+                                        : excess_address(called[0], declaration);
     return fmt::format("The function is declared as  {}. Compare the arguments one by one.{}", declaration, first);
 }
 
@@ -253,6 +283,9 @@ std::string remedy_for_subscript(const Diagnostic& error, const std::string& sou
     if (contains(error.message, "[float]") || contains(error.message, "[double]"))
         return "An index is a whole number, and this one is a float or double: declare it as std::size_t, int or "
                "unsigned.";
+    const auto types = quoted_parts(error.message);
+    if (!types.empty() && types[0].ends_with("*]"))
+        return "The index is a pointer, but must be a whole number: take one element of what it points to.";
     const std::string name = subscripted_name(source_line(source, error.line), error.column);
     if (name.empty()) return "There is one [ ] too many: only pointers and arrays can be indexed.";
     return fmt::format(
@@ -278,10 +311,29 @@ bool begins_with_launch(const std::string& line) {
     return std::ranges::all_of(before.substr(std::min(before.find_first_not_of(" \t"), before.size())), is_name);
 }
 
+/// Return the header of the `for` that begins in a line, "" if none does, and what follows it there.
+std::pair<std::string, std::string> header_of_for(const std::string& line) {
+    std::size_t open = line.find("for (");
+    if (open == std::string::npos) open = line.find("for(");
+    if (open == std::string::npos || (open > 0 && is_word_character(line[open - 1]))) return {};
+    open = line.find('(', open);
+    int depth = 0;
+    for (std::size_t at = open; at < line.size(); ++at) {
+        depth += (line[at] == '(') - (line[at] == ')');
+        if (depth > 0) continue;
+        const std::size_t rest = std::min(line.find_first_not_of(" \t\r", at + 1), line.size());
+        return {line.substr(open, at - open), line.substr(rest)};
+    }
+    return {};
+}
+
 /// Return the remedy for a missing semicolon. It belongs at the end of the previous line only if the token begins its
 /// line.
 std::string remedy_for_semicolon(const Diagnostic& error, const std::string& source) {
     const std::string line = source_line(source, error.line);
+    if (const std::string header = header_of_for(line).first;
+        contains(header, ",") && std::ranges::count(header, ';') < 2 && !contains(header, ":"))
+        return "Semicolons separate the three parts of a loop: for (…; …; …).";
     const std::size_t column = error.column > 0 ? static_cast<std::size_t>(error.column) - 1 : 0;
     const std::string rest = line.substr(std::min(line.find_first_not_of(" \t", column), line.size()));
     if (rest.empty() || rest.starts_with("//"))
@@ -322,22 +374,6 @@ std::string remedy_for_macro(const Diagnostic& error, const std::vector<Diagnost
                 note.line, name[0], name[0]);
     }
     return "";
-}
-
-/// Return the header of the `for` that begins in a line, "" if none does, and what follows it there.
-std::pair<std::string, std::string> header_of_for(const std::string& line) {
-    std::size_t open = line.find("for (");
-    if (open == std::string::npos) open = line.find("for(");
-    if (open == std::string::npos || (open > 0 && is_word_character(line[open - 1]))) return {};
-    open = line.find('(', open);
-    int depth = 0;
-    for (std::size_t at = open; at < line.size(); ++at) {
-        depth += (line[at] == '(') - (line[at] == ')');
-        if (depth > 0) continue;
-        const std::size_t rest = std::min(line.find_first_not_of(" \t\r", at + 1), line.size());
-        return {line.substr(open, at - open), line.substr(rest)};
-    }
-    return {};
 }
 
 bool declares(const std::string& header, const std::string& name) {
@@ -488,6 +524,10 @@ std::string remedy_for(const Diagnostic& error, const std::vector<Diagnostic>& a
     if (says("no match for ‘operator", "invalid operands of types")) return remedy_for_operator(error);
     if (says("for array subscript")) return remedy_for_subscript(error, source);
     if (says("invalid conversion", "cannot convert")) return remedy_for_conversion(error, notes);
+    const std::string returned = line.substr(std::min(line.find("return "), line.size()));
+    if (says("could not convert") && contains(returned, ",") && !contains(returned, "{"))
+        return "return takes one value: after a comma, only the last one counts. To return an object by its members, "
+               "write braces: return {…, …};";
     if (says("too few arguments", "too many arguments", "no matching function for call",
              "is incompatible with parameter"))
         return remedy_for_call(error, notes, source);

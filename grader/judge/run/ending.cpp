@@ -225,7 +225,8 @@ Failure explain_fault(const Ending& ending) {
             return {cause::host_memory, fmt::format("The kernel uses host memory {}.", place), host_memory_hint};
         case Fault::stack_overflow:
             return {cause::crash, fmt::format("The stack overflowed {}.", place),
-                    "Look for endless recursion or a very large local array."};
+                    "Look for endless recursion, a very large local array, or a copy that is larger than the local "
+                    "variable to which it goes: cudaMemcpy(&p, …) writes over p, and cudaMemcpy(p, …) to its array."};
         case Fault::deadlock:
         case Fault::hang:
         case Fault::hang_before_later:

@@ -34,6 +34,12 @@ struct Elements {
     bool is_scratch = false;
 };
 
+/// Return whether `other_line` is the line that allocated the memory.
+bool allocated_at(const RawFinding& f) {
+    const auto kind = static_cast<FindingKind>(f.kind);
+    return f.other_line > 0 && (kind == FindingKind::out_of_bounds || kind == FindingKind::uninitialised);
+}
+
 Elements elements_of(const std::vector<BufferSpec>& buffers, const RawFinding& f) {
     const std::string name = clean_name(f.object, sizeof f.object);
     switch (static_cast<FindingSpace>(f.space)) {
@@ -43,7 +49,8 @@ Elements elements_of(const std::vector<BufferSpec>& buffers, const RawFinding& f
             return {element_bytes(buffers[f.buffer].type), buffers[f.buffer].name};
         case FindingSpace::allocation:
             return {std::max(1u, f.width),
-                    fmt::format("the {} from {}", format_bytes(static_cast<double>(f.bytes)), name)};
+                    fmt::format("the {} from {}{}", format_bytes(static_cast<double>(f.bytes)), name,
+                                allocated_at(f) ? fmt::format(" of line {}", f.other_line) : "")};
         case FindingSpace::variable:
             return {std::max(1u, f.width), "the device variable " + name};
         case FindingSpace::shared:
@@ -204,7 +211,10 @@ Description race(const std::vector<BufferSpec>& buffers, const RawFinding& f, bo
     const bool both_write = !with_atomic && f.before.writes && f.now.writes;
     const std::string both_meant =
         both_write ? "Should both threads write this element? If not, one of them has a wrong index or condition. "
-                   : "";
+        : !with_atomic && !same_block(f)
+            ? "Should a block read what another one writes? If not, the index is wrong, or the condition that tells "
+              "which elements belong to a block. "
+            : "";
     const std::string hint =
         f.before.atomic && f.now.atomic && f.other_width
             ? "Both are atomic, but one of 4 and one of 8 bytes: a GPU does not order them. Use one type for all "
@@ -231,10 +241,15 @@ Description race(const std::vector<BufferSpec>& buffers, const RawFinding& f, bo
             : "Let each block write a separate element, use an atomic, or do the second step in another kernel (in a "
               "cooperative launch: after grid.sync()). If a flag or a counter tells a block that data is ready, each "
               "writer needs a __threadfence() between its data and the flag.";
-    return {with_atomic ? cause::atomic_race : cause::race,
-            fmt::format("Race on {}: {} {} it and {} {} it, {}.", element_at(buffers, f), name_thread(f.before),
-                        verb_of(f.before), name_thread(f.now), verb_of(f.now), between),
-            both_meant + hint};
+    const std::string message =
+        fmt::format("Race on {}: {} {} it and {} {} it, {}.", element_at(buffers, f), name_thread(f.before),
+                    verb_of(f.before), name_thread(f.now), verb_of(f.now), between);
+    if (!with_atomic && !detail_of(f).empty())
+        return {
+            cause::race, fmt::format("Two arguments of {} point to the same array. {}", detail_of(f), message),
+            "Then a thread reads elements that another one has already overwritten. Is a pointer copied where two "
+            "pointers should be exchanged, as in a = b in place of std::swap(a, b)? Or is one pointer passed twice?"};
+    return {with_atomic ? cause::atomic_race : cause::race, message, both_meant + hint};
 }
 
 const char* copy_hint(FindingKind kind) {
@@ -470,6 +485,18 @@ Description describe(const std::vector<BufferSpec>& buffers, const RawFinding& f
 bool same_block(const RawFinding& f) { return std::equal(f.now.block, f.now.block + 3, f.before.block); }
 
 std::string kernel_of(const RawFinding& f) { return clean_name(f.kernel, sizeof f.kernel); }
+
+std::string race_of_all_threads(const RawFinding& f, const std::string& text) {
+    const auto uses = [&](const char* name) { return text.find(name) != std::string::npos; };
+    if (!uses("__global__")) return "";
+    if (same_block(f) && !uses("threadIdx") && !uses("thread_rank"))
+        return "No line uses threadIdx, so all threads of a block do the same work. Is it work for one thread, "
+               "<<<1, 1>>>, or should each thread take a part of it?";
+    if (!same_block(f) && !uses("blockIdx") && !uses("_rank") && !uses("group_index"))
+        return "No line uses blockIdx, so all blocks do the same work. Is it work for one block, or should each block "
+               "take a part of it?";
+    return "";
+}
 
 std::string race_with_itself(const RawFinding& f) {
     constexpr auto atomic = "an atomic (atomicAdd for a sum, atomicMax for a maximum)";

@@ -26,6 +26,10 @@ struct SourceLine {
 /// Return the words of a finding; empty for a kind that only a forged page has. `buffers`: the lab's.
 Description describe(const std::vector<BufferSpec>& buffers, const RawFinding& f, const SourceLine& source);
 
+/// Return the hint for a race of threads that all do the same, because the student's file never asks for the number of
+/// a thread or block; "" if it does.
+std::string race_of_all_threads(const RawFinding& f, const std::string& text);
+
 /// Return the hint for a line whose threads race with each other.
 std::string race_with_itself(const RawFinding& f);
 

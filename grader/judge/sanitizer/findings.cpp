@@ -114,8 +114,11 @@ std::vector<Finding> describe_findings(const std::vector<BufferSpec>& buffers, c
         found.other_text = quote_source(text, found.other_line);
         found.count = finding.count;
         found.message = words.message;
-        const bool with_itself = found.cause == cause::race && same_block(finding) && found.line == found.other_line;
+        const bool is_race = found.cause == cause::race && finding.detail[0] == 0;
+        const bool with_itself = is_race && same_block(finding) && found.line == found.other_line;
         found.hint = with_itself ? race_with_itself(finding) : words.hint;
+        if (const std::string hint = is_race ? race_of_all_threads(finding, text) : ""; !hint.empty())
+            found.hint = hint;
         const auto like = std::ranges::find_if(all, [&](const Finding& d) {
             const bool same = d.line == found.line && d.other_line == found.other_line;
             const bool swapped = d.line == found.other_line && d.other_line == found.line;

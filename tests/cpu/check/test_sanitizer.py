@@ -124,7 +124,8 @@ def found(program: Path, stderr: str) -> set[tuple[str, int]]:
     findings = set()
     for kind, pc, other, line, other_line in FINDING.findall(stderr):
         lines = {students_line(program, address) for address in (pc, other) if int(address, 16)} | {int(line)}
-        lines |= {int(other_line)} if not int(other, 16) else set()
+        of_allocation = kind in {"out_of_bounds", "uninitialised"}  # their other line allocates the memory
+        lines |= {int(other_line)} if not int(other, 16) and not of_allocation else set()
         findings |= {(kind, number) for number in lines - {0}} or {(kind, 0)}
     guards = {students_line(program, address) for address in GUARD.findall(stderr)}
     findings = {("note" if kind == "atomic_race" and line in guards else kind, line) for kind, line in findings}

@@ -171,6 +171,40 @@ TEST(Race, InGlobalMemorySaysThatABarrierIsForOneBlock) {
     EXPECT_TRUE(has(describe_one(finding).hint, "A barrier belongs between the two lines: __syncthreads(), or"));
 }
 
+TEST(Race, OfTwoPointersToOneArrayLeadsWithTheLaunch) {
+    RawFinding finding = finding_of(FindingKind::race);
+    finding.now.writes = 1;
+    std::strncpy(finding.detail, "the launch at line 9", sizeof finding.detail - 1);
+    const Finding found = describe_one(finding);
+    EXPECT_TRUE(found.message.starts_with("Two arguments of the launch at line 9 point to the same array. Race on "));
+    EXPECT_TRUE(has(found.hint, "in place of std::swap(a, b)"));
+}
+
+TEST(Race, BetweenBlocksAsksWhetherABlockMayReadTheElement) {
+    RawFinding finding = finding_of(FindingKind::race);
+    finding.before.writes = finding.before.block[0] = 1;
+    EXPECT_TRUE(has(describe_one(finding).hint, "Should a block read what another one writes?"));
+}
+
+TEST(Race, OfThreadsThatAreNotNumberedSaysThatAllDoTheSame) {
+    RawFinding finding = finding_of(FindingKind::race);
+    finding.before.writes = 1;
+    const auto hint_in = [&](const char* text) { return describe_findings({}, {}, text, {}, {finding}).front().hint; };
+    EXPECT_TRUE(has(hint_in("__global__ void add(int* a) { ++a[blockIdx.x]; }"), "No line uses threadIdx"));
+    EXPECT_FALSE(has(hint_in("__global__ void add(int* a) { ++a[threadIdx.y]; }"), "No line uses"));
+    finding.before.block[0] = 1;
+    EXPECT_TRUE(has(hint_in("__global__ void add(int* a) { ++a[threadIdx.y]; }"), "No line uses blockIdx"));
+    EXPECT_FALSE(has(hint_in("__global__ void add(int* a) { ++a[blockIdx.x]; }"), "No line uses"));
+}
+
+TEST(Uninitialised, MemoryHasTheLineThatAllocatesIt) {
+    RawFinding finding = finding_of(FindingKind::uninitialised, FindingSpace::allocation);
+    finding.before.program_counter = 0;
+    finding.other_line = 12;
+    std::strncpy(finding.object, "cudaMalloc", sizeof finding.object - 1);
+    EXPECT_TRUE(has(describe_one(finding).message, "from cudaMalloc of line 12, which has not been written yet"));
+}
+
 TEST(Race, OfTwoWarpsDoesNotSuggestSyncwarp) {
     RawFinding finding = finding_of(FindingKind::race, FindingSpace::shared);
     finding.before.writes = 1;

@@ -233,7 +233,7 @@ INSTANTIATE_TEST_SUITE_P(
                 {},
                 [](const Counts& c, std::size_t b, std::uint8_t) { return b < 5120 ? 0 : cap(c[b - 5120]); },
                 "window_misplaced",
-                "0 columns and 20 rows away"},
+                "20 rows away in histogram 0"},
         Mistake{"Nothing",
                 {},
                 [](const Counts&, std::size_t, std::uint8_t) { return 0; },
