@@ -1,6 +1,7 @@
 // Refuses device code that uses host functions or variables or changes built-in variables, and host code that uses
 // built-in variables. nvcc refuses this, but g++ would compile it without a message.
 
+#include <algorithm>
 #include <array>
 #include <unordered_map>
 #include <unordered_set>
@@ -42,6 +43,21 @@ constexpr std::array host_only = {
     HostOnly{"", "rand", "compute random numbers in a __device__ function"},
     HostOnly{"", "exit", "write return"},
     HostOnly{"", "puts", "use printf"},
+};
+
+struct NotOnGpus {
+    std::string_view word, why;
+};
+
+constexpr std::string_view no_exceptions = "GPUs have no exceptions; return a value that reports the failure";
+constexpr std::string_view no_types = "GPUs have no information about types at run time";
+constexpr std::array not_on_gpus = {
+    NotOnGpus{"throw", no_exceptions},
+    NotOnGpus{"try", no_exceptions},
+    NotOnGpus{"catch", no_exceptions},
+    NotOnGpus{"typeid", no_types},
+    NotOnGpus{"dynamic_cast", no_types},
+    NotOnGpus{"thread_local", "there, a function's variables belong to one thread anyway; remove it"},
 };
 
 bool is_part_of_another(const Stream& stream, int i) {
@@ -150,7 +166,9 @@ class HostCode {
     void refuse() {
         find_names();
         for (int i = 0; i < code_.size(); ++i) {
-            if (device_[i] == 0 || !code_.is_identifier(i)) continue;
+            if (!code_.is_identifier(i)) continue;
+            if (is_for_devices(i) || is_for_devices(i + 1)) refuse_word(i);  // void k() try { … } begins before its {
+            if (device_[i] == 0) continue;
             refuse_listed(i);
             refuse_own(i);
             refuse_assigned(i);
@@ -230,6 +248,16 @@ class HostCode {
             const std::string name = (listed.scope.empty() ? "" : "std::") + std::string(code_[i]);
             add(i, name + " is host code, which device code cannot use; " + std::string(listed.instead));
         }
+    }
+
+    /// Return whether the device executes the code at `i`. In a function for both sides, a condition such as
+    /// #ifndef __CUDA_ARCH__ can omit it there.
+    bool is_for_devices(int i) const { return device_[i] > 0 || (both_[i] > 0 && code_.branch[i] == 0); }
+
+    void refuse_word(int i) {
+        const auto listed = std::ranges::find(not_on_gpus, code_[i], &NotOnGpus::word);
+        if (listed != not_on_gpus.end())
+            add(i, std::string(code_[i]) + " cannot be used in device code: " + std::string(listed->why));
     }
 
     void refuse_own(int i) {

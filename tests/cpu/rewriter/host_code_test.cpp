@@ -91,6 +91,23 @@ TEST(HostCode, DeviceFunctionsCannotBeCalledByHostCode) {
         EXPECT_THAT(problem_of_host_code(source), IsEmpty()) << source;
 }
 
+TEST(HostCode, DeviceCodeHasNeitherExceptionsNorTypeInformation) {
+    const std::string both = "__host__ __device__ int f(int n) { ";
+    for (const auto& source : std::vector<std::string>{
+             kernel_head + "if (m) throw 1; }", kernel_head + "try { x[0] = 1; } catch (...) {} }",
+             "__global__ void k(float* x) try { x[0] = 1; } catch (...) {}",
+             kernel_head + "const auto f = [](int n) { return n ? throw 1 : n; }; x[0] = f(m); }",
+             "__device__ bool f(A* a) { return dynamic_cast<B*>(a); }",
+             kernel_head + "x[0] = typeid(m) == typeid(x); }", kernel_head + "thread_local int n = m; x[0] = n; }",
+             both + "if (n) throw 1; return n; }"})
+        EXPECT_THAT(problem_of_host_code(source), HasSubstr(" cannot be used in device code: ")) << source;
+    for (const auto& source :
+         std::vector<std::string>{"int f(int n) { try { return n; } catch (...) { throw; } }",
+                                  both + "\n#ifndef __CUDA_ARCH__\nif (n) throw 1;\n#endif\nreturn n; }",
+                                  kernel_head + "\n#if 0\nthrow 1;\n#endif\nx[0] = 1; }"})
+        EXPECT_THAT(problem_of_host_code(source), IsEmpty()) << source;
+}
+
 TEST(HostCode, DeviceVariablesCannotBeArgumentsOfALaunch) {
     const std::string weights = "__constant__ float weights[25];\n__global__ void k(float* x, const float* w);\n";
     for (const std::string argument : {"weights", "&weights"})
