@@ -13,6 +13,7 @@ import shutil
 import subprocess
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -175,6 +176,21 @@ def test_a_judge_error_has_empty_points_instead_of_zero() -> None:
     row = Row("k", "", ["s"], "", "", [], "judge_error", "", 0)
     assert finals(row, Policy(), 20)[0].points is None
     assert finals(row, Policy(overrides={"s": (3, "seen", None)}), 20)[0].points == 3
+
+
+def test_the_maxima_of_given_points_are_computed_once_for_all_students() -> None:
+    class Given(dict[str, dict[str, tuple[float, float]]]):
+        reads = 0
+
+        def values(self) -> Any:
+            self.reads += 1
+            return super().values()
+
+    given = Given(s={"talk": (3, 8)}, t={"talk": (4, 8), "poster": (1, 2)})
+    row = Row("k", "", ["s", "t", "u"], "", "", [], "graded", "", 0, 1, 10, 20)
+    found = finals(row, Policy(points=given), 20)
+    assert [(final.points, final.max_points) for final in found] == [(13, 30), (15, 30), (10, 30)]
+    assert given.reads == 1
 
 
 def test_no_cell_of_the_gradebook_is_a_formula(course: Course) -> None:
