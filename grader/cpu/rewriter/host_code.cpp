@@ -174,6 +174,7 @@ class HostCode {
             refuse_assigned(i);
             refuse_address(i);
         }
+        for (const Function& function : device_functions_) refuse_lengths(function);
         for (const Function& function : host_functions_) refuse_built_in(function);
         for (const Function& function : host_functions_) refuse_device_functions(function);
         for (const Function& function : host_functions_) refuse_symbols(function);
@@ -186,6 +187,7 @@ class HostCode {
             if (function.words & (q_device | q_global)) {
                 for_device_.insert(code_[function.name]);
                 if (is_device_only(function)) device_only_.insert(code_[function.name]);
+                if (function.has_body && !function.behind_macro) device_functions_.push_back(function);
             } else if (function.has_body) {
                 functions_.emplace(code_[function.name], "__device__ " + code_.text(function.begin, function.end));
                 if (!function.behind_macro) host_functions_.push_back(function);
@@ -333,6 +335,49 @@ class HostCode {
         return code_.is_identifier(i - 1) || by_pointer;
     }
 
+    /// Refuse arrays whose length depends on a parameter or a built-in variable. g++ would accept them.
+    void refuse_lengths(const Function& function) {
+        static const Words types("float double int unsigned char short long bool size_t");
+        const Names values = names_of_values(function);
+        for (int i = function.end; i < code_.match[function.end]; ++i) {
+            if (!code_.is_identifier(i) || types.has(code_[i]) || !types.has(code_[i - 1])) continue;
+            bool is_known = true;
+            for (int open = i + 1; code_[open] == "[" && code_.match[open] > open; open = code_.match[open] + 1)
+                is_known = is_known && !varies(open, values);
+            if (!is_known)
+                add(i, "the length of the array " + std::string(code_[i]) +
+                           " must be a constant in device code; if the launch decides it, declare the array extern "
+                           "__shared__ without a length");
+        }
+    }
+
+    /// Return whether only the call knows the length in the brackets at `open`.
+    bool varies(int open, const Names& values) const {
+        static const Words unevaluated("sizeof decltype alignof noexcept");
+        static const Words members(". -> :: ( {");  // n.size() and n::size can be constants
+        bool found = false;
+        for (int i = open + 1; i < code_.match[open]; ++i) {
+            if (unevaluated.has(code_[i])) return false;
+            const bool is_value = values.count(code_[i]) && !is_part_of_another(code_, i) && !members.has(code_[i + 1]);
+            found = found || is_value || (is_built_in(i) && code_[i + 1] == ".");
+        }
+        return found;
+    }
+
+    /// Return the names of a function's parameters, except those that a variable in the body also has.
+    Names names_of_values(const Function& function) const {
+        static const Words no_types("return else do case throw goto and or not sizeof new delete using");
+        Names names;
+        for (int i = function.name + 1; i < code_.match[function.end]; ++i) {
+            if (!code_.is_identifier(i) || !code_.is_identifier(i - 1) || no_types.has(code_[i - 1])) continue;
+            if (i > function.end)
+                names.erase(code_[i]);
+            else if (code_[i + 1] == "," || code_[i + 1] == ")")
+                names.insert(code_[i]);
+        }
+        return names;
+    }
+
     void refuse_address(int i) {
         const auto before = code_[i - 2];
         const bool has_operand = code_.is_identifier(i - 2) || before == ")" || before == "]" || before == "&" ||
@@ -394,7 +439,7 @@ class HostCode {
     Context& context_;
     const Stream& code_;
     std::vector<int> device_, both_;
-    std::vector<Function> host_functions_;
+    std::vector<Function> host_functions_, device_functions_;
     std::unordered_map<std::string_view, std::string> functions_, variables_;
     Names for_device_, device_only_, said_, own_names_, symbols_;
     std::unordered_set<int> own_;  // the places of their declarations

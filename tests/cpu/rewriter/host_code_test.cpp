@@ -108,6 +108,21 @@ TEST(HostCode, DeviceCodeHasNeitherExceptionsNorTypeInformation) {
         EXPECT_THAT(problem_of_host_code(source), IsEmpty()) << source;
 }
 
+TEST(HostCode, TheLengthOfADeviceArrayIsAConstant) {
+    for (const std::string array : {"float t[m];", "float t[2 * m + 1];", "int t[blockDim.x];", "float t[3][m];"})
+        EXPECT_THAT(problem_of_host_code(kernel_head + array + " x[0] = 1; }"),
+                    HasSubstr("the length of the array t must be a constant in device code"))
+            << array;
+    for (const std::string array :
+         {"float t[4];", "float t[sizeof(m)];", "{ constexpr int m = 4; float t[m]; }", "float u = x[m];", "t[m] = 1;",
+          "float t[m.size()];", "float t[kept::m];", "return t[m];", "int t = x[blockDim.x];", "new float[m];"})
+        EXPECT_THAT(problem_of_host_code(kernel_head + array + " x[0] = 1; }"), IsEmpty()) << array;
+    for (const std::string source :
+         {"void f(int m) { float t[m]; }", "template <int m> __device__ void f() { int t[m]; }",
+          "__device__ void f(float (&x)[m]) { float t[m]; }"})
+        EXPECT_THAT(problem_of_host_code(source), IsEmpty()) << source;
+}
+
 TEST(HostCode, DeviceVariablesCannotBeArgumentsOfALaunch) {
     const std::string weights = "__constant__ float weights[25];\n__global__ void k(float* x, const float* w);\n";
     for (const std::string argument : {"weights", "&weights"})
