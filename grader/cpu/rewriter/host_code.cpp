@@ -1,5 +1,6 @@
-// Refuses device code that uses host functions or variables or changes built-in variables, and host code that uses
-// built-in variables. nvcc refuses this, but g++ would compile it without a message.
+// Refuses device code that uses host functions or variables, changes built-in variables, or needs what GPUs lack, such
+// as exceptions; and host code that uses built-in variables. nvcc refuses this, but g++ would compile it without a
+// message.
 
 #include <algorithm>
 #include <array>
