@@ -87,8 +87,8 @@ COMPILING = [
         ("line 7", "int vector_add(", "It must be exactly"),
     ),
     Bad(
-        "hundreds_of_errors",
-        program(host="\n".join(f"int number_{k} = nowhere_{k};" for k in range(300))),
+        "thousands_of_errors",
+        program(host="\n".join(f"int number_{k} = nowhere_{k};" for k in range(20_000))),
         "compile_error",
         ("Line 9", "more than 100 errors"),
     ),

@@ -207,11 +207,13 @@ def test_the_verdict_is_printed_if_its_report_cannot_be_stored(student: Student)
 def test_a_missing_stage_is_reported_once(student: Student, tmp_path: Path) -> None:
     (tmp_path / "tree").mkdir()
     command = [BUILD / "warplab", "grade", LAB, "02", "--tree", tmp_path / "tree", "--backend", "cpu"]
-    run = subprocess.run(
-        [*map(str, command), "--report-dir", str(tmp_path)], cwd=ROOT, capture_output=True, text=True, check=False
-    )
+    command += ["--report-dir", tmp_path]
+    run = subprocess.run([*map(str, command)], cwd=ROOT, capture_output=True, text=True, check=False)
     assert run.returncode == 1, run.stdout + run.stderr
     assert " ".join(run.stdout.split()).count("There is no file") == 1
+    limited = ["prlimit", "--fsize=9", *map(str, command)]
+    run = subprocess.run(limited, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert run.returncode == 2 and "needs a sandbox" in run.stderr, run.stdout + run.stderr
 
 
 RACE = "if (i < n) { out[i] = a[i] + b[i]; if (i > 0 && out[i - 1] == 12345.f) out[i] = a[i] + b[i]; }"

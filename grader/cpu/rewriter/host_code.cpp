@@ -1,6 +1,8 @@
-// Refuses device code that uses host functions or variables or changes built-in variables, and host code that uses
-// built-in variables. nvcc refuses this, but g++ would compile it without a message.
+// Refuses device code that uses host functions or variables, changes built-in variables, or needs what GPUs lack, such
+// as exceptions; and host code that uses built-in variables. nvcc refuses this, but g++ would compile it without a
+// message.
 
+#include <algorithm>
 #include <array>
 #include <unordered_map>
 #include <unordered_set>
@@ -42,6 +44,21 @@ constexpr std::array host_only = {
     HostOnly{"", "rand", "compute random numbers in a __device__ function"},
     HostOnly{"", "exit", "write return"},
     HostOnly{"", "puts", "use printf"},
+};
+
+struct NotOnGpus {
+    std::string_view word, why;
+};
+
+constexpr std::string_view no_exceptions = "GPUs have no exceptions; return a value that reports the failure";
+constexpr std::string_view no_types = "GPUs have no information about types at run time";
+constexpr std::array not_on_gpus = {
+    NotOnGpus{"throw", no_exceptions},
+    NotOnGpus{"try", no_exceptions},
+    NotOnGpus{"catch", no_exceptions},
+    NotOnGpus{"typeid", no_types},
+    NotOnGpus{"dynamic_cast", no_types},
+    NotOnGpus{"thread_local", "there, a function's variables belong to one thread anyway; remove it"},
 };
 
 bool is_part_of_another(const Stream& stream, int i) {
@@ -150,12 +167,15 @@ class HostCode {
     void refuse() {
         find_names();
         for (int i = 0; i < code_.size(); ++i) {
-            if (device_[i] == 0 || !code_.is_identifier(i)) continue;
+            if (!code_.is_identifier(i)) continue;
+            if (is_for_devices(i) || is_for_devices(i + 1)) refuse_word(i);  // void k() try { … } begins before its {
+            if (device_[i] == 0) continue;
             refuse_listed(i);
             refuse_own(i);
             refuse_assigned(i);
             refuse_address(i);
         }
+        for (const Function& function : device_functions_) refuse_lengths(function);
         for (const Function& function : host_functions_) refuse_built_in(function);
         for (const Function& function : host_functions_) refuse_device_functions(function);
         for (const Function& function : host_functions_) refuse_symbols(function);
@@ -168,6 +188,7 @@ class HostCode {
             if (function.words & (q_device | q_global)) {
                 for_device_.insert(code_[function.name]);
                 if (is_device_only(function)) device_only_.insert(code_[function.name]);
+                if (function.has_body && !function.behind_macro) device_functions_.push_back(function);
             } else if (function.has_body) {
                 functions_.emplace(code_[function.name], "__device__ " + code_.text(function.begin, function.end));
                 if (!function.after_macro) host_functions_.push_back(function);
@@ -230,6 +251,16 @@ class HostCode {
             const std::string name = (listed.scope.empty() ? "" : "std::") + std::string(code_[i]);
             add(i, name + " is host code, which device code cannot use; " + std::string(listed.instead));
         }
+    }
+
+    /// Return whether the device executes the code at `i`. In a function for both sides, a condition such as
+    /// #ifndef __CUDA_ARCH__ can omit it there.
+    bool is_for_devices(int i) const { return device_[i] > 0 || (both_[i] > 0 && code_.branch[i] == 0); }
+
+    void refuse_word(int i) {
+        const auto listed = std::ranges::find(not_on_gpus, code_[i], &NotOnGpus::word);
+        if (listed != not_on_gpus.end())
+            add(i, std::string(code_[i]) + " cannot be used in device code: " + std::string(listed->why));
     }
 
     void refuse_own(int i) {
@@ -305,6 +336,49 @@ class HostCode {
         return code_.is_identifier(i - 1) || by_pointer;
     }
 
+    /// Refuse arrays whose length depends on a parameter or a built-in variable. g++ would accept them.
+    void refuse_lengths(const Function& function) {
+        static const Words types("float double int unsigned char short long bool size_t");
+        const Names values = names_of_values(function);
+        for (int i = function.end; i < code_.match[function.end]; ++i) {
+            if (!code_.is_identifier(i) || types.has(code_[i]) || !types.has(code_[i - 1])) continue;
+            bool is_known = true;
+            for (int open = i + 1; code_[open] == "[" && code_.match[open] > open; open = code_.match[open] + 1)
+                is_known = is_known && !varies(open, values);
+            if (!is_known)
+                add(i, "the length of the array " + std::string(code_[i]) +
+                           " must be a constant in device code; if the launch decides it, declare the array extern "
+                           "__shared__ without a length");
+        }
+    }
+
+    /// Return whether only the call knows the length in the brackets at `open`.
+    bool varies(int open, const Names& values) const {
+        static const Words unevaluated("sizeof decltype alignof noexcept");
+        static const Words members(". -> :: ( {");  // n.size() and n::size can be constants
+        bool found = false;
+        for (int i = open + 1; i < code_.match[open]; ++i) {
+            if (unevaluated.has(code_[i])) return false;
+            const bool is_value = values.count(code_[i]) && !is_part_of_another(code_, i) && !members.has(code_[i + 1]);
+            found = found || is_value || (is_built_in(i) && code_[i + 1] == ".");
+        }
+        return found;
+    }
+
+    /// Return the names of a function's parameters, except those that a variable in the body also has.
+    Names names_of_values(const Function& function) const {
+        static const Words no_types("return else do case throw goto and or not sizeof new delete using");
+        Names names;
+        for (int i = function.name + 1; i < code_.match[function.end]; ++i) {
+            if (!code_.is_identifier(i) || !code_.is_identifier(i - 1) || no_types.has(code_[i - 1])) continue;
+            if (i > function.end)
+                names.erase(code_[i]);
+            else if (code_[i + 1] == "," || code_[i + 1] == ")")
+                names.insert(code_[i]);
+        }
+        return names;
+    }
+
     void refuse_address(int i) {
         const auto before = code_[i - 2];
         const bool has_operand = code_.is_identifier(i - 2) || before == ")" || before == "]" || before == "&" ||
@@ -366,7 +440,7 @@ class HostCode {
     Context& context_;
     const Stream& code_;
     std::vector<int> device_, both_;
-    std::vector<Function> host_functions_;
+    std::vector<Function> host_functions_, device_functions_;
     std::unordered_map<std::string_view, std::string> functions_, variables_;
     Names for_device_, device_only_, said_, own_names_, symbols_;
     std::unordered_set<int> own_;  // the places of their declarations

@@ -189,6 +189,7 @@ int run(const Verb& verb, const Options& options) {
 int main(int argument_count, char** arguments) {
     limit_spinning(arguments);
     std::signal(SIGPIPE, SIG_IGN);
+    std::signal(SIGXFSZ, SIG_IGN);  // beyond `ulimit -f`, writing fails with a message
     CLI::App app{"Warplab: checks and times CUDA labs, on a GPU or without one."};
     app.name("warplab");
     app.set_version_flag("--version", warplab::version());

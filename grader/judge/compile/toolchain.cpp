@@ -116,7 +116,8 @@ Flags student_cpu_flags() {
             "-Wno-sign-compare",  // int i < std::size_t n is common in student code
             "-Wno-unknown-pragmas",
             "-fdiagnostics-color=never",
-            "-fno-diagnostics-show-caret"};
+            "-fno-diagnostics-show-caret",
+            "-fmax-errors=101"};  // one more than are explained: thousands would take minutes
 }
 
 static Flags with_hooks(Flags flags) {

@@ -91,6 +91,38 @@ TEST(HostCode, DeviceFunctionsCannotBeCalledByHostCode) {
         EXPECT_THAT(problem_of_host_code(source), IsEmpty()) << source;
 }
 
+TEST(HostCode, DeviceCodeHasNeitherExceptionsNorTypeInformation) {
+    const std::string both = "__host__ __device__ int f(int n) { ";
+    for (const auto& source : std::vector<std::string>{
+             kernel_head + "if (m) throw 1; }", kernel_head + "try { x[0] = 1; } catch (...) {} }",
+             "__global__ void k(float* x) try { x[0] = 1; } catch (...) {}",
+             kernel_head + "const auto f = [](int n) { return n ? throw 1 : n; }; x[0] = f(m); }",
+             "__device__ bool f(A* a) { return dynamic_cast<B*>(a); }",
+             kernel_head + "x[0] = typeid(m) == typeid(x); }", kernel_head + "thread_local int n = m; x[0] = n; }",
+             both + "if (n) throw 1; return n; }"})
+        EXPECT_THAT(problem_of_host_code(source), HasSubstr(" cannot be used in device code: ")) << source;
+    for (const auto& source :
+         std::vector<std::string>{"int f(int n) { try { return n; } catch (...) { throw; } }",
+                                  both + "\n#ifndef __CUDA_ARCH__\nif (n) throw 1;\n#endif\nreturn n; }",
+                                  kernel_head + "\n#if 0\nthrow 1;\n#endif\nx[0] = 1; }"})
+        EXPECT_THAT(problem_of_host_code(source), IsEmpty()) << source;
+}
+
+TEST(HostCode, TheLengthOfADeviceArrayIsAConstant) {
+    for (const std::string array : {"float t[m];", "float t[2 * m + 1];", "int t[blockDim.x];", "float t[3][m];"})
+        EXPECT_THAT(problem_of_host_code(kernel_head + array + " x[0] = 1; }"),
+                    HasSubstr("the length of the array t must be a constant in device code"))
+            << array;
+    for (const std::string array :
+         {"float t[4];", "float t[sizeof(m)];", "{ constexpr int m = 4; float t[m]; }", "float u = x[m];", "t[m] = 1;",
+          "float t[m.size()];", "float t[kept::m];", "return t[m];", "int t = x[blockDim.x];", "new float[m];"})
+        EXPECT_THAT(problem_of_host_code(kernel_head + array + " x[0] = 1; }"), IsEmpty()) << array;
+    for (const std::string source :
+         {"void f(int m) { float t[m]; }", "template <int m> __device__ void f() { int t[m]; }",
+          "__device__ void f(float (&x)[m]) { float t[m]; }"})
+        EXPECT_THAT(problem_of_host_code(source), IsEmpty()) << source;
+}
+
 TEST(HostCode, DeviceVariablesCannotBeArgumentsOfALaunch) {
     const std::string weights = "__constant__ float weights[25];\n__global__ void k(float* x, const float* w);\n";
     for (const std::string argument : {"weights", "&weights"})

@@ -18,7 +18,7 @@ import pytest
 from grader.python.batch.__main__ import main
 from grader.python.batch.outputs.write import write_outputs
 from grader.python.batch.store.database import Database
-from grader.python.batch.store.queue import list_waiting
+from grader.python.batch.store.queue import Place, list_waiting
 from grader.python.batch.store.settings import Settings
 from grader.python.batch.verbs import serve as verb
 from tests.python.batch.batches import LAB, ROOT, STAGES, Course, environment
@@ -288,6 +288,8 @@ def test_one_lane_grades_the_next_hand_in_before_outputs_are_written(
         course.hand_in(f"s{number}", "fine", "fine")
     monkeypatch.setattr(verb, "write_outputs", write)
     monkeypatch.setattr(verb, "OUTPUTS_S", 300)
+    included = Place("included again by another command", "", "")
+    monkeypatch.setattr(verb, "list_waiting", lambda database: [included, *list_waiting(database)])
     before = [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)]
     (thread := threading.Thread(target=stop)).start()
     try:

@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 
 from grader.python.batch.ingest.submission import order_by_time
@@ -51,8 +52,9 @@ class Policy:
 
     def items(self) -> list[str]:
         """Return the names of all items for which points were given by hand."""
-        return sorted(self.max_of_items())
+        return sorted(self.max_of_items)
 
+    @cached_property  # each student's points need it
     def max_of_items(self) -> dict[str, float]:
         """Return the maximum points of each item. It applies to all students: a student without points for an item has
         0 of them."""
@@ -167,7 +169,7 @@ def make_final(student: str, row: Row, policy: Policy, lab_points: float) -> Fin
     )
     by_hand = policy.points.get(student, {})
     final.given = {item: points for item, (points, _) in by_hand.items()}
-    final.items = policy.max_of_items()
+    final.items = policy.max_of_items
     if policy.rubric:
         final.levels = {item: policy.rubric.describe_level(item, points) for item, points in final.given.items()}
     graded = row.status in HAS_POINTS or keeps_points(row)

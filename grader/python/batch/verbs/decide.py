@@ -76,7 +76,6 @@ def read_due(options: argparse.Namespace) -> dict[str, Any]:
     """Return the options of the command line as facts. Raises UserError if one is out of range."""
     require_between("--percent-per-day", options.percent_per_day or 0, 0, 100)
     require_between("--most-days", options.most_days or 0, 0)
-    require_between("--grace-minutes", options.grace_minutes or 0, 0)
     typed = {
         "due": parse_zoned_time(options.at).isoformat() if options.at else None,
         "grace_minutes": options.grace_minutes,

@@ -269,8 +269,8 @@ class Server:
             return
         waiting = {submission.key: submission for submission in self.database.waiting()}
         for place in list_waiting(self.database):
-            submission = waiting[place.key]
-            if self.lanes.has_room() and self.may_begin(submission):
+            submission = waiting.get(place.key)  # None if `drop --undo` has just included it again
+            if submission and self.lanes.has_room() and self.may_begin(submission):
                 self.lanes.start(submission, skip_unfinished=self.may_be_incomplete(submission))
 
     def may_begin(self, submission: Submission) -> bool:

@@ -13,6 +13,7 @@ import shutil
 import subprocess
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -115,8 +116,9 @@ def test_decisions_are_checked_and_their_effect_is_printed(course: Course) -> No
         (("due", "--at", "2020-01-01T00:00"), "no time zone"),
         (("due", "--at", "2020-01-01T00:00Z", "--percent-per-day", "-5"), "--percent-per-day -5: give 0 to 100"),
         (("due", "--at", "2020-01-01T00:00Z", "--percent-per-day", "nan"), "give 0 to 100"),
+        (("due", "--at", "2020-01-01T00:00Z", "--grace-minutes", "1e308"), "give a number from 0 to 14400000"),
         (("due", "--at", "2020-01-01T00:00Z", "--most-days", "-1"), "'-1': give a whole number from 0 to 10000"),
-        (("due", "--at", "2020-01-01T00:00Z", "--grace-minutes", "-1"), "--grace-minutes -1: give 0 or more"),
+        (("due", "--at", "2020-01-01T00:00Z", "--grace-minutes", "-1"), "'-1': give a number from 0 to"),
         (("extend", "--student", "al1", "--until", "2020-01-01", *reason), "no time zone"),
         (("points", "--student", "al1", "--points", "12", "--of", "10", *reason), "--points 12: give 0 to 10"),
         (("override", "--student", "al1", "--points", "-7", *reason), "--points -7: give 0 to 20"),
@@ -175,6 +177,21 @@ def test_a_judge_error_has_empty_points_instead_of_zero() -> None:
     row = Row("k", "", ["s"], "", "", [], "judge_error", "", 0)
     assert finals(row, Policy(), 20)[0].points is None
     assert finals(row, Policy(overrides={"s": (3, "seen", None)}), 20)[0].points == 3
+
+
+def test_the_maxima_of_given_points_are_computed_once_for_all_students() -> None:
+    class Given(dict[str, dict[str, tuple[float, float]]]):
+        reads = 0
+
+        def values(self) -> Any:
+            self.reads += 1
+            return super().values()
+
+    given = Given(s={"talk": (3, 8)}, t={"talk": (4, 8), "poster": (1, 2)})
+    row = Row("k", "", ["s", "t", "u"], "", "", [], "graded", "", 0, 1, 10, 20)
+    found = finals(row, Policy(points=given), 20)
+    assert [(final.points, final.max_points) for final in found] == [(13, 30), (15, 30), (10, 30)]
+    assert given.reads == 1
 
 
 def test_no_cell_of_the_gradebook_is_a_formula(course: Course) -> None:
