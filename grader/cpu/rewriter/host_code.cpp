@@ -188,7 +188,7 @@ class HostCode {
             if (function.words & (q_device | q_global)) {
                 for_device_.insert(code_[function.name]);
                 if (is_device_only(function)) device_only_.insert(code_[function.name]);
-                if (function.has_body && !function.behind_macro) device_functions_.push_back(function);
+                if (function.has_body && !function.after_macro) device_functions_.push_back(function);
             } else if (function.has_body) {
                 functions_.emplace(code_[function.name], "__device__ " + code_.text(function.begin, function.end));
                 if (!function.after_macro) host_functions_.push_back(function);
