@@ -620,7 +620,7 @@ class Explanation {
                     "wrong_fetch",
                     sentence("Of the two arrays of {} vectors that a thread counts in a step, {} is fetched from first "
                              "+ {} * stride on, and counted as if from first + {} * stride on.",
-                             ahead, is_second ? "the second" : "the next first one", from, right_from),
+                             ahead, is_second ? "the second" : "the first one of the next step", from, right_from),
                     "An array of AHEAD vectors, `stride` apart, ends where the next one begins: compare the place of "
                     "each fetch with that of the tally of the same array."};
             }
