@@ -336,12 +336,20 @@ class HostCode {
         return code_.is_identifier(i - 1) || by_pointer;
     }
 
-    /// Refuse arrays whose length depends on a parameter or a built-in variable. g++ would accept them.
+    /// Return whether a declaration has the word __shared__ before the name at `i`.
+    bool is_shared(int i) const {
+        while (code_[i] != ";" && code_[i] != "{" && code_[i] != "}")
+            if (code_[i--] == "__shared__") return true;
+        return false;
+    }
+
+    /// Refuse arrays whose length depends on a parameter or a built-in variable. g++ would accept them, except in
+    /// shared memory.
     void refuse_lengths(const Function& function) {
         static const Words types("float double int unsigned char short long bool size_t");
         const Names values = names_of_values(function);
         for (int i = function.end; i < code_.match[function.end]; ++i) {
-            if (!code_.is_identifier(i) || types.has(code_[i]) || !types.has(code_[i - 1])) continue;
+            if (!code_.is_identifier(i) || types.has(code_[i]) || !types.has(code_[i - 1]) || is_shared(i)) continue;
             bool is_known = true;
             for (int open = i + 1; code_[open] == "[" && code_.match[open] > open; open = code_.match[open] + 1)
                 is_known = is_known && !varies(open, values);

@@ -30,9 +30,10 @@ constexpr const char* usage =
 
 std::string read_file(const std::string& path) {
     std::ifstream in(path, std::ios::binary);
+    in.peek();  // of a folder, this fails
+    if (!in.is_open() || in.bad()) throw std::runtime_error("cannot read " + path);
     std::ostringstream bytes;
     bytes << in.rdbuf();
-    if (!in.is_open() || in.bad()) throw std::runtime_error("cannot read " + path);
     return bytes.str();
 }
 
