@@ -45,10 +45,15 @@ def restore(name: str) -> str:
 def words_of(name: str) -> list[str]:
     """Return the words of a name, first name first: Ada, Lovelace for "Lovelace, Ada". A word is a run of letters,
     digits and marks of any script."""
+    return list(split_words(name))
+
+
+@lru_cache(100_000)  # names are compared in pairs
+def split_words(name: str) -> tuple[str, ...]:
     last, _, first = fold(name).partition(",")
     visible = (c for c in f"{first} {last}" if unicodedata.category(c) not in INVISIBLE)
     words = "".join(c if c == "_" or unicodedata.category(c)[0] in "LMN" else " " for c in visible).split()
-    return [word for word in words if not all(map(is_mark, word))]
+    return tuple(word for word in words if not all(map(is_mark, word)))
 
 
 def spellings(name: str) -> list[str]:

@@ -219,7 +219,7 @@ def find_rivals(lines: Sequence[Line], entries: Sequence[Entry]) -> set[str]:
         entry.student
         for line in lines
         for entry in {entry.student: entry for word in words_of(line.name) for entry in by_word.get(word, ())}.values()
-        if agree(entry.name, line.name) and not has_other_number(entry, line)
+        if not has_other_number(entry, line) and agree(entry.name, line.name)
     }
 
 
