@@ -37,7 +37,8 @@ TOPICS = (
     ),
     (
         "one_block_only one_element_only block_size_forgotten indexed_by_position thread_rows_overlap blocks_overlap"
-        " transposed comma_index transposed_index block_thread_swapped sizes_exchanged other_index",
+        " transposed comma_index transposed_index block_thread_swapped sizes_exchanged other_index"
+        " block_index_forgotten",
         (r"blockIdx", r"threadIdx"),
     ),
     ("strip_cut_off", (r"`ROWS` \+ 4 rows",)),
@@ -60,7 +61,10 @@ TOPICS = (
         (r"saturat|\b255\b", r"\bfull\b|\bcap\b"),
     ),
     ("mask_missing shifted_by_bits same_values bytes_reversed", (r"<< 8|\bshift",)),
-    ("window_lost window_misplaced", (r"\bwindow",)),
+    (
+        "window_lost window_misplaced row_never_added wrong_window_row stored_at_wrong_step wrong_rows_used",
+        (r"\bwindow", r"\bring\b"),
+    ),
     ("share_lost", (r"\bshare\b",)),
     ("halo_missing halo_shifted corner_missing halo_updated wrong_mirror", (r"\bhalo|\bmirror",)),
     ("filter_ignored filter_flipped not_normalised all_zero not_weighted", (r"\bfilter\b",)),
