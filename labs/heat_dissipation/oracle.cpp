@@ -425,7 +425,7 @@ class Mistaken {
     void store(double* cell, std::size_t j, double value) const {
         const std::size_t columns = fields.sizes.columns;
         *cell = value;
-        if (j == 0) cell[columns] = value;
+        if (j == 0) *(cell + columns) = value;
         if (j + 1 == columns) *(cell - columns) = value;
     }
 
@@ -1274,9 +1274,8 @@ class Suspicions {
     }
 
     void suspect_high_rows() {
-        constexpr std::size_t enough = 400'000;  // cells times iterations
-        const std::size_t iterations = claimed_iterations();
-        if (!one_call() || iterations == 0 || sizes_.cells() * iterations > enough || field_is_right()) return;
+        const std::size_t iterations = iterations_to_repeat();
+        if (iterations == 0) return;
         for (const std::size_t steps : {4, 2, 3})
             for (const std::size_t band : {16, 8, 32})
                 suspect(
@@ -1287,19 +1286,13 @@ class Suspicions {
                      "The last step of a pass gives row - steps. Its first row that belongs to the band is row top: "
                      "does the condition in front of the store include it?"},
                     [problem = problem_, steps, band, iterations, actuals = actuals_](std::vector<Array>& outputs) {
-                        HighRows high(problem, band);
-                        for (std::size_t done = 0; done < iterations; done += steps)
-                            high.pass(std::min(steps, iterations - done));
-                        high.fields.copy_cells(high.fields.current, outputs[field].as<double>().data());
-                        outputs[result] = actuals[result];
-                        return true;
+                        return repeat_passes(HighRows(problem, band), steps, iterations, actuals, outputs);
                     });
     }
 
     void suspect_tile_walk() {
-        constexpr std::size_t enough = 400'000;  // cells times iterations
-        const std::size_t iterations = claimed_iterations();
-        if (!one_call() || iterations == 0 || sizes_.cells() * iterations > enough || field_is_right()) return;
+        const std::size_t iterations = iterations_to_repeat();
+        if (iterations == 0) return;
         const std::pair<const char*, TileWalk> walks[] = {
             {"for the k-th row, it reads row y + k of the tile as the row below, and moves there", {.below = 0}},
             {"for the k-th row, it reads row y + k + 2 of the tile as the row below, and moves there", {.below = 2}},
@@ -1311,20 +1304,14 @@ class Suspicions {
                      "When a thread moves down by one, its own row becomes the row above, and the row below becomes "
                      "its own: after cell k, the row below is row y + k + 1, and the next one is y + k + 2."},
                     [problem = problem_, walk, iterations, actuals = actuals_](std::vector<Array>& outputs) {
-                        TiledRows tiles(problem, walk);
-                        for (std::size_t done = 0; done < iterations; done += 2)
-                            tiles.pass(std::min<std::size_t>(2, iterations - done));
-                        tiles.fields.copy_cells(tiles.fields.current, outputs[field].as<double>().data());
-                        outputs[result] = actuals[result];
-                        return true;
+                        return repeat_passes(TiledRows(problem, walk), 2, iterations, actuals, outputs);
                     });
     }
 
     /// Lanes get the value of a wrong lane, or of its wrong column.
     void suspect_shuffles() {
-        constexpr std::size_t enough = 400'000;  // cells times iterations
-        const std::size_t iterations = claimed_iterations();
-        if (!one_call() || iterations == 0 || sizes_.cells() * iterations > enough || field_is_right()) return;
+        const std::size_t iterations = iterations_to_repeat();
+        if (iterations == 0) return;
         for (const std::size_t steps : {4, 2, 3, 6, 8})
             for (const Shuffles& shuffles : wrong_shuffles())
                 suspect(
@@ -1333,13 +1320,25 @@ class Suspicions {
                      "the lane before, by __shfl_up_sync with a distance of 1; the neighbour on the right is "
                      "the left column of the next lane, by __shfl_down_sync with 1."},
                     [problem = problem_, shuffles, steps, iterations, actuals = actuals_](std::vector<Array>& outputs) {
-                        Strips strips(problem, shuffles);
-                        for (std::size_t done = 0; done < iterations; done += steps)
-                            strips.pass(std::min(steps, iterations - done));
-                        strips.fields.copy_cells(strips.fields.current, outputs[field].as<double>().data());
-                        outputs[result] = actuals[result];
-                        return true;
+                        return repeat_passes(Strips(problem, shuffles), steps, iterations, actuals, outputs);
                     });
+    }
+
+    /// Return the iterations that the program claims; 0 if the field is right, or if repeating them takes too long.
+    std::size_t iterations_to_repeat() const {
+        constexpr std::size_t enough = 400'000;  // cells times iterations
+        const std::size_t iterations = claimed_iterations();
+        return one_call() && sizes_.cells() * iterations <= enough && !field_is_right() ? iterations : 0;
+    }
+
+    /// Write the field after `iterations`, in passes of `steps`, to the outputs.
+    template <class Passes>
+    static bool repeat_passes(Passes passes, std::size_t steps, std::size_t iterations,
+                              const std::vector<Array>& actuals, std::vector<Array>& outputs) {
+        for (std::size_t done = 0; done < iterations; done += steps) passes.pass(std::min(steps, iterations - done));
+        passes.fields.copy_cells(passes.fields.current, outputs[field].as<double>().data());
+        outputs[result] = actuals[result];
+        return true;
     }
 
     bool field_is_right() const {
