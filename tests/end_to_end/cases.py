@@ -247,7 +247,7 @@ RUNNING = [
         "deadlock",
         (
             "in kernel add_kernel (launched at line 10)",
-            "retry the same operation again and again",
+            "keep retrying the same operation",
             "128 wait at line 5",
             "flag",
         ),
