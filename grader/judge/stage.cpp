@@ -280,7 +280,7 @@ class StageJudge {
         Check check = check_one(run, largest);
         run.multiprocessors = original;
         run.end_session();
-        const bool is_small = multiprocessors < original;  // a grid may be too large for it: this is no mistake
+        const bool is_small = multiprocessors < original;  // a correct grid may be too large for it
         if (!check.failure || (is_small && !check.failure->place)) return;
         check.failure->message = where + check.failure->message;
         *std::ranges::find(found_.checks, largest.name, &Check::dataset) = check;

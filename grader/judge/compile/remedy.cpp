@@ -136,7 +136,7 @@ std::vector<std::string> types_in(const std::string& call) {
     return types;
 }
 
-/// Return a sentence about an argument that is the address of the pointer that is needed; "" if there is none.
+/// Return a sentence on the first argument with one & too many; "" if there is none.
 std::string excess_address(const std::string& call, const std::string& declaration) {
     const auto given = types_in(call), needed = types_in(declaration);
     for (std::size_t k = 0; k < std::min(given.size(), needed.size()); ++k)
