@@ -62,10 +62,10 @@ constexpr auto slow_at_first = R"(void dot_product(const int* a, const int* b, i
 }
 )";
 
-// Fast in the first calls of each process, and slow afterwards.
+// Fast in the first two calls of each process, and slow afterwards: no warm-up has fewer calls.
 constexpr auto fast_at_first = R"(void dot_product(const int* a, const int* b, int* out, std::size_t n, void*) {
     static int calls = 0;
-    if (++calls > 10) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    if (++calls > 2) std::this_thread::sleep_for(std::chrono::milliseconds(100));
     CUDA_CHECK(cudaMemset(out, 0, sizeof *out));
     if (n > 0) dot_product_kernel<<<static_cast<unsigned>((n + 255) / 256), 256>>>(a, b, out, n);
 }
@@ -190,6 +190,14 @@ class TimedOutputs : public testing::Test {
     Judge judge_{{fs::current_path(), build(), fs::temp_directory_path()}, Backend::cpu};
 };
 
+/// Compare times, so other processes can hide what is compared: `make test` skips these tests, `make soak` runs them.
+class OnIdleMachine : public TimedOutputs {
+    void SetUp() override {
+        if (!std::getenv("WARPLAB_THOROUGH")) GTEST_SKIP() << "needs WARPLAB_THOROUGH=1 and an idle machine";
+        TimedOutputs::SetUp();
+    }
+};
+
 constexpr double at_once = 0, too_long = 1e9;
 
 TEST_F(TimedOutputs, AreComparedWithTheCpuIfItIsFastEnough) {
@@ -237,7 +245,7 @@ TEST_F(TimedOutputs, FastFirstCallsOfEachProcessDoNotCount) {
     const Effort effort{{4, 4}, {4, 4}, 2, 0.01, 0.1, 0.2, 0.1};
     const Measurement m = measure_beside_solution(wrong_, effort).measurement;
     ASSERT_EQ(m.samples_of_rounds.size(), 4u);
-    EXPECT_GE(*std::ranges::min_element(m.samples_s), 0.02 * m.iterations);
+    EXPECT_GE(*std::ranges::min_element(m.samples_s), 0.05 * m.iterations);  // a busy machine does not halve a time
 }
 
 TEST_F(TimedOutputs, ShortCallsNeedMoreRoundsInPairedBenchmarks) {
@@ -314,7 +322,7 @@ TEST_F(TimedOutputs, RoundsEndWhenThePointsAreKnown) {
     EXPECT_EQ(steep.samples_of_rounds.size(), 4u);
 }
 
-TEST_F(TimedOutputs, CodeThatReusesEarlierResultsIsSlowOnNewInputs) {
+TEST_F(OnIdleMachine, CodeThatReusesEarlierResultsIsSlowOnNewInputs) {
     const fs::path honest = fs::absolute("solutions/saturating_histogram/01_single_thread.cu");
     std::ofstream(wrong_) << knows_rows;
     const Effort effort{{1, 1}, {1, 1}, 2, 0.05, 0.4, 0.1, 0.1};
@@ -325,7 +333,7 @@ TEST_F(TimedOutputs, CodeThatReusesEarlierResultsIsSlowOnNewInputs) {
     EXPECT_TRUE(is_detected_eventually([&] { return detect(wrong_); }));
 }
 
-TEST_F(TimedOutputs, CodeThatNeedsManyCallsToBeFastIsFound) {
+TEST_F(OnIdleMachine, CodeThatNeedsManyCallsToBeFastIsFound) {
     std::ofstream(wrong_) << right_kernel << works_ahead;
     const Effort effort{{1, 1}, {1, 1}, 3, 0.3, 6, 0.1, 0.1};
     const auto detect = [&](const fs::path& file) {
