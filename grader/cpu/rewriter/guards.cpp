@@ -1,6 +1,7 @@
 // Finds atomics after a check of the same memory, as in `if (bins[v] < 255) atomicAdd(&bins[v], 1);`. On a GPU, another
 // thread may change the word between the check and the atomic, so the CPU backend also lets other threads run there.
 
+#include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -38,49 +39,93 @@ class Body {
         return i;
     }
 
-    /// Add the names of arrays and pointers that the tokens [begin, end) read: `a` for a[i], *a and *(T*)&a[i].
+    /// Add `name` and the arrays that it points or refers to.
+    void add_name(std::string_view name, Names& names) const {
+        names.insert(name);
+        const auto aliased = aliases_.find(name);
+        if (aliased != aliases_.end()) names.insert(aliased->second.begin(), aliased->second.end());
+    }
+
+    /// Add the names of an address such as &bins[values[i]] or words + i. The array of an index does not matter.
+    void add_address(int begin, int end, Names& names) const {
+        for (int i = begin; i < end; i = stream_[i] == "[" ? stream_.after_group(i) : i + 1)
+            if (stream_.is_identifier(i)) add_name(stream_[i], names);
+    }
+
+    /// Add the names of arrays and pointers that the tokens [begin, end) read: `a` for a[i], *a, *(T*)(a + i) and
+    /// __ldcg(a + i).
     void add_read(int begin, int end, Names& names) const {
         for (int i = begin; i < end; ++i) {
+            if (stream_[i] == "*" && is_unary(i)) add_address(i + 1, dereferenced_end(i + 1), names);
             if (!stream_.is_identifier(i)) continue;
-            if (stream_[i + 1] == "[" || stream_[i + 1] == "->" || is_dereferenced(i)) names.insert(stream_[i]);
+            if (stream_[i + 1] == "[" || stream_[i + 1] == "->") add_name(stream_[i], names);
+            const bool loads = stream_[i].starts_with("__ld") || stream_[i].starts_with("atomic");
+            if (loads && stream_[i + 1] == "(") add_address(i + 2, first_argument_end(i + 1), names);
             const auto found = loaded_from_.find(stream_[i]);
             if (found != loaded_from_.end()) names.insert(found->second.begin(), found->second.end());
         }
     }
 
-    bool is_dereferenced(int i) const {
-        if (stream_[i - 1] != "*") return false;
+    bool is_unary(int star) const {
+        const auto before = stream_[star - 1];
+        return !stream_.is_identifier(star - 1) && before != ")" && before != "]" &&
+               (!stream_.has(star - 1) || stream_.tokens[star - 1].kind != Kind::number);
+    }
+
+    /// Return the end of the operand of a unary * that begins at `i`, such as `a` or `(T*)(a + i)`.
+    int dereferenced_end(int i) const {
+        while (stream_[i] == "(" && stream_.match[i] >= 0 && stream_[stream_.match[i] - 1] == "*")
+            i = stream_.after_group(i);
+        if (!stream_[i].ends_with("_cast")) return stream_.after_group(i);
+        while (i < end_ && stream_[i] != "(") ++i;
+        return stream_.after_group(i);
+    }
+
+    int statement_begin(int i) const {
+        while (i > begin_ && stream_[i - 1] != ";" && stream_[i - 1] != "{" && stream_[i - 1] != "}") --i;
+        return i;
+    }
+
+    int statement_end(int i) const {
+        while (i < end_ && stream_[i] != ";") i = stream_.after_group(i);
+        return i;
+    }
+
+    /// Note what the variable before the = at `i` points to, or from which arrays its value is.
+    void note_assignment(int i) {
+        const int end = statement_end(i + 1);
         const auto before = stream_[i - 2];
-        return !stream_.is_identifier(i - 2) && before != ")" && before != "]" &&
-               (!stream_.has(i - 2) || stream_.tokens[i - 2].kind != Kind::number);
+        Names names;
+        if (before == "*" || before == "&" || stream_[i + 1] == "&") {
+            add_address(i + 1, end, names);
+            aliases_[stream_[i - 1]].merge(names);
+        } else {
+            add_read(i + 1, end, names);
+            if (!names.empty()) loaded_from_[stream_[i - 1]].merge(names);
+        }
     }
 
     /// Find the arrays that conditions read, directly or through a variable that was set before.
     void find_checked_arrays() {
         for (int i = begin_; i < end_; ++i) {
-            if (stream_[i] == "=" && stream_.is_identifier(i - 1)) {
-                int end = i + 1;
-                while (end < end_ && stream_[end] != ";") end = stream_.after_group(end);
-                Names names;
-                add_read(i + 1, end, names);
-                if (!names.empty()) loaded_from_[stream_[i - 1]].merge(names);
-            }
+            if (stream_[i] == "=" && stream_.is_identifier(i - 1)) note_assignment(i);
             const bool is_condition = (stream_[i] == "if" || stream_[i] == "while") && stream_[i + 1] == "(";
             if (is_condition && stream_.match[i + 1] >= 0) add_read(i + 2, stream_.match[i + 1], checked_);
+            if (stream_[i] == "?" || stream_[i] == "&&") add_read(statement_begin(i), i, checked_);
         }
     }
 
-    /// Return whether an address such as &bins[values[i]] is in a checked array. The array of an index does not matter.
     bool is_into_checked(int begin, int end) const {
-        for (int i = begin; i < end; i = stream_[i] == "[" ? stream_.after_group(i) : i + 1)
-            if (checked_.count(stream_[i])) return true;
-        return false;
+        Names names;
+        add_address(begin, end, names);
+        return std::ranges::any_of(names, [&](std::string_view name) { return checked_.contains(name); });
     }
 
     const Stream& stream_;
     const int begin_, end_;
     Names checked_;
-    std::unordered_map<std::string_view, Names> loaded_from_;
+    std::unordered_map<std::string_view, Names> loaded_from_;  // for variables with values of arrays
+    std::unordered_map<std::string_view, Names> aliases_;      // for pointers and references
 };
 
 }  // namespace

@@ -109,7 +109,8 @@ struct Worker {
     bool at_grid_barrier;       // threads of the block are in it
     int grid_line;              // the line of grid_barrier
     void* places[max_threads];  // where threads wait in tile_combine
-    unsigned random_state;      // the state of the random numbers for yield_before_atomic
+    unsigned random_state;      // the state of draw_one_in_16
+    unsigned checked_atomics;   // the block's updates of memory that it had checked, so far
 };
 WARPLAB_CPU_THREAD_LOCAL Worker* worker __attribute__((tls_model("local-exec")));
 constinit thread_local Standstill standstill;  // the standstill of the worker's block
@@ -712,14 +713,31 @@ void note_volatile_read(const volatile void* place, size_t width, const void* ca
     restore_thread_index();
 }
 
-void yield_before_atomic() {
-    // The sanitizer's counts must be reproducible, and a block without progress is compared with its earlier state.
-    if (observer || !in_kernel() || worker->stands) return;
+/// Return whether other threads may run before an atomic. The sanitizer's counts must be reproducible, and a block
+/// without progress is compared with its earlier state.
+static bool may_yield_before_atomic() { return !observer && in_kernel() && !worker->stands; }
+
+static bool draw_one_in_16() {
     worker->random_state =
         worker->random_state * 1664525u + 1013904223u;  // a counter could always select the same atomic of a thread
-    if (worker->random_state >> 28) return;
+    return worker->random_state >> 28 == 0;
+}
+
+static void yield_and_try() {
     worker->tried = true;  // the atomic follows immediately
     yield_thread();
+}
+
+void yield_before_atomic() {
+    if (may_yield_before_atomic() && draw_one_in_16()) yield_and_try();
+}
+
+void yield_before_update() {
+    if (!may_yield_before_atomic()) return;
+    // At first, all threads of a block check before one of them updates, which shows most.
+    const bool at_first = worker->checked_atomics < 2 * thread_count(worker->grid->threads);
+    worker->checked_atomics += at_first;
+    if (at_first || draw_one_in_16()) yield_and_try();
 }
 
 void let_others_run() {
@@ -983,6 +1001,7 @@ void begin_block(Worker& w, const Grid& grid, uint3 block) {
     w.block = block;
     w.early_exit_noted = false;
     w.static_shared = 0;
+    w.checked_atomics = 0;
     resume_block(w);
     standstill.begin_block();
     if (grid.shared_bytes) standstill.add_shared(&dynamic_shared_memory, grid.shared_bytes);

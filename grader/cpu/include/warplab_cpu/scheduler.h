@@ -100,7 +100,8 @@ WARPLAB_CPU_INLINE void check_copy_alignment(const void* to, const void* from, s
 }
 /// Let another thread run before some of the atomics that expect a value, because on a GPU the value may have changed.
 void yield_before_atomic();
-/// Do the same before an atomic in a kernel that has checked the memory.
+/// Do the same before an atomic in a kernel that has checked the memory, and always before the first ones of a block.
+void yield_before_update();
 WARPLAB_CPU_INLINE void yield_before_checked_atomic();
 /// Identifies a kernel's threadIdx for hooks during which other threads run. The variable's address is not used,
 /// because the compiler would then have to assume that each store through a pointer changes it.
@@ -194,7 +195,7 @@ WARPLAB_CPU_INLINE void restore_thread() {
 }
 
 WARPLAB_CPU_INLINE void yield_before_checked_atomic() {
-    yield_before_atomic();
+    yield_before_update();
     restore_thread();
 }
 
