@@ -377,10 +377,10 @@ def test_a_newer_sweep_replaces_an_older_one(course: Path) -> None:
     ("changes", "message"),
     [
         ({"backend": "cpu", "gpu": ""}, "measured without a GPU"),
-        ({"tree": "work"}, "these are times of work, not of solutions"),
-        ({"tree": ""}, "these are times of an unknown tree, not of solutions"),
+        ({"tree": "work"}, "these are the times of work, not of solutions"),
+        ({"tree": ""}, "these are the times of an unknown tree, not of solutions"),
         ({"driver": "999.1"}, "measured on NVIDIA H200 with driver 999.1, the others on"),
-        ({"points": [{"defines": {"BLOCK": 1}, "failure": "no"}]}, "no choice was timed"),
+        ({"points": [{"defines": {"BLOCK": 1}, "failure": "no"}]}, "the sweep timed none of the choices"),
     ],
 )
 def test_an_unsuitable_sweep_is_refused(course: Path, changes: dict[str, Any], message: str) -> None:
@@ -429,7 +429,7 @@ def test_a_changed_solution_makes_its_result_stale(course: Path) -> None:
     ("changes", "message"),
     [
         ({"backend": "cpu"}, "measured without a GPU"),
-        ({"tree": "work"}, "these are times of work, not of solutions"),
+        ({"tree": "work"}, "these are the times of work, not of solutions"),
         ({"stages": [samples.stage("01_first", "", verdict="failed")]}, "lab/01_first is failed"),
         ({"stages": [samples.stage("01_first", "")]}, "None of the reports has a measurement"),
         ({"schema": 3}, "schema 3"),
@@ -488,7 +488,7 @@ def test_a_manifest_that_lacks_something_is_one_message(course: Path) -> None:
     write(course / "README.md", "<!-- table: stages lab -->\n<!-- end -->\n")
     result = run_module(TABLES, cwd=course)
     assert result.returncode == 2
-    assert "README.md:1: the lab's lab.json lacks what this table shows: 'points'" in result.stderr
+    assert "README.md:1: lab.json lacks a key that this table needs: 'points'" in result.stderr
 
 
 def test_the_help_table_equals_the_programs_help(course: Path) -> None:
