@@ -1,4 +1,4 @@
-"""Run the C++ tests (build/tests) and the Python tests in parallel, and end with one line that adds up both.
+"""Run the C++ tests (build/tests) and the Python tests in parallel. The last line of output has the totals of both.
 
 `make test` calls this program. `make test ONLY=Manifest` runs the tests whose name contains Manifest.
 """

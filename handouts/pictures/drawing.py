@@ -63,7 +63,7 @@ class Drawing:
         self.parts.append(f'<text x="{number(x)}" y="{number(y)}"{class_}>{escape(words)}</text>')
 
     def lines(self, x: float, y: float, lines: list[str], kind: str = "") -> None:
-        """Write lines of text below each other, the first at y."""
+        """Write lines of text one below the other, the first at y."""
         for row, words in enumerate(lines):
             self.text(x, y + 18 * row, words, kind)
 

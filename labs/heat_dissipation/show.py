@@ -1,6 +1,6 @@
-"""Draws what `make show LAB=heat_dissipation` has saved: before.png, after.png, and cooling.gif.
+"""Draw the fields that `make show LAB=heat_dissipation` has saved: before.png, after.png, and cooling.gif.
 
-python3 labs/heat_dissipation/show.py FOLDER    where fields.json and fields.f32 are
+python3 labs/heat_dissipation/show.py FOLDER    FOLDER contains fields.json and fields.f32
 """
 
 from __future__ import annotations

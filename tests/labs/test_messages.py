@@ -1,4 +1,4 @@
-"""Messages about mistakes that no small change of a reference solution contains."""
+"""Messages about mistakes that need more than a small change of a reference solution."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def test_a_graded_function_without_its_return_is_named(tmp_path):
     assert failure["message"].startswith("The function that begins at line 24 returns a value")
 
 
-def test_a_division_by_zero_is_not_a_missing_return(tmp_path):
+def test_a_division_by_zero_is_not_reported_as_a_missing_return(tmp_path):
     """The compiler warns about a return that is missing on a path that no call takes."""
     source = tmp_path / "vector_add.cu"
     text = ADD.replace(
@@ -180,7 +180,7 @@ def test_a_division_by_zero_is_not_a_missing_return(tmp_path):
     assert "divided by zero" in failure["message"]
 
 
-def test_an_index_beyond_scratch_is_not_one_before_the_next_buffer(tmp_path):
+def test_an_index_beyond_scratch_is_not_reported_as_one_before_the_next_buffer(tmp_path):
     """The kernel gets scratch, and not the bins, or reads pixels only."""
     source = ROOT / "solutions" / "image_histogram" / "04_reduced_partials.cu"
     copy = tmp_path / source.name
@@ -194,7 +194,7 @@ def test_an_index_beyond_scratch_is_not_one_before_the_next_buffer(tmp_path):
     assert " of scratch, which has only " in failure["message"]
 
 
-def test_an_index_beyond_a_shared_array_is_not_the_hosts_memory(tmp_path):
+def test_an_index_beyond_a_shared_array_is_not_reported_as_host_memory(tmp_path):
     """Only large datasets reach it, and the program crashes on these."""
     source = ROOT / "solutions" / "large_histogram" / "04_interleaved_shared.cu"
     copy = tmp_path / source.name
@@ -283,7 +283,7 @@ UNORDERED_NODES = """    const float* from[] = {a, b};
 """
 
 
-def test_nodes_without_a_dependency_are_not_called_streams(tmp_path):
+def test_graph_nodes_without_a_dependency_are_not_called_streams(tmp_path):
     source = tmp_path / "vector_add.cu"
     source.write_text(ADD + UNORDERED_NODES)
     (finding,) = inspect("vector_add", STAGE, source, tmp_path)[1]["findings"]

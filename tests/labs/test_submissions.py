@@ -85,7 +85,8 @@ def test_wrong_submission_is_caught(lab: str, entry: dict, tmp_path: Path) -> No
 
 
 def right_on_the_cpu() -> list:
-    """Return submissions that fail only on a GPU, but in which the sanitizer finds the mistake on the CPU, too."""
+    """Return submissions whose outputs are wrong only on a GPU, and in which the CPU backend's sanitizer finds the
+    mistake."""
     return [entry for entry in wrong_submissions() if entry.values[1].get("right_on_cpu")]
 
 

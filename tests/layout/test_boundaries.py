@@ -108,13 +108,13 @@ def test_no_folder_of_the_judge_includes_a_later_one(root, files):
             assert [str(header) for header in judge if position_of(header) > position_of(file)] == [], file
 
 
-def test_contributing_lists_the_hops_in_order(root):
+def test_contributing_lists_the_judges_folders_in_order(root):
     section = (root / "CONTRIBUTING.md").read_text().split("## …fix the grader\n")[1].split("\n## ")[0]
     listed = re.findall(r"^    ([a-z.]+) +\S", section, re.MULTILINE)
     assert listed == [hop or "judge.h" for hop in HOPS]
 
 
-def test_a_forbidden_include_is_seen(root, tmp_path):
+def test_a_forbidden_include_is_found(root, tmp_path):
     (tmp_path / "grader/runner").mkdir(parents=True)
     (tmp_path / "grader/runner/runner.cpp").write_text('#include "grader/judge/lab/oracle.h"\n#include <vector>\n')
     found = forbidden_includes(tmp_path, Path("grader/runner/runner.cpp"))
@@ -210,7 +210,7 @@ def test_a_forbidden_import_is_found(tmp_path):
         assert forbidden_imports(tmp_path, file) == [f"{file} imports grader.python.{imported}.module"]
 
 
-def test_tests_lie_where_their_sources_do(root, files):
+def test_the_folders_of_tests_mirror_those_of_the_sources(root, files):
     own = {"layout", "setup", "python", "labs", "fuzz"}
     for file in files:
         if file.parts[0] == "tests" and file.name.endswith("_test.cpp") and file.parts[1] not in own:

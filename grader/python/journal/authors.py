@@ -1,4 +1,4 @@
-"""The authors of a submission. They are asked for once, on the terminal, and content in work/authors.json."""
+"""The authors of a submission. They are asked for once, on the terminal, and kept in work/authors.json."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def ask(question: str) -> str:
 
 
 def find_authors(given: Sequence[str], file: Path) -> list[Author]:
-    """Return the given authors, or else the content ones, or else ask for them. Newly given authors are content.
+    """Return the given authors, or else the kept ones, or else ask for them. Newly given authors are kept.
 
     Raises UserError if the authors are invalid or cannot be asked for.
     """

@@ -219,7 +219,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"RowsLost", count_times([](auto i, auto) { return i < 403 * 248; }), "tail_lost",
                 "Only the first 99,9"},
         Mistake{"StoppedEarly", count_times([](auto i, auto) { return i < 29000; }), "stopped_early",
-                "all bins that had occurred were full", "late", 512, 64},
+                "then the bins of all values so far were full", "late", 512, 64},
         Mistake{"WholeVectorsOnly", count_times([](auto i, auto) { return i % 403 < 400; }), "vector_tail_lost",
                 "400 of 403"},
         Mistake{"ComponentLost", count_times([](auto i, auto) { return i % 403 % 4 != 2; }), "component_lost",

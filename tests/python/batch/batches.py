@@ -125,7 +125,7 @@ class Course:
         (self.build / "log").touch()
 
     def insert_stage(self) -> None:
-        """Give the lab another stage before the second one, which then has another number."""
+        """Insert a stage before the second one, which gets the next number."""
         ids = (STAGES[0], "02_between", "03_second")
         stages = [{"id": stage, "points": {"correctness": 6, "hygiene": 2, "speed": 2}} for stage in ids]
         (self.root / "labs" / LAB / "lab.json").write_text(json.dumps({"points": 30, "stages": stages}))

@@ -68,7 +68,7 @@ def test_a_name_does_not_override_an_id(folder: Path) -> None:
     ("real", "shown"),
     [("Seán O'Brien", "Seán OBrien"), ("Eva Roth/Klein", "Eva RothKlein"), ("Jo &Co Lee", "Jo Co Lee")],
 )
-def test_signs_that_moodle_omits_make_no_difference(folder: Path, real: str, shown: str) -> None:
+def test_characters_that_moodle_omits_make_no_difference(folder: Path, real: str, shown: str) -> None:
     """The roster has no numbers of Moodle."""
     make(folder, f"{shown}_66_assignsubmission_file_")
     assert list(find(folder, f"id,name\nso1,{real}\nal1,Ada Lovelace\n")[0]) == ["so1"]
@@ -247,7 +247,9 @@ def test_ids_with_a_plus_get_different_keys(folder: Path) -> None:
     assert len({submission.key for submission in found}) == 2
 
 
-def test_matching_a_course_spells_each_name_a_few_times(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_matching_a_course_normalises_each_name_only_a_few_times(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The roster has middle names and Moodle has none: a hand-in's name is not compared with all students' names."""
     spelled: list[str] = []
     spellings = roster.spellings

@@ -215,7 +215,7 @@ def test_serve_shows_an_extension_that_the_roster_got_later(course: Course) -> N
         course.verb("report")
         assert "1 day late" in feedback.read_text()
         roster.write_text("id,submitted,extended until\nal1,2026-11-20T10:00Z,2026-11-21T10:00Z\n")
-        course.hand_in("bo2", "fine", "fine")  # otherwise, the next look at the roster is in a minute
+        course.hand_in("bo2", "fine", "fine")  # otherwise, the roster is read again only after a minute
         wait_until(lambda: "1 day late" not in feedback.read_text(), process)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.python.docs.grading_times import lines, choose_stages
+from grader.python.docs.grading_times import choose_stages, lines
 
 ROWS = [
     {"lab": "a", "stage": "01_x", "gpu": "H", "phases": {"compile": 1.0, "check": 2.0}},

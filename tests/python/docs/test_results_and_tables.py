@@ -172,7 +172,7 @@ def test_several_gpus_are_compared(course: Path) -> None:
     assert "NVIDIA H200: kernels" in beside_source and "A100" not in beside_source
 
 
-def test_the_sources_figures_are_next_to_ours(course: Path) -> None:
+def test_the_materials_figures_are_next_to_the_measured_ones(course: Path) -> None:
     handout = "# A lab\n\n<!-- table: source lab -->\n<!-- end -->\n"
     write(course / "handouts/lab.md", handout)
     rows = [
@@ -216,7 +216,7 @@ def test_the_transfer_of_a_solver_counts_once_for_any_number_of_iterations(cours
     assert [cell.strip() for cell in row.strip("|").split("|")][3:] == ["0.2000 s", "0.5000 s", "0.7000 s"]
 
 
-def test_rates_are_amounts_per_second_next_to_the_sources(course: Path) -> None:
+def test_rates_are_amounts_per_second_next_to_the_materials(course: Path) -> None:
     rates: dict[str, Any] = {"schema": 1, "dataset": "bench_2_24", "multiprocessors": {"NVIDIA H200": 100}}
     rates["amounts"] = [
         {"name": "input", "unit": "GB/s", "each": 4_000_000},
@@ -244,7 +244,7 @@ def test_rates_are_amounts_per_second_next_to_the_sources(course: Path) -> None:
     assert cells[4] == ["NVIDIA H200", "`01_first`", "2.00 us", "–", "2000 GB/s", "8000 GB/s", "0.500 MB"]
 
 
-def test_the_sources_ladder_shows_the_speedup_of_each_step(course: Path) -> None:
+def test_the_table_of_published_figures_shows_the_speedup_of_each_step(course: Path) -> None:
     write(course / "handouts/lab.md", "# A lab\n\n<!-- table: source lab -->\n<!-- end -->\n")
     rows = [
         {"stage": "01_first", "dataset": "bench_2_24", "scale": 6},

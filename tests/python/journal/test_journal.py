@@ -457,7 +457,7 @@ def test_a_time_on_another_dataset_is_shown_and_not_compared(tmp_path: Path) -> 
     assert "Not measured" not in text
 
 
-def test_a_part_of_the_sources_dataset_is_scaled_and_marked(tmp_path: Path) -> None:
+def test_a_part_of_the_materials_dataset_is_scaled_and_marked(tmp_path: Path) -> None:
     part = report(1, "01_serial", "a", 0.5)
     part["report"]["stages"][0]["measurements"][0]["dataset"] = "a_tenth"
     write_course(tmp_path, [part, report(2, "02_tree", "b", 0.1)])

@@ -448,7 +448,7 @@ def test_wrong_options_give_a_message(tmp_path, options, message):
 
 @needs_build
 def test_a_kit_works_by_itself(tmp_path):
-    """The test uses programs that were built before, because only the revision differs and building takes minutes."""
+    """The test uses the programs that are already built: only their revision differs, and building takes minutes."""
     lab = "vector_add"
     make_kit(tmp_path / "kit.tar.gz")
     folder = unpack(tmp_path)

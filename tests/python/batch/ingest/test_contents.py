@@ -315,7 +315,7 @@ def long_extras(count: int) -> bytes:
 
 
 def replace_reader(monkeypatch: pytest.MonkeyPatch, program: Path, does: str) -> None:
-    """Have readers do this, with a list of entries, instead of reading them."""
+    """Replace the reading of a list of entries by this line of Python."""
     module = reader.__name__
     lines = [f"#!{sys.executable}", "import os, resource, signal, sys, time", f"sys.path.insert(0, {str(PROJECT)!r})"]
     lines += [
@@ -330,7 +330,7 @@ def replace_reader(monkeypatch: pytest.MonkeyPatch, program: Path, does: str) ->
 
 
 def start_reader(monkeypatch: pytest.MonkeyPatch, program: str) -> None:
-    """Have a new server of readers start, as this program."""
+    """Replace the server of readers by a new one, which runs this program."""
     monkeypatch.setattr(reader.sys, "executable", program)
     monkeypatch.setattr(reader, "server", reader.Server())
 

@@ -52,7 +52,7 @@ function draft(string ...$files): int {
     return $area;
 }
 
-/** Makes the course that a JSON file describes, and returns the numbers that the outside needs. */
+/** Makes the course that a JSON file describes, and returns the numbers that round_trip.py needs. */
 function make(array $wanted): array {
     $generator = new testing_data_generator();
     $course = $generator->create_course(['shortname' => 'cuda']);

@@ -501,7 +501,7 @@ def test_a_file_that_takes_too_much_to_compare_is_left_out(tmp_path: Path, monke
     words = " ".join(map(str, range(20)))
     texts = {"a": "", "b": "endless ", "c": "large ", "d": "ended ", "e": "", "f": "ended ", "small": "endless"}
     for key, text in texts.items():
-        (tmp_path / key).write_text(text + words * (key != "small"))  # too small for fingerprints: not looked at
+        (tmp_path / key).write_text(text + words * (key != "small"))  # too small to be compared
     files = [(key, tmp_path / key) for key in texts]
     pairs, left_out = find_similar("12", tmp_path / "no starter", files)
     assert pairs == [SimilarPair("12", "a", "e", 1.0)] and left_out == ["b", "c", "d", "f"]
