@@ -83,7 +83,8 @@ def test_spinning_threads_cost_other_submissions_no_points(missing: list[str], t
     source.write_text(SPINS.replace("@NAME@", name))
     neighbour = tmp_path / "honest.cu"
     neighbour.write_text(f"{HONEST.read_text()}{TAKES_THE_COMPILER_SECONDS}// {name}: compiled here, too\n")
-    grade(HONEST, tmp_path, missing)  # compiles the shared harness first, which takes a core longer than the wait below
+    # On one core, the shared harness takes longer to compile than the wait below, so it is compiled first.
+    grade(HONEST, tmp_path, missing)
     spinner = start_judge(source, missing)
     try:
         assert wait_until(lambda: len(left_running(name)) > 40, 60), "the threads never ran"

@@ -434,11 +434,11 @@ def find_spread(place: Place, dataset: str, versions: Sequence[Version]) -> floa
 def compare(before: Row, after: Row, spread: float | None) -> Change:
     """Return the speedup with its 95% interval. The interval contains the median of the ratios of every sample before
     to every sample after, by the Mann-Whitney test (normal approximation)."""
-    olds = [sample * before.scale for sample in before.measurement.samples_s if sample > 0]
-    news = [sample * after.scale for sample in after.measurement.samples_s if sample > 0]
-    ratios = sorted(old / new for old in olds for new in news)
+    old_samples = [sample * before.scale for sample in before.measurement.samples_s if sample > 0]
+    new_samples = [sample * after.scale for sample in after.measurement.samples_s if sample > 0]
+    ratios = sorted(old / new for old in old_samples for new in new_samples)
     pairs, ratio = len(ratios), before.time_s / after.time_s
-    left_out = math.floor(pairs / 2 - CONFIDENCE * math.sqrt(pairs * (len(olds) + len(news) + 1) / 12))
+    left_out = math.floor(pairs / 2 - CONFIDENCE * math.sqrt(pairs * (len(old_samples) + len(new_samples) + 1) / 12))
     if left_out < 1:
         return Change(ratio, None, None, spread)
     return Change(ratio, ratios[left_out - 1], ratios[pairs - left_out], spread)

@@ -49,7 +49,7 @@ old
 <!-- table: results lab -->
 <!-- end -->
 """
-WANTED = """# A lab
+EXPECTED = """# A lab
 
 <!-- table: contract lab -->
 | Buffer | Type | Role | Holds |
@@ -121,7 +121,7 @@ def test_written_tables_are_up_to_date(course: Path) -> None:
     result = run_module(TABLES, cwd=course)
     assert (result.returncode, result.stderr) == (0, "")
     assert result.stdout == "README.md: written\nhandouts/lab.md: written\n"
-    assert (course / "handouts/lab.md").read_text() == WANTED.format(results="Not measured yet.")
+    assert (course / "handouts/lab.md").read_text() == EXPECTED.format(results="Not measured yet.")
     assert (course / "README.md").read_text() == (
         "<!-- table: labs -->\n| Lab | Topic | Stages | Points |\n| --- | --- | --: | --: |\n"
         "| [lab](handouts/lab.md) | Adds &#124; and pipes. | 2 | 12.5 |\n<!-- end -->\n"
@@ -137,7 +137,7 @@ def test_results_are_written_and_shown(course: Path) -> None:
     assert result.stdout == "handouts/results/nvidia-h200.json: lab/01_first, lab/02_second\n"
     run_module(TABLES, cwd=course)
     shown = (course / "handouts/lab.md").read_text().replace("\u00a0", " ")
-    assert shown == WANTED.format(results=MEASURED)
+    assert shown == EXPECTED.format(results=MEASURED)
     assert run_module(TABLES, "--check", cwd=course).returncode == 0
 
 

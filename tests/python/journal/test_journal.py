@@ -468,9 +468,9 @@ def test_a_part_of_the_materials_dataset_is_scaled_and_marked(tmp_path: Path) ->
     assert "From 5.000 s to 0.1000 s" in text
     assert "01_serial was timed on a_tenth and is multiplied by 10" in text
     assert "GTX 680" not in text
-    beside = render(tmp_path, LAB, tmp_path / "work" / LAB / "journal", with_source=True)
-    assert "7720 s" in beside.page
-    assert "on another machine and with other code" in beside.page
+    with_source = render(tmp_path, LAB, tmp_path / "work" / LAB / "journal", with_source=True)
+    assert "7720 s" in with_source.page
+    assert "on another machine and with other code" in with_source.page
 
 
 def test_pictures_are_embedded_unless_they_are_stale_or_large(tmp_path: Path) -> None:

@@ -210,7 +210,7 @@ def pack_large(folder: str, endings: str = "o") -> bytes:
     return make_zip((FIRST, b"1"), *((f"{folder}{number}.{endings}", noise) for number in range(5)), method=0)
 
 
-WAYS = ("ada_5_500_lab.zip", f"{MOODLE}/lab.zip", f"{MOODLE}lab.zip", "al1.zip", "al1/lab.zip")
+UPLOAD_NAMES = ("ada_5_500_lab.zip", f"{MOODLE}/lab.zip", f"{MOODLE}lab.zip", "al1.zip", "al1/lab.zip")
 SAME: dict[str, tuple[Callable[[], bytes], str]] = {
     "three_deep": (lambda: pack({"a.zip": pack({"b.zip": pack({FIRST: b"1"})})}), ""),
     "four_deep": (
@@ -228,7 +228,7 @@ SAME: dict[str, tuple[Callable[[], bytes], str]] = {
 def test_the_same_files_get_the_same_result_from_every_course_system(tmp_path: Path, kind: str) -> None:
     make, detail = SAME[kind]
     data = make()
-    for number, name in enumerate(WAYS):
+    for number, name in enumerate(UPLOAD_NAMES):
         opened = hand_in(tmp_path / str(number), {name: data})
         assert (opened.picked, opened.detail) == ({} if detail else {"01_first": b"1"}, detail), name
 

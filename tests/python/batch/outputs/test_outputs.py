@@ -396,8 +396,8 @@ def test_suspicious_results_come_first_with_their_reason() -> None:
         row("broken", status="archive_refused"),
         row("ours", status="judge_error"),
     ]
-    alike = [SimilarPair("a", "copied", "copy", 1.0)]  # no new remark: it is the same file
-    found = [(remark.key, remark.what) for remark in find_remarks(rows, alike)]
+    similar = [SimilarPair("a", "copied", "copy", 1.0)]  # no new remark: it is the same file
+    found = [(remark.key, remark.what) for remark in find_remarks(rows, similar)]
     assert "similar" in [remark.what for remark in find_remarks(rows, [SimilarPair("a", "fine", "copy", 0.9)])]
     assert found == [
         ("ours", "judge failed"),
