@@ -168,8 +168,8 @@ def test_several_gpus_are_compared(course: Path) -> None:
     assert compared[3].startswith("| `02_second` | bench_2_24 |")
     assert len(compared) == 4, "bench_2_28 was timed on one GPU alone"
     assert "NVIDIA A100, driver" in shown and "NVIDIA H200, driver" in shown
-    beside_source = (course / "handouts/source.md").read_text()
-    assert "NVIDIA H200: kernels" in beside_source and "A100" not in beside_source
+    source_table = (course / "handouts/source.md").read_text()
+    assert "NVIDIA H200: kernels" in source_table and "A100" not in source_table
 
 
 def test_the_materials_figures_are_next_to_the_measured_ones(course: Path) -> None:
@@ -311,8 +311,8 @@ def show_sweep(course: Path, defaults: dict[str, int]) -> list[str]:
 
 def test_the_profilers_counts_are_next_to_the_times(course: Path) -> None:
     counts = [
-        {"stage": f"lab/{stage}", "dataset": "small", "kernel": "k", "per_request": {"load_sectors": [3.5, theirs]}}
-        for stage, theirs in (("01_first", 4.0), ("02_second", 1.256))
+        {"stage": f"lab/{stage}", "dataset": "small", "kernel": "k", "per_request": {"load_sectors": [3.5, profiled]}}
+        for stage, profiled in (("01_first", 4.0), ("02_second", 1.256))
     ]
     write(course / "tests/cpu/check/compared.json", {"machine": "an NVIDIA H200, or an H100", "counts": counts})
     write(course / "handouts/lab.md", "<!-- table: profile lab 01_first 02_second -->\n<!-- end -->\n")
