@@ -378,7 +378,8 @@ def on_terminal(course: Path, *answers: str) -> tuple[int, str]:
     try:
         while time.monotonic() < deadline:
             if not select.select([terminal], [], [], 1)[0]:
-                if answers == ("\x03",):  # input() may miss a signal that comes while it sets up the terminal
+                # After the prompt, input() may miss a signal that comes while it sets up the terminal.
+                if answers == ("\x03",) and output:
                     os.write(terminal, b"\x03")
                 continue
             output += os.read(terminal, 1000)
