@@ -26,8 +26,8 @@ sources = $(wildcard $(1)/*.cpp $(1)/*/*.cpp $(1)/*/*/*.cpp)
 objects_of = $(patsubst %.cpp,$(objects)/%.o,$(1))
 
 # Most of the time goes into headers and templates, so the files of several folders are compiled together, as one unit.
-# The largest unit is first, so that two cores end together. These files are compiled alone: a main, which tests leave
-# out, and files with their own flags or macros.
+# The largest unit is first, so that two cores finish at about the same time. These files are compiled alone: the files
+# with a main, which the test program omits, and files with their own flags or macros.
 alone := %/main.cpp %/version.cpp %/image.cpp
 units = $(foreach unit,judge compile bench rewriter base,$(if $(strip $(call sources_of_unit,$(unit))),$(unit)))
 compile := $(addprefix grader/judge/,compile run sandbox sanitizer)
@@ -54,9 +54,9 @@ test_folders := $(patsubst %/,%,$(sort $(dir $(filter %_test.cpp,$(call sources,
 test_objects := $(call object_of_unit,$(test_folders))
 tested_runtime := $(call objects_of,grader/cpu/runtime/clock.cpp)
 
-# grader/revision is in archives, which may be unpacked inside somebody else's checkout.
-# Each of these files is written only if its contents differ, so that files that depend on it are built again. This
-# happens while make reads this file, so that make -n knows what will be built.
+# Each of these files is written only if its contents differ, so that the files that depend on it are built only then.
+# This happens while make reads this file, so that make -n knows what will be built. Archives contain grader/revision,
+# because git would describe the checkout in which an archive is unpacked.
 remember = $(shell mkdir -p $(dir $(1)); new="$(2)"; [ "$$new" = "$$(cat $(1) 2>/dev/null)" ] || echo "$$new" >$(1))
 $(call remember,$(BUILD)/revision,$$(cat grader/revision 2>/dev/null || git describe --always --dirty --abbrev=10 2>/dev/null || echo unknown))
 $(call remember,$(BUILD)/compiler,$(CXX) $$($(CXX) -dumpfullversion) $(CXXFLAGS))
@@ -84,7 +84,7 @@ $(BUILD)/cpu/rewrite: $(rewriter_objects)
 	@mkdir -p $(@D)
 	$(Q)$(CXX) -o $@.new $^ $(LIBRARIES) && mv $@.new $@
 
-# A lab's show.cpp, where there is one, is part of its oracle.
+# A lab's show.cpp, if there is one, is part of its oracle.
 $(oracles): $(BUILD)/machine $(BUILD)/oracle-objects
 	@echo "  link    $@"
 	@mkdir -p $(@D)
@@ -117,14 +117,14 @@ $(call object_of_unit,$(units)) $(test_objects): $(objects)/%.o: $(BUILD)/units/
 	$(Q)$(CXX) $(CXXFLAGS) $(PRECOMPILED) -c -o $@ $<
 $(objects)/base.o: $(generated)
 
-# A file whose text stays the same is not written, so that nothing is compiled again.
+# A file whose text stays the same is not written, so that files that include it are not compiled again.
 $(BUILD)/generated/%.written: $(wildcard grader/model/schema/*.json grader/model/schema/*.py)
 	@echo "  write   $(@D)/$*.h"
 	$(Q)python3 -B grader/model/schema/generate.py $* $(@D)
 	$(Q)touch $@
 $(BUILD)/generated/%.h: $(BUILD)/generated/%.written ;
 $(BUILD)/generated/%.cpp: $(BUILD)/generated/%.written ;
-# Before the first compilation, which determines the files that include them.
+# These headers must exist before the first compilation, which determines the files that include them.
 $(judge_objects) $(test_objects): | $(generated)
 $(judge_objects) $(test_objects): private CXXFLAGS += -I$(BUILD)
 

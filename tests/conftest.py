@@ -7,7 +7,7 @@ import pytest
 
 
 @pytest.fixture(autouse=True)
-def same_mask() -> Iterator[None]:
+def restore_umask() -> Iterator[None]:
     """Restore the file mask after each test, because some commands change it for the whole process."""
     mask = os.umask(0o022)
     os.umask(mask)

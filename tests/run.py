@@ -1,4 +1,4 @@
-"""Run the C++ tests (build/tests) and the Python tests in parallel, and end with one line that adds up both.
+"""Run the C++ tests (build/tests) and the Python tests in parallel. The last line of output has the totals of both.
 
 `make test` calls this program. `make test ONLY=Manifest` runs the tests whose name contains Manifest.
 """
@@ -98,7 +98,7 @@ class Shard:
             self.tally.skipped.append(f"{self.running}: {reason or 'no reason given'}")
         self.running, self.last = "", self.running
 
-    def silent_too_long(self) -> bool:
+    def hangs(self) -> bool:
         return time.monotonic() - self.last_heard > SILENCE_LIMIT_S
 
 
@@ -111,16 +111,16 @@ class CppTests:
         self.folder.chmod(0o755)  # sandboxed programs have other users
         environment = environment | {"TEST_TMPDIR": f"{self.folder}/"}
         self.shards = [Shard(index, only, environment) for index in range(SHARDS)]
-        self.watch = threading.Thread(target=self.stop_the_silent)
+        self.watch = threading.Thread(target=self.stop_hanging_shards)
         self.watch.start()
 
-    def stop_the_silent(self) -> None:
+    def stop_hanging_shards(self) -> None:
         while any(shard.reader.is_alive() for shard in self.shards):
             for shard in self.shards:
                 shard.reader.join(timeout=0.5)
-                if shard.reader.is_alive() and not shard.stopped and shard.silent_too_long():
-                    where = shard.running or f"What follows {shard.last}"
-                    print(f"  {where} said nothing for {SILENCE_LIMIT_S} s and is stopped.", flush=True)
+                if shard.reader.is_alive() and not shard.stopped and shard.hangs():
+                    where = shard.running or f"The test after {shard.last}"
+                    print(f"  {where} printed nothing for {SILENCE_LIMIT_S} s and is stopped.", flush=True)
                     shard.process.kill()
                     shard.stopped = True
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -169,8 +169,10 @@ def read_junit(file: Path) -> Tally:
 
 
 def test_environment() -> dict[str, str]:
-    """Return the environment of the tests. Make's own variables are dropped, because tests call make themselves. Python
-    may keep its bytecode, which goes to the build folder: the tests start thousands of programs."""
+    """Return the environment of the tests. Make's own variables are dropped, because tests call make themselves.
+
+    Python may keep its bytecode, in the build folder, because the tests start thousands of programs.
+    """
     dropped = ("MAKEFLAGS", "MAKEOVERRIDES", "MFLAGS", "MAKELEVEL", "LAB", "STAGE", "DATASET", "BACKEND")
     dropped += ("PYTHONDONTWRITEBYTECODE",)
     environment = {name: value for name, value in os.environ.items() if name not in dropped}
@@ -184,7 +186,7 @@ def main() -> int:
     only = os.environ.get("ONLY", "")
     environment = test_environment()
     shutil.rmtree(BUILD / "pycache", ignore_errors=True)  # tests that copy the code leave bytecode of each copy
-    print("C++ tests, and Python tests beside them", flush=True)
+    print("C++ and Python tests, in parallel", flush=True)
     cpp = CppTests(only, environment)
     try:
         total = run_python(only, environment)

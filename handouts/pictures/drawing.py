@@ -51,8 +51,8 @@ class Drawing:
         self.parts: list[str] = []
         self.words: list[str] = []
 
-    def rect(self, x: float, y: float, width: float, height: float, kind: str, round_: float = 0) -> None:
-        corner = f' rx="{number(round_)}"' if round_ else ""
+    def rect(self, x: float, y: float, width: float, height: float, kind: str, radius: float = 0) -> None:
+        corner = f' rx="{number(radius)}"' if radius else ""
         size = f'width="{number(width)}" height="{number(height)}"'
         self.parts.append(f'<rect class="{kind}" x="{number(x)}" y="{number(y)}" {size}{corner}/>')
 
@@ -63,7 +63,7 @@ class Drawing:
         self.parts.append(f'<text x="{number(x)}" y="{number(y)}"{class_}>{escape(words)}</text>')
 
     def lines(self, x: float, y: float, lines: list[str], kind: str = "") -> None:
-        """Write lines of text below each other, the first at y."""
+        """Write lines of text one below the other, the first at y."""
         for row, words in enumerate(lines):
             self.text(x, y + 18 * row, words, kind)
 
@@ -87,8 +87,8 @@ class Drawing:
                 if not kind(row, column):
                     continue
                 self.rect(x + column * size, y + row * size, size, size, kind(row, column))
-                if said := words(row, column):
-                    self.text(x + (column + 0.5) * size, y + (row + 0.5) * size + 4, said, "m s")
+                if label := words(row, column):
+                    self.text(x + (column + 0.5) * size, y + (row + 0.5) * size + 4, label, "m s")
 
     def svg(self) -> str:
         frame = f'<rect class="bg" x=".5" y=".5" width="{self.width - 1}" height="{self.height - 1}" rx="8"/>'

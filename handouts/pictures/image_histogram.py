@@ -34,11 +34,11 @@ def draw_contention() -> Drawing:
 
 
 def draw_strides() -> Drawing:
-    """Sixteen pixels and the one of four threads that counts each of them, in both orders."""
+    """Sixteen pixels with the numbers of the threads that count them: four threads, in two orders."""
     size = 40
-    picture = Drawing(760, 270, "Strided: in one step neighbouring pixels are read; contiguous: pixels far apart")
+    picture = Drawing(760, 270, "Strided: a step reads neighbouring pixels; contiguous: it reads pixels far apart")
 
-    def draw_way(top: int, words: str, code: str, owner) -> None:
+    def draw_order(top: int, words: str, code: str, owner) -> None:
         picture.text(20, top, words, "b")
         picture.text(200, top, code, "c")
 
@@ -51,9 +51,9 @@ def draw_strides() -> Drawing:
             if first:
                 picture.rect(20 + pixel * size, top + 14, size, size, "H")
 
-    draw_way(34, "strided, RUN = 1", "i = t, t + threads, t + 2 * threads, …", lambda pixel: pixel % 4)
+    draw_order(34, "strided, RUN = 1", "i = t, t + threads, t + 2 * threads, …", lambda pixel: pixel % 4)
     picture.text(20, 108, "red: the pixels read in the first step, one piece of memory", "q s")
-    draw_way(160, "contiguous, RUN = n / threads", "", lambda pixel: pixel // 4)
+    draw_order(160, "contiguous, RUN = n / threads", "", lambda pixel: pixel // 4)
     picture.text(20, 234, "red: the first step touches four pieces of memory, and uses a byte of each", "q s")
     return picture
 

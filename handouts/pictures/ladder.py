@@ -1,5 +1,7 @@
-"""Draw the times of a lab's stages on a logarithmic scale: ours from handouts/results/*.json (of the GPU with the most
-timings of the lab, including those of libraries), and those of the lab's material from labs/LAB/source.json.
+"""Draw the times of a lab's stages on a logarithmic scale, next to those of the material that the lab comes from.
+
+The measured times are those of the GPU in handouts/results/*.json that has the most timings of the lab, including those
+of libraries. labs/LAB/source.json has the material's times.
 """
 
 from __future__ import annotations
@@ -40,26 +42,26 @@ def seconds(figure: str) -> float | None:
 
 
 class Ladder:
-    """Seconds per iteration (per part of one if the material's times are for a part) by dataset and stage."""
+    """The times of a lab's stages, in seconds for an iteration, or for the part of it that the material timed."""
 
     def __init__(self, lab: str, datasets: dict[str, str], column: int = 0):
         self.lab, self.datasets, self.column = lab, datasets, column
         self.stages = [stage["id"] for stage in read(f"labs/{lab}/lab.json")["stages"]]
         self.results = read_results(lab)
-        self.file = read(f"labs/{lab}/source.json")
-        self.parts = self.file.get("parts", 1)
+        self.material = read(f"labs/{lab}/source.json")
+        self.parts = self.material.get("parts", 1)
 
     def source(self, dataset: str) -> dict[str, float]:
         found = {
             row["stage"]: seconds(row["figures"][self.column])
-            for row in self.file["rows"]
+            for row in self.material["rows"]
             if dataset in (row["dataset"], row.get("part_of")) and row["stage"] in self.stages and row.get("figures")
         }
-        return {stage: time / self.file["iterations"] for stage, time in found.items() if time}
+        return {stage: time / self.material["iterations"] for stage, time in found.items() if time}
 
     def scales(self, dataset: str) -> dict[tuple[str, str], float]:
         """Return the factor from the time of a timed part to that of the whole dataset, by stage and part."""
-        rows = self.file["rows"]
+        rows = self.material["rows"]
         return {(row["stage"], row["dataset"]): row["scale"] for row in rows if row.get("part_of") == dataset}
 
     def measured(self, dataset: str, key: str = "median_s") -> dict[str, float]:
@@ -87,7 +89,7 @@ def draw_ladder(lab: str, datasets: dict[str, str], title: str, column: int = 0)
     picture = Drawing(760, 400, title)
     low, high = find_decades(ladder)
     gpu = ladder.results["gpu"] if ladder.results else "not measured yet"
-    picture.text(20, 28, f"time per {ladder.file.get('part', 'iteration')}, kernels only", "b")
+    picture.text(20, 28, f"time per {ladder.material.get('part', 'iteration')}, kernels only", "b")
 
     def y(time: float) -> float:
         return BOTTOM - (math.log10(time) - low) / (high - low) * (BOTTOM - TOP)
@@ -114,7 +116,7 @@ def draw_ladder(lab: str, datasets: dict[str, str], title: str, column: int = 0)
         draw_line(picture, [(x(s), y(t)) for s, t in measured.items()], number, 6)
         sentences += [
             describe_times(f"{name}, {gpu}", measured),
-            describe_times(f"{name}, {ladder.file['machine']}", source),
+            describe_times(f"{name}, {ladder.material['machine']}", source),
         ]
         if bound := next(iter(ladder.measured(dataset, "bound_s").values()), None):
             picture.line(LEFT, y(bound), RIGHT, y(bound), kind="r")
@@ -124,7 +126,7 @@ def draw_ladder(lab: str, datasets: dict[str, str], title: str, column: int = 0)
     picture.rect(560, 330 - 10, 10, 10, "N", 5)
     picture.text(580, 330, gpu, "s")
     picture.rect(560, 350 - 10, 10, 10, "N")
-    picture.text(580, 350, ladder.file["machine"], "s")
+    picture.text(580, 350, ladder.material["machine"], "s")
     picture.line(556, 366, 574, 366, kind="r")
     picture.text(580, 370, "bandwidth bound", "s")
     picture.line(556, 384, 574, 384)

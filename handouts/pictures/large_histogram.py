@@ -60,7 +60,7 @@ def draw_shares() -> Drawing:
 
 def draw_one_block() -> Drawing:
     """The data that stage 07 moves."""
-    picture = Drawing(760, 270, "Stage 07: values in, bins out, and only the values outside the window on a detour")
+    picture = Drawing(760, 270, "Stage 07: values go in, bins go out, and only values outside the window take a detour")
     picture.rect(20, 60, 130, 110, "A", 4)
     picture.lines(34, 92, ["values", "4 MB, read once"])
     picture.rect(300, 40, 190, 150, "N", 4)
@@ -106,13 +106,13 @@ def draw_big_window() -> Drawing:
     picture.text(642, 180, "counts all", "q s")
     picture.line(520, 144, 624, 144, arrow=True)
     picture.text(540, 136, "all values", "q s")
-    picture.lines(20, 254, ["The windows hold about as much in all: 184 KB and 216 KB for a histogram."], "q s")
+    picture.lines(20, 254, ["Together, the windows of a histogram have about the same size: 184 KB and 216 KB."], "q s")
     picture.lines(20, 272, ["Values outside a window are counted in the histogram itself, in the L2 cache."], "q s")
     return picture
 
 
 def draw_zones() -> Drawing:
-    """The values of a byte from 0 to 255 in three ranges, and what an addition does after it has seen one of them."""
+    """The values of a byte from 0 to 255, in three ranges: an addition is kept, is undone, or sets the flag."""
     picture = Drawing(760, 262, "What an addition does depends on the value that the byte had before it")
     picture.text(20, 28, "atomicAdd returns what the byte held before", "b")
     left, top, unit = 20, 48, 2.7
@@ -126,7 +126,8 @@ def draw_zones() -> Drawing:
     for value in (0, 128, 255):
         picture.text(left + value * unit, top + 54, str(value), "c s m" if value else "c s")
     picture.line(left + 127 * unit, top + 66, left + 127 * unit, top + 84)
-    picture.text(left + 127 * unit, top + 100, "the cap, 127: from here on any value from 127 to 255 is right", "m s")
+    words = "the cap, 127: if the count is at least this, any value from 127 to 255 is right"
+    picture.text(left + 127 * unit, top + 100, words, "m s")
     picture.line(left + 255 * unit + 6, top + 66, left + 255 * unit + 6, top + 118)
     picture.text(740, top + 132, "255: it has carried into the next byte: set the flag", "e s")
     picture.lines(

@@ -143,7 +143,7 @@ def draw_partials() -> Drawing:
 
 
 def draw_narrow() -> Drawing:
-    """Four counts of 32 bits above, the bytes that the smaller of count and 255 gives below."""
+    """Above, counts of 32 bits. Below, the bytes that they become: the smaller of the count and 255."""
     picture = Drawing(760, 160, "Narrowing: the smaller of count and 255")
     picture.text(20, 28, "narrow_kernel, a thread for each of 1024 bins", "b")
     for column, count in enumerate((3, 254, 255, 260, 1031)):
@@ -160,7 +160,7 @@ def draw_narrow() -> Drawing:
 
 
 def draw_skipped() -> Drawing:
-    """The sum of one bin after each of eight blocks: it reaches 255 with the third, and the rest skip their atomic."""
+    """The sum of one bin after each of eight blocks: the third fills it, and the others skip their atomic."""
     picture = Drawing(760, 210, "When the sum is full, the other blocks skip the atomic")
     picture.text(20, 28, "one bin in memory, while the blocks add to it one after the other", "b")
     base, scale, own = 170, 0.3, 100
@@ -173,9 +173,8 @@ def draw_skipped() -> Drawing:
     picture.line(50, base - 255 * scale, 580, base - 255 * scale, kind="r")
     picture.text(588, base - 255 * scale + 4, "255: full", "s")
     picture.text(588, base, "each block counted 100", "q s")
-    picture.text(
-        20, 204, "In fact blocks end nearly together: some read a sum that is not full yet, and add, too.", "q s"
-    )
+    words = "In reality, blocks end almost at the same time: some read a sum that is not full yet, and add to it."
+    picture.text(20, 204, words, "q s")
     return picture
 
 

@@ -31,7 +31,7 @@ def draw_timeline(title: str, head: str, rows: Sequence[tuple[str, Sequence[Part
     return picture
 
 
-def draw_private_bins(title: str, blocks: Sequence[str], ways: str, end: Sequence[str]) -> Drawing:
+def draw_private_bins(title: str, blocks: Sequence[str], arrow_label: str, end: Sequence[str]) -> Drawing:
     """Draw blocks with their own threads and bins on the left, and the bins that they share on the right."""
     pitch = 92
     picture = Drawing(760, max(140, 54 + pitch * len(blocks)), title)
@@ -46,7 +46,7 @@ def draw_private_bins(title: str, blocks: Sequence[str], ways: str, end: Sequenc
             picture.line(127 + 24 * thread, y + 30, 140 + 30 * (thread * 5 % 6), y + 50)
         picture.cells(125, y + 50, (1, 6), 30, lambda row, column, colour=colour: colour)
         picture.line(312, y + 65, 514, middle, arrow=True)
-    picture.text(414, 48, ways, "m s")
+    picture.text(414, 48, arrow_label, "m s")
     if end:
         picture.cells(520, middle - 10, (1, 6), 20, lambda row, column: "N")
     picture.lines(520, middle + 32, list(end), "q s")

@@ -7,7 +7,7 @@ from shapes import Part, draw_timeline
 
 
 def ring(row: int, column: int) -> int:
-    """The filter's weight before the division: 1 at the border, 3 in the centre."""
+    """Return the filter's weight before the division: 1 at the border, 3 in the centre."""
     return 1 + min(row, column, 4 - row, 4 - column)
 
 
@@ -81,7 +81,7 @@ def draw_tile() -> Drawing:
 
 
 def draw_window() -> Drawing:
-    """One row of the image, five pixels of it, meets the sums of five rows of the output, one sum for each."""
+    """Five pixels of a row of the image are added to the sums of five rows of the output, one sum for each row."""
     size, rows, now = 24, 9, 5
     picture = Drawing(760, 356, "A row is read once and goes into the sums of five rows, which slide down in registers")
     picture.text(60, 28, "image: 5 pixels of a row", "b")

@@ -151,7 +151,7 @@ class Explanation {
         if (actual_ == right_ + previous)
             return not_cleared(
                 previous, "was the answer of the previous call",
-                "Set the sum that the blocks add to to 0 at the beginning of every call, not only of the first.");
+                "Set the sum to 0 at the beginning of every call, not only of the first: the blocks add to it.");
         if (actual_ == right_ + before)
             return not_cleared(
                 before, "is what out held before the call",
@@ -264,11 +264,12 @@ class Explanation {
             if (prefix_[k] == actual_) return name_run(k);
             if (right_ - prefix_[k] != actual_) continue;
             if (constexpr std::size_t step = 1024; k % step == 0 && n_ - k < 32 * step)
-                return Mistake{"first_lost",
-                               sentence("Only the last {} are in the sum; the first {}, in whole steps, are not.",
-                                        format_plural(n_ - k, "product"), k),
-                               "The sum of the loop over whole steps or vectors is lost. Does its body declare a "
-                               "variable again that exists outside, or assign with = where += is meant?"};
+                return Mistake{
+                    "first_lost",
+                    sentence("Only the last {} are in the sum; the first {}, which whole steps add, are not.",
+                             format_plural(n_ - k, "product"), k),
+                    "The sum of the loop over whole steps or vectors is lost. Does its body declare a "
+                    "variable again that exists outside, or assign with = where += is meant?"};
             return Mistake{"first_lost", sentence("The first {} products are not in the sum.", k),
                            "Does something set out, or the block's sum, to 0 after the first blocks have added to it?"};
         }
@@ -640,11 +641,12 @@ class Explanation {
         if (n_ > 1 << 22) return {};
         for (const std::size_t block : {192, 200, 320, 224, 300, 480, 500, 576, 700, 832, 900})
             if (sum_of_halving_tree(block) == actual_)
-                return Mistake{"tree_not_power_of_two",
-                               sentence("With blocks of {} threads (or twice or half as many) the tree loses sums: "
-                                        "halving comes to odd numbers, and the sum without a partner is dropped.",
-                                        block),
-                               "Use a block size that is a power of two, or add the sum without a partner as well."};
+                return Mistake{
+                    "tree_not_power_of_two",
+                    sentence("With blocks of {} threads (or twice or half as many) the tree loses sums: "
+                             "halving gives an odd number of sums, and the sum without a partner is dropped.",
+                             block),
+                    "Use a block size that is a power of two, or add the sum without a partner as well."};
         return {};
     }
 
@@ -799,7 +801,7 @@ class Explanation {
                             "steps_too_far",
                             sentence("Of every {} tiles of {} products only the first {} are in the sum.",
                                      std::min(step, tiles), tile, blocks),
-                            "Each block takes one tile and continues with the one that lies gridDim.x further: by how "
+                            "Each block takes one tile and continues with the tile gridDim.x tiles further on: by how "
                             "much does the loop over tiles step?"};
                 }
             }

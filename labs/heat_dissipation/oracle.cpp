@@ -308,7 +308,7 @@ struct Rules {
         double old_1 = 0, old_c = 1, mean_1 = 1, mean_c = -1;
     };
     Factors factors = {};
-    std::size_t walk = 0;  // rows of a thread; below the first of them, the row itself stands in for that above
+    std::size_t walk = 0;  // rows of a thread; all but the first of them use themselves in place of the row above
     int row_above = -1, row_below = 1;  // the rows, counted from the cell's own, from which neighbours are taken
     bool first_row_fixed = false, last_row_fixed = false;
     std::size_t strip = 1;         // rows of a thread, one below the other
@@ -321,10 +321,10 @@ struct Changes {
     double largest = 0, with_sign = -std::numeric_limits<double>::infinity(), mean = 0, first_cell = 0;
 };
 
-/// Iterates by these rules, on one thread.
-class Mistaken {
+/// Solves the problem by these rules, on one thread.
+class MistakenSolver {
   public:
-    Mistaken(const Problem& problem, const Rules& rules)
+    MistakenSolver(const Problem& problem, const Rules& rules)
         : fields(problem), rules_(rules), c_(problem.arrays[conductivity].as<double>().data()) {}
 
     Changes iterate() {
@@ -375,7 +375,7 @@ class Mistaken {
     double new_value(const double* here, std::size_t i, std::size_t j) const {
         const bool own_row_above = rules_.walk && i % rules_.walk;
         const auto apart = static_cast<std::ptrdiff_t>(pitch());
-        const std::size_t lag = rules_.strip_lags ? i % rules_.strip : 0;  // row 1 still has its own row above
+        const std::size_t lag = rules_.strip_lags ? i % rules_.strip : 0;  // row 1 still uses the right row above
         const double *above = own_row_above || lag == 1 ? here : here + rules_.row_above * apart,
                      *below = here + (rules_.strip_lags && lag == 0 ? 0 : rules_.row_below) * apart;
         const auto& k = rules_.times;
@@ -714,7 +714,7 @@ class Suspicions {
                            double (*measure)(const Changes& changes, double kept) = take_largest) {
         const Sizes sizes = sizes_of(problem);
         if (sizes.max_iterations == 0 || sizes.cells() * sizes.max_iterations > max_explained) return false;
-        Mistaken mistaken(problem, rules);
+        MistakenSolver mistaken(problem, rules);
         std::size_t done = 0;
         double change = 0;
         do {
@@ -725,7 +725,7 @@ class Suspicions {
         return true;
     }
 
-    static void set(std::vector<Array>& outputs, const Mistaken& mistaken, double done, double change) {
+    static void set(std::vector<Array>& outputs, const MistakenSolver& mistaken, double done, double change) {
         mistaken.fields.copy_cells(mistaken.answer(), outputs[field].as<double>().data());
         const auto values = outputs[result].as<double>();
         values[iterations_done] = done;
@@ -772,7 +772,7 @@ class Suspicions {
         const std::size_t claimed = claimed_iterations();
         if (!one_call() || claimed < 2 || claimed >= done_ || actual_[largest_change] != 0) return;
         if (!(threshold_of(problem_) > 0)) return;
-        Mistaken right(problem_, {});
+        MistakenSolver right(problem_, {});
         std::vector<double> cells(sizes_.cells());
         for (std::size_t computed = 0; computed < claimed; ++computed) {
             if (sizes_.cells() * computed > max_explained) return;
@@ -863,7 +863,7 @@ class Suspicions {
     void suspect_stopped_at(std::size_t last, Mistake mistake, std::optional<double> change = {}) {
         suspect(std::move(mistake), [problem = problem_, last, change](std::vector<Array>& outputs) {
             if (sizes_of(problem).cells() * last > max_explained) return false;
-            Mistaken right(problem, {});
+            MistakenSolver right(problem, {});
             double largest = 0;
             for (std::size_t k = 0; k < last; ++k) largest = right.iterate().largest;
             set(outputs, right, static_cast<double>(last), change.value_or(largest));
@@ -880,13 +880,13 @@ class Suspicions {
                      "A batch ends where the next one begins: is its end excluded or included, in the loop that "
                      "launches and where the next batch begins?"},
                     [problem = problem_, batch, done = done_, actuals = actuals_](std::vector<Array>& outputs) {
-                        Mistaken some(problem, {});
+                        MistakenSolver solver(problem, {});
                         for (std::size_t k = 1; k <= done; ++k)
                             if (k % batch)
-                                some.iterate();
+                                solver.iterate();
                             else
-                                some.fields.exchange();
-                        some.fields.copy_cells(some.answer(), outputs[field].as<double>().data());
+                                solver.fields.exchange();
+                        solver.fields.copy_cells(solver.answer(), outputs[field].as<double>().data());
                         outputs[result] = actuals[result];
                         return true;
                     });
@@ -905,7 +905,7 @@ class Suspicions {
             if (!fits_state(done_ + later)) continue;
             suspect(
                 {"field_too_late",
-                 sentence("{} The code reports this number, but the returned field has seen {} more.", should, later),
+                 sentence("{} The code reports this number, but the returned field includes {} more.", should, later),
                  "No later iteration may write to the field of the last iteration: let it do nothing, or repeat the "
                  "last pass from the field with which it began."},
                 take_actual({field}));
@@ -986,7 +986,7 @@ class Suspicions {
         };
         const std::pair<Mistake, Rules> mistakes[] = {
             {{"buffers_not_swapped",
-              "The field has changed as by one iteration only: each iteration begins with the same old field.",
+              "The field has changed by only one iteration: each iteration begins with the same old field.",
               "Exchange current and next after each iteration: std::swap(current, next)."},
              {.exchanges = false}},
             {{"in_place",
@@ -1047,8 +1047,8 @@ class Suspicions {
         for (const std::size_t walk : {8, 4, 16, 32})
             if (walk < sizes_.rows)
                 suspect({"row_not_kept",
-                         sentence("Of every {} rows, only the first takes the row above it for that above: the others "
-                                  "take their own row instead.",
+                         sentence("Of every {} rows, only the first uses the row above it: the others use their own "
+                                  "row in its place.",
                                   walk),
                          "When a thread walks down, the row above, this row and the row below change places: in which "
                          "order are they assigned?"},
@@ -1188,7 +1188,7 @@ class Suspicions {
                          "Are rows and columns exchanged, in a launch's arguments or in the kernel's parameters? The "
                          "order must be the same in both."},
                         [problem = problem_, rules, iterations, actuals = actuals_](std::vector<Array>& outputs) {
-                            Mistaken mistaken(problem, rules);
+                            MistakenSolver mistaken(problem, rules);
                             for (std::size_t k = 0; k < iterations; ++k) mistaken.iterate();
                             mistaken.fields.copy_cells(mistaken.answer(), outputs[field].as<double>().data());
                             outputs[result] = actuals[result];
@@ -1206,7 +1206,7 @@ class Suspicions {
                  "late: as if the kernel read next and wrote current.",
                  "The kernel reads current and writes next: compare the arguments of the launch with the parameters."},
                 [problem = problem_, last = done_ - 1, actuals = actuals_](std::vector<Array>& outputs) {
-                    Mistaken mistaken(problem, {.mirror = Rules::Mirror::of_old_field});
+                    MistakenSolver mistaken(problem, {.mirror = Rules::Mirror::of_old_field});
                     for (std::size_t k = 0; k < last; ++k) mistaken.iterate();
                     mistaken.fields.copy_cells(mistaken.answer(), outputs[field].as<double>().data());
                     outputs[result] = actuals[result];
@@ -1470,7 +1470,7 @@ class Suspicions {
 
     /// Return each cell's new - old in the last of some iterations.
     std::vector<double> last_changes(std::size_t iterations) const {
-        Mistaken right(problem_, {});
+        MistakenSolver right(problem_, {});
         for (std::size_t k = 0; k < iterations; ++k) right.iterate();
         std::vector<double> changes(sizes_.cells());
         for (std::size_t k = 0; k < changes.size(); ++k) {
@@ -1492,11 +1492,11 @@ class Suspicions {
         const auto name = [&](std::size_t k) {
             return sentence("cell ({}, {})", k / sizes_.columns, k % sizes_.columns);
         };
-        const bool is_a_cells = distance(nearest) <= change_bound();
+        const bool is_of_a_cell = distance(nearest) <= change_bound();
         const double warmest = *std::max_element(changes.begin(), changes.end());
-        const bool has_sign = is_a_cells && std::abs(warmest - reported) <= change_bound();
+        const bool has_sign = is_of_a_cell && std::abs(warmest - reported) <= change_bound();
         return sentence("{} is {}{}, and {} changes by {}", reported,
-                        is_a_cells ? "the change of " + name(nearest) : std::string("no cell's change"),
+                        is_of_a_cell ? "the change of " + name(nearest) : std::string("no cell's change"),
                         has_sign ? ", the largest of new - old" : "", name(largest), changes[largest]);
     }
 
@@ -1591,7 +1591,7 @@ class Suspicions {
     Sizes sizes_;
     std::span<const double> answer_, actual_;
     std::size_t done_;  // iterations that are right
-    std::optional<Mistaken> states_;
+    std::optional<MistakenSolver> states_;
     std::size_t state_ = 0;  // the number of iterations that states_ has done
     std::vector<Hypothesis> found_;
 };

@@ -94,7 +94,7 @@ class PgmReader {
         const auto [end, error] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), value);
         const std::size_t after = static_cast<std::size_t>(end - text_.data());
         if (error != std::errc() || value > 0xffffffffu || before == at_ || !ends_number(after))
-            fail(fmt::format("{} should be a whole number, and is \"{}\"", what, word_here()));
+            fail(fmt::format("{} should be a whole number, but is \"{}\"", what, word_here()));
         at_ = after;
         return value;
     }

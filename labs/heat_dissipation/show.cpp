@@ -29,7 +29,7 @@ struct Report {
     double min = 0, max = 0, mean = 0;
 };
 
-Report look_at(std::span<const double> cells) {
+Report summarise(std::span<const double> cells) {
     Report report{cells[0], cells[0], 0};
     for (const double cell : cells) {
         report.min = std::isnan(cell) ? cell : std::min(report.min, cell);
@@ -79,7 +79,7 @@ class HeatShow : public Show {
         cells_ = problem.arrays[field].clone();
         const auto cells = std::as_const(cells_).as<double>();
         save(cells);
-        const Report report = look_at(cells);
+        const Report report = summarise(cells);
         const double flops = flops_per_cell * static_cast<double>(rows_ * columns_ * done_);
         lines += fmt::format("  {:>10}  {:>10.4f}  {:>10.4f}  {:>10.3e}  {:>10.4f}  {:>10}  {:>10.3e}\n",
                              format_count(done_), report.min, report.max, found[1], report.mean,

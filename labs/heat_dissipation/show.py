@@ -1,6 +1,6 @@
-"""Draws what `make show LAB=heat_dissipation` has saved: before.png, after.png, and cooling.gif.
+"""Draw the fields that `make show LAB=heat_dissipation` has saved: before.png, after.png, and cooling.gif.
 
-python3 labs/heat_dissipation/show.py FOLDER    where fields.json and fields.f32 are
+python3 labs/heat_dissipation/show.py FOLDER    FOLDER contains fields.json and fields.f32
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import matplotlib.pyplot as plt
 COLOURS = mpl.colormaps["inferno"]
 FRAME_MS = 120
 MIN_ACROSS = 256  # pixels of a frame
-NO_NUMBER = (0, 0.8, 0.8, 1)  # the colour of cells without a number
+NAN_COLOUR = (0, 0.8, 0.8, 1)
 
 
 def read_fields(folder: Path) -> tuple[dict, np.ndarray]:
@@ -32,7 +32,7 @@ def read_fields(folder: Path) -> tuple[dict, np.ndarray]:
 
 def draw_map(file: Path, field: np.ndarray, about: dict, title: str) -> None:
     """Draw a heat map with its scale."""
-    colours = COLOURS.with_extremes(bad=NO_NUMBER)
+    colours = COLOURS.with_extremes(bad=NAN_COLOUR)
     figure, axes = plt.subplots(figsize=(6.4, 4.8), layout="constrained")
     image = axes.imshow(field, cmap=colours, vmin=about["low"], vmax=about["high"], interpolation="nearest")
     figure.colorbar(image, label="temperature")
@@ -44,7 +44,7 @@ def draw_map(file: Path, field: np.ndarray, about: dict, title: str) -> None:
 def make_frame(field: np.ndarray, about: dict, label: str) -> Image.Image:
     """Return a field in colours, at least MIN_ACROSS pixels wide, with the iterations below it."""
     span = about["high"] - about["low"] or 1
-    colours = COLOURS.with_extremes(bad=NO_NUMBER)((np.ma.masked_invalid(field) - about["low"]) / span, bytes=True)
+    colours = COLOURS.with_extremes(bad=NAN_COLOUR)((np.ma.masked_invalid(field) - about["low"]) / span, bytes=True)
     picture = Image.fromarray(colours[..., :3].copy())
     scale = max(1, -(-MIN_ACROSS // picture.width))
     picture = picture.resize((picture.width * scale, picture.height * scale), Image.Resampling.NEAREST)

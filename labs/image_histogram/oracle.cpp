@@ -218,7 +218,7 @@ class Explanation {
     Guess try_kept() {
         const Bins previous = situation_.previous ? copy_bins(situation_.previous->arrays[bins]) : Bins{};
         if (n_ == 0 && actual_ == before_) return empty_not_written("bins", "each count is 0");
-        // This is first, because the bins of a second call contain the result of the first one.
+        // This test comes first, because the bins of a second call contain the result of the first one.
         Guess guess = match<Bins>(
             actual_,
             {{right_ + previous,
@@ -747,8 +747,8 @@ class Explanation {
                 "wrong_clear",
                 sentence("Every bin is too large by {}: each of its bytes began with {}.", surplus, surplus & 0xff),
                 "cudaMemset and memset set bytes, not words: use the value 0."};
-        constexpr std::uint32_t most_blocks = 1 << 16;
-        if (first_ == 0 && surplus < most_blocks)
+        constexpr std::uint32_t max_blocks = 1 << 16;
+        if (first_ == 0 && surplus < max_blocks)
             return Mistake{"value_added", sentence("Every bin is too large by the same number, {}.", surplus),
                            "Does each bin begin with 0, and does a block add its own count of the bin and nothing "
                            "else? Is this the number of blocks?"};

@@ -1,6 +1,7 @@
-"""Draws the result of `make show`: the picture, and next to it how often each value occurs.
+"""Draw the result of `make show`: the picture, and next to it how often each value occurs.
 
-.venv/bin/python labs/image_histogram/show.py FOLDER, where picture.png and histogram.csv lie; writes histogram.png.
+.venv/bin/python labs/image_histogram/show.py FOLDER    FOLDER contains picture.png and histogram.csv, and gets
+                                                        histogram.png
 """
 
 from __future__ import annotations

@@ -452,7 +452,7 @@ class Explanation {
             "cap_too_low",
             sentence("{} stop at {}, although more values fall into each; all other bins are right.",
                      format_plural(wrong_.size(), "bin"), cap),
-            "A bin that holds less than soft_cap, 127, takes one more. If the code takes additions back: which old "
+            "A bin that holds less than soft_cap, 127, takes one more. If the code undoes additions: which old "
             "values make it do so, and is it the byte of this bin that is tested?"};
     }
 
@@ -684,7 +684,7 @@ class Explanation {
             "counts and the code that stores the window use the same width, and the same beginning?"};
     }
 
-    /// Bins have too few counts if another bin of their word is so full that additions to it are taken back.
+    /// Bins have too few counts if another bin of their word is so full that additions to it are undone.
     Guess try_taken_back() {
         constexpr double max_chance = 1e-4;
         if (!situation_.stage.empty() && situation_.stage < first_with_additions) return {};
@@ -933,12 +933,13 @@ class Explanation {
                                     say_counted(first_)),
                            "Does a block exist for each of these bins, does it count their values, and does nothing "
                            "clear or overwrite them later?"};
-        return Mistake{"lost_updates",
-                       sentence("{} of {} values are missing in {}, and no bin holds too many: {}.", missing,
-                                shape_.histograms * shape_.n, format_plural(wrong_.size(), "bin"), say_counted(first_)),
-                       "Is every value processed, and does a thread whose atomicCAS found another word try again? Is a "
-                       "bin cleared after another thread has counted in it, or a list full? Threads that read, add and "
-                       "write without an atomic on the whole word lose counts, too."};
+        return Mistake{
+            "lost_updates",
+            sentence("{} of {} values are missing in {}, and no bin holds too many: {}.", missing,
+                     shape_.histograms * shape_.n, format_plural(wrong_.size(), "bin"), say_counted(first_)),
+            "Is every value processed, and does a thread whose atomicCAS found another word try again? Is a "
+            "bin cleared after another thread has counted in it, or is a list full? Threads that read, add and "
+            "write without an atomic on the whole word lose counts, too."};
     }
 
     const Situation& situation_;

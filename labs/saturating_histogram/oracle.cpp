@@ -547,7 +547,7 @@ class Explanation : Output<std::uint8_t> {
         if (std::any_of(counts.begin(), counts.end(), [](auto c) { return c != 0 && c < bin_full; }))
             return try_end_in_elements().value_or(
                 Mistake{"tail_lost", only + ".", "Which thread takes the last elements?"});
-        return {"stopped_early", only + ": up to there all bins that had occurred were full.",
+        return {"stopped_early", only + ": then the bins of all values so far were full.",
                 "A value that has not occurred yet may still come: a bin that is 0 is not full."};
     }
 
@@ -611,8 +611,8 @@ class Explanation : Output<std::uint8_t> {
             }
             if (fits(counts))
                 return Mistake{"row_not_advanced",
-                               sentence("Each of {} slices counts elements of one row alone, that in which the slice "
-                                        "begins, and begins this row again where the next one should follow.",
+                               sentence("Each of {} slices counts elements of only one row, the row in which the slice "
+                                        "begins: at the end of this row, it starts the row again.",
                                         block),
                                "When a slice comes to the end of a row, x goes back to 0: what happens to y?"};
         }

@@ -696,8 +696,8 @@ class Explanation : Output<float> {
                         with_places([=](auto x, auto y, auto r, auto c) { return (y + dy + r) * pitch + x + dx + c; })))
                     return Mistake{
                         "halo_shifted",
-                        sentence("The picture is shifted: every pixel is computed from the place {}.",
-                                 shift_words(dx, dy)),
+                        sentence("The picture is shifted: every pixel is computed from pixels that are {}.",
+                                 describe_shift(dx, dy)),
                         "Pixel (0, 0) of out takes image rows and columns 0 to 4: the two extra pixels on each side "
                         "are in image already, so do not add or subtract anything for the halo."};
         if (Guess guess = try_ring()) return guess;
@@ -744,12 +744,14 @@ class Explanation : Output<float> {
         return {};
     }
 
-    static std::string shift_words(std::int64_t dx, std::int64_t dy) {
-        const auto words = [](std::int64_t by, const char* back, const char* on) {
-            return by ? fmt::format("{} {}", std::abs(by), by < 0 ? back : on) : "";
+    static std::string describe_shift(std::int64_t dx, std::int64_t dy) {
+        const auto distance = [](std::int64_t by, const char* unit, const char* direction) {
+            return format_plural(static_cast<std::size_t>(std::abs(by)), unit) + " too far " + direction;
         };
-        const std::string across = words(dx, "to the left", "to the right"), down = words(dy, "up", "down");
-        return across + (across.empty() || down.empty() ? "" : " and ") + down + " of its own";
+        const std::string across = distance(dx, "column", dx < 0 ? "to the left" : "to the right");
+        const std::string down = distance(dy, "row", dy < 0 ? "up" : "down");
+        if (dy == 0) return across;
+        return dx == 0 ? down : across + " and " + down;
     }
 
     Guess try_transposed() {

@@ -92,14 +92,12 @@ std::vector<Formula<float>> wrong_formulas(const Problem& problem, const Output<
                        "The same index i belongs in all three: out[i] = a[i] + b[i], counted from 0."};
     };
     const std::size_t first = sums.first, n = sums.right.size();
-    // For some inputs, a[i] equals the truncated sum.
-    const auto cut = [](float sum) {
-        return std::abs(sum) < 0x1p31f ? std::trunc(sum) + 0.0f : sum;
-    };  // -0.5f is 0 as an int
-    std::size_t alike = 0;
-    while (alike < n && cut(x[alike] + y[alike]) == x[alike]) ++alike;
+    // The addition turns -0.0f into 0.0f, because -0.5f is 0 as an int.
+    const auto cut = [](float sum) { return std::abs(sum) < 0x1p31f ? std::trunc(sum) + 0.0f : sum; };
+    std::size_t equal = 0;  // for some inputs, every a[i] equals the truncated sum
+    while (equal < n && cut(x[equal] + y[equal]) == x[equal]) ++equal;
     const Mistake truncated =
-        alike < n
+        equal < n
             ? Mistake{"truncated", "Every sum is cut to a whole number.", "The sum is a float. Is it stored in an int?"}
             : Mistake{"wrong_operation",
                       "out[i] is a[i], which is also the sum cut to a whole number; it should be a[i] + b[i].",
@@ -130,8 +128,8 @@ std::vector<Formula<float>> wrong_formulas(const Problem& problem, const Output<
     return formulas;
 }
 
-/// Each wrong element is the sum of an element of one vector and an element of the other vector with a different index.
-/// Test enough elements to exclude chance; nearer indices are more likely.
+/// The mistake that each wrong element is the sum of elements with different indices. Enough elements are tested to
+/// exclude chance, and nearer indices are preferred.
 class OtherIndex {
   public:
     OtherIndex(const Problem& problem, const Output<float>& sums)

@@ -62,7 +62,8 @@ def points_at(row: dict, tools: dict) -> bool:
 
 
 def show(answers: list[dict]) -> None:
-    """Print for each kind how many rows ran, were clean, or were found at their line; then accused correct rows."""
+    """Print for each kind how many rows ran, were clean, or were found at their line. Then print the correct rows for
+    which a tool reported an error."""
     rows = {row["file"]: row for row in ROWS}
     kinds: dict[str, Counter] = defaultdict(Counter)
     for result in answers:

@@ -16,7 +16,7 @@ from tests.share import THOROUGH, share_of
 STAGE = "02_grid_stride"
 
 
-def share_of_the_bad() -> list[Bad]:
+def sample_bad_hand_ins() -> list[Bad]:
     """Return one in four bad files, files that do not compile, and files that fail when they run."""
     return [case for group in (FILES, COMPILING, RUNNING) for case in share_of(group, type, str, 4)]
 
@@ -28,7 +28,7 @@ def write(case: Bad, folder: Path) -> Path:
     return source
 
 
-@pytest.mark.parametrize("case", share_of_the_bad(), ids=str)
+@pytest.mark.parametrize("case", sample_bad_hand_ins(), ids=str)
 def test_a_bad_hand_in_gets_one_clear_message(case: Bad, tmp_path: Path) -> None:
     judged = check("vector_add", STAGE, write(case, tmp_path), tmp_path, "--dataset", case.dataset)
     for ours in ("build/cache", "student.c", "Traceback"):

@@ -42,7 +42,7 @@ STORE = " out[first] = sum;"
 
 
 def wasting(when: str, host: str = LAUNCH, before: str = "") -> str:
-    """Return a file that wastes time if a condition holds."""
+    """Return a program that wastes time if a condition holds."""
     kernel = SIMPLE + WASTE.format(when=when) + STORE
     return FRAME.format(kernel=kernel, host=host, before=before)
 
@@ -83,7 +83,7 @@ CLOSED = {
 
 
 def model(folder: Path, text: str) -> str:
-    """Return what `bench` prints about a file."""
+    """Return the output of `bench` for a program."""
     (folder / "file.cu").write_text(text)
     command = [str(BUILD / "warplab"), "bench", "vector_add", "02", "--backend", "cpu", "--no-check-mode"]
     command += ["--no-nvcc", "--source", str(folder / "file.cu")]

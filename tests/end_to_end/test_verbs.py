@@ -109,7 +109,7 @@ def test_help_continues_with_the_stage_that_was_edited_last(student: Student) ->
     assert next_after_editing(student.file) in (without_gpu, f"Next: make bench LAB={LAB} STAGE=02")
 
 
-def test_the_labs_are_listed_with_points_and_the_current_ones_stages(student: Student) -> None:
+def test_the_labs_are_listed_with_points_and_the_stages_of_the_current_lab(student: Student) -> None:
     lines = student.make("help").stdout.splitlines()
     assert lines[2] == f"{LAB:<22} [..........]     0 of 30 points"  # the course's first lab
     assert lines[4].split()[0] == STAGE and lines[6].startswith("dot_product ")
@@ -183,7 +183,7 @@ def test_names_are_checked_before_anything_is_copied(student: Student) -> None:
         (f"{STAGE}.cu", f"is a link to {STAGE}.cu, which does not exist"),
     ],
 )
-def test_the_error_states_that_a_folder_or_pipe_is_not_a_file(student: Student, kind: str, message: str) -> None:
+def test_the_error_states_that_a_folder_or_broken_link_is_not_a_file(student: Student, kind: str, message: str) -> None:
     student.file.parent.mkdir(parents=True)
     if kind == "folder":
         student.file.mkdir()
@@ -289,7 +289,7 @@ def test_the_sanitizer_sees_memcpy_in_a_kernel(student: Student, kernel: str, me
     assert message in " ".join(result.stdout.split()), result.stdout
 
 
-def test_a_thread_that_continues_alone_is_not_at_two_barriers(student: Student) -> None:
+def test_a_thread_that_continues_alone_is_not_reported_at_two_barriers(student: Student) -> None:
     loop = (
         "__shared__ float s[256];\n    if (blockIdx.x == 0) for (std::size_t k = threadIdx.x; k < n; k += 256) {\n"
         "        s[threadIdx.x] = a[k];\n        __syncthreads();\n"

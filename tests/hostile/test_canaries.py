@@ -1,5 +1,5 @@
-"""Plant words in every secret place of a course. A hand-in that searches everything readable must not find them, and
-they must not be in the student's results."""
+"""Plant words in every secret place of a course. A hand-in that searches all readable files must not find them, and
+the student's results must not contain them."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def compile_with(line: str, folder: Path, level: str) -> str:
 
 
 def cases() -> list[tuple[str, str, str]]:
-    """Return each question at each level about one of the pairs, each pair at each level; with WARPLAB_THOROUGH=1, all
+    """Return combinations in which each level has every question and every pair; with WARPLAB_THOROUGH=1, return all
     combinations."""
     everything = itertools.product(enumerate(QUESTIONS), enumerate(PAIRS), enumerate(LEVELS))
     return [

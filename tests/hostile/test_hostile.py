@@ -6,11 +6,11 @@ hostile.json states each file's outcome: `verdict`, `cause` (one of several if i
 (or the minimum and the maximum). `uid` and `cuda` contain the differences at that level and on that backend. Files with
 `twice` are graded twice, and the second run looks for traces of the first. `speed_at_most` is the maximum of speed
 points on a GPU. Files with `check_mode` run under the sanitizer, whose verdict is `sanitizer`. Files with `timed` also
-run on the datasets that only a GPU gets, because all timed datasets of their lab are among these. The time of files
-with `modelled` is modelled, which must take too long. `open` means that the
-attack still works and that SANDBOX.md lists it. `slow` files run only with WARPLAB_THOROUGH=1, and so do all files at
-the level `uid` (without bubblewrap), except for a few `short` ones. Without WARPLAB_THOROUGH=1, only one in six of
-the files that do not try to break out of the sandbox (kind_of) runs.
+run on the datasets that only a GPU gets, because all timed datasets of their lab are among these. The judge tries to
+model the time of files with `modelled`, which must take too long. `open` means that the attack still works and that
+SANDBOX.md lists it. `slow` files run only with WARPLAB_THOROUGH=1, and so do all files at the level `uid` (without
+bubblewrap), except for a few `short` ones. Without WARPLAB_THOROUGH=1, only one in six of the files that do not try to
+break out of the sandbox (kind_of) runs.
 
 @ROOT@, @BUILD@, @OUTSIDE@, @PORT@ and @NAME@ in a file represent values that a cheat would have to guess: the course's
 folder, its build folder, another student's folder, a port on which a server listens, and the name by which the test
@@ -125,9 +125,9 @@ def prepare(entry: dict, folder: Path, name: str, port: int) -> Path:
     outside = folder / "outside"
     outside.mkdir()
     (outside / "another_student.cu").write_text(f"// {CANARY}\n")
-    blanks = {"ROOT": ROOT, "BUILD": (ROOT / BUILD).resolve(), "OUTSIDE": outside, "PORT": port, "NAME": name}
-    for blank, value in blanks.items():
-        text = text.replace(f"@{blank}@", str(value))
+    placeholders = {"ROOT": ROOT, "BUILD": (ROOT / BUILD).resolve(), "OUTSIDE": outside, "PORT": port, "NAME": name}
+    for placeholder, value in placeholders.items():
+        text = text.replace(f"@{placeholder}@", str(value))
     text = re.sub(r"@(\d+) (.*?)@", lambda repeated: int(repeated[1]) * repeated[2], text)
     source = folder / entry["file"]
     source.write_text(text)
@@ -182,8 +182,8 @@ def test_a_technique_gets_its_stated_outcome_at_level_uid(entry: dict, tmp_path:
 
 
 def try_technique(entry: dict, tmp_path: Path, level: str | tuple[str, ...], missing: Sequence[str] = ()) -> None:
-    """Assert the outcome of a hand-in. An open gap may need luck, for example with the addresses that the kernel
-    chooses: one of three runs is enough."""
+    """Assert the outcome of a hand-in. An open attack may depend on chance, for example on addresses that the kernel
+    chooses, so one of three runs is enough."""
     for runs_left in range(2 if "open" in entry else 0, -1, -1):
         folder = tmp_path / str(runs_left)
         folder.mkdir()
@@ -226,7 +226,8 @@ def assert_outcome(entry: dict, tmp_path: Path, level: str | tuple[str, ...], mi
     if '"refused"' in source.read_text() and stage["checks"] and not reaches:
         assert "refused" in stage["output"]
     assert_nothing_got_out(report, printed)
-    assert "warplab_seen_" not in printed or "warplab_seen_" in source.read_text(), printed  # which no student knows
+    # Messages must not show the judge's own names.
+    assert "warplab_seen_" not in printed or "warplab_seen_" in source.read_text(), printed
     assert not left_running(name)
     assert [file.name for file in (tmp_path / "outside").iterdir()] == ["another_student.cu"]
     if entry.get("honest_next"):

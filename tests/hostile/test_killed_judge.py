@@ -15,7 +15,7 @@ from tests.hostile.test_hostile import BACKEND, LAB, STAGE, left_running
 from tests.hostile.without import without
 from tests.labs.conftest import BUILD, ROOT
 
-CLINGS = r"""
+SURVIVES_SIGNALS = r"""
 #include <signal.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -106,7 +106,7 @@ def test_no_process_of_a_run_outlives_the_judge(missing: list[str], tmp_path: Pa
         folder.chmod(folder.stat().st_mode | 0o055)
     name = f"k{tmp_path.stat().st_ino % 10**9}"
     source = tmp_path / "clings.cu"
-    source.write_text(CLINGS.replace("@NAME@", name))
+    source.write_text(SURVIVES_SIGNALS.replace("@NAME@", name))
     kill_judge_when(lambda: left_running(name), start_judge(source, missing))
     assert wait_until(lambda: not left_running(name), 10), left_running(name)
 

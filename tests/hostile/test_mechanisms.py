@@ -28,8 +28,8 @@ USER_LEVEL_NEEDS = "--cap-add SETUID --cap-add SETGID"
 
 @dataclass
 class Case:
-    """A machine without some mechanisms. `expected` is the reported level or, if nothing is graded, words of the
-    message. `remark` has words of the report's remark on the level."""
+    """A machine without some mechanisms. `expected` is the reported level or, if nothing is graded, a part of the
+    message. `remark` is a part of the report's remark on the level."""
 
     missing: str
     expected: str | tuple[str, ...]

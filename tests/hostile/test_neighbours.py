@@ -74,7 +74,7 @@ def one_core() -> Iterator[None]:
 @pytest.mark.skipif(BACKEND != "cpu", reason="tests processor time, so only on the CPU backend")
 @pytest.mark.usefixtures("one_core")
 @(AT_BOTH_LEVELS if THOROUGH else pytest.mark.parametrize("missing", [[]], ids=["namespace"]))
-def test_neighbour_of_spinning_threads_loses_nothing(missing: list[str], tmp_path: Path) -> None:
+def test_spinning_threads_cost_other_submissions_no_points(missing: list[str], tmp_path: Path) -> None:
     for folder in (tmp_path, *tmp_path.parents[:-2]):
         folder.chmod(folder.stat().st_mode | 0o055)
     name = f"n{tmp_path.stat().st_ino % 10**9}"
@@ -83,7 +83,8 @@ def test_neighbour_of_spinning_threads_loses_nothing(missing: list[str], tmp_pat
     source.write_text(SPINS.replace("@NAME@", name))
     neighbour = tmp_path / "honest.cu"
     neighbour.write_text(f"{HONEST.read_text()}{TAKES_THE_COMPILER_SECONDS}// {name}: compiled here, too\n")
-    grade(HONEST, tmp_path, missing)  # compiles the shared harness first, which takes a core longer than the wait below
+    # On one core, the shared harness takes longer to compile than the wait below, so it is compiled first.
+    grade(HONEST, tmp_path, missing)
     spinner = start_judge(source, missing)
     try:
         assert wait_until(lambda: len(left_running(name)) > 40, 60), "the threads never ran"
@@ -97,7 +98,7 @@ def test_neighbour_of_spinning_threads_loses_nothing(missing: list[str], tmp_pat
 
 
 @pytest.mark.skipif(BACKEND != "cuda", reason="needs a GPU")
-def test_hoarding_gpu_memory_costs_other_hand_ins_nothing(tmp_path: Path) -> None:
+def test_hoarding_gpu_memory_costs_other_submissions_no_points(tmp_path: Path) -> None:
     done = threading.Event()
 
     def hoard(folder: Path) -> int:

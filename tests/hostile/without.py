@@ -39,7 +39,8 @@ def check(result: int, doing: str) -> None:
 
 
 def refuse(number: int, error: int, argument: int | None = None, bits: int = 0, equals: bool = False) -> None:
-    """Let a system call fail. With `bits`, only if the low half of an argument has one of them, or equals them."""
+    """Make a system call fail. With `bits`, it fails only if the low half of an argument has one of these bits or, with
+    `equals`, equals them."""
     load, jump_equal, jump_set, answer = 0x20, 0x15, 0x45, 0x06
     allow, fail = 0x7FFF0000, 0x50000 | error
     code = [(load, 0, 0, 0)]
@@ -70,9 +71,8 @@ def refuse_namespaces() -> None:
 
 def refuse_limits() -> None:
     refuse(SETRLIMIT, errno.EPERM)
-    refuse(
-        PRLIMIT, errno.EPERM, argument=2, bits=0xFFFFFFFF
-    )  # the address of a new limit; without it, the call only reads
+    # The argument is the address of a new limit; without it, the call only reads.
+    refuse(PRLIMIT, errno.EPERM, argument=2, bits=0xFFFFFFFF)
 
 
 # --- mounts
@@ -255,7 +255,7 @@ REMOVALS: dict[str, Callable[[], object]] = {
 
 
 def without(*missing: str) -> list[str]:
-    """Return the words to put before a command."""
+    """Return the prefix of a command that removes these mechanisms for it."""
     return [sys.executable, __file__, *missing, "--"] if missing else []
 
 

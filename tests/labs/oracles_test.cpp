@@ -25,8 +25,8 @@ using testing::HasSubstr;
 
 std::string name_of(const testing::TestParamInfo<std::string>& info) { return info.param; }
 
-/// Return the datasets that the CPU backend checks, none of which is too large here.
-std::vector<Dataset> modest_datasets(const Lab& lab) {
+/// Return the datasets that the CPU backend checks. None of them is too large for these tests.
+std::vector<Dataset> checked_datasets(const Lab& lab) {
     std::vector<Dataset> found;
     for (const Dataset& dataset : lab.datasets)
         if ((dataset.uses.check || dataset.uses.hidden) && !dataset.uses.cuda_only) found.push_back(dataset);
@@ -83,7 +83,7 @@ class OraclePart : public testing::TestWithParam<std::string> {};
 
 TEST_P(OraclePart, EqualsThatSliceOfTheWhole) {
     const Lab lab = load_lab(root_folder(), GetParam());
-    for (const Dataset& dataset : modest_datasets(lab))
+    for (const Dataset& dataset : checked_datasets(lab))
         ASSERT_EQ(find_wrong_part(lab, dataset, load_oracle(lab.name)), "");
 }
 
@@ -116,7 +116,7 @@ class OracleHypotheses : public testing::TestWithParam<std::string> {};
 TEST_P(OracleHypotheses, AcceptAnyOutput) {
     const Lab lab = load_lab(root_folder(), GetParam());
     const Oracle& oracle = load_oracle(lab.name);
-    const Dataset dataset = modest_datasets(lab).front();
+    const Dataset dataset = checked_datasets(lab).front();
     const Problem solved = solve_copy(lab, oracle, oracle.generate(dataset, dataset.seed, 0));
     for (std::size_t b = 0; b < lab.buffers.size(); ++b) {
         if (lab.buffers[b].role == Role::input) continue;

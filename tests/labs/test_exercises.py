@@ -16,7 +16,7 @@ from tests.labs.conftest import BACKEND, BUILD, ROOT, labs, stages
 from tests.share import share_of
 
 LISTED = [exercise for lab in labs() for exercise in read_list(ROOT, lab)]
-TELLING = re.compile(r"(?i)bug|wrong|forgot|missing|//|/\*|race|not[ _](?:cleared|awaited)")
+REVEALING_WORDS = re.compile(r"(?i)bug|wrong|forgot|missing|//|/\*|race|not[ _](?:cleared|awaited)")
 MAX_LINES = 4  # with a finding, so that "which line?" has an answer
 
 
@@ -57,7 +57,7 @@ def test_an_exercise_is_for_its_submissions_stage_and_does_not_name_the_bug(list
     assert find_planted(listed)[0] in (listed.stage, listed.stage[:2])
     about, code = (folder / listed.lab / f"{listed.name}.cu").read_text().split("\n", 1)
     assert about == f"// Exercise {listed.name} of {listed.lab}, for {listed.stage}: which line is wrong, and how?"
-    assert not TELLING.search(code), TELLING.search(code)
+    assert not REVEALING_WORDS.search(code), REVEALING_WORDS.search(code)
 
 
 @pytest.mark.skipif(BACKEND != "cpu", reason="the sanitizer is part of the CPU backend")

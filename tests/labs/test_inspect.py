@@ -44,16 +44,20 @@ def test_solutions_have_no_finding_and_stay_within_their_limits(lab: str, stage:
 
 
 def earlier_stages() -> list:
-    """Return pairs of a stage that limits a counter and an earlier stage: each lab's last such stage with the previous
-    one. With WARPLAB_THOROUGH=1, return all such stages, with the previous and the first one."""
-    found = []
+    """Return cases of a lab, a stage that limits a counter, and an earlier stage.
+
+    A lab's only case is its last such stage, with the previous stage. With WARPLAB_THOROUGH=1, every such stage has a
+    case with the previous stage, and one with the first stage.
+    """
+    cases = []
     for lab in labs():
-        described = json.loads((ROOT / "labs" / lab / "lab.json").read_text())["stages"]
-        for number, stage in enumerate(described):
-            if stage.get("counters"):
-                earlier = [described[0], described[number - 1]] if THOROUGH else [described[number - 1]]
-                found += [(lab, stage["id"], identifier) for identifier in sorted({limit["id"] for limit in earlier})]
-    return found if THOROUGH else list({lab: case for case in found for lab in [case[0]]}.values())
+        ids = stages(lab)
+        manifest = json.loads((ROOT / "labs" / lab / "lab.json").read_text())
+        numbers = [number for number, stage in enumerate(manifest["stages"]) if stage.get("counters")]
+        for number in numbers if THOROUGH else numbers[-1:]:
+            earlier = {ids[0], ids[number - 1]} if THOROUGH else {ids[number - 1]}
+            cases += [(lab, ids[number], stage) for stage in sorted(earlier)]
+    return cases
 
 
 @pytest.mark.parametrize(("lab", "stage", "earlier"), earlier_stages())
@@ -75,12 +79,12 @@ def wrong_submissions() -> list:
     return entries
 
 
-def share_of_the_wrong() -> list:
+def sample_wrong_submissions() -> list:
     """Return one in six wrong submissions of each cause."""
     return share_of(wrong_submissions(), lambda row: row.values[1]["inspect"][0], lambda row: row.id, 6)
 
 
-@pytest.mark.parametrize(("lab", "entry"), share_of_the_wrong())
+@pytest.mark.parametrize(("lab", "entry"), sample_wrong_submissions())
 def test_a_wrong_submission_is_found_with_its_line(lab: str, entry: dict, tmp_path: Path) -> None:
     status, report = inspect(lab, entry["stage"], wrong.source_of(lab, entry["file"], tmp_path), tmp_path)
     assert status == 1
@@ -204,7 +208,7 @@ void vector_add_host(const float* a, const float*, float* out, std::size_t n) {
     cudaFree(copy);
 }
 """
-SAID = [
+MESSAGES = [
     ("vector_add", "01_one_thread_per_element", HOST, 9, "the source is too small for what is copied"),
     ("vector_add", "01_one_thread_per_element", HOST, 10, "the destination is too small for what is copied"),
     ("heat_dissipation", "01_separate_mirror", HEAT, 3, " of current, which has only "),
@@ -216,7 +220,7 @@ SAID = [
 ]
 
 
-@pytest.mark.parametrize(("lab", "stage", "text", "line", "words"), SAID, ids=lambda value: str(value)[:20])
+@pytest.mark.parametrize(("lab", "stage", "text", "line", "words"), MESSAGES, ids=lambda value: str(value)[:20])
 def test_the_message_of_a_finding_contains_the_facts(
     lab: str, stage: str, text: str, line: int, words: str, tmp_path: Path
 ) -> None:

@@ -1,4 +1,4 @@
-"""Messages about mistakes that no small change of a reference solution contains."""
+"""Messages about mistakes that need more than a small change of a reference solution."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_inspect_lists_the_datasets_that_it_omitted():
 
 
 def test_a_swapped_grid_and_block_are_found_as_on_a_large_gpu(tmp_path):
-    """The test of all wrong submissions runs without the sanitizer, which finds launches that may be swapped."""
+    """The sanitizer finds such a launch; the test of all wrong submissions runs without it."""
     source = wrong.source_of("vector_add", "02_blocks_and_threads_swapped.patch", tmp_path)
     judged = check("vector_add", "02", source, tmp_path)
     failure = judged.failures()[0]
@@ -168,7 +168,7 @@ def test_a_graded_function_without_its_return_is_named(tmp_path):
     assert failure["message"].startswith("The function that begins at line 24 returns a value")
 
 
-def test_a_division_by_zero_is_not_a_missing_return(tmp_path):
+def test_a_division_by_zero_is_not_reported_as_a_missing_return(tmp_path):
     """The compiler warns about a return that is missing on a path that no call takes."""
     source = tmp_path / "vector_add.cu"
     text = ADD.replace(
@@ -180,8 +180,8 @@ def test_a_division_by_zero_is_not_a_missing_return(tmp_path):
     assert "divided by zero" in failure["message"]
 
 
-def test_an_index_beyond_scratch_is_not_one_before_the_next_buffer(tmp_path):
-    """The kernel gets scratch, and not the bins, or reads pixels only."""
+def test_an_index_beyond_scratch_is_not_reported_as_one_before_the_next_buffer(tmp_path):
+    """The kernel has scratch, but not the bins, among its arguments."""
     source = ROOT / "solutions" / "image_histogram" / "04_reduced_partials.cu"
     copy = tmp_path / source.name
     text = source.read_text()
@@ -194,7 +194,7 @@ def test_an_index_beyond_scratch_is_not_one_before_the_next_buffer(tmp_path):
     assert " of scratch, which has only " in failure["message"]
 
 
-def test_an_index_beyond_a_shared_array_is_not_the_hosts_memory(tmp_path):
+def test_an_index_beyond_a_shared_array_is_not_reported_as_host_memory(tmp_path):
     """Only large datasets reach it, and the program crashes on these."""
     source = ROOT / "solutions" / "large_histogram" / "04_interleaved_shared.cu"
     copy = tmp_path / source.name
@@ -223,7 +223,7 @@ def test_an_index_beyond_scratch_explains_pixels_that_seem_to_be_counted_repeate
     assert "add_kernel reads element" in failure["message"]
 
 
-def test_a_longer_line_of_threads_is_not_named_for_another_kernels_grid(tmp_path):
+def test_the_larger_grid_of_another_kernel_is_not_named(tmp_path):
     """The grid of the first kernel is rounded down; the kernel that reduces rows has the most threads."""
     source = changed("heat_dissipation", "01", "(columns + BLOCK_X - 1) / BLOCK_X", "columns / BLOCK_X", tmp_path)
     failure = check("heat_dissipation", "01", source, tmp_path, "--no-check-mode", "--dataset", "plate").failures()[0]
@@ -249,7 +249,7 @@ def test_a_name_in_a_macro_is_found_on_its_own_line(tmp_path):
     assert failure["hint"].endswith("It is in the macro HERE, on line 2.")
 
 
-def test_elements_that_are_0_are_not_left_without_a_hint(tmp_path):
+def test_wrong_elements_that_are_all_0_get_a_hint(tmp_path):
     source = tmp_path / "vector_add.cu"
     source.write_text(ADD.replace("a[i] + b[i]", "i * i % 7 == 1 ? 0 : a[i] + b[i]") + LAUNCH)
     failure = check("vector_add", STAGE, source, tmp_path, "--no-check-mode", "--dataset", "ragged").failures()[0]
@@ -283,7 +283,7 @@ UNORDERED_NODES = """    const float* from[] = {a, b};
 """
 
 
-def test_nodes_without_a_dependency_are_not_called_streams(tmp_path):
+def test_graph_nodes_without_a_dependency_are_not_called_streams(tmp_path):
     source = tmp_path / "vector_add.cu"
     source.write_text(ADD + UNORDERED_NODES)
     (finding,) = inspect("vector_add", STAGE, source, tmp_path)[1]["findings"]

@@ -7,7 +7,9 @@ import re
 from tests.labs import wrong
 from tests.labs.conftest import ROOT, labs
 
-ASKED = set(re.findall(r'^\s*\{"(\w+)",\s*"', (ROOT / "grader/judge/present/questions.cpp").read_text(), re.MULTILINE))
+CAUSES_WITH_QUESTION = set(
+    re.findall(r'^\s*\{"(\w+)",\s*"', (ROOT / "grader/judge/present/questions.cpp").read_text(), re.MULTILINE)
+)
 CAUSES = set(re.findall(r'constexpr auto \w+ = "(\w+)"', (ROOT / "grader/model/cause.h").read_text()))
 # An oracle's mistake begins with its cause and a sentence; a data generator, with its name and a function.
 MISTAKE = re.compile(
@@ -23,14 +25,14 @@ WITHOUT = {
 
 
 def test_causes_of_every_lab_have_a_question():
-    assert CAUSES - ASKED == WITHOUT
+    assert CAUSES - CAUSES_WITH_QUESTION == WITHOUT
 
 
 def test_mistakes_that_an_oracle_names_have_a_question():
     sources = [ROOT / f"labs/{lab}/oracle.cpp" for lab in labs()] + [ROOT / "grader/judge/lab/explain.cpp"]
     named = {cause for source in sources for cause in MISTAKE.findall(source.read_text())}
     assert len(named) > 80
-    assert named - ASKED == set()
+    assert named - CAUSES_WITH_QUESTION == set()
 
 
 def test_causes_of_wrong_submissions_have_a_question():
@@ -38,4 +40,4 @@ def test_causes_of_wrong_submissions_have_a_question():
     for lab in labs():
         for entry in wrong.entries(lab):
             named |= {entry["cause"]} if isinstance(entry["cause"], str) else set(entry["cause"])
-    assert named - ASKED - WITHOUT == set()
+    assert named - CAUSES_WITH_QUESTION - WITHOUT == set()

@@ -64,12 +64,12 @@ def test_datasets_that_need_a_gpu_can_be_omitted(lab: str, tmp_path: Path) -> No
     assert not [check for check in judged.stage["checks"] if check["dataset"] in cuda_only - left_out]
 
 
-def share_of_the_wrong() -> list:
+def sample_wrong_submissions() -> list:
     """Return one in five wrong submissions of each lab."""
     return share_of(wrong_submissions(), lambda row: row.values[0], lambda row: row.id, 5)
 
 
-@pytest.mark.parametrize(("lab", "entry"), share_of_the_wrong())
+@pytest.mark.parametrize(("lab", "entry"), sample_wrong_submissions())
 def test_wrong_submission_is_caught(lab: str, entry: dict, tmp_path: Path) -> None:
     if BACKEND not in entry["backends"]:
         pytest.skip(f"shows on {', '.join(entry['backends'])} only")
@@ -85,7 +85,8 @@ def test_wrong_submission_is_caught(lab: str, entry: dict, tmp_path: Path) -> No
 
 
 def right_on_the_cpu() -> list:
-    """Return submissions that fail only on a GPU, but in which the sanitizer finds the mistake on the CPU, too."""
+    """Return submissions whose outputs are wrong only on a GPU, and in which the CPU backend's sanitizer finds the
+    mistake."""
     return [entry for entry in wrong_submissions() if entry.values[1].get("right_on_cpu")]
 
 

@@ -28,7 +28,20 @@ MAY_INCLUDE = {
     "starter/*": ["labs/*/lab.h"],
 }
 # The judge's folders in the order of its work: each may include itself and those before it. "" is grader/judge itself.
-HOPS = ["lab", "sandbox", "device", "compile", "run", "check", "sanitizer", "bench", "", "predict", "present", "cli"]
+JUDGE_FOLDERS = [
+    "lab",
+    "sandbox",
+    "device",
+    "compile",
+    "run",
+    "check",
+    "sanitizer",
+    "bench",
+    "",
+    "predict",
+    "present",
+    "cli",
+]
 # The packages of grader/python, from the lowest: each imports itself and those that it names.
 BATCH = [
     "batch.ingest",
@@ -48,7 +61,7 @@ PYTHON_MAY_IMPORT = {
     **{package: ["common", "journal", *BATCH[:number]] for number, package in enumerate(BATCH)},
 }
 # Headers of io that the runner and the rewriter include. They must include nothing else of the grader.
-RUNNER_SEES = [
+RUNNER_HEADERS = [
     "grader/io/channel.h",
     "grader/io/protocol.h",
     "grader/io/rewriter_exit.h",
@@ -97,7 +110,7 @@ def test_nothing_matches_untrusted_text_with_std_regex(root, files):
 
 
 def position_of(path: Path) -> int:
-    return HOPS.index(path.parts[2] if len(path.parts) > 3 else "")
+    return JUDGE_FOLDERS.index(path.parts[2] if len(path.parts) > 3 else "")
 
 
 def test_no_folder_of_the_judge_includes_a_later_one(root, files):
@@ -108,13 +121,13 @@ def test_no_folder_of_the_judge_includes_a_later_one(root, files):
             assert [str(header) for header in judge if position_of(header) > position_of(file)] == [], file
 
 
-def test_contributing_lists_the_hops_in_order(root):
+def test_contributing_lists_the_judges_folders_in_order(root):
     section = (root / "CONTRIBUTING.md").read_text().split("## …fix the grader\n")[1].split("\n## ")[0]
     listed = re.findall(r"^    ([a-z.]+) +\S", section, re.MULTILINE)
-    assert listed == [hop or "judge.h" for hop in HOPS]
+    assert listed == [folder or "judge.h" for folder in JUDGE_FOLDERS]
 
 
-def test_a_forbidden_include_is_seen(root, tmp_path):
+def test_a_forbidden_include_is_found(root, tmp_path):
     (tmp_path / "grader/runner").mkdir(parents=True)
     (tmp_path / "grader/runner/runner.cpp").write_text('#include "grader/judge/lab/oracle.h"\n#include <vector>\n')
     found = forbidden_includes(tmp_path, Path("grader/runner/runner.cpp"))
@@ -129,7 +142,7 @@ def test_headers_of_the_runner_include_only_io(root, files):
         for header in INCLUDE.findall((root / file).read_text())
         if header.startswith("grader/io/")
     }
-    assert io <= set(RUNNER_SEES)
+    assert io <= set(RUNNER_HEADERS)
     for header in io:
         others = [
             include for include in INCLUDE.findall((root / header).read_text()) if not include.startswith("grader/io/")
@@ -148,7 +161,7 @@ def imported_modules(file: Path) -> set[str]:
 
 
 def package_of(module: str) -> str:
-    """Return the key in PYTHON or BATCH to which a module belongs."""
+    """Return the key of PYTHON_MAY_IMPORT to which a module belongs."""
     parts = module.split(".")
     return ".".join(parts[2:4]) if parts[2] == "batch" and len(parts) > 4 else parts[2]
 
@@ -210,7 +223,7 @@ def test_a_forbidden_import_is_found(tmp_path):
         assert forbidden_imports(tmp_path, file) == [f"{file} imports grader.python.{imported}.module"]
 
 
-def test_tests_lie_where_their_sources_do(root, files):
+def test_the_folders_of_tests_mirror_those_of_the_sources(root, files):
     own = {"layout", "setup", "python", "labs", "fuzz"}
     for file in files:
         if file.parts[0] == "tests" and file.name.endswith("_test.cpp") and file.parts[1] not in own:

@@ -44,8 +44,8 @@ def test_no_file_is_large(root, files):
 
 
 def naming(labs) -> re.Pattern:
-    """Return a pattern that matches a lab's name in quotes, after LAB= or in a path. A name with a _ is not an English
-    word, so it matches everywhere."""
+    """Return a pattern that matches a lab's name in quotes, after LAB= or in a path. A name with an underscore is no
+    English word, so the pattern matches it everywhere."""
     places = [
         rf"['\"]({'|'.join(labs)})['\"]",
         rf"(?:LAB=|(?:labs|solutions|starter|datasets|handouts)/)({'|'.join(labs)})\b",

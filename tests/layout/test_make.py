@@ -1,4 +1,4 @@
-"""The dependencies by which make decides what to compile again."""
+"""The dependencies by which make decides which files to compile again."""
 
 from __future__ import annotations
 

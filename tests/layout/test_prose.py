@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tests.labs.mutated import FOREIGN, READERS, SENTENCE, TOKEN
 
-DECIDES = re.compile(
+COMPARISON = re.compile(
     r"(?:\b(?:r?find|contains|says|starts_with|ends_with|compare|strn?cmp|strstr)\((?:[^;{}()]|\([^()]*\))*?|[!=]=\s*)"
     r'("(?:\\.|[^"\\\n])*")'
 )
@@ -19,7 +19,7 @@ DECIDES = re.compile(
 def decisions(code: str) -> list[str]:
     """Return the sentences that the code compares with."""
     plain = TOKEN.sub(lambda token: token[0] if token["text"] else " ", code)
-    found = [match[1] for match in DECIDES.finditer(plain)]
+    found = [match[1] for match in COMPARISON.finditer(plain)]
     return [text for text in found if SENTENCE.search(text) and not FOREIGN.search(text)]
 
 

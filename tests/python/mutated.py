@@ -18,7 +18,7 @@ LANGUAGES = re.compile(
     r"\b(SELECT|INSERT|UPDATE|CREATE|ALTER|FROM|WHERE|ORDER|GROUP|AND|OR|NOT|JOIN|SET|IS|NULL|ON|AS|OVER|UNION|LIMIT)\b"
     r"|[{;]\s*$|</|^\(\?|^[a-z_]+(, [a-z_]+)*$|\|\||printf"
 )
-NOT_SPOKEN = ("re.compile", "re.search", "re.sub", "re.findall", "re.match", "re.fullmatch")
+PATTERN_FUNCTIONS = ("re.compile", "re.search", "re.sub", "re.findall", "re.match", "re.fullmatch")
 SQL = (".execute", ".executemany", ".executescript", ".query")
 
 
@@ -41,7 +41,7 @@ class Replacer(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.Call:
         name = ast.unparse(node.func)
-        return node if name in NOT_SPOKEN or name.endswith(SQL) else self.generic_visit(node)
+        return node if name in PATTERN_FUNCTIONS or name.endswith(SQL) else self.generic_visit(node)
 
 
 def copy_without_sentences(folder: Path) -> int:

@@ -1,4 +1,4 @@
-"""A simulated machine made of links and files, from which tests can remove programs and packages."""
+"""A simulated machine: folders with links and files, from which tests can remove programs and packages."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ PATTERNS = {
 
 @pytest.fixture
 def clangd(checkout, machine):
-    """Returns clangd's errors about a text as a file of work/."""
+    """Return a function that returns clangd's errors about a text, as if it were a file in work/."""
     if not shutil.which("clangd"):
         pytest.skip("no clangd here")
     folder = checkout('a folder "with" quotes\'')

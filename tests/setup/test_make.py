@@ -54,7 +54,7 @@ def test_a_kit_has_no_verbs_for_instructors(checkout, make):
     assert make(folder, "check", "LAB=sample").has("judge: [check] [sample]\n")
 
 
-def test_words_reach_the_judge_as_typed(checkout, either):
+def test_arguments_reach_the_judge_as_typed(checkout, either):
     folder = checkout("a folder with spaces")
     output = either(
         folder, "check", "LAB=sample", "STAGE=0 2", "DATASET=a 'b\" $HOME $(shell echo x); y", "TREE=a b", "FORCE=1"
@@ -75,7 +75,7 @@ def test_a_clusters_own_variables_are_ignored(checkout, either):
     assert either(checkout(), "check", "LAB=sample", **own).has("judge: [check] [sample]\n")
 
 
-def test_the_program_ignores_an_outer_makes_words(checkout, warplab):
+def test_the_program_ignores_the_goals_of_an_outer_make(checkout, warplab):
     outer = {
         "MAKEFLAGS": " -j3 -- LAB=other CXX=nonsense",
         "MAKELEVEL": "1",

@@ -7,8 +7,8 @@ The file, schema 1; what each counter is: grader/model/schema/lab.schema.json, c
     {"schema": 1, "stages": {"<lab>/<stage>": {"code_hash": of solutions/<lab>/<stage>.cu, "dataset": …,
                                                "counters": {"device_bytes": 1.05, …}}}}
 
-A lab's stages are all counted on one dataset: the one that its limits name, or the largest. New counts of a stage
-replace the old ones; stages that no longer exist are removed.
+All stages of a lab are counted on one dataset: the one that the lab's limits name, or else the largest. New counts of a
+stage replace the old ones. Stages that no longer exist are removed.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def read_counters(file: Path) -> Counters:
     it."""
     if not file.exists():
         return Counters()
-    counters: Counters = read_document(Counters, file, "a list of counters", "Make it again: make counters")
+    counters: Counters = read_document(Counters, file, "a list of counters", "To regenerate it: make counters")
     return counters
 
 
@@ -112,8 +112,8 @@ def main(arguments: Sequence[str]) -> int:
     file = options.root / FILE
     counters = read_counters(file)
     for lab in choose_labs(options.root, options.labs):
-        of_others = {name: stage for name, stage in counters.stages.items() if not name.startswith(f"{lab}/")}
-        counters.stages = of_others | count_lab(options.root.absolute(), options.build.absolute(), lab)
+        other_labs = {name: stage for name, stage in counters.stages.items() if not name.startswith(f"{lab}/")}
+        counters.stages = other_labs | count_lab(options.root.absolute(), options.build.absolute(), lab)
     counters.stages = dict(sorted(counters.stages.items()))
     write_atomically(file, json.dumps(asdict(counters), indent=1) + "\n")
     say(f"{file}: written")

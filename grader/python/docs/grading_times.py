@@ -3,8 +3,8 @@
 python3 -m grader.python.docs.grading_times [--labs L …] [--stages N …] [--json FILE]    grades, then prints the table
 python3 -m grader.python.docs.grading_times --show FILE                                prints the table of a file
 
-A separate judge grades each stage, as in a batch. Grade once before: the first time on a machine also measures
-baselines and compiles what all submissions share. Standard library only.
+A separate judge grades each stage, as in a batch. Run the program twice on a new machine: the first run also measures
+baselines and compiles the code that all submissions share. The program needs only the standard library.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ def grade(build: Path, lab: str, stage: str, report: Path) -> Json:
     return {"lab": lab, "stage": stage, "gpu": found["machine"]["gpu"], "phases": phases}
 
 
-def stages_of(lab: str, numbers: list[int]) -> Iterator[str]:
+def choose_stages(lab: str, numbers: list[int]) -> Iterator[str]:
+    """Yield the lab's stages with these numbers, or all stages if there are no numbers."""
     return (stage for number, stage in enumerate(read_stages(ROOT, lab), 1) if not numbers or number in numbers)
 
 
@@ -82,7 +83,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         rows = []
         with tempfile.TemporaryDirectory() as folder:
             for lab in choose_labs(ROOT, options.labs):
-                for stage in stages_of(lab, options.stages):
+                for stage in choose_stages(lab, options.stages):
                     rows.append(grade(options.build.absolute(), lab, stage, Path(folder) / "report.json"))
                     say_error(f"{lab}/{stage}: {sum(rows[-1]['phases'].values()):.1f} s")
                     write(rows, options.json)

@@ -93,7 +93,7 @@ class Results:
 def read_results(file: Path) -> Results:
     """Read a results file. Raises UserError with the file's name and the place in it."""
     results: Results = read_document(
-        Results, file, "a results file", "Make it again: see grader/python/docs/results.py."
+        Results, file, "a results file", "To regenerate it, see grader/python/docs/results.py."
     )
     return results
 
@@ -117,7 +117,7 @@ def require_solutions(file: Path, measured: Report | Sweep) -> None:
         raise UserError(f"{file}: measured without a GPU (backend {measured.backend}); results need a GPU.")
     if measured.tree != "solutions":
         tree = measured.tree or "an unknown tree"
-        raise UserError(f"{file}: these are times of {tree}, not of solutions. Measure with TREE=solutions.")
+        raise UserError(f"{file}: these are the times of {tree}, not of solutions. Measure with TREE=solutions.")
 
 
 def find_code(name: str, source_hash: str) -> str:
@@ -162,7 +162,7 @@ def add_sweep(results: Results, sweep: Sweep, file: Path, revision: str | None) 
     require_solutions(file, sweep)
     set_machine(results, file, sweep.gpu, sweep.driver)
     if not sweep.timed:
-        raise UserError(f"{file}: no choice was timed; nothing to keep.")
+        raise UserError(f"{file}: the sweep timed none of the choices, so there is nothing to keep.")
     name = f"{sweep.lab}/{sweep.stage}"
     results.sweeps[name] = SweepResult(
         find_code(name, sweep.source_hash),
@@ -187,7 +187,7 @@ def show_results(results: Results) -> str:
     for kind in ("stages", "sweeps", "peers"):
         content[kind] = dict(sorted(content[kind].items()))
     text = json.dumps(content, indent=1, ensure_ascii=False)
-    text = re.sub(r"\[\s*([-+.\deE,\s]+?)\s*\]", lambda list_: f"[{' '.join(list_[1].split())}]", text)
+    text = re.sub(r"\[\s*([-+.\deE,\s]+?)\s*\]", lambda numbers: f"[{' '.join(numbers[1].split())}]", text)
     point = r'\{\s*"defines": \{[^{}]*\},[^{}]*\}'
     return re.sub(point, lambda found: " ".join(found[0].split()).replace("{ ", "{").replace(" }", "}"), text) + "\n"
 

@@ -2,10 +2,10 @@
 
 python3 -m grader.python.docs.slides [--labs L …] [--output FOLDER]    (make slides)
 
-A stage has a slide with its idea and pictures, one with the terms of its theory, and one with what to measure and the
-questions for the journal; the last slide has the times of one dataset. The notes, which open with a click, contain a
-stage's theory. Space and Page Down show the next slide; printing puts one slide on each page. Run this program in the
-project's virtual environment, which has Python-Markdown.
+Each stage has a slide with its idea and pictures, one with the terms of its theory, and one with the measurements to
+make and the questions for the journal. The last slide has the times of one dataset. A click opens a slide's notes,
+which contain the stage's theory. Space and Page Down show the next slide; printing puts one slide on each page. Run
+this program in the project's virtual environment, which has Python-Markdown.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def split_sections(handout: str) -> dict[str, str]:
 
 
 def find_part(section: str, title: str) -> str:
-    """Return the paragraph that begins with a bold title ("Measure:") or, if it is a heading, the list below it."""
+    """Return the text after a bold title such as "Measure:", up to the next bold title or heading."""
     found = re.search(rf"^\*\*{title}:?\*\*:?(.*?)(?=^\*\*|^##|\Z)", section, re.MULTILINE | re.DOTALL)
     return found[1].strip() if found else ""
 

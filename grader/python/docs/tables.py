@@ -8,10 +8,10 @@ A block is the text between its marker and the next `<!-- end -->`, each alone o
     <!-- table: labs -->             every lab: title, stages, points
     <!-- table: rubric -->           how journals are marked, from handouts/rubric.json
     <!-- table: contract LAB -->     the lab's buffers, from labs/LAB/lab.json
-    <!-- table: stages LAB -->       its stages, from the same
+    <!-- table: stages LAB -->       the lab's stages, from the same file
     <!-- table: results LAB -->      the measured times, from handouts/results/*.json (grader/python/docs/results.py)
     <!-- table: expected LAB -->     the reference solutions' times on each GPU, and their shares of its bound
-    <!-- table: rates LAB -->        the same as amounts per second, next to those of source.json (see rates.py)
+    <!-- table: rates LAB -->        the same times as amounts per second, next to those of source.json (see rates.py)
     <!-- table: counters LAB -->     the sanitizer's counts for its solutions, from handouts/counters.json
     <!-- table: source LAB -->       the figures of labs/LAB/source.json, next to the measured ones
     <!-- table: mistakes LAB -->     wrong submissions and the causes that they get, from tests/labs/LAB/wrong.json
@@ -24,8 +24,8 @@ A block is the text between its marker and the next `<!-- end -->`, each alone o
 
 labs/LAB/source.json, schema 1:
 
-    {"schema": 1, "machine": "GTX 480", "iterations": those of its times, "columns": ["Kernel", …] of its figures,
-     "ours": [keys of MEASURED_COLUMNS below],
+    {"schema": 1, "machine": "GTX 480", "iterations": the iterations that were timed,
+     "columns": ["Kernel", …] the names of the figures, "ours": [keys of MEASURED_COLUMNS below],
      "rows": [{"stage": …, "dataset": …, "figures": ["0.016 s", …], "scale": 64, "part_of": another dataset}]}
 
 source.json has the figures of the material that the lab comes from. A stage or dataset that the material lacks gets a
@@ -34,7 +34,7 @@ a part of the material's dataset, "scale" (default: 1) is the factor from its ti
 is the lab's dataset that is the whole. If all times are for one of several parts of an iteration, "part" is the name of
 this part, and "parts" is the number of parts.
 
-A measured or swept stage is stale if its solution has changed since.
+The result of a stage is stale if the stage's solution has changed since it was measured.
 """
 
 from __future__ import annotations
@@ -148,8 +148,11 @@ def make_stages(sources: Sources, lab: str) -> list[str]:
 
 
 def make_results(sources: Sources, lab: str) -> list[str]:
-    """Make a table that compares the GPUs, if there are several. Then make a sentence and a table for each GPU: a row
-    for each stage and dataset, then the libraries; below it, name the stages that this GPU has not timed."""
+    """Make a table that compares the GPUs, if there are several. Then make a sentence and a table for each GPU.
+
+    A GPU's table has a row for each stage and dataset, then the libraries. The line below it names the stages that were
+    not timed on this GPU.
+    """
     manifest = sources.manifest(lab)
     iterations = int(manifest.get("benchmark", {}).get("iterations", 1000))
     gpus = measured_on(sources, lab)
@@ -178,14 +181,17 @@ def make_results(sources: Sources, lab: str) -> list[str]:
 
 
 def name_untimed(results: Results, lab: str, manifest: dict[str, Any]) -> list[str]:
-    """Return a line that names the stages without a time on this GPU, and an empty one; nothing if all have one."""
+    """Return a line that names the stages without a time on this GPU, and an empty line; nothing if all have a time."""
     ids = (stage["id"] for stage in manifest["stages"])
     untimed = [f"`{stage}`" for stage in ids if f"{lab}/{stage}" not in results.stages]
     return [f"Not timed on this GPU yet: {', '.join(untimed)}.", ""] if untimed else []
 
 
 def measured_on(sources: Sources, lab: str) -> list[Results]:
-    """Return the results of each GPU that timed the lab; the one with the most timings, libraries' included, first."""
+    """Return the results of each GPU on which the lab was timed, sorted by the number of timings, most first.
+
+    The timings of libraries count, too.
+    """
 
     def count(results: Results) -> int:
         stages = [stage for name, stage in results.stages.items() if name.startswith(f"{lab}/")]
@@ -195,8 +201,8 @@ def measured_on(sources: Sources, lab: str) -> list[Results]:
 
 
 def compare_gpus(gpus: list[Results], lab: str, manifest: dict[str, Any], iterations: int) -> list[str]:
-    """Make a sentence and a table with a row for each stage and dataset that at least two GPUs timed, and a column for
-    each GPU."""
+    """Make a sentence and a table with a column for each GPU, and a row for each stage and dataset that was timed on at
+    least two GPUs."""
     rows = []
     for stage in (stage["id"] for stage in manifest["stages"]):
         times: dict[str, dict[str, float]] = {}
@@ -299,24 +305,18 @@ def find_our_measurements(
     """Return the measurement of each row's stage and dataset; None if there is none."""
     found: list[ScaledMeasurement | None] = []
     for number, row in enumerate(rows):
-        goes_on = number > 0 and rows[number - 1]["stage"] < row["stage"]
+        continues_list = number > 0 and rows[number - 1]["stage"] < row["stage"]
         stage = results.stages.get(f"{lab}/{row['stage']}")
-        measured = next(
-            (
-                measurement
-                for measurement in (stage.measurements if stage else [])
-                if measurement.dataset == row["dataset"]
-            ),
-            None,
-        )
+        on_dataset = [timed for timed in (stage.measurements if stage else []) if timed.dataset == row["dataset"]]
+        measured = on_dataset[0] if on_dataset else None
         if measured is None:
             found.append(None)
             continue
         scale = row.get("scale", 1)
         share, calls = scale * iterations / measured.iterations, measured.iterations / per_call
-        # A solver that is stopped early still transfers its data there and back once.
+        # A solver that stops early still transfers its data to the GPU and back once.
         transfers = scale * max(1.0, iterations / per_call)
-        found.append(ScaledMeasurement(measured, share, calls, transfers, found[-1] if goes_on else None))
+        found.append(ScaledMeasurement(measured, share, calls, transfers, found[-1] if continues_list else None))
     return found
 
 
@@ -351,7 +351,8 @@ def make_counters(sources: Sources, lab: str) -> list[str]:
 
 
 def make_mistakes(sources: Sources, lab: str) -> list[str]:
-    """Make a row for each wrong submission among the lab's tests: its name in words, its cause, the sanitizer's."""
+    """Make a row for each wrong submission among the lab's tests: its name in words, its cause, the sanitizer's finding
+    and a part of the message."""
     rows = []
     for entry in json.loads((sources.root / "tests/labs" / lab / "wrong.json").read_text()):
         number, _, name = Path(entry["file"]).stem.partition("_")
@@ -371,8 +372,8 @@ PROFILED = {
 
 
 def make_profile(sources: Sources, lab: str, *stages: str) -> list[str]:
-    """Make a sentence and a row for each stage: what Nsight Compute counted, and the time of the first dataset that was
-    measured, on each GPU."""
+    """Make a sentence and a table with a row for each stage: Nsight Compute's counts, and each GPU's time on the first
+    dataset that was measured."""
     compared = read_json(sources.root / "tests/cpu/check/compared.json")
     iterations = sources.manifest(lab).get("benchmark", {}).get("iterations", 1000)
     stage_names = [f"{lab}/{stage}" for stage in stages]
@@ -589,24 +590,24 @@ def make_block(sources: Sources, marker: str) -> list[str] | None:
 def renew(sources: Sources, text: str, file: Path) -> str:
     """Return a document with its blocks regenerated. Raises UserError with file and line."""
     lines = text.split("\n")
-    kept: list[str] = []
-    at = 0
-    while at < len(lines):
-        kept.append(lines[at])
+    renewed: list[str] = []
+    index = 0
+    while index < len(lines):
+        renewed.append(lines[index])
         try:
-            block = make_block(sources, lines[at].strip())
+            block = make_block(sources, lines[index].strip())
         except UserError as error:
-            raise UserError(f"{file}:{at + 1}: {error}") from None
+            raise UserError(f"{file}:{index + 1}: {error}") from None
         except (KeyError, TypeError, AttributeError) as error:
-            raise UserError(f"{file}:{at + 1}: the lab's lab.json lacks what this table shows: {error}") from None
+            raise UserError(f"{file}:{index + 1}: lab.json lacks a key that this table needs: {error}") from None
         if block is not None:
-            kept += block
-            at = find_end(lines, at, file)
-            kept.append(lines[at])
-        elif lines[at].strip() == END:
-            raise UserError(f"{file}:{at + 1}: '{END}' without a block before it.")
-        at += 1
-    return "\n".join(kept)
+            renewed += block
+            index = find_end(lines, index, file)
+            renewed.append(lines[index])
+        elif lines[index].strip() == END:
+            raise UserError(f"{file}:{index + 1}: '{END}' without a block before it.")
+        index += 1
+    return "\n".join(renewed)
 
 
 def find_end(lines: Sequence[str], start: int, file: Path) -> int:
@@ -663,7 +664,7 @@ def main(arguments: Sequence[str]) -> int:
             differences = difflib.unified_diff(
                 found.splitlines(), renewed.splitlines(), f"{file} (found)", "(generated)"
             )
-            say(f"{file}: stale. Make it again: make docs", *differences, sep="\n")
+            say(f"{file}: stale. To regenerate it: make docs", *differences, sep="\n")
         else:
             write_atomically(sources.root / file, renewed)
             say(f"{file}: written")

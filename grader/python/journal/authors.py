@@ -1,4 +1,4 @@
-"""The authors of a submission: asked for once on the terminal and kept in work/authors.json."""
+"""The authors of a submission. They are asked for once, on the terminal, and kept in work/authors.json."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from pathlib import Path
 from grader.python.common.console import UserError, read_json, say, write_atomically
 
 SCHEMA = 1
-WRITTEN = re.compile(r"\s*([^<>]*?)\s*<\s*([^<>]*?)\s*>\s*")
-GIVE_THEM = 'Give the authors like this: AUTHORS="Ada Lovelace <al123>; Alan Turing <at456>"'
+AUTHOR = re.compile(r"\s*([^<>]*?)\s*<\s*([^<>]*?)\s*>\s*")
+HOW_TO_NAME_AUTHORS = 'Give the authors like this: AUTHORS="Ada Lovelace <al123>; Alan Turing <at456>"'
 MAX_CHARACTERS = 100
 
 
@@ -34,9 +34,9 @@ def make_author(name: str, student_id: str) -> Author:
     name, student_id = " ".join(name.split()), student_id.strip()
     for what, text in (("name", name), ("id", student_id)):
         if not text:
-            raise UserError(f"An author's {what} is empty. {GIVE_THEM}")
+            raise UserError(f"An author's {what} is empty. {HOW_TO_NAME_AUTHORS}")
         if not text.isprintable():
-            raise UserError(f"The {what} {text!r} has characters that cannot be shown.")
+            raise UserError(f"The {what} {text!r} has unprintable characters.")
         if len(text) > MAX_CHARACTERS:
             raise UserError(f"The {what} {text[:30]!r}… is longer than {MAX_CHARACTERS} characters.")
     if re.search(r"[<>;]", name + student_id):
@@ -50,9 +50,9 @@ def parse_authors(texts: Sequence[str]) -> list[Author]:
     """Parse texts such as 'Ada Lovelace <al123>; Alan Turing <at456>'. Raises UserError if one does not parse."""
     authors = []
     for text in (part for whole in texts for part in whole.split(";") if part.strip()):
-        match = WRITTEN.fullmatch(text)
+        match = AUTHOR.fullmatch(text)
         if not match:
-            raise UserError(f"{text.strip()!r} is not of the form  Name <id>.  {GIVE_THEM}")
+            raise UserError(f"{text.strip()!r} is not of the form  Name <id>.  {HOW_TO_NAME_AUTHORS}")
         authors.append(make_author(match[1], match[2]))
     return require_authors(authors)
 
@@ -61,7 +61,7 @@ def require_authors(authors: list[Author]) -> list[Author]:
     """Return the authors unchanged. Raises UserError if there are none or if two have the same id."""
     ids = [author.id for author in authors]
     if not authors:
-        raise UserError(f"No author was given. {GIVE_THEM}")
+        raise UserError(f"No author was given. {HOW_TO_NAME_AUTHORS}")
     for author_id in ids:
         if ids.count(author_id) > 1:
             raise UserError(f"The id {author_id} is given twice.")
@@ -70,11 +70,11 @@ def require_authors(authors: list[Author]) -> list[Author]:
 
 def read_authors(file: Path) -> list[Author]:
     """Read the authors from a file. Raises UserError with the file's name if it is invalid."""
-    kept = read_json(file)
+    content = read_json(file)
     try:
-        return require_authors([make_author(str(entry["name"]), str(entry["id"])) for entry in kept["authors"]])
+        return require_authors([make_author(str(entry["name"]), str(entry["id"])) for entry in content["authors"]])
     except (KeyError, TypeError, UserError) as error:
-        reason = str(error) if isinstance(error, UserError) else "It does not hold a list of authors."
+        reason = str(error) if isinstance(error, UserError) else "It does not contain a list of authors."
         raise UserError(f"{file}: {reason} Delete the file to be asked again.") from None
 
 
@@ -87,8 +87,8 @@ def keep_authors(file: Path, authors: Sequence[Author]) -> None:
 def ask_authors() -> list[Author]:
     """Ask on the terminal until there is at least one author. Raises UserError if stdin is not a terminal."""
     if not sys.stdin or not sys.stdin.isatty():
-        raise UserError(f"Who hands in? {GIVE_THEM}")
-    say("Who hands in? You are asked once.")
+        raise UserError(f"Who hands in? {HOW_TO_NAME_AUTHORS}")
+    say("Who hands in? Your answer is kept for the next time.")
     authors: list[Author] = []
     while True:
         name = ask("Your name: " if not authors else "Another author's name (Enter: no more): ")
@@ -106,9 +106,9 @@ def ask(question: str) -> str:
         answer = input(question).strip()
         answer.encode("utf-8")
     except EOFError:
-        raise UserError(f"\nNo answer. {GIVE_THEM}") from None
+        raise UserError(f"\nNo answer. {HOW_TO_NAME_AUTHORS}") from None
     except UnicodeError:
-        raise UserError(f"The terminal sent characters that are not UTF-8. {GIVE_THEM}") from None
+        raise UserError(f"The terminal sent characters that are not UTF-8. {HOW_TO_NAME_AUTHORS}") from None
     return answer
 
 

@@ -78,7 +78,7 @@ def draw_speedups(timeline: Timeline) -> Html | None:
         )
         for row in rows
     ]
-    what = "Times as fast as one core of the CPU, logarithmic. Bars to the left of 1 are slower than it."
+    what = "Speedup over one core of the CPU, logarithmic. Bars to the left of 1 are slower than the core."
     label = f"{what} {list_values(rows, lambda row: show_speedup(speedup(row)))}"
     return draw_rows(drawn, axis, ticks, lambda tick: f"{show_number(tick, 1)}\N{MULTIPLICATION SIGN}", [], what, label)
 
@@ -131,8 +131,8 @@ def draw_bar(axis: Axis, from_: float, to: float) -> Html:
 def draw_row(
     row: Row, shapes: Html, end: float, text: str, axis: Axis, ticks: Sequence[float], lines: Sequence[Line]
 ) -> Html:
-    """Draw a row. Its label links to the optimisation; the value is next to the end of the shapes, on the side with
-    room."""
+    """Draw a row. Its label links to the optimisation. The value is to the right of the shapes' end, or to the left of
+    it if there is no room."""
     grid = [draw_line(axis, tick, "grid") for tick in ticks]
     through = [draw_line(axis, line.value, line.kind) for line in lines]
     at = axis.position(end)
@@ -158,7 +158,7 @@ def draw_rows(
     caption: str,
     label: str,
 ) -> Html:
-    """Draw rows below each other, then the axis's numbers, the legend and the caption."""
+    """Draw rows one below the other, then the axis's numbers, the legend and the caption."""
     inner = [tick for tick in ticks if 5 < float(axis.position(tick).rstrip("%")) < 95]  # others would be cut off
     step = -(-len(inner) // 5) or 1  # a phone has room for at most five numbers
     numbers = [tag("span", show(tick), style=f"left:{axis.position(tick)}") for tick in inner[::step]]

@@ -32,8 +32,8 @@ def compare_texts(before: str | None, after: str | None, given: Sequence[str] = 
     if max(len(old), len(new)) > MAX_COMPARED:
         return Difference([], remark=f"Too long to compare: {len(old):,} lines became {len(new):,}.")
     lines = list(difflib.unified_diff(old, new, n=CONTEXT, lineterm=""))[2:]
-    not_own = {line.strip() for text in given for line in text.splitlines()} | {""}
-    added, removed = (sum(line[0] == sign and line[1:].strip() not in not_own for line in lines) for sign in "+-")
+    given_lines = {line.strip() for text in given for line in text.splitlines()} | {""}
+    added, removed = (sum(line[0] == sign and line[1:].strip() not in given_lines for line in lines) for sign in "+-")
     left_out = len(lines) - MAX_LINES
     remark = f"{left_out:,} more lines of the difference are left out." if left_out > 0 else ""
     if not lines:

@@ -1,4 +1,4 @@
-"""Find the bug: a student names the line and the kind of the bug in an exercise, and the sanitizer decides.
+"""Find the bug: a student names the line and the kind of the bug in an exercise, and the sanitizer checks the answer.
 
 python3 -m grader.python.journal.exercise [LAB [EXERCISE]] [--line 10 --kind race] [--give-up]    (make bugs, make bug)
 
@@ -148,8 +148,10 @@ def find_records(work: Path, lab: str) -> Path:
 
 
 def read_standings(work: Path, lab: str) -> dict[str, Standing]:
-    """Return the state of each exercise of a lab that was begun, in the order of their last records. Lines that
-    cannot be read are ignored."""
+    """Return the standing of each exercise of a lab that was begun, in the order of their last records.
+
+    Lines that cannot be read are ignored.
+    """
     standings: dict[str, Standing] = {}
     file = find_records(work, lab)
     for line in read_text(file).splitlines() if file.is_file() else []:
@@ -209,18 +211,15 @@ def find_key(inspection: Inspection) -> list[Finding]:
 
 def compare(key: Sequence[Finding], line: int, kind: str) -> Outcome:
     """Compare an answer with the findings."""
-    same = [finding for finding in key if finding.cause in KINDS[kind].causes]
-    if line in [finding.line for finding in same]:
+    of_kind = [finding for finding in key if finding.cause in KINDS[kind].causes]
+    if line in [finding.line for finding in of_kind]:
         return Outcome.FOUND
-    if line in [finding.other_line for finding in same]:
+    if line in [finding.other_line for finding in of_kind]:
         return Outcome.SECOND
-    if same:
+    if of_kind:
         return Outcome.KIND
-    return (
-        Outcome.LINE
-        if line in [place for finding in key for place in (finding.line, finding.other_line)]
-        else Outcome.NEITHER
-    )
+    is_involved = any(line in (finding.line, finding.other_line) for finding in key)
+    return Outcome.LINE if is_involved else Outcome.NEITHER
 
 
 def find_kind(typed: str) -> str:
@@ -262,7 +261,7 @@ def describe_repair(exercise: Exercise, work: Path) -> str:
 
 
 def begin(exercise: Exercise, work: Path) -> None:
-    """Copy the exercise unless the student has it, and say how to answer."""
+    """Copy the exercise unless the student has a copy, and explain how to answer."""
     copy = exercise.copy(work)
     if not copy.exists():
         write(copy, read_text(exercise.file))
@@ -325,10 +324,8 @@ def list_exercises(folder: Path, labs: Sequence[str], work: Path) -> int:
         say(f"{lab}: {found} of {plural(len(exercises), 'exercise')} found")
         width = max(len(exercise.stage) for exercise in exercises)
         for exercise in exercises:
-            stars, standing = (
-                "*" * exercise.difficulty,
-                standings[exercise.name].describe() if exercise.name in standings else "",
-            )
+            stars = "*" * exercise.difficulty
+            standing = standings[exercise.name].describe() if exercise.name in standings else ""
             say(f"  {exercise.name}  {exercise.stage:<{width}}  {stars:<3}  {standing}".rstrip())
     unsolved = [
         exercise

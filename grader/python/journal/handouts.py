@@ -41,7 +41,7 @@ def make_site(root: Path, output: Path) -> None:
         done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
         if done.returncode != 0:
             raise UserError(f"MkDocs could not make the site: {(done.stderr or done.stdout)[-2000:]}")
-        shutil.rmtree(site / "assets/javascripts/lunr")  # for other languages
+        shutil.rmtree(site / "assets/javascripts/lunr")  # only needed to search in other languages
         for unused in (*site.glob("sitemap.xml*"), *site.rglob("*.map")):
             unused.unlink()
         replace_worker_script(site)
@@ -74,7 +74,7 @@ def write_pages(root: Path, labs: Sequence[str], others: Sequence[str], pages: P
 
 
 def title_of(root: Path, name: str) -> str:
-    """Return the title of a lab or, of another handout, its heading."""
+    """Return the title of a lab, or the heading of another handout."""
     if (root / "labs" / name / "lab.json").is_file():
         return str(read_manifest(root, name)["title"])
     heading, _, _ = (root / "handouts" / f"{name}.md").read_text(encoding="utf-8").partition("\n")
@@ -82,7 +82,7 @@ def title_of(root: Path, name: str) -> str:
 
 
 def add_to_site(root: Path, pages: Path, words: str, name: str) -> str:
-    """Return the link to a file that is now part of the site; only its text if the file is not there."""
+    """Add a file to the site and return the link to it; return only the link's text if there is no such file."""
     file = root / name
     if not file.is_file():
         return words

@@ -1,6 +1,6 @@
 """Make a page of the sanitizer's results: the source with its counts in the margin, and findings at their lines.
 
-python3 -m grader.python.journal.inspection build/inspect    makes a page of the newest JSON there, unless it has one
+python3 -m grader.python.journal.inspection build/inspect    makes a page from the newest JSON file there
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ COUNTERS: dict[str, tuple[str, Callable[[float | None], str]]] = {
 
 def read_inspection(file: Path) -> Inspection:
     """Read an inspection. Raises UserError with the file's name and the place in it."""
-    advice = "Make it again: make inspect LAB=… STAGE=…"
+    advice = "To regenerate it: make inspect LAB=… STAGE=…"
     inspection: Inspection = read_document(Inspection, file, "an inspection of build/warplab", advice)
     return inspection
 
@@ -109,7 +109,7 @@ def make_kernels(inspection: Inspection) -> Html | None:
 
 
 def trim(block: Sequence[int]) -> Sequence[int]:
-    """Return a block's extents without the trailing ones."""
+    """Return a block's extents without trailing extents of 1."""
     while len(block) > 1 and block[-1] == 1:
         block = block[:-1]
     return block
@@ -127,8 +127,8 @@ def describe_traffic(inspection: Inspection) -> Html:
     factor = show_factor(inspection.device_bytes / inspection.least_bytes)
     return join(
         tag("strong", factor),
-        f" the minimum: kernels request {show_bytes(inspection.device_bytes)} in sectors of 32 bytes, "
-        f"where {show_bytes(inspection.least_bytes)} have to move. Caches serve some of it.",
+        f" the minimum: kernels request {show_bytes(inspection.device_bytes)} in sectors of 32 bytes, but only "
+        f"{show_bytes(inspection.least_bytes)} have to move. Caches serve some of the requests.",
     )
 
 

@@ -2,8 +2,8 @@
 
 python3 -m grader.python.journal.journal LAB [--pdf]    (make journal LAB=… [PDF=1])
 
-Reads work/<lab>/journal/records.jsonl, to which every check, bench, sweep and inspect on work/ adds, and the notes
-in the same folder. The same folder always gives the same journal, byte for byte.
+The journal is made from work/<lab>/journal/records.jsonl, to which every check, bench, sweep and inspect on work/ adds
+an entry, and from the notes in the same folder. The same folder always gives the same journal, byte for byte.
 """
 
 from __future__ import annotations

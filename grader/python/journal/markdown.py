@@ -48,7 +48,7 @@ def make_markdown(journal: Journal, source: Source | None) -> str:
     blocks += list(speeds(journal, journal.main, source))
     if predictions := find_predictions(journal):
         rows = [prediction.cells for prediction in predictions]
-        blocks += ["## Predicted before measured", make_table(NAMES, rows), describe_predictions(predictions)]
+        blocks += ["## Predicted and measured times", make_table(NAMES, rows), describe_predictions(predictions)]
     before = None
     for number, optimisation in enumerate(journal.shown, 1):
         blocks += list(one_optimisation(journal, number, optimisation, before))
@@ -58,7 +58,7 @@ def make_markdown(journal: Journal, source: Source | None) -> str:
             f"- `{optimisation.id}`: {optimisation.versions[-1].verdict or 'not checked'}"
             for optimisation in journal.unfinished
         ]
-        blocks += ["## Begun, not passed yet", "\n".join(items)]
+        blocks += ["## Started, but not passed yet", "\n".join(items)]
     for timelines in list(journal.timelines.values())[1:]:
         blocks += [
             f"## Also measured: {name_place(timelines)}",
@@ -133,8 +133,8 @@ def one_optimisation(
     if tries := list_discarded_versions(optimisation, chosen, timeline):
         yield f"### {plural(len(tries), 'version')} tried and discarded"
         yield make_table(["When (UTC)", "Version", "Time", "vs the kept one"], tries[-MAX_TRIES:])
-    if way := describe_failed_versions(optimisation):
-        yield way
+    if failures := describe_failed_versions(optimisation):
+        yield failures
     yield from changed(journal, optimisation, before)
 
 
@@ -151,7 +151,7 @@ def changed(journal: Journal, optimisation: Optimisation, before: Optimisation |
             yield f"### The code\n\n{fence(text, 'cuda')}"
         return
     difference = compare_texts(journal.sources.get(last.source_hash), text)
-    yield f"### What changed against `{before.id}`"
+    yield f"### Changes since `{before.id}`"
     if difference.lines:
         yield fence("\n".join(difference.lines), "diff")
     if difference.remark:

@@ -2,9 +2,9 @@
 
 python3 -m grader.python.journal.notes LAB STAGE [--new]    (make note LAB=… STAGE=… [NEW=1])
 
-An optimisation is a stage, or with NEW=1 a further step within one. The note's first line has the time when it was
-begun: records from then on belong to it. An existing note is never overwritten, and no further one is created while the
-last one is empty and nothing belongs to it.
+An optimisation is a stage or, with NEW=1, a further step within a stage. A note's first line contains the time when the
+note was begun; later records belong to the note. An existing note is never overwritten. No further note is created
+while the last one is empty and no record belongs to it.
 """
 
 from __future__ import annotations

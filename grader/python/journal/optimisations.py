@@ -63,7 +63,7 @@ class Version:
 
     @property
     def begun(self) -> datetime:
-        """Return when the student first had this version; imported records count only if there are no others."""
+        """Return the time of the version's first record; imported records count only if there are no others."""
         own = [record for record in self.records if not record.imported_from]
         return (own or self.records)[0].when
 
@@ -111,7 +111,7 @@ class Optimisation:
 
     @property
     def begun(self) -> bool:
-        """Return whether there is more than failed checks: text, a note with versions, or a version that passed."""
+        """Return whether a version passed, or there is a note that has text or versions."""
         noted = self.note is not None and bool(self.note.written or self.versions)
         return noted or any(version.verdict == "passed" for version in self.versions)
 
@@ -229,7 +229,7 @@ class Journal:
 
     @property
     def has_gpu(self) -> bool:
-        """Return whether a GPU ran any of the code, or nothing ran yet. Otherwise, times mean nothing."""
+        """Return whether a GPU ran any of the code, or nothing ran yet. Other times say nothing about a GPU."""
         records = [
             record
             for optimisation in self.optimisations
@@ -261,7 +261,7 @@ def place_of(record: Record) -> Place:
 
 
 def read_journal(root: Path, lab: str, folder: Path) -> Journal:
-    """Read records, notes and answers to the quiz from a journal's folder; each may be missing. Raises UserError."""
+    """Read records, notes and answers to the quiz from a journal's folder; all are optional. Raises UserError."""
     manifest = read_manifest(root, lab)
     stages = read_stages(root, lab)
     records = read_records(folder / "records.jsonl", lab)
@@ -302,8 +302,8 @@ def find_problems(note: Note) -> list[str]:
     problems = []
     if note.begun is None and note.number > 1:
         problems.append(
-            f"{note.file} does not have the time when it was begun, so no measurement belongs to it. Its first line "
-            "should be like <!-- begun 2026-11-21T09:30:00Z -->"
+            f"{note.file} does not state when it was begun, so no measurement belongs to it. Its first line must look "
+            "like this: <!-- begun 2026-11-21T09:30:00Z -->"
         )
     if note.shortened:
         problems.append(f"{note.file} is too long; its end is left out.")
@@ -311,8 +311,8 @@ def find_problems(note: Note) -> list[str]:
 
 
 def read_parts(root: Path, lab: str) -> dict[str, tuple[str, float]]:
-    """Return the datasets that are part of another, with the factor from their time to the whole's, from
-    source.json."""
+    """Return the datasets of source.json that are a part of another dataset: by name, the whole dataset and the factor
+    from the part's time to the whole's."""
     file = root / "labs" / lab / "source.json"
     rows = read_json(file)["rows"] if file.exists() else []
     return {row["dataset"]: (row["part_of"], float(row["scale"])) for row in rows if "part_of" in row}
@@ -360,8 +360,8 @@ def find_versions(records: Sequence[Record]) -> list[Version]:
 def make_timelines(
     optimisations: Sequence[Optimisation], parts: dict[str, tuple[str, float]]
 ) -> dict[Place, list[Timeline]]:
-    """Return the timelines of each place. The dataset with the most rows comes first; of equals, the one that moves the
-    most bytes."""
+    """Return the timelines of each place. The dataset with the most rows comes first; ties are broken by the number of
+    bytes that have to move."""
     found: dict[Place, dict[str, list[Row]]] = {}
     places = {
         place_of(record): None
@@ -379,24 +379,27 @@ def make_timelines(
                     found.setdefault(place, {}).setdefault(dataset, []).append(row)
     timelines = {
         place: sorted(
-            (make_timeline(place, dataset, rows, optimisations) for dataset, rows in join_parts(by_set, parts).items()),
+            (
+                make_timeline(place, dataset, rows, optimisations)
+                for dataset, rows in join_parts(by_dataset, parts).items()
+            ),
             key=lambda timeline: (-len(timeline.rows), -timeline.latest.bound_bytes),
         )
-        for place, by_set in found.items()
+        for place, by_dataset in found.items()
     }
     order = sorted(timelines, key=lambda place: (not place.is_gpu, -len(timelines[place][0].rows)))
     return {place: timelines[place] for place in order}
 
 
-def join_parts(by_set: dict[str, list[Row]], parts: dict[str, tuple[str, float]]) -> dict[str, list[Row]]:
+def join_parts(by_dataset: dict[str, list[Row]], parts: dict[str, tuple[str, float]]) -> dict[str, list[Row]]:
     """Return each dataset's rows. A part's rows move, scaled, to the whole dataset if it has no row of the
     optimisation."""
-    joined = {dataset: list(rows) for dataset, rows in by_set.items()}
-    for dataset, rows in by_set.items():
+    joined = {dataset: list(rows) for dataset, rows in by_dataset.items()}
+    for dataset, rows in by_dataset.items():
         whole, scale = parts.get(dataset, ("", 1.0))
-        if whole not in by_set:
+        if whole not in by_dataset:
             continue
-        timed = [row.optimisation for row in by_set[whole]]
+        timed = [row.optimisation for row in by_dataset[whole]]
         for row in rows:
             if row.optimisation not in timed:
                 joined[whole].append(Row(row.optimisation, row.version, row.record, row.measurement, scale))
@@ -417,7 +420,8 @@ def make_timeline(place: Place, dataset: str, rows: list[Row], optimisations: Se
 
 
 def find_spread(place: Place, dataset: str, versions: Sequence[Version]) -> float | None:
-    """Return how much medians differ if one text was timed more than once: 0.01 is 1%. None if no text was."""
+    """Return the largest relative difference between medians of one text, such as 0.01; None if no text was timed
+    twice."""
     medians: dict[str, list[float]] = {}
     for version in versions:
         for record in version.records:
@@ -430,11 +434,11 @@ def find_spread(place: Place, dataset: str, versions: Sequence[Version]) -> floa
 def compare(before: Row, after: Row, spread: float | None) -> Change:
     """Return the speedup with its 95% interval. The interval contains the median of the ratios of every sample before
     to every sample after, by the Mann-Whitney test (normal approximation)."""
-    olds = [sample * before.scale for sample in before.measurement.samples_s if sample > 0]
-    news = [sample * after.scale for sample in after.measurement.samples_s if sample > 0]
-    ratios = sorted(old / new for old in olds for new in news)
+    old_samples = [sample * before.scale for sample in before.measurement.samples_s if sample > 0]
+    new_samples = [sample * after.scale for sample in after.measurement.samples_s if sample > 0]
+    ratios = sorted(old / new for old in old_samples for new in new_samples)
     pairs, ratio = len(ratios), before.time_s / after.time_s
-    left_out = math.floor(pairs / 2 - CONFIDENCE * math.sqrt(pairs * (len(olds) + len(news) + 1) / 12))
+    left_out = math.floor(pairs / 2 - CONFIDENCE * math.sqrt(pairs * (len(old_samples) + len(new_samples) + 1) / 12))
     if left_out < 1:
         return Change(ratio, None, None, spread)
     return Change(ratio, ratios[left_out - 1], ratios[pairs - left_out], spread)

@@ -117,7 +117,7 @@ def make_measured(journal: Journal, timeline: Timeline | None, source: Source | 
 
 
 def make_bound(journal: Journal, timeline: Timeline) -> Html:
-    """Make the bound's formula, one line per step, or the reason why there is no bound."""
+    """Make the derivation of the bound, one line per step, or the reason why there is no bound."""
     formula, beyond = make_sum(describe_bound(journal, timeline), ends=True), explain_time_below_bound(timeline)
     return tag(
         "section",
@@ -138,7 +138,7 @@ def make_cpu(timeline: Timeline) -> Html | None:
 
 
 def make_sum(lines: Sequence[tuple[str, str]], ends: bool = False) -> Html | None:
-    """List numbers below each other, each with its meaning. If `ends`, the last one is the result."""
+    """List numbers one below the other, each with its meaning. If `ends`, the last one is the result."""
     if not lines:
         return None
     rows = [tag("div", tag("dt", value), tag("dd", words)) for value, words in lines]
@@ -152,7 +152,7 @@ def make_predictions(journal: Journal) -> Html | None:
         return None
     rows = [prediction.cells for prediction in predictions]
     table = make_small_table(NAMES, rows, describe_predictions(predictions))
-    return tag("section", tag("h2", "Predicted before measured"), table, class_="predictions")
+    return tag("section", tag("h2", "Predicted and measured times"), table, class_="predictions")
 
 
 def make_plots(timeline: Timeline) -> Html | None:
@@ -230,7 +230,7 @@ def make_words(journal: Journal, optimisation: Optimisation) -> Html:
     note: Note | None = optimisation.note
     if note is None:
         command = f"make note LAB={journal.lab} STAGE={optimisation.stage[:2]}"
-        return tag("div", tag("p", "No words yet: ", tag("code", command), class_="unwritten"))
+        return tag("div", tag("p", "No note yet: ", tag("code", command), class_="unwritten"))
     sections = [join(tag("h3", title) if title else None, make_prose(text)) for title, text in note.written]
     missing = tag("p", f"Not written yet: {', '.join(note.missing)}.", class_="unwritten") if note.missing else None
     return tag("div", *sections, missing, class_="prose")
@@ -277,14 +277,14 @@ def make_changed(journal: Journal, optimisation: Optimisation, before: Optimisat
     given = [journal.starters.get(item.stage, "") for item in (before, optimisation)]
     difference = compare_texts(*(journal.sources.get(version.source_hash) for version in (old, new)), given)
     counts = f": {plural(difference.added, 'line')} added, {difference.removed} removed" if difference.lines else ""
-    summary = tag("summary", f"What changed against {before.id}{counts}")
+    summary = tag("summary", f"Changes since {before.id}{counts}")
     is_open = "" if len(difference.lines) <= MAX_OPEN else None
     remark = tag("p", difference.remark, class_="caption") if difference.remark else None
     return tag("details", summary, make_difference(difference), remark, open=is_open)
 
 
 def make_difference(difference: Difference) -> Html | None:
-    """Make lines with their signs on coloured backgrounds; None if there are no lines."""
+    """Show the changed lines on coloured backgrounds; None if there are no lines."""
     if not difference.lines:
         return None
     kinds = {"+": "added", "-": "removed", "@": "place"}
@@ -327,7 +327,7 @@ def make_sweep(sweep: Sweep | None) -> Html | None:
 def make_discarded_versions(optimisation: Optimisation, timeline: Timeline | None) -> Html | None:
     """Show the versions that passed and were discarded, and those that did not pass."""
     chosen = optimisation.chosen(timeline.place if timeline else None)
-    tries, way = list_discarded_versions(optimisation, chosen, timeline), describe_failed_versions(optimisation)
+    tries, failures = list_discarded_versions(optimisation, chosen, timeline), describe_failed_versions(optimisation)
     table = None
     if tries:
         shown, left_out = tries[-MAX_TRIES:], len(tries) - MAX_TRIES
@@ -335,7 +335,7 @@ def make_discarded_versions(optimisation: Optimisation, timeline: Timeline | Non
         summary = tag("summary", f"{plural(len(tries), 'version')} tried and discarded")
         names = ["When (UTC)", "Version", "Time", "vs the kept one"]
         table = tag("details", summary, make_small_table(names, shown, caption), open="" if len(tries) <= 6 else None)
-    return join(table, tag("p", way, class_="caption") if way else None) if table or way else None
+    return join(table, tag("p", failures, class_="caption") if failures else None) if table or failures else None
 
 
 def make_code(journal: Journal, chosen: Version | None) -> Html | None:
@@ -353,7 +353,7 @@ def make_unfinished(journal: Journal) -> Html | None:
         version = optimisation.versions[-1]
         cause = f" ({version.cause})" if version.cause else ""
         items.append(tag("li", tag("code", optimisation.id), f" {version.verdict or 'not checked as a whole'}{cause}"))
-    return tag("section", tag("h2", "Begun, not passed yet"), tag("ul", *items), class_="unfinished")
+    return tag("section", tag("h2", "Started, but not passed yet"), tag("ul", *items), class_="unfinished")
 
 
 def make_pictures(pictures: Sequence[Picture], remark: str) -> Html | None:

@@ -89,7 +89,7 @@ def show_miss(predicted_s: float | None, measured_s: float | None) -> str:
 
 def describe_predictions(predictions: Sequence[Prediction]) -> str:
     """Explain the table of predictions."""
-    words = "You predicted: from your notes; only you know whether you wrote it before the measurement."
+    words = "You predicted: from your notes; only you know whether you wrote the number before you measured."
     late = [prediction.optimisation.id for prediction in predictions if prediction.yours_s and is_late(prediction)]
     if late:
         words += f" These notes were begun after the measurement: {', '.join(late)}."
@@ -101,7 +101,7 @@ def describe_predictions(predictions: Sequence[Prediction]) -> str:
         }
     )
     if modelled:
-        words += f" Modelled: by make bench without a GPU, with its interval, for {' and '.join(modelled)}."
+        words += f" Modelled: by make bench without a GPU, with an interval, for {' and '.join(modelled)}."
     if any(prediction.measured for prediction in predictions):
         return words + " Measured: with the same text and dataset and, if there is a modelled time, on that GPU."
     return words + " Measured: not yet; make import REPORT=FILE adds a report from a GPU."

@@ -64,9 +64,9 @@ Quiz = type_of("quiz")
 
 @dataclass(frozen=True)
 class Score:
-    """For each answered question, by its id: was the first answer right?"""
+    """The first answers to a quiz's questions."""
 
-    first: Mapping[str, bool]
+    first: Mapping[str, bool]  # by the id of each answered question: whether the first answer was right
     of: int  # questions of the quiz
 
     @property
@@ -149,7 +149,7 @@ def ask_all(questions: Sequence[Question], lab: str, file: Path, answers: list[G
         judged = question.judge(answer)
         say_wrapped(f"{'Right' if judged.is_right else 'Not right'}. {judged.why}")
         if not judged.is_right:
-            say_wrapped(f"Read “{question.section}” in handouts/{lab}.md. The question comes again.")
+            say_wrapped(f"Read “{question.section}” in handouts/{lab}.md. You will be asked again.")
             waiting.append(question)
     return True
 
@@ -185,7 +185,7 @@ def read_typed(question: Question, typed: str) -> str:
 
 
 def say_wrapped(text: str, begin: str = "") -> None:
-    """Print text in lines of a terminal's width; `begin` comes before the first one."""
+    """Print text in lines of at most WIDTH characters; the first one begins with `begin`."""
     wrapper = textwrap.TextWrapper(WIDTH, begin, " " * len(begin), break_long_words=False, break_on_hyphens=False)
     say(wrapper.fill(text))
 

@@ -103,7 +103,7 @@ def find_lab(file: Path) -> str:
     with contextlib.suppress(OSError, ValueError, LookupError, TypeError, RecursionError):
         first, _, _ = read_bytes(file, MAX_BYTES).partition(b"\n")
         return str(parse_json(first.decode("utf-8"))["lab"])
-    raise UserError(f"{file}: the file has no record: name the lab.")
+    raise UserError(f"{file}: the file has no record, so its lab is not known. Name the lab.")
 
 
 def add_record(records: Records, line: bytes, lab: str) -> None:

@@ -83,7 +83,7 @@ def collect(root: Path, work: Path, lab: str, build: Path) -> Submission:
     submission = Submission(lab, stages=stages, kit=read_kit_number(root))
     for stage in stages:
         collect_stage(submission, folder, root / "starter" / lab / f"{stage}.cu", stage)
-    submission.problems += find_strangers(folder, stages)
+    submission.problems += find_unknown_files(folder, stages)
     collect_journal(submission, root, folder / "journal", stages, find_pictures(build, work, lab))
     return submission
 
@@ -117,14 +117,14 @@ def collect_report(submission: Submission, folder: Path, stage: str, source: byt
         found = next((entry for entry in read_report(file).stages if is_same_stage(entry.stage, stage)), None)
     except (NotPackedError, UserError) as reason:
         message = str(reason) if isinstance(reason, UserError) else f"{file} {reason}"
-        submission.warnings.append(f"{message} The report is left out. Make it again: {again}")
+        submission.warnings.append(f"{message} The report is left out. To make a new one: {again}")
         return "its report cannot be read"
     if found is None:
-        submission.warnings.append(f"{file} is not about {stage}; it is omitted. Make it again: {again}")
+        submission.warnings.append(f"{file} is not about {stage}; it is omitted. To make a new one: {again}")
         return "its report is about another stage"
     submission.files[f"reports/{file.name}"] = content
     if found.source_hash != hashlib.sha256(source).hexdigest():
-        submission.warnings.append(f"{stage} was changed since its last report. Make it again: {again}")
+        submission.warnings.append(f"{stage} was changed since its last report. To make a new one: {again}")
         return f"{describe(found)} before its last change"
     return describe(found)
 
@@ -172,7 +172,7 @@ def render_journal(
 
 
 def describe(report: StageReport) -> str:
-    """Return a report's verdict in a word, with the cause if it did not pass."""
+    """Return a report's verdict, with the cause if the stage did not pass."""
     failures = [check.failure for check in report.checks] + [report.compilation.failure, report.error]
     causes = [failure.cause for failure in failures if failure]
     return report.verdict if report.verdict == "passed" or not causes else f"{report.verdict} ({causes[0]})"
@@ -201,15 +201,18 @@ def read_regular(file: Path, max_bytes: int) -> bytes:
 
 
 def same_text(content: bytes, other: bytes) -> bool:
-    """Return whether two texts are equal except for white space at the ends of lines and of the file, and for a
-    byte-order mark, which some editors add. One that is far longer is not: its lines could take all memory."""
+    """Return whether two texts are equal except for white space at the ends of lines and of the file, and except for a
+    byte-order mark, which some editors add.
+
+    A content that is far longer than the other text is not split into lines, which could take all memory.
+    """
     if len(content) > 2 * len(other) + MAX_MORE_BYTES:
         return False
     ours, theirs = (text.removeprefix(BOM_UTF8).rstrip().splitlines() for text in (content, other))
     return [line.rstrip() for line in ours] == [line.rstrip() for line in theirs]
 
 
-def find_strangers(folder: Path, stages: Sequence[str]) -> list[str]:
+def find_unknown_files(folder: Path, stages: Sequence[str]) -> list[str]:
     """Return a sentence for each code file in the folder that belongs to no stage."""
     known = {f"{stage}.cu" for stage in stages}
     sentences = []
@@ -291,7 +294,9 @@ def find_older(lab: str, file: Path) -> list[str]:
     handed in."""
     pattern = re.compile(rf"{re.escape(lab)}-.+-\d{{4}}-\d\d-\d\d-\d{{6}}\.tar\.gz")
     return sorted(
-        str(beside) for beside in file.parent.iterdir() if pattern.fullmatch(beside.name) and beside.name != file.name
+        str(sibling)
+        for sibling in file.parent.iterdir()
+        if pattern.fullmatch(sibling.name) and sibling.name != file.name
     )
 
 
@@ -319,7 +324,7 @@ def bullets(sentences: Sequence[str]) -> str:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Pack the submission. Return exit status 1 if there are problems and FORCE is not set."""
+    """Pack the submission. The exit status is 1 if there are problems and FORCE is not set."""
     parser = make_parser("make submit", __doc__, root=True)
     parser.add_argument("lab", metavar="LAB")
     parser.add_argument("--author", action="append", default=[], metavar="'NAME <ID>'", help="repeat it for a team")
@@ -344,7 +349,7 @@ def main(arguments: Sequence[str]) -> int:
     write_atomically(file, archive)
     say(bullets(submission.lines))
     if notes := submission.problems + submission.warnings:
-        say(f"Mind:\n{bullets(notes)}")
+        say(f"Please note:\n{bullets(notes)}")
     if older := find_older(lab, file):
         say(f"Packed earlier; do not hand in:\n{bullets(older)}")
     say(f"Hand in this file: {file}")

@@ -21,7 +21,7 @@ from grader.python.common.schema_types import defined_by
 from grader.python.common.units import plural, show_factor, show_seconds
 
 WIDTH, PANEL_HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 680, 260, 84, 24, 56, 56  # the plot's dimensions in pixels
-MIN_S = 1e-12  # the minimum time: no program takes less, and the plot divides by differences of times
+MIN_S = 1e-12  # smaller times are invalid: no program is that fast, and the plot divides by differences of times
 
 
 @defined_by("sweep", "sweep_point")
@@ -51,8 +51,7 @@ class Sweep:
 
 
 def read_sweep(file: Path) -> Sweep:
-    """Read a sweep. Raises UserError with the file's name and the place in
-    it."""
+    """Read a sweep. Raises UserError with the file's name and the place in it."""
     sweep: Sweep = read_document(Sweep, file, "a sweep of build/warplab", "Make one: make sweep LAB=… STAGE=…")
     if not sweep.points:
         raise UserError(f"{file}: the file has no points.")

@@ -293,7 +293,7 @@ def describe_figures(timeline: Timeline, row: Row) -> list[tuple[str, str]]:
 
 
 def describe_other_datasets(journal: Journal, shown: Timeline, row: Row) -> list[list[str]]:
-    """Return its times on other datasets at the same place: dataset, time, vs 1 core, of bound."""
+    """Return the row's times on other datasets at the same place: dataset, time, vs 1 core, of bound."""
     timelines = [timeline for timeline in journal.timelines[shown.place] if timeline is not shown]
     found = [(timeline, other) for timeline in timelines if (other := timeline.row(row.optimisation))]
     return [
@@ -308,7 +308,7 @@ def describe_other_datasets(journal: Journal, shown: Timeline, row: Row) -> list
 
 
 def describe_state(journal: Journal, optimisation: Optimisation, version: Version | None) -> str:
-    """Describe the state of an optimisation that was not measured, and the next command."""
+    """Describe an optimisation that was not measured, and name the next command."""
     later = describe_later_failure(optimisation, version)
     verb = "bench" if version and version.verdict == "passed" and not later else "check"
     again = f"make {verb} LAB={journal.lab} STAGE={optimisation.stage[:2]}"
@@ -325,7 +325,7 @@ def describe_later_failure(optimisation: Optimisation, version: Version | None) 
     last = optimisation.versions[-1] if optimisation.versions else None
     if version is None or last is None or last is version or last.verdict != "failed":
         return ""
-    return f"Shown is a version that passed; the last one failed{describe_cause(last)}."
+    return f"The last version failed{describe_cause(last)}. The journal shows an earlier one, which passed."
 
 
 def describe_cause(version: Version) -> str:
@@ -371,8 +371,8 @@ def list_discarded_versions(
 
 
 def describe_counters(before: DatasetCounters | None, after: DatasetCounters) -> list[list[str]]:
-    """Return counter, value before and value now for the counters that changed; for all if there are no earlier
-    counts."""
+    """Return counter, value before and value now for each counter that changed, or for all counters if there are no
+    earlier counts."""
     rows = []
     for name, (title, show) in COUNTERS.items():
         old, new = (getattr(counts, name) if counts else None for counts in (before, after))

@@ -1,4 +1,4 @@
-// Browsers allow no worker, which the search needs, in a page that was opened as a file. An iframe does the same work.
+// The search needs a worker, but browsers allow none in a page that was opened as a file. An iframe replaces it.
 if (location.protocol === "file:")
     window.Worker = class extends EventTarget {
         constructor(url) {

@@ -36,7 +36,7 @@ def make_readme(sources: CutSources, files: Mapping[str, bytes]) -> str:
     if not any(name.startswith(f"{FOLDER}/") for name in files):
         text = re.sub(r"^\*\*Find the bug\.\*\*.*?\n\n", "", text, flags=re.DOTALL | re.MULTILINE)
     if not any(b"<!-- table: results" in files[f"handouts/{lab}.md"] for lab in sources.labs()):
-        text = re.sub(r";[^;.]*handouts' last tables", "", text)
+        text = re.sub(r";[^;.]*handouts'\s+last\s+tables", "", text)
     return renew(sources, align_comments(text), README_TEMPLATE)
 
 

@@ -1,5 +1,5 @@
-# Builds the CUDA programs here for the CPU backend, natively and, where there is a cross compiler, for aarch64. The
-# tests call it:  make -f tests/cpu/runtime/programs.mk BUILD=build native  (or: cross), in the project's root.
+# Builds the CUDA programs of this folder for the CPU backend, for this machine and for aarch64. The tests call it in the
+# project's root:  make -f tests/cpu/runtime/programs.mk BUILD=build native  (or: cross).
 
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 .DELETE_ON_ERROR:
@@ -20,7 +20,7 @@ runtime := $(patsubst grader/cpu/runtime/%.cpp,%.o,$(wildcard grader/cpu/runtime
 .DEFAULT_GOAL := native
 .PHONY: native cross
 native: $(programs:%=$(out)/native/%)
-cross: $(patsubst %,$(out)/cross/%,$(filter-out order split whole,$(programs)))  # the tests on aarch64 take these
+cross: $(patsubst %,$(out)/cross/%,$(filter-out order split whole,$(programs)))  # the tests on aarch64 run these
 compiler_native := g++
 compiler_cross := aarch64-linux-gnu-g++
 

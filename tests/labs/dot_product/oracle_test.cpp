@@ -152,7 +152,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "first 66,048 of 1,000,003"},
         Mistake{"FirstLost", 10000, sum_where([](std::size_t i) { return i >= 5120; }), "first_lost", "first 5,120"},
         Mistake{"WholeStepsLost", 100000, sum_where([](std::size_t i) { return i >= 98304; }), "first_lost",
-                "Only the last 1,696 products are in the sum; the first 98,304, in whole steps, are not."},
+                "Only the last 1,696 products are in the sum; the first 98,304, which whole steps add, are not."},
         Mistake{"ThreadNumberInTheTree", 1000003,
                 sum_where([](std::size_t i) { return i < 256 || i % 256 == 0; }), "block_incomplete",
                 "The sum of block 0 is right; of every other block of 256 only the first product is in the sum."},

@@ -240,7 +240,7 @@ TEST(HeatPgm, ReportsErrorsWithTheirPlace) {
     EXPECT_THAT(complaint("\x89PNG\r\n"), HasSubstr("not a supported PGM picture"));
     EXPECT_THAT(complaint("P2\n2 2\n9\n1 2\n3\n"), HasSubstr(":6: the file ends where pixel 1 of row 1 should be"));
     EXPECT_THAT(complaint("P2\n2 2\n9\n1 2\n3 x4\n"),
-                HasSubstr(":5: pixel 1 of row 1 should be a whole number, and is \"x4\""));
+                HasSubstr(":5: pixel 1 of row 1 should be a whole number, but is \"x4\""));
     EXPECT_THAT(complaint("P2\n2 2\n9\n1 2\n3 -4\n"), HasSubstr("is \"-4\""));
     EXPECT_THAT(complaint("P2\n2 2\n9\n1 2.5\n3 4\n"), HasSubstr("is \"2.5\""));
     EXPECT_THAT(complaint("P2\n2 2\n9\n1 12\n3 4\n"),

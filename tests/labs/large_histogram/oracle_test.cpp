@@ -97,8 +97,8 @@ TEST(LargeHistogramOracle, GeneratorsMakeTheNamedDistributions) {
     EXPECT_GT(largest_count(make({"neighbours"})), 9000u);
     EXPECT_LT(largest_count(make({"uniform"})), 20u);
     const Counts counts = count(make({"counts"}));
-    for (const std::uint32_t wanted : {126, 127, 128, 255, 256, 257})
-        EXPECT_NE(std::find(counts.begin(), counts.end(), wanted), counts.end()) << wanted;
+    for (const std::uint32_t expected : {126, 127, 128, 255, 256, 257})
+        EXPECT_NE(std::find(counts.begin(), counts.end(), expected), counts.end()) << expected;
 }
 
 TEST(LargeHistogramOracle, EachHistogramHasItsOwnCentre) {

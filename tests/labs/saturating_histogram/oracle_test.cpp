@@ -101,8 +101,8 @@ TEST(SaturatingHistogramOracle, UniformLeavesOneBinOut) {
 
 TEST(SaturatingHistogramOracle, EdgeCasesHaveTheExpectedCounts) {
     const Counts counts = count(elements(make("edges", 673, 669)));
-    for (const std::uint64_t wanted : {0, 1, 253, 254, 255, 256, 257, 512})
-        EXPECT_GT(std::count(counts.begin(), counts.end(), wanted), 20) << wanted;
+    for (const std::uint64_t expected : {0, 1, 253, 254, 255, 256, 257, 512})
+        EXPECT_GT(std::count(counts.begin(), counts.end(), expected), 20) << expected;
     EXPECT_THROW(make("edges", 10, 10), ManifestError);
 }
 
@@ -175,11 +175,11 @@ auto count_times(std::function<std::uint64_t(std::size_t i, std::size_t n)> time
     };
 }
 
-/// Return the right counts, each changed by `turn`.
-auto turn_counts(std::function<std::uint64_t(std::uint64_t)> turn) {
-    return [turn](const Problem& problem) {
+/// Return the right counts, each changed by `change`.
+auto change_counts(std::function<std::uint64_t(std::uint64_t)> change) {
+    return [change](const Problem& problem) {
         Bins result;
-        for (const std::uint64_t c : count(elements(problem))) result.push_back(static_cast<std::uint8_t>(turn(c)));
+        for (const std::uint64_t c : count(elements(problem))) result.push_back(static_cast<std::uint8_t>(change(c)));
         return result;
     };
 }
@@ -192,24 +192,24 @@ std::pair<std::size_t, std::size_t> round_of(std::size_t i, std::size_t n, std::
 INSTANTIATE_TEST_SUITE_P(
     All, SaturatingHistogramMistake,
     testing::Values(
-        Mistake{"NotCleared", turn_counts([](auto c) { return std::min<std::uint64_t>(c + 3, 255); }), "not_cleared",
+        Mistake{"NotCleared", change_counts([](auto c) { return std::min<std::uint64_t>(c + 3, 255); }), "not_cleared",
                 "held 3"},
-        Mistake{"AllFull", turn_counts([](auto) { return 255; }), "all_full", "Every bin is 255"},
-        Mistake{"NothingCounted", turn_counts([](auto) { return 0; }), "nothing_counted", "Every bin is 0"},
-        Mistake{"Wraps", turn_counts([](auto c) { return c; }), "wraps_around", "modulo 256", "edges", 673, 669},
-        Mistake{"CapOf256", turn_counts([](auto c) { return std::min<std::uint64_t>(c, 256); }), "wrong_cap",
+        Mistake{"AllFull", change_counts([](auto) { return 255; }), "all_full", "Every bin is 255"},
+        Mistake{"NothingCounted", change_counts([](auto) { return 0; }), "nothing_counted", "Every bin is 0"},
+        Mistake{"Wraps", change_counts([](auto c) { return c; }), "wraps_around", "modulo 256", "edges", 673, 669},
+        Mistake{"CapOf256", change_counts([](auto c) { return std::min<std::uint64_t>(c, 256); }), "wrong_cap",
                 "256 in 8 bits is 0", "edges", 673, 669},
-        Mistake{"CapOf127", turn_counts([](auto c) { return std::min<std::uint64_t>(c, 127); }), "wrong_cap",
+        Mistake{"CapOf127", change_counts([](auto c) { return std::min<std::uint64_t>(c, 127); }), "wrong_cap",
                 "stop at 127"},
-        Mistake{"SomeStopAt254", turn_counts([](auto c) { return c < 255 ? c
-                                                                 : c % 3 ? 254
-                                                                         : 255; }), "wrong_cap",
+        Mistake{"SomeStopAt254", change_counts([](auto c) { return c < 255 ? c
+                                                                   : c % 3 ? 254
+                                                                           : 255; }), "wrong_cap",
                 "hold 254.", "edges", 673, 669},
-        Mistake{"SumWraps", turn_counts([](auto c) { return c < 255 ? c : 200 + c % 50; }), "sum_not_saturated",
+        Mistake{"SumWraps", change_counts([](auto c) { return c < 255 ? c : 200 + c % 50; }), "sum_not_saturated",
                 "Bins below 255 are right", "edges", 673, 669},
         Mistake{"OneBinEmpty",
                 [](const Problem& problem) {
-                    Bins result = turn_counts([](auto c) { return std::min<std::uint64_t>(c, 255); })(problem);
+                    Bins result = change_counts([](auto c) { return std::min<std::uint64_t>(c, 255); })(problem);
                     result[700] = 0;
                     return result;
                 },
@@ -219,7 +219,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"RowsLost", count_times([](auto i, auto) { return i < 403 * 248; }), "tail_lost",
                 "Only the first 99,9"},
         Mistake{"StoppedEarly", count_times([](auto i, auto) { return i < 29000; }), "stopped_early",
-                "all bins that had occurred were full", "late", 512, 64},
+                "then the bins of all values so far were full", "late", 512, 64},
         Mistake{"WholeVectorsOnly", count_times([](auto i, auto) { return i % 403 < 400; }), "vector_tail_lost",
                 "400 of 403"},
         Mistake{"ComponentLost", count_times([](auto i, auto) { return i % 403 % 4 != 2; }), "component_lost",

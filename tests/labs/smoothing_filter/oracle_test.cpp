@@ -52,9 +52,9 @@ Sums exact(const Problem& problem, std::size_t i) {
     Sums sums;
     for (std::size_t r = 0; r < size_of(problem); ++r)
         for (std::size_t c = 0; c < size_of(problem); ++c) {
-            const double one = product(problem, i % width, i / width, r, c);
-            sums.value += one;
-            sums.magnitude += std::abs(one);
+            const double term = product(problem, i % width, i / width, r, c);
+            sums.value += term;
+            sums.magnitude += std::abs(term);
         }
     return sums;
 }
@@ -104,8 +104,8 @@ TEST(SmoothingFilterOracle, SumsInAnyOrderAreAccepted) {
             for (const std::size_t k : order) {
                 const auto weight = static_cast<float>(problem.reals[k]);
                 const float pixel = problem.arrays[image].as<float>()[(y + k / 5) * 65 + x + k % 5];
-                const volatile float one = weight * pixel;
-                rounded += one;
+                const volatile float term = weight * pixel;
+                rounded += term;
                 fused = std::fma(weight, pixel, fused);
             }
             const float expected = problem.arrays[out].as<float>()[i];
@@ -194,8 +194,9 @@ TEST_P(SmoothingFilterMistake, IsExplained) {
         found = hypothesis.cause;
         message = hypothesis.message;
         for (std::size_t i = 0; i < actual.count(); ++i) {
-            const float one = predicted[out].as<float>()[i], other = actual.as<float>()[i];
-            ASSERT_TRUE(std::isnan(one) ? std::isnan(other) : oracle().accepts(problem, out, i, one, other)) << i;
+            const float expected = predicted[out].as<float>()[i], found = actual.as<float>()[i];
+            ASSERT_TRUE(std::isnan(expected) ? std::isnan(found) : oracle().accepts(problem, out, i, expected, found))
+                << i;
         }
     }
     EXPECT_EQ(found, mistake.cause);
@@ -246,10 +247,10 @@ INSTANTIATE_TEST_SUITE_P(
                 "rows and columns exchanged"},
         Mistake{"ShiftedRight",
                 reads([](auto x, auto y, auto r, auto c, auto pitch) { return (y + r) * pitch + x + c + 1; }),
-                "halo_shifted", "1 to the right of its own"},
+                "halo_shifted", "1 column too far to the right"},
         Mistake{"ShiftedUp",
                 reads([](auto x, auto y, auto r, auto c, auto pitch) { return (y + r - 2) * pitch + x + c; }),
-                "halo_shifted", "2 up of its own"},
+                "halo_shifted", "2 rows too far up"},
         Mistake{"OutputsPitch",
                 reads([](auto x, auto y, auto r, auto c, auto pitch) { return (y + r) * (pitch - 4) + x + c; }),
                 "wrong_pitch", "53 pixels apart; they are 57 apart"},

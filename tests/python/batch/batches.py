@@ -22,7 +22,8 @@ from tests.python.support import PYCACHE, ROOT
 LAB = "lab"
 STAGES = ("01_first", "02_second")
 
-# Writes to the file `log` next to it when it begins and ends, so that tests can count how often it graded a submission.
+# The fake judge. It writes a line to the file `log` in its folder when it begins and when it ends, so that tests can
+# count how often it graded a submission.
 JUDGE = (
     f"#!{sys.executable} -SE"
     + """
@@ -116,8 +117,8 @@ class Course:
         self.handed_in.mkdir()
         stages = [{"id": stage, "points": {"correctness": 6, "hygiene": 2, "speed": 2}} for stage in STAGES]
         (self.root / "labs" / LAB / "lab.json").write_text(json.dumps({"points": 20, "stages": stages}))
-        made = [samples.stage(stage, stage, score=samples.score(speed=0, speed_pending=True)) for stage in STAGES]
-        report = samples.report(lab=LAB, backend="cpu", stages=made)
+        graded = [samples.stage(stage, stage, score=samples.score(speed=0, speed_pending=True)) for stage in STAGES]
+        report = samples.report(lab=LAB, backend="cpu", stages=graded)
         (self.build / "report.json").write_text(json.dumps(report))
         (self.build / "warplab").write_text(JUDGE)
         (self.build / "warplab").chmod(0o755)
@@ -125,12 +126,12 @@ class Course:
         (self.build / "log").touch()
 
     def insert_stage(self) -> None:
-        """Give the lab another stage before the second one, which then has another number."""
+        """Insert a stage before the second one, which gets the next number."""
         ids = (STAGES[0], "02_between", "03_second")
         stages = [{"id": stage, "points": {"correctness": 6, "hygiene": 2, "speed": 2}} for stage in ids]
         (self.root / "labs" / LAB / "lab.json").write_text(json.dumps({"points": 30, "stages": stages}))
-        made = [samples.stage(stage, stage, score=samples.score(speed=0, speed_pending=True)) for stage in ids]
-        (self.build / "report.json").write_text(json.dumps(samples.report(lab=LAB, backend="cpu", stages=made)))
+        graded = [samples.stage(stage, stage, score=samples.score(speed=0, speed_pending=True)) for stage in ids]
+        (self.build / "report.json").write_text(json.dumps(samples.report(lab=LAB, backend="cpu", stages=graded)))
 
     def set_version(self, version: str) -> None:
         (self.build / "version").write_text(version)
@@ -181,7 +182,7 @@ class Course:
         return {row.key: row.status for row in self.database().rows()}
 
     def log(self, what: str) -> list[str]:
-        """Return the keys in the order in which the judge began or ended them, except the trial runs."""
+        """Return the submissions' keys in the order in which the judge began or ended them, without trial runs."""
         lines = [line.split(maxsplit=2) for line in (self.build / "log").read_text().splitlines()]
         keys = [words[2].partition("/")[2] for words in lines if words[0] == what]
         return [key for key in keys if key != "trial"]

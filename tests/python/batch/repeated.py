@@ -115,7 +115,7 @@ def with_figures(row: dict[str, Any]) -> dict[str, Any]:
     ratios = row["ratios"].values()
     spreads = [(max(values) - min(values)) / statistics.median(values) for values in ratios]
     deviations = [statistics.pstdev(values) / statistics.median(values) for values in ratios]
-    intervals = [interval for of_dataset in row["intervals"].values() for interval in of_dataset]
+    intervals = [interval for dataset_intervals in row["intervals"].values() for interval in dataset_intervals]
     return row | {
         "times": sum(row["outcomes"].values()),
         "timings": sum(map(len, ratios)),
@@ -155,7 +155,9 @@ def faults(rows: list[dict[str, Any]]) -> list[str]:
     """Return a sentence for each result that an honest solution must not have."""
     found = [f"{row['lab']}/{row['stage']}: {row['outcomes']}" for row in rows if len(row["outcomes"]) != 1]
     found += [
-        f"{row['lab']}/{row['stage']} failed" for row in rows if not all(o[:6] == "passed" for o in row["outcomes"])
+        f"{row['lab']}/{row['stage']} failed"
+        for row in rows
+        if not all(outcome.startswith("passed") for outcome in row["outcomes"])
     ]
     timings, ambiguous = sum(row["timings"] for row in rows), sum(row["ambiguous"] for row in rows)
     return found + ([f"{ambiguous} of {timings} timings are ambiguous"] if ambiguous * 100 > timings else [])
@@ -174,12 +176,12 @@ def repeat(
             reports = grade(lab, times, since, Path(folder), options, begin + limit_s)
             if samples:
                 write_samples(lab, reports, samples)
-            of_lab = compare(lab, since, reports)
-            rows += of_lab
-            for row in of_lab:
+            lab_rows = compare(lab, since, reports)
+            rows += lab_rows
+            for row in lab_rows:
                 show(row)
             yield {
-                "what": f"reference solutions graded again and again: {' '.join(options)}",
+                "what": f"reference solutions, graded repeatedly: {' '.join(options)}",
                 "wall_s": round(time.monotonic() - begin, 1),
                 "stages": rows,
             }
@@ -202,11 +204,11 @@ def say_sum(report: dict[str, Any]) -> int:
     if timed:
         worst = max(timed, key=lambda row: float(row["spread"]))
         deviations = [row["deviation"] for row in timed]
-        known = sum(len(of_one) for row in rows for of_one in row["intervals"].values())
+        known = sum(len(dataset_intervals) for row in rows for dataset_intervals in row["intervals"].values())
         print(f"Largest spread: {worst['spread']:.2%}, of {worst['lab']}/{worst['stage']}")
         print(f"Deviations: {min(deviations):.3%} to {max(deviations):.3%}")
         print(f"{sum(row['timings'] for row in rows)} timings, {sum(row['ambiguous'] for row in rows)} ambiguous")
-        print(f"{sum(row['missed'] for row in rows)} of {known} intervals leave 1 out")
+        print(f"{sum(row['missed'] for row in rows)} of {known} intervals do not contain 1")
     times = sorted({row["times"] for row in rows})
     print(f"{len(rows)} stages, {' or '.join(map(str, times))} times each, in {report['wall_s']} s")
     print("\n".join(report["found"]) or "Same verdict and points each time.")

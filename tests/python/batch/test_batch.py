@@ -295,7 +295,7 @@ def test_a_graded_submission_is_regraded_without_the_original_hand_in(course: Co
     assert (course.out / "feedback/al1/journal.html").is_file()
 
 
-def test_the_copy_of_a_killed_batch_is_not_graded_as_other_contents(course: Course) -> None:
+def test_a_copy_with_another_fingerprint_is_not_graded(course: Course) -> None:
     course.hand_in("al1", "fine", "fine")
     course.grade()
     copy = course.out / "submissions/al1"
@@ -306,7 +306,7 @@ def test_the_copy_of_a_killed_batch_is_not_graded_as_other_contents(course: Cour
     assert grades == [(12,), (12,)] and "fine" in (copy / LAB / f"{STAGES[0]}.cu").read_text()
 
 
-def test_the_copy_is_not_used_with_the_journal_of_other_contents(
+def test_a_copy_is_not_combined_with_the_journal_of_another_hand_in(
     course: Course, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def hand_in(note: str) -> None:
@@ -332,9 +332,7 @@ def raise_interrupt(*_: object) -> None:
     raise KeyboardInterrupt
 
 
-def test_a_batch_that_is_killed_in_writing_a_copy_does_not_use_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_partial_copy_of_a_killed_batch_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_tree(tmp_path, LAB, {STAGES[0]: b"fine"}, "first")
     write_bytes = Path.write_bytes
 
@@ -349,9 +347,7 @@ def test_a_batch_that_is_killed_in_writing_a_copy_does_not_use_it(
     assert not (tmp_path / "fingerprint").exists()
 
 
-def test_a_batch_that_fails_in_writing_the_fingerprint_keeps_the_copy(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failure_to_write_the_fingerprint_keeps_the_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_tree(tmp_path, LAB, {STAGES[0]: b"fine"}, "first")
     monkeypatch.setattr(Path, "write_text", truncate_and_fail)
     write_tree(tmp_path, LAB, {STAGES[0]: b"fine"}, "first")  # does not write the fingerprint
@@ -365,7 +361,7 @@ def truncate_and_fail(file: Path, *_: object, **__: object) -> None:
     raise OSError("the disk is full")
 
 
-def test_folders_of_a_renamed_submission_move_although_the_batch_was_killed(course: Course) -> None:
+def test_folders_of_a_renamed_submission_move_even_if_the_batch_is_killed(course: Course) -> None:
     course.hand_in("7", "fine", "fine")
     course.grade()
     (stale := course.out / "submissions/bea" / LAB).mkdir(parents=True)
@@ -730,7 +726,7 @@ def test_a_batch_takes_stages_that_are_released_later(course: Course) -> None:
     assert "More stages" not in course.grade().stdout
 
 
-def test_a_batch_goes_on_if_a_stage_gets_another_number(course: Course) -> None:
+def test_a_batch_continues_if_a_stage_gets_another_number(course: Course) -> None:
     """The names of hand-ins' files, the batch's last stage and the points are those of before."""
     course.hand_in("al1", "fine", "fine")
     course.grade("--upto", "02_second")

@@ -106,15 +106,15 @@ def test_a_hand_in_found_by_number_belongs_to_no_other_student(folder: Path) -> 
 
 # --- unidentified hand-ins count for no student ---
 
-SHEET = "Identifier,Full name\nParticipant 7,Yara Santos\nParticipant 8,Zed Zimmer\n"
+WORKSHEET = "Identifier,Full name\nParticipant 7,Yara Santos\nParticipant 8,Zed Zimmer\n"
 
 
 @pytest.mark.parametrize("name", ["Team 5", "Yara Zimmer", "Mei Santos", "\u738b \u4f1f"])
 def test_a_number_with_a_different_name_counts_for_no_student(course: Course, name: str) -> None:
-    output = download(course, f"{name}_7_assignsubmission_file_", roster=SHEET)
+    output = download(course, f"{name}_7_assignsubmission_file_", roster=WORKSHEET)
     assert points(course) == {"7": ("not_submitted", "0"), "7 (another)": ("graded", "12"), "8": ("not_submitted", "0")}
     assert "The number belongs to a student with a different name: 7 is Yara Santos on the roster" in output
-    (book := course.root / "book.csv").write_text(f"{SHEET.splitlines()[0]},Grade\nParticipant 7,Yara Santos,\n")
+    (book := course.root / "book.csv").write_text(f"{WORKSHEET.splitlines()[0]},Grade\nParticipant 7,Yara Santos,\n")
     exported = course.verb("export", "--format", "moodle", "--gradebook", book)
     assert "Participant 7" not in exported.stdout
     assert exported.returncode == 1 and "or has a different name: 7 (another) (not on the roster)" in exported.stderr
@@ -129,7 +129,7 @@ def test_a_strangers_number_fills_no_row_of_an_export(course: Course) -> None:
 
 def test_a_stranger_with_a_students_number_does_not_displace_the_student(course: Course) -> None:
     names = ("Yara Santos_12_assignsubmission_file_", "Zoe Later_7_assignsubmission_file_")
-    download(course, *names, roster=SHEET)
+    download(course, *names, roster=WORKSHEET)
     fill(course, Zoe="compile_error")
     course.grade()
     assert points(course)["7"] == ("graded", "12") and points(course)["7 (another)"][1] == "0"
@@ -140,7 +140,7 @@ def test_an_earlier_stranger_loses_an_id_that_the_roster_assigns(course: Course)
     result = course.verb("override", "--student", "7", "--points", "3", "--reason", "shown")
     assert result.returncode == 0
     make_old(course)
-    (course.root / "roster.csv").write_text(SHEET)
+    (course.root / "roster.csv").write_text(WORKSHEET)
     (course.handed_in / "Team 5_7_assignsubmission_file_").rename(
         course.handed_in / "Zed Zimmer_8_assignsubmission_file_"
     )

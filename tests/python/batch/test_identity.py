@@ -47,11 +47,11 @@ def test_a_display_name_replaces_no_hand_in(folder: Path, other: str) -> None:
     names = ["Ada Lovelace_12_assignsubmission_file_", f"{other}_66_assignsubmission_file_"]
     make(folder, *names)
     found, _ = find(folder, ROSTER)
-    whose = next(key for key, submission in found.items() if submission.entries[0].name == names[0])
+    owner = next(key for key, submission in found.items() if submission.entries[0].name == names[0])
     assert sorted(path.name for submission in found.values() for path in submission.entries) == sorted(names)
-    assert whose in ("12", "al1") and "66" in found
+    assert owner in ("12", "al1") and "66" in found
     assert found["66"].members == ["66"] and NOT_ON_ROSTER in found["66"].notes
-    if whose == "12":  # ambiguous: the instructor sees both and a remedy
+    if owner == "12":  # ambiguous: the instructor sees both and a remedy
         for key in ("12", "66"):
             (remark,) = [note for note in found[key].notes if note.startswith(SAME_NAME)]
             assert "12" in remark and "66" in remark and "al1" in remark and "Canvas ID" in remark
@@ -68,8 +68,8 @@ def test_a_name_does_not_override_an_id(folder: Path) -> None:
     ("real", "shown"),
     [("Seán O'Brien", "Seán OBrien"), ("Eva Roth/Klein", "Eva RothKlein"), ("Jo &Co Lee", "Jo Co Lee")],
 )
-def test_signs_that_moodle_omits_make_no_difference(folder: Path, real: str, shown: str) -> None:
-    """The roster has no numbers of Moodle."""
+def test_characters_that_moodle_omits_make_no_difference(folder: Path, real: str, shown: str) -> None:
+    """The roster has no Moodle numbers, so the names decide."""
     make(folder, f"{shown}_66_assignsubmission_file_")
     assert list(find(folder, f"id,name\nso1,{real}\nal1,Ada Lovelace\n")[0]) == ["so1"]
 
@@ -247,7 +247,9 @@ def test_ids_with_a_plus_get_different_keys(folder: Path) -> None:
     assert len({submission.key for submission in found}) == 2
 
 
-def test_matching_a_course_spells_each_name_a_few_times(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_matching_a_course_normalises_each_name_only_a_few_times(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The roster has middle names and Moodle has none: a hand-in's name is not compared with all students' names."""
     spelled: list[str] = []
     spellings = roster.spellings

@@ -1,5 +1,5 @@
 """Results from before the types were generated from the schemas are still read: reports, a batch's database, and the
-journal in handouts (tests/python/test_example_journal.py)."""
+journal in handouts (tests/python/journal/test_example_journal.py)."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ from tests.python.batch.batches import LAB, ROOT, STAGES, Course, environment
 from tests.python.batch.ingest.test_archive import make_zip
 from tests.python.batch.remote.moodle import TOKEN, Moodle
 
-AT_ONCE = ("--settle-s", "0")
+WITHOUT_SETTLING = ("--settle-s", "0")
 
 
 def serve_command(course: Course, *more: str | Path) -> list[str]:
@@ -105,14 +105,14 @@ def test_a_partly_written_archive_is_graded_once_it_is_complete(course: Course) 
 
 def test_a_damaged_archive_gets_feedback_with_the_reason(course: Course) -> None:
     (course.handed_in / "bo2.zip").write_bytes(make_zip(("01_first.cu", b"fine"))[:80])
-    with serving(course, *AT_ONCE) as process:
+    with serving(course, *WITHOUT_SETTLING) as process:
         wait_until(has_statuses(course, bo2="archive_refused"), process)
     assert "damaged" in (course.out / "feedback/bo2/feedback.txt").read_text()
 
 
 def test_the_queue_shows_place_and_expected_time(course: Course) -> None:
     course.hand_in("al1", "sleep 1", "fine")
-    with serving(course, *AT_ONCE, "--jobs", "1") as process:
+    with serving(course, *WITHOUT_SETTLING, "--jobs", "1") as process:
         wait_until(has_statuses(course, al1="graded"), process)
         for student in ("zo1", "bo2", "at3"):
             course.hand_in(student, "sleep 300" if student == "zo1" else "fine", "fine")
@@ -128,7 +128,7 @@ def test_the_queue_shows_place_and_expected_time(course: Course) -> None:
 
 def test_a_hand_in_that_changes_while_it_is_graded_is_graded_again(course: Course) -> None:
     course.hand_in("al1", "sleep 1", "fine")
-    with serving(course, *AT_ONCE) as process:
+    with serving(course, *WITHOUT_SETTLING) as process:
         wait_until(lambda: "al1" in course.log("begin"), process)
         course.hand_in("al1", "better", "fine")
         wait_until(lambda: len(list_grades(course)) == 2, process)
@@ -141,7 +141,7 @@ def test_a_hand_in_that_changes_while_it_is_graded_is_graded_again(course: Cours
 def test_a_hand_in_beyond_the_limit_is_held_until_more_attempts_are_granted(course: Course) -> None:
     course.hand_in("al1", "fine", "fine")
     feedback = course.out / "feedback/al1/feedback.txt"
-    with serving(course, *AT_ONCE, "--attempts", "1") as process:
+    with serving(course, *WITHOUT_SETTLING, "--attempts", "1") as process:
         wait_until(has_statuses(course, al1="graded"), process)
         course.hand_in("al1", "better", "fine")
         note = "is kept but not graded: the limit for this lab is 1 hand-in per student or team"
@@ -161,11 +161,11 @@ def test_after_a_kill_everything_is_graded_once(course: Course) -> None:
     for student in students:
         course.hand_in(student, "sleep 0.3", "fine")
     for _ in range(2):
-        with serving(course, *AT_ONCE) as process:
+        with serving(course, *WITHOUT_SETTLING) as process:
             begun = len(course.log("begin"))
             wait_until(lambda begun=begun: len(course.log("begin")) >= begun + 3, process)
             process.kill()
-    with serving(course, *AT_ONCE) as process:
+    with serving(course, *WITHOUT_SETTLING) as process:
         wait_until(lambda: set(find_statuses(course).values()) == {"graded"}, process)
     assert list_grades(course) == students
     assert all((course.out / f"feedback/{student}/feedback.txt").is_file() for student in students)
@@ -175,11 +175,11 @@ def test_a_kill_during_a_confirmation_loses_no_result(course: Course) -> None:
     course.add_reference("fine", "fine")
     course.hand_in("al1", "fine", "fine")
     course.hand_in("bo2", "sleep 1 crash", "fine")
-    with serving(course, *AT_ONCE) as process:
+    with serving(course, *WITHOUT_SETTLING) as process:
         wait_until(lambda: course.log("begin").count("bo2") == 3, process)  # twice next to others, then alone
         process.kill()
     assert course.statuses() == {"al1": "graded", "bo2": ""}
-    with serving(course, *AT_ONCE) as process:
+    with serving(course, *WITHOUT_SETTLING) as process:
         wait_until(lambda: find_statuses(course)["bo2"] == "judge_crashed", process)
     assert list_grades(course) == ["al1"]
 
@@ -187,7 +187,7 @@ def test_a_kill_during_a_confirmation_loses_no_result(course: Course) -> None:
 def test_after_a_signal_running_hand_ins_finish(course: Course) -> None:
     for student in ("al1", "bo2", "cy3"):
         course.hand_in(student, "sleep 4", "fine")
-    with serving(course, *AT_ONCE) as process:
+    with serving(course, *WITHOUT_SETTLING) as process:
         wait_until(lambda: {"al1", "bo2"} <= set(course.log("begin")), process)
     assert course.statuses() == {"al1": "graded", "bo2": "graded", "cy3": ""}
     assert "Grading is paused." in read_queue(course) and "1st in line" in read_queue(course)
@@ -196,7 +196,7 @@ def test_after_a_signal_running_hand_ins_finish(course: Course) -> None:
 def test_an_invalid_roster_during_editing_does_not_stop_serve(course: Course) -> None:
     (roster := course.root / "roster.csv").write_text("id,name\nal1,Ada\n")
     course.hand_in("al1", "fine", "fine")
-    with serving(course, *AT_ONCE, "--roster", roster) as process:
+    with serving(course, *WITHOUT_SETTLING, "--roster", roster) as process:
         wait_until(lambda: find_statuses(course).get("al1") == "graded", process)
         roster.write_bytes(b"id,name\n\xff")
         course.hand_in("bo2", "fine", "fine")
@@ -209,19 +209,19 @@ def test_serve_shows_an_extension_that_the_roster_got_later(course: Course) -> N
     (roster := course.root / "roster.csv").write_text("id,submitted\nal1,2026-11-20T10:00Z\n")
     course.hand_in("al1", "fine", "fine")
     feedback = course.out / "feedback/al1/feedback.txt"
-    with serving(course, *AT_ONCE, "--roster", roster) as process:
+    with serving(course, *WITHOUT_SETTLING, "--roster", roster) as process:
         wait_until(lambda: feedback.is_file() and find_statuses(course).get("al1") == "graded", process)
         course.verb("due", "--at", "2026-11-19T10:00Z", "--percent-per-day", "10")
         course.verb("report")
         assert "1 day late" in feedback.read_text()
         roster.write_text("id,submitted,extended until\nal1,2026-11-20T10:00Z,2026-11-21T10:00Z\n")
-        course.hand_in("bo2", "fine", "fine")  # otherwise, the next look at the roster is in a minute
+        course.hand_in("bo2", "fine", "fine")  # otherwise, the roster is read again only after a minute
         wait_until(lambda: "1 day late" not in feedback.read_text(), process)
 
 
 def test_a_page_that_cannot_be_written_does_not_end_the_queue(course: Course) -> None:
     web = course.root / "web"
-    with serving(course, *AT_ONCE, "--queue", web) as process:
+    with serving(course, *WITHOUT_SETTLING, "--queue", web) as process:
         wait_until((web / "queue.html").is_file, process)
         web.rename(course.root / "moved")
         web.write_text("not a folder")
@@ -293,7 +293,7 @@ def test_one_lane_grades_the_next_hand_in_before_outputs_are_written(
     before = [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)]
     (thread := threading.Thread(target=stop)).start()
     try:
-        assert main([*serve_command(course, *AT_ONCE, "--jobs", "1")[3:]]) == 0
+        assert main([*serve_command(course, *WITHOUT_SETTLING, "--jobs", "1")[3:]]) == 0
     finally:
         thread.join()
         for number, handler in zip((signal.SIGTERM, signal.SIGINT), before, strict=True):

@@ -1,4 +1,5 @@
-"""No code of the batch reads its sentences: a batch whose sentences are replaced by keys decides the same."""
+"""No decision of the batch depends on the words of a message: a batch whose messages are replaced by keys decides the
+same."""
 
 from __future__ import annotations
 

@@ -20,7 +20,8 @@ from tests.python.support import ROOT
 
 PREDICT = ROOT / "grader/judge/predict"
 GPUS = ["h200", "h100"]
-FULL, CLEAR, ZERO, OPEN = 1.2, 1.4, 4.8, 0.1  # grader/model/score.cpp
+# Constants of grader/model/score.cpp: ratios to the reference's time, and a share of the speed points.
+FULL_POINTS_RATIO, CLEAR_STEP_RATIO, NO_POINTS_RATIO, DECIDED_SHARE = 1.2, 1.4, 4.8, 0.1
 
 Times = dict[int, tuple[float, float]]  # measured and modelled, by stage
 
@@ -34,8 +35,8 @@ def read_times(gpu: str) -> dict[tuple[str, str], Times]:
 
 
 def share(ratio: float, previous: float | None) -> float:
-    zero = previous if previous and previous >= CLEAR else ZERO
-    return min(1.0, max(0.0, math.log(zero / ratio) / math.log(zero / FULL)))
+    no_points = previous if previous and previous >= CLEAR_STEP_RATIO else NO_POINTS_RATIO
+    return min(1.0, max(0.0, math.log(no_points / ratio) / math.log(no_points / FULL_POINTS_RATIO)))
 
 
 def figures(name: str) -> dict[str, float]:
@@ -55,9 +56,9 @@ def figures(name: str) -> dict[str, float]:
             earned = share(measured, previous[0])
             low, high = share(ratio * spread, previous[1]), share(ratio / spread, previous[1])
             in_points.append(low - 0.005 <= earned <= high + 0.005)
-            decided.append(high - low <= OPEN)
+            decided.append(high - low <= DECIDED_SHARE)
             if decided[-1]:
-                equal.append(abs(high - earned) <= OPEN)
+                equal.append(abs(high - earned) <= DECIDED_SHARE)
     count = len(held)
     return {
         "times": sum(factor <= gpu["spread"] for factor in factors) / len(factors),

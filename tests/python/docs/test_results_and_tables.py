@@ -49,7 +49,7 @@ old
 <!-- table: results lab -->
 <!-- end -->
 """
-WANTED = """# A lab
+EXPECTED = """# A lab
 
 <!-- table: contract lab -->
 | Buffer | Type | Role | Holds |
@@ -121,7 +121,7 @@ def test_written_tables_are_up_to_date(course: Path) -> None:
     result = run_module(TABLES, cwd=course)
     assert (result.returncode, result.stderr) == (0, "")
     assert result.stdout == "README.md: written\nhandouts/lab.md: written\n"
-    assert (course / "handouts/lab.md").read_text() == WANTED.format(results="Not measured yet.")
+    assert (course / "handouts/lab.md").read_text() == EXPECTED.format(results="Not measured yet.")
     assert (course / "README.md").read_text() == (
         "<!-- table: labs -->\n| Lab | Topic | Stages | Points |\n| --- | --- | --: | --: |\n"
         "| [lab](handouts/lab.md) | Adds &#124; and pipes. | 2 | 12.5 |\n<!-- end -->\n"
@@ -137,7 +137,7 @@ def test_results_are_written_and_shown(course: Path) -> None:
     assert result.stdout == "handouts/results/nvidia-h200.json: lab/01_first, lab/02_second\n"
     run_module(TABLES, cwd=course)
     shown = (course / "handouts/lab.md").read_text().replace("\u00a0", " ")
-    assert shown == WANTED.format(results=MEASURED)
+    assert shown == EXPECTED.format(results=MEASURED)
     assert run_module(TABLES, "--check", cwd=course).returncode == 0
 
 
@@ -168,11 +168,11 @@ def test_several_gpus_are_compared(course: Path) -> None:
     assert compared[3].startswith("| `02_second` | bench_2_24 |")
     assert len(compared) == 4, "bench_2_28 was timed on one GPU alone"
     assert "NVIDIA A100, driver" in shown and "NVIDIA H200, driver" in shown
-    beside_source = (course / "handouts/source.md").read_text()
-    assert "NVIDIA H200: kernels" in beside_source and "A100" not in beside_source
+    source_table = (course / "handouts/source.md").read_text()
+    assert "NVIDIA H200: kernels" in source_table and "A100" not in source_table
 
 
-def test_the_sources_figures_are_next_to_ours(course: Path) -> None:
+def test_the_materials_figures_are_next_to_the_measured_ones(course: Path) -> None:
     handout = "# A lab\n\n<!-- table: source lab -->\n<!-- end -->\n"
     write(course / "handouts/lab.md", handout)
     rows = [
@@ -216,7 +216,7 @@ def test_the_transfer_of_a_solver_counts_once_for_any_number_of_iterations(cours
     assert [cell.strip() for cell in row.strip("|").split("|")][3:] == ["0.2000 s", "0.5000 s", "0.7000 s"]
 
 
-def test_rates_are_amounts_per_second_next_to_the_sources(course: Path) -> None:
+def test_rates_are_amounts_per_second_next_to_the_materials(course: Path) -> None:
     rates: dict[str, Any] = {"schema": 1, "dataset": "bench_2_24", "multiprocessors": {"NVIDIA H200": 100}}
     rates["amounts"] = [
         {"name": "input", "unit": "GB/s", "each": 4_000_000},
@@ -244,7 +244,7 @@ def test_rates_are_amounts_per_second_next_to_the_sources(course: Path) -> None:
     assert cells[4] == ["NVIDIA H200", "`01_first`", "2.00 us", "–", "2000 GB/s", "8000 GB/s", "0.500 MB"]
 
 
-def test_the_sources_ladder_shows_the_speedup_of_each_step(course: Path) -> None:
+def test_the_table_of_published_figures_shows_the_speedup_of_each_step(course: Path) -> None:
     write(course / "handouts/lab.md", "# A lab\n\n<!-- table: source lab -->\n<!-- end -->\n")
     rows = [
         {"stage": "01_first", "dataset": "bench_2_24", "scale": 6},
@@ -311,8 +311,8 @@ def show_sweep(course: Path, defaults: dict[str, int]) -> list[str]:
 
 def test_the_profilers_counts_are_next_to_the_times(course: Path) -> None:
     counts = [
-        {"stage": f"lab/{stage}", "dataset": "small", "kernel": "k", "per_request": {"load_sectors": [3.5, theirs]}}
-        for stage, theirs in (("01_first", 4.0), ("02_second", 1.256))
+        {"stage": f"lab/{stage}", "dataset": "small", "kernel": "k", "per_request": {"load_sectors": [3.5, profiled]}}
+        for stage, profiled in (("01_first", 4.0), ("02_second", 1.256))
     ]
     write(course / "tests/cpu/check/compared.json", {"machine": "an NVIDIA H200, or an H100", "counts": counts})
     write(course / "handouts/lab.md", "<!-- table: profile lab 01_first 02_second -->\n<!-- end -->\n")
@@ -377,10 +377,10 @@ def test_a_newer_sweep_replaces_an_older_one(course: Path) -> None:
     ("changes", "message"),
     [
         ({"backend": "cpu", "gpu": ""}, "measured without a GPU"),
-        ({"tree": "work"}, "these are times of work, not of solutions"),
-        ({"tree": ""}, "these are times of an unknown tree, not of solutions"),
+        ({"tree": "work"}, "these are the times of work, not of solutions"),
+        ({"tree": ""}, "these are the times of an unknown tree, not of solutions"),
         ({"driver": "999.1"}, "measured on NVIDIA H200 with driver 999.1, the others on"),
-        ({"points": [{"defines": {"BLOCK": 1}, "failure": "no"}]}, "no choice was timed"),
+        ({"points": [{"defines": {"BLOCK": 1}, "failure": "no"}]}, "the sweep timed none of the choices"),
     ],
 )
 def test_an_unsuitable_sweep_is_refused(course: Path, changes: dict[str, Any], message: str) -> None:
@@ -429,7 +429,7 @@ def test_a_changed_solution_makes_its_result_stale(course: Path) -> None:
     ("changes", "message"),
     [
         ({"backend": "cpu"}, "measured without a GPU"),
-        ({"tree": "work"}, "these are times of work, not of solutions"),
+        ({"tree": "work"}, "these are the times of work, not of solutions"),
         ({"stages": [samples.stage("01_first", "", verdict="failed")]}, "lab/01_first is failed"),
         ({"stages": [samples.stage("01_first", "")]}, "None of the reports has a measurement"),
         ({"schema": 3}, "schema 3"),
@@ -488,7 +488,7 @@ def test_a_manifest_that_lacks_something_is_one_message(course: Path) -> None:
     write(course / "README.md", "<!-- table: stages lab -->\n<!-- end -->\n")
     result = run_module(TABLES, cwd=course)
     assert result.returncode == 2
-    assert "README.md:1: the lab's lab.json lacks what this table shows: 'points'" in result.stderr
+    assert "README.md:1: lab.json lacks a key that this table needs: 'points'" in result.stderr
 
 
 def test_the_help_table_equals_the_programs_help(course: Path) -> None:

@@ -69,7 +69,7 @@ def test_a_measurement_in_a_comment_is_found() -> None:
     assert find_measured("// bank w % 32, 512 bytes, stage 12, 16x16, t % 100") == []
 
 
-# Experiments of the sources: each handout has a table for these sweeps, measured or not.
+# Experiments in the material that the labs come from. Each handout has a table for these sweeps, measured or not.
 SWEPT = {
     "vector_add": ["01_one_thread_per_element", "02_grid_stride"],
     "dot_product": ["01_serial_block_sum", "04_dyadic_cpu_tail"],
@@ -82,7 +82,7 @@ SWEPT = {
 
 
 @pytest.mark.parametrize("lab", SWEPT)
-def test_a_handout_has_a_table_for_each_sweep_of_the_sources(lab: str) -> None:
+def test_a_handout_has_a_table_for_each_sweep_of_the_material(lab: str) -> None:
     tables = re.findall(
         rf"^<!-- table: sweep {lab} (\w+) -->$", (ROOT / f"handouts/{lab}.md").read_text(), re.MULTILINE
     )

@@ -49,7 +49,7 @@ def test_the_committed_journal_equals_the_rendered_one(rendered: Rendered) -> No
 
 
 @recorded
-def test_the_journal_shows_the_sources_figures(rendered: Rendered) -> None:
+def test_the_journal_shows_the_materials_figures(rendered: Rendered) -> None:
     for figure in ("GTX 680: time", "38.807 s", "0.711 s"):
         assert figure in rendered.page
         assert figure in rendered.markdown

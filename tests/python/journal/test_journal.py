@@ -52,7 +52,7 @@ def test_the_journal_contains_everything_that_a_course_asks_for(tmp_path: Path) 
         "Halve the steps.",  # the student's note
         "Hours noted2.5",
         "Not written yet: What speedup do I expect, and why, Difficulties, What I learnt.",
-        "What changed against 01_serial: 1 line added, 1 removed",
+        "Changes since 01_serial: 1 line added, 1 removed",
         "2.14× as fast as 01_serial",
         "faster by more than the noise",
         "48%",  # share of the bound
@@ -65,7 +65,7 @@ def test_the_journal_contains_everything_that_a_course_asks_for(tmp_path: Path) 
         "Also measured: NVIDIA T4 (batch-1), from report.json",  # apart
         "Also measured: CPU backend (laptop)",
         "7.500 s",
-        "Begun, not passed yet03_shuffle failed (tail_lost)",
+        "Started, but not passed yet03_shuffle failed (tail_lost)",
     ):
         assert words in text, words
     assert text.count("Sectors, over the minimum") == 1  # in the first optimisation; later it does not change
@@ -159,12 +159,12 @@ def test_a_difference_counts_the_students_own_lines(tmp_path: Path) -> None:
         report(2, "02_tree", second, 0.1),
     ]
     (folder / "records.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
-    assert "What changed against 01_serial: 2 lines added, 1 removed" in text_of(tmp_path)
+    assert "Changes since 01_serial: 2 lines added, 1 removed" in text_of(tmp_path)
 
 
 def test_a_failure_after_a_pass_is_mentioned(tmp_path: Path) -> None:
     failed = report(2, "01_serial", "b", verdict="failed")
-    output = "Shown is a version that passed; the last one failed (tail_lost)."
+    output = "The last version failed (tail_lost). The journal shows an earlier one, which passed."
     write_course(tmp_path / "checked", [report(1, "01_serial", "a"), failed])
     assert f"Not measured yet. {output} Next: make check LAB=dot STAGE=01" in text_of(tmp_path / "checked")
     folder = write_course(tmp_path / "timed", [report(1, "01_serial", "a", 0.1), failed])
@@ -255,7 +255,7 @@ def test_a_second_note_without_a_time_gets_no_version_and_is_listed(tmp_path: Pa
     write_course(tmp_path, [report(5, "01_serial", "a", 0.1)], **{"01_serial": "# Goal\nx", "01_serial-2": "Words."})
     journal = read(tmp_path)
     assert [len(optimisation.versions) for optimisation in journal.optimisations] == [1, 0]
-    assert "01_serial-2.md does not have the time when it was begun" in " ".join(journal.problems)
+    assert "01_serial-2.md does not state when it was begun" in " ".join(journal.problems)
     assert "Words." in text_of(tmp_path)
 
 
@@ -457,7 +457,7 @@ def test_a_time_on_another_dataset_is_shown_and_not_compared(tmp_path: Path) -> 
     assert "Not measured" not in text
 
 
-def test_a_part_of_the_sources_dataset_is_scaled_and_marked(tmp_path: Path) -> None:
+def test_a_part_of_the_materials_dataset_is_scaled_and_marked(tmp_path: Path) -> None:
     part = report(1, "01_serial", "a", 0.5)
     part["report"]["stages"][0]["measurements"][0]["dataset"] = "a_tenth"
     write_course(tmp_path, [part, report(2, "02_tree", "b", 0.1)])
@@ -468,9 +468,9 @@ def test_a_part_of_the_sources_dataset_is_scaled_and_marked(tmp_path: Path) -> N
     assert "From 5.000 s to 0.1000 s" in text
     assert "01_serial was timed on a_tenth and is multiplied by 10" in text
     assert "GTX 680" not in text
-    beside = render(tmp_path, LAB, tmp_path / "work" / LAB / "journal", with_source=True)
-    assert "7720 s" in beside.page
-    assert "on another machine and with other code" in beside.page
+    with_source = render(tmp_path, LAB, tmp_path / "work" / LAB / "journal", with_source=True)
+    assert "7720 s" in with_source.page
+    assert "on another machine and with other code" in with_source.page
 
 
 def test_pictures_are_embedded_unless_they_are_stale_or_large(tmp_path: Path) -> None:

@@ -107,12 +107,12 @@ def test_an_ambiguous_stage_is_refused(tmp_path: Path, stage: str) -> None:
 
 def run_on_terminal(root: Path, editor: str) -> str:
     """Return the command's output on a terminal with an editor."""
-    mother, child = pty.openpty()
+    controller, terminal = pty.openpty()
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "VISUAL": "", "EDITOR": editor}
     command = [sys.executable, "-m", MODULE, LAB, "02", "--root", root, "--work", root / "work"]
-    done = subprocess.run(list(map(str, command)), stdin=child, capture_output=True, text=True, env=environment)
-    os.close(child)
-    os.close(mother)
+    done = subprocess.run(list(map(str, command)), stdin=terminal, capture_output=True, text=True, env=environment)
+    os.close(terminal)
+    os.close(controller)
     return done.stdout + done.stderr
 
 

@@ -45,7 +45,7 @@ def cells_of(root: Path, records: list[dict[str, Any]], begun: int = 1) -> list[
     )
     made = render(root, LAB, folder)
     text = made.markdown.replace("\N{NO-BREAK SPACE}", " ")
-    head = text[text.index("## Predicted before measured") :].splitlines()[2:]
+    head = text[text.index("## Predicted and measured times") :].splitlines()[2:]
     cells = [cell.strip() for cell in head[2].strip("|").split("|")]
     shown = re.sub(r"\s+", " ", Reader(made.page).text)
     assert all(cell.strip("`") in shown for cell in cells)
@@ -89,7 +89,7 @@ def test_a_note_that_was_begun_after_the_measurement_is_reported(tmp_path: Path)
 def test_without_predictions_there_is_no_table(tmp_path: Path) -> None:
     folder = write_course(tmp_path, [source(1, "02_tree", TEXT), report(2, "02_tree", TEXT, 0.1)])
     made = render(tmp_path, LAB, folder)
-    assert "Predicted before measured" not in made.page + made.markdown
+    assert "Predicted and measured times" not in made.page + made.markdown
 
 
 def test_a_close_prediction_is_not_called_too_fast_or_too_slow() -> None:

@@ -104,7 +104,7 @@ def test_right_answers_are_confirmed_with_the_reason(course: Path) -> None:
 
 def test_a_wrong_answer_shows_its_reason_and_the_question_comes_again_after_the_others(course: Path) -> None:
     output = answer(course, "A\n390\nb\n7\n391.4\n")
-    assert "Not right. Red is wrong.\nRead “Theory” in handouts/dot.md. The question comes again.\n" in output
+    assert "Not right. Red is wrong.\nRead “Theory” in handouts/dot.md. You will be asked again.\n" in output
     assert "Not right. Rounded down.\n" in output and "Not right. Divide.\n" in output
     assert (
         output.index("Rounded down")

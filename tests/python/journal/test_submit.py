@@ -306,7 +306,7 @@ def test_a_stale_report_and_a_failing_stage_cause_warnings(course: Path) -> None
     write_report(course, "02_second", b"// done 02_second\n", verdict="failed", checks=[failed])
     result = submit(course, "--author", ADA)
     assert result.returncode == 0
-    assert "01_first was changed since its last report. Make it again: make check LAB=lab STAGE=01" in result.stdout
+    assert "01_first was changed since its last report. To make a new one: make check LAB=lab STAGE=01" in result.stdout
     assert "  - 01_first: passed before its last change" in result.stdout
     assert "  - 02_second: failed (tail_lost)" in result.stdout
 
@@ -321,7 +321,7 @@ def test_a_stale_report_and_a_failing_stage_cause_warnings(course: Path) -> None
         ("Ada <a b>", "has a space"),
         ("Ada <a>; Alan <a>", "given twice"),
         ("Ada <a<b>>", "is not of the form"),
-        ("Ada\x1b[31m <a>", "characters that cannot be shown"),
+        ("Ada\x1b[31m <a>", "unprintable characters"),
         ("A" * 101 + " <a>", "longer than 100"),
     ],
 )
@@ -378,7 +378,8 @@ def on_terminal(course: Path, *answers: str) -> tuple[int, str]:
     try:
         while time.monotonic() < deadline:
             if not select.select([terminal], [], [], 1)[0]:
-                if answers == ("\x03",):  # input() may miss a signal that comes while it sets up the terminal
+                # After the prompt, input() may miss a signal that comes while it sets up the terminal.
+                if answers == ("\x03",) and output:
                     os.write(terminal, b"\x03")
                 continue
             output += os.read(terminal, 1000)

@@ -167,8 +167,8 @@ def clone(folder: Path) -> None:
         if (ROOT / name).is_file() and not name.startswith("tests/"):
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, folder / name)
-    someone = ["-c", "user.name=Somebody", "-c", "user.email=somebody@example.com"]
-    for words in (["init", "-q"], ["add", "-A"], [*someone, "commit", "-q", "-m", "All of it"]):
+    identity = ["-c", "user.name=Test", "-c", "user.email=test@example.com"]
+    for words in (["init", "-q"], ["add", "-A"], [*identity, "commit", "-q", "-m", "Add all files"]):
         subprocess.run(["git", "-C", folder, *words], check=True, capture_output=True)
 
 
@@ -448,7 +448,7 @@ def test_wrong_options_give_a_message(tmp_path, options, message):
 
 @needs_build
 def test_a_kit_works_by_itself(tmp_path):
-    """The test uses programs that were built before, because only the revision differs and building takes minutes."""
+    """The test uses the programs that are already built: only their revision differs, and building takes minutes."""
     lab = "vector_add"
     make_kit(tmp_path / "kit.tar.gz")
     folder = unpack(tmp_path)
@@ -474,10 +474,10 @@ def test_a_kit_works_by_itself(tmp_path):
         shutil.copy(solution, folder / "work" / lab)
     status, output = make("check", f"LAB={lab}", "STAGE=1")
     assert status == 0, output
-    there = subprocess.run(
+    from_work_folder = subprocess.run(
         ["../../warplab", "check", "1", "BACKEND=cpu"], cwd=folder / "work" / lab, capture_output=True, check=False
     )
-    assert there.returncode == 0, there.stdout
+    assert from_work_folder.returncode == 0, from_work_folder.stdout
     assert re.search(r"Points: 8 of 10 \(correctness 6 of 6, hygiene 2 of 2, speed pending\)", output), output
     status, output = make("grade", f"LAB={lab}")
     assert status == 0, output
@@ -493,8 +493,8 @@ def test_a_kit_works_by_itself(tmp_path):
     assert status == 0 and "Hand in this file" in output
     status, output = make("demo")
     assert status != 0 and "There is no verb demo in this students' kit." in output
-    text = json.loads((folder / "build/report" / f"{lab}.json").read_text())["total"]
-    grade_hand_in(folder, lab, text["points"], tmp_path)
+    total = json.loads((folder / "build/report" / f"{lab}.json").read_text())["total"]
+    grade_hand_in(folder, lab, total["points"], tmp_path)
 
 
 def grade_hand_in(kit: Path, lab: str, points: float, folder: Path) -> None:

@@ -29,7 +29,7 @@ def grade(course: Course, monkeypatch: pytest.MonkeyPatch, cores: list[int]) -> 
     assert sorted(hand_in.key for hand_in in graded) == sorted(submission.key for submission in found)
 
 
-def test_every_gpu_is_used_and_times_one_at_a_time(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_gpu_is_used_and_times_one_submission_at_a_time(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
     grade(course, monkeypatch, [0, 1])
     lines = (course.build / "log").read_text().splitlines()
     gpus = [line.split()[1] for line in lines if line.startswith("timed")]

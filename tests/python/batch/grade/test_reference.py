@@ -62,7 +62,7 @@ def test_a_failure_that_the_reference_does_not_cause_costs_points(course: Course
 
 
 @pytest.mark.parametrize("broken", ["crash", "garbage", "implausible", "sleep 300"])
-def test_a_failure_that_the_reference_causes_too_costs_nothing(course: Course, broken: str) -> None:
+def test_a_failure_that_also_occurs_with_the_reference_costs_nothing(course: Course, broken: str) -> None:
     course.add_reference("fine", broken)
     course.hand_in("al1", "crash", "fine")
     done = course.grade("--timeout-s", "2")

@@ -78,7 +78,7 @@ def test_a_submission_that_ends_its_tasks_has_no_points(slurm: Slurm, course: Co
     assert course.log("end").count("solutions") == 5  # before each second and third task, and at the end
 
 
-def test_tasks_that_end_with_the_reference_cost_nothing(slurm: Slurm, course: Course) -> None:
+def test_tasks_that_also_die_with_the_reference_cost_nothing(slurm: Slurm, course: Course) -> None:
     course.hand_in("s0", "kill the task", "fine")
     course.add_reference("kill the task", "fine")
     assert course.grade(*BY_SLURM).returncode == 1
@@ -105,7 +105,7 @@ def test_tasks_that_a_person_cancels_cost_nothing(slurm: Slurm, course: Course) 
     assert course.statuses() == {"s0": "judge_error"}
 
 
-def test_tasks_of_a_killed_batch_exclude_other_judges(slurm: Slurm, course: Course) -> None:
+def test_no_other_batch_starts_while_tasks_of_a_killed_batch_run(slurm: Slurm, course: Course) -> None:
     course.hand_in("s0", "sleep 8", "fine")
     process = start(course)
     wait_until(lambda: course.log("begin"))

@@ -210,7 +210,7 @@ def pack_large(folder: str, endings: str = "o") -> bytes:
     return make_zip((FIRST, b"1"), *((f"{folder}{number}.{endings}", noise) for number in range(5)), method=0)
 
 
-WAYS = ("ada_5_500_lab.zip", f"{MOODLE}/lab.zip", f"{MOODLE}lab.zip", "al1.zip", "al1/lab.zip")
+UPLOAD_NAMES = ("ada_5_500_lab.zip", f"{MOODLE}/lab.zip", f"{MOODLE}lab.zip", "al1.zip", "al1/lab.zip")
 SAME: dict[str, tuple[Callable[[], bytes], str]] = {
     "three_deep": (lambda: pack({"a.zip": pack({"b.zip": pack({FIRST: b"1"})})}), ""),
     "four_deep": (
@@ -228,7 +228,7 @@ SAME: dict[str, tuple[Callable[[], bytes], str]] = {
 def test_the_same_files_get_the_same_result_from_every_course_system(tmp_path: Path, kind: str) -> None:
     make, detail = SAME[kind]
     data = make()
-    for number, name in enumerate(WAYS):
+    for number, name in enumerate(UPLOAD_NAMES):
         opened = hand_in(tmp_path / str(number), {name: data})
         assert (opened.picked, opened.detail) == ({} if detail else {"01_first": b"1"}, detail), name
 
@@ -315,7 +315,7 @@ def long_extras(count: int) -> bytes:
 
 
 def replace_reader(monkeypatch: pytest.MonkeyPatch, program: Path, does: str) -> None:
-    """Have readers do this, with a list of entries, instead of reading them."""
+    """Replace the reading of a list of entries by this line of Python."""
     module = reader.__name__
     lines = [f"#!{sys.executable}", "import os, resource, signal, sys, time", f"sys.path.insert(0, {str(PROJECT)!r})"]
     lines += [
@@ -330,7 +330,7 @@ def replace_reader(monkeypatch: pytest.MonkeyPatch, program: Path, does: str) ->
 
 
 def start_reader(monkeypatch: pytest.MonkeyPatch, program: str) -> None:
-    """Have a new server of readers start, as this program."""
+    """Replace the server of readers by a new one, which runs this program."""
     monkeypatch.setattr(reader.sys, "executable", program)
     monkeypatch.setattr(reader, "server", reader.Server())
 

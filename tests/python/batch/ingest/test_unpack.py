@@ -292,10 +292,10 @@ def test_a_folder_that_was_packed_is_found(tmp_path: Path, pack: Callable[[bytes
     assert names == {"al1/a.cu", "at2.zip"} and not left_out
 
 
-STRAYS = ("eve.txt", "eve.xz", "eve.cu", "notes/x.txt", f"{LAB}/x.txt", f"{LAB}/{FIRST}", FIRST)
+STRAY_FILES = ("eve.txt", "eve.xz", "eve.cu", "notes/x.txt", f"{LAB}/x.txt", f"{LAB}/{FIRST}", FIRST)
 
 
-@pytest.mark.parametrize("stray", STRAYS)
+@pytest.mark.parametrize("stray", STRAY_FILES)
 @pytest.mark.parametrize("names", [["al1.tar.gz", "at2/01.cu"], ["al1.zip", "at2.zip"], ["al1_12_900_a.cu"]])
 def test_a_stray_file_does_not_hide_the_hand_ins_of_a_packed_folder(
     tmp_path: Path, stray: str, names: list[str]

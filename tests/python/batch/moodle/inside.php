@@ -52,13 +52,13 @@ function draft(string ...$files): int {
     return $area;
 }
 
-/** Makes the course that a JSON file describes, and returns the numbers that the outside needs. */
-function make(array $wanted): array {
+/** Makes the course that a JSON file describes, and returns the numbers that round_trip.py needs. */
+function make(array $description): array {
     $generator = new testing_data_generator();
     $course = $generator->create_course(['shortname' => 'cuda']);
     $teacher = $generator->create_and_enrol($course, 'editingteacher', ['username' => 'grace']);
     $users = $groups = [];
-    foreach ($wanted['students'] as $username => $student) {
+    foreach ($description['students'] as $username => $student) {
         $users[$username] = $generator->create_and_enrol($course, 'student', ['username' => $username,
             'firstname' => $student['first'], 'lastname' => $student['last'], 'email' => $student['email']]);
         if ($name = $student['group']) {
@@ -67,9 +67,9 @@ function make(array $wanted): array {
         }
     }
     $made = ['course' => (int) $course->id, 'assignments' => []];
-    foreach ($wanted['assignments'] as $name => $assignment) {
+    foreach ($description['assignments'] as $name => $assignment) {
         $instance = $generator->create_module('assign', ['course' => $course->id, 'name' => $name,
-            'grade' => $wanted['points'], 'submissiondrafts' => 0, 'teamsubmission' => (int) $assignment['team'],
+            'grade' => $description['points'], 'submissiondrafts' => 0, 'teamsubmission' => (int) $assignment['team'],
             'assignsubmission_file_enabled' => 1, 'assignsubmission_file_maxfiles' => 20,
             'assignsubmission_file_maxsizebytes' => 1048576, 'assignfeedback_comments_enabled' => 1,
             'assignfeedback_file_enabled' => 1, 'assignfeedback_offline_enabled' => 1]);

@@ -71,7 +71,7 @@ def find_moodle() -> Path:
 
 
 def find_tool(name: str) -> str:
-    """Return a program's path; also search the administrator's folders. Return an empty string if it is missing."""
+    """Return a program's path, which may be in an sbin folder. Return an empty string if it is missing."""
     return shutil.which(name, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin") or ""
 
 
@@ -150,7 +150,7 @@ def installed(moodle: Path, folder: Path) -> Iterator[tuple[Path, str]]:
     (folder / "data").mkdir()
     url = f"http://127.0.0.1:{web_port}"
     with database(folder, data_port) as password:
-        say("installing Moodle (some minutes)")
+        say("installing Moodle, which takes minutes")
         options = {"wwwroot": url, "dataroot": folder / "data", "dbtype": "mariadb", "dbhost": "127.0.0.1",
                    "dbport": data_port, "dbuser": "moodle", "dbpass": password, "fullname": "Round trip",
                    "shortname": "trip", "adminpass": f"Aa1-{secrets.token_hex(8)}",

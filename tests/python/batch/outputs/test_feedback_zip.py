@@ -54,7 +54,7 @@ def test_moodle_gives_each_student_and_group_the_right_feedback(course: Course) 
     files = export(course, "moodle")
     found = {as_moodle(name, {5: "Team 5", 341: "Zoe", 270: "Ada", 7: "wrong"}) for name in files}
     names = ("feedback.html", "feedback.txt")
-    assert found == {(whom, name) for whom in ("Team 5", "Zoe") for name in names}
+    assert found == {(recipient, name) for recipient in ("Team 5", "Zoe") for name in names}
     assert all(b"02_second" in content for content in files.values())
 
 
@@ -80,7 +80,7 @@ def test_moodle_gives_a_credited_partner_the_same_feedback(course: Course) -> No
     result = course.verb("export", "--feedback", "moodle", "--output", course.root / "feedback.zip")
     assert "1 student with no known number in Moodle, left out: gh3." in result.stderr
     people = {as_moodle(name, {34: "al1", 35: "at2"}) for name in export(course, "moodle", 1)}
-    assert {whom for whom, _ in filter(None, people)} == {"al1", "at2"}
+    assert {recipient for recipient, _ in filter(None, people)} == {"al1", "at2"}
 
 
 def test_canvas_shows_feedback_under_the_attachments_name(course: Course) -> None:

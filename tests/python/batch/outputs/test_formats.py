@@ -33,7 +33,7 @@ from grader.python.common.report import Report, read_report
 from tests.python import samples
 from tests.python.support import run_module
 
-NASTY = [
+HOSTILE_TEXTS = [
     'a "quoted" name',
     "O'Neil, Ada",
     "two\nlines\r\nof it",
@@ -220,7 +220,7 @@ def check_csv(text: str) -> list[list[str]]:
 
 
 @pytest.mark.parametrize("system", ONE_REPORT)
-@pytest.mark.parametrize("text", NASTY, ids=[f"nasty{number}" for number in range(len(NASTY))])
+@pytest.mark.parametrize("text", HOSTILE_TEXTS, ids=[f"nasty{number}" for number in range(len(HOSTILE_TEXTS))])
 def test_hostile_names_do_not_break_any_format(system, text):
     VALIDATORS[system](ONE_REPORT[system](hostile_report(text)))
 
@@ -382,11 +382,11 @@ def entries(*students: str) -> list[Entry]:
 
 
 def test_a_canvas_gradebook_is_written_without_an_exported_one():
-    text, unknown = canvas(entries(*NASTY[:-1]), title="Dot product (1234)")
+    text, unknown = canvas(entries(*HOSTILE_TEXTS[:-1]), title="Dot product (1234)")
     header, possible, *rows = check_csv(text)
     assert header == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "Dot product (1234)"]
     assert possible[0].strip() == "Points Possible" and possible[5] == "50"
-    assert [row[5] for row in rows] == ["33.32"] * (len(NASTY) - 1) and unknown == []
+    assert [row[5] for row in rows] == ["33.32"] * (len(HOSTILE_TEXTS) - 1) and unknown == []
 
 
 @pytest.mark.parametrize("system", [canvas, moodle])
@@ -524,7 +524,7 @@ def test_the_export_deletes_no_grade_in_moodle():
 
 
 def test_grades_and_feedback_for_moodle_are_written():
-    header, *rows = check_csv(moodle(entries(*NASTY[:-1]))[0])
+    header, *rows = check_csv(moodle(entries(*HOSTILE_TEXTS[:-1]))[0])
     assert header == ["username", "Grade", "Feedback comments"]
     assert all(row[1] == "33.32" and "tail_lost" in row[2] for row in rows)
     worksheet = (

@@ -396,8 +396,8 @@ def test_suspicious_results_come_first_with_their_reason() -> None:
         row("broken", status="archive_refused"),
         row("ours", status="judge_error"),
     ]
-    alike = [SimilarPair("a", "copied", "copy", 1.0)]  # no new remark: it is the same file
-    found = [(remark.key, remark.what) for remark in find_remarks(rows, alike)]
+    similar = [SimilarPair("a", "copied", "copy", 1.0)]  # no new remark: it is the same file
+    found = [(remark.key, remark.what) for remark in find_remarks(rows, similar)]
     assert "similar" in [remark.what for remark in find_remarks(rows, [SimilarPair("a", "fine", "copy", 0.9)])]
     assert found == [
         ("ours", "judge failed"),
@@ -501,7 +501,7 @@ def test_a_file_that_takes_too_much_to_compare_is_left_out(tmp_path: Path, monke
     words = " ".join(map(str, range(20)))
     texts = {"a": "", "b": "endless ", "c": "large ", "d": "ended ", "e": "", "f": "ended ", "small": "endless"}
     for key, text in texts.items():
-        (tmp_path / key).write_text(text + words * (key != "small"))  # too small for fingerprints: not looked at
+        (tmp_path / key).write_text(text + words * (key != "small"))  # too small to be compared
     files = [(key, tmp_path / key) for key in texts]
     pairs, left_out = find_similar("12", tmp_path / "no starter", files)
     assert pairs == [SimilarPair("12", "a", "e", 1.0)] and left_out == ["b", "c", "d", "f"]

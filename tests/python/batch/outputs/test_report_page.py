@@ -65,7 +65,7 @@ def test_the_page_contains_everything_that_a_student_needs() -> None:
         "10 samples from",
     ):
         assert words in text, words
-    assert "A note that costs no points." not in text  # a note
+    assert "A note that costs no points." not in text
 
 
 def test_pictures_have_a_text_alternative() -> None:

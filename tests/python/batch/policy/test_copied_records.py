@@ -1,4 +1,4 @@
-"""Tests that find journals with the records of another journal."""
+"""Journals that contain the records of another journal are reported."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def test_a_dropped_hand_in_is_only_in_the_list_of_dropped_ones(graded: Course, t
     assert "2 graded" in output and "ghost, hand-in dropped (a test upload)" in output
 
 
-def test_undo_brings_it_back_with_its_history(graded: Course) -> None:
+def test_undo_brings_a_hand_in_back_with_its_history(graded: Course) -> None:
     assert "ghost: not dropped. Nothing was changed." in drop(graded, "ghost", "--undo")[1]
     drop(graded, "ghost")
     assert "ghost: counts again" in drop(graded, "ghost", "--undo")[1]

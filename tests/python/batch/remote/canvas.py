@@ -22,8 +22,8 @@ FAULTS = ("500", "429", "throttled", "silent", "cut", "half", "lost")
 
 
 class Canvas:
-    """An assignment with the students' submissions. `share` is the share of requests that fail, each in a random way,
-    but never more than twice in a row for one path."""
+    """An assignment with the students' submissions. `share` is the fraction of requests that fail, each in a random
+    way, but never more than twice in a row for one path."""
 
     def __init__(self, share: float = 0.0, seed: int = 28):
         self.submissions: dict[int, dict[str, Any]] = {}

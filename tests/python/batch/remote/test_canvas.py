@@ -27,7 +27,7 @@ from tests.python.batch.remote.canvas import FAULTS, TOKEN, Canvas
 
 pytest.importorskip("canvasapi")
 STUDENTS = 300 if os.environ.get("WARPLAB_THOROUGH") else 40
-WHERE = ("--course", "12", "--assignment", "34")
+ASSIGNMENT = ("--course", "12", "--assignment", "34")
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def test_pull_grade_and_push_of_a_course_work_despite_faults(canvas: Canvas, cou
     fill(canvas, STUDENTS)
     canvas.share = 0.3
     pulled = tmp_path / "pulled"
-    assert run("pull", pulled, "--canvas", canvas.url, *WHERE) == 0
+    assert run("pull", pulled, "--canvas", canvas.url, *ASSIGNMENT) == 0
     files = {file.name: file.read_bytes() for file in (pulled / "hand-ins").iterdir()}
     assert sorted(files.values()) == sorted(canvas.files.values())
     assert "leeann_LATE_7000_500000_lab 1.zip" not in files and any(
@@ -67,10 +67,10 @@ def test_pull_grade_and_push_of_a_course_work_despite_faults(canvas: Canvas, cou
     )
     result = grade(course, pulled)
     assert result.returncode == 0 and "roster" not in result.stderr.lower(), result.stderr
-    assert run("push", course.out, "--canvas", canvas.url, *WHERE) == 0
+    assert run("push", course.out, "--canvas", canvas.url, *ASSIGNMENT) == 0
     assert not canvas.writes, "without --send, nothing is written"
     for _ in range(2):  # the second time changes nothing
-        assert run("push", course.out, "--canvas", canvas.url, *WHERE, "--send") == 0
+        assert run("push", course.out, "--canvas", canvas.url, *ASSIGNMENT, "--send") == 0
     handed_in = {number: submission for number, submission in canvas.submissions.items() if submission["attachments"]}
     assert set(canvas.writes) == set(handed_in) and set(canvas.writes.values()) == {1}
     assert set(canvas.faults) == set(FAULTS)
@@ -90,14 +90,14 @@ def test_pull_grade_and_push_of_a_course_work_despite_faults(canvas: Canvas, cou
 def test_pull_continues_and_keeps_only_the_last_attempt(canvas: Canvas, tmp_path: Path, capsys) -> None:
     fill(canvas, 4)
     pulled = tmp_path / "pulled"
-    run("pull", pulled, "--canvas", canvas.url, *WHERE)
+    run("pull", pulled, "--canvas", canvas.url, *ASSIGNMENT)
     first, *_ = sorted((pulled / "hand-ins").iterdir())
     first.write_bytes(b"half")
     canvas.add(7001, "Ann Lee1", "u001x", ("01_first.cu", b"again"))
     canvas.submissions[7000]["cached_due_date"] = "2026-11-24T10:00:00Z"  # for this student alone
     canvas.submissions[7002]["cached_due_date"] = "2026-11-19T10:00:00Z"
     capsys.readouterr()
-    run("pull", pulled, "--canvas", canvas.url, *WHERE)
+    run("pull", pulled, "--canvas", canvas.url, *ASSIGNMENT)
     assert "4 students, 5 files, 2 of them new." in capsys.readouterr().out
     contents = [file.read_bytes() for file in (pulled / "hand-ins").iterdir() if "_7001_" in file.name]
     assert contents == [b"again"] and first.read_bytes() != b"half"
@@ -110,7 +110,7 @@ def test_pull_continues_and_keeps_only_the_last_attempt(canvas: Canvas, tmp_path
 def test_a_file_with_a_long_name_is_fetched(canvas: Canvas, tmp_path: Path) -> None:
     canvas.add(1, "Ann Lee", "al1", ("漢" * 90 + ".cu", b"long"), ("ж" * 90 + ".cu", b"long"), (".cu", b"hidden"))
     canvas.add(2, "李" * 40 + " Lee", "ll2", ("01_first.cu", b"next"))
-    assert run("pull", tmp_path / "pulled", "--canvas", canvas.url, *WHERE) == 0
+    assert run("pull", tmp_path / "pulled", "--canvas", canvas.url, *ASSIGNMENT) == 0
     contents = sorted(file.read_bytes() for file in (tmp_path / "pulled/hand-ins").iterdir())
     assert contents == [b"hidden", b"long", b"long", b"next"]
 
@@ -118,17 +118,17 @@ def test_a_file_with_a_long_name_is_fetched(canvas: Canvas, tmp_path: Path) -> N
 def test_files_that_canvas_never_returns_are_listed(canvas: Canvas, tmp_path: Path, capsys) -> None:
     fill(canvas, 2)
     canvas.files[500_000] = b"other than Canvas says"
-    assert run("pull", tmp_path / "pulled", "--canvas", canvas.url, *WHERE) == 1
+    assert run("pull", tmp_path / "pulled", "--canvas", canvas.url, *ASSIGNMENT) == 1
     assert "Not fetched (1): lee0ann_LATE_7000_500000_lab 1.zip." in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("wrong", [{"user": None}, {"attachments": [{"id": 1}]}, {"attachments": [{}], "user": 7}])
 def test_a_wrong_answer_about_one_student_costs_no_file(canvas: Canvas, tmp_path: Path, wrong: dict[str, Any]) -> None:
     fill(canvas, 2)
-    assert run("pull", tmp_path / "pulled", "--canvas", canvas.url, *WHERE) == 0
+    assert run("pull", tmp_path / "pulled", "--canvas", canvas.url, *ASSIGNMENT) == 0
     before = {file.name.partition("_")[2] for file in (tmp_path / "pulled/hand-ins").iterdir()}
     canvas.submissions[7000] |= wrong
-    run("pull", tmp_path / "pulled", "--canvas", canvas.url, *WHERE)
+    run("pull", tmp_path / "pulled", "--canvas", canvas.url, *ASSIGNMENT)
     assert {file.name.partition("_")[2] for file in (tmp_path / "pulled/hand-ins").iterdir()} == before
 
 
@@ -136,13 +136,13 @@ def test_push_prints_the_changes_and_skips_excused_students(
     canvas: Canvas, course: Course, tmp_path: Path, capsys
 ) -> None:
     fill(canvas, 3)
-    run("pull", tmp_path / "pulled", "--canvas", canvas.url, *WHERE)
+    run("pull", tmp_path / "pulled", "--canvas", canvas.url, *ASSIGNMENT)
     grade(course, tmp_path / "pulled")
     canvas.submissions[7001] |= {"entered_score": 5.0, "points_deducted": 0.5}
     canvas.submissions[7002]["excused"] = True
     del canvas.submissions[7000]
     capsys.readouterr()
-    assert run("push", course.out, "--canvas", canvas.url, *WHERE) == 1
+    assert run("push", course.out, "--canvas", canvas.url, *ASSIGNMENT) == 1
     output = capsys.readouterr()
     assert "u001x: 5 -> 12, feedback (feedback.html, feedback.txt)" in output.out
     assert "u002x: feedback (feedback.html, feedback.txt)" in output.out
@@ -155,7 +155,7 @@ def test_two_pushes_at_once_write_each_comment_once(
     canvas: Canvas, course: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fill(canvas, 2)
-    run("pull", tmp_path / "pulled", "--canvas", canvas.url, *WHERE)
+    run("pull", tmp_path / "pulled", "--canvas", canvas.url, *ASSIGNMENT)
     grade(course, tmp_path / "pulled")
     both, upload, refused = threading.Barrier(2), push.upload, []
 
@@ -166,7 +166,7 @@ def test_two_pushes_at_once_write_each_comment_once(
 
     def push_all() -> None:
         try:
-            run("push", course.out, "--canvas", canvas.url, *WHERE, "--send")
+            run("push", course.out, "--canvas", canvas.url, *ASSIGNMENT, "--send")
         except UserError as error:
             refused.append(str(error))
 
@@ -207,7 +207,7 @@ def test_serve_grades_and_returns_each_hand_in_once_despite_faults(
     monkeypatch.setattr(connection, "WAITING_S", (0,))
     monkeypatch.setattr(exchange, "MAX_PAUSE_S", 0.5)
     words = ["--lab", "lab", "--out", course.out, "--root", course.root, "--build", course.build, "--backend", "cpu"]
-    words += ["--jobs", "2", "--every-s", "1", "--canvas", canvas.url, *WHERE, "--send"]
+    words += ["--jobs", "2", "--every-s", "1", "--canvas", canvas.url, *ASSIGNMENT, "--send"]
     (thread := threading.Thread(target=act)).start()
     try:
         assert run("serve", tmp_path / "pulled", *words) == 0
@@ -221,7 +221,7 @@ def test_serve_grades_and_returns_each_hand_in_once_despite_faults(
 
 
 def test_other_users_cannot_read_the_token(canvas: Canvas, tmp_path: Path, capsys, monkeypatch) -> None:
-    pulled = ("pull", tmp_path / "pulled", "--canvas", canvas.url, *WHERE)
+    pulled = ("pull", tmp_path / "pulled", "--canvas", canvas.url, *ASSIGNMENT)
     from grader.python.common.console import UserError
 
     monkeypatch.delenv("CANVAS_TOKEN")
@@ -229,7 +229,11 @@ def test_other_users_cannot_read_the_token(canvas: Canvas, tmp_path: Path, capsy
     for words, mode, message in (
         (pulled, 0o600, "No access token"),
         ((*pulled, "--token-file", file), 0o644, "Other users can read"),
-        ((*pulled[:3], "http://canvas.example.edu", *WHERE, "--token-file", file), 0o600, "with https://"),
+        (
+            (*pulled[:3], "http://canvas.example.edu", *ASSIGNMENT, "--token-file", file),
+            0o600,
+            "with https://",
+        ),
     ):
         file.chmod(mode)
         with pytest.raises(UserError, match=message):
@@ -253,7 +257,7 @@ def test_a_file_that_is_too_large_to_be_read_is_not_fetched(canvas: Canvas, cour
     canvas.submissions[7000]["attachments"][0]["size"] = 10**10
     canvas.add(7001, "Alan Turing", "at2", ("01_first.cu", b"fine"), ("02_second.cu", b"fine"))
     for _ in range(2):  # the second time, both are there
-        assert run("pull", tmp_path, "--canvas", canvas.url, *WHERE) == 0
+        assert run("pull", tmp_path, "--canvas", canvas.url, *ASSIGNMENT) == 0
     grade(course, tmp_path)
     assert course.statuses() == {"al1": "archive_refused", "at2": "graded"}
     assert "larger than can be read" in (course.out / "feedback/al1/feedback.txt").read_text()
@@ -273,6 +277,6 @@ def test_a_login_equal_to_another_students_number_or_address_blocks_no_student(
     for number, login in enumerate(("al1", "7000", "bo2", "bo2", "cy3")):
         canvas.add(7000 + number, f"Ann Lee{number}", login, *texts)
     canvas.submissions[7004]["user"]["email"] = "al1"
-    run("pull", tmp_path, "--canvas", canvas.url, *WHERE)
+    run("pull", tmp_path, "--canvas", canvas.url, *ASSIGNMENT)
     assert not grade(course, tmp_path).stderr
     assert course.statuses() == dict.fromkeys(("al1", "7001", "7002", "7003", "cy3"), "graded")

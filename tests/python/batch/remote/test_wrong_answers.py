@@ -19,7 +19,7 @@ from grader.python.common.console import UserError
 
 requests = pytest.importorskip("requests")
 pytest.importorskip("canvasapi")
-RETURNED = {"7": Returned("ada", 12, {}), "8": Returned("bob", 9, {})}
+GRADES = {"7": Returned("ada", 12, {}), "8": Returned("bob", 9, {})}
 
 
 class Assignment:
@@ -46,14 +46,14 @@ class Assignment:
 )
 def test_canvas_answers_for_one_student_are_wrong(impatient: None, name: str, value: object) -> None:
     assignment = Assignment(lambda answer: setattr(answer, name, value))
-    pushed = push.push(assignment, RETURNED, send=True)
+    pushed = push.push(assignment, GRADES, send=True)
     assert assignment.grades == {7: None, 8: 9.0}
     assert set(pushed.failed) == {"ada"} and pushed.changes == ["bob: no grade -> 9"]
 
 
 @pytest.mark.parametrize("keeps", [lambda _: None, lambda grade: min(grade, 10.0)])
 def test_a_grade_that_canvas_does_not_store_is_reported(impatient: None, keeps: Callable[[float], Any]) -> None:
-    pushed = push.push(Assignment(keeps=keeps), {"7": RETURNED["7"]}, send=True)
+    pushed = push.push(Assignment(keeps=keeps), {"7": GRADES["7"]}, send=True)
     assert "it did not: " in pushed.failed["ada"] and not pushed.changes
 
 
@@ -76,7 +76,7 @@ class Site(moodle.Moodle):
 
 
 def test_a_grade_that_moodle_does_not_store_is_reported() -> None:
-    pushed = moodle.push(Site({}), RETURNED, send=True)
+    pushed = moodle.push(Site({}), GRADES, send=True)
     assert "did not store the grade: no grade -> 12" in pushed.failed["ada"]
     assert pushed.changes == ["bob: no grade -> 9"]
 
@@ -84,7 +84,7 @@ def test_a_grade_that_moodle_does_not_store_is_reported() -> None:
 def test_moodle_answers_for_one_student_are_wrong() -> None:
     site = Site([])
     site.grades[7] = 12.0
-    files = {"7": Returned("ada", 12, {"feedback.txt": b""}), "8": RETURNED["8"]}
+    files = {"7": Returned("ada", 12, {"feedback.txt": b""}), "8": GRADES["8"]}
     pushed = moodle.push(site, files, send=True)
     assert set(pushed.failed) == {"ada"} and site.grades == {7: 12.0, 8: 9.0}
 
@@ -185,5 +185,5 @@ def test_pauses_do_not_repeat_for_each_student_if_the_course_system_stops_answer
     assert len(pushed.failed) == 100
     assert sum(pauses) <= connection.MAX_IN_A_ROW * sum(connection.WAITING_S)
     assert attempts.count(99) == 1
-    assert push.push(Assignment(), RETURNED, send=True).changes
+    assert push.push(Assignment(), GRADES, send=True).changes
     assert connection.RETRIES.wants_more_attempts()
