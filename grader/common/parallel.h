@@ -12,7 +12,11 @@
 
 namespace warplab {
 
-inline std::size_t count_cores() { return std::max(1u, std::thread::hardware_concurrency()); }
+/// Return the number of cores, which is read once: the C library would read it from a file each time.
+inline std::size_t count_cores() {
+    static const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
+    return cores;
+}
 
 /// Call work(index) for each index below `count`: in this thread if `max_threads` or `count` is 1, otherwise on at most
 /// `max_threads` new threads, which take the next index in turn and start no OpenMP threads. Rethrow an exception of

@@ -57,6 +57,20 @@ def test_source_compiles_alone(source):
     assert done.returncode == 0, done.stderr[:2000]
 
 
+@pytest.mark.skipif(not shutil.which("g++"), reason="no g++")
+@pytest.mark.parametrize("macro", ["WARPLAB_CPU_HOOKED", "WARPLAB_CPU_FAST"])
+def test_precompiled_header_leaves_almost_no_template_to_each_file(tmp_path, macro):
+    header = ROOT / "grader/cpu/include/cuda_runtime.h"
+    flags = ["-std=c++17", "-O1", f"-D{macro}", f"-I{tmp_path}", f"-I{header.parent}"]
+    subprocess.run(["g++", *flags, "-x", "c++-header", header, "-o", tmp_path / "cuda_runtime.h.gch"], check=True)
+    (tmp_path / "empty.cpp").touch()
+    command = ["g++", *flags, "-Winvalid-pch", "-include", "cuda_runtime.h", "-c", "empty.cpp"]
+    subprocess.run([*command, "-fdump-tree-original=dump"], cwd=tmp_path, check=True)
+    instantiated = re.findall(r"^;; Function (.*\[with .*)", (tmp_path / "dump").read_text(), re.MULTILINE)
+    assert [name for name in instantiated if " std::" not in name] == []
+    assert len(instantiated) < 20  # inline functions of <cmath>, such as std::fmin
+
+
 DECLARATION = re.compile(
     r"^(?:\[\[noreturn\]\] |__attribute__\(\(.*?\)\) )*(?:const )?\w+[ *&]+(\w+)\([^;{}]*?\)"
     r'(?: noexcept)?(?: __asm__\("(\w+)"\))?;',

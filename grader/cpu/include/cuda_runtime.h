@@ -2,6 +2,9 @@
 #define WARPLAB_CPU_CUDA_RUNTIME_H
 // CUDA's runtime API and device functions for the CPU backend. Student code, rewritten (grader/cpu/rewriter/OUTPUT.md),
 // is compiled with this as a precompiled header; grader/cpu/runtime implements it.
+//
+// g++ precompiles a template that an inline function calls only if the template returns auto. It would instantiate all
+// others again for each file.
 
 #define __WARPLAB_CPU__ 1
 #define __CUDACC__ 1
@@ -11,6 +14,17 @@
 #include "warplab_cpu/seen.h"
 
 // Exactly the headers that nvcc includes itself, so that a file with a missing include fails here, too.
+#include <new>
+#if defined(_GLIBCXX_USE_STD_SPEC_FUNCS) && !defined(WARPLAB_CPU_SPECIAL_FUNCTIONS)
+// Leave out <cmath>'s special functions, such as std::betaf, but not what they include: g++ would instantiate their
+// templates for each file. The judge defines the macro for files that may call them.
+#undef _GLIBCXX_USE_STD_SPEC_FUNCS
+#include <bits/stl_algobase.h>
+
+#include <limits>
+#include <type_traits>
+#endif
+
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
@@ -20,7 +34,6 @@
 
 #include <cmath>
 #include <cstdlib>
-#include <new>
 #include <utility>
 
 #include "warplab_cpu/api.h"
@@ -33,6 +46,7 @@
 #include "warplab_cpu/sync.h"
 #include "warplab_cpu/types.h"
 
+#undef WARPLAB_CPU_SPECIAL_FUNCTIONS
 #undef WARPLAB_CPU_HOOKED
 #undef WARPLAB_CPU_TRACED
 #undef WARPLAB_CPU_FAST  // so that a file cannot test how it is compiled

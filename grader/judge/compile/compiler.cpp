@@ -64,6 +64,13 @@ std::string quote_for_shell(const std::string& word) {
 
 void add(Words& to, const Words& words) { to.insert(to.end(), words.begin(), words.end()); }
 
+/// Return whether the file may call special functions of <cmath>, which the precompiled header lacks.
+bool may_call_special_functions(const std::string& text) {
+    static constexpr const char* parts[] = {"bessel",   "beta",     "ellint",  "expint", "hermite",
+                                            "laguerre", "legendre", "neumann", "riemann"};
+    return std::ranges::any_of(parts, [&](const char* part) { return contains(text, part); });
+}
+
 }  // namespace
 
 void copy_out(const fs::path& from, const fs::path& to) {
@@ -261,6 +268,7 @@ Words Compiler::cpu_command(const Words& before, const Words& what) const {
     add(command, student_cpu_flags());
     add(command, hook_flags(job_));
     add(command, job_.defines);
+    if (may_call_special_functions(text_)) command.push_back("-DWARPLAB_CPU_SPECIAL_FUNCTIONS");
     add(command, harness_.includes);
     add(command, before);
     add(command, what);

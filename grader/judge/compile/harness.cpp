@@ -29,7 +29,7 @@ std::vector<fs::path> files_below(const fs::path& root, const fs::path& folder,
     std::error_code error;
     for (const auto& entry : fs::recursive_directory_iterator(root / folder, error))
         if (entry.is_regular_file(error) && is_included(entry.path()))
-            files.push_back(fs::relative(entry.path(), root));
+            files.push_back(entry.path().lexically_relative(root));
     std::ranges::sort(files);
     return files;
 }

@@ -85,7 +85,9 @@ class FileMemory : public BufferMemory {
     explicit FileMemory(protocol::Transport transport) : transport_(transport) {}
 
     std::unique_ptr<Region> allocate(std::size_t bytes) override {
-        if (bytes > free_bytes()) throw OutOfMemory(fmt::format("{} bytes of memory are not free", bytes));
+        constexpr std::size_t small_bytes = 1 << 20;  // not worth reading a file for
+        if (bytes > small_bytes && bytes > free_bytes())
+            throw OutOfMemory(fmt::format("{} bytes of memory are not free", bytes));
         return std::make_unique<FileRegion>(std::max<std::size_t>(bytes, 4096), transport_);
     }
     std::size_t free_bytes() const override {

@@ -423,6 +423,14 @@ TEST_P(EitherBackend, DefinesReachTheFile) {
     EXPECT_EQ(with({"BLOCK=32"}), Verdict::failed);
 }
 
+TEST_P(EitherBackend, HasTheHeadersThatNvccIncludes) {
+    const Compilation result =
+        compile_text(right_and("float special(float x) { return std::max(x, std::betaf(x, 2) + std::expintf(x)); }"),
+                     GetParam())
+            .result;
+    EXPECT_EQ(result.verdict, Verdict::passed) << message_of(result);
+}
+
 TEST_P(EitherBackend, NamesCanContainSpacesQuotesAndColons) {
     const fs::path file = hand_in(right_but("add_kernel<<<", "sum_kernel<<<"), "a \"b\" (1): c'd.cu");
     const Compilation result = compile_file(file, GetParam()).result;

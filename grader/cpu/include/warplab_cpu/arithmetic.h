@@ -116,7 +116,7 @@ inline unsigned __dp4a(unsigned x, unsigned y, unsigned sum) {
 
 namespace warplab_cpu {
 template <int bits, class Part, class Function>
-WARPLAB_CPU_INLINE unsigned by_parts(unsigned x, unsigned y, Function function) {
+WARPLAB_CPU_INLINE auto by_parts(unsigned x, unsigned y, Function function) {
     constexpr unsigned mask = bits == 8 ? 255 : 65535;
     unsigned result = 0;
     for (int i = 0; i < 32; i += bits) result |= (unsigned(function(int(Part(x >> i)), int(Part(y >> i)))) & mask) << i;
@@ -183,7 +183,7 @@ inline unsigned __vsadu2(unsigned a, unsigned b) {
 
 namespace warplab_cpu {
 template <class To, class From>
-WARPLAB_CPU_INLINE To same_bits(From from) {
+WARPLAB_CPU_INLINE auto same_bits(From from) {
     static_assert(sizeof(To) == sizeof(From));
     To to;
     memcpy(&to, &from, sizeof(to));
@@ -207,7 +207,7 @@ inline double __hiloint2double(int high, int low) {
 
 namespace warplab_cpu {
 template <class To, class From>
-WARPLAB_CPU_INLINE To to_integer(From rounded) {
+WARPLAB_CPU_INLINE auto to_integer(From rounded) {
     constexpr To low = To(-1) < To(0) ? To(To(1) << (sizeof(To) * 8 - 1)) : To(0), high = To(~low);
     if (rounded != rounded) return sizeof(From) == 4 && sizeof(To) == 4 ? To(0) : To(To(1) << (sizeof(To) * 8 - 1));
     if (rounded < From(low)) return low;
@@ -242,7 +242,7 @@ inline float rounded_float(double exact, Towards towards) {
     return nearest;
 }
 template <class T>
-WARPLAB_CPU_INLINE T kept(T x) {  // not fused with the operation that uses it
+WARPLAB_CPU_INLINE auto kept(T x) {  // not fused with the operation that uses it
 #if defined(__aarch64__)
     __asm__("" : "+w"(x));
 #endif
@@ -362,7 +362,7 @@ inline double rounded_double(double nearest, double error, Towards towards) {
     return nearest;
 }
 template <class Integer>
-float rounded_float(Integer exact, Towards towards) {
+auto rounded_float(Integer exact, Towards towards) {
     const float nearest = float(exact);
     const __int128 error = (__int128)exact - (__int128)nearest;
     if (towards == Towards::zero) towards = nearest > 0 ? Towards::down : Towards::up;

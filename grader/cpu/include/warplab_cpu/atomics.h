@@ -22,13 +22,13 @@ using Bits = std::conditional_t<sizeof(T) == 8, unsigned long long,
                                 std::conditional_t<sizeof(T) == 4, unsigned, unsigned short>>;
 
 template <class T>
-WARPLAB_CPU_INLINE Bits<T> bits_of(T value) {
+WARPLAB_CPU_INLINE auto bits_of(T value) {
     Bits<T> bits;
     memcpy(&bits, &value, sizeof(bits));
     return bits;
 }
 template <class T>
-WARPLAB_CPU_INLINE T value_of(Bits<T> bits) {
+WARPLAB_CPU_INLINE auto value_of(Bits<T> bits) {
     T value;
     memcpy(static_cast<void*>(&value), &bits, sizeof(value));
     return value;
@@ -36,7 +36,7 @@ WARPLAB_CPU_INLINE T value_of(Bits<T> bits) {
 
 /// Replace the value with the result of `change`. Return the old value.
 template <class T, class Change>
-WARPLAB_CPU_INLINE T replace(T* place, Change change) {
+WARPLAB_CPU_INLINE auto replace(T* place, Change change) {
     if (needs_no_lock(place)) {
         const T old = *place;
         *place = change(old);
@@ -54,7 +54,7 @@ WARPLAB_CPU_INLINE T replace(T* place, Change change) {
 /// Do the same for a function that can be used as a read: a thread that changes nothing may poll until another thread
 /// changes the value.
 template <class T, class Change>
-WARPLAB_CPU_INLINE T update(T* place, Change change) {
+WARPLAB_CPU_INLINE auto update(T* place, Change change) {
     const T old = replace(place, change);
     if (__builtin_expect(change(old) == old, 0)) {
         note_spin();
@@ -64,7 +64,7 @@ WARPLAB_CPU_INLINE T update(T* place, Change change) {
 }
 
 template <class T>
-WARPLAB_CPU_INLINE T add(T* place, T value) {
+WARPLAB_CPU_INLINE auto add(T* place, T value) {
     if (__builtin_constant_p(value == 0) && value == 0) {  // a thread that polls until something changes
         note_spin();
         restore_thread();
@@ -84,7 +84,7 @@ WARPLAB_CPU_INLINE T add(T* place, T value) {
 /// Set the value to `better(old)` if that differs. Most values change nothing, so most calls need no write without the
 /// sanitizer. A call with a constant that changes nothing may be polling.
 template <class T, class Better>
-WARPLAB_CPU_INLINE T improve(T* place, Better better, bool is_constant) {
+WARPLAB_CPU_INLINE auto improve(T* place, Better better, bool is_constant) {
 #ifdef WARPLAB_CPU_FAST
     T old = __atomic_load_n(place, __ATOMIC_RELAXED);
     if (needs_no_lock(place) || better(old) != old) old = replace(place, better);
@@ -99,18 +99,18 @@ WARPLAB_CPU_INLINE T improve(T* place, Better better, bool is_constant) {
 }
 
 template <class T>
-WARPLAB_CPU_INLINE T minimum(T* place, T value) {
+WARPLAB_CPU_INLINE auto minimum(T* place, T value) {
     return improve(
         place, [value](T old) { return value < old ? value : old; }, __builtin_constant_p(value));
 }
 template <class T>
-WARPLAB_CPU_INLINE T maximum(T* place, T value) {
+WARPLAB_CPU_INLINE auto maximum(T* place, T value) {
     return improve(
         place, [value](T old) { return old < value ? value : old; }, __builtin_constant_p(value));
 }
 
 template <class T>
-WARPLAB_CPU_INLINE T exchange(T* place, T value) {
+WARPLAB_CPU_INLINE auto exchange(T* place, T value) {
     T old;
     if (needs_no_lock(place)) {
         old = *place;
@@ -126,7 +126,7 @@ WARPLAB_CPU_INLINE T exchange(T* place, T value) {
 }
 
 template <class T>
-WARPLAB_CPU_INLINE T compare_and_swap(T* place, T compare, T value) {
+WARPLAB_CPU_INLINE auto compare_and_swap(T* place, T compare, T value) {
     yield_before_atomic();
     T old = compare;
     if (needs_no_lock(place)) {

@@ -166,7 +166,7 @@ WARPLAB_CPU_INLINE void switch_to(Fiber* to) {
 
 /// Load a word of the scheduler without a hook.
 template <class Word>
-WARPLAB_CPU_INLINE Word load_unseen(const Word& word) {
+WARPLAB_CPU_INLINE auto load_unseen(const Word& word) {
 #if defined(WARPLAB_CPU_HOOKED) && defined(__x86_64__)
     Word value;
     __asm__("mov %1, %0" : "=r"(value) : "m"(word));

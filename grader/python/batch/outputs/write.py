@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import astuple
 from pathlib import Path
 
@@ -148,19 +150,22 @@ def compare(database: Database, rows: list[Row], settings: Settings) -> tuple[li
     other output. Results are stored and used again until a stage's files change, because the comparison takes most of
     the time of the outputs."""
     kept, pairs, notes = database.fact("alike") or {}, [], []
-    for stage in settings.graded_stages():
-        starter = settings.root / "starter" / settings.lab / f"{stage}.cu"
-        files = list(files_of(rows, settings, stage))
-        compared = hash_files([("", starter), *files])
-        if kept.get(stage, {}).get("of") != compared:
+    starters = {stage: settings.root / "starter" / settings.lab / f"{stage}.cu" for stage in settings.graded_stages()}
+    files = {stage: list(files_of(rows, settings, stage)) for stage in starters}
+    compared = {stage: hash_files([("", starters[stage]), *files[stage]]) for stage in starters}
+    changed = [stage for stage in starters if kept.get(stage, {}).get("of") != compared[stage]]
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        comparing = [pool.submit(find_similar, stage, starters[stage], files[stage]) for stage in changed]
+        for stage, comparison in zip(changed, comparing, strict=True):
             try:
-                found, left_out = find_similar(stage, starter, files)
+                found, left_out = comparison.result()
             except (ImportError, OSError):
                 return [], ["Similarity was not examined: copydetect does not run here (make batch installs it)."]
             except TooMuchError:
                 found, left_out = [], None
-            kept[stage] = {"of": compared, "pairs": [astuple(pair) for pair in found], "left_out": left_out}
+            kept[stage] = {"of": compared[stage], "pairs": [astuple(pair) for pair in found], "left_out": left_out}
             database.set_facts(alike=kept)  # stored now, so that the comparison is not repeated after an interruption
+    for stage in starters:
         pairs += [SimilarPair(*pair) for pair in kept[stage]["pairs"]]
         notes += describe_partial_comparison(stage, kept[stage].get("left_out", []))
     return pairs, notes

@@ -42,6 +42,7 @@ MAX_CHARACTERS = 30_000  # code without comments
 MAX_PAIRS = 200
 FILE_S = 3  # processor time; an honest file takes a tenth of a second
 MAX_MEMORY_BYTES = 2_000_000_000
+UNUSED_IMPORTS = {"matplotlib": "pyplot", "jinja2": "Template", "tqdm": "tqdm"}  # by copydetect: packages, and names
 MAX_STOPPED = 10  # files of a stage that take too much time or memory; with as many, the stage is not compared
 
 CONTINUED = re.compile(r"\\[^\S\n]*+\n")
@@ -156,11 +157,12 @@ def print_fingerprints(starter: Path) -> None:
 
 
 def import_fingerprinter() -> Any:
-    """Return copydetect's class, imported without matplotlib, which copydetect only draws plots with and which would
-    take most of the time of a small batch."""
-    matplotlib: Any = ModuleType("matplotlib")
-    matplotlib.pyplot = ModuleType("matplotlib.pyplot")
-    sys.modules |= {"matplotlib": matplotlib, "matplotlib.pyplot": matplotlib.pyplot}
+    """Return copydetect's class, imported without the packages that only its reports need: to import them would take
+    most of the time of a small batch."""
+    for name, needed in UNUSED_IMPORTS.items():
+        module: Any = ModuleType(name)
+        setattr(module, needed, ModuleType(needed))
+        sys.modules |= {name: module, f"{name}.{needed}": module}
     from copydetect import CodeFingerprint
 
     return CodeFingerprint

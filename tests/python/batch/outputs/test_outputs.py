@@ -11,6 +11,7 @@ import random
 import re
 import shutil
 import subprocess
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -507,6 +508,14 @@ def test_a_file_that_takes_too_much_to_compare_is_left_out(tmp_path: Path, monke
     assert pairs == [SimilarPair("12", "a", "e", 1.0)] and left_out == ["b", "c", "d", "f"]
     with pytest.raises(TooMuchError):
         find_similar("12", tmp_path / "no starter", [("d", tmp_path / "d")] * MAX_STOPPED)
+
+
+def test_the_comparison_imports_only_what_it_needs() -> None:
+    pytest.importorskip("copydetect")
+    program = "import sys; from grader.python.batch.policy import similarity; similarity.import_fingerprinter()"
+    printing = "print({'matplotlib.figure', 'jinja2.environment', 'tqdm.std'} & sys.modules.keys())"
+    command = [sys.executable, "-c", f"{program}; {printing}"]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "set()\n"
 
 
 def test_long_comments_hide_no_code_and_a_file_of_too_much_code_is_reported(
