@@ -54,8 +54,6 @@ bool ran_out(const JobOutcome& outcome) {
 
 bool succeeded(const Ended& ended) { return ended.how == End::exited && ended.status == 0; }
 
-bool is_out_of_time(const Ended& ended) { return ended.how == End::timed_out || ended.how == End::budget_spent; }
-
 std::string quote_for_shell(const std::string& word) {
     std::string quoted = "'";
     for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
@@ -87,6 +85,7 @@ Compiler::Compiler(const Job& job, const Harness& harness, const std::string& te
     policy_.readable = harness.folders;
     policy_.writable = {work_.path()};
     policy_.limits.wall_s = job.limit_s;
+    policy_.limits.cpu_s = job.cpu_limit_s();
     policy_.budget = job.budget;
     policy_.limits.memory_bytes = compiler_memory_bytes;
     policy_.limits.file_bytes = written_bytes;
@@ -212,7 +211,7 @@ JobOutcome Compiler::make_cpu_object() {
     const Words compile = cpu_command(dump_flags(), {"-fpreprocessed", "-c", "student.ii", "-o", "student.o"});
     const Ended all = run_in_turn({rewriter_command(rewrite), expand, rewriter_command(scan), compile}, policy_);
     if (succeeded(all) && all.output.empty()) return {};
-    if (is_out_of_time(all)) return *explain_end(all, "The compiler", job_);
+    if (is_out_of_time(all, job_)) return *explain_end(all, "The compiler", job_);
     // One after the other, so that each message belongs to one tool.
     if (JobOutcome done = rewriter(rewrite); !done.passed()) return done;
     const Ended expanded = run(expand, policy_);

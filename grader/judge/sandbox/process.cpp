@@ -61,13 +61,15 @@ Descriptor make_file(const void* bytes, std::size_t count) {
     return file;
 }
 
+constexpr double no_limit_s = 1e6;
+
 double seconds_between(Clock::time_point from, Clock::time_point to) {
     return std::chrono::duration<double>(to - from).count();
 }
 
 Clock::time_point after(Clock::time_point from, double seconds) {
-    return from +
-           std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(std::clamp(seconds, 0.0, 1e6)));
+    return from + std::chrono::duration_cast<Clock::duration>(
+                      std::chrono::duration<double>(std::clamp(seconds, 0.0, no_limit_s)));
 }
 
 enum class Pending { nothing, packet, closed };
@@ -214,7 +216,9 @@ void Process::State::start(const Words& argv, const Policy& policy, const std::v
     launch.environment = sandbox::clean_environment(level, policy.gpu, one_gpu, environment);
     launch.working_directory = working_directory.string();
     launch.limits = sandbox::resource_limits(limits);
-    if (budget) launch.limits.emplace_back(RLIMIT_CPU, static_cast<rlim_t>(budget->cpu_left_s()) + 1);
+    const double cpu_s =
+        std::min(limits.cpu_s > 0 ? limits.cpu_s : no_limit_s, budget ? budget->cpu_left_s() + 1 : no_limit_s);
+    if (cpu_s < no_limit_s) launch.limits.emplace_back(RLIMIT_CPU, static_cast<rlim_t>(cpu_s));
 
     const fs::path program = sandbox::find_program(argv.at(0));
     if (program.empty()) {
