@@ -15,6 +15,7 @@
 #include "grader/judge/compile/diagnostics.h"
 #include "grader/judge/compile/hand_in.h"
 #include "grader/judge/compile/symbols.h"
+#include "grader/judge/compile/tool_words.h"
 #include "grader/judge/compile/toolchain.h"
 #include "grader/model/cause.h"
 #include "tests/paths.h"
@@ -781,6 +782,28 @@ TEST_F(CompileTest, NvccAlsoCompilesTheFile) {
 }
 
 // Tests of single parts.
+
+TEST(ExplainEnd, AKilledCompilerThatUsedItsProcessorTimeWasTooSlow) {
+    const CompileRequest request{.lab = lab(),
+                                 .stage = lab().stages.front(),
+                                 .source = fs::path("hand_in.cu"),
+                                 .backend = Backend::cpu,
+                                 .defines = {},
+                                 .build = test::build_folder()};
+    const compilation::Job job(request);
+    Ended ended;
+    ended.how = End::exited;
+    ended.status = 1;
+    ended.output = "g++: fatal error: Killed signal terminated program cc1plus";
+    for (const double cpu_s : {1.0, job.cpu_limit_s()}) {
+        ended.cpu_s = cpu_s;
+        const auto outcome = compilation::explain_end(ended, "g++", job);
+        ASSERT_TRUE(outcome);
+        EXPECT_EQ(outcome->failure->cause, cpu_s == 1.0 ? cause::out_of_memory : cause::compile_timeout);
+    }
+    ended.status = 0;
+    EXPECT_FALSE(compilation::explain_end(ended, "g++", job));
+}
 
 TEST(Diagnostics, ReadsEveryCompilersLines) {
     const auto found = compilation::read_diagnostics(
