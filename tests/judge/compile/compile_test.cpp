@@ -618,6 +618,8 @@ TEST_F(CompileTest, InvalidCudaIsACompileError) {
 TEST_F(CompileTest, AMissingFileOrFolderIsReported) {
     EXPECT_EQ(compile_file(folder_ / "none.cu").result.failure->cause, cause::missing_file);
     EXPECT_EQ(compile_file(folder_).result.failure->cause, cause::missing_file);
+    ASSERT_EQ(mkfifo((folder_ / "pipe.cu").c_str(), 0600), 0);
+    EXPECT_THAT(message_of(compile_file(folder_ / "pipe.cu").result), HasSubstr("not a regular file"));
     EXPECT_THAT(message_of(compile_file(folder_).result), HasSubstr("is a folder"));
 }
 
@@ -802,6 +804,7 @@ TEST(ExplainEnd, AKilledCompilerThatUsedItsProcessorTimeWasTooSlow) {
         EXPECT_EQ(outcome->failure->cause, cpu_s == 1.0 ? cause::out_of_memory : cause::compile_timeout);
     }
     ended.status = 0;
+    ended.output.clear();
     EXPECT_FALSE(compilation::explain_end(ended, "g++", job));
 }
 
