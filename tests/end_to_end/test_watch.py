@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import threading
@@ -144,3 +145,9 @@ def test_only_the_students_own_files_are_watched(tmp_path: Path) -> None:
 def test_it_ends_if_the_folder_is_moved_away(watch: Watch) -> None:
     watch.file.parent.rename(watch.file.parent.with_name("moved"))
     assert "no longer exists" in watch.until("no longer exists")
+
+
+def test_a_file_that_becomes_a_pipe_is_named(watch: Watch) -> None:
+    os.mkfifo(pipe := watch.file.with_suffix(".pipe"))
+    pipe.rename(watch.file)
+    assert "is not a regular file" in watch.until("Watching.")

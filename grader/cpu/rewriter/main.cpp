@@ -45,9 +45,10 @@ void write_file(const std::string& path, const std::string& text) {
 
 RewriterExit scan(const std::string& path, const std::string& shown_name) {
     const auto hidden = warplab::rewriter::find_hidden(read_file(path), shown_name);
-    for (const auto& [line, message] : hidden)
-        std::cerr << shown_name << ":" << line << ":1: error: " << message << "\n";
-    return hidden.empty() ? RewriterExit::done : RewriterExit::lacks_feature;
+    for (const auto& found : hidden)
+        std::cerr << shown_name << ":" << found.line << ":1: error: " << found.message << "\n";
+    if (hidden.empty()) return RewriterExit::done;
+    return hidden.front().fine_on_gpu ? RewriterExit::lacks_feature : RewriterExit::refused;
 }
 
 int status(RewriterExit exit) { return static_cast<int>(exit); }

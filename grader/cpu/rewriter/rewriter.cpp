@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "grader/cpu/rewriter/digraphs.h"
+#include "grader/cpu/rewriter/excess.h"
 #include "grader/cpu/rewriter/passes.h"
 #include "grader/cpu/rewriter/splices.h"
 #include "grader/cpu/rewriter/split.h"
@@ -34,6 +35,20 @@ std::vector<Problem> check_text(std::string_view source) {
         return {{zero, "the file is not text (it has a zero byte here); save it as UTF-8"}};
     }
     return {};
+}
+
+void check_excess(const std::vector<Token>& tokens, std::vector<Problem>& problems) {
+    Excess excess;
+    for (const Token& token : tokens)
+        if (excess.exceeds(token)) problems.push_back({token.begin, excess.message()});
+}
+
+/// Return the places where the program exceeds what g++ can compile in a short time.
+std::vector<Problem> find_excess(const Unit& unit) {
+    std::vector<Problem> problems;
+    check_excess(unit.code.tokens, problems);
+    for (const Macro& macro : unit.macros) check_excess(macro.body.tokens, problems);
+    return problems;
 }
 
 std::string quote(std::string_view name) {
@@ -141,6 +156,8 @@ Rewritten rewrite(std::string_view source, std::string_view shown_name, Barriers
     }
     result.source = normalise(source);
     const Unit unit = read_unit(result.source);
+    result.problems = find_excess(unit);
+    if (!result.problems.empty()) return result;
     const Qualifiers qualifiers(unit);
     Context context{unit, qualifiers, {}, {}, {}, {}};
     choose_architecture(context);

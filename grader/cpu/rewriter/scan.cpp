@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "grader/cpu/rewriter/excess.h"
 #include "grader/cpu/rewriter/tokenizer.h"
 #include "grader/cpu/rewriter/words.h"
 
@@ -70,6 +71,7 @@ class Scanner {
                 i = end - 1;
             } else {
                 follow_attribute(tokens_[i].text);
+                if (in_submission_ && excess_.exceeds(tokens_[i])) add_excess();
                 if (in_submission_ && tokens_[i].kind == Kind::identifier) read_word(i);
             }
         }
@@ -176,6 +178,11 @@ class Scanner {
             if (word == attribute && !names_one_word(i)) return add(word, "an attribute with text for the assembler");
     }
 
+    void add_excess() {
+        if (found_.empty() || found_.front().fine_on_gpu)
+            found_.insert(found_.begin(), {line_, "after macro expansion, " + excess_.message(), false});
+    }
+
     void add(std::string_view word, std::string_view reason) {
         if (!reasons_.insert(reason).second) return;
         found_.push_back(
@@ -191,6 +198,7 @@ class Scanner {
     std::string_view opening_, closing_;  // brackets of the attribute that has begun; empty outside attributes
     int depth_ = 0;
     bool anything_is_attribute_ = false;
+    Excess excess_;
     std::set<std::string_view> reasons_;
     std::vector<Hidden> found_;
 };

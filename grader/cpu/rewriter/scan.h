@@ -1,6 +1,6 @@
 #pragma once
 // Scans preprocessed text, in which all macros are expanded, for code that the sanitizer would not see: functions
-// without its hooks, assembler, names of its own functions.
+// without its hooks, assembler, names of its own functions. Also finds statements that take g++ too long.
 
 #include <string>
 #include <string_view>
@@ -11,10 +11,12 @@ namespace warplab::rewriter {
 struct Hidden {
     int line = 0;  // line of the submission
     std::string message;
+    bool fine_on_gpu = true;
 };
 
-/// Return the first occurrence of each reason, in the order of the text. `preprocessed` is the output of `g++ -E` for a
-/// rewritten file, whose name in line markers is `shown_name`. System headers are skipped.
+/// Return the first occurrence of each reason, in the order of the text, after a statement that is too long.
+/// `preprocessed` is the output of `g++ -E` for a rewritten file, whose name in line markers is `shown_name`. System
+/// headers are skipped.
 std::vector<Hidden> find_hidden(std::string_view preprocessed, std::string_view shown_name);
 
 }  // namespace warplab::rewriter

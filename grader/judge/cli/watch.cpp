@@ -148,14 +148,15 @@ const Stage& first_stage(const Lab& lab, const Options& options) {
                                      [&](const Stage& stage) { return last_edited(lab, stage, options.folders); });
 }
 
-/// Wait until one of the lab's stages has a new text and return that stage.
+/// Wait until one of the lab's stages has a new text, or cannot be read any more, and return that stage.
 const Stage& wait_for_change(Saves& saves, const Lab& lab, const fs::path& folder,
                              std::map<std::string, std::string>& hashes) {
     for (;;) {
         for (const std::string& name : saves.next()) {
             const Stage* stage = stage_of(lab, name);
-            const std::string hash = stage ? Source(folder / name).hash() : "";
-            if (!hash.empty() && std::exchange(hashes[name], hash) != hash) return *stage;
+            if (!stage || !fs::exists(fs::symlink_status(folder / name))) continue;
+            const std::string hash = Source(folder / name).hash();  // empty: a folder or a pipe, which the check names
+            if (std::exchange(hashes[name], hash) != hash) return *stage;
         }
     }
 }

@@ -54,8 +54,6 @@ bool ran_out(const JobOutcome& outcome) {
 
 bool succeeded(const Ended& ended) { return ended.how == End::exited && ended.status == 0; }
 
-bool is_out_of_time(const Ended& ended) { return ended.how == End::timed_out || ended.how == End::budget_spent; }
-
 std::string quote_for_shell(const std::string& word) {
     std::string quoted = "'";
     for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
@@ -94,6 +92,7 @@ Compiler::Compiler(const Job& job, const Harness& harness, const std::string& te
     policy_.readable = harness.folders;
     policy_.writable = {work_.path()};
     policy_.limits.wall_s = job.limit_s;
+    policy_.limits.cpu_s = job.cpu_limit_s();
     policy_.budget = job.budget;
     policy_.limits.memory_bytes = compiler_memory_bytes;
     policy_.limits.file_bytes = written_bytes;
@@ -178,6 +177,13 @@ Ended Compiler::run_in_turn(const std::vector<Words>& commands, const Policy& po
     return run({"sh", "-c", script}, policy);
 }
 
+/// Remove what an earlier step wrote. While several judges run, each step may have another user, who could not
+/// overwrite it.
+void Compiler::remove_outputs(const Words& names) const {
+    std::error_code error;
+    for (const std::string& name : names) fs::remove(work_.path() / name, error);
+}
+
 void Compiler::write_student_file(const std::string& text) const {
     std::ofstream(in_work("student.cu"), std::ios::binary) << text;
     chmod(in_work("student.cu").c_str(), 0644);
@@ -217,10 +223,13 @@ JobOutcome Compiler::make_cpu_object() {
     const Words rewrite = {"student.cu", "student.cpp"}, scan = {"--scan", "student.ii"};
     const Words expand = cpu_command(include, {"-E", "-fpch-preprocess", "student.cpp", "-o", "student.ii"});
     const Words compile = cpu_command(dump_flags(), {"-fpreprocessed", "-c", "student.ii", "-o", "student.o"});
+    const auto start_again = [&] { remove_outputs({"student.cpp", "student.ii", "student.o"}); };
+    start_again();
     const Ended all = run_in_turn({rewriter_command(rewrite), expand, rewriter_command(scan), compile}, policy_);
     if (succeeded(all) && all.output.empty()) return {};
-    if (is_out_of_time(all)) return *explain_end(all, "The compiler", job_);
+    if (is_out_of_time(all, job_)) return *explain_end(all, "The compiler", job_);
     // One after the other, so that each message belongs to one tool.
+    start_again();
     if (JobOutcome done = rewriter(rewrite); !done.passed()) return done;
     const Ended expanded = run(expand, policy_);
     if (auto end = explain_end(expanded, "The compiler", job_)) return *end;
@@ -260,6 +269,7 @@ Words Compiler::dump_flags() const {
 }
 
 Ended Compiler::compile_cpu(const Words& before, const Words& what) const {
+    remove_outputs({what.back()});
     return run(cpu_command(before, what), policy_);
 }
 
@@ -282,6 +292,7 @@ Words Compiler::rewriter_command(const Words& arguments) const {
 }
 
 JobOutcome Compiler::rewriter(const Words& arguments) {
+    if (arguments.front() != "--scan") remove_outputs({arguments.back()});
     const Ended ended = run(rewriter_command(arguments), policy_);
     if (auto end = explain_end(ended, "The CPU backend's rewriter", job_)) return *end;
     if (ended.status == 0 && arguments.front() != "--scan")
@@ -355,6 +366,7 @@ std::array<Words, 2> Compiler::hide_commands() const {
 }
 
 JobOutcome Compiler::hide_symbols() const {
+    remove_outputs({"grouped.o", "offered.o"});
     for (const Words& command : hide_commands()) {
         const Ended ended = run(command, policy_);
         if (auto end = explain_end(ended, "The tool that hides the file's functions", job_)) return *end;
@@ -385,6 +397,7 @@ Words Compiler::quick_link_command() const {
 JobOutcome Compiler::link() const {
     Policy policy = policy_;
     if (job_.backend == Backend::cuda) policy.readable.push_back(cuda_library());
+    remove_outputs({"runner"});
     const Ended ended = run(link_command(), policy);
     if (auto end = explain_end(ended, "The linker", job_)) return *end;
     return ended.status == 0 ? JobOutcome{} : explain_linker(without_our_paths(ended.output), text_);

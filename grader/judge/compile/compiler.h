@@ -34,6 +34,7 @@ class Compiler {
     fs::path in_work(const char* name) const { return work_.path() / name; }
     Ended run(const Words& command, const Policy& policy) const;
     Ended run_in_turn(const std::vector<Words>& commands, const Policy& policy) const;
+    void remove_outputs(const Words& names) const;
     void write_student_file(const std::string& text) const;
     std::string without_our_paths(std::string words) const;
 

@@ -96,6 +96,9 @@ HandIn refuse_unread(const fs::path& file) {
             cause::missing_file,
             fmt::format("{} is a link to {}, which does not exist.", name, fs::read_symlink(file, error).string()),
             "Put the file itself there, or remove the link and type make start.");
+    if (fs::exists(file, error) && !fs::is_regular_file(file, error))
+        return refuse(cause::missing_file, fmt::format("{} is not a regular file, but a pipe or a device.", name),
+                      "Remove it, and put the .cu file itself there.");
     if (!fs::is_regular_file(file, error))
         return refuse(cause::missing_file, fmt::format("There is no file {}.", name),
                       "Copy the starter there (make start) or check the name.");

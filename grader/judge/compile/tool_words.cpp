@@ -149,15 +149,29 @@ std::string line_with_error(const std::string& words) {
 }
 
 namespace {
+/// Return whether a tool may have been killed for its processor time. A compiler that is killed makes the program that
+/// started it fail.
+bool exceeded_cpu_limit(const Ended& ended, const Job& job) {
+    const bool was_killed = ended.how == End::signaled || (ended.how == End::exited && ended.status != 0);
+    return was_killed && ended.cpu_s >= job.cpu_limit_s();
+}
+
 bool names_mistake(const Ended& ended, const Job& job) {
     return !select(read_diagnostics(ended.output, job.shown), job.shown, "error").empty();
 }
 }  // namespace
 
+bool is_out_of_time(const Ended& ended, const Job& job) {
+    return ended.how == End::timed_out || ended.how == End::budget_spent || exceeded_cpu_limit(ended, job);
+}
+
 std::optional<JobOutcome> explain_end(const Ended& ended, const char* tool, const Job& job) {
     // The file itself may print words about memory, for example in a #pragma message.
     const bool may_be_words = ended.how == End::exited || ended.how == End::out_of_memory;
     if (may_be_words && ended.status != 0 && names_mistake(ended, job)) return std::nullopt;
+    if (exceeded_cpu_limit(ended, job))
+        return too_slow(
+            fmt::format("Compiling took more than {} s of processor time and was ended.", job.cpu_limit_s()));
     switch (ended.how) {
         case End::exited:
             break;

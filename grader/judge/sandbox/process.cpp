@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstring>
 #include <stdexcept>
 
@@ -61,13 +62,19 @@ Descriptor make_file(const void* bytes, std::size_t count) {
     return file;
 }
 
+constexpr double no_limit_s = 1e6;
+
 double seconds_between(Clock::time_point from, Clock::time_point to) {
     return std::chrono::duration<double>(to - from).count();
 }
 
 Clock::time_point after(Clock::time_point from, double seconds) {
-    return from +
-           std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(std::clamp(seconds, 0.0, 1e6)));
+    return from + std::chrono::duration_cast<Clock::duration>(
+                      std::chrono::duration<double>(std::clamp(seconds, 0.0, no_limit_s)));
+}
+
+double cpu_limit_s(const Limits& limits, const Budget* budget) {
+    return std::min(limits.cpu_s > 0 ? limits.cpu_s : no_limit_s, budget ? budget->cpu_left_s() : no_limit_s);
 }
 
 enum class Pending { nothing, packet, closed };
@@ -214,7 +221,8 @@ void Process::State::start(const Words& argv, const Policy& policy, const std::v
     launch.environment = sandbox::clean_environment(level, policy.gpu, one_gpu, environment);
     launch.working_directory = working_directory.string();
     launch.limits = sandbox::resource_limits(limits);
-    if (budget) launch.limits.emplace_back(RLIMIT_CPU, static_cast<rlim_t>(budget->cpu_left_s()) + 1);
+    if (const double cpu_s = cpu_limit_s(limits, budget.get()); cpu_s < no_limit_s)
+        launch.limits.emplace_back(RLIMIT_CPU, static_cast<rlim_t>(std::max(1.0, std::ceil(cpu_s))));
 
     const fs::path program = sandbox::find_program(argv.at(0));
     if (program.empty()) {

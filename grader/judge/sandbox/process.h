@@ -37,6 +37,7 @@ std::string sandbox_remark();
 
 struct Limits {
     double wall_s = 10;  // extended up to ten times while other processes starve the child
+    double cpu_s = 0;    // processor time of each of its processes; 0: only the budget limits it
     std::uint64_t memory_bytes = 4ull << 30;
     std::uint64_t file_bytes = 256ull << 20;
     int processes = 64;

@@ -54,6 +54,30 @@ TEST(Refusals, SuppliedHeadersAreThoseOfTheBackend) {
     EXPECT_THAT(refusal_of("#include <cuda/mdspan>\n"), HasSubstr("libcu++"));
 }
 
+std::string repeated(int count, const std::string& text) {
+    std::string all;
+    for (int i = 0; i < count; ++i) all += text;
+    return all;
+}
+
+TEST(Refusals, WhatTakesTheCompilerTooLongIsRefused) {
+    const std::string in_macro = "#define SUM x" + repeated(1001, "+x") + "\n";
+    for (const std::string& text :
+         {"int y = x" + repeated(1001, "+x") + ";", in_macro, "int y = " + repeated(1001, "x?x:") + "x;",
+          "using Y = " + repeated(1001, "X<") + "x" + repeated(1001, ">") + ";",
+          "void f() { " + repeated(501, "if(x)") + ";}", "void f() { " + repeated(2000, "-") + "x;}"})
+        EXPECT_THAT(refusal_of(text), HasSubstr("2000 words and operators")) << text.substr(0, 40);
+    for (const char* brackets : {"()", "[]", "{}"})
+        EXPECT_THAT(refusal_of(repeated(257, {brackets[0]}) + repeated(257, {brackets[1]})), HasSubstr("256 levels"));
+}
+
+TEST(Refusals, LongTablesAndTextsAreAccepted) {
+    EXPECT_EQ(refusal_of("int t[] = {" + repeated(20000, "-1, ") + "};"), "");
+    EXPECT_EQ(refusal_of("const char* t = " + repeated(20000, "\"a\" ") + ";"), "");
+    EXPECT_EQ(refusal_of("int y = x" + repeated(900, "+x") + ";"), "");
+    EXPECT_EQ(refusal_of(repeated(1000, "struct S; namespace n { } int f(int (*)(int[2]));\n")), "");
+}
+
 TEST(Refusals, AQualifierMadeOfPartsIsRefused) {
     for (const char* body : {"__##x##__", "__ ## global__", "__glo ## x", "__sha##x##__", "__##x##al##__"})
         EXPECT_THAT(refusal_of("#define G(x) " + std::string(body) + "\nG(global) void k() {}\n"),

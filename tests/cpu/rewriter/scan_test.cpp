@@ -53,6 +53,17 @@ INSTANTIATE_TEST_SUITE_P(
                     "extern \"C\" void _ZN11warplab_cpu10note_fenceEv();", "#pragma redefine_extname f g\n",
                     "#pragma weak f = g\n", "#pragma GCC system_header\n"));
 
+TEST(Scan, FindsAStatementThatIsTooLong) {
+    std::string sum = "1";
+    for (int i = 0; i < 3000; ++i) sum += "+1";
+    const auto found = scan("int x;\n__asm__(\"\");\nint y = " + sum + ";\nint z = " + sum + ";\n");
+    ASSERT_EQ(found.size(), 2u);
+    EXPECT_EQ(found[0].line, 3);
+    EXPECT_FALSE(found[0].fine_on_gpu);
+    EXPECT_THAT(found[0].message, HasSubstr("after macro expansion"));
+    EXPECT_TRUE(scan("# 1 \"/usr/include/x.h\" 1 3\nint y = " + sum + ";\n# 2 \"k.cu\" 2\n").empty());
+}
+
 TEST(Scan, AcceptsTheRewritersOutput) {
     EXPECT_TRUE(scan("static thread_local ::warplab_cpu::Shared<int> warplab_cpu_x; int y = ::warplab_cpu::lane() + "
                      "::warplab_cpu::ShuffleDown::x;\n"

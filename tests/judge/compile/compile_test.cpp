@@ -15,6 +15,7 @@
 #include "grader/judge/compile/diagnostics.h"
 #include "grader/judge/compile/hand_in.h"
 #include "grader/judge/compile/symbols.h"
+#include "grader/judge/compile/tool_words.h"
 #include "grader/judge/compile/toolchain.h"
 #include "grader/model/cause.h"
 #include "tests/paths.h"
@@ -255,8 +256,11 @@ const std::vector<Wrong>& files_that_break_tools() {
         {"NestedBraces",
          right_and("void f() {" + std::string(deep, '{') + std::string(deep, '}') + "}"),
          cause::compile_error,
-         {"crashed on this file", "reference"}},
-        {"NestedByMacros", right_and(nested_by_macros(18)), cause::compile_error, {"reference"}},
+         {"256 levels"}},
+        {"NestedByMacros",
+         right_and(nested_by_macros(18)),
+         cause::compile_error,
+         {"after macro expansion", "256 levels"}},
         {"AbortInAsm",
          right_and("#define GLUE_(x, y) x##y\n#define GLUE(x, y) GLUE_(x, y)\nGLUE(as, m)(\".abort\");"),
          cause::refused_feature,
@@ -307,7 +311,7 @@ TEST_F(CompileTest, AFileIsNotBlamedIfTheReferenceDoesNotCompileEither) {
     const Stage& stage = broken.stages.front();
     fs::create_directories(folder_ / "solutions/vector_add");
     std::ofstream(reference_source_to_write(stage)) << "#error no compiler here\n";
-    const fs::path file = hand_in(files_that_break_tools()[0].text);
+    const fs::path file = hand_in(right_and(warned_by_macros(13) + "\nint x = nope;"));
     const Compilation result =
         compile({broken, stage, file, Backend::cpu, {}, SandboxLevel::none, test::build_folder()}).result;
     EXPECT_EQ(result.verdict, Verdict::error);
@@ -625,6 +629,8 @@ TEST_F(CompileTest, InvalidCudaIsACompileError) {
 TEST_F(CompileTest, AMissingFileOrFolderIsReported) {
     EXPECT_EQ(compile_file(folder_ / "none.cu").result.failure->cause, cause::missing_file);
     EXPECT_EQ(compile_file(folder_).result.failure->cause, cause::missing_file);
+    ASSERT_EQ(mkfifo((folder_ / "pipe.cu").c_str(), 0600), 0);
+    EXPECT_THAT(message_of(compile_file(folder_ / "pipe.cu").result), HasSubstr("not a regular file"));
     EXPECT_THAT(message_of(compile_file(folder_).result), HasSubstr("is a folder"));
 }
 
@@ -789,6 +795,29 @@ TEST_F(CompileTest, NvccAlsoCompilesTheFile) {
 }
 
 // Tests of single parts.
+
+TEST(ExplainEnd, AKilledCompilerThatUsedItsProcessorTimeWasTooSlow) {
+    const CompileRequest request{.lab = lab(),
+                                 .stage = lab().stages.front(),
+                                 .source = fs::path("hand_in.cu"),
+                                 .backend = Backend::cpu,
+                                 .defines = {},
+                                 .build = test::build_folder()};
+    const compilation::Job job(request);
+    Ended ended;
+    ended.how = End::exited;
+    ended.status = 1;
+    ended.output = "g++: fatal error: Killed signal terminated program cc1plus";
+    for (const double cpu_s : {1.0, job.cpu_limit_s()}) {
+        ended.cpu_s = cpu_s;
+        const auto outcome = compilation::explain_end(ended, "g++", job);
+        ASSERT_TRUE(outcome);
+        EXPECT_EQ(outcome->failure->cause, cpu_s == 1.0 ? cause::out_of_memory : cause::compile_timeout);
+    }
+    ended.status = 0;
+    ended.output.clear();
+    EXPECT_FALSE(compilation::explain_end(ended, "g++", job));
+}
 
 TEST(Diagnostics, ReadsEveryCompilersLines) {
     const auto found = compilation::read_diagnostics(

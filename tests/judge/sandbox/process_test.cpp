@@ -496,6 +496,15 @@ TEST_P(EveryLevel, KeyringsAreEmptyAndCannotBeUsed) {
     }
 }
 
+TEST_P(EveryLevel, EachProcessHasALimitOfProcessorTime) {
+    policy.limits.cpu_s = 0.5;
+    policy.limits.wall_s = 100;
+    const Ended ended = run({"spin"});
+    EXPECT_EQ(ended.how, End::signaled);
+    EXPECT_EQ(ended.status, SIGKILL);
+    EXPECT_GE(ended.cpu_s, policy.limits.cpu_s);
+}
+
 TEST_P(EveryLevel, AllProcessesShareTheBudget) {
     policy.budget = std::make_shared<Budget>(100, 0.5);
     Ended ended;

@@ -246,7 +246,8 @@ class Reader:
         """Read the files of a folder, or of an archive that lies in `level` - 1 others. Raises RefusedError if the next
         file of an archive cannot be found."""
         for part in parts:
-            self.contents.is_empty &= is_archive(part.name) or has_hidden_part(part.name)
+            if self.contents.is_empty:
+                self.contents.is_empty = is_archive(part.name) or has_hidden_part(part.name)
             if level and time.process_time() > self.end_s:
                 raise RefusedError("too_slow")
             if part.kind == "ignored":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from pathlib import Path
 
 from grader.python.batch.ingest.called import as_claimed, compose
@@ -18,9 +18,11 @@ from grader.python.batch.ingest.roster import (
     students_of_unique_names,
 )
 from grader.python.batch.store.database import Database
-from grader.python.batch.store.rows import Row
 from grader.python.common.console import UserError
 from grader.python.common.markup import show_text
+
+MAX_WRONG = 10  # names in one message
+MAX_COMPARED = 100  # characters of a name that are compared with others
 
 
 class People:
@@ -86,6 +88,23 @@ class People:
             )
 
 
+class UnknownStudentError(UserError):
+    """Nobody has a name. The similar names are searched only for a message that is shown, because this takes long."""
+
+    def __init__(self, student: str, members: Set[str], ids: Mapping[str, str]):
+        super().__init__(student)
+        self.student, self.members, self.ids = student, members, ids
+
+    def __str__(self) -> str:
+        names = sorted(self.members | self.ids.keys())
+        near = difflib.get_close_matches(self.student[:MAX_COMPARED], names, cutoff=0.7)
+        like = f" Is it {' or '.join(dict.fromkeys(self.ids.get(name, name) for name in near))}?" if near else ""
+        return (
+            f"No student has the name {show_text(self.student)}.{like} Give an id of gradebook.csv, or a name or "
+            "e-mail of the roster."
+        )
+
+
 def pick_student(
     student: str, members: Set[str], ids: Mapping[str, str], names: Mapping[str, Sequence[Student]] | None = None
 ) -> str:
@@ -107,11 +126,7 @@ def pick_student(
         doubles = next((found for name in as_claimed(student) if (found := (names or {}).get(name))), [])
         if len(doubles) > 1:
             raise UserError(f"{describe_shared_name(show_text(student), doubles)} Give an id.")
-        near = difflib.get_close_matches(student, sorted(members | ids.keys()), cutoff=0.7)
-        like = f" Is it {' or '.join(dict.fromkeys(ids.get(name, name) for name in near))}?" if near else ""
-        raise UserError(
-            f"No student has the name {student}.{like} Give an id of gradebook.csv, or a name or e-mail of the roster."
-        )
+        raise UnknownStudentError(student, members, ids)
     return called
 
 
@@ -127,77 +142,106 @@ def with_name(student: str, names: Mapping[str, str]) -> str:
     return f"{student} ({name})" if name not in ("", student) else student
 
 
-def find_key(database: Database, student: str) -> str:
-    """Return the key of the submission of a student or team. Raises UserError if there is none."""
-    rows = database.rows()
-    if any(student == row.key and student not in row.members for row in rows):  # a team
-        return student
-    called = find_student_or_dropped(database, student)
-    return next(row.key for own in (True, False) for row in rows if called in (row.own() if own else row.members))
+class Students:
+    """Finds the students of a batch, and their hand-ins, by words that an instructor typed."""
+
+    def __init__(self, database: Database):
+        self.rows, self.roster = database.rows(), roster_of(database)
+        self.by_key = {row.key: row for row in self.rows}
+        self.members = {member for row in self.rows for member in row.members}
+        self.ids, self.doubles = ids_by_name(self.roster), students_of_names(self.roster)
+        self.on_roster = {student.id for student in self.roster}
+        strangers = [
+            Student(row.key, row.name)
+            for row in self.rows
+            if row.members == [row.key] and row.key not in self.on_roster
+        ]
+        self.own_ids = {alias.casefold() for student in self.roster for alias in student.aliases} | {
+            stranger.id for stranger in strangers
+        }
+        self.called = students_of_names([*self.roster, *strangers])
+
+    def find(self, word: str) -> str:
+        """Return the id of a student who is given by it or by another name on the roster, also of one whose hand-in is
+        dropped. Raises UserError."""
+        if stranger := self.find_named_stranger(word):
+            return stranger
+        return pick_student(compose(word), self.members, self.ids, self.doubles)
+
+    def find_named_stranger(self, word: str) -> str:
+        """Find a student by name who is not on the roster. Return an empty string if nobody has the name, if the word
+        is an id, or if several students on the roster have the name: then the hand-in is one of theirs. Raises
+        UserError if other students have the name, too."""
+        if word in self.own_ids or word.casefold() in self.own_ids:
+            return ""
+        named = {student.id: student for name in as_claimed(compose(word)) for student in self.called.get(name, ())}
+        if named.keys() <= self.on_roster or len(named.keys() & self.on_roster) > 1:
+            return ""
+        if len(named) > 1:
+            raise UserError(f"{describe_shared_name(show_text(word), list(named.values()))} Give an id.")
+        return next(iter(named))
+
+    def find_key(self, word: str) -> str:
+        """Return the key of the submission of a student or team. Raises UserError if there is none."""
+        if word in self.by_key and word not in self.by_key[word].members:  # a team
+            return word
+        called = self.find(word)
+        return next(
+            row.key for own in (True, False) for row in self.rows if called in (row.own() if own else row.members)
+        )
+
+    def find_own_key(self, word: str) -> str:
+        """Return the key of a student's own hand-in, or a hand-in's key unchanged. Raises UserError if there is none,
+        or if the student is only a partner in another's."""
+        row = self.by_key[word if word in self.by_key else self.find_key(word)]
+        if row.status == "not_submitted":
+            raise UserError(f"{word} handed in nothing.")
+        if word not in self.by_key and self.find(word) not in row.own():
+            raise UserError(
+                f"{word} is only a partner in the hand-in {row.key}. To name that hand-in, write {row.key}."
+            )
+        return row.key
 
 
-def find_own_key(database: Database, student: str) -> str:
-    """Return the key of a student's own hand-in, or a hand-in's key unchanged. Raises UserError if there is none, or if
-    the student is only a partner in another's."""
-    rows = {row.key: row for row in database.rows()}
-    row = rows[student if student in rows else find_key(database, student)]
-    if row.status == "not_submitted":
-        raise UserError(f"{student} handed in nothing.")
-    if student not in rows and find_student_or_dropped(database, student) not in row.own():
-        raise UserError(f"{student} is only a partner in the hand-in {row.key}. To name that hand-in, write {row.key}.")
-    return row.key
+def find_keys(database: Database, words: Sequence[str]) -> list[str]:
+    """Return the keys of the submissions of several students or teams. Raises UserError."""
+    return find_each(words, Students(database).find_key)
 
 
-def find_students(database: Database, names: Sequence[str]) -> list[str]:
-    """Return the ids of several students. Raises UserError with all names that are not one student's, and with students
-    who are not on the roster and whose hand-in is dropped."""
-    dropped = database.dropped()
-    count = {member for row in database.rows() if row.key not in dropped for member in row.members}
-    count |= {student.id for student in roster_of(database)}
+def find_own_keys(database: Database, words: Sequence[str]) -> list[str]:
+    """Return the keys of several students' own hand-ins. Raises UserError."""
+    return find_each(words, Students(database).find_own_key)
+
+
+def find_students(database: Database, words: Sequence[str]) -> list[str]:
+    """Return the ids of several students. Raises UserError with names that are not one student's, and with students who
+    are not on the roster and whose hand-in is dropped."""
+    dropped, students = database.dropped(), Students(database)
+    count = {member for row in students.rows if row.key not in dropped for member in row.members} | students.on_roster
+    names = names_of(database)
+
+    def find(word: str) -> str:
+        found = students.find(word)
+        if found not in count:
+            raise UserError(f"The hand-in of {with_name(found, names)} is dropped. To let it count again: drop --undo.")
+        return found
+
+    return find_each(words, find)
+
+
+def find_each(words: Sequence[str], find: Callable[[str], str]) -> list[str]:
+    """Return what is found for each word. Raises UserError with the first problems."""
     found, wrong = [], []
-    for name in names:
+    for word in words:
         try:
-            found.append(find_student_or_dropped(database, name))
+            found.append(find(word))
         except UserError as error:
-            wrong.append(str(error))
-        else:
-            if found[-1] not in count:
-                who = with_name(found[-1], names_of(database))
-                wrong.append(f"The hand-in of {who} is dropped. To let it count again: drop --undo.")
+            wrong.append(error)
     if wrong:
-        count = f"{len(wrong)} of {len(names)} names do not identify a student: " if len(wrong) > 1 else ""
-        raise UserError(count + " ".join(wrong))
+        count = f"{len(wrong)} of {len(words)} names do not identify a student: " if len(wrong) > 1 else ""
+        more = f" And {len(wrong) - MAX_WRONG} more names." if len(wrong) > MAX_WRONG else ""
+        raise UserError(f"{count}{' '.join(map(str, wrong[:MAX_WRONG]))}{more}")
     return found
-
-
-def find_student_or_dropped(database: Database, student: str) -> str:
-    """Return the id of a student who is given by it or by another name on the roster, also of one whose hand-in is
-    dropped. Raises UserError."""
-    rows, roster = database.rows(), roster_of(database)
-    members = {member for row in rows for member in row.members}
-    if stranger := find_named_stranger(student, rows, roster):
-        return stranger
-    return pick_student(compose(student), members, ids_by_name(roster), students_of_names(roster))
-
-
-def find_named_stranger(word: str, rows: Sequence[Row], roster: Sequence[Student]) -> str:
-    """Find a student by name who is not on the roster. Return an empty string if nobody has the name, if the word is an
-    id, or if several students on the roster have the name: then the hand-in is one of theirs. Raises UserError if other
-    students have the name, too."""
-    on_roster = {student.id for student in roster}
-    strangers = [Student(row.key, row.name) for row in rows if row.members == [row.key] and row.key not in on_roster]
-    ids = {alias.casefold() for student in roster for alias in student.aliases} | {
-        stranger.id for stranger in strangers
-    }
-    if word in ids or word.casefold() in ids:
-        return ""
-    called = students_of_names([*roster, *strangers])
-    named = {student.id: student for name in as_claimed(compose(word)) for student in called.get(name, ())}
-    if named.keys() <= on_roster or len(named.keys() & on_roster) > 1:
-        return ""
-    if len(named) > 1:
-        raise UserError(f"{describe_shared_name(show_text(word), list(named.values()))} Give an id.")
-    return next(iter(named))
 
 
 def roster_of(database: Database) -> list[Student]:

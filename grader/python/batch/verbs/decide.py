@@ -25,7 +25,7 @@ from grader.python.batch.policy.points import (
 )
 from grader.python.batch.store.database import Database
 from grader.python.batch.store.opened import kept_settings, open_batch
-from grader.python.batch.store.people import People, find_own_key, find_students, names_of, with_name
+from grader.python.batch.store.people import People, find_own_keys, find_students, names_of, with_name
 from grader.python.common.console import UserError, say
 from grader.python.common.rubric import PREFIX, Rubric, read_rubric
 from grader.python.common.units import plural, show_points
@@ -252,20 +252,21 @@ def find_marked(database: Database, marks: Sequence[Line]) -> list[str]:
     student has several lines."""
     people = People(database)
     places: dict[str, str] = {}
-    wrong = []
+    wrong: list[tuple[str, UserError]] = []
     for mark in marks:
         try:
             student = people.find(mark.ids, mark.name)
         except UserError as error:
-            wrong.append(f"{mark.place}: {error}")
+            wrong.append((mark.place, error))
             continue
         if student in places:
-            wrong.append(f"{mark.place}: {student} is in {places[student]} too.")
+            wrong.append((mark.place, UserError(f"{student} is in {places[student]} too.")))
         places[student] = mark.place
     if wrong:
         more = f" And {len(wrong) - MAX_WRONG} more lines." if len(wrong) > MAX_WRONG else ""
         count = f"{len(wrong)} lines are invalid: " if len(wrong) > 1 else ""
-        raise UserError(f"{count}{' '.join(wrong[:MAX_WRONG])}{more}")
+        shown = " ".join(f"{place}: {error}" for place, error in wrong[:MAX_WRONG])
+        raise UserError(f"{count}{shown}{more}")
     return list(places)
 
 
@@ -349,7 +350,7 @@ def drop(options: argparse.Namespace) -> int:
     """Exclude hand-ins, such as a test upload or that of a student who left; or include them again."""
     database = open_batch(options.folder)
     rows = {row.key: row for row in database.rows()}
-    keys = list(dict.fromkeys(find_own_key(database, student) for student in options.student))
+    keys = list(dict.fromkeys(find_own_keys(database, options.student)))
     drops = read_policy(database).drops
     if options.undo and (kept := [key for key in keys if key not in drops]):
         raise UserError(f"{', '.join(kept)}: not dropped. Nothing was changed.")

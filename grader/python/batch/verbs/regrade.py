@@ -12,7 +12,7 @@ from grader.python.batch.grade.versions import find_stale, hash_judging, require
 from grader.python.batch.policy.finals import all_finals
 from grader.python.batch.store.database import Database
 from grader.python.batch.store.opened import kept_settings, open_batch
-from grader.python.batch.store.people import find_key
+from grader.python.batch.store.people import find_keys
 from grader.python.batch.store.settings import Settings
 from grader.python.batch.verbs.grade import grade_waiting, move_renamed, try_judging
 from grader.python.common.console import UserError, say
@@ -70,7 +70,7 @@ def choose_regraded(database: Database, settings: Settings, options: argparse.Na
         return [row.key for row in rows if row.pending], "points were pending"
     if options.errors:
         return [row.key for row in rows if row.status in ("judge_error", "judge_crashed")], "the judge had failed"
-    keys = [find_key(database, student) for student in options.student]
+    keys = find_keys(database, options.student)
     if gone := [key for key in keys if key in dropped]:
         raise UserError(f"Dropped: {', '.join(gone)}. Type drop --undo first.")
     return keys, "asked for"

@@ -9,7 +9,7 @@ from grader.python.batch.outputs.write import write_outputs
 from grader.python.batch.policy.finals import rows_that_count
 from grader.python.batch.policy.points import describe_extensions, describe_policy, read_policy
 from grader.python.batch.store.opened import kept_settings, open_batch
-from grader.python.batch.store.people import find_student_or_dropped, names_of, with_name
+from grader.python.batch.store.people import Students, find_each, names_of, with_name
 from grader.python.batch.store.rows import STATUSES, in_words
 from grader.python.common.console import say
 from grader.python.common.units import show_points
@@ -49,7 +49,7 @@ def history(options: argparse.Namespace) -> int:
     """Print all grades of students' hand-ins with their reasons, and all decisions for them."""
     database = open_batch(options.folder)
     names = names_of(database)
-    for student in [find_student_or_dropped(database, name) for name in options.student]:
+    for student in find_each(options.student, Students(database).find):
         keys = {student}  # drops have the key of a hand-in, all other decisions the student's id
         for row in database.rows():
             if student in row.members:

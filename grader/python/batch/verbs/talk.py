@@ -7,7 +7,7 @@ import argparse
 from grader.python.batch.ingest.times import now
 from grader.python.batch.store.database import Database
 from grader.python.batch.store.opened import kept_settings, open_batch
-from grader.python.batch.store.people import find_own_key, find_students, names_of, with_name
+from grader.python.batch.store.people import find_own_keys, find_students, names_of, with_name
 from grader.python.batch.store.places import place_of
 from grader.python.batch.verbs.decide import say_report
 from grader.python.common.console import UserError, say
@@ -21,7 +21,8 @@ def comment(options: argparse.Namespace) -> int:
     """Comment on a line of a student's code, or remove the comment."""
     database = open_batch(options.folder)
     settings = kept_settings(database)
-    key, stage = find_own_key(database, options.student), find_stage(settings.lab, settings.stages, options.stage)
+    (key,) = find_own_keys(database, [options.student])
+    stage = find_stage(settings.lab, settings.stages, options.stage)
     row = next(row for row in database.rows() if row.key == key)
     replaced = [comment.text for comment in row.comments if (comment.stage, comment.line) == (stage, options.line)]
     if options.undo and not replaced:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from grader.python.batch.store import people
+from grader.python.batch.store.opened import open_batch
 from grader.python.batch.store.people import pick_student
 from grader.python.common.console import UserError
 from tests.python.batch.batches import Course
@@ -275,6 +277,22 @@ def test_the_roster_decides_first(word: str, student: str) -> None:
 def test_a_similar_name_suggests_the_id() -> None:
     with pytest.raises(UserError, match=r"No student has the name Ada Lovelase\. Is it al1\?"):
         pick_student("Ada Lovelase", {"al1"}, IDS)
+
+
+def test_only_names_in_the_message_are_compared_with_the_rosters(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared = []
+    monkeypatch.setattr(people.difflib, "get_close_matches", lambda word, *_, **__: compared.append(word) or [])
+    with pytest.raises(UserError) as refused:
+        people.find_each([f"z{i}" * 100 for i in range(300)], lambda word: pick_student(word, {"al1"}, IDS))
+    assert "300 of 300 names" in str(refused.value) and "And 290 more names." in str(refused.value)
+    assert len(compared) == people.MAX_WRONG and max(map(len, compared)) <= people.MAX_COMPARED
+
+
+def test_the_rosters_are_read_once_for_all_names(graded: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    read = []
+    monkeypatch.setattr(people, "read_rosters", lambda files: read.append(files) or [])
+    people.find_own_keys(open_batch(graded.out), ["al1"] * 50)
+    assert len(read) == 1
 
 
 def test_a_strangers_folder_does_not_receive_a_students_decision(graded: Course) -> None:
