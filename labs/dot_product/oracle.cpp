@@ -857,7 +857,7 @@ class Investigation {
         if (*nothing != 0)
             return sentence("If all products are 0, the answer is {}, so something else is added.",
                             std::to_string(as_int(*nothing)));
-        constexpr std::size_t max_runs = 7;
+        constexpr std::size_t max_runs = 9;
         const Census census{n_, [this](std::size_t i) { return times(i); },
                             [this](const Used& some) -> std::optional<bool> {
                                 const std::optional<std::uint32_t> sum = answer(some);
@@ -865,7 +865,7 @@ class Investigation {
                                 return *sum == static_cast<std::uint32_t>(some.times) * right(some);
                             }};
         const std::string text = describe_census(take_census(census, max_runs), n_, "product", nouns);
-        return text.empty() ? other_ : text + other_;
+        return text.empty() || other_.empty() ? text + other_ : text + " " + other_;
     }
 
   private:

@@ -220,9 +220,10 @@ std::optional<std::vector<Array>> make_experiment(StageRun& run, Buffers& buffer
 }
 
 /// Find out by further calls with other inputs how the wrong output comes about. Return a description, or nothing. A
-/// program that prints makes none of these calls, because the student would also see what it prints in them.
+/// program that prints makes none of these calls, because the student would also see what it prints in them. If the
+/// judge will check the dataset again with fibers, it makes them then.
 std::string investigate(StageRun& run, Buffers& buffers, const Trial& trial, const CallResult& result) {
-    if (run.sanitizer != Sanitizer::off || run.investigating_s <= 0 || trial.host_variant) return "";
+    if (run.sanitizer != Sanitizer::off || run.by_fibers || trial.host_variant) return "";
     if (!run.session || !run.session->output().empty()) return "";
     run.doing("making experiments to find the cause");
     const Situation situation{trial.problem,  trial.before,           result.outputs,
@@ -293,7 +294,7 @@ JudgedCall judge_call(StageRun& run, Buffers& buffers, const Trial& given) {
     const Dependence dependence = find_dependence(run, buffers, trial, *result.difference, plain);
     if (dependence.on == Dependence::On::unknown && is_unexplained(plain))
         if (const std::string shown = investigate(run, buffers, trial, result); !shown.empty())
-            plain.message += " " + shown;
+            plain = describe_experiments(plain, shown);
     return {describe_wrong_output(run, trial, result, plain, dependence), {}};
 }
 

@@ -37,4 +37,22 @@ std::vector<Used> take_census(const Census& census, std::size_t max_runs);
 std::string describe_census(const std::vector<Used>& runs, std::size_t n, const std::string& element,
                             const Nouns& nouns);
 
+/// A lab that counts values. In its experiments, all elements but some have the value 0.
+struct Histogram {
+    std::size_t n = 0;       // elements
+    std::uint32_t cap = ~0u;  // counts are exact below it
+    std::uint32_t values = 0;
+    std::size_t output = 1;  // the buffer of the bins
+    std::string element;     // "pixel"
+    /// Write the value of an element.
+    std::function<void(Problem& problem, std::size_t i, std::uint32_t value)> set;
+    /// Return the bin of an element with this value.
+    std::function<std::size_t(std::size_t i, std::uint32_t value)> bin;
+    std::function<std::string(std::size_t bin)> name;  // "bin 17"
+};
+
+/// Return what experiments with a histogram show, as Oracle::investigate does.
+std::string investigate_counts(const Histogram& histogram, const Nouns& nouns, const Problem& problem,
+                               const Experiment& call);
+
 }  // namespace warplab
