@@ -1624,8 +1624,9 @@ class Investigation {
                 if (is_wrong(i)) first = i, ++wrong;
             if (wrong == 0) continue;
             const std::string places = describe_places(sizes_.rows, sizes_.columns, is_wrong);
-            return begin(k) + sentence("{} of {} cells are wrong{}. ", wrong, sizes_.cells(),
-                                       places.empty() ? places : ", in " + places) +
+            return begin(k) +
+                   sentence("{} of {} cells are wrong{}. ", wrong, sizes_.cells(),
+                            places.empty() ? places : ", in " + places) +
                    describe_cell(k, first, actual.as<double>()[first]);
         }
         return "";
@@ -1677,9 +1678,10 @@ class Investigation {
         for (std::size_t i = 0; i < std::min(taps->wrong.size(), max_named); ++i)
             text += (i ? "; " : "") + describe_tap(cell, taps->wrong[i]);
         if (text.empty() && taps->complete)
-            return sentence("If all conductivities are equal, {} is right: it is computed with the conductivity of "
-                            "another cell.",
-                            name(cell));
+            return sentence(
+                "If all conductivities are equal, {} is right: it is computed with the conductivity of "
+                "another cell.",
+                name(cell));
         if (text.empty()) return "";
         return sentence("In {}, {}{}", name(cell), text,
                         std::string(taps->complete && taps->wrong.size() <= max_named ? "." : "; and so on."));
@@ -1704,7 +1706,7 @@ class Investigation {
     /// Return the place of a term relative to the cell, or its row and column.
     std::string name_term(std::size_t cell, const Tap& tap) const {
         const auto columns = static_cast<std::int64_t>(sizes_.columns);
-        const auto row = static_cast<std::int64_t>(tap.buffer == initial    ? tap.index / sizes_.columns
+        const auto row = static_cast<std::int64_t>(tap.buffer == initial        ? tap.index / sizes_.columns
                                                    : tap.index < sizes_.columns ? std::size_t{0} - 1
                                                                                 : sizes_.rows);
         const auto column = static_cast<std::int64_t>(tap.index % sizes_.columns);
@@ -1712,9 +1714,10 @@ class Investigation {
         std::int64_t across = column - static_cast<std::int64_t>(cell % sizes_.columns);
         if (across == columns - 1 && columns > 2) across = -1;
         if (across == 1 - columns && columns > 2) across = 1;
-        static constexpr const char* names[3][3] = {{"the cell above left", "the cell above", "the cell above right"},
-                                                    {"the cell on the left", "the cell itself", "the cell on the right"},
-                                                    {"the cell below left", "the cell below", "the cell below right"}};
+        static constexpr const char* names[3][3] = {
+            {"the cell above left", "the cell above", "the cell above right"},
+            {"the cell on the left", "the cell itself", "the cell on the right"},
+            {"the cell below left", "the cell below", "the cell below right"}};
         if (std::abs(down) <= 1 && std::abs(across) <= 1) return names[down + 1][across + 1];
         return sentence("cell ({}, {})", row, column);
     }

@@ -1019,17 +1019,18 @@ class Investigation {
           sums_(oracle, situation, out) {}
 
     std::string found(const Experiment& call) {
-        const std::string places = describe_places(shape_.height, shape_.width,
-                                                   [&](std::size_t i) { return sums_.is_wrong(i); });
+        const std::string places =
+            describe_places(shape_.height, shape_.width, [&](std::size_t i) { return sums_.is_wrong(i); });
         const std::string where = places.empty() ? "" : sentence("Wrong pixels are in {}. ", places);
+        if (const std::string moved = find_moved(); !moved.empty()) return where + moved;
         constexpr std::size_t max_wrong = 60;
         const auto taps = find_taps({oracle_, problem_, {image}, out, sums_.first}, call, max_wrong);
         if (!taps) return where;
         if (taps->constant != 0)
-            return where + sentence("If all pixels of image are 0, out[{}] is {:.6g}, and not 0{}.", sums_.first,
-                                    taps->constant,
-                                    std::string(taps->constant < -1e38 ? ": a variable that was never set holds this"
-                                                                       : ""));
+            return where +
+                   sentence("If all pixels of image are 0, out[{}] is {:.6g}, and not 0{}.", sums_.first,
+                            taps->constant,
+                            std::string(taps->constant < -1e38 ? ": a variable that was never set holds this" : ""));
         std::map<std::size_t, std::map<std::size_t, Tap>> by_row;
         for (const Tap& tap : taps->wrong) by_row[tap.index / shape_.pitch()][tap.index % shape_.pitch()] = tap;
         std::string text;
@@ -1037,12 +1038,29 @@ class Investigation {
         for (const auto& [row, wrong] : by_row)
             if (++named <= max_rows) text += (text.empty() ? "" : "; ") + describe_row(row, wrong);
         if (text.empty()) return where;
-        return where + sentence("For out[{}], which is row {}, column {}: {}{}", sums_.first, top(),
-                                left(), text, std::string(taps->complete && named <= max_rows ? "." : ", and so on."));
+        return where + sentence("For out[{}], which is row {}, column {}: {}{}", sums_.first, top(), left(), text,
+                                std::string(taps->complete && named <= max_rows ? "." : ", and so on."));
     }
 
   private:
     static constexpr std::size_t max_rows = 5;
+
+    /// Return whether the first wrong pixels have the values of other pixels, all equally far away.
+    std::string find_moved() const {
+        constexpr std::size_t enough = 8;
+        std::vector<std::size_t> wrong;
+        for (std::size_t i = sums_.first; i < shape_.pixels() && wrong.size() < enough; ++i)
+            if (sums_.is_wrong(i)) wrong.push_back(i);
+        const auto is_at = [&](std::size_t i, std::size_t other) {
+            return other < shape_.pixels() &&
+                   std::abs(sums_.right[other] - sums_.actual[i]) <= 1e-5f * std::abs(sums_.right[other]);
+        };
+        for (std::size_t other = 0; wrong.size() == enough && other < shape_.pixels(); ++other)
+            if (std::ranges::all_of(wrong, [&](std::size_t i) { return is_at(i, other + (i - wrong[0])); }))
+                return sentence("out[{}], which is row {}, column {}, has the value that belongs to row {}, column {}.",
+                                wrong[0], top(), left(), other / shape_.width, other % shape_.width);
+        return "";
+    }
 
     std::size_t top() const { return sums_.first / shape_.width; }
     std::size_t left() const { return sums_.first % shape_.width; }

@@ -226,8 +226,8 @@ std::string investigate(StageRun& run, Buffers& buffers, const Trial& trial, con
     if (run.sanitizer != Sanitizer::off || run.by_fibers || trial.host_variant) return "";
     if (!run.session || !run.session->output().empty()) return "";
     run.doing("making experiments to find the cause");
-    const Situation situation{trial.problem,  trial.before,           result.outputs,
-                              trial.previous, buffers.poison().beyond, run.stage.id};
+    const Situation situation{trial.problem,           trial.before, result.outputs, trial.previous,
+                              buffers.poison().beyond, run.stage.id};
     const auto begin = std::chrono::steady_clock::now();
     const double max_s = run.investigating_s;
     return run.oracle.investigate(situation, [&](const Problem& problem) {

@@ -107,10 +107,10 @@ class CountExperiments {
         const std::size_t own = histogram_.bin(i, value_of(i));
         for (std::size_t b = 0; b < bins->count(); ++b)
             if (b != own && count_at(*bins, b) != 0 && !zeros_.contains(b)) {
-                other_ = sentence("If only {} {} is {} and all others are 0, {} is {}, and {} is {}.",
-                                  histogram_.element, i, std::to_string(value_of(i)), histogram_.name(own),
-                                  std::to_string(count_at(*bins, own)), histogram_.name(b),
-                                  std::to_string(count_at(*bins, b)));
+                other_ =
+                    sentence("If only {} {} is {} and all others are 0, {} is {}, and {} is {}.", histogram_.element, i,
+                             std::to_string(value_of(i)), histogram_.name(own), std::to_string(count_at(*bins, own)),
+                             histogram_.name(b), std::to_string(count_at(*bins, b)));
                 return std::nullopt;
             }
         const std::uint32_t found = count_at(*bins, own);
@@ -153,9 +153,9 @@ std::string describe_census(const std::vector<Used>& runs, std::size_t n, const 
         if ((period && run.begin >= period) || named == max_named) break;
         ++named;
         const bool plural = run.end - run.begin > 1;
-        const std::string numbers = !plural          ? sentence("{} {}", element, run.begin)
-                                    : run.end == n   ? sentence("{} from {} on", nouns.elements, run.begin)
-                                                     : sentence("{} {} to {}", nouns.elements, run.begin, run.end - 1);
+        const std::string numbers = !plural        ? sentence("{} {}", element, run.begin)
+                                    : run.end == n ? sentence("{} from {} on", nouns.elements, run.begin)
+                                                   : sentence("{} {} to {}", nouns.elements, run.begin, run.end - 1);
         text += text.empty() ? sentence("{} {} {} ", numbers, std::string(plural ? "are" : "is"), nouns.done)
                              : sentence(", {} ", numbers);
         text += times_words(run.times);

@@ -39,7 +39,7 @@ std::string describe_census(const std::vector<Used>& runs, std::size_t n, const 
 
 /// A lab that counts values. In its experiments, all elements but some have the value 0.
 struct Histogram {
-    std::size_t n = 0;       // elements
+    std::size_t n = 0;        // elements
     std::uint32_t cap = ~0u;  // counts are exact below it
     std::uint32_t values = 0;
     std::size_t output = 1;  // the buffer of the bins

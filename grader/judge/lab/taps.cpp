@@ -56,8 +56,8 @@ class TapExperiments {
             if (std::abs(error) <= rounding * std::max(1.0, std::abs(right))) continue;
             if (terms.end - terms.begin == 1) {
                 const auto [buffer, index] = place_of(terms.begin);
-                taps.wrong.push_back({buffer, index, (*found - constant_) / value_of(terms.begin),
-                                      right / value_of(terms.begin)});
+                taps.wrong.push_back(
+                    {buffer, index, (*found - constant_) / value_of(terms.begin), right / value_of(terms.begin)});
                 continue;
             }
             const std::size_t middle = terms.begin + (terms.end - terms.begin) / 2;
@@ -121,10 +121,12 @@ std::string describe_lines(const std::vector<bool>& wrong, const std::string& li
         if (2 * period > n) break;
         bool fits = true;
         for (std::size_t i = period; i < n && fits; ++i) fits = wrong[i] == wrong[i % period];
-        const std::size_t begin = first, end = begin + static_cast<std::size_t>(std::ranges::count(
-                                                           wrong.begin(), wrong.begin() + static_cast<long>(period), true));
-        if (!fits || end > period || !std::all_of(wrong.begin() + static_cast<long>(begin),
-                                                  wrong.begin() + static_cast<long>(end), [](bool w) { return w; }))
+        const std::size_t begin = first,
+                          end = begin + static_cast<std::size_t>(std::ranges::count(
+                                            wrong.begin(), wrong.begin() + static_cast<long>(period), true));
+        if (!fits || end > period ||
+            !std::all_of(wrong.begin() + static_cast<long>(begin), wrong.begin() + static_cast<long>(end),
+                         [](bool w) { return w; }))
             continue;
         return sentence("{} of every {} {}s", name_numbers(begin, end - begin), period, line);
     }
@@ -137,13 +139,11 @@ std::optional<Taps> find_taps(WeightedSum sum, const Experiment& call, std::size
     return TapExperiments(sum, call).found(max_wrong);
 }
 
-std::string describe_places(std::size_t rows, std::size_t columns,
-                            const std::function<bool(std::size_t i)>& is_wrong) {
+std::string describe_places(std::size_t rows, std::size_t columns, const std::function<bool(std::size_t i)>& is_wrong) {
     std::vector<bool> wrong_rows(rows), wrong_columns(columns);
     for (std::size_t i = 0; i < rows * columns; ++i)
         if (is_wrong(i)) wrong_rows[i / columns] = wrong_columns[i % columns] = true;
-    const std::string by_row = describe_lines(wrong_rows, "row"),
-                      by_column = describe_lines(wrong_columns, "column");
+    const std::string by_row = describe_lines(wrong_rows, "row"), by_column = describe_lines(wrong_columns, "column");
     return by_row + (by_row.empty() || by_column.empty() ? "" : ", and ") + by_column;
 }
 

@@ -24,9 +24,9 @@ struct WeightedSum {
 };
 
 struct Taps {
-    double constant = 0;         // the element if all terms are 0
+    double constant = 0;          // the element if all terms are 0
     std::vector<Tap> wrong = {};  // sorted
-    bool complete = false;       // `wrong` contains all
+    bool complete = false;        // `wrong` contains all
 };
 
 /// Return nothing if not even the first call succeeds.
@@ -34,7 +34,6 @@ std::optional<Taps> find_taps(WeightedSum sum, const Experiment& call, std::size
 
 /// Return where the wrong elements of a matrix are, such as "numbers 1 to 3 of every 4 rows"; empty if they are
 /// everywhere or show no pattern.
-std::string describe_places(std::size_t rows, std::size_t columns,
-                            const std::function<bool(std::size_t i)>& is_wrong);
+std::string describe_places(std::size_t rows, std::size_t columns, const std::function<bool(std::size_t i)>& is_wrong);
 
 }  // namespace warplab
