@@ -1694,12 +1694,12 @@ class Investigation {
         if (std::abs(tap.weight) < close) return which + " does not count";
         if (std::abs(tap.weight - rest * direct_weight) < close) return which + " counts as a direct neighbour";
         if (std::abs(tap.weight - rest * diagonal_weight) < close) return which + " counts as a diagonal neighbour";
+        if (tap.expected != 0 && std::abs(tap.weight / tap.expected - std::round(tap.weight / tap.expected)) < close)
+            return sentence("{} counts {} times", which, std::round(tap.weight / tap.expected));
         if (std::abs(tap.weight - tap.expected - rest * direct_weight) < close)
             return which + " also counts as a direct neighbour";
         if (std::abs(tap.weight - tap.expected - rest * diagonal_weight) < close)
             return which + " also counts as a diagonal neighbour";
-        if (tap.expected != 0 && std::abs(tap.weight / tap.expected - std::round(tap.weight / tap.expected)) < close)
-            return sentence("{} counts {} times", which, std::round(tap.weight / tap.expected));
         return sentence("{} has weight {:.4g} instead of {:.4g}", which, tap.weight, tap.expected);
     }
 

@@ -1096,10 +1096,14 @@ class Investigation {
             return sentence("row {} of image is not used (it belongs to row {} of the filter)", row, row - top());
         if (const std::size_t r = filter_row(row, wrong); inside && r < shape_.size)
             return sentence("row {} of image is used with row {} of the filter, {}", row, r, should);
-        const Tap& tap = wrong.begin()->second;
-        return sentence("in row {} of image, the pixel in column {} has weight {:.4g} instead of {:.4g}", row,
-                        wrong.begin()->first, tap.weight, tap.expected) +
-               (wrong.size() > 1 ? sentence(", and {} others are wrong", wrong.size() - 1) : "");
+        constexpr std::size_t max_named = 3;
+        std::string text;
+        std::size_t named = 0;
+        for (const auto& [column, tap] : wrong)
+            if (++named <= max_named)
+                text += sentence("{}column {} has weight {:.4g} instead of {:.4g}",
+                                 std::string(text.empty() ? "" : ", "), column, tap.weight, tap.expected);
+        return sentence("in row {} of image, {}{}", row, text, std::string(named > max_named ? ", and so on" : ""));
     }
 
     static constexpr double close = 1e-5;

@@ -5,7 +5,12 @@
 namespace warplab {
 namespace {
 
-const Nouns nouns{.elements = "products", .done = "in the sum"};
+Nouns make_nouns(const std::string& elements, const std::string& done) {
+    Nouns nouns;
+    nouns.elements = elements;
+    nouns.done = done;
+    return nouns;
+}
 
 /// Take the census of elements of which element i is used times[i] times.
 std::vector<Used> census_of(const std::vector<std::uint64_t>& times, int max_calls = 1000) {
@@ -21,7 +26,7 @@ std::vector<Used> census_of(const std::vector<std::uint64_t>& times, int max_cal
 }
 
 std::string words(const std::vector<std::uint64_t>& times) {
-    return describe_census(census_of(times), times.size(), "product", nouns);
+    return describe_census(census_of(times), times.size(), "product", make_nouns("products", "in the sum"));
 }
 
 TEST(Census, FindsRunsOfElementsThatAreUsedEquallyOften) {
@@ -65,7 +70,7 @@ std::string investigate(std::size_t n, std::size_t lost, bool wrong_bin) {
     histogram.bin = [](std::size_t, std::uint32_t value) { return value; };
     histogram.name = [](std::size_t bin) { return sentence("bin {}", bin); };
     const Problem problem{{}, {}, {Array(ElementType::uint32, n), Array(ElementType::uint32, 4)}};
-    return investigate_counts(histogram, {"pixels", "counted"}, problem,
+    return investigate_counts(histogram, make_nouns("pixels", "counted"), problem,
                               [&](const Problem& given) -> std::optional<std::vector<Array>> {
                                   Array bins(ElementType::uint32, 4);
                                   for (std::size_t i = 0; i < n; ++i) {
