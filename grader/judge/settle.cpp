@@ -25,8 +25,18 @@ bool is_described(const Failure& failure) {
          cause::uninitialised, "counter_overflow", "all_full", "maximum_too_large"});
 }
 
+/// Return whether a kernel reads the output whose elements seem to be unwritten: NaN plus a number is the same NaN.
+bool reads_unwritten(const Failure& failure, const Finding& finding) {
+    if (finding.cause != cause::uninitialised || !failure.place) return false;
+    return finding.message.find(fmt::format(" of {}, which has not been written yet", failure.place->buffer)) !=
+               std::string::npos &&
+           is_one_of(failure.cause, {"steps_too_far", "tail_lost", "rest_lost", "component_lost", "one_block_only",
+                                     "last_element_lost", "vector_tail_lost"});
+}
+
 /// Return whether the finding, which names a line, is better evidence than the failure.
 bool is_explained_by(const Failure& failure, const Finding& finding) {
+    if (reads_unwritten(failure, finding)) return true;
     const bool at_wrong_place =
         is_one_of(finding.cause, {cause::out_of_bounds, cause::use_after_free, cause::uninitialised, cause::host_memory,
                                   cause::misaligned, cause::copy_direction, cause::copy_size, cause::failed_launch});

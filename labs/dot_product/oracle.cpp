@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "grader/common/text.h"
+#include "grader/judge/lab/census.h"
 #include "grader/judge/lab/explain.h"
 #include "grader/model/recipe.h"
 
@@ -840,6 +841,78 @@ class Explanation {
     std::vector<std::uint32_t> residues_ = std::vector<std::uint32_t>(4096);  // [j]: sum of those with i % 4096 == j
 };
 
+// --- experiments ---
+
+/// Calls the student's code with products that are 0 except for some.
+class Investigation {
+  public:
+    Investigation(const Situation& situation, const Experiment& call)
+        : problem_(situation.problem), call_(call), n_(elements(situation.problem)) {
+        problem_.arrays[a] = Array(ElementType::int32, problem_.arrays[a].count());
+        problem_.arrays[b] = Array(ElementType::int32, problem_.arrays[b].count());
+    }
+
+    std::string found() {
+        if (n_ == 0) return "";
+        const std::optional<std::uint32_t> nothing = answer({0, 0, 0});
+        if (!nothing) return "";
+        if (*nothing != 0)
+            return sentence("If all products are 0, the answer is {}, so something else is added.",
+                            std::to_string(as_int(*nothing)));
+        constexpr std::size_t max_runs = 9;
+        const Census census{n_, [this](std::size_t i) { return times(i); },
+                            [this](const Used& some) -> std::optional<bool> {
+                                const std::optional<std::uint32_t> sum = answer(some);
+                                if (!sum) return std::nullopt;
+                                return *sum == static_cast<std::uint32_t>(some.times) * right(some);
+                            }};
+        const std::string text = describe_census(take_census(census, max_runs), n_, "product", nouns);
+        return text.empty() || other_.empty() ? text + other_ : text + " " + other_;
+    }
+
+  private:
+    static std::uint32_t left_of(std::size_t i) { return static_cast<std::uint32_t>(random_bits(1, 3, i)) | 1; }
+    static std::uint32_t right_of(std::size_t i) { return static_cast<std::uint32_t>(random_bits(1, 4, i)) | 1; }
+
+    static std::uint32_t right(const Used& some) {
+        std::uint32_t sum = 0;
+        for (std::size_t i = some.begin; i < some.end; ++i) sum += left_of(i) * right_of(i);
+        return sum;
+    }
+
+    /// Return the answer of a call in which all other products are 0.
+    std::optional<std::uint32_t> answer(const Used& some) {
+        const auto x = problem_.arrays[a].as<std::uint32_t>(), y = problem_.arrays[b].as<std::uint32_t>();
+        for (std::size_t i = 0; i < n_; ++i) {
+            x[i] = i >= some.begin && i < some.end ? left_of(i) : 0;
+            y[i] = right_of(i);
+        }
+        const auto outputs = call_(problem_);
+        if (!outputs) return std::nullopt;
+        return (*outputs)[out].as<std::uint32_t>()[0];
+    }
+
+    std::optional<std::uint64_t> times(std::size_t i) {
+        constexpr std::uint32_t max_times = 1 << 20;
+        const std::optional<std::uint32_t> sum = answer({i, i + 1, 1});
+        if (!sum) return std::nullopt;
+        for (std::uint32_t times = 0; times <= max_times; ++times)
+            if (*sum == times * left_of(i) * right_of(i)) return times;
+        for (std::size_t j = 0; j < n_; ++j)
+            if (*sum == left_of(i) * right_of(j)) {
+                other_ = sentence("a[{}] is multiplied by b[{}].", i, j);
+                return std::nullopt;
+            }
+        other_ = sentence("If only product {} is not 0, the answer is not a multiple of it.", i);
+        return std::nullopt;
+    }
+
+    Problem problem_;
+    const Experiment& call_;
+    std::size_t n_;
+    std::string other_;  // what is known about an element that is not just used several times
+};
+
 class DotProduct : public Oracle {
   public:
     Problem generate(const Dataset& dataset, std::uint64_t seed, std::size_t extra) const override {
@@ -874,6 +947,10 @@ class DotProduct : public Oracle {
 
     std::vector<Hypothesis> hypotheses(const Situation& situation) const override {
         return Explanation(situation).found();
+    }
+
+    std::string investigate(const Situation& situation, const Experiment& call) const override {
+        return Investigation(situation, call).found();
     }
 };
 

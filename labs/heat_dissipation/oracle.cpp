@@ -12,6 +12,7 @@
 
 #include "grader/common/text.h"
 #include "grader/judge/lab/explain.h"
+#include "grader/judge/lab/taps.h"
 #include "grader/model/cause.h"
 #include "grader/model/recipe.h"
 #include "labs/heat_dissipation/pgm.h"
@@ -1412,7 +1413,7 @@ class Suspicions {
             {"maximum_too_large",
              sentence("{} is reported as the largest change of the last iteration, which is {}.", found, largest),
              "Start the maximum at 0 in each iteration. Does the comparison include a value from another iteration, or "
-             "memory that was never set?"},
+             "memory that was never set? Or does a step add two values instead of taking the larger one?"},
             found);
     }
 
@@ -1596,6 +1597,140 @@ class Suspicions {
     std::vector<Hypothesis> found_;
 };
 
+// --- experiments ---
+
+/// Finds the first iteration after which cells are wrong, and of which cells the first wrong one is computed.
+class Investigation {
+  public:
+    Investigation(const Oracle& oracle, const Situation& situation, const Experiment& call)
+        : oracle_(oracle), problem_(situation.problem), sizes_(sizes_of(problem_)), call_(call) {
+        problem_.reals[0] = 0;  // no iteration is the last one before max_iterations
+        for (const Buffer buffer : {field, result}) problem_.arrays[buffer] = problem_.arrays[buffer].clone();
+    }
+
+    std::string found() {
+        constexpr std::size_t max_tried = 8;
+        for (std::size_t k = 1; k <= std::min(sizes_.max_iterations, max_tried); ++k) {
+            problem_.sizes[2] = problem_.sizes[3] = static_cast<std::int64_t>(k);
+            const auto outputs = call_(problem_);
+            if (!outputs) return "";
+            right_.push_back(solve_after(k));
+            const Array& actual = (*outputs)[field];
+            const auto is_wrong = [&](std::size_t i) {
+                return !oracle_.accepts(problem_, field, i, right_.back().as<double>()[i], actual.as<double>()[i]);
+            };
+            std::size_t first = 0, wrong = 0;
+            for (std::size_t i = sizes_.cells(); i-- > 0;)
+                if (is_wrong(i)) first = i, ++wrong;
+            if (wrong == 0) continue;
+            const std::string places = describe_places(sizes_.rows, sizes_.columns, is_wrong);
+            return begin(k) +
+                   sentence("{} of {} cells are wrong{}. ", wrong, sizes_.cells(),
+                            places.empty() ? places : ", in " + places) +
+                   describe_cell(k, first, actual.as<double>()[first]);
+        }
+        return "";
+    }
+
+  private:
+    static std::string begin(std::size_t k) {
+        if (k == 1) return "After one iteration, ";
+        return sentence("After {} the field is right, but after {}, ", format_plural(k - 1, "iteration"),
+                        std::to_string(k));
+    }
+
+    Array solve_after(std::size_t k) {
+        problem_.sizes[2] = problem_.sizes[3] = static_cast<std::int64_t>(k);
+        oracle_.reference(problem_, Execution::openmp);
+        return problem_.arrays[field].clone();
+    }
+
+    std::string name(std::size_t cell) const {
+        return sentence("cell ({}, {})", cell / sizes_.columns, cell % sizes_.columns);
+    }
+
+    std::string describe_cell(std::size_t k, std::size_t cell, double actual) {
+        const auto same = [&](double value) { return std::abs(value - actual) <= rounding_bound(8); };
+        if (same(problem_.arrays[initial].as<double>()[cell]))
+            return sentence("The first of them, {}, still has its value from the beginning.", name(cell));
+        for (std::size_t other = 1; other <= k + 1; ++other)
+            if (const Array after = solve_after(other); other != k && same(after.as<double>()[cell]))
+                return sentence("The first of them, {}, has the value that belongs there after {}.", name(cell),
+                                format_plural(other, "iteration"));
+        const Array right = solve_after(k);
+        for (std::size_t other = 0; other < sizes_.cells(); ++other)
+            if (same(right.as<double>()[other]))
+                return sentence("The first of them, {}, has the value that belongs to {}.", name(cell), name(other));
+        return k == 1 ? describe_weights(cell) : "";
+    }
+
+    std::string describe_weights(std::size_t cell) {
+        constexpr std::size_t max_wrong = 30, max_named = 6;
+        problem_.sizes[2] = problem_.sizes[3] = 1;
+        Array& conducts = problem_.arrays[conductivity];
+        conducts = Array(ElementType::float64, conducts.count());
+        std::ranges::fill(conducts.as<double>(), equal_conductivity);
+        const auto taps = find_taps({oracle_, problem_, {initial, halo}, field, cell}, call_, max_wrong);
+        if (!taps) return "";
+        if (taps->constant != 0)
+            return sentence("If all temperatures are 0, {} becomes {}.", name(cell), taps->constant);
+        std::string text;
+        for (std::size_t i = 0; i < std::min(taps->wrong.size(), max_named); ++i)
+            text += (i ? "; " : "") + describe_tap(cell, taps->wrong[i]);
+        if (text.empty() && taps->complete)
+            return sentence(
+                "If all conductivities are equal, {} is right: it is computed with the conductivity of "
+                "another cell.",
+                name(cell));
+        if (text.empty()) return "";
+        return sentence("In {}, {}{}", name(cell), text,
+                        std::string(taps->complete && taps->wrong.size() <= max_named ? "." : "; and so on."));
+    }
+
+    std::string describe_tap(std::size_t cell, const Tap& tap) const {
+        const std::string which = name_term(cell, tap);
+        constexpr double rest = 1 - equal_conductivity;
+        constexpr double close = 1e-4;
+        if (std::abs(tap.weight) < close) return which + " does not count";
+        if (std::abs(tap.weight - rest * direct_weight) < close) return which + " counts as a direct neighbour";
+        if (std::abs(tap.weight - rest * diagonal_weight) < close) return which + " counts as a diagonal neighbour";
+        if (tap.expected != 0 && std::abs(tap.weight / tap.expected - std::round(tap.weight / tap.expected)) < close)
+            return sentence("{} counts {} times", which, std::round(tap.weight / tap.expected));
+        if (std::abs(tap.weight - tap.expected - rest * direct_weight) < close)
+            return which + " also counts as a direct neighbour";
+        if (std::abs(tap.weight - tap.expected - rest * diagonal_weight) < close)
+            return which + " also counts as a diagonal neighbour";
+        return sentence("{} has weight {:.4g} instead of {:.4g}", which, tap.weight, tap.expected);
+    }
+
+    /// Return the place of a term relative to the cell, or its row and column.
+    std::string name_term(std::size_t cell, const Tap& tap) const {
+        const auto columns = static_cast<std::int64_t>(sizes_.columns);
+        const auto row = static_cast<std::int64_t>(tap.buffer == initial        ? tap.index / sizes_.columns
+                                                   : tap.index < sizes_.columns ? std::size_t{0} - 1
+                                                                                : sizes_.rows);
+        const auto column = static_cast<std::int64_t>(tap.index % sizes_.columns);
+        const std::int64_t down = row - static_cast<std::int64_t>(cell / sizes_.columns);
+        std::int64_t across = column - static_cast<std::int64_t>(cell % sizes_.columns);
+        if (across == columns - 1 && columns > 2) across = -1;
+        if (across == 1 - columns && columns > 2) across = 1;
+        static constexpr const char* names[3][3] = {
+            {"the cell above left", "the cell above", "the cell above right"},
+            {"the cell on the left", "the cell itself", "the cell on the right"},
+            {"the cell below left", "the cell below", "the cell below right"}};
+        if (std::abs(down) <= 1 && std::abs(across) <= 1) return names[down + 1][across + 1];
+        return sentence("cell ({}, {})", row, column);
+    }
+
+    static constexpr double equal_conductivity = 0.25;
+
+    const Oracle& oracle_;
+    Problem problem_;
+    const Sizes sizes_;
+    const Experiment& call_;
+    std::vector<Array> right_;  // after 1, 2 … iterations
+};
+
 class HeatDissipation : public Oracle {
   public:
     Problem generate(const Dataset& dataset, std::uint64_t seed, std::size_t extra) const override {
@@ -1643,6 +1778,10 @@ class HeatDissipation : public Oracle {
 
     std::vector<Hypothesis> hypotheses(const Situation& situation) const override {
         return Suspicions(situation).found();
+    }
+
+    std::string investigate(const Situation& situation, const Experiment& call) const override {
+        return Investigation(*this, situation, call).found();
     }
 
   private:

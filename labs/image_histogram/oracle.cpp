@@ -7,6 +7,7 @@
 
 #include "grader/common/image.h"
 #include "grader/common/text.h"
+#include "grader/judge/lab/census.h"
 #include "grader/judge/lab/explain.h"
 #include "grader/model/recipe.h"
 #include "labs/image_histogram/bins.h"
@@ -824,6 +825,20 @@ class ImageHistogram : public Oracle {
 
     std::vector<Hypothesis> hypotheses(const Situation& situation) const override {
         return Explanation(situation).found();
+    }
+
+    std::string investigate(const Situation& situation, const Experiment& call) const override {
+        Histogram histogram;
+        histogram.n = static_cast<std::size_t>(situation.problem.sizes[0]);
+        histogram.values = std::tuple_size_v<Bins>;
+        histogram.output = bins;
+        histogram.element = "pixel";
+        histogram.set = [](Problem& problem, std::size_t i, std::uint32_t value) {
+            problem.arrays[pixels].as<std::uint8_t>()[i] = static_cast<std::uint8_t>(value);
+        };
+        histogram.bin = [](std::size_t, std::uint32_t value) { return value; };
+        histogram.name = [](std::size_t bin) { return sentence("bin {}", bin); };
+        return investigate_counts(histogram, nouns, situation.problem, call);
     }
 };
 

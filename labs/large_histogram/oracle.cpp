@@ -12,6 +12,7 @@
 #include <numeric>
 
 #include "grader/common/text.h"
+#include "grader/judge/lab/census.h"
 #include "grader/judge/lab/explain.h"
 #include "grader/model/recipe.h"
 
@@ -1013,6 +1014,24 @@ class LargeHistogram : public Oracle {
 
     std::vector<Hypothesis> hypotheses(const Situation& situation) const override {
         return Explanation(situation).found();
+    }
+
+    std::string investigate(const Situation& situation, const Experiment& call) const override {
+        const Shape shape = shape_of(situation.problem);
+        Histogram histogram;
+        histogram.n = shape.histograms * shape.n;
+        histogram.cap = soft_cap;
+        histogram.values = static_cast<std::uint32_t>(shape.bins());
+        histogram.output = bins;
+        histogram.element = "value";
+        histogram.set = [](Problem& problem, std::size_t i, std::uint32_t value) {
+            problem.arrays[values].as<std::uint32_t>()[i] = value;
+        };
+        histogram.bin = [shape](std::size_t i, std::uint32_t value) { return i / shape.n * shape.bins() + value; };
+        histogram.name = [shape](std::size_t bin) {
+            return sentence("bin {} of histogram {}", bin % shape.bins(), bin / shape.bins());
+        };
+        return investigate_counts(histogram, {"values", "counted"}, situation.problem, call);
     }
 };
 

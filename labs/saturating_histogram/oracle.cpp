@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "grader/common/text.h"
+#include "grader/judge/lab/census.h"
 #include "grader/judge/lab/explain.h"
 #include "grader/model/recipe.h"
 
@@ -1006,6 +1007,22 @@ class SaturatingHistogram : public Oracle {
 
     std::vector<Hypothesis> hypotheses(const Situation& situation) const override {
         return Explanation(*this, situation).found();
+    }
+
+    std::string investigate(const Situation& situation, const Experiment& call) const override {
+        const Shape shape = shape_of(situation.problem);
+        Histogram histogram;
+        histogram.n = shape.elements();
+        histogram.cap = bin_full;
+        histogram.values = bin_count;
+        histogram.output = bins;
+        histogram.element = "element";
+        histogram.set = [shape](Problem& problem, std::size_t i, std::uint32_t value) {
+            problem.arrays[input].as<std::uint32_t>()[i / shape.width * shape.pitch() + i % shape.width] = value;
+        };
+        histogram.bin = [](std::size_t, std::uint32_t value) { return value; };
+        histogram.name = [](std::size_t bin) { return sentence("bin {}", bin); };
+        return investigate_counts(histogram, {"elements", "counted"}, situation.problem, call);
     }
 };
 

@@ -7,6 +7,7 @@
 
 #include "grader/common/text.h"
 #include "grader/judge/lab/explain.h"
+#include "grader/judge/lab/taps.h"
 #include "grader/model/recipe.h"
 #include "labs/smoothing_filter/filter.h"
 #include "labs/smoothing_filter/picture.h"
@@ -1007,6 +1008,115 @@ class Explanation : Output<float> {
     bool may_have_tile_, may_have_rows_, may_have_strips_, may_have_vectors_, may_have_ring_;
 };
 
+// --- experiments ---
+
+/// Finds of which pixels of the image the first wrong pixel of the output is computed.
+class Investigation {
+  public:
+    Investigation(const Oracle& oracle, const Situation& situation)
+        : oracle_(oracle),
+          problem_(situation.problem),
+          shape_(shape_of(problem_)),
+          weights_(weights_of(problem_)),
+          sums_(oracle, situation, out) {}
+
+    std::string found(const Experiment& call) {
+        const std::string places =
+            describe_places(shape_.height, shape_.width, [&](std::size_t i) { return sums_.is_wrong(i); });
+        const std::string where = places.empty() ? "" : sentence("Wrong pixels are in {}. ", places);
+        if (const std::string moved = find_moved(); !moved.empty()) return where + moved;
+        constexpr std::size_t max_wrong = 60;
+        const auto taps = find_taps({oracle_, problem_, {image}, out, sums_.first}, call, max_wrong);
+        if (!taps) return where;
+        if (taps->constant != 0)
+            return where +
+                   sentence("If all pixels of image are 0, out[{}] is {:.6g}, and not 0{}.", sums_.first,
+                            taps->constant,
+                            std::string(taps->constant < -1e38 ? ": a variable that was never set holds this" : ""));
+        std::map<std::size_t, std::map<std::size_t, Tap>> by_row;
+        for (const Tap& tap : taps->wrong) by_row[tap.index / shape_.pitch()][tap.index % shape_.pitch()] = tap;
+        std::string text;
+        std::size_t named = 0;
+        for (const auto& [row, wrong] : by_row)
+            if (++named <= max_rows) text += (text.empty() ? "" : "; ") + describe_row(row, wrong);
+        if (text.empty()) return where;
+        return where + sentence("For out[{}], which is row {}, column {}: {}{}", sums_.first, top(), left(), text,
+                                std::string(taps->complete && named <= max_rows ? "." : ", and so on."));
+    }
+
+  private:
+    static constexpr std::size_t max_rows = 5;
+
+    /// Return whether the first wrong pixels have the values of other pixels, all equally far away.
+    std::string find_moved() const {
+        constexpr std::size_t enough = 8;
+        std::vector<std::size_t> wrong;
+        for (std::size_t i = sums_.first; i < shape_.pixels() && wrong.size() < enough; ++i)
+            if (sums_.is_wrong(i)) wrong.push_back(i);
+        const auto is_at = [&](std::size_t i, std::size_t other) {
+            return other < shape_.pixels() &&
+                   std::abs(sums_.right[other] - sums_.actual[i]) <= 1e-5f * std::abs(sums_.right[other]);
+        };
+        for (std::size_t other = 0; wrong.size() == enough && other < shape_.pixels(); ++other)
+            if (std::ranges::all_of(wrong, [&](std::size_t i) { return is_at(i, other + (i - wrong[0])); }))
+                return sentence("out[{}], which is row {}, column {}, has the value that belongs to row {}, column {}.",
+                                wrong[0], top(), left(), other / shape_.width, other % shape_.width);
+        return "";
+    }
+
+    std::size_t top() const { return sums_.first / shape_.width; }
+    std::size_t left() const { return sums_.first % shape_.width; }
+
+    double right_weight(std::size_t row, std::size_t column) const {
+        const std::size_t r = row - top(), c = column - left();  // huge if before
+        return r < shape_.size && c < shape_.size ? static_cast<double>(weights_[r * shape_.size + c]) : 0;
+    }
+
+    /// Return the row of the filter whose weights these are, the likelier one first; `size` if there is none.
+    std::size_t filter_row(std::size_t row, const std::map<std::size_t, Tap>& wrong) const {
+        for (std::size_t r = 0; r < shape_.size; ++r) {
+            const auto is_weight = [&](std::size_t c) {
+                const auto tap = wrong.find(left() + c);
+                const double weight = tap == wrong.end() ? right_weight(row, left() + c) : tap->second.weight;
+                return std::abs(weight - static_cast<double>(weights_[r * shape_.size + c])) < close;
+            };
+            bool all = true;
+            for (std::size_t c = 0; c < shape_.size; ++c) all = all && is_weight(c);
+            if (all) return r;
+        }
+        return shape_.size;
+    }
+
+    std::string describe_row(std::size_t row, const std::map<std::size_t, Tap>& wrong) const {
+        const bool inside = std::ranges::all_of(
+            wrong, [&](const auto& tap) { return tap.first - left() < shape_.size; });  // huge if before
+        const bool belongs = row - top() < shape_.size;
+        const bool unused = std::ranges::all_of(wrong, [](const auto& t) { return std::abs(t.second.weight) < close; });
+        const std::string should =
+            belongs ? sentence("not {}", row - top()) : std::string("although it does not belong to this pixel");
+        if (unused && wrong.size() == shape_.size)
+            return sentence("row {} of image is not used (it belongs to row {} of the filter)", row, row - top());
+        if (const std::size_t r = filter_row(row, wrong); inside && r < shape_.size)
+            return sentence("row {} of image is used with row {} of the filter, {}", row, r, should);
+        constexpr std::size_t max_named = 3;
+        std::string text;
+        std::size_t named = 0;
+        for (const auto& [column, tap] : wrong)
+            if (++named <= max_named)
+                text += sentence("{}column {} has weight {:.4g} instead of {:.4g}",
+                                 std::string(text.empty() ? "" : ", "), column, tap.weight, tap.expected);
+        return sentence("in row {} of image, {}{}", row, text, std::string(named > max_named ? ", and so on" : ""));
+    }
+
+    static constexpr double close = 1e-5;
+
+    const Oracle& oracle_;
+    const Problem& problem_;
+    const Shape shape_;
+    const std::vector<float> weights_;
+    const Output<float> sums_;
+};
+
 class SmoothingFilter : public Oracle {
   public:
     Problem generate(const Dataset& dataset, std::uint64_t seed, std::size_t extra) const override {
@@ -1070,6 +1180,10 @@ class SmoothingFilter : public Oracle {
 
     std::vector<Hypothesis> hypotheses(const Situation& situation) const override {
         return Explanation(*this, situation).found();
+    }
+
+    std::string investigate(const Situation& situation, const Experiment& call) const override {
+        return Investigation(*this, situation).found(call);
     }
 
   private:

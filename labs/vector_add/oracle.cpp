@@ -224,6 +224,34 @@ class VectorAdd : public Oracle {
                                      [&] { return guess_stale(situation, out, "out holds the sums", "a and b have"); },
                                      [&] { return OtherIndex(situation.problem, sums).found(); }});
     }
+
+    std::string investigate(const Situation& situation, const Experiment& call) const override {
+        const Output<float> sums(*this, situation, out);
+        const std::string of_a = find_operand(situation.problem, a, sums.first, call),
+                          of_b = find_operand(situation.problem, b, sums.first, call);
+        if (of_a.empty() || of_b.empty()) return "";
+        return sentence("out[{}] is computed from {} and {}.", sums.first, of_a, of_b);
+    }
+
+  private:
+    /// Return which elements of one operand are in out[at], found by a call in which the other operand is 0.
+    static std::string find_operand(const Problem& problem, Buffer operand, std::size_t at, const Experiment& call) {
+        constexpr std::size_t max_exact = 1 << 24;
+        const std::size_t n = elements(problem);
+        if (n >= max_exact) return "";
+        Problem numbered = problem;
+        numbered.arrays[a] = Array(ElementType::float32, problem.arrays[a].count());
+        numbered.arrays[b] = Array(ElementType::float32, problem.arrays[b].count());
+        const auto values = numbered.arrays[operand].as<float>();
+        for (std::size_t i = 0; i < n; ++i) values[i] = static_cast<float>(i + 1);
+        const auto outputs = call(numbered);
+        if (!outputs) return "";
+        const float found = (*outputs)[out].as<float>()[at];
+        const char* const name = operand == a ? "a" : "b";
+        if (found == 0) return sentence("no element of {}", name);
+        if (!(found >= 1 && found <= static_cast<float>(n)) || std::trunc(found) != found) return "";
+        return sentence("{}[{}]", name, static_cast<std::size_t>(found) - 1);
+    }
 };
 
 }  // namespace

@@ -68,6 +68,16 @@ TEST(Settle, ATileThatIsTooSmallExplainsElementsThatAreNotLoaded) {
     EXPECT_EQ(stories(checks, {{.cause = "uninitialised", .line = 9}})[0].failure->cause, "halo_missing");
 }
 
+TEST(Settle, AReadOfTheOutputExplainsElementsThatSeemUnwritten) {
+    Check check = failed_with("steps_too_far");
+    check.failure->place = Place{"out", 1, "1.5", "nan"};
+    const auto led_by = [&](const char* message) {
+        return stories({check}, {{.cause = "uninitialised", .line = 9, .message = message}})[0].failure->cause;
+    };
+    EXPECT_EQ(led_by("Kernel k reads element 1 of out, which has not been written yet."), "uninitialised");
+    EXPECT_EQ(led_by("Kernel k reads element 1 of tile, which has not been written yet."), "steps_too_far");
+}
+
 TEST(Settle, AnAbsentLaneExplainsADeadlock) {
     const std::vector<Check> checks = {failed_with(cause::deadlock)};
     const auto of = [&](const char* cause) {

@@ -10,7 +10,11 @@ from pathlib import Path
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 
-FOR_LABS = ["grader/common/*", "grader/model/*", "grader/judge/lab/oracle.h", "grader/judge/lab/explain.h"]
+FOR_LABS = [
+    "grader/common/*",
+    "grader/model/*",
+    *(f"grader/judge/lab/{header}.h" for header in ("oracle", "explain", "census", "taps")),
+]
 # The files that each kind of file may include with quotes; the first pattern that matches counts.
 MAY_INCLUDE = {
     "grader/common/*": ["grader/common/*"],

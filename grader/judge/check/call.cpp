@@ -1,6 +1,7 @@
 #include "grader/judge/check/call.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <utility>
 
@@ -196,6 +197,46 @@ Dependence find_dependence(StageRun& run, Buffers& buffers, const Trial& trial, 
     return found;
 }
 
+/// Make a call with the inputs of `problem`, and return its outputs.
+std::optional<std::vector<Array>> make_experiment(StageRun& run, Buffers& buffers, const Problem& problem) {
+    const Lab& lab = run.lab;
+    if (run.investigating_s <= 0 || !run.session || !run.session->alive()) return std::nullopt;
+    buffers.poison_scratch();
+    for (std::size_t i = 0; i < problem.arrays.size(); ++i)
+        if (lab.buffers[i].role == Role::output)
+            buffers.poison_whole(i);
+        else
+            buffers.write(i, 0, problem.arrays[i]);
+    run.device.synchronise();
+    protocol::Request request = make_request(protocol::Ask::run, problem.sizes, problem.reals);
+    request.calls = 1;
+    request.host_bytes_limit = host_bytes_allowed(run, problem);
+    const Session::Reply reply = run.session->ask(request, {}, run.investigating_s, circumstances_of(run, problem));
+    if (reply.failure) return std::nullopt;
+    std::vector<Array> outputs;
+    for (std::size_t i = 0; i < problem.arrays.size(); ++i)
+        outputs.push_back(lab.buffers[i].role == Role::input ? problem.arrays[i] : buffers.read(i, 0));
+    return outputs;
+}
+
+/// Find out by further calls with other inputs how the wrong output comes about. Return a description, or nothing. A
+/// program that prints makes none of these calls, because the student would also see what it prints in them. If the
+/// judge will check the dataset again with fibers, it makes them then.
+std::string investigate(StageRun& run, Buffers& buffers, const Trial& trial, const CallResult& result) {
+    if (run.sanitizer != Sanitizer::off || run.by_fibers || trial.host_variant) return "";
+    if (!run.session || !run.session->output().empty()) return "";
+    run.doing("making experiments to find the cause");
+    const Situation situation{trial.problem,           trial.before, result.outputs, trial.previous,
+                              buffers.poison().beyond, run.stage.id};
+    const auto begin = std::chrono::steady_clock::now();
+    const double max_s = run.investigating_s;
+    return run.oracle.investigate(situation, [&](const Problem& problem) {
+        const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
+        run.investigating_s = max_s - spent.count();
+        return make_experiment(run, buffers, problem);
+    });
+}
+
 }  // namespace
 
 bool needs_kernel(const Lab& lab, const Problem& problem) {
@@ -249,8 +290,11 @@ JudgedCall judge_call(StageRun& run, Buffers& buffers, const Trial& given) {
                       .may_leak = given.may_leak,
                       .already = given.already};
     if (result.wrong != Wrong::output) return {describe_failed_call(run, trial, result, poison), {}};
-    const Failure plain = explain_output(run, trial, result, poison);
+    Failure plain = explain_output(run, trial, result, poison);
     const Dependence dependence = find_dependence(run, buffers, trial, *result.difference, plain);
+    if (dependence.on == Dependence::On::unknown && is_unexplained(plain))
+        if (const std::string shown = investigate(run, buffers, trial, result); !shown.empty())
+            plain = describe_experiments(plain, shown);
     return {describe_wrong_output(run, trial, result, plain, dependence), {}};
 }
 

@@ -248,6 +248,13 @@ Failure describe_wrong_output(const StageRun& run, const Trial& trial, const Cal
     return plain;
 }
 
+Failure describe_experiments(const Failure& plain, const std::string& shown) {
+    return {plain.cause, plain.message + " " + shown,
+            "The judge found this by calls with other inputs, most of them 0. Which line would use exactly these "
+            "elements? Compare its indices, and where its loop begins and ends, with the elements that you expect.",
+            plain.place};
+}
+
 bool is_unexplained(const Failure& plain) {
     return plain.cause == cause::wrong_value || plain.cause == cause::wrong_result || plain.cause == cause::nan;
 }

@@ -15,6 +15,9 @@ Failure explain_output(StageRun& run, const Trial& trial, const CallResult& resu
 Failure describe_wrong_output(const StageRun& run, const Trial& trial, const CallResult& result, const Failure& plain,
                               const Dependence& dependence);
 
+/// Add what experiments showed to the failure of an unexplained output.
+Failure describe_experiments(const Failure& plain, const std::string& shown);
+
 /// Return whether no particular mistake explains the output.
 bool is_unexplained(const Failure& plain);
 

@@ -135,6 +135,13 @@ Mistake name_prefix(std::size_t n, std::size_t kept, const Nouns& nouns) {
     const std::string counts = sentence("Only the first {} of {} {} {}", kept, n, nouns.elements, nouns.are_done(kept));
     if (kept == int_end) return int_overflow(counts);
     const std::size_t block = whole_blocks(n, kept), vector = whole_vectors(n, kept, nouns);
+    if (block > 1024 && !vector)
+        return {"tail_lost",
+                sentence("{} ({}): the last {} {} no thread.", counts, blocks_of(kept, block), lost,
+                         lost == 1 ? "has" : "have"),
+                sentence("What is {} in your code: the elements of a block, or all threads of the grid? If the number "
+                         "of elements is divided by it, the division rounds down: round it up, and test each index.",
+                         std::to_string(block))};
     if (block && !(vector && (block < 128 || nouns.longest_vector > 4)))
         return {"tail_lost",
                 sentence("{} ({}): {} / {} rounds down, and the last {} {} no thread.", counts, blocks_of(kept, block),
@@ -174,7 +181,8 @@ Mistake name_prefix(std::size_t n, std::size_t kept, const Nouns& nouns) {
                 "every path of the kernel handle its elements, the last ones too?"};
     return {
         "grid_too_small", sentence("{}, as if {} threads took one each.", counts, kept),
-        "Either launch a thread for each of them, or let each thread continue in a loop: i += gridDim.x * blockDim.x."};
+        "Either launch a thread for each of them, or let each thread continue in a loop: i += gridDim.x * blockDim.x. "
+        "If each thread takes several elements in a row: does their number, n / threads, round down?"};
 }
 
 Mistake name_share(std::size_t n, std::size_t block, std::size_t blocks, std::size_t k, const Nouns& nouns) {

@@ -59,4 +59,6 @@ bool Oracle::accepts(const Problem& problem, std::size_t buffer, std::size_t, do
 
 std::vector<Hypothesis> Oracle::hypotheses(const Situation&) const { return {}; }
 
+std::string Oracle::investigate(const Situation&, const Experiment&) const { return ""; }
+
 }  // namespace warplab

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -82,6 +83,10 @@ struct Situation {
     std::string stage = "";             // its id, or empty; some mistakes apply to some stages only
 };
 
+/// Calls the student's code with other inputs of the same shape, or with fewer iterations, and returns one array per
+/// buffer; nothing if the call fails or no time is left.
+using Experiment = std::function<std::optional<std::vector<Array>>(const Problem& problem)>;
+
 /// Work of one call.
 struct Cost {
     double floor_bytes = 0;  // each input read once and each output written once
@@ -126,6 +131,11 @@ class Oracle {
                          double actual) const;
 
     virtual std::vector<Hypothesis> hypotheses(const Situation& situation) const;
+
+    /// Find out by experiments from which inputs a wrong output is computed that no hypothesis reproduces. Return
+    /// sentences that state what they showed, without a guess about the reason; empty if nothing was found. Default:
+    /// make no experiment.
+    virtual std::string investigate(const Situation& situation, const Experiment& call) const;
 };
 
 /// Every oracle.cpp defines this.

@@ -75,6 +75,9 @@ Failure explain_cuda_error(CudaError error, std::string message, const StatusPag
                       : circumstances && error == CudaError::illegal_address
                           ? "A thread used an address outside all memory: is the index checked against "
                             "the size? `make sanitize` names the line."
+                      : error == CudaError::invalid_value && message.find("cudaMalloc(") != std::string::npos
+                          ? "cudaMalloc stores the address of the new memory in a pointer, so it takes that pointer's "
+                            "address: cudaMalloc(&p, bytes)."
                           : "";
     return {cause::cuda_error, std::move(message), hint};
 }

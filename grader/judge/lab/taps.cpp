@@ -1,0 +1,150 @@
+#include "grader/judge/lab/taps.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "grader/judge/lab/explain.h"
+#include "grader/model/recipe.h"
+
+namespace warplab {
+namespace {
+
+double real_at(const Array& array, std::size_t i) {
+    return array.type() == ElementType::float32 ? static_cast<double>(array.as<float>()[i]) : array.as<double>()[i];
+}
+
+void set_real(Array& array, std::size_t i, double value) {
+    if (array.type() == ElementType::float32)
+        array.as<float>()[i] = static_cast<float>(value);
+    else
+        array.as<double>()[i] = value;
+}
+
+/// From 1 to 2, and a multiple of 2^-8: floats hold it.
+double value_of(std::size_t term) { return 1 + static_cast<double>(random_bits(1, 3, term) % 256) / 256; }
+
+struct Terms {
+    std::size_t begin, end;
+};
+
+class TapExperiments {
+  public:
+    TapExperiments(WeightedSum& sum, const Experiment& call) : sum_(sum), call_(call) {
+        for (const std::size_t buffer : sum.inputs) {
+            Array& array = sum_.problem.arrays[buffer];
+            array = Array(array.type(), array.count());
+            count_ += array.count();
+        }
+        for (std::size_t i = 0; i < sum.problem.arrays.size(); ++i)
+            if (i >= sum.output) sum_.problem.arrays[i] = sum_.problem.arrays[i].clone();
+    }
+
+    std::optional<Taps> found(std::size_t max_wrong) {
+        Taps taps;
+        const std::optional<double> constant = actual({0, 0});
+        if (!constant) return std::nullopt;
+        taps.constant = constant_ = *constant;
+        if (!std::isfinite(constant_)) return taps;
+        std::vector<Terms> left{{0, count_}};
+        while (!left.empty() && taps.wrong.size() < max_wrong) {
+            const Terms terms = left.back();
+            left.pop_back();
+            const std::optional<double> found = actual(terms);
+            if (!found) return taps;
+            const double right = expected(terms), error = *found - constant_ - right;
+            constexpr double rounding = 2e-5;
+            if (std::abs(error) <= rounding * std::max(1.0, std::abs(right))) continue;
+            if (terms.end - terms.begin == 1) {
+                const auto [buffer, index] = place_of(terms.begin);
+                taps.wrong.push_back(
+                    {buffer, index, (*found - constant_) / value_of(terms.begin), right / value_of(terms.begin)});
+                continue;
+            }
+            const std::size_t middle = terms.begin + (terms.end - terms.begin) / 2;
+            left.push_back({middle, terms.end});
+            left.push_back({terms.begin, middle});
+        }
+        taps.complete = left.empty();
+        return taps;
+    }
+
+  private:
+    std::pair<std::size_t, std::size_t> place_of(std::size_t term) const {
+        for (const std::size_t buffer : sum_.inputs) {
+            const std::size_t count = sum_.problem.arrays[buffer].count();
+            if (term < count) return {buffer, term};
+            term -= count;
+        }
+        return {};
+    }
+
+    void set(const Terms& terms, bool to_zero) {
+        for (std::size_t i = terms.begin; i < terms.end; ++i) {
+            const auto [buffer, index] = place_of(i);
+            set_real(sum_.problem.arrays[buffer], index, to_zero ? 0 : value_of(i));
+        }
+    }
+
+    std::optional<double> actual(const Terms& terms) {
+        set(terms, false);
+        const auto outputs = call_(sum_.problem);
+        set(terms, true);
+        if (!outputs) return std::nullopt;
+        return real_at((*outputs)[sum_.output], sum_.index);
+    }
+
+    double expected(const Terms& terms) {
+        set(terms, false);
+        sum_.oracle.reference(sum_.problem, Execution::sequential);
+        set(terms, true);
+        return real_at(sum_.problem.arrays[sum_.output], sum_.index);
+    }
+
+    WeightedSum& sum_;
+    const Experiment& call_;
+    std::size_t count_ = 0;
+    double constant_ = 0;
+};
+
+/// Return which rows (or columns) contain wrong elements, if only some do: "number 1 of every 4 rows".
+std::string describe_lines(const std::vector<bool>& wrong, const std::string& line) {
+    const std::size_t n = wrong.size();
+    const auto first = static_cast<std::size_t>(std::ranges::find(wrong, true) - wrong.begin());
+    std::size_t last = n;
+    while (last > 0 && !wrong[last - 1]) --last;
+    const auto count = static_cast<std::size_t>(std::ranges::count(wrong, true));
+    if (count == n || count == 0) return "";
+    if (last - first == count)
+        return count == 1 ? sentence("{} {} of {}", line, first, n)
+                          : sentence("{}s {} to {} of {}", line, first, last - 1, n);
+    for (const std::size_t period : {2, 4, 8, 12, 16, 24, 28, 30, 32, 48, 56, 60, 64, 128, 256}) {
+        if (2 * period > n) break;
+        bool fits = true;
+        for (std::size_t i = period; i < n && fits; ++i) fits = wrong[i] == wrong[i % period];
+        const std::size_t begin = first,
+                          end = begin + static_cast<std::size_t>(std::ranges::count(
+                                            wrong.begin(), wrong.begin() + static_cast<long>(period), true));
+        if (!fits || end > period ||
+            !std::all_of(wrong.begin() + static_cast<long>(begin), wrong.begin() + static_cast<long>(end),
+                         [](bool w) { return w; }))
+            continue;
+        return sentence("{} of every {} {}s", name_numbers(begin, end - begin), period, line);
+    }
+    return "";
+}
+
+}  // namespace
+
+std::optional<Taps> find_taps(WeightedSum sum, const Experiment& call, std::size_t max_wrong) {
+    return TapExperiments(sum, call).found(max_wrong);
+}
+
+std::string describe_places(std::size_t rows, std::size_t columns, const std::function<bool(std::size_t i)>& is_wrong) {
+    std::vector<bool> wrong_rows(rows), wrong_columns(columns);
+    for (std::size_t i = 0; i < rows * columns; ++i)
+        if (is_wrong(i)) wrong_rows[i / columns] = wrong_columns[i % columns] = true;
+    const std::string by_row = describe_lines(wrong_rows, "row"), by_column = describe_lines(wrong_columns, "column");
+    return by_row + (by_row.empty() || by_column.empty() ? "" : ", and ") + by_column;
+}
+
+}  // namespace warplab
