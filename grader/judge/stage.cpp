@@ -203,7 +203,6 @@ class StageJudge {
         run.end_session();
         run.output.clear();
         run.explaining_s = StageRun::max_explaining_s;
-        run.investigating_s = StageRun::max_investigating_s;
         run.environment = {"WARPLAB_THREADS=1"};
         const std::shared_ptr<Budget> budget = std::exchange(run.policy.budget, untimed_budget(task_));
         check_all(run);

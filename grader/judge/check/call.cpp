@@ -200,7 +200,7 @@ Dependence find_dependence(StageRun& run, Buffers& buffers, const Trial& trial, 
 /// Make a call with the inputs of `problem`, and return its outputs.
 std::optional<std::vector<Array>> make_experiment(StageRun& run, Buffers& buffers, const Problem& problem) {
     const Lab& lab = run.lab;
-    if (run.investigating_s <= 0 || !run.session || !run.session->alive()) return std::nullopt;
+    if (run.explaining_s <= 0 || !run.session || !run.session->alive()) return std::nullopt;
     buffers.poison_scratch();
     for (std::size_t i = 0; i < problem.arrays.size(); ++i)
         if (lab.buffers[i].role == Role::output)
@@ -211,7 +211,7 @@ std::optional<std::vector<Array>> make_experiment(StageRun& run, Buffers& buffer
     protocol::Request request = make_request(protocol::Ask::run, problem.sizes, problem.reals);
     request.calls = 1;
     request.host_bytes_limit = host_bytes_allowed(run, problem);
-    const Session::Reply reply = run.session->ask(request, {}, run.investigating_s, circumstances_of(run, problem));
+    const Session::Reply reply = run.session->ask(request, {}, run.explaining_s, circumstances_of(run, problem));
     if (reply.failure) return std::nullopt;
     std::vector<Array> outputs;
     for (std::size_t i = 0; i < problem.arrays.size(); ++i)
@@ -229,10 +229,10 @@ std::string investigate(StageRun& run, Buffers& buffers, const Trial& trial, con
     const Situation situation{trial.problem,           trial.before, result.outputs, trial.previous,
                               buffers.poison().beyond, run.stage.id};
     const auto begin = std::chrono::steady_clock::now();
-    const double max_s = run.investigating_s;
+    const double max_s = run.explaining_s;
     return run.oracle.investigate(situation, [&](const Problem& problem) {
         const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
-        run.investigating_s = max_s - spent.count();
+        run.explaining_s = max_s - spent.count();
         return make_experiment(run, buffers, problem);
     });
 }

@@ -23,7 +23,7 @@ namespace warplab {
 
 /// Everything that stays the same while one stage is judged.
 struct StageRun {
-    static constexpr double max_explaining_s = 3, max_investigating_s = 2;
+    static constexpr double max_explaining_s = 3;
     const Lab& lab;
     const Stage& stage;
     const Oracle& oracle;
@@ -50,8 +50,7 @@ struct StageRun {
     bool uncollected = false;                        // the current session has counted since collect_counts()
     std::vector<std::uint64_t> launch_digests = {};  // one digest per call in the ended sessions
     std::string doubt = {};                          // the first reason not to trust the sanitizer
-    double explaining_s = max_explaining_s;          // the remaining time to search for the causes of wrong outputs
-    double investigating_s = max_investigating_s;    // the remaining time for experiments with wrong programs
+    double explaining_s = max_explaining_s;          // the remaining time for causes of wrong outputs
     std::function<void(const std::string&)> doing = [](const std::string&) {};
     std::shared_ptr<KnownProblems> known_problems = std::make_shared<KnownProblems>();
     /// Return a run of the stage's reference, compiled and sandboxed in the same way; null if it does not compile.
