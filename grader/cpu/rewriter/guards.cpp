@@ -17,11 +17,16 @@ class Body {
   public:
     Body(const Stream& stream, int begin, int end) : stream_(stream), begin_(begin), end_(end) {}
 
+    /// Add the updates of arrays that an earlier condition reads, directly or through a variable that was set before.
     void add_guarded_updates(std::vector<int>& found) {
-        find_checked_arrays();
-        if (checked_.empty()) return;
-        for (int i = begin_; i < end_; ++i)
-            if (is_update(i) && is_into_checked(i + 2, first_argument_end(i + 1))) found.push_back(i);
+        for (int i = begin_; i < end_; ++i) {
+            if (is_assignment(i)) note_assignment(i);
+            const int open = stream_[i] == ")" ? stream_.match[i] : -1;
+            if (open > begin_ && (stream_[open - 1] == "if" || stream_[open - 1] == "while"))
+                add_read(open + 1, i, checked_);
+            if (stream_[i] == "?" || stream_[i] == "&&") add_read(statement_begin(i), i, checked_);
+            if (is_update(i) && is_guarded(i)) found.push_back(i);
+        }
     }
 
   private:
@@ -31,6 +36,10 @@ class Body {
         const auto before = stream_[i - 1];
         return stream_[i].starts_with("atomic") && !stream_[i].starts_with("atomicCAS") && stream_[i + 1] == "(" &&
                stream_.match[i + 1] >= 0 && before != "." && before != "->" && before != "::";
+    }
+
+    bool is_assignment(int i) const {
+        return stream_[i] == "=" && stream_.is_identifier(i - 1) && stream_[i + 1] != "=";  // == has two tokens
     }
 
     int first_argument_end(int open) const {
@@ -68,7 +77,7 @@ class Body {
 
     bool is_unary(int star) const {
         const auto before = stream_[star - 1];
-        return !stream_.is_identifier(star - 1) && before != ")" && before != "]" &&
+        return !stream_.is_identifier(star - 1) && before != ")" && before != "]" && before != "}" &&
                (!stream_.has(star - 1) || stream_.tokens[star - 1].kind != Kind::number);
     }
 
@@ -105,19 +114,13 @@ class Body {
         }
     }
 
-    /// Find the arrays that conditions read, directly or through a variable that was set before.
-    void find_checked_arrays() {
-        for (int i = begin_; i < end_; ++i) {
-            if (stream_[i] == "=" && stream_.is_identifier(i - 1)) note_assignment(i);
-            const bool is_condition = (stream_[i] == "if" || stream_[i] == "while") && stream_[i + 1] == "(";
-            if (is_condition && stream_.match[i + 1] >= 0) add_read(i + 2, stream_.match[i + 1], checked_);
-            if (stream_[i] == "?" || stream_[i] == "&&") add_read(statement_begin(i), i, checked_);
-        }
-    }
-
-    bool is_into_checked(int begin, int end) const {
+    /// Return whether the atomic at `i` updates a checked array, or its value depends on a check: a < 9 ? 1 : 0.
+    bool is_guarded(int i) {
+        const int address_end = first_argument_end(i + 1);
+        for (int k = address_end; k < stream_.match[i + 1]; ++k)
+            if (stream_[k] == "?") add_read(address_end, k, checked_);
         Names names;
-        add_address(begin, end, names);
+        add_address(i + 2, address_end, names);
         return std::ranges::any_of(names, [&](std::string_view name) { return checked_.contains(name); });
     }
 

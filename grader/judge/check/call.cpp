@@ -225,9 +225,10 @@ std::optional<std::vector<Array>> make_experiment(StageRun& run, Buffers& buffer
 std::string investigate(StageRun& run, Buffers& buffers, const Trial& trial, const CallResult& result) {
     if (run.sanitizer != Sanitizer::off || run.by_fibers || trial.host_variant) return "";
     if (!run.session || !run.session->output().empty()) return "";
-    run.doing("making experiments to find the cause");
     const Situation situation{trial.problem,           trial.before, result.outputs, trial.previous,
                               buffers.poison().beyond, run.stage.id};
+    if (are_imprecise(run.oracle, situation, *result.difference, buffers.poison().output)) return "";
+    run.doing("making experiments to find the cause");
     const auto begin = std::chrono::steady_clock::now();
     const double max_s = run.explaining_s;
     return run.oracle.investigate(situation, [&](const Problem& problem) {
@@ -292,7 +293,9 @@ JudgedCall judge_call(StageRun& run, Buffers& buffers, const Trial& given) {
     if (result.wrong != Wrong::output) return {describe_failed_call(run, trial, result, poison), {}};
     Failure plain = explain_output(run, trial, result, poison);
     const Dependence dependence = find_dependence(run, buffers, trial, *result.difference, plain);
-    if (dependence.on == Dependence::On::unknown && is_unexplained(plain))
+    const bool may_vary_inputs =
+        is_unexplained(plain) && plain.cause != cause::wrong_result;  // the field is right then
+    if (dependence.on == Dependence::On::unknown && may_vary_inputs)
         if (const std::string shown = investigate(run, buffers, trial, result); !shown.empty())
             plain = describe_experiments(plain, shown);
     return {describe_wrong_output(run, trial, result, plain, dependence), {}};

@@ -205,6 +205,14 @@ Failure explain_difference(const Lab& lab, const Oracle& oracle, const Situation
                         find_pattern(oracle, situation.problem, difference.buffer, expected, actual, poison));
 }
 
+bool are_imprecise(const Oracle& oracle, const Situation& situation, const Difference& difference,
+                   std::uint32_t poison) {
+    const Array& expected = situation.problem.arrays[difference.buffer];
+    const Array& actual = situation.actual[difference.buffer];
+    return are_cut_off(expected, actual) ||
+           find_pattern(oracle, situation.problem, difference.buffer, expected, actual, poison).has_rounded();
+}
+
 Failure explain_guard_violation(const Lab& lab, const GuardViolation& violation) {
     const bool scratch = violation.buffer == "scratch";  // whose type the stage defines
     const std::string unit = scratch ? "byte" : "element";

@@ -158,17 +158,29 @@ const Finding* likely_reason(const StageReport& stage, const Check& failed) {
     return note == all.end() ? nullptr : &*note;
 }
 
+/// Return the finding whose message the failure has; null if there is none.
+const Finding* finding_of(const Failure& failure, const StageReport& stage) {
+    if (!stage.check_mode) return nullptr;
+    const std::vector<Finding>& all = stage.check_mode->findings;
+    const auto is_it = [&](const Finding& found) { return failure.message == message_of(found); };
+    const auto found = std::ranges::find_if(all, is_it);
+    return found == all.end() ? nullptr : &*found;
+}
+
 /// Render the line that may be the reason for a wrong output, without its message if the failure has the same one.
 std::string render_likely_reason(const StageReport& stage, const Check& failed, const TextStyle& style) {
-    const auto is_quoted = [&](const Finding& found) {
-        return failed.failure && failed.failure->message == message_of(found);
-    };
-    if (stage.check_mode) {
-        const auto leading = std::ranges::find_if(stage.check_mode->findings, is_quoted);
-        if (leading != stage.check_mode->findings.end()) return render_quotes(*leading);
-    }
+    const Finding* const proven = failed.failure ? finding_of(*failed.failure, stage) : nullptr;
+    if (proven) return render_quotes(*proven);
     const Finding* found = likely_reason(stage, failed);
     return found ? render_finding(*found, "Sanitizer, ", style) : "";
+}
+
+/// Return the cause to show for a dataset that failed after another one. If the sanitizer has proven the first failure,
+/// a different cause is only guessed, and the proven error may be the reason for it.
+std::string other_cause(const Check& other, const Check& first, const StageReport& stage) {
+    if (!other.failure) return "";
+    const bool is_proven = first.failure && finding_of(*first.failure, stage);
+    return is_proven && other.failure->cause != first.failure->cause ? "" : other.failure->cause;
 }
 
 std::string render_checks(const StageReport& stage, const TextStyle& style) {
@@ -186,7 +198,7 @@ std::string render_checks(const StageReport& stage, const TextStyle& style) {
         } else if (!check.blocked_by.empty()) {
             not_run.add(dataset_name(check), "");
         } else {
-            others.add(dataset_name(check), check.failure ? check.failure->cause : "");
+            others.add(dataset_name(check), other_cause(check, *first, stage));
         }
     }
     if (!others.text().empty()) text += wrap("Also did not pass: " + others.text(), 2, style.width);

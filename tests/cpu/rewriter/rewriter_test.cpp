@@ -291,6 +291,8 @@ const Case guards[] = {
      "__device__ void f(int* a, int i) { int* p = a + i; if (*p < 9) " + checked("atomicAdd(&a[i], 1)") + "; }"},
     {"Choice", "__device__ void f(int* a, int i) { int v = a[i]; atomicAdd(&a[i], v < 9 ? 1 : 0); }",
      "__device__ void f(int* a, int i) { int v = a[i]; " + checked("atomicAdd(&a[i], v < 9 ? 1 : 0)") + "; }"},
+    {"CheckOfTheOldValue", "__device__ void f(int* a) { int v = atomicAdd(a, 1); if (v < 9 && v == 3) a[1] = 2; }",
+     "__device__ void f(int* a) { int v = atomicAdd(a, 1); if (v < 9 && v == 3) a[1] = 2; }"},
     {"ValueOfAnotherArray", "__device__ void f(int* a, int* b) { int v = a[0]; if (v < 9) atomicAdd(b + v, 1); }",
      "__device__ void f(int* a, int* b) { int v = a[0]; if (v < 9) atomicAdd(b + v, 1); }"},
     {"NoCheck", "__device__ void f(int* a, int i, int n) { if (i * n < 9) atomicAdd(&a[i], 1); }",

@@ -54,6 +54,24 @@ TEST(Render, ANoteThatCanExplainAFailureIsALikelyReason) {
     EXPECT_THAT(render_stage(stage, {}), Not(HasSubstr("the value of lane 31")));
 }
 
+TEST(Render, GuessedCausesAreOmittedBesideAProvenOne) {
+    StageReport stage = test::sample_report().stages[1];
+    const auto failed = [](const char* dataset, const char* cause, const char* message) {
+        Check check;
+        check.dataset = dataset;
+        check.verdict = Verdict::failed;
+        check.failure = Failure{cause, message, "", {}};
+        return check;
+    };
+    stage.check_mode->findings = {{.cause = "race", .message = "Race on element 2"}};
+    const std::string proven = message_of(stage.check_mode->findings[0]);
+    stage.checks = {failed("large", "race", proven.c_str()), failed("small", "tail_lost", "One is missing"),
+                    failed("even", "race", "Race on element 4")};
+    EXPECT_THAT(render_stage(stage, {}), HasSubstr("Also did not pass: small; even (race)"));
+    stage.check_mode->findings[0].message = "Race on element 8";
+    EXPECT_THAT(render_stage(stage, {}), HasSubstr("Also did not pass: small (tail_lost); even (race)"));
+}
+
 TEST(Render, EveryPrintoutNamesBackendAndSandbox) {
     const Report reports[] = {test::cpu_report()};
     for (const auto& text : {test::render_report(reports[0], {}), render_table(reports, {})}) {
