@@ -227,7 +227,7 @@ std::string investigate(StageRun& run, Buffers& buffers, const Trial& trial, con
     if (!run.session || !run.session->output().empty()) return "";
     const Situation situation{trial.problem,           trial.before, result.outputs, trial.previous,
                               buffers.poison().beyond, run.stage.id};
-    if (are_imprecise(run.oracle, situation, *result.difference, buffers.poison().output)) return "";
+    if (values_show_mistake(run.oracle, situation, *result.difference, buffers.poison().output)) return "";
     run.doing("making experiments to find the cause");
     const auto begin = std::chrono::steady_clock::now();
     const double max_s = run.explaining_s;

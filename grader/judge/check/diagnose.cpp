@@ -205,12 +205,12 @@ Failure explain_difference(const Lab& lab, const Oracle& oracle, const Situation
                         find_pattern(oracle, situation.problem, difference.buffer, expected, actual, poison));
 }
 
-bool are_imprecise(const Oracle& oracle, const Situation& situation, const Difference& difference,
-                   std::uint32_t poison) {
+bool values_show_mistake(const Oracle& oracle, const Situation& situation, const Difference& difference,
+                         std::uint32_t poison) {
     const Array& expected = situation.problem.arrays[difference.buffer];
     const Array& actual = situation.actual[difference.buffer];
-    return are_cut_off(expected, actual) ||
-           find_pattern(oracle, situation.problem, difference.buffer, expected, actual, poison).has_rounded();
+    const Pattern p = find_pattern(oracle, situation.problem, difference.buffer, expected, actual, poison);
+    return p.has_rounded() || are_cut_off(expected, actual) || are_missing(expected, actual, p);
 }
 
 Failure explain_guard_violation(const Lab& lab, const GuardViolation& violation) {
