@@ -1,4 +1,4 @@
-// A sum for which g++ takes time quadratic in its length: minutes on a busy machine.
+// Bomb: a sum for which g++ takes time quadratic in its length: minutes on a busy machine.
 #include "labs/dot_product/lab.h"
 
 __device__ int sum(int a) { return a@100000 +a@; }

@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <stdexcept>
+#include <thread>
 
 namespace warplab {
 namespace {
@@ -35,6 +37,15 @@ TEST(ComputeInChild, ReturnsNothingIfItTakesTooLongOrReturnsTooMuch) {
                                }),
               std::nullopt);
     EXPECT_EQ(compute_in_child(60, [] { return Strings{std::string(5 << 20, 'x')}; }), std::nullopt);
+}
+
+TEST(ComputeInChild, WaitsLongerIfTheChildHasHadLittleProcessorTime) {
+    EXPECT_EQ(compute_in_child(1,
+                               []() -> Strings {
+                                   std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+                                   return {"late"};
+                               }),
+              Strings{"late"});
 }
 
 }  // namespace
