@@ -742,8 +742,7 @@ void yield_before_update() {
 
 void let_others_run() {
     if (!in_kernel() || !worker->thread_index || worker->stands) return;
-    worker->tried = true;
-    yield_thread();
+    yield_and_try();
     restore_thread_index();
 }
 

@@ -124,7 +124,7 @@ class CountExperiments {
     Problem problem_;
     const Experiment& call_;
     std::set<std::size_t> zeros_;  // the bins of elements that are 0
-    std::string other_;            // what is known about an element that is not just counted several times
+    std::string other_;            // describes an element for which a number of times is not enough
 };
 
 }  // namespace
