@@ -50,18 +50,20 @@ def gpu_held_s(row: Json) -> float:
 
 
 def lines(rows: list[Json]) -> Iterator[str]:
-    """Yield the table: seconds by stage and phase, then the median and the slowest."""
+    """Yield the table: seconds by stage and phase, then the median and the slowest on each GPU."""
     names = list(dict.fromkeys(name for row in rows for name in row["phases"]))
     yield f"{'stage':<44}{'all':>7}{'GPU held':>10}" + "".join(f"{name[:15]:>16}" for name in names)
     totals = [sum(row["phases"].values()) for row in rows]
     for row, total in sorted(zip(rows, totals, strict=True), key=lambda pair: -pair[1]):
         parts = "".join(f"{row['phases'].get(name, 0):>16.2f}" for name in names)
         yield f"{row['lab'] + '/' + row['stage']:<44}{total:>7.2f}{gpu_held_s(row):>10.2f}{parts}"
-    for what, seconds in (("in all", totals), ("GPU held", [gpu_held_s(row) for row in rows])):
-        yield (
-            f"{len(rows)} stages on {rows[0]['gpu'] or 'the CPU backend'}, {what}: "
-            f"median {statistics.median(seconds):.2f} s, slowest {max(seconds):.2f} s, sum {sum(seconds):.0f} s"
-        )
+    for gpu in dict.fromkeys(row["gpu"] for row in rows):
+        of_gpu = [(total, gpu_held_s(row)) for row, total in zip(rows, totals, strict=True) if row["gpu"] == gpu]
+        for what, seconds in zip(("in all", "GPU held"), zip(*of_gpu, strict=True), strict=True):
+            yield (
+                f"{len(of_gpu)} stages on {gpu or 'the CPU backend'}, {what}: "
+                f"median {statistics.median(seconds):.2f} s, slowest {max(seconds):.2f} s, sum {sum(seconds):.0f} s"
+            )
 
 
 def write(rows: list[Json], file: Path | None) -> None:

@@ -24,6 +24,13 @@ def test_the_slowest_stage_comes_first_and_the_sum_last():
     assert table[5] == "3 stages on H, GPU held: median 2.00 s, slowest 4.00 s, sum 6 s"
 
 
+def test_each_gpu_has_its_own_median():
+    on_another = {"lab": "b", "stage": "02_z", "gpu": "I", "phases": {"compile": 1.0, "check": 7.0}}
+    *_, in_all, gpu_held = lines([*ROWS, on_another])
+    assert in_all == "1 stages on I, in all: median 8.00 s, slowest 8.00 s, sum 8 s"
+    assert gpu_held == "1 stages on I, GPU held: median 7.00 s, slowest 7.00 s, sum 7 s"
+
+
 def test_stages_are_chosen_by_number():
     assert list(choose_stages("vector_add", [2])) == ["02_grid_stride"]
     assert len(list(choose_stages("vector_add", []))) == 3
