@@ -11,7 +11,8 @@ hash := \#
 Q := $(if $(V),,@)
 objects := $(BUILD)/objects
 
-ALL_FLAGS := -std=c++20 -Wall -Wextra -fPIC -I. -MMD -MP
+# By default, g++ collects garbage so often that a large file takes a quarter longer.
+ALL_FLAGS := -std=c++20 -Wall -Wextra -fPIC -I. -MMD -MP --param ggc-min-heapsize=1000000 --param ggc-min-expand=100
 # g++ 12 warns about overruns in std::string and fmt that do not exist.
 CXXFLAGS := $(ALL_FLAGS) -Og -Wno-array-bounds -pthread
 # The labs whose oracles are built.
@@ -25,18 +26,20 @@ LIBRARIES := -lfmt -lcrypto -lseccomp -lgomp -ldl -pthread
 sources = $(wildcard $(1)/*.cpp $(1)/*/*.cpp $(1)/*/*/*.cpp)
 objects_of = $(patsubst %.cpp,$(objects)/%.o,$(1))
 
-# Most of the time goes into headers and templates, so the files of several folders are compiled together, as one unit.
-# The largest unit is first, so that two cores finish at about the same time. These files are compiled alone: the files
-# with a main, which the test program omits, and files with their own flags or macros.
+# Most of the time goes into headers and templates, so the files of several folders are compiled together, as one unit,
+# and so are all files that include the JSON library, which takes seconds. The largest unit is first, so that two cores
+# finish at about the same time. These files are compiled alone: the files with a main, which the test program omits,
+# and files with their own flags or macros.
 alone := %/main.cpp %/version.cpp %/image.cpp
-units = $(foreach unit,judge compile bench rewriter base,$(if $(strip $(call sources_of_unit,$(unit))),$(unit)))
+json := $(filter-out $(alone),$(shell grep -rl --include=*.cpp '<nlohmann/json.hpp>' grader))
+units = $(foreach unit,judge compile bench json rewriter base,$(if $(strip $(call sources_of_unit,$(unit))),$(unit)))
 compile := $(addprefix grader/judge/,compile run sandbox sanitizer)
 bench := $(addprefix grader/judge/,bench device predict)
 base := grader/common grader/io grader/model grader/judge/lab
 rewriter := grader/cpu/rewriter
 judge := $(filter-out $(compile) $(bench) $(base),$(patsubst %/,%,grader/judge $(wildcard grader/judge/*/)))
-sources_of_unit = $(filter-out $(alone),$(foreach folder,$($(1)),$(wildcard $(folder)/*.cpp))) \
-    $(if $(filter base,$(1)),$(patsubst $(BUILD)/%,%,$(generated)))
+sources_of_unit = $(if $(filter json,$(1)),$(json) $(patsubst $(BUILD)/%,%,$(generated)),\
+    $(filter-out $(alone) $(json),$(foreach folder,$($(1)),$(wildcard $(folder)/*.cpp))))
 object_of_unit = $(patsubst %,$(objects)/%.o,$(1))
 
 # The C++ types of the schemas. manifest.cpp reads lab.json and the datasets with its own types, and only Python reads the
@@ -92,10 +95,12 @@ $(oracles): $(BUILD)/machine $(BUILD)/oracle-objects
 $(foreach object,$(oracle_objects),\
     $(eval $(patsubst $(objects)/labs/%,$(BUILD)/labs/%,$(dir $(object)))oracle.so: $(object)))
 
-$(oracle_objects): $(objects)/%.o: %.cpp $(BUILD)/precompiled/labs.h.gch
+# Precompiled headers pay off from two labs on.
+headers_of_labs := $(if $(word 2,$(LABS)),$(BUILD)/precompiled/labs.h)
+$(oracle_objects): $(objects)/%.o: %.cpp $(BUILD)/machine $(headers_of_labs:=.gch)
 	@echo "  compile $<"
 	@mkdir -p $(@D)
-	$(Q)$(CXX) $(ORACLE_FLAGS) -include $(BUILD)/precompiled/labs.h -c -o $@ $<
+	$(Q)$(CXX) $(ORACLE_FLAGS) $(addprefix -include ,$(headers_of_labs)) -c -o $@ $<
 
 $(BUILD)/precompiled/labs.h.gch: labs/precompiled.h $(BUILD)/machine
 	@echo "  compile $<"
@@ -115,7 +120,7 @@ $(call object_of_unit,$(units)) $(test_objects): $(objects)/%.o: $(BUILD)/units/
 	@echo "  compile $*"
 	@mkdir -p $(@D)
 	$(Q)$(CXX) $(CXXFLAGS) $(PRECOMPILED) -c -o $@ $<
-$(objects)/base.o: $(generated)
+$(objects)/json.o: $(generated)
 
 # A file whose text stays the same is not written, so that files that include it are not compiled again.
 $(BUILD)/generated/%.written: $(wildcard grader/model/schema/*.json grader/model/schema/*.py)

@@ -22,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // The limits of one request of the protocol between judge and runner.
-constexpr std::size_t max_sizes = 16, max_reals = 256, max_buffers = 16;
+constexpr std::size_t max_call_sizes = 16, max_call_reals = 256, max_call_buffers = 16;
 
 const std::map<std::string, ElementType> element_types = {{"float32", ElementType::float32},
                                                           {"float64", ElementType::float64},
@@ -138,8 +138,8 @@ std::vector<BufferSpec> read_buffers(const JsonNode& list, std::map<std::string,
         buffers.push_back(read_buffer(item));
         require_new(item.at("name"), buffers.back().name, "the name", where);
     }
-    if (buffers.size() > max_buffers)
-        list.fail(fmt::format("{} buffers, but a call carries {} at most", buffers.size(), max_buffers));
+    if (buffers.size() > max_call_buffers)
+        list.fail(fmt::format("{} buffers, but a call carries {} at most", buffers.size(), max_call_buffers));
     const auto is_written = [](const BufferSpec& buffer) { return buffer.role != Role::input; };
     if (std::ranges::none_of(buffers, is_written))
         list.fail("no buffer is written, so there is nothing to check; give one the role \"output\" or \"inout\"");
@@ -281,9 +281,9 @@ std::vector<std::string> read_real(const JsonNode& node) {
     node.require_only({"name", "count"});
     const auto name = read_name(node.at("name"));
     const auto count = node.at("count").natural();
-    if (count < 1 || count > max_reals)
+    if (count < 1 || count > max_call_reals)
         node.at("count").fail(
-            fmt::format("{} is not between 1 and {}; pass larger tables as a buffer", count, max_reals));
+            fmt::format("{} is not between 1 and {}; pass larger tables as a buffer", count, max_call_reals));
     std::vector<std::string> names;
     for (std::uint64_t i = 0; i < count; ++i) names.push_back(fmt::format("{}_{}", name, i));
     return names;
@@ -306,8 +306,8 @@ Lab read_lab(const JsonNode& document, std::string_view folder_name) {
     lab.about = document.at("about").filled_text();
     std::map<std::string, std::string> names;
     document.at("sizes");
-    lab.sizes = read_names(document, "sizes", max_sizes, read_single, names);
-    lab.reals = read_names(document, "reals", max_reals, read_real, names);
+    lab.sizes = read_names(document, "sizes", max_call_sizes, read_single, names);
+    lab.reals = read_names(document, "reals", max_call_reals, read_real, names);
     lab.buffers = read_buffers(document.at("buffers"), names);
     if (const auto asks = document.find("asks_first")) lab.asks_first = asks->boolean();
     if (const auto divides = document.find("divides_scratch")) lab.divides_scratch = divides->boolean();
