@@ -62,7 +62,7 @@ def measurement(median_s: float = 0.0783, limit: str = "device memory", **change
 
 def score(**changes: Any) -> Json:
     """Return a score that lacks few points for speed; hygiene is pending."""
-    made = {
+    points = {
         "correctness": 6,
         "hygiene": 0,
         "speed": 1.83,
@@ -77,7 +77,7 @@ def score(**changes: Any) -> Json:
         "speed_why": "",
         "speed_modelled": False,
     } | changes
-    return made | {"total": sum(made[kind] for kind in KINDS), "max": sum(made[f"{kind}_max"] for kind in KINDS)}
+    return points | {"total": sum(points[kind] for kind in KINDS), "max": sum(points[f"{kind}_max"] for kind in KINDS)}
 
 
 def check(dataset: str, **changes: Any) -> Json:
@@ -146,8 +146,8 @@ def refused_stage(name: str, title: str) -> Json:
     compilation = {"verdict": "failed", "failure": failure, "log": "", "wall_s": 0.1, "cached": False, "nvcc": COMPILES}
     points = dict.fromkeys(KINDS, 0) | {f"{kind}_pending": True for kind in KINDS}
     why = "grading on a GPU decides, because the CPU backend refuses the file"
-    made = score(**points, correctness_why=why, hygiene_why="", speed_why="")
-    return stage(name, title, verdict="failed", compilation=compilation, checks=[], score=made)
+    pending = score(**points, correctness_why=why, hygiene_why="", speed_why="")
+    return stage(name, title, verdict="failed", compilation=compilation, checks=[], score=pending)
 
 
 def report(**changes: Any) -> Json:
@@ -189,7 +189,7 @@ def report(**changes: Any) -> Json:
             "The interval stayed wider than 1%: ambiguous.",
         ],
     }
-    made = {
+    content = {
         "schema": 1,
         "verb": "grade",
         "lab": "dot",
@@ -213,7 +213,7 @@ def report(**changes: Any) -> Json:
     } | changes
     verdicts = [each["verdict"] for each in stages]
     verdict = next((name for name in ("failed", "error") if name in verdicts), "passed")
-    return {"verdict": verdict, "total": total(made["stages"])} | made
+    return {"verdict": verdict, "total": total(content["stages"])} | content
 
 
 def total(stages: list[Json]) -> Json:

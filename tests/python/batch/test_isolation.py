@@ -58,10 +58,10 @@ def grade_all(course: Course, roster: Sequence[Student] = ()) -> dict[str, Grade
     course.out.mkdir(exist_ok=True)
     settings = Settings(LAB, STAGES, course.root, course.build, course.out, "cpu")
     database = Database(course.out / "batch.sqlite")
-    kept = {**vars(settings), "root": str(course.root), "build": str(course.build), "folder": str(course.out)}
-    database.set_facts(settings=kept)
-    found, _ = find_submissions(course.handed_in, LAB, roster, course.out)
-    database.enter(found)
+    facts = {**vars(settings), "root": str(course.root), "build": str(course.build), "folder": str(course.out)}
+    database.set_facts(settings=facts)
+    submissions, _ = find_submissions(course.handed_in, LAB, roster, course.out)
+    database.enter(submissions)
     graded = {}
     for hand_in in grade_here(database.waiting(), settings, "cpu", 2):
         keep(database, hand_in, "")
@@ -206,14 +206,14 @@ def test_a_reader_that_raises_does_not_end_the_batch(course: Course, monkeypatch
 
 
 def test_an_internal_error_affects_only_its_submission(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
-    def break_down(*_: object) -> None:
+    def raise_error(*_: object) -> None:
         raise RuntimeError("\udcff /srv/course")
 
     monkeypatch.setattr(grading, "run_judge", judge)
-    monkeypatch.setattr(grading, "keep_journal", break_down)
+    monkeypatch.setattr(grading, "keep_journal", raise_error)
     course.hand_in("al1", "fine", "fine")
     assert grade_all(course)["al1"].status == "graded"
-    monkeypatch.setattr(opening, "pick_stages", break_down)
+    monkeypatch.setattr(opening, "pick_stages", raise_error)
     course.hand_in("al1", "other", "fine")
     assert grade_all(course)["al1"].status == "judge_error"
 
@@ -255,8 +255,8 @@ def test_no_name_maps_to_another_hand_ins_folder(course: Course, monkeypatch: py
         course.hand_in(name, "fine", "fine")
     grade_all(course)
     for name in names:
-        (kept,) = place_of(course.out, "submissions", name).glob(f"{LAB}/{STAGES[0]}.cu")
-        assert kept.read_text() == f"// {name}\nfine\n"
+        (copied,) = place_of(course.out, "submissions", name).glob(f"{LAB}/{STAGES[0]}.cu")
+        assert copied.read_text() == f"// {name}\nfine\n"
     assert len(list((course.out / "feedback").iterdir())) == len(names)
 
 

@@ -43,9 +43,9 @@ def test_every_stage_was_measured_on_one_gpu(rendered: Rendered) -> None:
 
 @recorded
 def test_the_committed_journal_equals_the_rendered_one(rendered: Rendered) -> None:
-    again = "is stale: make example-journal"
-    assert (FOLDER / "journal.html").read_text(encoding="utf-8") == rendered.page, f"journal.html {again}"
-    assert (FOLDER / "journal.md").read_text(encoding="utf-8") == rendered.markdown, f"journal.md {again}"
+    stale = "is stale: make example-journal"
+    assert (FOLDER / "journal.html").read_text(encoding="utf-8") == rendered.page, f"journal.html {stale}"
+    assert (FOLDER / "journal.md").read_text(encoding="utf-8") == rendered.markdown, f"journal.md {stale}"
 
 
 @recorded

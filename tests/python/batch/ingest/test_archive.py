@@ -296,10 +296,10 @@ def test_times_are_read_and_are_unknown_if_they_are_invalid() -> None:
 
     assert zip_time(2026, 11, 20, 10, 0, 0) == 1_795_168_800
     assert zip_time(1980, 1, 1, 0, 0, 0) == zip_time(2099, 1, 1, 0, 0, 0) == zip_time(2026, 0, 0, 0, 0, 0) == 0
-    for time_s, read in ((1_795_168_800, 1_795_168_800), (0, 0), (5_000_000_000, 0)):
+    for time_s, expected_s in ((1_795_168_800, 1_795_168_800), (0, 0), (5_000_000_000, 0)):
         member = tarfile.TarInfo("a.cu")
         member.mtime = time_s
-        assert read_archive(make_tar(member))[0].time_s == read
+        assert read_archive(make_tar(member))[0].time_s == expected_s
 
 
 def old_file(name: str, content: bytes) -> bytes:

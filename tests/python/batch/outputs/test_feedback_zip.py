@@ -52,9 +52,9 @@ def test_moodle_gives_each_student_and_group_the_right_feedback(course: Course) 
     hand_in(course.handed_in, "Team 5_5_assignsubmission_file", "Zoe_7_Alone_341_assignsubmission_file")
     course.grade("--roster", course.root / "roster.csv")
     files = export(course, "moodle")
-    found = {as_moodle(name, {5: "Team 5", 341: "Zoe", 270: "Ada", 7: "wrong"}) for name in files}
+    results = {as_moodle(name, {5: "Team 5", 341: "Zoe", 270: "Ada", 7: "wrong"}) for name in files}
     names = ("feedback.html", "feedback.txt")
-    assert found == {(recipient, name) for recipient in ("Team 5", "Zoe") for name in names}
+    assert results == {(recipient, name) for recipient in ("Team 5", "Zoe") for name in names}
     assert all(b"02_second" in content for content in files.values())
 
 
