@@ -93,9 +93,9 @@ def test_a_wrong_submission_is_found_with_its_line(lab: str, entry: dict, tmp_pa
     ]
 
 
-def total(report: dict, memory: str, what: str, atomic: bool = False) -> int:
+def total(report: dict, memory: str, counter: str, atomic: bool = False) -> int:
     counts = [count for count in report["counts"] if count["memory"] == memory and count["atomic"] == atomic]
-    return sum(count[what] for count in counts)
+    return sum(count[counter] for count in counts)
 
 
 def test_sequential_addressing_keeps_lanes_busy(tmp_path: Path) -> None:
@@ -221,7 +221,7 @@ MESSAGES = [
 
 
 @pytest.mark.parametrize(("lab", "stage", "text", "line", "words"), MESSAGES, ids=lambda value: str(value)[:20])
-def test_the_message_of_a_finding_contains_the_facts(
+def test_the_message_of_a_finding_names_the_memory_and_the_element(
     lab: str, stage: str, text: str, line: int, words: str, tmp_path: Path
 ) -> None:
     source = tmp_path / "wrong.cu"

@@ -48,8 +48,8 @@ def test_picture_is_counted_and_drawn(mode: str, names: list[str], tmp_path: Pat
         assert columns[name] == np.bincount(channel.ravel(), minlength=256).tolist()
     pytest.importorskip("matplotlib")
     draw = [sys.executable, ROOT / "labs/image_histogram/show.py", folder]
-    drawn = subprocess.run([*map(str, draw)], cwd=ROOT, capture_output=True, text=True, check=False)
-    assert drawn.returncode == 0, drawn.stderr
+    drawing = subprocess.run([*map(str, draw)], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert drawing.returncode == 0, drawing.stderr
     plot = image_module.open(folder / "histogram.png")
     assert plot.width > plot.height > 300
 
