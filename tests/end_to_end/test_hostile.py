@@ -91,14 +91,14 @@ def test_the_network_cannot_be_reached(tmp_path: Path) -> None:
 def test_a_fork_bomb_is_limited_and_ends(tmp_path: Path) -> None:
     name = f"bomb{tmp_path.name[-4:]}{tmp_path.stat().st_ino % 10000}"
     bomb = (
-        f'int made = 0; while (made < 3000) {{ int p = fork(); if (p == 0) {{ prctl(PR_SET_NAME, "{name}"); '
-        'for (;;) pause(); } if (p < 0) break; ++made; } printf("%d\\n", made);'
+        f'int children = 0; while (children < 3000) {{ int p = fork(); if (p == 0) {{ prctl(PR_SET_NAME, "{name}"); '
+        'for (;;) pause(); } if (p < 0) break; ++children; } printf("%d\\n", children);'
     )
     stage = grade(bomb, tmp_path)
     started = [int(word) for word in stage["output"].split()]
     assert started and sum(started) < 1000, stage["output"]
-    left = [comm for comm in Path("/proc").glob("[0-9]*/comm") if read(comm).strip() == name]
-    assert not left
+    remaining = [comm for comm in Path("/proc").glob("[0-9]*/comm") if read(comm).strip() == name]
+    assert not remaining
 
 
 def read(file: Path) -> str:
