@@ -38,7 +38,7 @@ REPORT = ROOT / "tests/soak.json"
 
 def run(command: list, **environment: str) -> tuple[int, str]:
     """Run a command, and return its exit status and the end of its output."""
-    done = subprocess.run(
+    result = subprocess.run(
         list(map(str, command)),
         env={**os.environ, **environment},
         capture_output=True,
@@ -46,7 +46,7 @@ def run(command: list, **environment: str) -> tuple[int, str]:
         errors="replace",
         check=False,
     )
-    return done.returncode, (done.stdout + done.stderr)[-2000:]
+    return result.returncode, (result.stdout + result.stderr)[-2000:]
 
 
 def check_solutions(seconds: float) -> dict:

@@ -31,9 +31,9 @@ def test_solutions_compile(nvcc: Path, lab: str, tmp_path: Path) -> None:
     stage = [] if len(expected) > 1 else expected
     command = [BUILD / "warplab", "grade", lab, *stage, *options, "--report-dir", tmp_path]
     subprocess.run([*map(str, command)], cwd=ROOT, env=os.environ | {"NVCC": str(nvcc)}, capture_output=True)
-    judged = json.loads(report.read_text())
-    assert judged["machine"]["cuda"].startswith("nvcc 12.4"), judged["machine"]
-    answers = {stage["stage"]: stage["compilation"]["nvcc"]["answer"] for stage in judged["stages"]}
+    content = json.loads(report.read_text())
+    assert content["machine"]["cuda"].startswith("nvcc 12.4"), content["machine"]
+    answers = {stage["stage"]: stage["compilation"]["nvcc"]["answer"] for stage in content["stages"]}
     assert answers == dict.fromkeys(expected, "compiles")
 
 

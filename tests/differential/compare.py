@@ -80,13 +80,13 @@ def main() -> int:
     if unknown := [mode for mode in modes if mode not in MODES]:
         parser.error(f"There is no mode {unknown[0]!r}. Modes: {', '.join(MODES)}")
     numbers = range(given.first, given.first + given.programs)
-    done = compare(numbers, modes, given.rewriter_option, given.keep)
-    print(*done["found"], sep="\n")
+    result = compare(numbers, modes, given.rewriter_option, given.keep)
+    print(*result["found"], sep="\n")
     print(
-        f"{done['cases']} programs with {done['kernels']} kernels in {len(modes)} modes, "
-        f"{done['with_gpu']} of them recorded on a GPU: {len(done['found'])} differences"
+        f"{result['cases']} programs with {result['kernels']} kernels in {len(modes)} modes, "
+        f"{result['with_gpu']} of them recorded on a GPU: {len(result['found'])} differences"
     )
-    return 1 if done["found"] else 0
+    return 1 if result["found"] else 0
 
 
 if __name__ == "__main__":

@@ -60,10 +60,10 @@ class Outcome:
 
 
 def run(*command: object) -> None:
-    done = subprocess.run([*map(str, command)], cwd=ROOT, capture_output=True, text=True, check=False)
-    if done.returncode:
-        output = (done.stdout + done.stderr)[:3000]
-        raise BuildError(f"{' '.join(map(str, command))}\nended with status {done.returncode}\n{output}")
+    result = subprocess.run([*map(str, command)], cwd=ROOT, capture_output=True, text=True, check=False)
+    if result.returncode:
+        output = (result.stdout + result.stderr)[:3000]
+        raise BuildError(f"{' '.join(map(str, command))}\nended with status {result.returncode}\n{output}")
 
 
 def build_switch(folder: Path) -> Path:

@@ -47,8 +47,8 @@ def compile_group(nvcc: str, group: int, folder: Path, arch: str) -> tuple[int, 
     source = folder / f"group_{group}.cu"
     source.write_text(text)
     command = [nvcc, *FLAGS, f"-arch={arch}", "-o", folder / f"group_{group}", source]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    return group, hash_of(text), (done.stdout + done.stderr)[:3000] if done.returncode else ""
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    return group, hash_of(text), (result.stdout + result.stderr)[:3000] if result.returncode else ""
 
 
 def run_group(built: Path, group: int) -> str:
@@ -66,12 +66,12 @@ def run_group(built: Path, group: int) -> str:
 
 def run_cases(built: Path, numbers: list[int]) -> dict[int, str]:
     try:
-        done = subprocess.run(
+        result = subprocess.run(
             [built, *map(str, numbers)], capture_output=True, text=True, timeout=LIMIT_S, check=False
         ).stdout
     except subprocess.TimeoutExpired as stopped:
-        done = (stopped.stdout or b"").decode(errors="replace")
-    return {int(n): digest for n, digest in re.findall(r"^digest (\d+) ([0-9a-f]{16})$", done, re.MULTILINE)}
+        result = (stopped.stdout or b"").decode(errors="replace")
+    return {int(n): digest for n, digest in re.findall(r"^digest (\d+) ([0-9a-f]{16})$", result, re.MULTILINE)}
 
 
 def main() -> int:
@@ -100,8 +100,8 @@ def main() -> int:
                 record["groups"][str(group)] = {"source": source, "digests": digests}
                 save(record)
             (folder / f"group_{group}").unlink(missing_ok=True)
-    done = "compiled" if given.compile_only else f"recorded in {FILE.name}"
-    print(f"{len(groups) * GROUP} programs {done}, {failures} failures")
+    result = "compiled" if given.compile_only else f"recorded in {FILE.name}"
+    print(f"{len(groups) * GROUP} programs {result}, {failures} failures")
     return 1 if failures else 0
 
 

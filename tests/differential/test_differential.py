@@ -32,9 +32,9 @@ def runtime(tmp_path_factory) -> list[Path]:
 @needs_rewriter
 def test_all_modes_agree_with_the_oracle_and_the_gpu(runtime, tmp_path):
     cases = range(8 if THOROUGH else 3)  # the soak part "generated" runs hundreds
-    done = compare(cases, keep=tmp_path, runtime=runtime)
-    assert done["found"] == []
-    assert done["cases"] == len(cases)
+    result = compare(cases, keep=tmp_path, runtime=runtime)
+    assert result["found"] == []
+    assert result["cases"] == len(cases)
 
 
 @needs_rewriter
@@ -102,5 +102,5 @@ def test_nvcc_compiles_generated_programs(tmp_path):
     source = tmp_path / "cases.cu"
     source.write_text(program([make_case(seed) for seed in range(6)]))
     command = [nvcc, *record.FLAGS, "-arch=sm_90", "-o", tmp_path / "cases", source]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[:2000]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr[:2000]

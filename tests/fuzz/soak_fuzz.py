@@ -73,7 +73,7 @@ SOURCES = [
 
 def run(command: list, **environment: str) -> tuple[int, str]:
     """Run a command, and return its exit status and all its output."""
-    done = subprocess.run(
+    result = subprocess.run(
         list(map(str, command)),
         cwd=ROOT,
         env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1", **environment},
@@ -82,7 +82,7 @@ def run(command: list, **environment: str) -> tuple[int, str]:
         errors="replace",
         check=False,
     )
-    return done.returncode, done.stdout + done.stderr
+    return result.returncode, result.stdout + result.stderr
 
 
 def compile_one(source: str, folder: Path) -> Path:
@@ -149,10 +149,10 @@ class Fuzzer:
 
 def read_result(what: str, status: int, output: str) -> dict:
     """Parse a run's result from libFuzzer's output: coverage counts edges, `new_coverage` those beyond the corpus."""
-    done = re.search(r"Done (\d+) runs in (\d+) second", output)
+    match = re.search(r"Done (\d+) runs in (\d+) second", output)
     covered = [int(count) for count in re.findall(r"cov: (\d+)", output)] or [0]
-    found = [] if status == 0 and done else [{"status": status, "output": output[-2000:]}]
-    inputs, seconds = (int(done[1]), int(done[2])) if done else (0, 0)
+    found = [] if status == 0 and match else [{"status": status, "output": output[-2000:]}]
+    inputs, seconds = (int(match[1]), int(match[2])) if match else (0, 0)
     rate = round(inputs / max(seconds, 1))
     coverage = {"coverage": covered[-1], "new_coverage": covered[-1] - covered[0]}
     return {"what": what, "inputs": inputs, "seconds": seconds, "a_second": rate, **coverage, "found": found}

@@ -43,9 +43,9 @@ def compile_with(line: str, folder: Path, level: str) -> str:
     if "needs a sandbox" in run.stderr:
         pytest.skip("no sandbox is available")
     assert report.exists(), run.stdout + run.stderr
-    judged = json.loads(report.read_text())
-    assert judged["sandbox"] == level
-    compilation = judged["stages"][0]["compilation"]
+    content = json.loads(report.read_text())
+    assert content["sandbox"] == level
+    compilation = content["stages"][0]["compilation"]
     return json.dumps([compilation[key] for key in ("verdict", "failure", "log")])
 
 

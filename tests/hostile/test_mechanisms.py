@@ -160,14 +160,14 @@ def assert_expected(case: Case, folder: Path, course: Path, *more: str) -> None:
         os.chown(folder / name, NOBODY, NOBODY)
     command = [(ROOT / BUILD).resolve() / "warplab", "grade", LAB, STAGE, "--tree", folder / "tree", "--backend", "cpu"]
     command += ["--build", (ROOT / BUILD).resolve(), "--no-check-mode", "--report-dir", folder / "reports"]
-    done = subprocess.run(
+    result = subprocess.run(
         [*map(str, without(*case.missing.split(), *more)), *map(str, command)],
         cwd=course,
         capture_output=True,
         text=True,
         check=False,
     )
-    output = done.stdout + done.stderr
+    output = result.stdout + result.stderr
     report = folder / "reports" / f"{LAB}.json"
     if isinstance(case.expected, str):
         assert report.exists(), output
@@ -175,7 +175,7 @@ def assert_expected(case: Case, folder: Path, course: Path, *more: str) -> None:
         assert graded["sandbox"] == case.expected
         assert not [words for words in case.remark if words not in graded["sandbox_remark"]], graded["sandbox_remark"]
         return
-    assert done.returncode == 2 and not report.exists(), output
+    assert result.returncode == 2 and not report.exists(), output
     assert output.startswith("Grading other people's code needs a sandbox, and none is available here: "), output
     assert not [words for words in case.expected if words not in output], output
 

@@ -99,11 +99,11 @@ def test_spinning_threads_cost_other_submissions_no_points(missing: list[str], t
 
 @pytest.mark.skipif(BACKEND != "cuda", reason="needs a GPU")
 def test_hoarding_gpu_memory_costs_other_submissions_no_points(tmp_path: Path) -> None:
-    done = threading.Event()
+    finished = threading.Event()
 
     def hoard(folder: Path) -> int:
         count = 0
-        while not done.is_set():
+        while not finished.is_set():
             grade(FOLDER / "hoards_gpu_memory.cu", folder, [])
             count += 1
         return count
@@ -116,7 +116,7 @@ def test_hoarding_gpu_memory_costs_other_submissions_no_points(tmp_path: Path) -
         try:
             graded = [grade(HONEST, folders[0], []) for _ in range(3)]
         finally:
-            done.set()
+            finished.set()
     assert sum(hoarder.result() for hoarder in hoarders) >= len(hoarders)
     for report, printed in graded:
         stage = report["stages"][0]

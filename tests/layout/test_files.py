@@ -75,5 +75,5 @@ def test_makefile_and_grader_name_no_lab(root, files, labs):
 def test_shell_scripts_parse(root, files):
     for file in files:
         if file.suffix == ".sh" or file == Path("warplab"):
-            done = subprocess.run(["sh", "-n", root / file], capture_output=True, text=True, check=False)
-            assert done.returncode == 0, done.stderr
+            result = subprocess.run(["sh", "-n", root / file], capture_output=True, text=True, check=False)
+            assert result.returncode == 0, result.stderr

@@ -44,17 +44,17 @@ def test_header_compiles_alone(header):
         "-Igrader/cpu/include",
     ]
     command += ["-include", str(header), "-x", "c++", "/dev/null"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    if done.returncode != 0 or done.stderr:
-        pytest.fail(done.stderr[:2000], pytrace=False)
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    if result.returncode != 0 or result.stderr:
+        pytest.fail(result.stderr[:2000], pytrace=False)
 
 
 @pytest.mark.skipif(not os.environ.get("WARPLAB_THOROUGH"), reason="takes minutes: WARPLAB_THOROUGH=1 runs it")
 @pytest.mark.parametrize("source", SOURCES, ids=str)
 def test_source_compiles_alone(source):
     command = ["g++", "-std=c++20", "-fsyntax-only", "-fmax-errors=3", "-I.", f"-I{BUILD}", str(source)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[:2000]
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr[:2000]
 
 
 @pytest.mark.skipif(not shutil.which("g++"), reason="no g++")

@@ -47,9 +47,9 @@ def clangd(checkout, machine):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
         command = ["clangd", f"--check={file}"]
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-        assert "compile_commands.json" in done.stderr
-        return [line for line in done.stderr.splitlines() if re.match(r"E\[[\d:.]+\] \[", line)]
+        result = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+        assert "compile_commands.json" in result.stderr
+        return [line for line in result.stderr.splitlines() if re.match(r"E\[[\d:.]+\] \[", line)]
 
     return errors
 

@@ -83,7 +83,7 @@ def known_metrics(ncu: str) -> list[str]:
 
 def run(command: list[object], limit_s: float) -> tuple[int, str]:
     try:
-        done = subprocess.run(
+        result = subprocess.run(
             [*map(str, command)],
             cwd=ROOT,
             stdout=subprocess.PIPE,
@@ -93,7 +93,7 @@ def run(command: list[object], limit_s: float) -> tuple[int, str]:
         )
     except subprocess.TimeoutExpired as expired:
         return 124, (expired.stdout or b"").decode(errors="replace")
-    return done.returncode, done.stdout.decode(errors="replace")
+    return result.returncode, result.stdout.decode(errors="replace")
 
 
 def base_name(kernel: str) -> str:

@@ -68,8 +68,8 @@ def planted(kernel: Path) -> list[tuple[str, int]]:
 def compile_kernel(nvcc: str, kernel: Path, program: Path) -> str:
     """Return the compiler's message if the program does not compile, otherwise an empty string."""
     flags = ["-std=c++17", "-O1", "-arch=native", "-lineinfo", "--extended-lambda", "-Xcompiler=-g"]
-    done = subprocess.run([nvcc, *flags, "-o", program, kernel], capture_output=True, text=True, check=False)
-    return done.stderr[:MAX_KEPT_CHARACTERS] if done.returncode else ""
+    result = subprocess.run([nvcc, *flags, "-o", program, kernel], capture_output=True, text=True, check=False)
+    return result.stderr[:MAX_KEPT_CHARACTERS] if result.returncode else ""
 
 
 def records(output: str) -> list[dict]:
@@ -105,12 +105,12 @@ def run_tool(sanitizer: str, tool: str, program: Path, end: float) -> dict:
     command = [sanitizer, "--tool", tool, "--print-limit", "20", *options, program] if tool in TOOLS else [program]
     begin = time.monotonic()
     try:
-        done = subprocess.run(command, capture_output=True, timeout=left, check=False)
+        process = subprocess.run(command, capture_output=True, timeout=left, check=False)
     except subprocess.TimeoutExpired as expired:
         text = (expired.stdout or b"").decode(errors="replace")
         return {"verdict": "timeout", "findings": records(text), "output": text[:MAX_KEPT_CHARACTERS]}
-    text = (done.stdout + done.stderr).decode(errors="replace")
-    result = {"status": done.returncode, "wall_s": round(time.monotonic() - begin, 2), "findings": records(text)}
+    text = (process.stdout + process.stderr).decode(errors="replace")
+    result = {"status": process.returncode, "wall_s": round(time.monotonic() - begin, 2), "findings": records(text)}
     if tool in TOOLS and "SUMMARY" not in text:
         result["verdict"] = "error"
     else:

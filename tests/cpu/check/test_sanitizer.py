@@ -59,10 +59,10 @@ CHECK_FLAGS += judges_flags("with_hooks")
 
 
 def run(*command: object) -> str:
-    done = subprocess.run([*map(str, command)], cwd=ROOT, capture_output=True, text=True, check=False)
-    if done.returncode:
-        pytest.fail(f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}"[:4000], pytrace=False)
-    return done.stdout
+    result = subprocess.run([*map(str, command)], cwd=ROOT, capture_output=True, text=True, check=False)
+    if result.returncode:
+        pytest.fail(f"{' '.join(map(str, command))}\n{result.stdout}{result.stderr}"[:4000], pytrace=False)
+    return result.stdout
 
 
 def compile_runtime(folder: Path, compiler: str = "g++") -> list[Path]:

@@ -73,8 +73,8 @@ def names_of_ours() -> set[str]:
 def is_refused(name: str, folder: Path) -> bool:
     source = folder / "name.cu"
     source.write_text(f"void f() {{ {name}(1); }}\n")
-    done = subprocess.run([REWRITE, source, folder / "name.cpp"], capture_output=True, text=True, check=False)
-    return done.returncode in (1, 3) and f"error: {name}" in done.stderr
+    result = subprocess.run([REWRITE, source, folder / "name.cpp"], capture_output=True, text=True, check=False)
+    return result.returncode in (1, 3) and f"error: {name}" in result.stderr
 
 
 def test_each_name_exists_or_is_refused(tmp_path):
@@ -92,7 +92,7 @@ def test_each_header_exists_or_is_refused(tmp_path):
     missing = []
     for name in [*names, "crt/host_config.h", "thrust/sort.h", "nv/target", "cccl/cub/cub.cuh"]:
         source.write_text(f"#include <{name}>\n")
-        done = subprocess.run([REWRITE, source, tmp_path / "out"], capture_output=True, text=True, check=False)
-        if "cannot run on the CPU backend" not in done.stderr:
+        result = subprocess.run([REWRITE, source, tmp_path / "out"], capture_output=True, text=True, check=False)
+        if "cannot run on the CPU backend" not in result.stderr:
             missing.append(name)
     assert missing == []
