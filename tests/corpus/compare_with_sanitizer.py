@@ -36,12 +36,12 @@ def dataset_that_shows(row: dict, report: Path) -> str:
     lab, stage = row["stage"].split("/")
     datasets = small_datasets(lab)
     for name in datasets if row["expect"] == "finding" else []:
-        about = ["--source", CORPUS / row["file"], "--dataset", name, "--no-nvcc", "--json", report]
+        options = ["--source", CORPUS / row["file"], "--dataset", name, "--no-nvcc", "--json", report]
         report.unlink(missing_ok=True)
-        run_warplab("inspect", lab, stage, *about)
+        run_warplab("inspect", lab, stage, *options)
         if report.exists():
-            found = json.loads(report.read_text())
-            if is_found(row, Outcome(passed=found["passed"], findings=found["findings"])):
+            inspection = json.loads(report.read_text())
+            if is_found(row, Outcome(passed=inspection["passed"], findings=inspection["findings"])):
                 return name
     return datasets[0]
 
@@ -77,7 +77,7 @@ def show(answers: list[dict]) -> None:
         counts["at a line"] += points_at(row, tools)
         if row["expect"] == "accept" and "findings" in verdicts:
             findings = {tool: answer["lines"] for tool, answer in tools.items() if answer["verdict"] == "findings"}
-            print(f"correct, but: {finished['file']}: {findings}")
+            print(f"correct, but with findings: {finished['file']}: {findings}")
     for kind, counts in sorted(kinds.items()):
         print(f"{kind:<22}" + "".join(f"{name} {counts[name]:<6}" for name in ("rows", "ran", "clean", "at a line")))
 

@@ -46,5 +46,5 @@ def test_corpus_compiles(nvcc: Path, row: dict, tmp_path: Path) -> None:
     source = ROOT / "tests/corpus" / row["file"]
     options = ["-I", ROOT, "-I", ROOT / "labs" / source.parent.name, *row.get("nvcc", [])]
     command = [nvcc, "-std=c++17", "-arch=sm_90", *options, "-c", source, "-o", tmp_path / "program.o"]
-    run = subprocess.run([*map(str, command)], cwd=ROOT, capture_output=True, text=True)
-    assert run.returncode == 0, run.stderr[-2000:]
+    result = subprocess.run([*map(str, command)], cwd=ROOT, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr[-2000:]

@@ -326,9 +326,8 @@ class Expressions:
 
 
 class Builder(Expressions):
-    """Make one kernel. `level` says which threads run the code being generated: `block` all threads of a block
-    together,
-    `warp` all lanes of a warp, `lanes` the lanes of `self.mask`, `thread` any threads."""
+    """Make one kernel. `level` says which threads run the code being generated: all threads of a block together
+    (`block`), all lanes of a warp (`warp`), the lanes of `self.mask` (`lanes`), or any threads (`thread`)."""
 
     def __init__(self, rng: random.Random, name: str, inputs: list[Array], tables: list[Array]):
         super().__init__(rng)
@@ -360,7 +359,7 @@ class Builder(Expressions):
         return "__ldg" if array.space == "input" and self.rng.random() < 0.15 else ""
 
     def index(self, size: int) -> Expression:
-        """Return an index below the size, whatever it is computed from."""
+        """Return an index below the size."""
         simple = [v for v in self.variables if v[1] == "u32"]
         if simple and self.rng.random() < 0.6:
             at = variable(*self.rng.choice(simple))
@@ -385,7 +384,7 @@ class Builder(Expressions):
         made = self.body
         self.body, self.level, self.mask = before[:3]
         del self.variables[before[3] :]
-        self.shared = shared  # one that was set inside may not be set elsewhere
+        self.shared = shared  # an array that is set in this scope may be unset elsewhere
         return made
 
     def observe(self, name: str, type_: str) -> None:
@@ -561,7 +560,7 @@ class Builder(Expressions):
         self.emit(Branch(condition, then, otherwise))
 
     def loop(self) -> None:
-        """Emit a loop whose number of turns differs among threads."""
+        """Emit a loop whose number of iterations differs among threads."""
         kind = self.some((4, "for"), (1, "while"), (1, "do"))
         name = self.fresh("i")
         type_ = self.rng.choice(["i32", "u32"])
@@ -654,7 +653,7 @@ class Builder(Expressions):
             self.emit(Atomic(op, array, place, value))
 
     def word(self, type_: str) -> Expression:
-        """Return an atomic's value; of floats small whole numbers, so that sums are exact."""
+        """Return a value for an atomic. Floats are small whole numbers, so that sums are exact."""
         if is_float(type_):
             return cast(binary("&", cast(self.integer(1), "i32"), number(1)), type_)
         return cast(self.integer(2), type_)
@@ -755,7 +754,7 @@ class Builder(Expressions):
             self.emit(Assign(got.name, got.type, choose(there, got, own)))
 
     def leader(self) -> None:
-        """Give all lanes the value of the first one that calls."""
+        """Give all lanes the value of the first lane that calls."""
         value = self.warp_value()
         first = binary("-", call("__ffs", self.mask), number(1))
         self.declare(value.type, self.warp_call("__shfl_sync({0}, {1}, {2})", "shfl", value.type, value, first))
@@ -893,7 +892,7 @@ class Builder(Expressions):
             self.modes[name] = known.pop() if len(known) == 1 else "mixed"
 
     def uniform_loop(self) -> None:
-        """Emit a loop of the whole block; a barrier begins each turn, which may then use shared arrays freely."""
+        """Emit a loop of the whole block. Each iteration begins with a barrier, so it may use shared arrays freely."""
         name = self.fresh("i")
         i, turns = variable(name, "i32"), self.rng.randrange(2, 4)
         limit = number(turns)
@@ -926,7 +925,7 @@ class Builder(Expressions):
         self.modes.clear()
 
     def tree(self) -> None:
-        """Reduce in shared memory, with a barrier in each turn."""
+        """Reduce in shared memory, with a barrier in each iteration."""
         array = self.some_shared(lambda a: len(a.dims) == 1 and a.type in ("i32", "u32", "i64", "u64"))
         if not array:
             return
@@ -950,7 +949,7 @@ class Builder(Expressions):
         self.declare(array.type, load(array, number(0, "u32")))
 
     def scan(self) -> None:
-        """Scan in shared memory, with two barriers in each turn."""
+        """Scan in shared memory, with two barriers in each iteration."""
         array = self.some_shared(lambda a: len(a.dims) == 1 and a.type in ("u32", "u64", "i32"))
         if not array:
             return
@@ -971,7 +970,7 @@ class Builder(Expressions):
         self.declare(type_, load(array, *self.any_place(array)))
 
     def exchange_chain(self) -> None:
-        """Exchange one element in an unknown order: the exclusive or of all values does not depend on it."""
+        """Exchange one element in an unknown order: the exclusive or of all values does not depend on the order."""
         slot, rest = Array(self.fresh("s"), "u32", (1,), "shared"), Array(self.fresh("s"), "u32", (1,), "shared")
         self.kernel.shared += [slot, rest]
         first, zero, t = [], number(0, "u32"), variable("t", "u32")
@@ -1215,7 +1214,7 @@ class Builder(Expressions):
 
 
 def make_inputs(rng: random.Random, before: list[Buffer]) -> tuple[list[Array], list[Buffer]]:
-    """Return a kernel's inputs: new buffers, or those that an earlier kernel wrote."""
+    """Return a kernel's inputs: new buffers, or buffers that an earlier kernel wrote."""
     arrays, buffers = [], []
     for i in range(rng.randrange(1, 4)):
         if before and rng.random() < 0.5:

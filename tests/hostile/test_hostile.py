@@ -59,7 +59,7 @@ def grade(
     command += [] if entry.get("timed") else ["--no-cuda-only"]
     command += [] if entry.get("check_mode") else ["--no-check-mode"]
     command += ["--speed", "modelled"] if entry.get("modelled") else []
-    run = subprocess.run(
+    process = subprocess.run(
         [*without(*missing), *map(str, command)],
         cwd=ROOT,
         env=os.environ | {"WARPLAB_TEST_CANARY": CANARY},
@@ -69,19 +69,19 @@ def grade(
         errors="replace",
         check=False,
     )
-    printed = run.stdout + run.stderr
-    if "needs a sandbox" in run.stderr:
+    printed = process.stdout + process.stderr
+    if "needs a sandbox" in process.stderr:
         pytest.skip("no sandbox is available")
-    assert report.exists(), f"status {run.returncode}: {printed}"
+    assert report.exists(), f"status {process.returncode}: {printed}"
     read_report(report)  # a batch or an autograder can read it, whatever the submission forged
     return json.loads(report.read_text()), printed
 
 
 def failures(stage: dict) -> list[dict]:
     """Return every failure of the stage, in the order in which they were found."""
-    found = [stage["compilation"].get("failure"), stage.get("error")]
-    found += [check.get("failure") for check in stage["checks"]]
-    return [failure for failure in found if failure]
+    candidates = [stage["compilation"].get("failure"), stage.get("error")]
+    candidates += [check.get("failure") for check in stage["checks"]]
+    return [failure for failure in candidates if failure]
 
 
 def one_of(value: object) -> list:
@@ -101,14 +101,14 @@ def earned(stage: dict) -> float:
 
 def left_running(name: str) -> list[str]:
     """Return the processes and threads with this name. Others may start and end during the search."""
-    found = []
+    threads = []
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
             for thread in (process / "task").iterdir():
                 with contextlib.suppress(OSError):
                     if (thread / "comm").read_text().strip() == name:
-                        found.append(thread.name)
-    return found
+                        threads.append(thread.name)
+    return threads
 
 
 def with_headers(text: str) -> str:
@@ -119,8 +119,8 @@ def with_headers(text: str) -> str:
 
 def prepare(entry: dict, folder: Path, name: str, port: int) -> Path:
     """Write the file with its placeholders replaced, in a folder that only the sandbox protects. Return its path."""
-    for above in (folder, *folder.parents[:-2]):
-        above.chmod(above.stat().st_mode | 0o055)
+    for parent in (folder, *folder.parents[:-2]):
+        parent.chmod(parent.stat().st_mode | 0o055)
     text = with_headers((FOLDER / entry["file"]).read_text())
     outside = folder / "outside"
     outside.mkdir()
@@ -270,6 +270,6 @@ def test_honest_submission_includes_every_header() -> None:
 def test_sandbox_md_lists_exactly_the_open_attacks() -> None:
     text = (ROOT / "grader/judge/sandbox/SANDBOX.md").read_text()
     section = text.split("## Deceiving the sanitizer\n")[1].split("\n## ")[0]
-    listed = dict(re.findall(r"^- \*\*(.+?)\.\*\*.*?\(`(\w+\.cu)`\)", section, re.M | re.S))
-    assert listed == {entry["open"]: entry["file"] for entry in ENTRIES if "open" in entry}
-    assert len(listed) == section.count("\n- **")
+    attacks = dict(re.findall(r"^- \*\*(.+?)\.\*\*.*?\(`(\w+\.cu)`\)", section, re.M | re.S))
+    assert attacks == {entry["open"]: entry["file"] for entry in ENTRIES if "open" in entry}
+    assert len(attacks) == section.count("\n- **")

@@ -65,10 +65,10 @@ static_assert(Tree<14, 1>::leaves == 16384);
 @pytest.fixture
 def one_core() -> Iterator[None]:
     """Run everything that the test starts on one core."""
-    before = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, {min(before)})
+    cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(cores)})
     yield
-    os.sched_setaffinity(0, before)
+    os.sched_setaffinity(0, cores)
 
 
 @pytest.mark.skipif(BACKEND != "cpu", reason="tests processor time, so only on the CPU backend")
@@ -114,11 +114,11 @@ def test_hoarding_gpu_memory_costs_other_submissions_no_points(tmp_path: Path) -
     with ThreadPoolExecutor() as pool:
         hoarders = [pool.submit(hoard, folder) for folder in folders[1:]]
         try:
-            graded = [grade(HONEST, folders[0], []) for _ in range(3)]
+            results = [grade(HONEST, folders[0], []) for _ in range(3)]
         finally:
             finished.set()
     assert sum(hoarder.result() for hoarder in hoarders) >= len(hoarders)
-    for report, printed in graded:
+    for report, printed in results:
         stage = report["stages"][0]
         assert stage["verdict"] == "passed" and not failures(stage), printed
         assert stage["score"]["correctness"] == stage["score"]["correctness_max"], printed

@@ -32,8 +32,8 @@ std::string body_of(const std::string& text) {
     const std::string array_end = ".use(\"s\", __LINE__); ";
     const auto begin = text.find(array_end);
     if (begin == std::string::npos) return text;
-    const auto at = begin + array_end.size();
-    return text.substr(at, text.rfind(" };}") - at);
+    const auto begin_of_body = begin + array_end.size();
+    return text.substr(begin_of_body, text.rfind(" };}") - begin_of_body);
 }
 
 TEST(Split, RunsEachPartForAllThreads) {
@@ -106,7 +106,7 @@ TEST(Split, ShowsThreadIdxToFunctionsThatUseIt) {
               std::string::npos);
 }
 
-TEST(Split, IsAskedFor) {
+TEST(Split, IsAnOption) {
     const std::string source = split_kernel("s[threadIdx.x] = 1; __syncthreads(); out[0] = s[1];");
     EXPECT_TRUE(is_split(source));
     EXPECT_EQ(rewrite(source, "a.cu").text.find("SPLIT"), std::string::npos);

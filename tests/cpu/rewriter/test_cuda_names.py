@@ -60,7 +60,7 @@ def names_of_cuda() -> set[str]:
     return {name for name in names if not INTERNAL.match(name)}
 
 
-def names_of_ours() -> set[str]:
+def names_of_backend() -> set[str]:
     include = ROOT / "grader/cpu/include"
     flags = ["-std=c++17", "-I", include, "-include", "cuda_runtime.h", "-x", "c++"]
     source = "#include <cooperative_groups/scan.h>\n#include <cuda_bf16.h>\n"
@@ -78,16 +78,16 @@ def is_refused(name: str, folder: Path) -> bool:
 
 
 def test_each_name_exists_or_is_refused(tmp_path):
-    missing = sorted(name for name in names_of_cuda() - names_of_ours() if not is_refused(name, tmp_path))
+    missing = sorted(name for name in names_of_cuda() - names_of_backend() if not is_refused(name, tmp_path))
     assert missing == []
 
 
 def test_each_header_exists_or_is_refused(tmp_path):
-    """A toolkit's header in g++'s own search path would redefine what the backend's headers define."""
-    ours = ROOT / "grader/cpu/include"
-    toolkits = [path for folder in (CUDA, CUDA / "cooperative_groups", CUDA / "nvtx3") for path in folder.glob("*.h*")]
-    names = [str(path.relative_to(CUDA)) for path in toolkits]
-    names = [name for name in names if not (ours / name).exists()]
+    """A toolkit's header that g++ found in its search path would redefine names of the backend's headers."""
+    include = ROOT / "grader/cpu/include"
+    headers = [path for folder in (CUDA, CUDA / "cooperative_groups", CUDA / "nvtx3") for path in folder.glob("*.h*")]
+    names = [str(path.relative_to(CUDA)) for path in headers]
+    names = [name for name in names if not (include / name).exists()]
     (source := tmp_path / "headers.cu").write_text("")
     missing = []
     for name in [*names, "crt/host_config.h", "thrust/sort.h", "nv/target", "cccl/cub/cub.cuh"]:

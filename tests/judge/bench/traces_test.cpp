@@ -117,12 +117,12 @@ struct Trace {
 };
 
 std::vector<Trace> read_traces() {
-    const auto all = nlohmann::json::parse(std::ifstream("tests/judge/bench/traces.json"));
+    const auto document = nlohmann::json::parse(std::ifstream("tests/judge/bench/traces.json"));
     std::vector<Trace> traces;
-    for (const auto& recorded : all["traces"]) {
-        const std::string where = recorded["stage"], lab = where.substr(0, where.find('/'));
-        Trace trace{where + " " + recorded["variant"].get<std::string>(),
-                    load_lab(fs::current_path(), lab).stage(where.substr(lab.size() + 1)),
+    for (const auto& recorded : document["traces"]) {
+        const std::string stage_path = recorded["stage"], lab = stage_path.substr(0, stage_path.find('/'));
+        Trace trace{stage_path + " " + recorded["variant"].get<std::string>(),
+                    load_lab(fs::current_path(), lab).stage(stage_path.substr(lab.size() + 1)),
                     recorded["iterations"],
                     recorded["sequential_s"],
                     {},
@@ -138,7 +138,7 @@ std::vector<Trace> read_traces() {
     return traces;
 }
 
-double speed_points(const Trace& trace, const timing::PairedSamples& taken) {
+double speed_points(const Trace& trace, const timing::PairedSamples& samples) {
     StageReport report;
     report.compilation.verdict = report.verdict = Verdict::passed;
     report.checks.emplace_back();
@@ -147,17 +147,17 @@ double speed_points(const Trace& trace, const timing::PairedSamples& taken) {
     Measurement& m = report.measurements.emplace_back();
     m.sequential_s = trace.sequential_s;
     m.previous_ratio = trace.previous_ratio;
-    taken.fill_in(m);
+    samples.fill_in(m);
     return score_stage(trace.stage, report)->speed;
 }
 
 timing::PairedSamples begin(const Trace& trace, const Effort& effort) {
-    timing::PairedSamples taken(effort, true);
-    taken.requested_calls = trace.iterations;
+    timing::PairedSamples samples(effort, true);
+    samples.requested_calls = trace.iterations;
     const std::vector<timing::Sample>& first = trace.rounds.front();
     for (const timing::Sample& sample : first)
-        taken.slowest_s = std::max({taken.slowest_s, sample.student_s, sample.reference_s});
-    return taken;
+        samples.slowest_s = std::max({samples.slowest_s, sample.student_s, sample.reference_s});
+    return samples;
 }
 
 struct Points {
@@ -167,27 +167,29 @@ struct Points {
 
 Points points_of_all_samples(const Trace& trace) {
     const Effort precise;
-    timing::PairedSamples taken = begin(trace, precise);
-    taken.rounds = trace.rounds;
+    timing::PairedSamples samples = begin(trace, precise);
+    samples.rounds = trace.rounds;
     const PointsFor points = points_for(trace.stage, trace.sequential_s, trace.previous_ratio);
-    const double reference_s = taken.median_reference_s() * trace.iterations;
-    const Interval ratio = taken.ratio();
-    return {speed_points(trace, taken), points(ratio.low, reference_s) - points(ratio.high, reference_s), ratio.median};
+    const double reference_s = samples.median_reference_s() * trace.iterations;
+    const Interval ratio = samples.ratio();
+    return {speed_points(trace, samples), points(ratio.low, reference_s) - points(ratio.high, reference_s),
+            ratio.median};
 }
 
 /// Grade as on a GPU, except that each round is one of the recorded ones, drawn at random.
 double grade_by_rule(const Trace& trace, std::mt19937& random) {
     Effort effort = effort_for(Task{}, false, 1);
     effort.points = points_for(trace.stage, trace.sequential_s, trace.previous_ratio);
-    timing::PairedSamples taken = begin(trace, effort);
+    timing::PairedSamples samples = begin(trace, effort);
     do {
-        taken.rounds.emplace_back();
+        samples.rounds.emplace_back();
         for (const timing::Sample& sample : trace.rounds[random() % trace.rounds.size()]) {
-            taken.rounds.back().push_back(sample);
-            if (taken.round_is_complete(2 * effort.sample_s * static_cast<double>(taken.rounds.back().size()))) break;
+            samples.rounds.back().push_back(sample);
+            if (samples.round_is_complete(2 * effort.sample_s * static_cast<double>(samples.rounds.back().size())))
+                break;
         }
-    } while (!taken.ended_by());
-    return speed_points(trace, taken);
+    } while (!samples.ended_by());
+    return speed_points(trace, samples);
 }
 
 // A few traces leave more than a tenth of a point open even with all samples, at steep places of the formula.

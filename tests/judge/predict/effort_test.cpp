@@ -1,4 +1,4 @@
-// Models of forged traces end.
+// The model ends after a limited time, even on a forged trace.
 #include "grader/judge/predict/effort.h"
 
 #include <gtest/gtest.h>
