@@ -104,7 +104,7 @@ TEST(Image, JpegMetadataIsSkipped) {
     EXPECT_EQ(read_image(write("metadata.jpg", jpeg)).width, 8);
 }
 
-/// With these files, stb_image itself writes beyond its table of codes or reads in front of it.
+/// With these files, stb_image alone would write beyond its table of codes, or read before the table.
 TEST(Image, JpegWithInvalidTablesIsRejected) {
     const std::string jpeg = small_jpeg();
     std::string many = jpeg, missing = jpeg;

@@ -517,11 +517,11 @@ class Run:
                 )
             self.leave(s.kind)
         elif isinstance(s, Branch):
-            here, chosen = self.mask, self.value(s.condition) != 0
-            for body, mask in ((s.then, here & chosen), (s.otherwise, here & ~chosen)):
+            outer, chosen = self.mask, self.value(s.condition) != 0
+            for body, mask in ((s.then, outer & chosen), (s.otherwise, outer & ~chosen)):
                 self.mask = mask
                 self.run(body)
-            self.mask = here
+            self.mask = outer
         elif isinstance(s, Switch):
             self.switch(s)
         else:

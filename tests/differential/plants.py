@@ -151,7 +151,7 @@ def planted(seeds: range) -> list[tuple[Case, list[str]]]:
 
 
 def inspect(cases: list[tuple[Case, list[str]]], folder: Path, runtime: list[Path] | None = None) -> dict:
-    """Run the sanitizer on planted bugs; return the counts for each kind, and the confirmed ones that it misses."""
+    """Run the sanitizer on planted bugs; return the counts for each kind, and the confirmed bugs that are missed."""
     batches = [(i, [case for case, _ in cases[i : i + 10]]) for i in range(0, len(cases), 10)]
     modes = [mode for mode in MODES if mode.startswith("sanitizer")]
     outcomes = run_everywhere(batches, folder, modes, runtime=runtime)

@@ -59,8 +59,8 @@ def grade_without_gpu(source: Path, folder: Path, *options: str) -> dict:
     """Return the stage's report. Skip the test if it needs nvcc and nvcc is missing."""
     command = [BUILD / "warplab", "grade", "vector_add", STAGE, "--source", source, "--backend", "cpu", "--unsafe"]
     command += ["--report-dir", folder, "--no-cuda-only", *options]
-    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert run.returncode == 1, run.stdout + run.stderr
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert result.returncode == 1, result.stdout + result.stderr
     stage = json.loads((folder / "vector_add.json").read_text())["stages"][0]
     if stage["compilation"]["nvcc"]["answer"] == "not_found":
         pytest.skip("nvcc is missing")
@@ -114,8 +114,8 @@ def test_points_are_pending_if_only_the_cpu_backend_refuses_a_file(nvcc: str, fe
     (source := tmp_path / "unsupported.cu").write_text(program(before=before, kernel=f"{kernel} {mistake} out[i] = 0;"))
     command = [BUILD / "warplab", "grade", "vector_add", STAGE, "--source", source, "--backend", "cpu", "--unsafe"]
     command += ["--report-dir", tmp_path] + (["--no-nvcc"] if nvcc == "left out" else [])
-    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert run.returncode == 1, run.stdout + run.stderr
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert result.returncode == 1, result.stdout + result.stderr
     stage = json.loads((tmp_path / "vector_add.json").read_text())["stages"][0]
     if stage["compilation"]["nvcc"]["answer"] == "not_found":
         pytest.skip("nvcc is missing")
@@ -124,7 +124,7 @@ def test_points_are_pending_if_only_the_cpu_backend_refuses_a_file(nvcc: str, fe
     assert [stage["score"][f"{kind}_pending"] for kind in ("correctness", "hygiene", "speed")] == [pending] * 3
     assert stage["score"]["total"] == 0
     output = "grading on a GPU decides, because the CPU backend refuses the file"
-    assert (output in " ".join(run.stdout.split())) == pending
+    assert (output in " ".join(result.stdout.split())) == pending
 
 
 @pytest.mark.parametrize("nvcc", ["left out", "compiles it", "refuses it"])
@@ -177,11 +177,11 @@ def test_forged_submission_is_caught(name: str, cause: str, tmp_path: Path) -> N
     report = tmp_path / "report.json"
     source = ROOT / "tests/judge/bench/forged" / f"{name}.cu"
     command = [BUILD / "warplab", "bench", "vector_add", "02", "--source", source, "--force", "--backend", "cpu"]
-    run = subprocess.run([*command, "--json", report], cwd=ROOT, capture_output=True, text=True, check=False)
-    assert run.returncode == 1, run.stdout + run.stderr
+    result = subprocess.run([*command, "--json", report], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert result.returncode == 1, result.stdout + result.stderr
     stage = json.loads(report.read_text())["stages"][0]
     failures = [stage["compilation"]["failure"], *(check["failure"] for check in stage["checks"])]
-    assert {failure["cause"] for failure in failures if failure} <= {cause, "timed_output_wrong"}, run.stdout
+    assert {failure["cause"] for failure in failures if failure} <= {cause, "timed_output_wrong"}, result.stdout
 
 
 @pytest.mark.parametrize(
@@ -203,7 +203,7 @@ def test_forged_submission_is_caught(name: str, cause: str, tmp_path: Path) -> N
     ids=lambda value: "-".join(value) if isinstance(value, list) else "",
 )
 def test_wrong_arguments_show_the_right_command(arguments: list[str], message: str) -> None:
-    run = subprocess.run([BUILD / "warplab", *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
-    assert run.returncode == 2, run.stdout + run.stderr
-    assert message in run.stdout + run.stderr
-    assert len(run.stderr.splitlines()) <= 6
+    result = subprocess.run([BUILD / "warplab", *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert result.returncode == 2, result.stdout + result.stderr
+    assert message in result.stdout + result.stderr
+    assert len(result.stderr.splitlines()) <= 6

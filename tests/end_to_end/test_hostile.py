@@ -25,13 +25,13 @@ def grade(host: str, folder: Path) -> dict:
 
 
 def grade_tree(tree: Path, folder: Path) -> dict:
-    """Grade a stage; `folder` gets the report. Return the stage's part of it."""
+    """Grade a stage, with the report in `folder`. Return the stage's part of the report."""
     command = [BUILD / "warplab", "grade", "vector_add", "02", "--tree", tree, "--backend", "cpu"]
     command += ["--dataset", "readable", "--report-dir", folder]
-    run = subprocess.run([*map(str, command)], cwd=ROOT, capture_output=True, text=True, check=False)
-    if "needs a sandbox" in run.stderr:
+    result = subprocess.run([*map(str, command)], cwd=ROOT, capture_output=True, text=True, check=False)
+    if "needs a sandbox" in result.stderr:
         pytest.skip("no sandbox is available")
-    assert run.returncode in (0, 1), run.stdout + run.stderr
+    assert result.returncode in (0, 1), result.stdout + result.stderr
     report = json.loads((folder / "vector_add.json").read_text())
     assert report["sandbox"] in ("namespace", "uid")
     return report["stages"][0]

@@ -18,7 +18,7 @@ TIMEOUT_S = 60
 
 
 def make_pipe(file: Path) -> None:
-    """Make a pipe without a writer: opening it would wait for one."""
+    """Make a pipe without a writer, for which a reader would wait."""
     os.mkfifo(file)
 
 

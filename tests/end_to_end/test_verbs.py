@@ -208,12 +208,12 @@ def test_a_missing_stage_is_reported_once(student: Student, tmp_path: Path) -> N
     (tmp_path / "tree").mkdir()
     command = [BUILD / "warplab", "grade", LAB, "02", "--tree", tmp_path / "tree", "--backend", "cpu"]
     command += ["--report-dir", tmp_path]
-    run = subprocess.run([*map(str, command)], cwd=ROOT, capture_output=True, text=True, check=False)
-    assert run.returncode == 1, run.stdout + run.stderr
-    assert " ".join(run.stdout.split()).count("There is no file") == 1
+    result = subprocess.run([*map(str, command)], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert result.returncode == 1, result.stdout + result.stderr
+    assert " ".join(result.stdout.split()).count("There is no file") == 1
     limited = ["prlimit", "--fsize=9", *map(str, command)]
-    run = subprocess.run(limited, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert run.returncode == 2 and "needs a sandbox" in run.stderr, run.stdout + run.stderr
+    result = subprocess.run(limited, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert result.returncode == 2 and "needs a sandbox" in result.stderr, result.stdout + result.stderr
 
 
 RACE = "if (i < n) { out[i] = a[i] + b[i]; if (i > 0 && out[i - 1] == 12345.f) out[i] = a[i] + b[i]; }"
@@ -484,14 +484,14 @@ def test_grading_and_volatile_variables_need_hooks(
     source.write_text(program(kernel=read_beyond_the_end, host=print_size, before=f"#include <cstdio>\n{before}"))
     command = [BUILD / "warplab", *words, LAB, STAGE, "--source", source, "--backend", "cpu", "--json", report]
     command += ["--report-dir", tmp_path, "--no-nvcc"] if "grade" in words else []
-    run = subprocess.run([*map(str, command)], cwd=ROOT, capture_output=True, text=True, check=False)
-    if "needs a sandbox" in run.stderr:
+    result = subprocess.run([*map(str, command)], cwd=ROOT, capture_output=True, text=True, check=False)
+    if "needs a sandbox" in result.stderr:
         pytest.skip("no sandbox is available")
     stage = json.loads(report.read_text())["stages"][0]
     sizes = {int(line.split()[0]) for line in stage["output"].splitlines() if line.endswith(" bytes")}
     assert len(sizes) == 1 and (sizes.pop() > 2048) == has_hooks, stage["output"]
-    assert not [check for check in stage["checks"] if check["verdict"] == "failed"], run.stdout
-    assert stage["check_mode"]["verdict"] == "failed", run.stdout
+    assert not [check for check in stage["checks"] if check["verdict"] == "failed"], result.stdout
+    assert stage["check_mode"]["verdict"] == "failed", result.stdout
 
 
 UNCOALESCED = "for (std::size_t k = 0; k < 4; ++k) if (i * 4 + k < n) out[i * 4 + k] = a[i * 4 + k] + b[i * 4 + k];"

@@ -84,7 +84,7 @@ def test_another_stage_of_the_lab_is_checked_when_it_is_saved(watch: Watch) -> N
 
 
 def children(process: int) -> list[int]:
-    """Return the processes that this one started, at any depth."""
+    """Return the descendants of a process."""
     try:
         direct = [int(word) for word in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
     except OSError:
@@ -93,7 +93,7 @@ def children(process: int) -> list[int]:
 
 
 def runner(process: int) -> int | None:
-    """Return the process below this one that runs the student's code."""
+    """Return the descendant of a process that runs the student's code."""
     for child in children(process):
         try:
             if Path(f"/proc/{child}/comm").read_text() == "runner\n":

@@ -88,13 +88,13 @@ def test_spinning_threads_cost_other_submissions_no_points(missing: list[str], t
     spinner = start_judge(source, missing)
     try:
         assert wait_until(lambda: len(left_running(name)) > 40, 60), "the threads never ran"
-        report, printed = grade(neighbour, tmp_path, missing)
+        report, output = grade(neighbour, tmp_path, missing)
     finally:
         spinner.terminate()
         spinner.wait()
     stage = report["stages"][0]
-    assert stage["verdict"] == "passed" and not failures(stage), printed
-    assert stage["score"]["correctness"] == stage["score"]["correctness_max"], printed
+    assert stage["verdict"] == "passed" and not failures(stage), output
+    assert stage["score"]["correctness"] == stage["score"]["correctness_max"], output
 
 
 @pytest.mark.skipif(BACKEND != "cuda", reason="needs a GPU")
@@ -118,8 +118,8 @@ def test_hoarding_gpu_memory_costs_other_submissions_no_points(tmp_path: Path) -
         finally:
             finished.set()
     assert sum(hoarder.result() for hoarder in hoarders) >= len(hoarders)
-    for report, printed in results:
+    for report, output in results:
         stage = report["stages"][0]
-        assert stage["verdict"] == "passed" and not failures(stage), printed
-        assert stage["score"]["correctness"] == stage["score"]["correctness_max"], printed
-        assert not any(check["skipped_why"].startswith("does not fit") for check in stage["checks"]), printed
+        assert stage["verdict"] == "passed" and not failures(stage), output
+        assert stage["score"]["correctness"] == stage["score"]["correctness_max"], output
+        assert not any(check["skipped_why"].startswith("does not fit") for check in stage["checks"]), output

@@ -87,7 +87,7 @@ TEST(Settle, AnAbsentLaneExplainsADeadlock) {
     EXPECT_EQ(with_finding("race")[0].failure->cause, "deadlock");
 }
 
-TEST(Settle, ANoteThatExplainsWrongOutputsIsTheCauseToo) {
+TEST(Settle, ANoteThatExplainsWrongOutputsIsTheCause) {
     const std::vector<Check> checks = {failed_with(cause::wrong_value), failed_with("tail_lost")};
     const auto results = stories(checks, {{.cause = "absent_lane", .note = true, .line = 3, .message = "Lane 8."}});
     EXPECT_EQ(results[0].failure->cause, "absent_lane");

@@ -35,10 +35,10 @@ def check(lab: str, stage: str, source: Path, folder: Path, *options: str) -> Ch
     """Check `source` as a stage of a lab, on the backend that the tests use."""
     report = folder / "report.json"
     command = [BUILD / "warplab", "check", lab, stage, "--source", source, "--backend", BACKEND, "--json", report]
-    run = subprocess.run([*map(str, command), *options], cwd=ROOT, capture_output=True, text=True, errors="replace")
-    output = run.stdout + run.stderr
+    process = subprocess.run([*map(str, command), *options], cwd=ROOT, capture_output=True, text=True, errors="replace")
+    output = process.stdout + process.stderr
     assert report.exists(), output
-    return CheckResult(run.returncode, json.loads(report.read_text())["stages"][0], output)
+    return CheckResult(process.returncode, json.loads(report.read_text())["stages"][0], output)
 
 
 def labs() -> list[str]:

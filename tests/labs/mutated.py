@@ -94,9 +94,9 @@ def make_copy(folder: Path) -> int:
     keys: list[str] = []
     for file in files_with_sentences(folder):
         file.write_text(without_sentences(file.read_text(), keys))
-    built = (ROOT / BUILD).resolve()
+    build = (ROOT / BUILD).resolve()
     for part in ("labs", "cpu"):
-        shutil.copytree(built / part, folder / "build" / part)
+        shutil.copytree(build / part, folder / "build" / part)
     flags = "CXXFLAGS=-std=c++20 -O1 -fPIC -pthread -I. -MMD -MP -w"
     command = ["make", "-j2", "-f", "grader/build.mk", flags, "build/warplab"]
     subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True)

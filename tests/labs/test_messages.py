@@ -89,7 +89,7 @@ def test_inspect_lists_the_datasets_that_it_omitted():
 
 
 def test_a_swapped_grid_and_block_are_found_as_on_a_large_gpu(tmp_path):
-    """The sanitizer finds such a launch; the test of all wrong submissions runs without it."""
+    """The sanitizer finds a swapped launch; the test of all wrong submissions runs without the sanitizer."""
     source = wrong.source_of("vector_add", "02_blocks_and_threads_swapped.patch", tmp_path)
     result = check("vector_add", "02", source, tmp_path)
     failure = result.failures()[0]
@@ -136,7 +136,7 @@ def test_a_vector_that_only_reserves_memory_explains_an_output_of_0(tmp_path):
 
 
 def test_a_grid_that_is_too_small_is_named_with_its_line(tmp_path):
-    """If there are several launches, the one with the most threads is named."""
+    """If there are several launches, the launch with the most threads is named."""
     source = tmp_path / "vector_add.cu"
     rounded_down = "    add<<<1, 32>>>(a, b, out, 0);\n    add<<<n / 64 + !(n / 64), 64>>>(a, b, out, n);\n}\n"
     source.write_text(ADD + rounded_down)

@@ -27,13 +27,15 @@ def is_repeatable(entry: dict) -> bool:
 def sample() -> list[tuple[str, dict]]:
     """Return wrong submissions of all labs, with as many different causes as possible."""
     chosen = []
-    seen: set[str] = set()
+    previous: set[str] = set()
     for lab in labs():
         new = {
-            entry["cause"]: entry for entry in wrong.entries(lab) if is_repeatable(entry) and entry["cause"] not in seen
+            entry["cause"]: entry
+            for entry in wrong.entries(lab)
+            if is_repeatable(entry) and entry["cause"] not in previous
         }
         chosen += [(lab, entry) for entry in list(new.values())[:MAX_PER_LAB]]
-        seen |= set(new)
+        previous |= set(new)
     return chosen
 
 

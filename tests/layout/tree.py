@@ -47,7 +47,7 @@ def harness() -> Path:
     command = [BUILD / "warplab", *words, "--backend", "cpu", "--build", BUILD]
     subprocess.run([*map(str, command)], cwd=ROOT, capture_output=True, check=True)
     folders = (BUILD / "cache").glob("harness-cpu-*")
-    return max(folders, key=lambda folder: folder.stat().st_mtime)  # the judge updates the time of the one that it uses
+    return max(folders, key=lambda folder: folder.stat().st_mtime)  # the judge updates the time of the used folder
 
 
 def copy_harness(cache: Path) -> None:

@@ -127,7 +127,7 @@ TEST(Manifest, StageIsFoundByNumberSlugAndId) {
     EXPECT_EQ(lab.dataset("secret").points, 3);
 }
 
-TEST(Manifest, StageIsFoundByTheIdThatItHadBeforeTheLabGotAnotherStage) {
+TEST(Manifest, StageIsFoundByItsIdBeforeAStageWasInserted) {
     Project project;
     project.write();
     const Lab lab = load_lab(project.root, "scale");

@@ -19,7 +19,7 @@ COMPILES = {"answer": "compiles", "log": ""}  # nvcc's answer
 
 
 def measurement(median_s: float = 0.0783, limit: str = "device memory", **changes: Any) -> Json:
-    """Return the measurement of one dataset, with ten samples that differ slightly."""
+    """Return a measurement of one dataset, with ten samples that differ slightly."""
     noise = random.Random(median_s)
     samples = [median_s * noise.gauss(1, 0.003) for _ in range(10)]
     conditions = [
@@ -61,7 +61,7 @@ def measurement(median_s: float = 0.0783, limit: str = "device memory", **change
 
 
 def score(**changes: Any) -> Json:
-    """Return a score that lacks few points for speed; hygiene is pending."""
+    """Return a score with nearly all speed points; hygiene is pending."""
     points = {
         "correctness": 6,
         "hygiene": 0,
@@ -211,24 +211,24 @@ def report(**changes: Any) -> Json:
         },
         "stages": stages,
     } | changes
-    verdicts = [each["verdict"] for each in stages]
+    verdicts = [entry["verdict"] for entry in stages]
     verdict = next((name for name in ("failed", "error") if name in verdicts), "passed")
     return {"verdict": verdict, "total": total(content["stages"])} | content
 
 
 def total(stages: list[Json]) -> Json:
     """Return the total points of all stages, as grader/model adds them up."""
-    scores = [each["score"] for each in stages if each.get("score")]
+    scores = [entry["score"] for entry in stages if entry.get("score")]
     return {
-        "points": sum(each["total"] for each in scores),
-        "max": sum(each["max"] for each in scores),
-        "pending": sum(each[f"{kind}_max"] for each in scores for kind in KINDS if each[f"{kind}_pending"]),
+        "points": sum(entry["total"] for entry in scores),
+        "max": sum(entry["max"] for entry in scores),
+        "pending": sum(entry[f"{kind}_max"] for entry in scores for kind in KINDS if entry[f"{kind}_pending"]),
         "without_score": len(stages) - len(scores),
     }
 
 
 def cpu_report() -> Json:
-    """Return a report without a GPU, with a stage that does not compile and one that could not be judged."""
+    """Return a report without a GPU, with a stage that does not compile and a stage that could not be judged."""
     broken = stage(
         "02_grid_stride", "Grid-stride loop", verdict="failed", checks=[], score=score(correctness=0, speed=0)
     )

@@ -1,6 +1,6 @@
-"""The JSON Schemas of grader/model/schema describe every key, accept written documents and refuse invalid ones.
+"""The JSON Schemas of grader/model/schema describe every key, and refuse only invalid documents.
 
-The reports are the expected ones of tests/model/report_test.cpp.
+The tested reports are the expected outputs of tests/model/report_test.cpp.
 """
 
 from __future__ import annotations

@@ -65,8 +65,8 @@ def test_arguments_reach_the_judge_as_typed(checkout, either):
     assert either(folder, "check", "LAB=sample").out == "judge: [check] [sample]\n"
     values = ["$(shell touch made)", "`touch made`", "$$(LAB)", "a\nb\\\n", "\\ \\\\ ", "* [a] ?", 'é\t="', "-x --", ""]
     for value in values:
-        shown = f" [--source] [{value}]" if value else ""
-        assert either(folder, "check", "LAB=sample", f"SOURCE={value}").out == f"judge: [check] [sample]{shown}\n"
+        arguments = f" [--source] [{value}]" if value else ""
+        assert either(folder, "check", "LAB=sample", f"SOURCE={value}").out == f"judge: [check] [sample]{arguments}\n"
     assert not (folder / "made").exists()
 
 
@@ -183,11 +183,11 @@ def test_the_last_lab_and_stage_are_used_again(checkout, either):
     assert either(folder, "check", "STAGE=all").has("judge: [check] [other]\n")
 
 
-@pytest.mark.parametrize("typed", ["9", "01_frist", "1,9", "*"])
-def test_a_stage_that_does_not_exist_is_not_remembered(checkout, either, typed):
+@pytest.mark.parametrize("stage", ["9", "01_frist", "1,9", "*"])
+def test_a_stage_that_does_not_exist_is_not_remembered(checkout, either, stage):
     folder = checkout()
     either(folder, "check", "LAB=sample", "STAGE=1")
-    either(folder, "check", "LAB=sample", f"STAGE={typed}")
+    either(folder, "check", "LAB=sample", f"STAGE={stage}")
     assert either(folder, "check").has("As in your last command: LAB=sample STAGE=1\n")
 
 

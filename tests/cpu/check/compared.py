@@ -320,21 +320,25 @@ def make_submissions(submissions: dict[str, dict]) -> list[str]:
 
 def count_submissions(submissions: dict[str, dict]) -> str:
     """Return a sentence that says for how many of the tested mistakes each tool names the line."""
-    run = [entry for entry in submissions.values() if any(entry["tools"][t]["verdict"] not in NO_ANSWER for t in TOOLS)]
-    if not run:
+    tested = [
+        entry for entry in submissions.values() if any(entry["tools"][t]["verdict"] not in NO_ANSWER for t in TOOLS)
+    ]
+    if not tested:
         return "This has not been measured yet."
-    findings = [[entry["tools"][t] for t in TOOLS if entry["tools"][t]["verdict"] == "findings"] for entry in run]
+    findings = [[entry["tools"][t] for t in TOOLS if entry["tools"][t]["verdict"] == "findings"] for entry in tested]
     with_line = sum(
-        any(entry["planted"][1] in tool["lines"] for tool in tools) for entry, tools in zip(run, findings, strict=True)
+        any(entry["planted"][1] in tool["lines"] for tool in tools)
+        for entry, tools in zip(tested, findings, strict=True)
     )
-    complete = [all(entry["tools"][t]["verdict"] not in NO_ANSWER for t in TOOLS) for entry in run]
+    complete = [all(entry["tools"][t]["verdict"] not in NO_ANSWER for t in TOOLS) for entry in tested]
     silent = sum(not tools and all_ran for tools, all_ran in zip(findings, complete, strict=True))
     unknown = sum(not tools and not all_ran for tools, all_ran in zip(findings, complete, strict=True))
-    warplab = sum(bool(entry["dataset"]) for entry in run)
+    warplab = sum(bool(entry["dataset"]) for entry in tested)
     unfinished = f" In {unknown}, no tool reports anything, but not all tools ran." if unknown else ""
     return (
-        f"Of {len(run)} submissions, Warplab names the line in {warplab}; compute-sanitizer names it in {with_line}, "
-        f"reports something else in {len(run) - with_line - silent - unknown} and nothing in {silent}.{unfinished}"
+        f"Of {len(tested)} submissions, Warplab names the line in {warplab}; compute-sanitizer names it in "
+        f"{with_line}, reports something else in {len(tested) - with_line - silent - unknown} and nothing in {silent}."
+        f"{unfinished}"
     )
 
 
@@ -368,11 +372,11 @@ def make_counts(counts: list[dict]) -> list[str]:
     return [*lines, "", *(f"{i}. {reason[0].upper()}{reason[1:]}." for i, reason in enumerate(reasons, 1))]
 
 
-def describe_programs(run: int, known: int) -> str:
-    if run == known:
+def describe_programs(tested: int, known: int) -> str:
+    if tested == known:
         return f"all {known} programs, with its four tools and its default settings."
     return (
-        f"{run} of the {known} programs, with its four tools and its default settings. Programs that are newer, or "
+        f"{tested} of the {known} programs, with its four tools and its default settings. Programs that are newer, or "
         "that nvcc did not compile, were not run there."
     )
 

@@ -56,7 +56,7 @@ TEST_F(Command, RefusesWithoutOutput) {
     EXPECT_FALSE(fs::exists(folder_ / "out.cpp"));
 }
 
-TEST_F(Command, DistinguishesOurErrorsFromTheStudents) {
+TEST_F(Command, DistinguishesInternalErrorsFromMistakesInTheFile) {
     write("in.cu", "int a;\n");
     EXPECT_EQ(rewrite("absent.cu out.cpp"), 2);
     EXPECT_EQ(output(), "rewrite: cannot read absent.cu\n");

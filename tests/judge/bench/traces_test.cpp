@@ -79,8 +79,8 @@ nlohmann::json record(Judge& judge, const Lab& lab, const Stage& stage, const fs
 }
 
 // The files are <lab>.<stage>.<variant>.cu, as slow_variants.py writes them; each is timed in alternation with its
-// stage's solution, on the stage's first dataset that is scored. TRACES: the folder of the files; TRACES_JSON: what to
-// write; TRACES_PART: "k/n" for every n-th file from k on; TRACES_SECONDS: no trace begins later; 0 only compiles.
+// stage's solution, on the stage's first scored dataset. TRACES: the folder of the files; TRACES_JSON: the output;
+// TRACES_PART: "k/n" for every n-th file from k on; TRACES_SECONDS: no trace begins later; 0 only compiles.
 TEST(Traces, DISABLED_Record) {
     const fs::path folder = from_environment("TRACES");
     const std::string part = from_environment("TRACES_PART");
@@ -161,8 +161,8 @@ timing::PairedSamples begin(const Trace& trace, const Effort& effort) {
 }
 
 struct Points {
-    double points, open;  // open: between the ends of the ratio's interval
-    double ratio;         // to the reference
+    double points, uncertainty;  // uncertainty: difference of the points at both ends of the ratio's interval
+    double ratio;                // to the reference
 };
 
 Points points_of_all_samples(const Trace& trace) {
@@ -176,7 +176,7 @@ Points points_of_all_samples(const Trace& trace) {
             ratio.median};
 }
 
-/// Grade as on a GPU, except that each round is one of the recorded ones, drawn at random.
+/// Grade as on a GPU, except that each round is a recorded round, drawn at random.
 double grade_by_rule(const Trace& trace, std::mt19937& random) {
     Effort effort = effort_for(Task{}, false, 1);
     effort.points = points_for(trace.stage, trace.sequential_s, trace.previous_ratio);
@@ -192,7 +192,7 @@ double grade_by_rule(const Trace& trace, std::mt19937& random) {
     return speed_points(trace, samples);
 }
 
-// A few traces leave more than a tenth of a point open even with all samples, at steep places of the formula.
+// For a few traces, the points are uncertain by more than a tenth even with all samples, where the formula is steep.
 TEST(StoppingRule, GivesThePointsOfAllSamples) {
     constexpr double tolerance = 0.1;
     const int gradings = std::getenv("WARPLAB_THOROUGH") ? 1000 : 40;
@@ -201,7 +201,7 @@ TEST(StoppingRule, GivesThePointsOfAllSamples) {
     int solutions = 0, slow = 0, all_different = 0, max_different = 0;
     std::string worst;
     for (const Trace& trace : traces) {
-        const auto [expected, open, ratio] = points_of_all_samples(trace);
+        const auto [expected, uncertainty, ratio] = points_of_all_samples(trace);
         int different = 0;
         double lowest = expected;
         for (int i = 0; i < gradings; ++i) {
@@ -214,7 +214,7 @@ TEST(StoppingRule, GivesThePointsOfAllSamples) {
         if (trace.is_solution()) {
             ++solutions;
             EXPECT_DOUBLE_EQ(lowest, trace.stage.points.speed) << trace.name;
-        } else if (open <= tolerance) {
+        } else if (uncertainty <= tolerance) {
             slow += ratio > 1.05 && ratio < 6;
             EXPECT_LE(different, std::max(2, gradings / 100)) << trace.name << ", " << expected << " by all samples";
         }

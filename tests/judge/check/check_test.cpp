@@ -116,7 +116,7 @@ TEST_F(CheckDataset, LackOfMemoryIsAFailureIfTheReferenceHasEnough) {
     EXPECT_THAT(check.failure->message, HasSubstr("only while this program runs"));
 }
 
-TEST_F(CheckDataset, LackOfMemorySkipsTheDatasetIfTheReferenceLacksItToo) {
+TEST_F(CheckDataset, LackOfMemorySkipsTheDatasetIfTheReferenceDoesNotFitEither) {
     const auto compiled = run_of(honest);
     ScarceMemory memory([] { return true; });
     const auto run = with_memory(*compiled, memory);

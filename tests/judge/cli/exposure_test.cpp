@@ -31,7 +31,7 @@ class Exposure : public testing::Test {
     fs::path root_;
 };
 
-TEST_F(Exposure, UserLevelClosesSecretFoldersAndNoOthers) {
+TEST_F(Exposure, UserLevelClosesOnlySecretFolders) {
     hide(SandboxLevel::uid);
     for (const char* folder : {"solutions", "datasets", "tests", "work"}) EXPECT_FALSE(is_open(folder)) << folder;
     for (const char* folder : {"labs", "build/labs"}) EXPECT_TRUE(is_open(folder)) << folder;

@@ -47,7 +47,7 @@ TEST(MayBeSwapped, ConstantGridSizesMayBeSwappedWithTheBlock) {
 TEST(DeviceBytes, AreScaledUpFromTheCountedAccesses) {
     AccessCounts device = access(MemoryKind::device, 10, 320);
     device.sectors = 40;
-    device.accesses = 3200;  // in all blocks; ten times the counted ones
+    device.accesses = 3200;  // in all blocks; ten times the counted accesses
     EXPECT_DOUBLE_EQ(device_bytes({device}), 40 * 10 * 32.0);
     AccessCounts shared = access(MemoryKind::shared, 10, 320);
     shared.sectors = 40;

@@ -31,9 +31,9 @@ def show(folder: Path, *options: str | Path) -> subprocess.CompletedProcess[str]
 
 
 def test_reports_equal_numpys_result_and_pictures_are_drawn(tmp_path: Path) -> None:
-    run = show(tmp_path, *LETTER, "low=-40", "high=100", "iterations=40", "every=16")
-    assert run.returncode == 0, run.stdout + run.stderr
-    lines = [line.split() for line in run.stdout.splitlines() if line.startswith("  ")]
+    result = show(tmp_path, *LETTER, "low=-40", "high=100", "iterations=40", "every=16")
+    assert result.returncode == 0, result.stdout + result.stderr
+    lines = [line.split() for line in result.stdout.splitlines() if line.startswith("  ")]
     assert lines[0] == ["iterations", "T(min)", "T(max)", "T(diff)", "T(avg)", "time", "FLOP/s"]
     assert [line[0] for line in lines[1:4]] == ["16", "32", "40"]
     right = json.loads((ROOT / "tests/labs/heat_dissipation/golden.json").read_text())["letter"]
@@ -51,9 +51,9 @@ def test_reports_equal_numpys_result_and_pictures_are_drawn(tmp_path: Path) -> N
 
 
 def test_show_ends_when_nothing_changes(tmp_path: Path) -> None:
-    run = show(tmp_path, *LETTER, "iterations=1000", "every=10", "threshold=20")
-    assert run.returncode == 0, run.stdout + run.stderr
-    assert len([line for line in run.stdout.splitlines() if line.startswith("  ")]) == 2
+    result = show(tmp_path, *LETTER, "iterations=1000", "every=10", "threshold=20")
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert len([line for line in result.stdout.splitlines() if line.startswith("  ")]) == 2
 
 
 @pytest.mark.parametrize(
@@ -69,6 +69,6 @@ def test_show_ends_when_nothing_changes(tmp_path: Path) -> None:
 )
 def test_invalid_input_gets_a_clear_message(text: str, settings: list[str], message: str, tmp_path: Path) -> None:
     (tmp_path / "hot.pgm").write_text(text)
-    run = show(tmp_path, "--image", tmp_path / "hot.pgm", *(["--set", *settings] if settings else []))
-    assert run.returncode == 2, run.stdout + run.stderr
-    assert message in " ".join(run.stderr.split()), run.stderr
+    result = show(tmp_path, "--image", tmp_path / "hot.pgm", *(["--set", *settings] if settings else []))
+    assert result.returncode == 2, result.stdout + result.stderr
+    assert message in " ".join(result.stderr.split()), result.stderr

@@ -131,9 +131,9 @@ def merge(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
     def joined(key: str) -> dict[str, Any]:
         return {name: first[key].get(name, []) + second[key].get(name, []) for name in first[key] | second[key]}
 
-    both = {"outcomes": dict(Counter(first["outcomes"]) + Counter(second["outcomes"]))}
-    both |= {"ambiguous": first["ambiguous"] + second["ambiguous"]}
-    return add_figures(first | both | {"ratios": joined("ratios"), "intervals": joined("intervals")})
+    merged = {"outcomes": dict(Counter(first["outcomes"]) + Counter(second["outcomes"]))}
+    merged |= {"ambiguous": first["ambiguous"] + second["ambiguous"]}
+    return add_figures(first | merged | {"ratios": joined("ratios"), "intervals": joined("intervals")})
 
 
 def merge_all(rows: list[dict[str, Any]], others: list[dict[str, Any]]) -> list[dict[str, Any]]:

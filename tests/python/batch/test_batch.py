@@ -255,12 +255,12 @@ def test_regrading_lists_students_whose_points_changed(course: Course) -> None:
 def test_grades_are_stale_if_the_lab_or_the_grader_changed(course: Course) -> None:
     course.hand_in("al1", "fine", "fine")
     course.grade()
-    ((stored,),) = course.database().query("SELECT lab_hash FROM grades")
-    lab, grader = stored.split("+")
+    ((lab_hash,),) = course.database().query("SELECT lab_hash FROM grades")
+    lab, grader = lab_hash.split("+")
     assert len(lab) == len(grader) == 64
-    assert not is_stale(lab, "0.1", stored, "0.1")
-    assert is_stale(lab, "0.1", stored, "0.2") and is_stale("other", "0.1", stored, "0.1")
-    assert not is_stale(stored, "0.1", stored, "0.2") and is_stale(stored, "0.1", f"{lab}+other", "0.1")
+    assert not is_stale(lab, "0.1", lab_hash, "0.1")
+    assert is_stale(lab, "0.1", lab_hash, "0.2") and is_stale("other", "0.1", lab_hash, "0.1")
+    assert not is_stale(lab_hash, "0.1", lab_hash, "0.2") and is_stale(lab_hash, "0.1", f"{lab}+other", "0.1")
 
 
 def test_pending_points_are_added_to_an_earlier_grade(course: Course) -> None:
@@ -770,7 +770,7 @@ def test_a_hand_in_that_is_gone_keeps_its_points_when_stages_are_added(course: C
 
 
 def test_a_moved_batch_works_in_its_new_folder(course: Course) -> None:
-    """`report` and other verbs work in the batch's current folder, not in the one where it was graded."""
+    """`report` and other verbs work in the batch's current folder, not in the folder where it was graded."""
     course.hand_in("al1", "fine", "fine")
     course.grade()
     moved = course.out.with_name("moved")

@@ -85,16 +85,16 @@ def code_of(content: bytes) -> str:
 
 
 def test_a_partly_written_archive_is_graded_once_it_is_complete(course: Course) -> None:
-    whole = make_zip(*((f"{stage}.cu", b"fine") for stage in STAGES))
+    complete = make_zip(*((f"{stage}.cu", b"fine") for stage in STAGES))
     archive = course.handed_in / "bo2.zip"
-    archive.write_bytes(whole[:100])
+    archive.write_bytes(complete[:100])
     with serving(course, "--settle-s", "1") as process:
         wait_until(lambda: "1 hand-in still arriving" in read_queue(course), process)
         course.hand_in("al1", "fine", "fine")
-        wait_until(lambda: f"{code_of(whole[:100])}  incomplete" in read_queue(course), process)
-        archive.write_bytes(whole)
+        wait_until(lambda: f"{code_of(complete[:100])}  incomplete" in read_queue(course), process)
+        archive.write_bytes(complete)
         wait_until(has_statuses(course, al1="graded", bo2="graded"), process)
-        wait_until(lambda: f"{code_of(whole)}  graded" in read_queue(course), process)
+        wait_until(lambda: f"{code_of(complete)}  graded" in read_queue(course), process)
     assert sorted(course.log("begin")) == ["al1", "bo2"]
     assert course.database().query("SELECT DISTINCT reason FROM grades") == [("",)], "none is graded again"
     assert (course.out / "feedback/bo2/feedback.txt").is_file()

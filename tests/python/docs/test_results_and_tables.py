@@ -1,4 +1,4 @@
-"""Tests of results.py and tables.py: figures and tables come from files, and stale ones are reported."""
+"""Tests of results.py and tables.py: figures and tables come from files, and stale figures are reported."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def test_a_note_is_never_overwritten(tmp_path: Path) -> None:
     file.write_text("mine")
     assert note(tmp_path, "02_tree").stdout == first.stdout
     assert file.read_text() == "mine"
-    second = note(tmp_path, "02", "--new")  # the first one contains text
+    second = note(tmp_path, "02", "--new")  # the first note contains text
     assert f"Your note: {file.with_name('02_tree-2.md')}" in second.stdout
     assert note(tmp_path, "02").stdout == second.stdout  # the current note
     assert file.read_text() == "mine"
@@ -69,12 +69,12 @@ def test_no_second_note_is_begun_while_the_last_one_is_unused(tmp_path: Path) ->
     folder = write_course(tmp_path, [report(1, "02_tree", "old"), report(1, "01_serial", "other")])
     old = "<!-- begun 2026-11-02T00:00:00Z -->\n## Goal\n"
     (folder / "02_tree.md").write_text(old)
-    assert "02_tree-2.md" in note(tmp_path, "02", "--new").stdout  # what was recorded belongs to the first
+    assert "02_tree-2.md" in note(tmp_path, "02", "--new").stdout  # the records belong to the first note
     result = note(tmp_path, "02", "--new")
     second = folder / "02_tree-2.md"
     assert f"No further note: {second} is still empty" in result.stdout
     assert f"Your note: {second}" in result.stdout
-    assert "2 optimisations, none" in render(tmp_path, LAB, folder).result  # the two that passed
+    assert "2 optimisations, none" in render(tmp_path, LAB, folder).result  # the two passed stages
     later = (folder / "records.jsonl").read_text() + json.dumps(report(60 * 24 * 20, "02_tree", "new")) + "\n"
     second.write_text(old)
     (folder / "records.jsonl").write_text(later)

@@ -95,8 +95,8 @@ def test_the_archive_contains_files_reports_authors_and_hashes(course: Path) -> 
     assert (manifest["kit"], manifest["stages"]) == (0, list(STAGES))
     write(course / "grader/kit.json", '{"number": 3, "labs": {"lab": ["01_first"]}}')
     submit(course, AUTHORS=ADA)
-    packed = [json.loads(unpack(file)["lab/manifest.json"])["kit"] for file in archives(course)]
-    assert sorted(packed) in ([0, 3], [3])  # in the same second, the second archive replaces the first
+    kits = [json.loads(unpack(file)["lab/manifest.json"])["kit"] for file in archives(course)]
+    assert sorted(kits) in ([0, 3], [3])  # in the same second, the second archive replaces the first
 
 
 def test_earlier_archives_are_listed_and_kept(course: Path) -> None:
@@ -114,8 +114,8 @@ def test_earlier_archives_are_listed_and_kept(course: Path) -> None:
 def test_the_local_time_is_printed_next_to_the_utc_time_of_the_name(course: Path) -> None:
     last = submit(course, "--author", ADA, TZ="HERE-5:30").stdout.splitlines()[-1]
     (archive,) = archives(course)
-    packed = datetime.strptime(archive.name, "lab-al123-%Y-%m-%d-%H%M%S.tar.gz") + timedelta(hours=5, minutes=30)
-    assert last == f"Its name gives the packing time in UTC; in local time: {packed:%Y-%m-%d %H:%M:%S} HERE."
+    packing_time = datetime.strptime(archive.name, "lab-al123-%Y-%m-%d-%H%M%S.tar.gz") + timedelta(hours=5, minutes=30)
+    assert last == f"Its name gives the packing time in UTC; in local time: {packing_time:%Y-%m-%d %H:%M:%S} HERE."
 
 
 def test_the_same_contents_and_time_give_the_same_bytes(course: Path) -> None:

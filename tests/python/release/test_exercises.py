@@ -62,7 +62,7 @@ def test_an_exercise_needs_only_its_entry(course):
     )
     assert files["lab/02a.cu"].decode().splitlines()[1:] == ["int a;"]
     output = json.loads(files["lab/exercises.json"])
-    assert output[1] == {"name": "02a", "stage": "02_second", "difficulty": 3}  # and not where it is from
+    assert output[1] == {"name": "02a", "stage": "02_second", "difficulty": 3}  # without its source
     assert set(make_exercises(course, "lab", ["01_first"])) == {"lab/01a.cu", "lab/exercises.json"}
     assert make_exercises(course, "lab", []) == {}
 

@@ -112,14 +112,14 @@ def test_the_kit_contains_no_seed_of_a_hidden_dataset(kit):
     if not file.exists():
         pytest.skip("nothing was graded here yet, so there is no secret")
     secret = file.read_text().strip()
-    everything = b"\n".join(kit.values())
-    assert secret.encode() not in everything
+    content = b"\n".join(kit.values())
+    assert secret.encode() not in content
     for recipes in ROOT.glob("datasets/*/hidden.json"):
         for dataset in json.loads(recipes.read_text())["datasets"]:
             message = f"{recipes.parent.name}/{dataset['name']}".encode()
             seed = hmac.new(secret.encode(), message, hashlib.sha256).digest()[:8]
-            assert str(int.from_bytes(seed, "big")).encode() not in everything
-            assert seed.hex().encode() not in everything
+            assert str(int.from_bytes(seed, "big")).encode() not in content
+            assert seed.hex().encode() not in content
 
 
 @pytest.mark.parametrize(
@@ -390,7 +390,7 @@ def test_a_kit_has_no_exercise_unless_it_was_released(kit, tmp_path):
 
 
 def test_no_exercise_shows_a_line_of_a_later_solution(tmp_path):
-    """The packer refuses such an exercise."""
+    """The packer refuses the exercise."""
     make_kit(tmp_path / "kit.tar.gz", "--exercises", ",".join(LABS))
     kit = read_kit((tmp_path / "kit.tar.gz").read_bytes())
     for lab in LABS:

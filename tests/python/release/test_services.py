@@ -43,7 +43,7 @@ def pack(archive: Path, *words: str) -> Path:
 
 @pytest.fixture
 def readable_folder() -> Iterator[Path]:
-    """Yield a folder that other users, such as sandboxed ones, can read."""
+    """Yield a folder that other users can read, for example a sandbox's user."""
     with tempfile.TemporaryDirectory() as name:
         Path(name).chmod(0o755)
         yield Path(name)

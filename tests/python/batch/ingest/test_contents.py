@@ -44,13 +44,13 @@ def pack(files: Mapping[str, bytes], time: Time = OLD) -> bytes:
 
 
 def pack_tar(files: Mapping[str, bytes], time: Time = OLD) -> bytes:
-    packed = io.BytesIO()
-    with tarfile.open(fileobj=packed, mode="w:gz") as archive:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
         for name, content in files.items():
             member = tarfile.TarInfo(name)
             member.size, member.mtime = len(content), timegm(time)
             archive.addfile(member, io.BytesIO(content))
-    return packed.getvalue()
+    return buffer.getvalue()
 
 
 def hand_in(folder: Path, files: Mapping[str, bytes], time: Time = OLD) -> Opened:
@@ -69,7 +69,7 @@ MOODLE, CANVAS = "Ada_5_assignsubmission_file_", "ada_5_"
 REPORT = pack({"report.pdf": b"%PDF", "figure.png": b"x"}, LATER)
 SUBMIT = "lab-al1-2025-11-20-120000.tar.gz"
 MAC = {SUBMIT: pack_tar({f"lab/{FIRST}": b"1"}), f"__MACOSX/._{SUBMIT}": b"\0\5\x16\7"}
-# The files that one student hands in, and those that count.
+# The files that one student hands in, and the files that are graded.
 HONEST: dict[str, tuple[dict[str, bytes], str]] = {
     "canvas_code_then_report": ({f"{CANVAS}500_{FIRST}": b"1", f"{CANVAS}501_report.zip": REPORT}, "1"),
     "canvas_two_zips": ({f"{CANVAS}500_code.zip": pack({FIRST: b"1"}), f"{CANVAS}501_report.zip": REPORT}, "1"),
@@ -305,13 +305,13 @@ def test_only_the_hand_in_that_takes_too_long_to_read_is_refused(
 
 def long_extras(count: int) -> bytes:
     """Return a zip of files with 16,000 empty extra fields each, for which zipfile takes quadratic time."""
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as archive:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
         for number in range(count):
             archive.writestr(f"{number}.md", b"")
         for entry in archive.infolist():
             entry.extra = b"\xff\xfe\0\0" * 16_000
-    return packed.getvalue()
+    return buffer.getvalue()
 
 
 def replace_reader(monkeypatch: pytest.MonkeyPatch, program: Path, statement: str) -> None:
@@ -406,8 +406,8 @@ def test_many_other_files_do_not_displace_a_stages_file(
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(content)
     os.utime(folder / FIRST, (1e9, 1e9))
-    (packed := tmp_path / "al1.zip").write_bytes(make_zip(*((name, bytes(50)) for name in names), (FIRST, b"1")))
-    assert FIRST in [file.name for file in read_all([folder if form == "folder" else packed]).files]
+    (archive := tmp_path / "al1.zip").write_bytes(make_zip(*((name, bytes(50)) for name in names), (FIRST, b"1")))
+    assert FIRST in [file.name for file in read_all([folder if form == "folder" else archive]).files]
 
 
 def test_archives_that_take_too_long_do_not_displace_code(tmp_path: Path) -> None:

@@ -391,8 +391,8 @@ def test_the_manifest_decides_between_two_students(folder: Path) -> None:
     for at, ids in enumerate((["al-12"], ["al_12"], ["bo3", "al-12"], ["eve"])):
         form = "-".join(map(name_part, ids if ids != ["eve"] else ["al-12"]))
         manifest = json.dumps({"authors": [{"name": "A B", "id": student} for student in ids]}).encode()
-        packed = gzip.compress(make_tar(("lab/manifest.json", manifest), ("lab/01_first.cu", b"1")))
-        (folder / f"lab-{form}-2025-11-20-09000{at}.tar.gz").write_bytes(packed)
+        archive = gzip.compress(make_tar(("lab/manifest.json", manifest), ("lab/01_first.cu", b"1")))
+        (folder / f"lab-{form}-2025-11-20-09000{at}.tar.gz").write_bytes(archive)
     submissions, _ = find(folder, "id\nal_12\nal-12\nbo3\neve\n")
     assert {key: submission.own for key, submission in submissions.items()} == {
         "al-12": ("al-12",),

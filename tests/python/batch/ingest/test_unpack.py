@@ -300,8 +300,8 @@ STRAY_FILES = ("eve.txt", "eve.xz", "eve.cu", "notes/x.txt", f"{LAB}/x.txt", f"{
 def test_a_stray_file_does_not_hide_the_hand_ins_of_a_packed_folder(
     tmp_path: Path, stray: str, names: list[str]
 ) -> None:
-    packed = make_zip(*((f"submissions/{name}", b"PK") for name in names), (f"submissions/{stray}", b"x"))
-    (tmp_path / "all.zip").write_bytes(packed)
+    archive = make_zip(*((f"submissions/{name}", b"PK") for name in names), (f"submissions/{stray}", b"x"))
+    (tmp_path / "all.zip").write_bytes(archive)
     folder, left_out = unpack(tmp_path / "all.zip", tmp_path / "out", LAB)
     submissions, not_read = find_submissions(folder, LAB, [])
     assert {submission.key for submission in submissions} - {LAB, "notes"} == (
@@ -371,9 +371,9 @@ WRONG: dict[str, tuple[str, Callable[[], bytes]]] = {
 @pytest.mark.parametrize("name", WRONG)
 def test_an_archive_that_is_not_a_courses_is_refused_with_the_reason(tmp_path: Path, name: str) -> None:
     message, make = WRONG[name]
-    with pytest.raises(UserError) as refused:
+    with pytest.raises(UserError) as error:
         unpack_bytes(tmp_path, make())
-    assert f"{tmp_path / 'submissions.zip'}: " in str(refused.value) and message in str(refused.value)
+    assert f"{tmp_path / 'submissions.zip'}: " in str(error.value) and message in str(error.value)
     assert not list((tmp_path / "out").glob("handed-in/*"))
 
 

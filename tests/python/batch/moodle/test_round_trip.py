@@ -73,13 +73,13 @@ class Inside:
         return people
 
     def download(self, name: str) -> bytes:
-        packed = io.BytesIO()
-        with zipfile.ZipFile(packed, "w") as archive:
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w") as archive:
             for user, files in self.description["assignments"][name]["hand_ins"].items():
                 for file in map(Path, files):
                     prefix = "_".join(self.people(name)[user])
                     archive.write(file, f"{prefix}_assignsubmission_file/{file.name}")
-        return packed.getvalue()
+        return buffer.getvalue()
 
     def worksheet(self, name: str) -> bytes:
         team = self.description["assignments"][name]["team"]

@@ -84,8 +84,8 @@ def test_moodle_gives_a_credited_partner_the_same_feedback(course: Course) -> No
 
 
 def test_canvas_shows_feedback_under_the_attachments_name(course: Course) -> None:
-    packed = make_zip(("01_first.cu", b"1"))
-    (course.handed_in / "lovelaceada_LATE_1234_600001_lab1.zip").write_bytes(packed)
+    hand_in_zip = make_zip(("01_first.cu", b"1"))
+    (course.handed_in / "lovelaceada_LATE_1234_600001_lab1.zip").write_bytes(hand_in_zip)
     (course.handed_in / "lovelaceada_LATE_1234_600002_02_second.cu").write_bytes(b"2")
     (course.handed_in / "watson_parkermary_99_1235_600003_lab-1.tar.gz").write_bytes(make_tar(("01_first.cu", b"1")))
     (course.handed_in / "turingalan_1236_600004_01_first.cu").write_bytes(b"1")

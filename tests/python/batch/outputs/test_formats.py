@@ -121,7 +121,7 @@ def strings(content: Any) -> list[str]:
         return [content]
     if isinstance(content, dict):
         return [text for key, value in content.items() for text in [*strings(key), *strings(value)]]
-    return [text for each in content for text in strings(each)] if isinstance(content, list) else []
+    return [text for entry in content for text in strings(entry)] if isinstance(content, list) else []
 
 
 def is_number(value: Any) -> bool:
@@ -597,8 +597,8 @@ def export_points(system: str, people: list[Entry], book: str) -> tuple[list[str
     header, *rows = check_csv(text)
     at = header.index("Dot (7)" if system == "canvas" else "Grade")
     points = {row[0]: row[at] for row in rows}
-    both = ("Lovelace, Ada", "Bell, Ed") if system == "canvas" else ("Participant 77", "Participant 78")
-    return [points.get(student, "") for student in both], unknown
+    students = ("Lovelace, Ada", "Bell, Ed") if system == "canvas" else ("Participant 77", "Participant 78")
+    return [points.get(student, "") for student in students], unknown
 
 
 @pytest.mark.parametrize("system", BOOKS)
@@ -749,9 +749,9 @@ def test_reports_beyond_a_maximum_are_refused(tmp_path, change, limit, message):
         assert len(convert(read_report(file))) < 8_000_000
     change(report, limit + 1)
     file.write_text(json.dumps(report))
-    with pytest.raises(UserError) as refused:
+    with pytest.raises(UserError) as error:
         read_report(file)
-    assert f"{message} {TOO_LARGE}" in str(refused.value)
+    assert f"{message} {TOO_LARGE}" in str(error.value)
 
 
 def test_large_documents_are_refused(tmp_path, monkeypatch):

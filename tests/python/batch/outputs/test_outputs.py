@@ -222,10 +222,10 @@ def test_feedback_contains_no_data_of_hidden_datasets() -> None:
     stage["phases"] = [{"phase": "check", "wall_s": 123.25}]
     stage["check_mode"] = {"verdict": "passed", "remark": "", "datasets": [], "wall_s": 123.25, "findings": []}
     report = samples.report(stages=[stage], tree="/srv/course/batch/submissions/al1")
-    shown = json.dumps(redact(report))
+    feedback = json.dumps(redact(report))
     for leak in (SECRET, "hidden_", "/srv/course", "lab-7", "77", "123.25"):
-        assert leak not in shown, leak
-    assert "tail_lost" in shown
+        assert leak not in feedback, leak
+    assert "tail_lost" in feedback
     assert SECRET in json.dumps(report)  # the report in the database stays complete
 
 
@@ -263,9 +263,9 @@ def test_the_distribution_counts_only_students_who_handed_in() -> None:
 
 
 def page_of(rows: list[Row]) -> str:
-    everyone = [final for row in rows for final in finals(row, Policy(), 60)]
+    latest = [final for row in rows for final in finals(row, Policy(), 60)]
     stages = [f"{n:02}_stage" for n in range(1, 13)]
-    return make_dashboard("lab: batch", ["Warplab 0.1"], rows, everyone, find_remarks(rows, []), stages, "secret")
+    return make_dashboard("lab: batch", ["Warplab 0.1"], rows, latest, find_remarks(rows, []), stages, "secret")
 
 
 def test_many_similar_pairs_hide_no_later_remark() -> None:

@@ -64,10 +64,10 @@ def test_numbers_of_the_same_system_count_without_names(column: str, tmp_path: P
 
 def test_a_worksheet_of_another_assignment_is_refused_with_its_rows(tmp_path: Path) -> None:
     roster = "Identifier,Full name\nParticipant 7,Mei Brown\nParticipant 8,Zed Zimmer\n"
-    with pytest.raises(UserError) as refused:
+    with pytest.raises(UserError) as error:
         export("moodle", entries_of(tmp_path, roster, {"7": 9, "8": 1}), BOOKS["moodle"])
-    assert "Participant 7 is Zed Zimmer in the gradebook, and Mei Brown in the batch; " in str(refused.value)
-    assert "Participant 8 is Mei Brown in the gradebook, and Zed Zimmer in the batch. " in str(refused.value)
+    assert "Participant 7 is Zed Zimmer in the gradebook, and Mei Brown in the batch; " in str(error.value)
+    assert "Participant 8 is Mei Brown in the gradebook, and Zed Zimmer in the batch. " in str(error.value)
 
 
 def test_only_the_row_of_a_changed_name_is_left_out(tmp_path: Path) -> None:

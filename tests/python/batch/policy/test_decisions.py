@@ -260,10 +260,10 @@ IDS = {
 
 @pytest.mark.parametrize("word", ["Ada Lovelace", "ada lovelace", "\u00c5l1"])
 def test_a_word_that_names_a_student_and_a_stranger_is_refused(word: str) -> None:
-    with pytest.raises(UserError) as refused:
+    with pytest.raises(UserError) as error:
         pick_student(word, MEMBERS, IDS)
     student, stranger = ("\u00e5l1", "\u00c5l1") if word == "\u00c5l1" else ("al1", "Ada Lovelace")
-    assert f"{word} may mean {student}, who is on the roster, or {stranger}, who is not." in str(refused.value)
+    assert f"{word} may mean {student}, who is on the roster, or {stranger}, who is not." in str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -282,9 +282,9 @@ def test_a_similar_name_suggests_the_id() -> None:
 def test_only_names_in_the_message_are_compared_with_the_rosters(monkeypatch: pytest.MonkeyPatch) -> None:
     compared = []
     monkeypatch.setattr(people.difflib, "get_close_matches", lambda word, *_, **__: compared.append(word) or [])
-    with pytest.raises(UserError) as refused:
+    with pytest.raises(UserError) as error:
         people.find_each([f"z{i}" * 100 for i in range(300)], lambda word: pick_student(word, {"al1"}, IDS))
-    assert "300 of 300 names" in str(refused.value) and "And 290 more names." in str(refused.value)
+    assert "300 of 300 names" in str(error.value) and "And 290 more names." in str(error.value)
     assert len(compared) == people.MAX_WRONG and max(map(len, compared)) <= people.MAX_COMPARED
 
 

@@ -152,9 +152,9 @@ def make_handler(canvas: Canvas) -> type[BaseHTTPRequestHandler]:
             return 201, json.dumps(output).encode(), {}
 
         def halve(self, file: int) -> bytes:
-            name, whole = canvas.uploads[file]
-            canvas.uploads[file] = (name, whole[: len(whole) // 2])
-            return json.dumps({"id": file, "url": f"{canvas.url}/files/{file}", "size": len(whole) // 2}).encode()
+            name, content = canvas.uploads[file]
+            canvas.uploads[file] = (name, content[: len(content) // 2])
+            return json.dumps({"id": file, "url": f"{canvas.url}/files/{file}", "size": len(content) // 2}).encode()
 
         def write(self, submission: dict[str, Any], fields: dict[str, list[str]]) -> None:
             canvas.writes[submission["user_id"]] += 1

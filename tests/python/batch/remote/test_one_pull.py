@@ -14,7 +14,7 @@ from grader.python.common.console import UserError
 
 
 def test_a_second_pull_into_the_same_folder_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Otherwise, each pull would remove the files that only the other one has fetched."""
+    """Otherwise, each pull would remove the files that only the other pull has fetched."""
     options = Namespace(moodle="", folder=tmp_path / "new")
 
     def pull_twice(*_: object) -> Pulled:

@@ -184,8 +184,8 @@ def test_pauses_do_not_repeat_for_each_student_if_the_course_system_stops_answer
         attempts.append(user)
         raise requests.ConnectionError
 
-    everyone = {str(number): Returned(f"u{number}", 12, {}) for number in range(100)}
-    pushed = push.push(SimpleNamespace(get_submission=fail), everyone, send=True)
+    students = {str(number): Returned(f"u{number}", 12, {}) for number in range(100)}
+    pushed = push.push(SimpleNamespace(get_submission=fail), students, send=True)
     assert len(pushed.failed) == 100
     assert sum(pauses) <= connection.MAX_IN_A_ROW * sum(connection.WAITING_S)
     assert attempts.count(99) == 1

@@ -69,7 +69,7 @@ def change(file: Path, edit: str) -> None:
 def test_an_edited_database_gives_a_message(graded: Course, tmp_path: Path) -> None:
     file = graded.out / "batch.sqlite"
     Database(file).close()  # merges the write-ahead log into the file
-    refused = 0
+    refusals = 0
     statements = list(edits(file))
     for number, edit in enumerate(statements if THOROUGH else statements[::17]):
         copy = tmp_path / f"edited {number}"
@@ -80,8 +80,8 @@ def test_an_edited_database_gives_a_message(graded: Course, tmp_path: Path) -> N
                 with redirect_stdout(StringIO()):
                     main([verb, str(copy), *words])
             except UserError as error:
-                refused += "batch.sqlite is damaged: " in str(error)
+                refusals += "batch.sqlite is damaged: " in str(error)
             except Exception as error:
                 raise AssertionError(f"{edit}; {verb}: {error!r}") from error
         shutil.rmtree(copy)
-    assert refused > 50
+    assert refusals > 50
