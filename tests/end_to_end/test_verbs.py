@@ -304,7 +304,7 @@ def test_a_thread_that_continues_alone_is_not_reported_at_two_barriers(student: 
 def test_a_kernel_that_reads_the_judges_host_buffers_gets_a_message(student: Student) -> None:
     first = "01_one_thread_per_element.cu"
     right = (ROOT / "solutions" / LAB / first).read_text()
-    student.write("")  # its folder
+    student.write("")  # makes the lab's folder
     student.file.with_name(first).write_text(
         right.partition("void vector_add_host")[0]
         + "void vector_add_host(const float* a, const float* b, float* out, std::size_t n) {\n"

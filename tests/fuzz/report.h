@@ -60,7 +60,7 @@ inline void try_report(std::string_view bytes) {
     const std::string written = format_report(report);
     require(format_report(parse_report(written)) == written, "a report survives writing and reading");
     const std::string output =
-        test::render_report(report, {}, StudentsOutput::output) + render_table(std::span(&report, 1), {});
+        test::render_report(report, {}, StudentsOutput::shown) + render_table(std::span(&report, 1), {});
     require(to_printable(output) == output, "a report is printable");
     try_import(report);
 }

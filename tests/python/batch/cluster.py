@@ -60,7 +60,7 @@ def find(program: str) -> str | None:
 
 
 class Slurm:
-    """A cluster that __enter__ starts and __exit__ stops. `environment` makes Slurm's commands use it."""
+    """A cluster that __enter__ starts and __exit__ stops. With `environment`, Slurm's commands use this cluster."""
 
     def __init__(self, folder: Path):
         self.folder = folder

@@ -166,7 +166,7 @@ def faults(rows: list[dict[str, Any]]) -> list[str]:
 def repeat(
     labs: list[str], times: int, since: str, options: list[str], limit_s: float, samples: Path | None
 ) -> Iterator[dict[str, Any]]:
-    """Grade lab by lab, and yield the whole result so far as JSON after each one."""
+    """Grade lab by lab, and yield the results so far, as JSON, after each lab."""
     begin = time.monotonic()
     rows: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as folder:

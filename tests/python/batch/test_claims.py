@@ -267,9 +267,7 @@ def test_names_with_joiners_are_found(folder: Path, name: str) -> None:
         ("\u738b", "\u738b\u82b3", False),
     ],
 )
-def test_names_that_are_allowed_to_differ_agree_if_the_number_does(
-    roster_name: str, other_name: str, same: bool | None
-) -> None:
+def test_different_spellings_of_a_name_agree(roster_name: str, other_name: str, same: bool | None) -> None:
     assert agree(roster_name, other_name) is same
 
 
@@ -315,7 +313,7 @@ def test_partners_in_a_name_that_a_browser_changed_are_credited(folder: Path, en
     assert submission.members == ["al1", "bo2"] and submission.handed_in == "2026-11-20T10:00:00Z"
 
 
-# --- a roster that was moved ---
+# --- missing rosters ---
 
 
 def test_a_missing_roster_stops_the_batch(course: Course) -> None:

@@ -31,8 +31,8 @@ def make_row(handed_in: str, known_by: str, marked: str = "", named_time: str = 
                marked_late=mark == "late")  # fmt: skip
 
 
-# A hand-in's time, its source, what the course system says, and the time in the archive's name; then the days of
-# lateness, where they come from, and a part of the doubt.
+# A hand-in (its time, the source of the time, the course system's mark, and the time in the archive's name); then the
+# expected days of lateness, their source, and a part of the doubt.
 SOURCES: dict[str, tuple[Row, int, str, str]] = {
     "name_on_time": (make_row(ON_TIME, NAMED_TIME), 0, NAMED_TIME, ""),
     "name_late": (make_row(LATER, NAMED_TIME), 2, NAMED_TIME, ""),

@@ -94,7 +94,7 @@ def test_pull_continues_and_keeps_only_the_last_attempt(canvas: Canvas, tmp_path
     first, *_ = sorted((pulled / "hand-ins").iterdir())
     first.write_bytes(b"half")
     canvas.add(7001, "Ann Lee1", "u001x", ("01_first.cu", b"again"))
-    canvas.submissions[7000]["cached_due_date"] = "2026-11-24T10:00:00Z"  # for this student alone
+    canvas.submissions[7000]["cached_due_date"] = "2026-11-24T10:00:00Z"  # only for this student
     canvas.submissions[7002]["cached_due_date"] = "2026-11-19T10:00:00Z"
     capsys.readouterr()
     run("pull", pulled, "--canvas", canvas.url, *ASSIGNMENT)
@@ -159,7 +159,7 @@ def test_two_pushes_at_once_write_each_comment_once(
     grade(course, tmp_path / "pulled")
     barrier, upload, refused = threading.Barrier(2), push.upload, []
 
-    def wait_for_the_other(*words: object) -> list[int]:
+    def wait_for_other_push(*words: object) -> list[int]:
         with contextlib.suppress(threading.BrokenBarrierError):
             barrier.wait(2)
         return upload(*words)
@@ -170,7 +170,7 @@ def test_two_pushes_at_once_write_each_comment_once(
         except UserError as error:
             refused.append(str(error))
 
-    monkeypatch.setattr(push, "upload", wait_for_the_other)
+    monkeypatch.setattr(push, "upload", wait_for_other_push)
     threads = [threading.Thread(target=push_all) for _ in range(2)]
     for thread in threads:
         thread.start()
@@ -256,7 +256,7 @@ def test_a_file_that_is_too_large_to_be_read_is_not_fetched(canvas: Canvas, cour
     canvas.add(7000, "Ada Lovelace", "al1", ("lab.zip", b"the file is larger than the memory"))
     canvas.submissions[7000]["attachments"][0]["size"] = 10**10
     canvas.add(7001, "Alan Turing", "at2", ("01_first.cu", b"fine"), ("02_second.cu", b"fine"))
-    for _ in range(2):  # the second time, both are there
+    for _ in range(2):  # the second time, both files exist
         assert run("pull", tmp_path, "--canvas", canvas.url, *ASSIGNMENT) == 0
     grade(course, tmp_path)
     assert course.statuses() == {"al1": "archive_refused", "at2": "graded"}
