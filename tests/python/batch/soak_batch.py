@@ -48,8 +48,8 @@ def hand_in(folder: Path, count: int, mark: str, stages: Sequence[str]) -> Path:
 
 
 def grade(folder: Path, count: int, *options: str, whole_lab: bool = False, jobs: int = JOBS) -> dict[str, Any]:
-    """Grade one stage, or the whole lab, of `count` submissions. Return the submissions per minute, the maximum that the
-    compiler alone would allow, and the time that is neither for compiling nor for running."""
+    """Grade one stage, or the whole lab, of `count` submissions. Return the submissions per minute, the maximum that
+    the compiler alone would allow, and the time that is neither for compiling nor for running."""
     mark = f"{time.time_ns()}"
     stages = sorted(file.stem for file in (ROOT / "solutions" / LAB).glob("*.cu")) if whole_lab else [STAGE]
     handed_in, out = hand_in(folder / f"handed in {mark}", count, mark, stages), folder / f"out {mark}"
