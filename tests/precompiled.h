@@ -1,4 +1,4 @@
-// Headers that most tests include, compiled once for all of them. Each test still includes its headers.
+// Headers that most tests include, compiled once for all tests. Each test still includes its headers.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -119,8 +119,8 @@ class CppTests:
             for shard in self.shards:
                 shard.reader.join(timeout=0.5)
                 if shard.reader.is_alive() and not shard.stopped and shard.hangs():
-                    where = shard.running or f"The test after {shard.last}"
-                    print(f"  {where} printed nothing for {SILENCE_LIMIT_S} s and is stopped.", flush=True)
+                    name = shard.running or f"The test after {shard.last}"
+                    print(f"  {name} printed nothing for {SILENCE_LIMIT_S} s and is stopped.", flush=True)
                     shard.process.kill()
                     shard.stopped = True
         shutil.rmtree(self.folder, ignore_errors=True)

@@ -38,7 +38,7 @@ REPORT = ROOT / "tests/soak.json"
 
 def run(command: list, **environment: str) -> tuple[int, str]:
     """Run a command, and return its exit status and the end of its output."""
-    done = subprocess.run(
+    result = subprocess.run(
         list(map(str, command)),
         env={**os.environ, **environment},
         capture_output=True,
@@ -46,12 +46,12 @@ def run(command: list, **environment: str) -> tuple[int, str]:
         errors="replace",
         check=False,
     )
-    return done.returncode, (done.stdout + done.stderr)[-2000:]
+    return result.returncode, (result.stdout + result.stderr)[-2000:]
 
 
 def check_solutions(seconds: float) -> dict:
     labs = sorted(manifest.parent.name for manifest in ROOT.glob("labs/*/lab.json"))
-    found, checks = [], 0
+    failures, checks = [], 0
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         for lab in labs:
@@ -61,9 +61,9 @@ def check_solutions(seconds: float) -> dict:
                 status, output = run(command, WARPLAB_THREADS=str(threads))
                 checks += 1
                 if status != 0:
-                    found.append({"lab": lab, "threads": threads, "status": status, "output": output})
-    what = "every stage of a lab's solutions, CPU backend"
-    return {"what": what, "threads": THREADS, "labs": labs, "checks": checks, "found": found}
+                    failures.append({"lab": lab, "threads": threads, "status": status, "output": output})
+    description = "every stage of a lab's solutions, CPU backend"
+    return {"what": description, "threads": THREADS, "labs": labs, "checks": checks, "found": failures}
 
 
 def run_thorough_tests() -> dict:
@@ -90,9 +90,11 @@ def run_thorough_tests() -> dict:
         [BUILD / "tests", "--gtest_filter=CpuRuntimeOnArm.*:Samples.*:StoppingRule.*:OnIdleMachine.*"],
         WARPLAB_THOROUGH="1",
     )
-    found = [{"status": status, "output": output} for status, output in ((status, output), in_cpp) if status != 0]
-    what = "wrong submissions, the sanitizer on every program and every limited stage, hostile hand-ins, Slurm, CUDA 12"
-    return {"what": what, "tests": int(passed[1]) if passed else 0, "found": found}
+    failures = [{"status": status, "output": output} for status, output in ((status, output), in_cpp) if status != 0]
+    description = (
+        "wrong submissions, the sanitizer on every program and every limited stage, hostile hand-ins, Slurm, CUDA 12"
+    )
+    return {"what": description, "tests": int(passed[1]) if passed else 0, "found": failures}
 
 
 def check_corpus() -> dict:
@@ -100,15 +102,15 @@ def check_corpus() -> dict:
     from tests.corpus.test_corpus import ROWS, disagreements, measure, run_all
 
     outcomes = run_all(ROWS)
-    found = disagreements(ROWS, outcomes)
-    return {"what": "every row of the corpus", "rows": len(ROWS), "rates": measure(ROWS, outcomes), "found": found}
+    lines = disagreements(ROWS, outcomes)
+    return {"what": "every row of the corpus", "rows": len(ROWS), "rates": measure(ROWS, outcomes), "found": lines}
 
 
 def compare_generated(programs: int) -> dict:
     from tests.differential.compare import compare
 
-    what = "generated programs, CPU backend in each mode, oracle and recorded GPU"
-    return {"what": what, **compare(range(programs))}
+    description = "generated programs, CPU backend in each mode, oracle and recorded GPU"
+    return {"what": description, **compare(range(programs))}
 
 
 def find_planted(programs: int) -> dict:
@@ -167,13 +169,13 @@ def main() -> int:
     failures = 0
     for name in names:
         print(f"{name} …", flush=True)
-        begin, ran = time.monotonic(), PARTS[name]()
-        failures += sum(len(target["found"]) for target in ran)
-        for target in ran:
-            if "skipped" in target:
-                print(f"Skipped: {target['what']}: {target['skipped']}")
-            target["found"] = target["found"][:MAX_SHOWN]
-        report[name] = {**describe_source(), "seconds": round(time.monotonic() - begin), "ran": ran}
+        begin, results = time.monotonic(), PARTS[name]()
+        failures += sum(len(result["found"]) for result in results)
+        for result in results:
+            if "skipped" in result:
+                print(f"Skipped: {result['what']}: {result['skipped']}")
+            result["found"] = result["found"][:MAX_SHOWN]
+        report[name] = {**describe_source(), "seconds": round(time.monotonic() - begin), "ran": results}
         report = {name: report[name] for name in PARTS if name in report}
         REPORT.write_text(json.dumps(report, indent=2, ensure_ascii=False) + "\n")
     print(f"{failures} failures: {REPORT}")

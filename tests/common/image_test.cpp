@@ -20,7 +20,7 @@ Image gradient(int width, int height, int channels) {
     return image;
 }
 
-std::string complaint(const fs::path& file, std::size_t max_size = max_pixels) {
+std::string error_of(const fs::path& file, std::size_t max_size = max_pixels) {
     try {
         read_image(file, max_size);
     } catch (const UsageError& error) {
@@ -70,14 +70,14 @@ TEST(Image, TruncatedPicturesAreRejectedAtEveryLength) {
     const std::string png = read_file(folder / "whole.png");
     for (std::size_t length = 1; length < png.size(); length += png.size() / 50 + 1) {
         write_file(folder / "cut.png", png.substr(0, length));
-        EXPECT_THAT(complaint(folder / "cut.png"), HasSubstr(length < 8 ? "not a picture" : "cut short")) << length;
+        EXPECT_THAT(error_of(folder / "cut.png"), HasSubstr(length < 8 ? "not a picture" : "cut short")) << length;
     }
     write_file(folder / "cut.pgm", "P5\n30 20\n255\nabcdef");
-    EXPECT_THAT(complaint(folder / "cut.pgm"), AllOf(HasSubstr("cut short"), HasSubstr("19 bytes")));
+    EXPECT_THAT(error_of(folder / "cut.pgm"), AllOf(HasSubstr("cut short"), HasSubstr("19 bytes")));
     write_file(folder / "whole.pgm", "P5 # 9\n3 2\n255\nabcdef");
-    EXPECT_EQ(complaint(folder / "whole.pgm"), "read");
+    EXPECT_EQ(error_of(folder / "whole.pgm"), "read");
     write_file(folder / "cut.pgm", "P5 # 9\n3 2\n255\nabcde");
-    EXPECT_THAT(complaint(folder / "cut.pgm"), HasSubstr("cut short"));
+    EXPECT_THAT(error_of(folder / "cut.pgm"), HasSubstr("cut short"));
 }
 
 /// Return the smallest JPEG: one grey block.
@@ -94,8 +94,8 @@ std::string small_jpeg() {
 TEST(Image, TruncatedJpegIsRejected) {
     const std::string jpeg = small_jpeg();
     EXPECT_EQ(read_image(write("whole.jpg", jpeg)).width, 8);
-    EXPECT_THAT(complaint(write("cut.jpg", jpeg.substr(0, jpeg.size() - 2))), HasSubstr("cut short"));
-    EXPECT_THAT(complaint(write("cut.jpg", jpeg.substr(0, 40))), HasSubstr("cut short"));
+    EXPECT_THAT(error_of(write("cut.jpg", jpeg.substr(0, jpeg.size() - 2))), HasSubstr("cut short"));
+    EXPECT_THAT(error_of(write("cut.jpg", jpeg.substr(0, 40))), HasSubstr("cut short"));
 }
 
 TEST(Image, JpegMetadataIsSkipped) {
@@ -104,16 +104,16 @@ TEST(Image, JpegMetadataIsSkipped) {
     EXPECT_EQ(read_image(write("metadata.jpg", jpeg)).width, 8);
 }
 
-/// With these files, stb_image itself writes beyond its table of codes or reads in front of it.
+/// With these files, stb_image alone would write beyond its table of codes, or read before the table.
 TEST(Image, JpegWithInvalidTablesIsRejected) {
     const std::string jpeg = small_jpeg();
     std::string many = jpeg, missing = jpeg;
     const std::size_t table = jpeg.find("\xff\xc4");
     many.replace(table, 22, std::string("\xff\xc4\x01\x21\x00", 5) + std::string(16, '\x11') + std::string(272, '\0'));
-    EXPECT_THAT(complaint(write("many.jpg", many)), HasSubstr("damaged"));
+    EXPECT_THAT(error_of(write("many.jpg", many)), HasSubstr("damaged"));
     missing.erase(table, 22);
-    EXPECT_EQ(complaint(write("missing.jpg", missing)), "read");
-    EXPECT_THAT(complaint(write("short.jpg", jpeg.substr(0, table + 3) + jpeg.substr(jpeg.size() - 2))),
+    EXPECT_EQ(error_of(write("missing.jpg", missing)), "read");
+    EXPECT_THAT(error_of(write("short.jpg", jpeg.substr(0, table + 3) + jpeg.substr(jpeg.size() - 2))),
                 HasSubstr("damaged"));
 }
 
@@ -122,31 +122,31 @@ TEST(Image, LengthsBeyondTheFileAreRejected) {
     write_png(file, gradient(3, 3, 1));
     std::string png = read_file(file);
     png[png.find("IDAT") - 4] = '\x20';  // 512 MB
-    EXPECT_THAT(complaint(write("long.png", png)), HasSubstr("damaged"));
-    EXPECT_THAT(complaint(write("long.pgm", "P5\n1 4294967297\n255\nabcd")), HasSubstr("damaged"));
+    EXPECT_THAT(error_of(write("long.png", png)), HasSubstr("damaged"));
+    EXPECT_THAT(error_of(write("long.pgm", "P5\n1 4294967297\n255\nabcd")), HasSubstr("damaged"));
 }
 
 TEST(Image, HugePicturesAreRejectedBeforeDecoding) {
-    EXPECT_THAT(complaint(write("huge.pgm", "P5\n100000 100000\n255\n")),
+    EXPECT_THAT(error_of(write("huge.pgm", "P5\n100000 100000\n255\n")),
                 AllOf(HasSubstr("100,000 x 100,000 pixels"), HasSubstr("Make it smaller")));
     const fs::path file = own_folder() / "a.png";
     write_png(file, gradient(11, 10, 1));
-    EXPECT_THAT(complaint(file, 109), HasSubstr("at most 109 are read"));
-    EXPECT_EQ(complaint(file, 110), "read");
+    EXPECT_THAT(error_of(file, 109), HasSubstr("at most 109 are read"));
+    EXPECT_EQ(error_of(file, 110), "read");
 }
 
 TEST(Image, ErrorNamesTheKindOfOtherFiles) {
-    EXPECT_THAT(complaint(write("a.png", "Dear diary, today I wrote a kernel.")),
+    EXPECT_THAT(error_of(write("a.png", "Dear diary, today I wrote a kernel.")),
                 AllOf(HasSubstr("a.png: "), HasSubstr("not a picture"), HasSubstr("a PNG, a JPEG")));
-    EXPECT_THAT(complaint(write("a.png", "GIF89a......")), HasSubstr("this is a GIF"));
-    EXPECT_THAT(complaint(write("a.png", "BM......")), HasSubstr("Convert it to PNG"));
-    EXPECT_THAT(complaint(write("a.png", "")), HasSubstr("is empty"));
+    EXPECT_THAT(error_of(write("a.png", "GIF89a......")), HasSubstr("this is a GIF"));
+    EXPECT_THAT(error_of(write("a.png", "BM......")), HasSubstr("Convert it to PNG"));
+    EXPECT_THAT(error_of(write("a.png", "")), HasSubstr("is empty"));
 }
 
 TEST(Image, ReportsMissingFilesAndFolders) {
     const fs::path folder = own_folder();
-    EXPECT_THAT(complaint(folder / "none.png"), HasSubstr("no such file"));
-    EXPECT_THAT(complaint(folder), HasSubstr("is a folder"));
+    EXPECT_THAT(error_of(folder / "none.png"), HasSubstr("no such file"));
+    EXPECT_THAT(error_of(folder), HasSubstr("is a folder"));
     EXPECT_THROW(write_png(folder / "no/folder.png", gradient(2, 2, 1)), UsageError);
 }
 

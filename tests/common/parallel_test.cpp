@@ -20,19 +20,19 @@ TEST(ForEachIndex, CallsTheWorkOncePerIndex) {
 }
 
 TEST(ForEachIndex, StartsNoThreadForOneIndex) {
-    std::thread::id in;
-    for_each_index(1, 8, [&](std::size_t) { in = std::this_thread::get_id(); });
-    EXPECT_EQ(in, std::this_thread::get_id());
+    std::thread::id id;
+    for_each_index(1, 8, [&](std::size_t) { id = std::this_thread::get_id(); });
+    EXPECT_EQ(id, std::this_thread::get_id());
 }
 
 TEST(ForEachIndex, RethrowsAfterTheOtherThreadsHaveEnded) {
-    std::atomic<int> done = 0;
+    std::atomic<int> calls = 0;
     const auto work = [&](std::size_t i) {
         if (i == 0) throw std::runtime_error("the first");
-        ++done;
+        ++calls;
     };
     EXPECT_THROW(for_each_index(20, 4, work), std::runtime_error);
-    EXPECT_EQ(done, 19);
+    EXPECT_EQ(calls, 19);
 }
 
 }  // namespace

@@ -36,12 +36,12 @@ def dataset_that_shows(row: dict, report: Path) -> str:
     lab, stage = row["stage"].split("/")
     datasets = small_datasets(lab)
     for name in datasets if row["expect"] == "finding" else []:
-        about = ["--source", CORPUS / row["file"], "--dataset", name, "--no-nvcc", "--json", report]
+        options = ["--source", CORPUS / row["file"], "--dataset", name, "--no-nvcc", "--json", report]
         report.unlink(missing_ok=True)
-        run_warplab("inspect", lab, stage, *about)
+        run_warplab("inspect", lab, stage, *options)
         if report.exists():
-            found = json.loads(report.read_text())
-            if is_found(row, Outcome(passed=found["passed"], findings=found["findings"])):
+            inspection = json.loads(report.read_text())
+            if is_found(row, Outcome(passed=inspection["passed"], findings=inspection["findings"])):
                 return name
     return datasets[0]
 
@@ -66,18 +66,18 @@ def show(answers: list[dict]) -> None:
     which a tool reported an error."""
     rows = {row["file"]: row for row in ROWS}
     kinds: dict[str, Counter] = defaultdict(Counter)
-    for result in answers:
-        row, tools = rows[result["file"]], result["tools"]
+    for finished in answers:
+        row, tools = rows[finished["file"]], finished["tools"]
         verdicts = {answer["verdict"] for answer in tools.values()}
         kind = row.get("kind", row["expect"])
         counts = kinds[kind]
         counts["rows"] += 1
-        counts["ran"] += has_all(result)
+        counts["ran"] += has_all(finished)
         counts["clean"] += verdicts == {"clean"}
         counts["at a line"] += points_at(row, tools)
         if row["expect"] == "accept" and "findings" in verdicts:
             findings = {tool: answer["lines"] for tool, answer in tools.items() if answer["verdict"] == "findings"}
-            print(f"correct, but: {result['file']}: {findings}")
+            print(f"correct, but with findings: {finished['file']}: {findings}")
     for kind, counts in sorted(kinds.items()):
         print(f"{kind:<22}" + "".join(f"{name} {counts[name]:<6}" for name in ("rows", "ran", "clean", "at a line")))
 
@@ -95,8 +95,8 @@ def main() -> int:
     end = time.monotonic() + options.limit_s
     known = json.loads(options.json.read_text())["rows"] if options.json.exists() else []
     answered = [answer for answer in known if has_all(answer)]
-    done = {answer["file"] for answer in answered}
-    rows = [row for row in ROWS if row["expect"] != "refuse" and row["file"] not in done]
+    finished = {answer["file"] for answer in answered}
+    rows = [row for row in ROWS if row["expect"] != "refuse" and row["file"] not in finished]
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(options.workers) as pool:
         answers = answered + list(pool.map(lambda row: judge(row, Path(folder), end), rows))
     answers.sort(key=lambda answer: answer["file"])

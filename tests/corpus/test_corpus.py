@@ -88,21 +88,21 @@ class Outcome:
 
 
 def run_row(row: dict, folder: Path) -> Outcome:
-    """Inspect the file on small datasets. Check it on all datasets if it should pass, or if these can show more."""
+    """Inspect the file on small datasets. If it should pass, or did not get its outcome, check it on all datasets."""
     report = folder / "report.json"
     lab, stage = row["stage"].split("/")
-    about = [lab, stage, "--source", CORPUS / row["file"], "--json", report, "--no-nvcc"]
-    printed, outcome = run_warplab("inspect", *about, *NOT_MODELLED), Outcome()
+    options = [lab, stage, "--source", CORPUS / row["file"], "--json", report, "--no-nvcc"]
+    output, outcome = run_warplab("inspect", *options, *NOT_MODELLED), Outcome()
     if report.exists():
-        found = json.loads(report.read_text())
-        outcome.passed = found["passed"]
-        outcome.findings = [finding for finding in found["findings"] if not finding["note"]]
-        outcome.notes = [finding for finding in found["findings"] if finding["note"]]
+        inspection = json.loads(report.read_text())
+        outcome.passed = inspection["passed"]
+        outcome.findings = [finding for finding in inspection["findings"] if not finding["note"]]
+        outcome.notes = [finding for finding in inspection["findings"] if finding["note"]]
         if row["expect"] != "accept" and is_expected(row, outcome):
             return outcome
         report.unlink()
-    printed += run_warplab("check", *about, "--backend", "cpu", "--no-check-mode")
-    assert report.exists(), printed
+    output += run_warplab("check", *options, "--backend", "cpu", "--no-check-mode")
+    assert report.exists(), output
     checked = json.loads(report.read_text())["stages"][0]
     if refusal := checked["compilation"]["failure"]:
         return Outcome(refusal["cause"], refusal["message"])
@@ -114,8 +114,8 @@ def run_row(row: dict, folder: Path) -> Outcome:
 def run_warplab(*words: object) -> str:
     """Return the output of a command of build/warplab."""
     command = [str(word) for word in (BUILD / "warplab", *words)]
-    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, errors="replace", check=False)
-    return run.stdout + run.stderr
+    process = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, errors="replace", check=False)
+    return process.stdout + process.stderr
 
 
 def is_refused(row: dict, outcome: Outcome) -> bool:
@@ -166,29 +166,29 @@ def run_all(rows: list[dict]) -> dict[str, Outcome]:
 
 def measure(rows: list[dict], outcomes: dict[str, Outcome]) -> dict:
     """Return the three rates, each as [numerator, denominator]."""
-    got = [(row, outcomes[row["file"]]) for row in rows]
+    results = [(row, outcomes[row["file"]]) for row in rows]
     correct = [
         (row, out)
-        for row, out in got
+        for row, out in results
         if row["expect"] == "accept" and not (row.get("may_refuse") and is_refused(row, out))
     ]
-    defined = [out for row, out in got if row["expect"] in ("accept", "wrong") and not out.cause]
-    seeded = [is_found(row, out) for row, out in got if row["expect"] == "finding"]
+    without_error = [out for row, out in results if row["expect"] in ("accept", "wrong") and not out.cause]
+    seeded = [is_found(row, out) for row, out in results if row["expect"] == "finding"]
     return {
         "correct_accepted": [sum(is_expected(row, out) for row, out in correct), len(correct)],
-        "falsely_accused": [sum(bool(out.findings) for out in defined), len(defined)],
+        "falsely_accused": [sum(bool(out.findings) for out in without_error), len(without_error)],
         "seeded_bugs_found": [sum(seeded), len(seeded)],
     }
 
 
 def disagreements(rows: list[dict], outcomes: dict[str, Outcome]) -> list[str]:
     """Return unexpected rows that are not in KNOWN, and rows in KNOWN that get their expected outcome."""
-    found = []
+    lines = []
     for row in rows:
         file, outcome = row["file"], outcomes[row["file"]]
         if is_expected(row, outcome) == (file in KNOWN):
-            found.append(f"{file}: expected {row['expect']} {row.get('kind', '')}, got {outcome}")
-    return found
+            lines.append(f"{file}: expected {row['expect']} {row.get('kind', '')}, got {outcome}")
+    return lines
 
 
 def chosen_rows() -> list[dict]:
@@ -215,16 +215,16 @@ def test_every_file_has_a_row() -> None:
 
 def main() -> int:
     outcomes = run_all(ROWS)
-    for name, (count, of) in measure(ROWS, outcomes).items():
-        print(f"{name.replace('_', ' ')}: {count} of {of} ({100 * count / of:.1f}%)")
+    for name, (count, total) in measure(ROWS, outcomes).items():
+        print(f"{name.replace('_', ' ')}: {count} of {total} ({100 * count / total:.1f}%)")
     for row in ROWS:
         if not is_expected(row, outcomes[row["file"]]):
             known = KNOWN.get(row["file"], "not known")
             expected = f"{row['expect']} {row.get('kind', '')} {row.get('lines', '')}".strip()
             print(f"{row['file']}: expected {expected}; {outcomes[row['file']]} [{known}]")
-    found = disagreements(ROWS, outcomes)
-    print(f"{len(found)} rows differ from KNOWN")
-    return 1 if found else 0
+    lines = disagreements(ROWS, outcomes)
+    print(f"{len(lines)} rows differ from KNOWN")
+    return 1 if lines else 0
 
 
 if __name__ == "__main__":

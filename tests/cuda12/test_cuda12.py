@@ -31,9 +31,9 @@ def test_solutions_compile(nvcc: Path, lab: str, tmp_path: Path) -> None:
     stage = [] if len(expected) > 1 else expected
     command = [BUILD / "warplab", "grade", lab, *stage, *options, "--report-dir", tmp_path]
     subprocess.run([*map(str, command)], cwd=ROOT, env=os.environ | {"NVCC": str(nvcc)}, capture_output=True)
-    judged = json.loads(report.read_text())
-    assert judged["machine"]["cuda"].startswith("nvcc 12.4"), judged["machine"]
-    answers = {stage["stage"]: stage["compilation"]["nvcc"]["answer"] for stage in judged["stages"]}
+    content = json.loads(report.read_text())
+    assert content["machine"]["cuda"].startswith("nvcc 12.4"), content["machine"]
+    answers = {stage["stage"]: stage["compilation"]["nvcc"]["answer"] for stage in content["stages"]}
     assert answers == dict.fromkeys(expected, "compiles")
 
 
@@ -46,5 +46,5 @@ def test_corpus_compiles(nvcc: Path, row: dict, tmp_path: Path) -> None:
     source = ROOT / "tests/corpus" / row["file"]
     options = ["-I", ROOT, "-I", ROOT / "labs" / source.parent.name, *row.get("nvcc", [])]
     command = [nvcc, "-std=c++17", "-arch=sm_90", *options, "-c", source, "-o", tmp_path / "program.o"]
-    run = subprocess.run([*map(str, command)], cwd=ROOT, capture_output=True, text=True)
-    assert run.returncode == 0, run.stderr[-2000:]
+    result = subprocess.run([*map(str, command)], cwd=ROOT, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr[-2000:]

@@ -18,7 +18,7 @@ WHEELS = {  # requirement: what is copied from it
     ],  # older wheels lack <cuda/atomic> and similar headers
     "nvidia-cuda-nvcc-cu12==12.4.131": ["nvidia/cuda_nvcc/include"],
     "nvidia-cuda-runtime-cu12==12.4.127": ["nvidia/cuda_runtime/include"],
-    "nvidia-cuda-runtime-cu12==12.9.79": ["nvidia/cuda_runtime/lib"],  # older ones lack the static library
+    "nvidia-cuda-runtime-cu12==12.9.79": ["nvidia/cuda_runtime/lib"],  # older wheels lack the static library
 }
 NEWEST_GCC = 13
 PROGRAMS = {  # in Debian's package: in the toolkit
@@ -46,13 +46,13 @@ class UnavailableError(Exception):
 def run(*command: object, **options: object) -> str:
     """Return the command's output. Raises UnavailableError with its last line if it fails."""
     try:
-        ended = subprocess.run([*map(str, command)], capture_output=True, text=True, timeout=400, **options)
+        result = subprocess.run([*map(str, command)], capture_output=True, text=True, timeout=400, **options)
     except (OSError, subprocess.TimeoutExpired) as problem:
         raise UnavailableError(str(problem)) from None
-    if ended.returncode:
-        output = (ended.stdout + ended.stderr).strip().splitlines()
+    if result.returncode:
+        output = (result.stdout + result.stderr).strip().splitlines()
         raise UnavailableError(f"{Path(str(command[0])).name} {command[1]}: {output[-1] if output else 'failed'}")
-    return ended.stdout
+    return result.stdout
 
 
 def download_package(folder: Path) -> Path:
@@ -85,14 +85,14 @@ def assemble(toolkit: Path, folder: Path) -> None:
     """Write bin/nvcc, nvvm, include and lib64 below `toolkit`; `folder` is for temporary files."""
     package = download_package(folder)
     run("dpkg-deb", "--extract", package, folder / "package")
-    for inside, where in PROGRAMS.items():
-        copy(folder / "package" / inside, toolkit / where)
+    for source, target in PROGRAMS.items():
+        copy(folder / "package" / source, toolkit / target)
     (toolkit / "bin/nvcc.profile").write_text(PROFILE)
     for number, (wheel, parts) in enumerate(WHEELS.items()):
-        into = folder / f"wheel{number}"
-        run(sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", f"--target={into}", wheel)
+        wheel_folder = folder / f"wheel{number}"
+        run(sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", f"--target={wheel_folder}", wheel)
         for part in parts:
-            copy(into / part, toolkit / Path(part).name.replace("lib", "lib64"))
+            copy(wheel_folder / part, toolkit / Path(part).name.replace("lib", "lib64"))
 
 
 def find_toolkit(build: Path) -> Path:

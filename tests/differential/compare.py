@@ -4,7 +4,8 @@
     python3 -m tests.differential.compare --first 42 --programs 1 --keep build/differential
     python3 -m tests.differential.compare --modes fast --rewriter-option=--some-option
 
-Each line names a case, a mode, and what differs: the digest, a finding on a program without a race, or how it ended.
+Each line names a case, a mode, and the difference: the digest, a finding on a program without a race, or the end of the
+program.
 """
 
 from __future__ import annotations
@@ -30,15 +31,15 @@ def expected(number: int) -> int:
 
 def differences(number: int, mode: str, outcome: Outcome, digest: int, of_gpu: str | None) -> list[str]:
     """Return a line for each error in an outcome."""
-    where, found = f"case {number}, {mode}", []
+    name, lines = f"case {number}, {mode}", []
     if outcome.digest is None:
-        found.append(f"{where}: {' '.join(outcome.output[-3:]) or 'no digest'}")
+        lines.append(f"{name}: {' '.join(outcome.output[-3:]) or 'no digest'}")
     elif outcome.digest != digest:
-        found.append(f"{where}: digest {outcome.digest:016x}, the oracle's is {digest:016x}")
-    found += [f"{where}: {line}" for line in outcome.defects()]
+        lines.append(f"{name}: digest {outcome.digest:016x}, the oracle's is {digest:016x}")
+    lines += [f"{name}: {line}" for line in outcome.defects()]
     if of_gpu is not None and f"{digest:016x}" != of_gpu:
-        found.append(f"case {number}: the oracle's digest is {digest:016x}, the GPU's {of_gpu}")
-    return found
+        lines.append(f"case {number}: the oracle's digest is {digest:016x}, the GPU's {of_gpu}")
+    return lines
 
 
 def compare(
@@ -59,34 +60,34 @@ def compare(
     of_gpu, stale = recorded.digests(numbers)
     with tempfile.TemporaryDirectory() as scratch:
         outcomes = run_everywhere(batches, keep or Path(scratch), modes, options, runtime)
-    found = [f"recorded.json is stale from case {group * recorded.GROUP} on: record again" for group in stale]
+    lines = [f"recorded.json is stale from case {group * recorded.GROUP} on: record again" for group in stale]
     for number in numbers:
         for i, mode in enumerate(modes):
             outcome = outcomes[mode].get(number, Outcome())
-            found += differences(number, mode, outcome, digests[number], of_gpu.get(number) if i == 0 else None)
+            lines += differences(number, mode, outcome, digests[number], of_gpu.get(number) if i == 0 else None)
     kernels = sum(len(case.kernels) for _, cases in batches for case in cases)
-    return {"cases": len(numbers), "kernels": kernels, "with_gpu": len(of_gpu), "modes": modes, "found": found}
+    return {"cases": len(numbers), "kernels": kernels, "with_gpu": len(of_gpu), "modes": modes, "found": lines}
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--programs", type=int, default=200, help="how many")
+    parser.add_argument("--programs", type=int, default=200, help="number of programs")
     parser.add_argument("--first", type=int, default=0, help="number of the first program")
     parser.add_argument("--modes", default=",".join(MODES).replace(", ", "+"), help="separated by commas; + for ', '")
     parser.add_argument("--rewriter-option", action="append", default=[], help="passed on to build/cpu/rewrite")
     parser.add_argument("--keep", type=Path, help="keep sources and programs in this folder")
-    given = parser.parse_args()
-    modes = [mode.replace("+", ", ") for mode in given.modes.split(",")]
+    options = parser.parse_args()
+    modes = [mode.replace("+", ", ") for mode in options.modes.split(",")]
     if unknown := [mode for mode in modes if mode not in MODES]:
         parser.error(f"There is no mode {unknown[0]!r}. Modes: {', '.join(MODES)}")
-    numbers = range(given.first, given.first + given.programs)
-    done = compare(numbers, modes, given.rewriter_option, given.keep)
-    print(*done["found"], sep="\n")
+    numbers = range(options.first, options.first + options.programs)
+    result = compare(numbers, modes, options.rewriter_option, options.keep)
+    print(*result["found"], sep="\n")
     print(
-        f"{done['cases']} programs with {done['kernels']} kernels in {len(modes)} modes, "
-        f"{done['with_gpu']} of them recorded on a GPU: {len(done['found'])} differences"
+        f"{result['cases']} programs with {result['kernels']} kernels in {len(modes)} modes, "
+        f"{result['with_gpu']} of them recorded on a GPU: {len(result['found'])} differences"
     )
-    return 1 if done["found"] else 0
+    return 1 if result["found"] else 0
 
 
 if __name__ == "__main__":

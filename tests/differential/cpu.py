@@ -44,7 +44,7 @@ FINDING = re.compile(r"^warplab-finding: (\w+) ")
 
 
 class BuildError(Exception):
-    """A generated program does not compile; the message holds the command and the compiler's first lines."""
+    """A generated program does not compile; the message contains the command and the compiler's first lines."""
 
 
 @dataclass
@@ -60,10 +60,10 @@ class Outcome:
 
 
 def run(*command: object) -> None:
-    done = subprocess.run([*map(str, command)], cwd=ROOT, capture_output=True, text=True, check=False)
-    if done.returncode:
-        output = (done.stdout + done.stderr)[:3000]
-        raise BuildError(f"{' '.join(map(str, command))}\nended with status {done.returncode}\n{output}")
+    result = subprocess.run([*map(str, command)], cwd=ROOT, capture_output=True, text=True, check=False)
+    if result.returncode:
+        output = (result.stdout + result.stderr)[:3000]
+        raise BuildError(f"{' '.join(map(str, command))}\nended with status {result.returncode}\n{output}")
 
 
 def build_switch(folder: Path) -> Path:
@@ -107,10 +107,11 @@ def build(
     return {kind: compile_program(rewritten, kind, runtime) for kind in kinds}
 
 
-def start(built: Path, variables: dict[str, str], numbers: Iterable[int], limit_s: float) -> tuple[str, str]:
-    """Return the program's output (both streams, interleaved) and how it failed (empty if it did not)."""
+def start(executable: Path, variables: dict[str, str], numbers: Iterable[int], limit_s: float) -> tuple[str, str]:
+    """Return the program's output (both streams, interleaved) and a description of its failure; empty if there is
+    none."""
     with subprocess.Popen(
-        [built, *map(str, numbers)],
+        [executable, *map(str, numbers)],
         env=os.environ | variables,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -131,10 +132,10 @@ def read(output: str) -> dict[int, Outcome]:
     outcomes: dict[int, Outcome] = {}
     current = Outcome()
     for line in output.splitlines():
-        if began := re.fullmatch(r"case (\d+)", line):
-            current = outcomes[int(began[1])] = Outcome()
-        elif ended := re.fullmatch(r"digest (\d+) ([0-9a-f]{16})", line):
-            outcomes[int(ended[1])].digest = int(ended[2], 16)
+        if begin := re.fullmatch(r"case (\d+)", line):
+            current = outcomes[int(begin[1])] = Outcome()
+        elif end := re.fullmatch(r"digest (\d+) ([0-9a-f]{16})", line):
+            outcomes[int(end[1])].digest = int(end[2], 16)
         elif FINDING.match(line):
             current.findings.append(line)
         else:
@@ -143,20 +144,20 @@ def read(output: str) -> dict[int, Outcome]:
 
 
 def run_mode(
-    built: Path, variables: dict[str, str], numbers: list[int], limit_s: float = LIMIT_S
+    executable: Path, variables: dict[str, str], numbers: list[int], limit_s: float = LIMIT_S
 ) -> dict[int, Outcome]:
     """Run cases in one process. A case that ends the process is omitted when the rest runs in the next one."""
     outcomes: dict[int, Outcome] = {}
-    left = list(numbers)
-    while left:
-        output, ending = start(built, variables, left, limit_s)
-        found = read(output)
-        last = max(found, default=left[0])
+    remaining = list(numbers)
+    while remaining:
+        output, ending = start(executable, variables, remaining, limit_s)
+        results = read(output)
+        last = max(results, default=remaining[0])
         if ending:
-            found.setdefault(last, Outcome()).output.append(ending)
-            found[last].digest = None
-        outcomes |= found
-        left = [number for number in left if number > last] if ending else []
+            results.setdefault(last, Outcome()).output.append(ending)
+            results[last].digest = None
+        outcomes |= results
+        remaining = [number for number in remaining if number > last] if ending else []
     return outcomes
 
 
@@ -182,7 +183,7 @@ def run_everywhere(
 
     outcomes: dict[str, dict[int, Outcome]] = {mode: {} for mode in modes}
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for made in pool.map(build_and_run, batches):
-            for mode, found in made.items():
-                outcomes[mode] |= found
+        for results in pool.map(build_and_run, batches):
+            for mode, outcomes_of_mode in results.items():
+                outcomes[mode] |= outcomes_of_mode
     return outcomes

@@ -81,8 +81,8 @@ def text(e: Expression) -> str:
 
 def operand(e: Expression) -> str:
     simple = e.op in ("variable", "builtin", "load", "call", "user", "?:") or (e.op == "constant" and e.value >= 0)
-    written = text(e)
-    return written if simple or (written.startswith("(") and e.op not in ("cast", "constant")) else f"({written})"
+    inner = text(e)
+    return inner if simple or (inner.startswith("(") and e.op not in ("cast", "constant")) else f"({inner})"
 
 
 def unary(e: Expression) -> str:
@@ -264,7 +264,7 @@ def shared_declarations(k: Kernel) -> list[str]:
 
 
 def dynamic_bytes(array: Array) -> int:
-    """Return what the array takes of dynamic shared memory, so that the next one is aligned."""
+    """Return the array's size in dynamic shared memory, rounded up so that the next array is aligned."""
     return (array.size * bits(array.type) // 8 + 15) // 16 * 16
 
 
@@ -307,7 +307,7 @@ def launch(s: Launch, buffers: dict) -> list[str]:
 
 
 def step_lines(s, buffers: dict) -> list[str]:
-    """Return what the host does in one step."""
+    """Return the host code of a step."""
     match s:
         case Launch():
             return launch(s, buffers)
@@ -335,15 +335,15 @@ def step_lines(s, buffers: dict) -> list[str]:
 
 
 def constant_table(array: Array, values: list[int], copied: bool) -> str:
-    spelled = ", ".join(constant(array.type, value) for value in values)
-    initial = "" if copied else f" = {{{spelled}}}"
+    text_of_values = ", ".join(constant(array.type, value) for value in values)
+    initial = "" if copied else f" = {{{text_of_values}}}"
     return f"__constant__ {SPELLING[array.type]} {array.name}[{array.size}]{initial};"
 
 
 def copy_table(array: Array, values: list[int]) -> list[str]:
-    spelled = ", ".join(constant(array.type, value) for value in values)
+    text_of_values = ", ".join(constant(array.type, value) for value in values)
     return [
-        f"const {SPELLING[array.type]} {array.name}_values[{array.size}] = {{{spelled}}};",
+        f"const {SPELLING[array.type]} {array.name}_values[{array.size}] = {{{text_of_values}}};",
         f"CHECK(cudaMemcpyToSymbol({array.name}, {array.name}_values, sizeof({array.name}_values)));",
     ]
 

@@ -286,8 +286,8 @@ class Expressions:
         if kind == "round" and type_ == "f32":
             return call(self.rng.choice(["floorf", "ceilf", "truncf", "rintf"]), x)
         if kind == "least" and type_ == "f32":
-            both = (call("plain", y, type_="f32") for y in (x, self.float_leaf(type_)))
-            return call(self.rng.choice(["fminf", "fmaxf"]), *both)
+            arguments = (call("plain", y, type_="f32") for y in (x, self.float_leaf(type_)))
+            return call(self.rng.choice(["fminf", "fmaxf"]), *arguments)
         if kind == "?:":
             return choose(self.condition(1), x, self.float_leaf(type_))
         return self.of_integer(type_, depth - 1)
@@ -326,9 +326,8 @@ class Expressions:
 
 
 class Builder(Expressions):
-    """Make one kernel. `level` says which threads run the code being generated: `block` all threads of a block
-    together,
-    `warp` all lanes of a warp, `lanes` the lanes of `self.mask`, `thread` any threads."""
+    """Make one kernel. `level` says which threads run the code being generated: all threads of a block together
+    (`block`), all lanes of a warp (`warp`), the lanes of `self.mask` (`lanes`), or any threads (`thread`)."""
 
     def __init__(self, rng: random.Random, name: str, inputs: list[Array], tables: list[Array]):
         super().__init__(rng)
@@ -360,7 +359,7 @@ class Builder(Expressions):
         return "__ldg" if array.space == "input" and self.rng.random() < 0.15 else ""
 
     def index(self, size: int) -> Expression:
-        """Return an index below the size, whatever it is computed from."""
+        """Return an index below the size."""
         simple = [v for v in self.variables if v[1] == "u32"]
         if simple and self.rng.random() < 0.6:
             at = variable(*self.rng.choice(simple))
@@ -374,27 +373,27 @@ class Builder(Expressions):
 
     def inside(self, make: Callable[[], None], level: str = "", mask: Expression | None = None) -> list:
         """Return the statements that `make` emits, in a separate scope."""
-        before = self.body, self.level, self.mask, len(self.variables)
+        saved = self.body, self.level, self.mask, len(self.variables)
         shared = list(self.shared)
         self.body, self.level, self.mask = [], level or self.level, mask or self.mask
         self.depth += 1
         make()
-        for name, type_ in self.variables[before[3] :]:
+        for name, type_ in self.variables[saved[3] :]:
             self.observe(name, type_)
         self.depth -= 1
-        made = self.body
-        self.body, self.level, self.mask = before[:3]
-        del self.variables[before[3] :]
-        self.shared = shared  # one that was set inside may not be set elsewhere
-        return made
+        statements = self.body
+        self.body, self.level, self.mask = saved[:3]
+        del self.variables[saved[3] :]
+        self.shared = shared  # an array that is set in this scope may be unset elsewhere
+        return statements
 
     def observe(self, name: str, type_: str) -> None:
         """Let a variable change the output; otherwise, the compiler would remove its computation."""
         if not self.sink:
             return
         value = variable(name, type_)
-        whole = self.from_float(value) if is_float(type_) else value
-        mixed = binary("^", binary("*", variable(self.sink, "u32"), number(0x9E3779B1, "u32")), cast(whole, "u32"))
+        integer = self.from_float(value) if is_float(type_) else value
+        mixed = binary("^", binary("*", variable(self.sink, "u32"), number(0x9E3779B1, "u32")), cast(integer, "u32"))
         self.emit(Assign(self.sink, "u32", mixed))
 
     def declare(self, type_: str, value: Expression, prefix: str = "v", spelling: str = "") -> Expression:
@@ -480,9 +479,9 @@ class Builder(Expressions):
             twice = binary("*", t, number(2, "u32"))
             ways.append(("own:2", binary("+", twice, number(self.rng.randrange(2), "u32"))))
         mode = self.modes.get(array.name)
-        same = [way for way in ways if way[0] == mode]
-        if (same and self.rng.random() < 0.6) or (same and self.level != "block"):
-            ways = same
+        matching = [way for way in ways if way[0] == mode]
+        if (matching and self.rng.random() < 0.6) or (matching and self.level != "block"):
+            ways = matching
         mode, at = self.rng.choice(ways)
         return mode, [at]
 
@@ -561,7 +560,7 @@ class Builder(Expressions):
         self.emit(Branch(condition, then, otherwise))
 
     def loop(self) -> None:
-        """Emit a loop whose number of turns differs among threads."""
+        """Emit a loop whose number of iterations differs among threads."""
         kind = self.some((4, "for"), (1, "while"), (1, "do"))
         name = self.fresh("i")
         type_ = self.rng.choice(["i32", "u32"])
@@ -654,7 +653,7 @@ class Builder(Expressions):
             self.emit(Atomic(op, array, place, value))
 
     def word(self, type_: str) -> Expression:
-        """Return an atomic's value; of floats small whole numbers, so that sums are exact."""
+        """Return a value for an atomic. Floats are small whole numbers, so that sums are exact."""
         if is_float(type_):
             return cast(binary("&", cast(self.integer(1), "i32"), number(1)), type_)
         return cast(self.integer(2), type_)
@@ -704,10 +703,10 @@ class Builder(Expressions):
             return
         value, place, condition = self.word(array.type), self.any_place(array), self.condition(1)
         self.use(array, mode)
-        made: object = Atomic(op, array, place, value)
+        statement: object = Atomic(op, array, place, value)
         if op == "CAS":
-            made = CasLoop("^", array, place, value, self.fresh("c"), self.rng.random() < 0.5)
-        self.emit(Branch(condition, [made]) if self.rng.random() < 0.4 else made)
+            statement = CasLoop("^", array, place, value, self.fresh("c"), self.rng.random() < 0.5)
+        self.emit(Branch(condition, [statement]) if self.rng.random() < 0.4 else statement)
 
     def fence(self) -> None:
         self.emit(Plain(self.rng.choice(["__threadfence();", "__threadfence_block();", ";", "{ }"])))
@@ -731,7 +730,7 @@ class Builder(Expressions):
     def shuffle(self) -> None:
         """Shuffle; a lane whose source does not call keeps its own value."""
         value = self.warp_value()
-        own = self.declare(value.type, value, "w", f"const {SPELLING[value.type]}")
+        original = self.declare(value.type, value, "w", f"const {SPELLING[value.type]}")
         kind, width = (
             self.rng.choice(["shfl", "shfl_up", "shfl_down", "shfl_xor"]),
             self.rng.choice([32, 32, 16, 8, 4, 2]),
@@ -749,13 +748,13 @@ class Builder(Expressions):
         }[kind]
         suffix = f", {width}" if width < 32 or self.rng.random() < 0.2 else ""
         text = f"__{kind}_sync({{0}}, {{1}}, {{2}}{suffix})"
-        got = self.declare(value.type, self.warp_call(text, kind, value.type, own, number(by), width=width))
+        shuffled = self.declare(value.type, self.warp_call(text, kind, value.type, original, number(by), width=width))
         if not self.is_whole():
-            there = binary("&", binary(">>", self.mask, source), number(1, "u32"))
-            self.emit(Assign(got.name, got.type, choose(there, got, own)))
+            source_calls = binary("&", binary(">>", self.mask, source), number(1, "u32"))
+            self.emit(Assign(shuffled.name, shuffled.type, choose(source_calls, shuffled, original)))
 
     def leader(self) -> None:
-        """Give all lanes the value of the first one that calls."""
+        """Give all lanes the value of the first lane that calls."""
         value = self.warp_value()
         first = binary("-", call("__ffs", self.mask), number(1))
         self.declare(value.type, self.warp_call("__shfl_sync({0}, {1}, {2})", "shfl", value.type, value, first))
@@ -798,10 +797,10 @@ class Builder(Expressions):
         key = binary("&", cast(self.integer(2), "u32"), number(self.rng.choice([1, 3]), "u32"))
         match = self.warp_call("__match_any_sync({0}, {1})", "match_any", "u32", key)
         mask = self.declare("u32", match, "m", "const unsigned")
-        level, before = self.level, self.mask
+        level, saved_mask = self.level, self.mask
         self.level, self.mask = "lanes", mask
         self.rng.choice([self.leader, self.reduce, self.vote])()
-        self.level, self.mask = level, before
+        self.level, self.mask = level, saved_mask
 
     def warp_exchange(self) -> None:
         """Let lanes exchange through a shared array, ordered by __syncwarp() alone."""
@@ -821,8 +820,8 @@ class Builder(Expressions):
         """Return how many lanes of the warp exist."""
         if self.threads % 32 == 0:
             return number(32, "u32")
-        left = binary("-", number(self.threads, "u32"), binary("-", variable("t", "u32"), self.lane()))
-        return call("min", left, number(32, "u32"), type_="u32")
+        remaining = binary("-", number(self.threads, "u32"), binary("-", variable("t", "u32"), self.lane()))
+        return call("min", remaining, number(32, "u32"), type_="u32")
 
     def warp_barrier(self, orders: str = "") -> WarpBarrier:
         texts = ["", ""] + (["__syncwarp();"] if self.is_whole() else [])
@@ -877,10 +876,10 @@ class Builder(Expressions):
         return binary(self.rng.choice(["==", "!="]), bit, number(self.rng.randrange(2), left.type))
 
     def uniform_branch(self) -> None:
-        condition, before = self.uniform(), dict(self.modes)
+        condition, modes = self.uniform(), dict(self.modes)
         then = self.inside(lambda: self.pieces("block", self.rng.randrange(1, 4)))
         after = self.modes
-        self.modes = dict(before)
+        self.modes = dict(modes)
         otherwise = []
         if self.rng.random() < 0.5:
             otherwise = self.inside(lambda: self.pieces("block", self.rng.randrange(1, 3)))
@@ -893,7 +892,7 @@ class Builder(Expressions):
             self.modes[name] = known.pop() if len(known) == 1 else "mixed"
 
     def uniform_loop(self) -> None:
-        """Emit a loop of the whole block; a barrier begins each turn, which may then use shared arrays freely."""
+        """Emit a loop of the whole block. Each iteration begins with a barrier, so it may use shared arrays freely."""
         name = self.fresh("i")
         i, turns = variable(name, "i32"), self.rng.randrange(2, 4)
         limit = number(turns)
@@ -926,7 +925,7 @@ class Builder(Expressions):
         self.modes.clear()
 
     def tree(self) -> None:
-        """Reduce in shared memory, with a barrier in each turn."""
+        """Reduce in shared memory, with a barrier in each iteration."""
         array = self.some_shared(lambda a: len(a.dims) == 1 and a.type in ("i32", "u32", "i64", "u64"))
         if not array:
             return
@@ -950,7 +949,7 @@ class Builder(Expressions):
         self.declare(array.type, load(array, number(0, "u32")))
 
     def scan(self) -> None:
-        """Scan in shared memory, with two barriers in each turn."""
+        """Scan in shared memory, with two barriers in each iteration."""
         array = self.some_shared(lambda a: len(a.dims) == 1 and a.type in ("u32", "u64", "i32"))
         if not array:
             return
@@ -971,7 +970,7 @@ class Builder(Expressions):
         self.declare(type_, load(array, *self.any_place(array)))
 
     def exchange_chain(self) -> None:
-        """Exchange one element in an unknown order: the exclusive or of all values does not depend on it."""
+        """Exchange one element in an unknown order: the exclusive or of all values does not depend on the order."""
         slot, rest = Array(self.fresh("s"), "u32", (1,), "shared"), Array(self.fresh("s"), "u32", (1,), "shared")
         self.kernel.shared += [slot, rest]
         first, zero, t = [], number(0, "u32"), variable("t", "u32")
@@ -1182,14 +1181,14 @@ class Builder(Expressions):
         k.parameters += [Parameter(a.name, a.type, a, written=True) for a in (partial, count, result)]
         last, old = Array(self.fresh("s"), "i32", (1,), "shared"), self.fresh("old")
         k.shared.append(last)
-        draw = [Store(partial, [b], cast(self.integer(1), "u32")), Plain("__threadfence();")]
-        draw.append(Atomic("Add", count, [zero], number(1, "u32"), old))
-        draw.append(Store(last, [zero], binary("==", variable(old, "u32"), number(k.blocks - 1, "u32"))))
-        self.emit(Branch(binary("==", t, zero), draw))
+        first_part = [Store(partial, [b], cast(self.integer(1), "u32")), Plain("__threadfence();")]
+        first_part.append(Atomic("Add", count, [zero], number(1, "u32"), old))
+        first_part.append(Store(last, [zero], binary("==", variable(old, "u32"), number(k.blocks - 1, "u32"))))
+        self.emit(Branch(binary("==", t, zero), first_part))
         self.barrier(last.name)
         i, sum_ = self.fresh("i"), self.fresh("sum")
-        each = load(partial, variable(i, "u32"), name="__ldcg")
-        body = [Assign(sum_, "u32", binary("*", binary("+", variable(sum_, "u32"), each), number(31, "u32")))]
+        value = load(partial, variable(i, "u32"), name="__ldcg")
+        body = [Assign(sum_, "u32", binary("*", binary("+", variable(sum_, "u32"), value), number(31, "u32")))]
         limit = binary("<", variable(i, "u32"), number(k.blocks, "u32"))
         add = [Assign(sum_, "u32", zero, declare=True), Loop("for", i, "u32", zero, limit, number(1, "u32"), body)]
         add.append(Branch(binary("==", t, zero), [Store(result, [zero], variable(sum_, "u32"))]))
@@ -1215,7 +1214,7 @@ class Builder(Expressions):
 
 
 def make_inputs(rng: random.Random, before: list[Buffer]) -> tuple[list[Array], list[Buffer]]:
-    """Return a kernel's inputs: new buffers, or those that an earlier kernel wrote."""
+    """Return a kernel's inputs: new buffers, or buffers that an earlier kernel wrote."""
     arrays, buffers = [], []
     for i in range(rng.randrange(1, 4)):
         if before and rng.random() < 0.5:

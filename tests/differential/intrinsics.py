@@ -1,6 +1,6 @@
-"""CUDA's functions as numpy computes them, from the programming guide's descriptions, by name.
+"""CUDA's functions in numpy, by name, after the programming guide's descriptions.
 
-Each takes and returns arrays of the types that `signatures.py` lists.
+Parameters and results are arrays of the types that `signatures.py` lists.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ def popcount(x: np.ndarray) -> np.ndarray:
 
 
 def leading_zeros(x: np.ndarray, width: int) -> np.ndarray:
-    zeros, still = np.zeros(x.shape, np.int32), np.ones(x.shape, bool)
+    zeros, leading = np.zeros(x.shape, np.int32), np.ones(x.shape, bool)
     for shift in reversed(range(width)):
-        still &= (x >> U64(shift) & U64(1)) == 0
-        zeros += still
+        leading &= (x >> U64(shift) & U64(1)) == 0
+        zeros += leading
     return zeros
 
 
 def first_set(x: np.ndarray, width: int) -> np.ndarray:
-    found = np.zeros(x.shape, np.int32)
+    positions = np.zeros(x.shape, np.int32)
     for shift in reversed(range(width)):
-        found = np.where(x >> U64(shift) & U64(1), np.int32(shift + 1), found)
-    return found.astype(np.int32)
+        positions = np.where(x >> U64(shift) & U64(1), np.int32(shift + 1), positions)
+    return positions.astype(np.int32)
 
 
 def reverse(x: np.ndarray, width: int) -> np.ndarray:
@@ -94,7 +94,7 @@ def by_parts(x: np.ndarray, y: np.ndarray, width: int, signed: bool, change) -> 
 
 
 def fused(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
-    """Round x * y + z to float once: the sum in double is rounded to odd before."""
+    """Return x * y + z, rounded once: the sum in double is rounded to odd, and then to float."""
     product, z = x.astype(np.float64) * y.astype(np.float64), z.astype(np.float64)
     total = product + z
     part = total - product
@@ -118,7 +118,7 @@ def truncated_float(x: np.ndarray) -> np.ndarray:
 
 
 def to_integer(x: np.ndarray, dtype: type, rounding) -> np.ndarray:
-    """Convert as the device does: out of range gives the nearest."""
+    """Convert as the device does: values out of range become the nearest number."""
     limits = np.iinfo(dtype)
     rounded = rounding(x.astype(np.float64))
     inside = np.clip(np.nan_to_num(rounded), float(limits.min), float(limits.max))

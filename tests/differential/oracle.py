@@ -138,7 +138,7 @@ def compare(op: str, a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 @dataclass
 class Memory:
-    """An array's elements, and for each thread where its own begins (0 for arrays of the whole grid)."""
+    """An array's elements, and for each thread the offset of its own part (0 for arrays of the whole grid)."""
 
     array: Array
     data: np.ndarray
@@ -213,7 +213,7 @@ class Run:
         return self.group_member(e.name)
 
     def group_member(self, name: str) -> np.ndarray:
-        """Return a number that a cooperative group gives: `block.thread_rank()`, `tileN.meta_group_rank()` …"""
+        """Return the result of a cooperative group's member: `block.thread_rank()`, `tileN.meta_group_rank()` …"""
         group, member = name.split(".")
         size = self.kernel.threads if group == "block" else int(group.removeprefix("tile"))
         number = {
@@ -227,7 +227,7 @@ class Run:
         return number.astype(np.uint32)
 
     def place(self, memory: Memory, indices: tuple | list) -> np.ndarray:
-        """Return where an element lies; raise IllFormedError where a thread in the mask is out of bounds."""
+        """Return the position of an element. Raises IllFormedError if a thread in the mask is out of bounds."""
         flat = np.zeros(self.size, np.int64)
         for dim, index in zip(memory.array.dims, indices, strict=True):
             at = self.value(index).astype(np.int64)
@@ -249,16 +249,16 @@ class Run:
         return FUNCTIONS[e.name](*arguments).astype(DTYPES[e.type])
 
     def call_function(self, function: Function, arguments: list[np.ndarray]) -> np.ndarray:
-        before = self.values, self.gone, self.result, self.mask, self.memory
-        own = {name: convert(a, t) for (t, name), a in zip(function.parameters, arguments, strict=True)}
-        self.values = {**self.values, **own} if function.lambda_ else own
+        saved = self.values, self.gone, self.result, self.mask, self.memory
+        parameters = {name: convert(a, t) for (t, name), a in zip(function.parameters, arguments, strict=True)}
+        self.values = {**self.values, **parameters} if function.lambda_ else parameters
         self.memory = dict(self.memory)  # the function's arrays may have the names of its caller's
         self.gone, self.result = np.zeros(self.size, bool), np.zeros(self.size, DTYPES[function.type])
         self.run(function.body)
         result = self.result
         if np.any(self.mask & ~self.gone):
             result = np.where(self.gone, result, convert(self.value(function.result), function.type))
-        self.values, self.gone, self.result, self.mask, self.memory = before
+        self.values, self.gone, self.result, self.mask, self.memory = saved
         return result
 
     def unary(self, e: Expression) -> np.ndarray:
@@ -296,7 +296,7 @@ class Run:
         return same
 
     def warp(self, e: Expression) -> np.ndarray:
-        """Compute a warp function; `value` says which: its kind, and the width of its segments."""
+        """Compute a warp function; `value` has its kind and the width of its segments."""
         kind, width = e.value
         if kind.startswith("block_"):
             return self.block_vote(kind, self.value(e.parts[0]) != 0)
@@ -334,9 +334,9 @@ class Run:
             "shfl_xor": np.where((lane ^ by) // width > lane // width, lane, lane ^ by),
         }[kind]
         source = np.broadcast_to(source, by.shape) % 32
-        there = np.take_along_axis(members, source[:, :, None], axis=2)[:, :, 0]
-        taken = np.take_along_axis(x.reshape(-1, 32), source, axis=1)
-        return np.where(there, taken, x.dtype.type(77)).reshape(-1)
+        is_member = np.take_along_axis(members, source[:, :, None], axis=2)[:, :, 0]
+        values = np.take_along_axis(x.reshape(-1, 32), source, axis=1)
+        return np.where(is_member, values, x.dtype.type(77)).reshape(-1)
 
     def vote(self, kind: str, e: Expression, members: np.ndarray, x: np.ndarray) -> np.ndarray:
         yes = (x != 0).reshape(-1, 1, 32) & members
@@ -363,12 +363,12 @@ class Run:
         return self.as_ranks(e, (same.astype(np.uint32) << weights).sum(axis=2, dtype=np.uint32).reshape(-1))
 
     def reduce(self, kind: str, e: Expression, members: np.ndarray, x: np.ndarray) -> np.ndarray:
-        """Combine the members' values: of all, or with `scan` of those up to (`exclusive`: before) the lane."""
+        """Combine the values of all members; in a scan, of the members up to the lane (`exclusive`: before it)."""
         name, _, part = kind.partition("_")
         if part:
             lane = np.arange(32)
-            before = lane[None, :] <= lane[:, None] if part == "inclusive" else lane[None, :] < lane[:, None]
-            members = members & before[None, :, :]
+            is_earlier = lane[None, :] <= lane[:, None] if part == "inclusive" else lane[None, :] < lane[:, None]
+            members = members & is_earlier[None, :, :]
         neutral = {
             "add": 0,
             "or": 0,
@@ -377,9 +377,9 @@ class Run:
             "min": np.iinfo(x.dtype).max,
             "max": np.iinfo(x.dtype).min,
         }[name]
-        each = np.where(members, x.reshape(-1, 1, 32), x.dtype.type(neutral))
+        values = np.where(members, x.reshape(-1, 1, 32), x.dtype.type(neutral))
         if name == "add":
-            return each.sum(axis=2, dtype=x.dtype).reshape(-1)
+            return values.sum(axis=2, dtype=x.dtype).reshape(-1)
         function = {
             "min": np.minimum,
             "max": np.maximum,
@@ -387,17 +387,17 @@ class Run:
             "or": np.bitwise_or,
             "xor": np.bitwise_xor,
         }[name]
-        return function.reduce(each, axis=2).reshape(-1)
+        return function.reduce(values, axis=2).reshape(-1)
 
     # Statements
 
     def run(self, statements: list) -> None:
-        whole = self.mask
+        mask = self.mask
         for statement in statements:
-            self.mask = whole & ~self.gone
+            self.mask = mask & ~self.gone
             if self.mask.any():
                 self.execute(statement)
-        self.mask = whole
+        self.mask = mask
 
     def execute(self, s) -> None:
         match s:
@@ -436,8 +436,8 @@ class Run:
 
     def barrier(self, of_grid: bool = False) -> None:
         """Raise IllFormedError if only some threads of a block are here."""
-        here = np.bincount(self.block[self.mask], minlength=self.kernel.blocks)
-        if np.any((here != 0) & (here != self.kernel.threads)):
+        counts = np.bincount(self.block[self.mask], minlength=self.kernel.blocks)
+        if np.any((counts != 0) & (counts != self.kernel.threads)):
             raise IllFormedError("a barrier in divergent code")
         if self.races:
             self.races.barrier(self.mask, of_grid)
@@ -490,7 +490,7 @@ class Run:
                 memory.data[(first + i)[self.mask]] = convert(self.values[name], type_)[self.mask]
 
     def atomic(self, s: Atomic) -> None:
-        """Let one thread after the other change its element, in the order of their numbers."""
+        """Let the threads change their elements one after the other, in the order of their numbers."""
         memory = self.memory[s.array.name]
         place, value = self.place(memory, s.indices), convert(self.value(s.value), s.array.type)
         self.note(memory, place, True, True)
@@ -517,18 +517,18 @@ class Run:
                 )
             self.leave(s.kind)
         elif isinstance(s, Branch):
-            here, chosen = self.mask, self.value(s.condition) != 0
-            for body, mask in ((s.then, here & chosen), (s.otherwise, here & ~chosen)):
+            outer, chosen = self.mask, self.value(s.condition) != 0
+            for body, mask in ((s.then, outer & chosen), (s.otherwise, outer & ~chosen)):
                 self.mask = mask
                 self.run(body)
-            self.mask = here
+            self.mask = outer
         elif isinstance(s, Switch):
             self.switch(s)
         else:
             self.loop(s)
 
     def leave(self, kind: str) -> None:
-        """Remove threads; those that break or continue come back through their loop."""
+        """Remove threads; threads that break or continue return at the end of their loop."""
         self.gone = self.gone | self.mask
         if kind == "break":
             self.broken = self.broken | self.mask
@@ -537,8 +537,8 @@ class Run:
 
     def loop(self, s: Loop) -> None:
         outer = self.mask, getattr(self, "broken", None), getattr(self, "continued", None)
-        nobody = np.zeros(self.size, bool)
-        self.broken, self.continued = nobody, nobody
+        no_threads = np.zeros(self.size, bool)
+        self.broken, self.continued = no_threads, no_threads
         self.values[s.variable] = convert(self.value(s.start), s.type)
         running, first = self.mask, s.kind == "do"
         for _ in range(MAX_TURNS):
@@ -550,7 +550,7 @@ class Run:
             self.mask = running
             self.run(s.body)
             self.gone = self.gone & ~self.continued
-            self.continued = nobody
+            self.continued = no_threads
             self.mask = running & ~self.gone
             step = Assign(s.variable, s.type, s.step, op="+")
             self.assign(step)
@@ -560,16 +560,16 @@ class Run:
         self.mask, self.broken, self.continued = outer
 
     def switch(self, s: Switch) -> None:
-        here, selector = self.mask, self.value(s.selector).astype(np.int64)
+        mask, selector = self.mask, self.value(s.selector).astype(np.int64)
         known = np.isin(selector, [value for value, _, _ in s.cases if value is not None])
         inside = np.zeros(self.size, bool)
         for value, body, leaves in s.cases:
-            inside = inside | (here & (~known if value is None else selector == value))
+            inside = inside | (mask & (~known if value is None else selector == value))
             self.mask = inside
             self.run(body)
             if leaves:
                 inside = np.zeros(self.size, bool)
-        self.mask = here
+        self.mask = mask
 
 
 DTYPE_NAMES = {dtype: name for name, dtype in DTYPES.items()}
@@ -603,8 +603,10 @@ def atomic_result(op: str, old, value, expected):
     raise ValueError(op)
 
 
-def launch(step: Launch, buffers: dict[str, np.ndarray], constants: dict[str, Memory], found: list[str] | None) -> None:
-    run = Run(step.kernel, dict(constants), found)
+def launch(
+    step: Launch, buffers: dict[str, np.ndarray], constants: dict[str, Memory], faults: list[str] | None
+) -> None:
+    run = Run(step.kernel, dict(constants), faults)
     for parameter, argument in zip(step.kernel.parameters, step.arguments, strict=True):
         if parameter.array:
             run.memory[parameter.array.name] = Memory(parameter.array, buffers[argument])
@@ -613,10 +615,10 @@ def launch(step: Launch, buffers: dict[str, np.ndarray], constants: dict[str, Me
     run.run(step.kernel.body)
 
 
-def take_step(step, buffers: dict[str, np.ndarray], constants: dict[str, Memory], found: list[str] | None) -> None:
+def take_step(step, buffers: dict[str, np.ndarray], constants: dict[str, Memory], faults: list[str] | None) -> None:
     match step:
         case Launch():
-            launch(step, buffers, constants, found)
+            launch(step, buffers, constants, faults)
         case CopyRows():
             for row in range(step.height):
                 source = buffers[step.source][row * step.source_pitch :][: step.width]
@@ -630,14 +632,14 @@ def take_step(step, buffers: dict[str, np.ndarray], constants: dict[str, Memory]
             pass
 
 
-def run_case(case: Case, found: list[str] | None = None) -> dict[str, np.ndarray]:
-    """Return what the case's buffers hold at its end, by name; add races to `found`, if given."""
+def run_case(case: Case, faults: list[str] | None = None) -> dict[str, np.ndarray]:
+    """Return the final contents of the case's buffers, by name; add races to `faults`, if given."""
     buffers = {b.name: numbers(b.type, b.size, b.seed) for b in case.buffers}
     tables = ((array, np.array(values, DTYPES[array.type])) for array, values, _ in case.constants)
     constants = {array.name: Memory(array, values) for array, values in tables}
     with np.errstate(all="ignore"):
         for step in case.steps:
-            take_step(step, buffers, constants, found)
+            take_step(step, buffers, constants, faults)
     return buffers
 
 
@@ -648,10 +650,10 @@ def digest_of(case: Case) -> int:
 
 
 def faults_of(case: Case) -> list[str]:
-    """Return why a case has no defined result: races, unset memory, accesses out of bounds, wrong masks."""
-    found: list[str] = []
+    """Return the reasons why a case has no defined result: races, unset memory, accesses out of bounds, wrong masks."""
+    faults: list[str] = []
     try:
-        run_case(case, found)
+        run_case(case, faults)
     except IllFormedError as fault:
-        found.append(str(fault))
-    return list(dict.fromkeys(found))
+        faults.append(str(fault))
+    return list(dict.fromkeys(faults))

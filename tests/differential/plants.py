@@ -49,7 +49,7 @@ def bodies(statement: object) -> list[list]:
 
 
 def sites(body: list, kernel: Kernel) -> Iterator[Site]:
-    """Yield every statement as its list and its place there."""
+    """Yield every statement, as its list, its index in the list, and its kernel."""
     for i, statement in enumerate(body):
         yield body, i, kernel
         for inner in bodies(statement):
@@ -132,10 +132,10 @@ PLANTS: dict[str, tuple[Callable[[object], bool], Callable[[list, int, Kernel], 
 def plant(seed: int, kind: str) -> Case | None:
     """Return the seed's case with a bug of this kind, if it has a place for one; `Case.plant` names the kind."""
     case, (suits, change) = make_case(seed), PLANTS[kind]
-    found = [site for k in case.kernels for site in sites(k.body, k) if suits(site[0][site[1]])]
-    if not found:
+    places = [site for k in case.kernels for site in sites(k.body, k) if suits(site[0][site[1]])]
+    if not places:
         return None
-    change(*random.Random(f"plant {seed} {kind}").choice(found))
+    change(*random.Random(f"plant {seed} {kind}").choice(places))
     case.plant = kind
     return case
 
@@ -151,7 +151,7 @@ def planted(seeds: range) -> list[tuple[Case, list[str]]]:
 
 
 def inspect(cases: list[tuple[Case, list[str]]], folder: Path, runtime: list[Path] | None = None) -> dict:
-    """Run the sanitizer on planted bugs; return the counts for each kind, and the confirmed ones that it misses."""
+    """Run the sanitizer on planted bugs; return the counts for each kind, and the confirmed bugs that are missed."""
     batches = [(i, [case for case, _ in cases[i : i + 10]]) for i in range(0, len(cases), 10)]
     modes = [mode for mode in MODES if mode.startswith("sanitizer")]
     outcomes = run_everywhere(batches, folder, modes, runtime=runtime)
@@ -159,22 +159,22 @@ def inspect(cases: list[tuple[Case, list[str]]], folder: Path, runtime: list[Pat
     missed = []
     for i, (case, faults) in enumerate(cases):
         of_case = [outcomes[mode].get(i, Outcome()) for mode in modes]
-        found = any(outcome.defects() or outcome.digest is None for outcome in of_case)
-        counts[case.plant] += Counter(planted=1, confirmed=bool(faults), found=bool(faults) and found)
-        if faults and not found:
+        is_found = any(outcome.defects() or outcome.digest is None for outcome in of_case)
+        counts[case.plant] += Counter(planted=1, confirmed=bool(faults), found=bool(faults) and is_found)
+        if faults and not is_found:
             missed.append(f"case {i} (seed {case.seed}), {case.plant}: {'; '.join(faults)}")
     return {"kinds": {kind: dict(count) for kind, count in counts.items() if count}, "missed": missed}
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--programs", type=int, default=200, help="how many")
-    parser.add_argument("--first", type=int, default=0, help="the first one's seed")
+    parser.add_argument("--programs", type=int, default=200, help="number of programs")
+    parser.add_argument("--first", type=int, default=0, help="seed of the first program")
     parser.add_argument("--keep", type=Path, help="keep sources and programs in this folder")
-    given = parser.parse_args()
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
-        seeds = range(given.first, given.first + given.programs)
-        result = inspect(planted(seeds), given.keep or Path(scratch))
+        seeds = range(options.first, options.first + options.programs)
+        result = inspect(planted(seeds), options.keep or Path(scratch))
     print(f"{'bug':24} planted confirmed found")
     for kind, count in result["kinds"].items():
         print(f"{kind:24} {count['planted']:7} {count['confirmed']:9} {count['found']:5}")

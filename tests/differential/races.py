@@ -16,7 +16,7 @@ NOBODY = -1
 
 @dataclass
 class Slots:
-    """Two threads for each element, each with the numbers of barriers of its block and its warp that it had passed."""
+    """Two threads for each element, and the numbers of barriers of its block and its warp that each had passed."""
 
     thread: np.ndarray
     block_turn: np.ndarray
@@ -37,7 +37,7 @@ def new_slots(size: int) -> Slots:
 
 @dataclass
 class Races:
-    """`width` is the number of lanes that a block has in the oracle, those that do not exist included."""
+    """`width` is the number of lanes that a block has in the oracle, including lanes that do not exist."""
 
     size: int
     width: int
@@ -59,7 +59,7 @@ class Races:
     def access(
         self, name: str, size: int, place: np.ndarray, here: np.ndarray, writes: bool, atomic: bool, new: bool
     ) -> None:
-        """Record what the threads of a mask do in one statement; `new`: the memory holds nothing at first."""
+        """Record the accesses of a mask's threads in one statement; `new`: the memory is unset at first."""
         history = self.histories.setdefault(name, History(np.full(size, not new), new_slots(size), new_slots(size)))
         lanes = np.flatnonzero(here)
         place = place[lanes]

@@ -2,7 +2,7 @@
 
 Each group has a hash of its source. If the generator changes, the hash differs, and the record says nothing about the
 new programs: record again. A case that did not end on the GPU has dashes. `explained` has the cases that nvcc compiles
-wrongly: compiled without optimisation they gave what the oracle gives, on the same GPU.
+wrongly: compiled without optimisation, they give the oracle's digest on the same GPU.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ def save(record: dict) -> None:
 
 
 def digests(numbers: range) -> tuple[dict[int, str], list[int]]:
-    """Return the recorded digests of these cases but the explained ones, and the groups whose record is stale."""
-    record, found, stale = load(), {}, []
+    """Return the recorded digests of these cases, except explained cases, and the groups whose record is stale."""
+    record, result, stale = load(), {}, []
     groups, explained = record["groups"], set(chain.from_iterable(record["explained"].values()))
     for group in sorted({number // GROUP for number in numbers}):
         known = groups.get(str(group))
@@ -52,5 +52,5 @@ def digests(numbers: range) -> tuple[dict[int, str], list[int]]:
             continue
         for i in range(GROUP):
             if group * GROUP + i in numbers and group * GROUP + i not in explained:
-                found[group * GROUP + i] = known["digests"][16 * i : 16 * i + 16]
-    return found, stale
+                result[group * GROUP + i] = known["digests"][16 * i : 16 * i + 16]
+    return result, stale

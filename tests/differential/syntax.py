@@ -59,7 +59,7 @@ class Array:
     type: str
     dims: tuple[int, ...]
     space: str
-    align: int = 0  # as a vector type's, in bytes; 0: the element's
+    align: int = 0  # as of a vector type, in bytes; 0: of the element's type
 
     @property
     def size(self) -> int:
@@ -71,7 +71,7 @@ class Array:
 
 @dataclass
 class Expression:
-    """`op` says how `parts` combine; `name` is the variable, function or constant it needs."""
+    """`op` combines `parts`; `name` is the variable, function or constant."""
 
     op: str
     type: str
@@ -212,7 +212,7 @@ class Switch:
 
 @dataclass
 class Leave:
-    """break, continue or return; of a function, with a value."""
+    """break, continue or return; a function returns a value."""
 
     kind: str
     value: Expression | None = None
@@ -220,7 +220,7 @@ class Leave:
 
 @dataclass
 class Barrier:
-    """`orders`: the shared array that makes it necessary, if one does."""
+    """`orders`: the shared array that makes the barrier necessary, if there is one."""
 
     text: str = "__syncthreads();"
     orders: str = ""
@@ -334,7 +334,7 @@ class HostChange:
 
 @dataclass
 class Case:
-    """One test: what a host function of the generated file does, and the buffers whose digest is compared."""
+    """One test: the steps of a host function of the generated file, and the buffers whose digest is compared."""
 
     seed: int
     buffers: list[Buffer]

@@ -32,9 +32,9 @@ def runtime(tmp_path_factory) -> list[Path]:
 @needs_rewriter
 def test_all_modes_agree_with_the_oracle_and_the_gpu(runtime, tmp_path):
     cases = range(8 if THOROUGH else 3)  # the soak part "generated" runs hundreds
-    done = compare(cases, keep=tmp_path, runtime=runtime)
-    assert done["found"] == []
-    assert done["cases"] == len(cases)
+    result = compare(cases, keep=tmp_path, runtime=runtime)
+    assert result["found"] == []
+    assert result["cases"] == len(cases)
 
 
 @needs_rewriter
@@ -49,8 +49,8 @@ def test_a_wrong_program_is_detected(runtime, tmp_path):
     case = make_case(0)
     case.buffers[0].seed += 1
     outcome = run_everywhere([(0, [case])], tmp_path, ["fast"], runtime=runtime)["fast"][0]
-    (found,) = differences(0, "fast", outcome, digest_of(make_case(0)), None)
-    assert "the oracle's is" in found
+    (line,) = differences(0, "fast", outcome, digest_of(make_case(0)), None)
+    assert "the oracle's is" in line
 
 
 def test_differences_name_the_error():
@@ -58,14 +58,14 @@ def test_differences_name_the_error():
     assert differences(3, "fast", Outcome(7), 7, recorded.FAILED) == [
         f"case 3: the oracle's digest is {7:016x}, the GPU's {recorded.FAILED}"
     ]
-    accused = Outcome(7, ["warplab-finding: race pc=0x1", "warplab-finding: note pc=0x1"])
-    assert differences(3, "sanitizer", accused, 7, None) == ["case 3, sanitizer: warplab-finding: race pc=0x1"]
-    ended = read("case 3\nwarplab: no\n")[3]
-    assert differences(3, "fast", ended, 7, None) == ["case 3, fast: warplab: no"]
+    with_finding = Outcome(7, ["warplab-finding: race pc=0x1", "warplab-finding: note pc=0x1"])
+    assert differences(3, "sanitizer", with_finding, 7, None) == ["case 3, sanitizer: warplab-finding: race pc=0x1"]
+    without_digest = read("case 3\nwarplab: no\n")[3]
+    assert differences(3, "fast", without_digest, 7, None) == ["case 3, fast: warplab: no"]
 
 
 def test_generated_programs_have_no_fault():
-    assert {seed: found for seed in range(40) if (found := faults_of(make_case(seed)))} == {}
+    assert {seed: faults for seed in range(40) if (faults := faults_of(make_case(seed)))} == {}
 
 
 def test_the_oracle_detects_planted_bugs():
@@ -102,5 +102,5 @@ def test_nvcc_compiles_generated_programs(tmp_path):
     source = tmp_path / "cases.cu"
     source.write_text(program([make_case(seed) for seed in range(6)]))
     command = [nvcc, *record.FLAGS, "-arch=sm_90", "-o", tmp_path / "cases", source]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[:2000]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr[:2000]

@@ -9,19 +9,19 @@ from pathlib import Path
 
 import pytest
 
-from tests.end_to_end.cases import COMPILING, CONTRACT, FILES, RUNNING, Bad, program
+from tests.end_to_end.cases import COMPILING, CONTRACT, FILES, RUNNING, Case, program
 from tests.labs.conftest import BUILD, ROOT, check
 from tests.share import THOROUGH, share_of
 
 STAGE = "02_grid_stride"
 
 
-def sample_bad_hand_ins() -> list[Bad]:
+def sample_bad_hand_ins() -> list[Case]:
     """Return one in four bad files, files that do not compile, and files that fail when they run."""
     return [case for group in (FILES, COMPILING, RUNNING) for case in share_of(group, type, str, 4)]
 
 
-def write(case: Bad, folder: Path) -> Path:
+def write(case: Case, folder: Path) -> Path:
     """Return the case as a hand-in whose file has the case's name."""
     source = folder / f"{case.name}.cu"
     source.write_bytes(case.text if isinstance(case.text, bytes) else case.text.encode())
@@ -29,20 +29,20 @@ def write(case: Bad, folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("case", sample_bad_hand_ins(), ids=str)
-def test_a_bad_hand_in_gets_one_clear_message(case: Bad, tmp_path: Path) -> None:
-    judged = check("vector_add", STAGE, write(case, tmp_path), tmp_path, "--dataset", case.dataset)
-    for ours in ("build/cache", "student.c", "Traceback"):
-        assert ours not in judged.printed
-    assert len(judged.printed) < 100_000
+def test_a_bad_hand_in_gets_one_clear_message(case: Case, tmp_path: Path) -> None:
+    result = check("vector_add", STAGE, write(case, tmp_path), tmp_path, "--dataset", case.dataset)
+    for internal in ("build/cache", "student.c", "Traceback"):
+        assert internal not in result.output
+    assert len(result.output) < 100_000
     if not case.cause:
-        assert judged.status in (0, 1), judged.printed
+        assert result.status in (0, 1), result.output
         return
-    first = judged.failures()[0]
-    assert judged.status == 1, judged.printed
-    assert first["cause"] == case.cause, judged.printed
-    words = (first["message"] + " " + first["hint"] + " " + judged.stage["compilation"]["log"]).lower()
-    for say in case.says:
-        assert say.lower() in words, judged.printed
+    first = result.failures()[0]
+    assert result.status == 1, result.output
+    assert first["cause"] == case.cause, result.output
+    words = (first["message"] + " " + first["hint"] + " " + result.stage["compilation"]["log"]).lower()
+    for expected in case.words:
+        assert expected.lower() in words, result.output
 
 
 def test_a_file_larger_than_any_hand_in_is_not_read(tmp_path: Path) -> None:
@@ -50,17 +50,17 @@ def test_a_file_larger_than_any_hand_in_is_not_read(tmp_path: Path) -> None:
     source = tmp_path / "sparse.cu"
     with source.open("wb") as file:
         file.truncate(1 << 42)
-    judged = check("vector_add", STAGE, source, tmp_path)
-    assert judged.failures()[0]["cause"] == "compile_error", judged.printed
-    assert "a hand-in may have at most" in judged.printed
+    result = check("vector_add", STAGE, source, tmp_path)
+    assert result.failures()[0]["cause"] == "compile_error", result.output
+    assert "a hand-in may have at most" in result.output
 
 
 def grade_without_gpu(source: Path, folder: Path, *options: str) -> dict:
     """Return the stage's report. Skip the test if it needs nvcc and nvcc is missing."""
     command = [BUILD / "warplab", "grade", "vector_add", STAGE, "--source", source, "--backend", "cpu", "--unsafe"]
     command += ["--report-dir", folder, "--no-cuda-only", *options]
-    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert run.returncode == 1, run.stdout + run.stderr
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert result.returncode == 1, result.stdout + result.stderr
     stage = json.loads((folder / "vector_add.json").read_text())["stages"][0]
     if stage["compilation"]["nvcc"]["answer"] == "not_found":
         pytest.skip("nvcc is missing")
@@ -75,9 +75,9 @@ def test_a_split_program_that_the_sanitizer_doubts_runs_again_by_fibers(tmp_path
         "if (other < n) out[other] = s[threadIdx.x ^ 128];"
     )
     (source := tmp_path / "warps.cu").write_text(program(kernel=kernel))
-    judged = check("vector_add", STAGE, source, tmp_path)
-    causes = {found["dataset"]: (found["failure"] or {}).get("cause") for found in judged.stage["checks"]}
-    assert causes["ragged"] == "race", judged.printed
+    result = check("vector_add", STAGE, source, tmp_path)
+    causes = {entry["dataset"]: (entry["failure"] or {}).get("cause") for entry in result.stage["checks"]}
+    assert causes["ragged"] == "race", result.output
 
 
 def test_chance_does_not_decide_the_points_of_a_race(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -98,24 +98,24 @@ def test_chance_does_not_decide_the_points_of_a_race(tmp_path: Path, monkeypatch
     )
     (source := tmp_path / "lost.cu").write_text(program(kernel=kernel, launch=launch, before=before))
     stage = grade_without_gpu(source, tmp_path, "--no-nvcc")
-    assert "race" in [found["cause"] for found in stage["check_mode"]["findings"]]
-    assert [found for found in stage["checks"] if found["verdict"] == "failed"] == []
+    assert "race" in [entry["cause"] for entry in stage["check_mode"]["findings"]]
+    assert [entry for entry in stage["checks"] if entry["verdict"] == "failed"] == []
 
 
 ARCHITECTURE = "struct S {\n#ifdef __CUDA_ARCH__\n    int a;\n#endif\n    int b;\n};"
-LACKING = {"inline PTX": ("", 'asm volatile("membar.gl;");'), "an architecture": (ARCHITECTURE, "S s; s.b = 1;")}
+UNSUPPORTED = {"inline PTX": ("", 'asm volatile("membar.gl;");'), "an architecture": (ARCHITECTURE, "S s; s.b = 1;")}
 
 
-@pytest.mark.parametrize("lacking", LACKING)
+@pytest.mark.parametrize("feature", UNSUPPORTED)
 @pytest.mark.parametrize("nvcc", ["left out", "compiles it", "refuses it"])
-def test_points_are_pending_if_only_the_cpu_backend_refuses_a_file(nvcc: str, lacking: str, tmp_path: Path) -> None:
+def test_points_are_pending_if_only_the_cpu_backend_refuses_a_file(nvcc: str, feature: str, tmp_path: Path) -> None:
     mistake = "threadIdx.w;" if nvcc == "refuses it" else ""
-    before, kernel = LACKING[lacking]
-    (source := tmp_path / "lacking.cu").write_text(program(before=before, kernel=f"{kernel} {mistake} out[i] = 0;"))
+    before, kernel = UNSUPPORTED[feature]
+    (source := tmp_path / "unsupported.cu").write_text(program(before=before, kernel=f"{kernel} {mistake} out[i] = 0;"))
     command = [BUILD / "warplab", "grade", "vector_add", STAGE, "--source", source, "--backend", "cpu", "--unsafe"]
     command += ["--report-dir", tmp_path] + (["--no-nvcc"] if nvcc == "left out" else [])
-    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert run.returncode == 1, run.stdout + run.stderr
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert result.returncode == 1, result.stdout + result.stderr
     stage = json.loads((tmp_path / "vector_add.json").read_text())["stages"][0]
     if stage["compilation"]["nvcc"]["answer"] == "not_found":
         pytest.skip("nvcc is missing")
@@ -124,7 +124,7 @@ def test_points_are_pending_if_only_the_cpu_backend_refuses_a_file(nvcc: str, la
     assert [stage["score"][f"{kind}_pending"] for kind in ("correctness", "hygiene", "speed")] == [pending] * 3
     assert stage["score"]["total"] == 0
     output = "grading on a GPU decides, because the CPU backend refuses the file"
-    assert (output in " ".join(run.stdout.split())) == pending
+    assert (output in " ".join(result.stdout.split())) == pending
 
 
 @pytest.mark.parametrize("nvcc", ["left out", "compiles it", "refuses it"])
@@ -158,9 +158,9 @@ def test_the_host_function_must_use_the_device(tmp_path: Path) -> None:
     source = tmp_path / "host.cu"
     host = CONTRACT.replace("vector_add(", "vector_add_host(").replace(", void*", "")
     source.write_text(program() + host + " { for (std::size_t i = 0; i < n; ++i) out[i] = a[i] + b[i]; }\n")
-    judged = check("vector_add", "01", source, tmp_path, "--dataset", "readable")
-    assert judged.status == 1, judged.printed
-    first = judged.failures()[0]
+    result = check("vector_add", "01", source, tmp_path, "--dataset", "readable")
+    assert result.status == 1, result.output
+    first = result.failures()[0]
     assert first["cause"] == "not_launched"
     assert "In vector_add_host" in first["message"]
 
@@ -177,11 +177,11 @@ def test_forged_submission_is_caught(name: str, cause: str, tmp_path: Path) -> N
     report = tmp_path / "report.json"
     source = ROOT / "tests/judge/bench/forged" / f"{name}.cu"
     command = [BUILD / "warplab", "bench", "vector_add", "02", "--source", source, "--force", "--backend", "cpu"]
-    run = subprocess.run([*command, "--json", report], cwd=ROOT, capture_output=True, text=True, check=False)
-    assert run.returncode == 1, run.stdout + run.stderr
+    result = subprocess.run([*command, "--json", report], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert result.returncode == 1, result.stdout + result.stderr
     stage = json.loads(report.read_text())["stages"][0]
     failures = [stage["compilation"]["failure"], *(check["failure"] for check in stage["checks"])]
-    assert {failure["cause"] for failure in failures if failure} <= {cause, "timed_output_wrong"}, run.stdout
+    assert {failure["cause"] for failure in failures if failure} <= {cause, "timed_output_wrong"}, result.stdout
 
 
 @pytest.mark.parametrize(
@@ -203,7 +203,7 @@ def test_forged_submission_is_caught(name: str, cause: str, tmp_path: Path) -> N
     ids=lambda value: "-".join(value) if isinstance(value, list) else "",
 )
 def test_wrong_arguments_show_the_right_command(arguments: list[str], message: str) -> None:
-    run = subprocess.run([BUILD / "warplab", *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
-    assert run.returncode == 2, run.stdout + run.stderr
-    assert message in run.stdout + run.stderr
-    assert len(run.stderr.splitlines()) <= 6
+    result = subprocess.run([BUILD / "warplab", *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert result.returncode == 2, result.stdout + result.stderr
+    assert message in result.stdout + result.stderr
+    assert len(result.stderr.splitlines()) <= 6

@@ -25,13 +25,13 @@ def grade(host: str, folder: Path) -> dict:
 
 
 def grade_tree(tree: Path, folder: Path) -> dict:
-    """Grade a stage; `folder` gets the report. Return the stage's part of it."""
+    """Grade a stage, with the report in `folder`. Return the stage's part of the report."""
     command = [BUILD / "warplab", "grade", "vector_add", "02", "--tree", tree, "--backend", "cpu"]
     command += ["--dataset", "readable", "--report-dir", folder]
-    run = subprocess.run([*map(str, command)], cwd=ROOT, capture_output=True, text=True, check=False)
-    if "needs a sandbox" in run.stderr:
+    result = subprocess.run([*map(str, command)], cwd=ROOT, capture_output=True, text=True, check=False)
+    if "needs a sandbox" in result.stderr:
         pytest.skip("no sandbox is available")
-    assert run.returncode in (0, 1), run.stdout + run.stderr
+    assert result.returncode in (0, 1), result.stdout + result.stderr
     report = json.loads((folder / "vector_add.json").read_text())
     assert report["sandbox"] in ("namespace", "uid")
     return report["stages"][0]
@@ -91,14 +91,14 @@ def test_the_network_cannot_be_reached(tmp_path: Path) -> None:
 def test_a_fork_bomb_is_limited_and_ends(tmp_path: Path) -> None:
     name = f"bomb{tmp_path.name[-4:]}{tmp_path.stat().st_ino % 10000}"
     bomb = (
-        f'int made = 0; while (made < 3000) {{ int p = fork(); if (p == 0) {{ prctl(PR_SET_NAME, "{name}"); '
-        'for (;;) pause(); } if (p < 0) break; ++made; } printf("%d\\n", made);'
+        f'int children = 0; while (children < 3000) {{ int p = fork(); if (p == 0) {{ prctl(PR_SET_NAME, "{name}"); '
+        'for (;;) pause(); } if (p < 0) break; ++children; } printf("%d\\n", children);'
     )
     stage = grade(bomb, tmp_path)
     started = [int(word) for word in stage["output"].split()]
     assert started and sum(started) < 1000, stage["output"]
-    left = [comm for comm in Path("/proc").glob("[0-9]*/comm") if read(comm).strip() == name]
-    assert not left
+    remaining = [comm for comm in Path("/proc").glob("[0-9]*/comm") if read(comm).strip() == name]
+    assert not remaining
 
 
 def read(file: Path) -> str:

@@ -41,7 +41,7 @@ LAUNCH = "add<<<blocks, 256>>>(a, b, out, n, turns);"
 STORE = " out[first] = sum;"
 
 
-def wasting(when: str, host: str = LAUNCH, before: str = "") -> str:
+def waste_time(when: str, host: str = LAUNCH, before: str = "") -> str:
     """Return a program that wastes time if a condition holds."""
     kernel = SIMPLE + WASTE.format(when=when) + STORE
     return FRAME.format(kernel=kernel, host=host, before=before)
@@ -67,18 +67,18 @@ LAST_BLOCK_WORKS = ONE_BLOCK_WORKS.replace("blockIdx.x == 0", "blockIdx.x == gri
 LATER_CALLS = "static int calls = 0;\n    add<<<blocks, 256>>>(a, b, out, n, ++calls > 1 ? turns : 0);"
 
 CLOSED = {
-    "a different program on a GPU": wasting("on_gpu", before=BY_MACRO),
-    "another program, by a digraph": wasting("on_gpu", before=BY_DIGRAPH),
-    "another program, by a condition in a macro": wasting("on_gpu", before=BEHIND_MACRO),
-    "another program, by a macro's text": wasting("on_gpu", before=MACROS_TEXT),
-    "another program, by a macro as a name": wasting("on_gpu", before=MACROS_NAME),
+    "a different program on a GPU": waste_time("on_gpu", before=BY_MACRO),
+    "a different program, by a digraph": waste_time("on_gpu", before=BY_DIGRAPH),
+    "a different program, by a condition in a macro": waste_time("on_gpu", before=BEHIND_MACRO),
+    "a different program, by a macro's text": waste_time("on_gpu", before=MACROS_TEXT),
+    "a different program, by a macro as a name": waste_time("on_gpu", before=MACROS_NAME),
     "the first block does all the work": FRAME.format(kernel=ONE_BLOCK_WORKS, host=LAUNCH, before=""),
     "the last block does all the work": FRAME.format(kernel=LAST_BLOCK_WORKS, host=LAUNCH, before=""),
-    "one thread does all": FRAME.format(kernel=ONE_THREAD_WORKS, host=LAUNCH, before=""),
-    "every fifth block wastes time": wasting("blockIdx.x % 5 == 0"),
-    "a launch like the first one": wasting("true", f"add<<<blocks, 256>>>(a, b, out, n, 0);\n    {LAUNCH}"),
-    "the tail of each warp": wasting("threadIdx.x % 32 == 31"),
-    "blocks by their data": wasting("a[first / 256 * 256] > 0"),
+    "one thread does all the work": FRAME.format(kernel=ONE_THREAD_WORKS, host=LAUNCH, before=""),
+    "every fifth block wastes time": waste_time("blockIdx.x % 5 == 0"),
+    "a launch like the first one": waste_time("true", f"add<<<blocks, 256>>>(a, b, out, n, 0);\n    {LAUNCH}"),
+    "the last lane of each warp": waste_time("threadIdx.x % 32 == 31"),
+    "blocks chosen by their data": waste_time("a[first / 256 * 256] > 0"),
 }
 
 
@@ -87,14 +87,14 @@ def model(folder: Path, text: str) -> str:
     (folder / "file.cu").write_text(text)
     command = [str(BUILD / "warplab"), "bench", "vector_add", "02", "--backend", "cpu", "--no-check-mode"]
     command += ["--no-nvcc", "--source", str(folder / "file.cu")]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return " ".join(done.stdout.split())
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stdout + result.stderr
+    return " ".join(result.stdout.split())
 
 
 def ratio_in(output: str) -> float | None:
-    found = re.search(r"yours is ([\d.]+) times as long", output)
-    return float(found[1]) if found else None
+    match = re.search(r"yours is ([\d.]+) times as long", output)
+    return float(match[1]) if match else None
 
 
 @pytest.mark.parametrize("attempt", share_of(list(CLOSED), lambda _: "", str, 3))
@@ -107,19 +107,19 @@ def test_a_closed_attempt_looks_slow_or_is_not_modelled(tmp_path: Path, attempt:
 @pytest.mark.skipif(not THOROUGH, reason="models six calls: WARPLAB_THOROUGH=1")
 def test_a_later_call_is_traced_more_often_than_not(tmp_path: Path) -> None:
     """The traced call is drawn from four, so a program that is fast only in the first one is detected by chance."""
-    ratios = (ratio_in(model(tmp_path, wasting("true", LATER_CALLS))) for _ in range(6))
+    ratios = (ratio_in(model(tmp_path, waste_time("true", LATER_CALLS))) for _ in range(6))
     assert any(ratio is None or ratio > 3 for ratio in ratios), "it looked fast each time"
 
 
 OPEN = {
-    "one block among thousands": wasting("blockIdx.x == 30011 && n > 10000000"),
-    "the driver is not there": wasting(
+    "one block among thousands": waste_time("blockIdx.x == 30011 && n > 10000000"),
+    "the driver is absent": waste_time(
         "true",
         'std::FILE* const driver = std::fopen("/proc/driver/nvidia/version", "r");\n'
         "    if (driver) std::fclose(driver);\n    add<<<blocks, 256>>>(a, b, out, n, driver ? turns : 0);",
         "#include <cstdio>",
     ),
-    "calls after the hundredth": wasting(
+    "calls after the hundredth": waste_time(
         "true",
         LATER_CALLS.replace("> 1 ?", "> 100 ?"),
     ),

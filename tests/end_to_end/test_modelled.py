@@ -63,9 +63,9 @@ def words_of(result: subprocess.CompletedProcess[str]) -> str:
 
 
 def ratio_in(result: subprocess.CompletedProcess[str]) -> float:
-    found = RATIO.search(words_of(result))
-    assert found, result.stdout + result.stderr
-    return float(found[1])
+    match = RATIO.search(words_of(result))
+    assert match, result.stdout + result.stderr
+    return float(match[1])
 
 
 def test_the_reference_solution_is_modelled_as_fast_as_itself() -> None:
@@ -82,15 +82,15 @@ def test_accesses_that_are_far_apart_are_modelled_as_slow(tmp_path: Path) -> Non
 
 def test_the_measured_cpu_baseline_is_next_to_a_speedup_that_is_called_modelled() -> None:
     words = words_of(bench(ROOT / "solutions/vector_add/02_grid_stride.cu"))
-    found = re.search(
+    match = re.search(
         r"timed\S*: (\S+ \S+) for 1000 iterations, modelled .* The CPU baseline is (\S+ \S+) for 1000 iterations, "
         r"measured on one core of this machine\. The speedup over it is (\S+)x \((\S+)x to (\S+)x\), modelled\.",
         words,
     )
-    assert found, words
-    modelled_s, baseline_s = seconds_in(found[1]), seconds_in(found[2])
-    assert float(found[3]) == pytest.approx(baseline_s / modelled_s, rel=0.02)
-    assert float(found[4]) < float(found[3]) < float(found[5])
+    assert match, words
+    modelled_s, baseline_s = seconds_in(match[1]), seconds_in(match[2])
+    assert float(match[3]) == pytest.approx(baseline_s / modelled_s, rel=0.02)
+    assert float(match[4]) < float(match[3]) < float(match[5])
 
 
 def test_a_dataset_that_needs_a_gpu_can_be_named() -> None:
@@ -136,8 +136,8 @@ def test_inspect_shows_the_modelled_share_of_each_line(tmp_path: Path) -> None:
     assert shares[8] + shares[9] + shares[10] + shares[11] > 0.8  # the loop with the conflicts
     lines = output.splitlines()
     assert "requests lanes   sectors passes clashes modelled line" in lines
-    shown = next(line for line in lines if " 8 |" in line)
-    assert f"{100 * shares[8]:.0f}%" in shown
+    row = next(line for line in lines if " 8 |" in line)
+    assert f"{100 * shares[8]:.0f}%" in row
     assert "this column is modelled, the others are counted" in " ".join(lines)
 
 
@@ -158,17 +158,17 @@ def test_inspect_models_nothing_if_outputs_are_wrong_or_the_gpu_is_unknown(tmp_p
 
 def gains_in(result: subprocess.CompletedProcess[str]) -> dict[str, float]:
     return {
-        what: float(factor)
-        for what, factor in re.findall(r"Without (the [a-z ]+ in line \d+): ([\d.]+) times as fast", words_of(result))
+        access: float(factor)
+        for access, factor in re.findall(r"Without (the [a-z ]+ in line \d+): ([\d.]+) times as fast", words_of(result))
     }
 
 
 def test_the_gain_from_gathering_scattered_accesses_is_about_what_they_cost(tmp_path: Path) -> None:
     (tmp_path / "strided.cu").write_text(STRIDED)
     output = bench(tmp_path / "strided.cu")
-    (what,) = gains_in(output)
-    assert what == "the scattered accesses in line 5"
-    assert gains_in(output)[what] == pytest.approx(ratio_in(output), rel=0.4)
+    (access,) = gains_in(output)
+    assert access == "the scattered accesses in line 5"
+    assert gains_in(output)[access] == pytest.approx(ratio_in(output), rel=0.4)
 
 
 def test_bank_conflicts_are_named_line_by_line(tmp_path: Path) -> None:

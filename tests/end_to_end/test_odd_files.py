@@ -14,11 +14,11 @@ import pytest
 from tests.labs.conftest import BUILD, ROOT
 
 LAB, STAGE = "vector_add", "01_one_thread_per_element"
-END_S = 60
+TIMEOUT_S = 60
 
 
 def make_pipe(file: Path) -> None:
-    """Make a pipe without a writer: opening it would wait for one."""
+    """Make a pipe without a writer, for which a reader would wait."""
     os.mkfifo(file)
 
 
@@ -38,13 +38,13 @@ def work(tmp_path: Path) -> Path:
 
 
 def run(*command: object) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        list(map(str, command)), cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=END_S,
+    result = subprocess.run(
+        list(map(str, command)), cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=TIMEOUT_S,
         check=False,
     )  # fmt: skip
-    assert "Traceback" not in done.stderr
-    assert "\x1b" not in done.stdout + done.stderr
-    return done
+    assert "Traceback" not in result.stderr
+    assert "\x1b" not in result.stdout + result.stderr
+    return result
 
 
 @pytest.mark.parametrize("make", KINDS)
@@ -57,8 +57,8 @@ def test_the_judge_reads_only_regular_files(make: Callable[[Path], None], work: 
 @pytest.mark.parametrize("make", KINDS)
 def test_the_judge_records_only_in_regular_files(make: Callable[[Path], None], work: Path) -> None:
     make(work / LAB / "journal" / "records.jsonl")
-    done = run(BUILD / "warplab", "check", LAB, "1", "--work", work, "--backend", "cpu", "--no-check-mode")
-    assert "is not a regular file" in " ".join((done.stdout + done.stderr).split())
+    result = run(BUILD / "warplab", "check", LAB, "1", "--work", work, "--backend", "cpu", "--no-check-mode")
+    assert "is not a regular file" in " ".join((result.stdout + result.stderr).split())
 
 
 @pytest.mark.parametrize("make", KINDS)
@@ -76,9 +76,9 @@ def test_python_reads_only_regular_files(make: Callable[[Path], None], verb: lis
         (work / LAB / "journal" / f"{STAGE}.md").write_text("")
     make(work / file)
     name, *words = verb
-    done = run(sys.executable, "-m", f"grader.python.journal.{name}", *words, "--work", work)
-    assert done.returncode == 2
-    assert f"{work / file}: not a regular file" in done.stderr
+    result = run(sys.executable, "-m", f"grader.python.journal.{name}", *words, "--work", work)
+    assert result.returncode == 2
+    assert f"{work / file}: not a regular file" in result.stderr
 
 
 @pytest.mark.parametrize("make", KINDS)
@@ -100,6 +100,6 @@ def test_the_last_command_prints_no_escapes(last: str, work: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["LAB", "STAGE", "TREE", "DATASET", "SOURCE"])
-def test_what_was_typed_prints_no_escapes(name: str, work: Path) -> None:
+def test_typed_arguments_print_no_escapes(name: str, work: Path) -> None:
     words = [] if name == "LAB" else [f"LAB={LAB}", "STAGE=1"]
     run("./warplab", "check", *words, f"{name}=\x1b[31mx", "BACKEND=cpu", f"WORK={work}")

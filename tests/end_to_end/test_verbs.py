@@ -92,16 +92,16 @@ def test_help_shows_the_students_progress(student: Student) -> None:
 
 def test_help_continues_with_the_stage_that_was_edited_last(student: Student) -> None:
     student.write(SOLUTION.read_text() + "// mine\n")
-    other = student.work / "dot_product" / "03_dyadic_sequential.cu"
-    other.parent.mkdir()
-    other.write_text("// mine\n")
+    second_file = student.work / "dot_product" / "03_dyadic_sequential.cu"
+    second_file.parent.mkdir()
+    second_file.write_text("// mine\n")
 
     def next_after_editing(edited: Path) -> str:
-        for file in (student.file, other):
+        for file in (student.file, second_file):
             os.utime(file, (2e9, 2e9) if file == edited else (1e9, 1e9))
         return student.make("help").stdout.splitlines()[-1]
 
-    assert next_after_editing(other) == "Next: make check LAB=dot_product STAGE=03"
+    assert next_after_editing(second_file) == "Next: make check LAB=dot_product STAGE=03"
     assert next_after_editing(student.file) == f"Next: make check LAB={LAB} STAGE=02"
     assert student.check().returncode == 0
     first = student.file.with_name("01_one_thread_per_element.cu")
@@ -133,8 +133,8 @@ def test_after_a_check_the_next_step_is_reported(student: Student) -> None:
     third = student.file.with_name("03_vector_loads.cu")
     assert result.stdout.endswith(f"Next: edit {third}, then type  make check LAB={LAB} STAGE=03\n")
     student.write(program(kernel="if (i + 1 < n) out[i] = a[i] + b[i];"))
-    again = f"Next: edit {student.file}, then type  make check LAB={LAB} STAGE=02\n"
-    assert student.check().stdout.endswith(again)
+    next_step = f"Next: edit {student.file}, then type  make check LAB={LAB} STAGE=02\n"
+    assert student.check().stdout.endswith(next_step)
     for solution in (ROOT / "solutions" / LAB).glob("*.cu"):
         student.file.with_name(solution.name).write_text(solution.read_text())
     command = [str(BUILD / "warplab"), "check", LAB, "1,2,3", "--backend", "cpu", "--work", str(student.work)]
@@ -208,12 +208,12 @@ def test_a_missing_stage_is_reported_once(student: Student, tmp_path: Path) -> N
     (tmp_path / "tree").mkdir()
     command = [BUILD / "warplab", "grade", LAB, "02", "--tree", tmp_path / "tree", "--backend", "cpu"]
     command += ["--report-dir", tmp_path]
-    run = subprocess.run([*map(str, command)], cwd=ROOT, capture_output=True, text=True, check=False)
-    assert run.returncode == 1, run.stdout + run.stderr
-    assert " ".join(run.stdout.split()).count("There is no file") == 1
+    result = subprocess.run([*map(str, command)], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert result.returncode == 1, result.stdout + result.stderr
+    assert " ".join(result.stdout.split()).count("There is no file") == 1
     limited = ["prlimit", "--fsize=9", *map(str, command)]
-    run = subprocess.run(limited, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert run.returncode == 2 and "needs a sandbox" in run.stderr, run.stdout + run.stderr
+    result = subprocess.run(limited, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert result.returncode == 2 and "needs a sandbox" in result.stderr, result.stdout + result.stderr
 
 
 RACE = "if (i < n) { out[i] = a[i] + b[i]; if (i > 0 && out[i - 1] == 12345.f) out[i] = a[i] + b[i]; }"
@@ -304,7 +304,7 @@ def test_a_thread_that_continues_alone_is_not_reported_at_two_barriers(student: 
 def test_a_kernel_that_reads_the_judges_host_buffers_gets_a_message(student: Student) -> None:
     first = "01_one_thread_per_element.cu"
     right = (ROOT / "solutions" / LAB / first).read_text()
-    student.write("")  # its folder
+    student.write("")  # makes the lab's folder
     student.file.with_name(first).write_text(
         right.partition("void vector_add_host")[0]
         + "void vector_add_host(const float* a, const float* b, float* out, std::size_t n) {\n"
@@ -386,9 +386,9 @@ def test_after_a_grid_that_hangs_no_other_dataset_runs(
     student.check("--no-check-mode", "--json", str(report))
     failures = [check["failure"] for check in json.loads(report.read_text())["stages"][0]["checks"] if check["failure"]]
     assert {failure["cause"] for failure in failures} == ({"deadlock", "not_run"} if stops else {"deadlock"})
-    ran = [failure for failure in failures if failure["message"].startswith("Deadlock")]
+    hung = [failure for failure in failures if failure["message"].startswith("Deadlock")]
     assert len(failures) > 5
-    assert len(ran) == (1 if stops else len(failures))
+    assert len(hung) == (1 if stops else len(failures))
 
 
 def test_datasets_for_a_gpu_are_still_skipped_after_an_endless_call(student: Student, tmp_path: Path) -> None:
@@ -406,18 +406,18 @@ def test_datasets_for_a_gpu_are_still_skipped_after_an_endless_call(student: Stu
     assert for_gpus & {check["dataset"] for check in checks}
 
 
-@pytest.mark.parametrize("asked", [False, pytest.param(True, marks=thorough)])
-def test_grading_times_unscored_datasets_only_on_request(tmp_path: Path, asked: bool) -> None:
+@pytest.mark.parametrize("unscored", [False, pytest.param(True, marks=thorough)])
+def test_grading_times_unscored_datasets_only_on_request(tmp_path: Path, unscored: bool) -> None:
     report = tmp_path / "report.json"
     command = [BUILD / "warplab", "grade", "heat_dissipation", "04", "--tree", "solutions", "--backend", "cpu"]
-    command += ["--force", "--no-check-mode", "--no-nvcc"] + ["--unscored"] * asked
+    command += ["--force", "--no-check-mode", "--no-nvcc"] + ["--unscored"] * unscored
     command += ["--json", report, "--report-dir", tmp_path]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stdout + result.stderr
     stage = json.loads(report.read_text())["stages"][0]
     assert [(measurement["dataset"], measurement["scored"]) for measurement in stage["measurements"]] == [
         ("timed_1024", False)
-    ] * asked
+    ] * unscored
     assert stage["score"]["speed_pending"]
 
 
@@ -440,9 +440,9 @@ def test_a_killed_compiler_does_not_count_against_the_student(tmp_path: Path, or
     command = [BUILD / "warplab", "grade", LAB, "02", "--tree", "starter", "--backend", "cpu", "--no-nvcc"]
     command += ["--no-check-mode", "--json", report, "--report-dir", tmp_path]
     environment = os.environ | {"CXX": str(wrapper)}
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    result = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     stage = json.loads(report.read_text())["stages"][0]
-    assert stage["compilation"]["verdict"] == verdict, done.stdout
+    assert stage["compilation"]["verdict"] == verdict, result.stdout
 
 
 def test_the_journal_contains_the_results_of_the_verbs(student: Student) -> None:
@@ -478,20 +478,20 @@ def test_grading_and_volatile_variables_need_hooks(
     words: list[str], before: str, has_hooks: bool, tmp_path: Path
 ) -> None:
     """With hooks, a shared variable lies between two guard zones. The sanitizer finds the mistake in both cases."""
-    reads_beyond_the_end = "if (i < n) out[i] = a[n] == 1234.5f ? a[i] - b[i] : a[i] + b[i];"
-    says_its_size = r'std::printf("%zu bytes\n", sizeof(warplab_cpu::Shared<char>));'
+    read_beyond_the_end = "if (i < n) out[i] = a[n] == 1234.5f ? a[i] - b[i] : a[i] + b[i];"
+    print_size = r'std::printf("%zu bytes\n", sizeof(warplab_cpu::Shared<char>));'
     source, report = tmp_path / "hand_in.cu", tmp_path / "report.json"
-    source.write_text(program(kernel=reads_beyond_the_end, host=says_its_size, before=f"#include <cstdio>\n{before}"))
+    source.write_text(program(kernel=read_beyond_the_end, host=print_size, before=f"#include <cstdio>\n{before}"))
     command = [BUILD / "warplab", *words, LAB, STAGE, "--source", source, "--backend", "cpu", "--json", report]
     command += ["--report-dir", tmp_path, "--no-nvcc"] if "grade" in words else []
-    run = subprocess.run([*map(str, command)], cwd=ROOT, capture_output=True, text=True, check=False)
-    if "needs a sandbox" in run.stderr:
+    result = subprocess.run([*map(str, command)], cwd=ROOT, capture_output=True, text=True, check=False)
+    if "needs a sandbox" in result.stderr:
         pytest.skip("no sandbox is available")
     stage = json.loads(report.read_text())["stages"][0]
     sizes = {int(line.split()[0]) for line in stage["output"].splitlines() if line.endswith(" bytes")}
     assert len(sizes) == 1 and (sizes.pop() > 2048) == has_hooks, stage["output"]
-    assert not [check for check in stage["checks"] if check["verdict"] == "failed"], run.stdout
-    assert stage["check_mode"]["verdict"] == "failed", run.stdout
+    assert not [check for check in stage["checks"] if check["verdict"] == "failed"], result.stdout
+    assert stage["check_mode"]["verdict"] == "failed", result.stdout
 
 
 UNCOALESCED = "for (std::size_t k = 0; k < 4; ++k) if (i * 4 + k < n) out[i * 4 + k] = a[i * 4 + k] + b[i * 4 + k];"
@@ -525,8 +525,8 @@ def test_inspect_and_check_return_the_same_status(
             "--build",
             str(BUILD),
         ]
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-        assert done.returncode == status, f"{verb}: {done.stdout}{done.stderr}"
+        result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+        assert result.returncode == status, f"{verb}: {result.stdout}{result.stderr}"
 
 
 def test_inspect_wraps_the_source_at_the_terminals_width(student: Student, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -547,15 +547,15 @@ def test_a_question_comes_first_and_hint_1_shows_the_hint(student: Student) -> N
         "If many threads update",
     )
     for verb in "check", "inspect":
-        asked = " ".join(student.make(verb, f"LAB={LAB}", "STAGE=02", "BACKEND=cpu").stdout.split())
-        assert question in asked and hint not in asked, verb
+        without_hint = " ".join(student.make(verb, f"LAB={LAB}", "STAGE=02", "BACKEND=cpu").stdout.split())
+        assert question in without_hint and hint not in without_hint, verb
         output = " ".join(student.make(verb, f"LAB={LAB}", "STAGE=02", "BACKEND=cpu", "HINT=1").stdout.split())
         assert question not in output and hint in output, verb
-    kept = (student.file.parent / "reports" / f"{STAGE}.json").read_text()
-    assert hint in kept and "HINT=1" not in kept  # a report contains the hint
+    report = (student.file.parent / "reports" / f"{STAGE}.json").read_text()
+    assert hint in report and "HINT=1" not in report  # a report contains the hint
     command = [str(BUILD / "warplab"), "check", LAB, "02", "--source", str(student.file), "--backend", "cpu"]
-    others = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert hint in " ".join(others.stdout.split())  # only a student is asked first
+    direct = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert hint in " ".join(direct.stdout.split())  # only a student is asked first
 
 
 def test_the_message_for_a_mask_of_absent_lanes_names_a_waiting_lane(student: Student) -> None:

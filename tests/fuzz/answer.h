@@ -37,7 +37,7 @@ inline protocol::Answer well_formed(protocol::Ask ask) {
 
 /// Make packets from the input: one byte with the kind (bits 0 and 1: arbitrary bytes, a finding, an answer, an answer
 /// whose first fields are well-formed) and the number of repetitions (the rest), two bytes of length, then the bytes.
-inline std::string make_packets(protocol::Ask asked, Bytes& input) {
+inline std::string make_packets(protocol::Ask request, Bytes& input) {
     const auto head = input.take<std::uint8_t>();
     const std::string_view bytes = input.text(input.take<std::uint16_t>());
     const auto filled = [&](auto content, protocol::PacketKind kind, std::size_t keep = 0) {
@@ -51,26 +51,26 @@ inline std::string make_packets(protocol::Ask asked, Bytes& input) {
     if ((head & 3) == 1) packet = filled(RawFinding{}, protocol::PacketKind::finding);
     if ((head & 3) == 2) packet = filled(protocol::Answer{}, protocol::PacketKind::answer);
     if ((head & 3) == 3)
-        packet = filled(well_formed(asked), protocol::PacketKind::answer, offsetof(protocol::Answer, ok));
+        packet = filled(well_formed(request), protocol::PacketKind::answer, offsetof(protocol::Answer, ok));
     for (int times = 1 + (head >> 3); times > 0; --times) packets += packet;
     return packets;
 }
 
 /// Read a stream that arrives in two pieces, the first of `cut` bytes.
-inline Inbox::Read read_pieces(Inbox& inbox, protocol::Ask asked, std::string_view stream, std::size_t cut) {
+inline Inbox::Read read_pieces(Inbox& inbox, protocol::Ask request, std::string_view stream, std::size_t cut) {
     const Pipe pipe;
     Inbox::Read read = Inbox::Read::nothing;
     for (const std::string_view piece : {stream.substr(0, cut), stream.substr(cut)}) {
         if (read != Inbox::Read::nothing) break;
         const auto written = write(pipe.runner, piece.data(), piece.size());
         require(written == static_cast<ssize_t>(piece.size()), "the pipe accepts a piece");
-        read = inbox.read(pipe.judge, asked);
+        read = inbox.read(pipe.judge, request);
     }
     return read;
 }
 
-inline void require_sound(const protocol::Answer& answer, protocol::Ask asked) {
-    require(answer.magic == protocol::magic && answer.version == protocol::version && answer.ask == asked,
+inline void require_sound(const protocol::Answer& answer, protocol::Ask request) {
+    require(answer.magic == protocol::magic && answer.version == protocol::version && answer.ask == request,
             "an answer belongs to the request");
     require(std::isfinite(answer.event_s) && answer.event_s >= 0, "event_s is a time");
     require(std::isfinite(answer.wall_s) && answer.wall_s >= 0, "wall_s is a time");
@@ -82,18 +82,18 @@ inline void require_sound(const protocol::Answer& answer, protocol::Ask asked) {
 inline void try_answer(std::string_view bytes) {
     constexpr std::size_t max_bytes = 60'000;  // a pipe holds 64 KiB
     Bytes input(bytes);
-    const auto asked = static_cast<protocol::Ask>(1 + input.take<std::uint8_t>() % 5);
+    const auto request = static_cast<protocol::Ask>(1 + input.take<std::uint8_t>() % 5);
     const std::size_t cut_in_256 = input.take<std::uint8_t>();
     std::string stream;
-    while (!input.empty() && stream.size() < max_bytes) stream += make_packets(asked, input);
+    while (!input.empty() && stream.size() < max_bytes) stream += make_packets(request, input);
     stream.resize(std::min(stream.size(), max_bytes));
-    Inbox at_once, cut;
-    const Inbox::Read read = read_pieces(at_once, asked, stream, 0);
-    require(read_pieces(cut, asked, stream, stream.size() * cut_in_256 / 256) == read,
+    Inbox whole, cut;
+    const Inbox::Read read = read_pieces(whole, request, stream, 0);
+    require(read_pieces(cut, request, stream, stream.size() * cut_in_256 / 256) == read,
             "pieces give the same result as the whole");
-    require(at_once.findings().size() == cut.findings().size(), "pieces contain the same findings");
-    require(at_once.findings().size() <= max_findings, "no more findings than the sanitizer makes");
-    if (read == Inbox::Read::answer) require_sound(at_once.answer(), asked);
+    require(whole.findings().size() == cut.findings().size(), "pieces contain the same findings");
+    require(whole.findings().size() <= max_findings, "no more findings than the sanitizer makes");
+    if (read == Inbox::Read::answer) require_sound(whole.answer(), request);
 }
 
 }  // namespace warplab::fuzz

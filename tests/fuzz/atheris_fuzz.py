@@ -38,18 +38,18 @@ def mutate(data: bytes, max_bytes: int, seed: int) -> bytes:
     chance = random.Random(seed)
     if chance.random() < 0.6:
         try:
-            changed = json_mutator.mutate_line(data, chance)
+            mutated = json_mutator.mutate_line(data, chance)
         except (ValueError, RecursionError, MemoryError):
-            changed = data
-        if changed != data and len(changed) <= max_bytes:
-            return changed
+            mutated = data
+        if mutated != data and len(mutated) <= max_bytes:
+            return mutated
     return bytes(atheris.Mutate(data, max_bytes))
 
 
 def keep(name: str, data: bytes, broken: Exception, kept: Path) -> None:
-    """Keep an input unless an earlier one violated the same requirement."""
-    refused = broken.__context__ if isinstance(broken, BrokenInvariantError) else None
-    frames = traceback.extract_tb((refused or broken).__traceback__)[-FRAMES:]
+    """Keep an input unless an earlier input violated the same requirement."""
+    context = broken.__context__ if isinstance(broken, BrokenInvariantError) else None
+    frames = traceback.extract_tb((context or broken).__traceback__)[-FRAMES:]
     places = [f"{Path(frame.filename).name}:{frame.lineno} {frame.name}" for frame in frames]
     invariant = str(broken).partition(":")[0] if isinstance(broken, BrokenInvariantError) else ""
     kind = "\n".join([type(broken).__name__, invariant, *places])

@@ -25,8 +25,8 @@ inline void require_sound(const Failure& failure) {
     require(!failure.cause.empty() && !failure.message.empty(), "a breach has a cause and a message");
 }
 
-inline void require_places(const std::vector<compilation::Diagnostic>& found) {
-    for (const auto& diagnostic : found) {
+inline void require_places(const std::vector<compilation::Diagnostic>& diagnostics) {
+    for (const auto& diagnostic : diagnostics) {
         require(diagnostic.line >= 0 && diagnostic.column >= 0, "a diagnostic's place is valid");
         require(diagnostic.kind == "error" || diagnostic.kind == "warning" || diagnostic.kind == "note",
                 "a diagnostic has a kind");
@@ -36,19 +36,19 @@ inline void require_places(const std::vector<compilation::Diagnostic>& found) {
 /// The parts of the input: a compiler's output, the source, the rewriter's output, nm's output.
 inline void try_compiler(std::string_view bytes) {
     const std::size_t size = bytes.size();
-    const std::string words = take_part(bytes), source = take_part(bytes), rewritten = take_part(bytes);
-    const std::vector<compilation::Diagnostic> all = compilation::read_diagnostics(words, "student.cu");
-    require_places(all);
-    std::vector<compilation::Diagnostic> errors = compilation::select(all, "student.cu", "error", true);
+    const std::string output = take_part(bytes), source = take_part(bytes), rewritten = take_part(bytes);
+    const std::vector<compilation::Diagnostic> diagnostics = compilation::read_diagnostics(output, "student.cu");
+    require_places(diagnostics);
+    std::vector<compilation::Diagnostic> errors = compilation::select(diagnostics, "student.cu", "error", true);
     compilation::move_columns(errors, source, rewritten);
     compilation::omit_internal_names(errors, source);
     compilation::lead_with_open_macro(errors);
     compilation::lead_with_open_brace(errors);
     compilation::lead_with_count_of_arguments(errors);
-    require(errors.size() <= all.size(), "no error is added");
+    require(errors.size() <= diagnostics.size(), "no error is added");
     require_places(errors);
     for (const auto& error : errors)
-        require(compilation::remedy_for(error, all, source).size() <= 2000 + 2 * size,
+        require(compilation::remedy_for(error, diagnostics, source).size() <= 2000 + 2 * size,
                 "the length of a remedy is bounded");
     const std::string log = compilation::render(errors, source, 5);
     require(log.size() <= 1000 + 20 * size, "the length of a log is bounded");

@@ -50,7 +50,7 @@ def require_bounded(text: str, data: bytes, where: str) -> None:
 
 
 def try_report(data: bytes, folder: Path) -> None:
-    """Try a report: it is refused, or every export of it keeps its invariants."""
+    """Try a report: it is refused, or every export of the report keeps its invariants."""
     file = folder / "report.json"
     file.write_bytes(data)
     report = attempt(read_report, file)
@@ -62,10 +62,10 @@ def try_report(data: bytes, folder: Path) -> None:
             require_bounded(text, data, name)
             CHECKS[name](text)
     for name, export in (("canvas", canvas), ("moodle", moodle)):
-        filled = attempt(export, [Entry("ada", report, [report.time]), Entry("=1+1", report)])
-        if filled:
-            require_csv(filled[0], name)
-            require_bounded(filled[0], data, name)
+        gradebook = attempt(export, [Entry("ada", report, [report.time]), Entry("=1+1", report)])
+        if gradebook:
+            require_csv(gradebook[0], name)
+            require_bounded(gradebook[0], data, name)
     token = "0123456789abcdef"
     log = github_log(report, token)
     require(log.startswith(f"::stop-commands::{token}\n"), "a log's commands are off")
@@ -106,9 +106,9 @@ def try_merging(file: Path) -> None:
     other = file.with_name("other.json")
     other.write_text(json.dumps(samples.report(lab=LAB)))
     for first, second in ((file, file), (file, other), (other, file)):
-        with refusing(), contextlib.redirect_stdout(io.StringIO()) as merged:
+        with refusing(), contextlib.redirect_stdout(io.StringIO()) as output:
             merge.main([str(first), str(second)])
-            read_back: Report = from_json(Report, json.loads(merged.getvalue()), "")
+            read_back: Report = from_json(Report, json.loads(output.getvalue()), "")
             require(read_back.lab, "a merged report is a report")
 
 
@@ -128,9 +128,9 @@ def try_batch(data: bytes, report: Report) -> None:
     row = Row("ada", "Ada", ["ada"], "2026-11-20T10:00:00Z", "the roster", [], status, detail, wall_s=0, grade=1)
     row.points, row.max_points, row.pending = report.total.points, report.total.max, report.total.pending
     row.stages = [summarise(stage) for stage in report.stages]
-    everyone = choose_latest(finals(row, Policy(), 10))
+    latest = choose_latest(finals(row, Policy(), 10))
     ids = tuple(read_stages(ROOT, LAB))
-    require_html(make_dashboard("batch", [], [row], everyone, find_remarks([row], []), ids, "secret"), "report.html")
+    require_html(make_dashboard("batch", [], [row], latest, find_remarks([row], []), ids, "secret"), "report.html")
     redacted = redact(content)
     shown: Report = leave_out(from_json(Report, redacted, ""), ("speed",))
     require_printable(describe_report(shown), "feedback")
@@ -146,12 +146,12 @@ def try_journal(data: bytes, folder: Path) -> None:
     with refusing():
         find_lab(folder / "records.jsonl")
     with refusing():
-        made = render(ROOT, LAB, folder)
-        require_html(made.page, "the journal's page")
-        require_printable(made.markdown, "the journal's Markdown")
-        require_printable(made.result, "the journal's result")
-        require_bounded(made.page, data, "the journal's page")
-        for problem in made.problems:
+        journal = render(ROOT, LAB, folder)
+        require_html(journal.page, "the journal's page")
+        require_printable(journal.markdown, "the journal's Markdown")
+        require_printable(journal.result, "the journal's result")
+        require_bounded(journal.page, data, "the journal's page")
+        for problem in journal.problems:
             require(len(problem) < 2000, "a problem's message is short")
 
 
@@ -181,9 +181,9 @@ def show_sweep(file: Path) -> None:
 
 def show_inspection(file: Path) -> None:
     """Render an inspection as a page."""
-    read = inspection.read_inspection(file)
-    require_html(inspection.make_page(read), "an inspection's page")
-    require_printable(inspection.summarize(read), "an inspection's summary")
+    content = inspection.read_inspection(file)
+    require_html(inspection.make_page(content), "an inspection's page")
+    require_printable(inspection.summarize(content), "an inspection's summary")
 
 
 READERS: dict[str, Callable[[Path], Any]] = {

@@ -30,13 +30,13 @@ TEST(FuzzTargets, ABrokenInvariantIsDetected) {
     EXPECT_THROW(replay(broken, corpus(), 100, 1), std::runtime_error);
 }
 
-/// All sources are one unit, which compiles in half the time. The readers of JSON would take too long.
+/// All sources are compiled as one unit, in half the time. Compiling the readers of JSON would take too long.
 TEST(FuzzTargets, SanitizersFindNothingInTheReadersOfARunnersMessages) {
     const std::filesystem::path program =
         std::filesystem::path(testing::TempDir()) / ("warplab-fuzz-replay" + std::to_string(getpid()));
     const std::filesystem::path source = program.string() + ".cpp";
     {
-        std::ofstream all(source);
+        std::ofstream unit(source);
         for (const char* file :
              {"grader/judge/run/inbox.cpp", "grader/judge/run/ending.cpp", "grader/judge/sanitizer/findings.cpp",
               "grader/judge/sanitizer/array_names.cpp", "grader/judge/sanitizer/finding_words.cpp",
@@ -44,7 +44,7 @@ TEST(FuzzTargets, SanitizersFindNothingInTheReadersOfARunnersMessages) {
               "grader/judge/compile/resources.cpp", "grader/judge/compile/diagnostics.cpp", "grader/common/text.cpp",
               "grader/common/utf8.cpp", "grader/common/nearest.cpp", "tests/fuzz/no_judge.cpp",
               "tests/fuzz/replay.cpp"})
-            all << "#include \"" << file << "\"\n";
+            unit << "#include \"" << file << "\"\n";
     }
     const std::string build =
         "c++ -std=c++20 -O0 -fsanitize=address,signed-integer-overflow,shift,bounds,float-cast-overflow,enum,bool "

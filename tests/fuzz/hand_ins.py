@@ -48,12 +48,12 @@ def make_settings(folder: Path) -> Settings:
 
 @contextlib.contextmanager
 def without_judge() -> Iterator[dict[str, dict[str, bytes]]]:
-    """Replace the judge: each submission that reaches it is graded. Hand-ins are read in this process, so that a fuzzer
-    sees the reader. Yields the files by submission."""
-    judged: dict[str, dict[str, bytes]] = {}
+    """Replace the judge by a stub that grades each submission. Hand-ins are read in this process, so that a fuzzer
+    observes the reader. Yields the files by submission."""
+    files_of: dict[str, dict[str, bytes]] = {}
 
-    def judge(picked: dict[str, bytes], submission: Submission, *others: object) -> None:
-        judged[submission.key] = picked
+    def judge(files: dict[str, bytes], submission: Submission, *others: object) -> None:
+        files_of[submission.key] = files
         next(row for row in others if isinstance(row, Graded)).status = "graded"
 
     def run_judge(*_: object) -> tuple[int, str]:
@@ -66,21 +66,21 @@ def without_judge() -> Iterator[dict[str, dict[str, bytes]]]:
         mock.patch.multiple(grading, judge=judge, run_judge=run_judge),
         mock.patch.object(opening, "read_in_child", read_here),
     ):
-        yield judged
+        yield files_of
 
 
-def grade(found: list[Submission], folder: Path) -> tuple[list[Row], dict[str, dict[str, bytes]]]:
+def grade(submissions: list[Submission], folder: Path) -> tuple[list[Row], dict[str, dict[str, bytes]]]:
     """Grade submissions without a judge, and check each status. Return rows and the files that reached the judge."""
     settings, rows = make_settings(folder), []
-    with without_judge() as judged:
-        for submission in found:
+    with without_judge() as files_of:
+        for submission in submissions:
             graded = grade_submission(submission, settings)
             require(graded.status in STATUSES, "each hand-in gets a status")
             require(graded.status != "judge_error", f"no hand-in makes the judge fail: {graded.detail[:200]}")
-            require((graded.status == "graded") == (submission.key in judged), "only what is judged is graded")
+            require((graded.status == "graded") == (submission.key in files_of), "only what is judged is graded")
             notes = submission.notes + graded.notes
             rows.append(make_row(submission, graded, notes))
-    return rows, judged
+    return rows, files_of
 
 
 def make_row(submission: Submission, graded: Graded, notes: list[str]) -> Row:
@@ -95,28 +95,28 @@ def make_row(submission: Submission, graded: Graded, notes: list[str]) -> Row:
 def require_outputs(rows: list[Row], left_out: list[str]) -> None:
     """Require that the gradebook and the page are valid for these rows."""
     policy = Policy(due=datetime(2026, 11, 21, tzinfo=UTC), percent_per_day=10)
-    everyone = choose_latest(final for row in rows for final in finals(row, policy, 10))
-    require_csv(make_gradebook(everyone, [], STAGES), "gradebook.csv")
+    latest = choose_latest(final for row in rows for final in finals(row, policy, 10))
+    require_csv(make_gradebook(latest, [], STAGES), "gradebook.csv")
     remarks = find_remarks(rows, [])
-    require_html(make_dashboard("batch", [], rows, everyone, remarks, STAGES, "secret", left_out), "report.html")
+    require_html(make_dashboard("batch", [], rows, latest, remarks, STAGES, "secret", left_out), "report.html")
 
 
-def require_apart(found: list[Submission]) -> None:
+def require_apart(submissions: list[Submission]) -> None:
     """Require different keys and folders, also on case-insensitive file systems, and one owner per submission."""
-    folders = [folder_name(submission.key).casefold() for submission in found]
+    folders = [folder_name(submission.key).casefold() for submission in submissions]
     require(len(set(folders)) == len(folders), "each submission has its own folder")
     require(all(folder.strip(".") and "/" not in folder for folder in folders), "a folder's name is one name")
-    members = [member for submission in found for member in set(submission.members)]
-    require(all(submission.key and submission.members for submission in found), "each submission has an owner")
+    members = [member for submission in submissions for member in set(submission.members)]
+    require(all(submission.key and submission.members for submission in submissions), "each submission has an owner")
     require(all("\0" not in member for member in members), "an owner's id is text")
 
 
 def write_honest(folder: Path) -> None:
     """Write the hand-ins of two students through Canvas and Moodle."""
     archive = io.BytesIO()
-    with zipfile.ZipFile(archive, "w") as made:
+    with zipfile.ZipFile(archive, "w") as writer:
         for name, content in HONEST.items():
-            made.writestr(name, content)
+            writer.writestr(name, content)
     (folder / "lovelaceada_11_501_lab.zip").write_bytes(archive.getvalue())
     moodle = folder / "Bob Babbage_12_assignsubmission_file_"
     moodle.mkdir()
@@ -132,8 +132,8 @@ def name_hand_in(system: bytes, user: bytes, shown: bytes, file: bytes) -> bytes
         shown = bytes(c for c in shown.lower() if chr(c).isalnum() or c >= 0x80)[:60] or b"eve"
         file = bytes(c for c in file if chr(c).isalnum() or c in b"._-" or c >= 0x80)
         return shown + b"_" + user + b"_777_" + (file or b"x")
-    clean = [bytes(c for c in part if c not in b"/\0") for part in (shown, file)]
-    return (clean[0][:80].lstrip(b".") or b"eve") + b"_" + user + b"_assignsubmission_file_" + clean[1]
+    cleaned = [bytes(c for c in part if c not in b"/\0") for part in (shown, file)]
+    return (cleaned[0][:80].lstrip(b".") or b"eve") + b"_" + user + b"_assignsubmission_file_" + cleaned[1]
 
 
 def try_hand_in(data: bytes, folder: Path) -> None:
@@ -147,22 +147,22 @@ def try_hand_in(data: bytes, folder: Path) -> None:
     handed_in.mkdir()
     out.mkdir()
     write_honest(handed_in)
-    inside, _, rest = file.partition(b"/")
-    target = handed_in / os.fsdecode(name_hand_in(system, user, shown, inside)[: MAX_NAME + 75])
+    first_part, _, rest = file.partition(b"/")
+    target = handed_in / os.fsdecode(name_hand_in(system, user, shown, first_part)[: MAX_NAME + 75])
     if rest and system != b"canvas":
         target.mkdir()
         target /= os.fsdecode(bytes(c for c in rest if c not in b"/\0")[:MAX_NAME].lstrip(b".") or b"x")
     target.write_bytes(content)
-    found, left_out = find_submissions(handed_in, LAB, ROSTER)
+    submissions, left_out = find_submissions(handed_in, LAB, ROSTER)
     with refusing(), without_judge():
-        require_own_lab(handed_in, handed_in, found, make_settings(out))
-    rows, judged = grade(found, out)
-    require_apart(found)
-    require(len(found) > 2 or left_out, "the hand-in gets a status, or is named")
+        require_own_lab(handed_in, handed_in, submissions, make_settings(out))
+    rows, files_of = grade(submissions, out)
+    require_apart(submissions)
+    require(len(submissions) > 2 or left_out, "the hand-in gets a status, or is named")
     for student in ("ada", "bob"):
-        own = [submission for submission in found if student in submission.members]
-        require(len(own) == 1, f"{student} has one submission")
-        require(judged.get(own[0].key) == {STAGES[0]: b"// honest\n"}, f"{student}'s own files are graded")
+        of_student = [submission for submission in submissions if student in submission.members]
+        require(len(of_student) == 1, f"{student} has one submission")
+        require(files_of.get(of_student[0].key) == {STAGES[0]: b"// honest\n"}, f"{student}'s own files are graded")
     for sentence in left_out:
         require_message(sentence)
     require_outputs(rows, left_out)
@@ -178,14 +178,14 @@ def try_download(data: bytes, folder: Path) -> None:
         for sentence in left_out:
             require_message(sentence)
         require_inside(handed_in, out)
-        found, left_out = find_submissions(handed_in, LAB, ROSTER)
-        require_apart(found)
-        for submission in found:
+        submissions, left_out = find_submissions(handed_in, LAB, ROSTER)
+        require_apart(submissions)
+        for submission in submissions:
             require(all(path.is_relative_to(handed_in) for path in submission.entries), "entries are unpacked files")
-        rows, _ = grade(found, out)
+        rows, _ = grade(submissions, out)
         require_outputs(rows, left_out)
-    others = {path.name for path in folder.iterdir()} - {"download.zip", "out"}
-    require(not others, "nothing is written elsewhere")
+    other_files = {path.name for path in folder.iterdir()} - {"download.zip", "out"}
+    require(not other_files, "nothing is written elsewhere")
 
 
 def require_inside(handed_in: Path, out: Path) -> None:

@@ -25,9 +25,11 @@ ATTRIBUTE = re.compile(r' ([a-z][\w:-]*)="([^"<>]*)"', re.IGNORECASE)
 ATTRIBUTES = re.compile(rf"({ATTRIBUTE.pattern})*", re.IGNORECASE)
 LINK = re.compile(r"(#|data:image/|https://docs\.nvidia\.com/|[\w.-]+(/|$))")  # the only valid link targets
 CATEGORIES = ("Cc", "Cf", "Cs", "Zl", "Zp")
-EVERY = map(chr, range(sys.maxunicode + 1))
-UNSEEN = "".join(c for c in EVERY if unicodedata.category(c) in CATEGORIES and c not in "\n\t\N{ZERO WIDTH JOINER}")
-RAW = re.compile(f"[{re.escape(UNSEEN)}]")
+CHARACTERS = map(chr, range(sys.maxunicode + 1))
+HIDDEN = "".join(
+    c for c in CHARACTERS if unicodedata.category(c) in CATEGORIES and c not in "\n\t\N{ZERO WIDTH JOINER}"
+)
+RAW = re.compile(f"[{re.escape(HIDDEN)}]")
 FORMULA = ("=", "+", "-", "@")
 NUMBER = re.compile(r"[-+]?\d+([.,]\d+)?|-")
 
@@ -44,17 +46,17 @@ def require(holds: object, invariant: str) -> None:
 
 def require_printable(text: str, where: str) -> None:
     """Raise BrokenInvariantError for a raw control or formatting character."""
-    if raw := RAW.search(text):
-        require(False, f"{where} has no raw character: U+{ord(raw[0]):04X}")
+    if match := RAW.search(text):
+        require(False, f"{where} has no raw character: U+{ord(match[0]):04X}")
 
 
 def require_message(message: str) -> None:
     """Require a short message that say_error prints without raw characters."""
-    with contextlib.redirect_stderr(io.StringIO()) as shown:
+    with contextlib.redirect_stderr(io.StringIO()) as output:
         say_error(message)
     require(message.strip(), "a message has words")
     require(len(message) < MAX_MESSAGE, "a message is short")
-    require_printable(shown.getvalue(), "a message")
+    require_printable(output.getvalue(), "a message")
 
 
 @contextlib.contextmanager

@@ -15,32 +15,32 @@ ODD_VALUES = (
 
 def places(value: Any) -> list[tuple[Any, Any]]:
     """Return every container in a document with each of its keys or indices."""
-    found, open_values = [], [value]
-    while open_values:
-        value = open_values.pop()
+    items, remaining = [], [value]
+    while remaining:
+        value = remaining.pop()
         keys = list(value) if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
-        found += [(value, key) for key in keys]
-        open_values += [value[key] for key in keys]
-    return found
+        items += [(value, key) for key in keys]
+        remaining += [value[key] for key in keys]
+    return items
 
 
 def change_value(document: Any, chance: random.Random) -> Any:
     """Return the document with one value replaced, removed, duplicated or copied to a different place."""
-    inside = places(document)
-    if not inside or chance.random() < 0.02:
+    items = places(document)
+    if not items or chance.random() < 0.02:
         return chance.choice(ODD_VALUES)
-    container, key = chance.choice(inside)
+    container, key = chance.choice(items)
     match chance.randrange(5):
         case 0:
             del container[key]
         case 1 if isinstance(container, list):
             container.append(container[key])
         case 2:
-            other, its_key = chance.choice(inside)
+            other, its_key = chance.choice(items)
             container[key] = json.loads(json.dumps(other[its_key]))
         case 3 if isinstance(container[key], str):
-            odd = [value for value in ODD_VALUES if isinstance(value, str)]
-            container[key] = chance.choice(odd) + container[key]
+            texts = [value for value in ODD_VALUES if isinstance(value, str)]
+            container[key] = chance.choice(texts) + container[key]
         case _:
             container[key] = chance.choice(ODD_VALUES)
     return document
@@ -57,6 +57,6 @@ def mutate(text: bytes, chance: random.Random) -> bytes:
 def mutate_line(text: bytes, chance: random.Random) -> bytes:
     """Return the text with one of its lines of JSON changed. Raises the exceptions of mutate."""
     lines = text.split(b"\n")
-    at = chance.choice([number for number, line in enumerate(lines) if line.startswith(b"{")] or [0])
-    lines[at] = mutate(lines[at], chance)
+    index = chance.choice([number for number, line in enumerate(lines) if line.startswith(b"{")] or [0])
+    lines[index] = mutate(lines[index], chance)
     return b"\n".join(lines)

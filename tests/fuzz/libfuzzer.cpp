@@ -14,9 +14,9 @@ const warplab::fuzz::Target& chosen_target() {
     const char* name = std::getenv("WARPLAB_FUZZ");
     const auto& targets = warplab::fuzz::targets;
     const auto is_chosen = [&](const auto& target) { return name && std::string_view(target.name) == name; };
-    const auto found = std::find_if(targets.begin(), targets.end(), is_chosen);
-    if (found == targets.end()) std::abort();
-    return *found;
+    const auto target = std::find_if(targets.begin(), targets.end(), is_chosen);
+    if (target == targets.end()) std::abort();
+    return *target;
 }
 
 }  // namespace

@@ -16,7 +16,8 @@ inline LabTexts split_texts(std::string_view bytes) {
 
 inline void require_sound(const Lab& lab) {
     require(!lab.stages.empty() && !lab.datasets.empty(), "a lab has stages and datasets");
-    require(lab.sizes.size() <= 16 && lab.reals.size() <= 256 && lab.buffers.size() <= 16, "a call can carry it");
+    require(lab.sizes.size() <= 16 && lab.reals.size() <= 256 && lab.buffers.size() <= 16,
+            "a request can carry the lab's sizes, reals and buffers");
     require(lab.benchmark.iterations >= 1 && lab.benchmark.iterations_per_call >= 1, "a benchmark has iterations");
     for (const Stage& stage : lab.stages) require(&lab.stage(stage.id) == &stage, "a stage is found by its id");
     for (const Dataset& dataset : lab.datasets) {

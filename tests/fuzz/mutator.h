@@ -65,9 +65,9 @@ class Mutator {
 
     void insert_many(std::string& text, std::size_t at) {
         const auto& word = pick(words_);
-        std::string many;
-        for (std::size_t count = below(300); count > 0; --count) many += word;
-        text.insert(at, many);
+        std::string repeated;
+        for (std::size_t count = below(300); count > 0; --count) repeated += word;
+        text.insert(at, repeated);
     }
 
     /// Replace the text between two commas, brackets or colons, such as a JSON value.

@@ -17,7 +17,7 @@ inline void try_object_file(std::string_view bytes) {
         return true;
     });
     require(!is_read || count > 0, "an object file has sections");
-    require(count <= bytes.size() / 64, "an object file has no more sections than fit");
+    require(count <= bytes.size() / 64, "the file is large enough for its sections");
 }
 
 }  // namespace warplab::fuzz

@@ -46,9 +46,9 @@ inline void try_import(Report report) {
     report.lab = "lab";
     const ScratchFolder work("import");
     try {
-        const ImportSummary done = import_report(report, make_lab(report), "report.json", work.path);
-        require(to_printable(done.text) == done.text, "the output of import is printable");
-        require(done.added + done.foreign <= static_cast<int>(report.stages.size()), "a stage is added once");
+        const ImportSummary summary = import_report(report, make_lab(report), "report.json", work.path);
+        require(to_printable(summary.text) == summary.text, "the output of import is printable");
+        require(summary.added + summary.foreign <= static_cast<int>(report.stages.size()), "a stage is added once");
     } catch (const UsageError& refusal) {
         require(!std::string_view(refusal.what()).empty(), "a refusal has a message");
     }
@@ -59,9 +59,9 @@ inline void try_report(std::string_view bytes) {
     if (!read_report(bytes, report)) return;
     const std::string written = format_report(report);
     require(format_report(parse_report(written)) == written, "a report survives writing and reading");
-    const std::string shown =
+    const std::string output =
         test::render_report(report, {}, StudentsOutput::shown) + render_table(std::span(&report, 1), {});
-    require(to_printable(shown) == shown, "a report is printable");
+    require(to_printable(output) == output, "a report is printable");
     try_import(report);
 }
 

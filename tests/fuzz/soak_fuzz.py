@@ -73,7 +73,7 @@ SOURCES = [
 
 def run(command: list, **environment: str) -> tuple[int, str]:
     """Run a command, and return its exit status and all its output."""
-    done = subprocess.run(
+    result = subprocess.run(
         list(map(str, command)),
         cwd=ROOT,
         env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1", **environment},
@@ -82,19 +82,19 @@ def run(command: list, **environment: str) -> tuple[int, str]:
         errors="replace",
         check=False,
     )
-    return done.returncode, done.stdout + done.stderr
+    return result.returncode, result.stdout + result.stderr
 
 
 def compile_one(source: str, folder: Path) -> Path:
     """Compile a source to an object file. Raises RuntimeError with the compiler's message."""
-    place = BUILD if source.startswith("generated/") else ROOT
-    made = folder / source.replace("/", "_").replace(".cpp", ".o")
+    root = BUILD if source.startswith("generated/") else ROOT
+    object_file = folder / source.replace("/", "_").replace(".cpp", ".o")
     status, output = run(
-        ["clang++", f"-fsanitize=fuzzer-no-link,{SANITIZERS}", *FLAGS, "-c", "-o", made, place / source]
+        ["clang++", f"-fsanitize=fuzzer-no-link,{SANITIZERS}", *FLAGS, "-c", "-o", object_file, root / source]
     )
     if status != 0:
         raise RuntimeError(f"{source} does not compile: {output[-2000:]}")
-    return made
+    return object_file
 
 
 def build(folder: Path, pool: ThreadPoolExecutor) -> Path:
@@ -130,18 +130,18 @@ class Fuzzer:
         return read_result(f"{self.name}, {self.tool}", status, output)
 
     def broken(self, kept_before: set[Path]) -> list[dict]:
-        """Return the texts of the invariants that this soak found broken."""
+        """Return the descriptions of the invariants that were broken in this run."""
         files = sorted(set(KEPT.glob(f"{self.name}-*.txt")) - kept_before)
         return [{"broken": file.read_text("utf-8")} for file in files]
 
     def keep(self, new_inputs: Path) -> None:
         """Add inputs of `new_inputs` whose coverage the corpus lacks, the smallest first, up to the maximum size."""
-        before = set(self.corpus.iterdir())
-        room = MAX_CORPUS_BYTES - sum(file.stat().st_size for file in before)
+        old_files = set(self.corpus.iterdir())
+        bytes_left = MAX_CORPUS_BYTES - sum(file.stat().st_size for file in old_files)
         self.run("-merge=1", self.corpus, new_inputs)
-        for file in sorted(set(self.corpus.iterdir()) - before, key=lambda file: file.stat().st_size):
-            room -= file.stat().st_size
-            if room >= 0:
+        for file in sorted(set(self.corpus.iterdir()) - old_files, key=lambda file: file.stat().st_size):
+            bytes_left -= file.stat().st_size
+            if bytes_left >= 0:
                 file.rename(self.corpus / f"{file.name[:12]}.bin")
             else:
                 file.unlink()
@@ -149,20 +149,20 @@ class Fuzzer:
 
 def read_result(what: str, status: int, output: str) -> dict:
     """Parse a run's result from libFuzzer's output: coverage counts edges, `new_coverage` those beyond the corpus."""
-    done = re.search(r"Done (\d+) runs in (\d+) second", output)
+    match = re.search(r"Done (\d+) runs in (\d+) second", output)
     covered = [int(count) for count in re.findall(r"cov: (\d+)", output)] or [0]
-    found = [] if status == 0 and done else [{"status": status, "output": output[-2000:]}]
-    inputs, seconds = (int(done[1]), int(done[2])) if done else (0, 0)
+    problems = [] if status == 0 and match else [{"status": status, "output": output[-2000:]}]
+    inputs, seconds = (int(match[1]), int(match[2])) if match else (0, 0)
     rate = round(inputs / max(seconds, 1))
     coverage = {"coverage": covered[-1], "new_coverage": covered[-1] - covered[0]}
-    return {"what": what, "inputs": inputs, "seconds": seconds, "a_second": rate, **coverage, "found": found}
+    return {"what": what, "inputs": inputs, "seconds": seconds, "a_second": rate, **coverage, "found": problems}
 
 
 def add_up(results: Sequence[dict]) -> dict:
     """Combine the results of a target's shards: inputs and rates add up, and coverage is that of the best shard."""
-    summed = {key: sum(result[key] for result in results) for key in ("inputs", "a_second")}
-    best = {key: max(result[key] for result in results) for key in ("seconds", "coverage", "new_coverage")}
-    return {**results[0], **summed, **best, "found": [finding for result in results for finding in result["found"]]}
+    sums = {key: sum(result[key] for result in results) for key in ("inputs", "a_second")}
+    maxima = {key: max(result[key] for result in results) for key in ("seconds", "coverage", "new_coverage")}
+    return {**results[0], **sums, **maxima, "found": [finding for result in results for finding in result["found"]]}
 
 
 def make_fuzzers(pool: ThreadPoolExecutor, folder: Path, names: Sequence[str]) -> tuple[list[Fuzzer], list[dict]]:
@@ -172,8 +172,10 @@ def make_fuzzers(pool: ThreadPoolExecutor, folder: Path, names: Sequence[str]) -
     fuzzers, skipped = [], []
     if cpp and shutil.which("clang++"):
         program, corpus = build(folder, pool), ROOT / "tests/fuzz/corpus"
-        of_cpp = [program], CPP_LIMITS
-        fuzzers += [Fuzzer(name, "libFuzzer, sanitizers", *of_cpp, cpp[name], corpus / name) for name in cpp]
+        program_and_limits = [program], CPP_LIMITS
+        fuzzers += [
+            Fuzzer(name, "libFuzzer, sanitizers", *program_and_limits, cpp[name], corpus / name) for name in cpp
+        ]
     elif cpp:
         skipped.append({"what": "libFuzzer", "inputs": 0, "skipped": "no clang++: make setup-soak", "found": []})
     if python and importlib.util.find_spec("atheris"):
@@ -193,12 +195,12 @@ def soak(names: Sequence[str] = (), keep: bool = False) -> list[dict]:
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(shards) as pool:
         fuzzers, results = make_fuzzers(pool, Path(folder), names)
         new_inputs = {fuzzer.name: Path(folder, "new_inputs", fuzzer.name) for fuzzer in fuzzers}
-        for made in new_inputs.values():
-            made.mkdir(parents=True)
-        started = [
+        for inputs_folder in new_inputs.values():
+            inputs_folder.mkdir(parents=True)
+        jobs = [
             [pool.submit(fuzzer.fuzz, shards, new_inputs[fuzzer.name]) for _ in range(shards)] for fuzzer in fuzzers
         ]
-        for fuzzer, runs in zip(fuzzers, started, strict=True):
+        for fuzzer, runs in zip(fuzzers, jobs, strict=True):
             result = add_up([run.result() for run in runs])
             result["found"] += fuzzer.broken(kept_before)
             results.append(result)

@@ -37,9 +37,9 @@ inline StatusPage read_page(Bytes& input) {
     const std::string_view head = input.text(static_cast<std::size_t>(end - begin));
     std::memcpy(static_cast<void*>(&page), head.data(), head.size());
     const auto fill = [&](std::uint32_t& count, auto& list) {
-        const std::size_t some = input.take<std::uint8_t>() % (std::size(list) + 1);
-        for (std::size_t i = 0; i < some; ++i) read_item(input, list[i]);
-        count = input.take<std::uint8_t>() < 128 ? static_cast<std::uint32_t>(some) : input.take<std::uint32_t>();
+        const std::size_t items = input.take<std::uint8_t>() % (std::size(list) + 1);
+        for (std::size_t i = 0; i < items; ++i) read_item(input, list[i]);
+        count = input.take<std::uint8_t>() < 128 ? static_cast<std::uint32_t>(items) : input.take<std::uint32_t>();
     };
     fill(page.finding_count, page.findings);
     fill(page.guard_count, page.guards);
@@ -48,9 +48,9 @@ inline StatusPage read_page(Bytes& input) {
     return page;
 }
 
-inline void require_words(const std::string& words) {
-    require(!words.empty(), "there is a message");
-    require(words.size() < 4000, "a message is short");
+inline void require_message(const std::string& message) {
+    require(!message.empty(), "there is a message");
+    require(message.size() < 4000, "a message is short");
 }
 
 inline void try_ending(const StatusPage& page, Bytes& input) {
@@ -61,7 +61,7 @@ inline void try_ending(const StatusPage& page, Bytes& input) {
     ended.output = input.rest();
     const Failure failure = explain_end({ended, page, std::string(input.text(300)), 10, Limits{}, 1 << 20});
     require(!failure.cause.empty(), "there is a cause");
-    require_words(failure.message);
+    require_message(failure.message);
 }
 
 /// Return lines of the file for most of the program counters.
@@ -84,11 +84,11 @@ inline void try_findings(const std::vector<RawFinding>& findings, const SourceLi
     std::string text;
     for (int line = 0; line < 40; ++line) text += "  tile[t / 32][k] = s->w[i][2]] + [];\n";
     const std::set<std::uint64_t> guards(page.guards, page.guards + std::min(page.guard_count, max_guards));
-    const std::vector<Finding> found = describe_findings(buffers, lines, text, guards, findings);
-    require(found.size() <= findings.size(), "each finding comes from a raw finding");
-    for (const Finding& finding : found) {
+    const std::vector<Finding> descriptions = describe_findings(buffers, lines, text, guards, findings);
+    require(descriptions.size() <= findings.size(), "each finding comes from a raw finding");
+    for (const Finding& finding : descriptions) {
         require(!finding.cause.empty(), "a finding has a cause");
-        require_words(finding.message);
+        require_message(finding.message);
         require(to_printable(finding.message) == finding.message, "a finding's words are printable");
     }
 }
@@ -99,13 +99,13 @@ inline void try_counters(const Counted& counted, const SourceLines& lines) {
     const Gpu& gpu = find_gpu("T4");
     for (const KernelShape& shape : describe_kernels(counted.launches, {{"k", {40, 8}}}, gpu)) {
         require(shape.occupancy.share >= 0 && shape.occupancy.share <= 1, "occupancy is a share");
-        require_words(occupancy_words(shape, gpu));
+        require_message(occupancy_words(shape, gpu));
     }
     for (const Counter counter : {Counter::device_bytes, Counter::device_accesses, Counter::device_atomics,
                                   Counter::sectors, Counter::bank_passes, Counter::idle_lanes}) {
         const double value = counter_value(counter, counted);
         require(std::isfinite(value), "a counter is a number");
-        require_words(limit_words({{counter, 1, "tiny", "something"}, value}));
+        require_message(limit_words({{counter, 1, "tiny", "something"}, value}));
     }
 }
 

@@ -47,8 +47,8 @@ MAX_POINTS = 10
 
 def make_submissions() -> list[Submission]:
     """Make three submissions with keys and names in the format of course systems."""
-    found = [Submission("11", "lovelaceada", [], ["11"]), Submission("bob-cy", "", [], ["bob-cy"])]
-    return [*found, Submission("13", "Eve Mallory", [], ["13"], team="eve-ada")]
+    submissions = [Submission("11", "lovelaceada", [], ["11"]), Submission("bob-cy", "", [], ["bob-cy"])]
+    return [*submissions, Submission("13", "Eve Mallory", [], ["13"], team="eve-ada")]
 
 
 def try_roster(data: bytes, folder: Path) -> None:
@@ -59,9 +59,9 @@ def try_roster(data: bytes, folder: Path) -> None:
         roster = read_roster(file)
         ids = [student.id for student in roster]
         require(len(set(ids)) == len(ids), "a student is on the roster once")
-        found = make_submissions()
-        identify(found, roster)
-        for submission in found:
+        submissions = make_submissions()
+        identify(submissions, roster)
+        for submission in submissions:
             require(submission.members, "a submission has an owner")
         split_team("-".join(ids[:8]), set(students_by_alias(roster)))
     with refusing():
@@ -102,22 +102,24 @@ def try_gradebook(data: bytes, folder: Path) -> None:
 def typed_cells(text: str) -> str:
     """Return the columns of a gradebook with cells that students type, without their titles."""
     header, *rows = csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""), strict=True)
-    made = io.StringIO()
-    csv.writer(made).writerows([[row[at] for at in columns_of(header, IDENTITIES)] for row in rows])
-    return made.getvalue()
+    output = io.StringIO()
+    csv.writer(output).writerows([[row[at] for at in columns_of(header, IDENTITIES)] for row in rows])
+    return output.getvalue()
 
 
 @cache
 def kept_batch() -> bytes:
     """Return the database of a small graded batch."""
-    with tempfile.TemporaryDirectory() as place:
-        folder = Path(place)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
         settings = make_settings(folder)
         database = Database(folder / DATABASE)
         facts = {"lab": LAB, "stages": STAGES, "root": str(settings.root), "build": str(settings.build)}
-        database.set_facts(settings=facts | {"folder": place, "backend": "cpu"}, secret="secret")
-        found = [Submission(key, key.title(), [folder / key], [key], "2026-11-20T10:00:00Z") for key in ("ada", "bob")]
-        database.enter(found)
+        database.set_facts(settings=facts | {"folder": name, "backend": "cpu"}, secret="secret")
+        submissions = [
+            Submission(key, key.title(), [folder / key], [key], "2026-11-20T10:00:00Z") for key in ("ada", "bob")
+        ]
+        database.enter(submissions)
         for key in ("ada", "bob"):
             stages = [samples.stage(stage, stage, score=samples.score()) for stage in STAGES]
             report = samples.report(lab=LAB, stages=stages)
@@ -130,10 +132,10 @@ def kept_batch() -> bytes:
 def try_decisions(data: bytes, folder: Path) -> None:
     """Try lines of the instructor's commands for a batch, e.g. `points --student ada --points 7 --reason late`: each is
     executed or refused, and the outputs keep their invariants. `--from marks.csv` reads the lines after `===`."""
-    words, _, table = data.partition(b"\n===\n")
+    commands, _, table = data.partition(b"\n===\n")
     (folder / DATABASE).write_bytes(kept_batch())
     (folder / "marks.csv").write_bytes(table)
-    for line in words.decode("utf-8", "replace").splitlines()[:8]:
+    for line in commands.decode("utf-8", "replace").splitlines()[:8]:
         decide(line, folder)
     database = Database(folder / DATABASE)
     for final in all_finals(database, make_settings(folder)):
@@ -154,7 +156,7 @@ VERBS = ("due", "without", "extend", "points", "override", "export", "status")
 
 
 def decide(line: str, folder: Path) -> None:
-    """Run one of the batch's verbs that start no program."""
+    """Run a command of the batch, if its verb starts no program."""
     try:
         verb, *arguments = shlex.split(line)
     except ValueError:

@@ -21,12 +21,12 @@ def kept_inputs(name: str) -> list[bytes]:
 
 def change_bytes(data: bytes, chance: random.Random) -> bytes:
     """Return the input with a piece removed, duplicated or overwritten."""
-    at = chance.randrange(len(data) + 1)
-    end = min(len(data), at + chance.randrange(40))
+    begin = chance.randrange(len(data) + 1)
+    end = min(len(data), begin + chance.randrange(40))
     piece = chance.choice(
-        (b"", data[at:end] * 2, b"\xff", b"\x00", b"\n", b"\x1b[2J", b"_11_", b'"', b"=1+1", b"9" * 400)
+        (b"", data[begin:end] * 2, b"\xff", b"\x00", b"\n", b"\x1b[2J", b"_11_", b'"', b"=1+1", b"9" * 400)
     )
-    return data[:at] + piece + data[end:]
+    return data[:begin] + piece + data[end:]
 
 
 def change(name: str, data: bytes, chance: random.Random) -> bytes:
@@ -47,9 +47,9 @@ def test_kept_inputs_break_no_invariant(name: str) -> None:
 
 @pytest.mark.parametrize("name", TARGETS)
 def test_mutations_of_kept_inputs_break_no_invariant(name: str) -> None:
-    chance, kept = random.Random(1), kept_inputs(name)
+    chance, inputs = random.Random(1), kept_inputs(name)
     for _ in range(CHANGED // 10 if name == "decisions" else CHANGED):
-        run(name, change(name, chance.choice(kept), chance))
+        run(name, change(name, chance.choice(inputs), chance))
 
 
 def test_each_target_has_its_folder() -> None:

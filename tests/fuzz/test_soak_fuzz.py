@@ -21,15 +21,15 @@ def test_all_listed_sources_exist() -> None:
 
 @pytest.mark.skipif(not THOROUGH, reason="compiles for a minute: WARPLAB_THOROUGH=1")
 def test_the_targets_link_without_missing_functions(tmp_path: Path) -> None:
-    whole = tmp_path / "whole.o"
+    linked = tmp_path / "whole.o"
     compiler = ["g++", "-std=c++20", "-O0", "-I.", f"-I{BUILD}"]
     objects = []
     for number, folder in enumerate(sorted({str(Path(source).parent) for source in SOURCES})):
-        together, made = tmp_path / f"{number}.cpp", tmp_path / f"{number}.o"
-        inside = [source for source in SOURCES if str(Path(source).parent) == folder]
-        together.write_text("".join(f'#include "{source}"\n' for source in inside))
-        subprocess.run([*compiler, "-c", together, "-o", made], cwd=ROOT, check=True)
-        objects.append(made)
-    subprocess.run(["ld", "-r", "-o", whole, *objects], check=True)
-    missing = subprocess.run(["nm", "-u", "-C", whole], capture_output=True, text=True, check=True).stdout
+        source_file, object_file = tmp_path / f"{number}.cpp", tmp_path / f"{number}.o"
+        of_folder = [source for source in SOURCES if str(Path(source).parent) == folder]
+        source_file.write_text("".join(f'#include "{source}"\n' for source in of_folder))
+        subprocess.run([*compiler, "-c", source_file, "-o", object_file], cwd=ROOT, check=True)
+        objects.append(object_file)
+    subprocess.run(["ld", "-r", "-o", linked, *objects], check=True)
+    missing = subprocess.run(["nm", "-u", "-C", linked], capture_output=True, text=True, check=True).stdout
     assert re.findall(r"^ +U warplab::.*", missing, re.MULTILINE) == []

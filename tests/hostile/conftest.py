@@ -1,5 +1,5 @@
-"""On a machine with GPUs, each worker gets its own cores, as in a batch, because the threads of one hand-in would
-disturb the judge of another one. The judges take turns on a GPU.
+"""On a machine with GPUs, each worker gets its own cores, as in a batch, because the threads of a hand-in would disturb
+the judges of other hand-ins. The judges take turns on a GPU.
 
 BACKEND=cuda pytest -n N tests/hostile
 """

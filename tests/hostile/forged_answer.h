@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <thread>
 
-struct Answer {  // as in grader/io/protocol.h and channel.h; means "done" after a call
+struct Answer {  // as in grader/io/protocol.h and channel.h; says that a call has ended
     std::uint32_t kind = 0x57414e53, reserved = 0, magic = 0x57415250, version = 4, ask = 4, ok = 1;
     std::int32_t cuda_error = 0;
     std::uint32_t has_host = 0;

@@ -29,7 +29,7 @@ FINDABLE = "canary_that_may_be_found"
 def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Make a course with planted words in its hidden datasets' names, a solution, an oracle's source and a hand-in."""
     root = tmp_path_factory.mktemp("course")
-    for folder in (root, *root.parents[:-2]):  # so that only the sandbox protects it
+    for folder in (root, *root.parents[:-2]):  # so that only the sandbox protects the course
         folder.chmod(0o755)
     for part in ("labs", "datasets", "solutions", "grader"):
         shutil.copytree(ROOT / part, root / part, ignore=shutil.ignore_patterns("__pycache__", ".secret"))
@@ -55,7 +55,7 @@ def grade(course: Path, source: Path, folder: Path, *missing: str) -> tuple[Path
     build = (ROOT / BUILD).resolve()
     command = [build / "warplab", "grade", LAB, STAGE, "--source", source, "--backend", "cpu", "--build", build]
     command += ["--no-nvcc", "--no-check-mode", "--json", report, "--report-dir", folder]
-    run = subprocess.run(
+    process = subprocess.run(
         [*without(*missing), *map(str, command)],
         cwd=course,
         env=os.environ | {"CANARY": "canary_in_the_environment"},
@@ -63,10 +63,10 @@ def grade(course: Path, source: Path, folder: Path, *missing: str) -> tuple[Path
         text=True,
         check=False,
     )
-    if "needs a sandbox" in run.stderr:
+    if "needs a sandbox" in process.stderr:
         pytest.skip("no sandbox is available")
-    assert report.exists(), run.stdout + run.stderr
-    return report, run.stdout + run.stderr
+    assert report.exists(), process.stdout + process.stderr
+    return report, process.stdout + process.stderr
 
 
 @pytest.mark.parametrize("missing", ["", *(["bwrap"] if THOROUGH and os.geteuid() == 0 else [])])
@@ -82,10 +82,10 @@ def test_a_program_finds_no_planted_secret(course: Path, tmp_path: Path, missing
     stage = json.loads(report.read_text())["stages"][0]
     assert stage["verdict"] == "passed", printed
     assert "searched " in stage["output"]
-    found = {line for line in stage["output"].splitlines() if line.startswith("FOUND")}
-    assert any(FINDABLE in line for line in found)
-    cut_off = f"FOUND {FINDABLE}".startswith  # where the output was shortened
-    assert not [line for line in found if FINDABLE not in line and not cut_off(line)]
+    matches = {line for line in stage["output"].splitlines() if line.startswith("FOUND")}
+    assert any(FINDABLE in line for line in matches)
+    is_cut_off = f"FOUND {FINDABLE}".startswith  # where the output was shortened
+    assert not [line for line in matches if FINDABLE not in line and not is_cut_off(line)]
 
     redacted = tmp_path / "redacted.json"
     redacted.write_text(json.dumps(redact(json.loads(report.read_text()))))

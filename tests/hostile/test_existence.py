@@ -39,23 +39,23 @@ def compile_with(line: str, folder: Path, level: str) -> str:
     command = [BUILD / "warplab", "grade", LAB, STAGE, "--source", source, "--backend", "cpu", "--no-nvcc"]
     command += ["--no-check-mode", "--dataset", "warp", "--json", report, "--report-dir", folder]
     words = [*without(*LEVELS[level]), *map(str, command)]
-    run = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
-    if "needs a sandbox" in run.stderr:
+    process = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
+    if "needs a sandbox" in process.stderr:
         pytest.skip("no sandbox is available")
-    assert report.exists(), run.stdout + run.stderr
-    judged = json.loads(report.read_text())
-    assert judged["sandbox"] == level
-    compilation = judged["stages"][0]["compilation"]
+    assert report.exists(), process.stdout + process.stderr
+    content = json.loads(report.read_text())
+    assert content["sandbox"] == level
+    compilation = content["stages"][0]["compilation"]
     return json.dumps([compilation[key] for key in ("verdict", "failure", "log")])
 
 
 def cases() -> list[tuple[str, str, str]]:
     """Return combinations in which each level has every question and every pair; with WARPLAB_THOROUGH=1, return all
     combinations."""
-    everything = itertools.product(enumerate(QUESTIONS), enumerate(PAIRS), enumerate(LEVELS))
+    combinations = itertools.product(enumerate(QUESTIONS), enumerate(PAIRS), enumerate(LEVELS))
     return [
         (question, pair, level)
-        for (q, question), (p, pair), (n, level) in everything
+        for (q, question), (p, pair), (n, level) in combinations
         if THOROUGH or (q + n) % len(PAIRS) == p
     ]
 

@@ -59,7 +59,7 @@ def grade(
     command += [] if entry.get("timed") else ["--no-cuda-only"]
     command += [] if entry.get("check_mode") else ["--no-check-mode"]
     command += ["--speed", "modelled"] if entry.get("modelled") else []
-    run = subprocess.run(
+    process = subprocess.run(
         [*without(*missing), *map(str, command)],
         cwd=ROOT,
         env=os.environ | {"WARPLAB_TEST_CANARY": CANARY},
@@ -69,19 +69,19 @@ def grade(
         errors="replace",
         check=False,
     )
-    printed = run.stdout + run.stderr
-    if "needs a sandbox" in run.stderr:
+    output = process.stdout + process.stderr
+    if "needs a sandbox" in process.stderr:
         pytest.skip("no sandbox is available")
-    assert report.exists(), f"status {run.returncode}: {printed}"
+    assert report.exists(), f"status {process.returncode}: {output}"
     read_report(report)  # a batch or an autograder can read it, whatever the submission forged
-    return json.loads(report.read_text()), printed
+    return json.loads(report.read_text()), output
 
 
 def failures(stage: dict) -> list[dict]:
     """Return every failure of the stage, in the order in which they were found."""
-    found = [stage["compilation"].get("failure"), stage.get("error")]
-    found += [check.get("failure") for check in stage["checks"]]
-    return [failure for failure in found if failure]
+    candidates = [stage["compilation"].get("failure"), stage.get("error")]
+    candidates += [check.get("failure") for check in stage["checks"]]
+    return [failure for failure in candidates if failure]
 
 
 def one_of(value: object) -> list:
@@ -101,14 +101,14 @@ def earned(stage: dict) -> float:
 
 def left_running(name: str) -> list[str]:
     """Return the processes and threads with this name. Others may start and end during the search."""
-    found = []
+    threads = []
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
             for thread in (process / "task").iterdir():
                 with contextlib.suppress(OSError):
                     if (thread / "comm").read_text().strip() == name:
-                        found.append(thread.name)
-    return found
+                        threads.append(thread.name)
+    return threads
 
 
 def with_headers(text: str) -> str:
@@ -119,8 +119,8 @@ def with_headers(text: str) -> str:
 
 def prepare(entry: dict, folder: Path, name: str, port: int) -> Path:
     """Write the file with its placeholders replaced, in a folder that only the sandbox protects. Return its path."""
-    for above in (folder, *folder.parents[:-2]):
-        above.chmod(above.stat().st_mode | 0o055)
+    for parent in (folder, *folder.parents[:-2]):
+        parent.chmod(parent.stat().st_mode | 0o055)
     text = with_headers((FOLDER / entry["file"]).read_text())
     outside = folder / "outside"
     outside.mkdir()
@@ -135,9 +135,9 @@ def prepare(entry: dict, folder: Path, name: str, port: int) -> Path:
 
 
 def grade_honest(folder: Path, missing: Sequence[str]) -> None:
-    report, printed = grade(HONEST, folder, missing)
+    report, output = grade(HONEST, folder, missing)
     stage = report["stages"][0]
-    assert stage["verdict"] == "passed", printed
+    assert stage["verdict"] == "passed", output
     assert stage["score"]["correctness"] == stage["score"]["correctness_max"]
 
 
@@ -202,32 +202,32 @@ def assert_outcome(entry: dict, tmp_path: Path, level: str | tuple[str, ...], mi
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(0.05)
         source = prepare(entry, tmp_path, name, server.getsockname()[1])
-        report, printed = grade(source, tmp_path, missing, entry)
+        report, output = grade(source, tmp_path, missing, entry)
         if entry.get("twice"):
-            report, printed = grade(source, tmp_path, missing, entry)
+            report, output = grade(source, tmp_path, missing, entry)
         with pytest.raises(TimeoutError):
             server.accept()
     assert report["sandbox"] in one_of(level)
     stage = report["stages"][0]
     first = failures(stage)[0]["cause"] if failures(stage) else ""
-    assert stage["verdict"] in one_of(entry["verdict"]), printed
-    assert first in one_of(entry["cause"]), printed
+    assert stage["verdict"] in one_of(entry["verdict"]), output
+    assert first in one_of(entry["cause"]), output
     minimum, maximum = entry["points"] if isinstance(entry["points"], list) else [entry["points"]] * 2
-    assert minimum - 1e-9 <= earned(stage) <= maximum + 1e-9, printed
-    assert not [check for check in stage["checks"] if "does not fit" in check["skipped_why"]], printed
+    assert minimum - 1e-9 <= earned(stage) <= maximum + 1e-9, output
+    assert not [check for check in stage["checks"] if "does not fit" in check["skipped_why"]], output
     if entry.get("modelled"):
-        assert stage["score"]["speed_pending"] and "too long to model" in stage["score"]["speed_why"], printed
+        assert stage["score"]["speed_pending"] and "too long to model" in stage["score"]["speed_why"], output
     if "sanitizer" in entry:
-        assert stage["check_mode"]["verdict"] == entry["sanitizer"], printed
-        assert stage["score"]["hygiene_pending"] == (entry["sanitizer"] == "unconfirmed"), printed
+        assert stage["check_mode"]["verdict"] == entry["sanitizer"], output
+        assert stage["score"]["hygiene_pending"] == (entry["sanitizer"] == "unconfirmed"), output
     reaches = "open" in entry and not entry.get("check_mode")
     assert ("REACHED" in stage["output"]) == reaches, stage["output"]
     assert_speed(entry, stage)
     if '"refused"' in source.read_text() and stage["checks"] and not reaches:
         assert "refused" in stage["output"]
-    assert_nothing_got_out(report, printed)
+    assert_nothing_got_out(report, output)
     # Messages must not show the judge's own names.
-    assert "warplab_seen_" not in printed or "warplab_seen_" in source.read_text(), printed
+    assert "warplab_seen_" not in output or "warplab_seen_" in source.read_text(), output
     assert not left_running(name)
     assert [file.name for file in (tmp_path / "outside").iterdir()] == ["another_student.cu"]
     if entry.get("honest_next"):
@@ -242,14 +242,14 @@ def assert_speed(entry: dict, stage: dict) -> None:
     assert stage["score"]["speed"] <= entry["speed_at_most"], stage["measurements"]
 
 
-def assert_nothing_got_out(report: dict, printed: str) -> None:
+def assert_nothing_got_out(report: dict, output: str) -> None:
     """Assert that visible output holds no canary, no secret, no escape sequences and no flood."""
     secret = ROOT / "datasets/.secret"
-    everything = json.dumps(report, ensure_ascii=False) + printed
-    assert CANARY not in everything
-    assert not secret.exists() or secret.read_text().strip() not in everything
-    assert "\x1b" not in printed
-    assert len(everything) < MAX_REPORTED
+    text = json.dumps(report, ensure_ascii=False) + output
+    assert CANARY not in text
+    assert not secret.exists() or secret.read_text().strip() not in text
+    assert "\x1b" not in output
+    assert len(text) < MAX_REPORTED
 
 
 def test_table_and_files_agree() -> None:
@@ -270,6 +270,6 @@ def test_honest_submission_includes_every_header() -> None:
 def test_sandbox_md_lists_exactly_the_open_attacks() -> None:
     text = (ROOT / "grader/judge/sandbox/SANDBOX.md").read_text()
     section = text.split("## Deceiving the sanitizer\n")[1].split("\n## ")[0]
-    listed = dict(re.findall(r"^- \*\*(.+?)\.\*\*.*?\(`(\w+\.cu)`\)", section, re.M | re.S))
-    assert listed == {entry["open"]: entry["file"] for entry in ENTRIES if "open" in entry}
-    assert len(listed) == section.count("\n- **")
+    attacks = dict(re.findall(r"^- \*\*(.+?)\.\*\*.*?\(`(\w+\.cu)`\)", section, re.M | re.S))
+    assert attacks == {entry["open"]: entry["file"] for entry in ENTRIES if "open" in entry}
+    assert len(attacks) == section.count("\n- **")

@@ -73,11 +73,11 @@ def read(file: Path) -> str:
 
 
 def descendants(process: int) -> set[int]:
-    found = set()
+    processes = set()
     for children in Path(f"/proc/{process}/task").glob("*/children"):
         for child in map(int, read(children).split()):
-            found |= {child} | descendants(child)
-    return found
+            processes |= {child} | descendants(child)
+    return processes
 
 
 def is_alive(process: int) -> bool:

@@ -1,5 +1,5 @@
-"""Remove each mechanism that the sandbox needs, one by one, with without.py. Either the judge reports the weaker level,
-and it works, or the judge grades nothing and its message names the missing mechanism.
+"""Remove each mechanism that the sandbox needs, one by one, with without.py. Either the judge reports a weaker level,
+which works, or it grades nothing and its message names the missing mechanism.
 """
 
 from __future__ import annotations
@@ -160,22 +160,22 @@ def assert_expected(case: Case, folder: Path, course: Path, *more: str) -> None:
         os.chown(folder / name, NOBODY, NOBODY)
     command = [(ROOT / BUILD).resolve() / "warplab", "grade", LAB, STAGE, "--tree", folder / "tree", "--backend", "cpu"]
     command += ["--build", (ROOT / BUILD).resolve(), "--no-check-mode", "--report-dir", folder / "reports"]
-    done = subprocess.run(
+    result = subprocess.run(
         [*map(str, without(*case.missing.split(), *more)), *map(str, command)],
         cwd=course,
         capture_output=True,
         text=True,
         check=False,
     )
-    output = done.stdout + done.stderr
+    output = result.stdout + result.stderr
     report = folder / "reports" / f"{LAB}.json"
     if isinstance(case.expected, str):
         assert report.exists(), output
-        graded = json.loads(report.read_text())
-        assert graded["sandbox"] == case.expected
-        assert not [words for words in case.remark if words not in graded["sandbox_remark"]], graded["sandbox_remark"]
+        content = json.loads(report.read_text())
+        assert content["sandbox"] == case.expected
+        assert not [words for words in case.remark if words not in content["sandbox_remark"]], content["sandbox_remark"]
         return
-    assert done.returncode == 2 and not report.exists(), output
+    assert result.returncode == 2 and not report.exists(), output
     assert output.startswith("Grading other people's code needs a sandbox, and none is available here: "), output
     assert not [words for words in case.expected if words not in output], output
 
@@ -187,21 +187,21 @@ def test_as_root(case: Case, tmp_path: Path) -> None:
 
 def processes_that_name(text: str) -> list[str]:
     """Return the ids of processes whose command line contains the text; zombies have no command line."""
-    found = []
+    ids = []
     for entry in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
             if text.encode() in (entry / "cmdline").read_bytes():
-                found.append(entry.name)
-    return found
+                ids.append(entry.name)
+    return ids
 
 
 def test_no_copy_of_the_judge_stays_if_run_is_read_only(tmp_path: Path) -> None:
-    """The process that cleans up after a killed judge cannot lock a user id there, and must not continue as a judge."""
+    """The process that cleans up after a killed judge cannot lock a user id, and must not continue as a judge."""
     with subprocess.Popen(["sleep", "60"], user=FIRST_USER, group=FIRST_USER, extra_groups=[]) as left_behind:
         try:
             assert_expected(next(case for case in AS_ROOT if case.missing == "run"), tmp_path, ROOT)
-            until = time.monotonic() + 10
-            while processes_that_name(str(tmp_path)) and time.monotonic() < until:
+            end = time.monotonic() + 10
+            while processes_that_name(str(tmp_path)) and time.monotonic() < end:
                 time.sleep(0.1)
             assert not processes_that_name(str(tmp_path))
         finally:

@@ -65,10 +65,10 @@ static_assert(Tree<14, 1>::leaves == 16384);
 @pytest.fixture
 def one_core() -> Iterator[None]:
     """Run everything that the test starts on one core."""
-    before = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, {min(before)})
+    cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(cores)})
     yield
-    os.sched_setaffinity(0, before)
+    os.sched_setaffinity(0, cores)
 
 
 @pytest.mark.skipif(BACKEND != "cpu", reason="tests processor time, so only on the CPU backend")
@@ -88,22 +88,22 @@ def test_spinning_threads_cost_other_submissions_no_points(missing: list[str], t
     spinner = start_judge(source, missing)
     try:
         assert wait_until(lambda: len(left_running(name)) > 40, 60), "the threads never ran"
-        report, printed = grade(neighbour, tmp_path, missing)
+        report, output = grade(neighbour, tmp_path, missing)
     finally:
         spinner.terminate()
         spinner.wait()
     stage = report["stages"][0]
-    assert stage["verdict"] == "passed" and not failures(stage), printed
-    assert stage["score"]["correctness"] == stage["score"]["correctness_max"], printed
+    assert stage["verdict"] == "passed" and not failures(stage), output
+    assert stage["score"]["correctness"] == stage["score"]["correctness_max"], output
 
 
 @pytest.mark.skipif(BACKEND != "cuda", reason="needs a GPU")
 def test_hoarding_gpu_memory_costs_other_submissions_no_points(tmp_path: Path) -> None:
-    done = threading.Event()
+    finished = threading.Event()
 
     def hoard(folder: Path) -> int:
         count = 0
-        while not done.is_set():
+        while not finished.is_set():
             grade(FOLDER / "hoards_gpu_memory.cu", folder, [])
             count += 1
         return count
@@ -114,12 +114,12 @@ def test_hoarding_gpu_memory_costs_other_submissions_no_points(tmp_path: Path) -
     with ThreadPoolExecutor() as pool:
         hoarders = [pool.submit(hoard, folder) for folder in folders[1:]]
         try:
-            graded = [grade(HONEST, folders[0], []) for _ in range(3)]
+            results = [grade(HONEST, folders[0], []) for _ in range(3)]
         finally:
-            done.set()
+            finished.set()
     assert sum(hoarder.result() for hoarder in hoarders) >= len(hoarders)
-    for report, printed in graded:
+    for report, output in results:
         stage = report["stages"][0]
-        assert stage["verdict"] == "passed" and not failures(stage), printed
-        assert stage["score"]["correctness"] == stage["score"]["correctness_max"], printed
-        assert not any(check["skipped_why"].startswith("does not fit") for check in stage["checks"]), printed
+        assert stage["verdict"] == "passed" and not failures(stage), output
+        assert stage["score"]["correctness"] == stage["score"]["correctness_max"], output
+        assert not any(check["skipped_why"].startswith("does not fit") for check in stage["checks"]), output

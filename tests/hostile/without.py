@@ -1,8 +1,7 @@
-"""Run a command without some mechanisms of the machine: `python3 without.py WHAT… -- COMMAND`, as root.
+"""Run a command without some mechanisms of the machine: `python3 without.py MECHANISM… -- COMMAND`, as root.
 
-The mechanisms are removed for the command and all processes that it starts, and for no others: programs are hidden, a
-seccomp filter refuses system calls, capabilities are dropped, and limits of namespaces are set to 0 in a user
-namespace.
+The mechanisms are removed only for the command and all processes that it starts: programs are hidden, a seccomp filter
+refuses system calls, capabilities are dropped, and limits of namespaces are set to 0 in a user namespace.
 """
 
 from __future__ import annotations
@@ -30,9 +29,9 @@ READ_ONLY, BIND, REMOUNT, RECURSIVE, PRIVATE = 1, 4096, 32, 16384, 1 << 18
 MAX_USERS = 65536
 
 
-def check(result: int, doing: str) -> None:
+def check(result: int, action: str) -> None:
     if result != 0:
-        raise OSError(ctypes.get_errno(), f"{doing}: {os.strerror(ctypes.get_errno())}")
+        raise OSError(ctypes.get_errno(), f"{action}: {os.strerror(ctypes.get_errno())}")
 
 
 # --- system calls
@@ -63,9 +62,9 @@ def refuse_option(option: int, error: int) -> None:
 
 def refuse_namespaces() -> None:
     """Refuse namespaces, like Docker's default filter."""
-    every = sum(NEW_NAMESPACE.values())
-    refuse(UNSHARE, errno.EPERM, argument=0, bits=every)
-    refuse(CLONE, errno.EPERM, argument=0, bits=every)
+    flags = sum(NEW_NAMESPACE.values())
+    refuse(UNSHARE, errno.EPERM, argument=0, bits=flags)
+    refuse(CLONE, errno.EPERM, argument=0, bits=flags)
     refuse(CLONE3, errno.ENOSYS)
 
 
@@ -129,18 +128,18 @@ def own_no_group() -> None:
 def leave_the_container() -> None:
     """Hide the files that mark a container, and the environment of process 1."""
     own_mounts()
-    new = tempfile.mkdtemp()
-    mount("none", new, "tmpfs")
+    root = tempfile.mkdtemp()
+    mount("none", root, "tmpfs")
     for entry in Path("/").iterdir():
-        inside = Path(new, entry.name)
+        target = Path(root, entry.name)
         if entry.is_symlink():
-            inside.symlink_to(entry.readlink())
+            target.symlink_to(entry.readlink())
         elif entry.is_dir():
-            inside.mkdir()
-            mount(str(entry), str(inside), flags=BIND | RECURSIVE)
+            target.mkdir()
+            mount(str(entry), str(target), flags=BIND | RECURSIVE)
     folder = Path.cwd()
-    Path(new, "old").mkdir()
-    check(LIBC.syscall(PIVOT_ROOT, new.encode(), f"{new}/old".encode()), "pivot_root")
+    Path(root, "old").mkdir()
+    check(LIBC.syscall(PIVOT_ROOT, root.encode(), f"{root}/old".encode()), "pivot_root")
     os.chdir(folder)
     check(LIBC.umount2(b"/old", DETACH), "unmounting the old root")
     mount("/dev/null", "/proc/1/environ", flags=BIND)
@@ -173,18 +172,18 @@ def set_kernel(name: str, value: str) -> None:
 def own_users(count: int) -> None:
     """Enter a user namespace in which root has the first `count` users. The parent process waits for the new
     process and exits with its status."""
-    ready, mapped = os.pipe(), os.pipe()
+    ready, map_written = os.pipe(), os.pipe()
     child = os.fork()
     if child == 0:
         LIBC.prctl(SET_PDEATHSIG, signal.SIGKILL)
         check(LIBC.unshare(NEW_NAMESPACE["user"]), "user namespace")
         os.write(ready[1], b".")
-        os.read(mapped[0], 1)
+        os.read(map_written[0], 1)
         return
     os.read(ready[0], 1)
     for kind in ("uid", "gid"):
         Path(f"/proc/{child}/{kind}_map").write_text(f"0 0 {count}\n")
-    os.write(mapped[1], b".")
+    os.write(map_written[1], b".")
     _, status = os.waitpid(child, 0)
     os._exit(os.waitstatus_to_exitcode(status) & 255)
 
@@ -260,10 +259,10 @@ def without(*missing: str) -> list[str]:
 
 
 def main() -> None:
-    split = sys.argv.index("--")
-    for what in sys.argv[1:split]:
-        REMOVALS[what]()
-    command = sys.argv[split + 1 :]
+    separator = sys.argv.index("--")
+    for mechanism in sys.argv[1:separator]:
+        REMOVALS[mechanism]()
+    command = sys.argv[separator + 1 :]
     os.execv(shutil.which(command[0]) or command[0], command)
 
 

@@ -9,7 +9,7 @@
 namespace warplab::protocol {
 namespace {
 
-static_assert(sizeof(::Answer) == sizeof(Packet<Answer>), "hostile hand-ins forge what the judge expects");
+static_assert(sizeof(::Answer) == sizeof(Packet<Answer>), "hostile hand-ins forge answers of the expected size");
 
 TEST(ForgedPage, HasThePlacesOfTheStatusPage) {
     const StatusPage page{};
@@ -49,10 +49,10 @@ TEST(Channel, CarriesARequestWithItsDescriptors) {
     sent.sizes[0] = 1000003;
     const int file = open("/dev/null", O_RDONLY);
     ASSERT_EQ(send_request(socket.judge, sent, &file, 1), Sent::whole);
-    Request got{};
+    Request received{};
     int descriptors[max_descriptors], count = 0;
-    ASSERT_TRUE(receive_request(socket.runner, got, descriptors, count));
-    EXPECT_EQ(got.sizes[0], 1000003);
+    ASSERT_TRUE(receive_request(socket.runner, received, descriptors, count));
+    EXPECT_EQ(received.sizes[0], 1000003);
     ASSERT_EQ(count, 1);
     EXPECT_NE(descriptors[0], file);
     EXPECT_EQ(fcntl(descriptors[0], F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
@@ -74,7 +74,7 @@ TEST(Channel, NoticesThatTheRunnerIsGone) {
     EXPECT_EQ(send_request(socket.judge, Request{}), Sent::closed);
 }
 
-TEST(Channel, TakesNothingFromTheRunner) {
+TEST(Channel, AcceptsNothingFromTheRunner) {
     const Socket socket;
     char control[CMSG_SPACE(sizeof(int))] = {};
     iovec part{control, 1};
@@ -95,10 +95,10 @@ TEST(Channel, WritesAPacketInOnePiece) {
     Answer answer{};
     answer.launches = 7;
     ASSERT_TRUE(send_packet(ends[1], PacketKind::answer, answer));
-    Packet<Answer> got;
-    ASSERT_EQ(read(ends[0], static_cast<void*>(&got), sizeof got), static_cast<ssize_t>(sizeof got));
-    EXPECT_EQ(got.kind, PacketKind::answer);
-    EXPECT_EQ(got.content.launches, 7u);
+    Packet<Answer> received;
+    ASSERT_EQ(read(ends[0], static_cast<void*>(&received), sizeof received), static_cast<ssize_t>(sizeof received));
+    EXPECT_EQ(received.kind, PacketKind::answer);
+    EXPECT_EQ(received.content.launches, 7u);
     close(ends[0]);
     EXPECT_FALSE(send_packet(-1, PacketKind::answer, answer));
     close(ends[1]);

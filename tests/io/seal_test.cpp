@@ -12,7 +12,7 @@ namespace {
 
 constexpr Key key{0x0706050403020100, 0x0f0e0d0c0b0a0908};
 
-TEST(Seal, IsSipHash) {  // the vectors of its reference implementation, for 0 and 8 bytes
+TEST(Seal, IsSipHash) {  // test vectors of the reference implementation, for 0 and 8 bytes
     std::array<unsigned char, 8> bytes{};
     std::iota(bytes.begin(), bytes.end(), 0);
     EXPECT_EQ(hash_words(key, bytes.data(), 0), 0x726fdb47dd0e0e31u);

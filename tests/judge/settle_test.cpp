@@ -31,10 +31,10 @@ TEST(Settle, ABrokenCompilerIsAnErrorOnAGpu) {
     EXPECT_EQ(settle_sanitizer(broken).verdict, SanitizerResult::Verdict::error);
 }
 
-Check failed_with(const char* why) {
+Check failed_with(const char* cause) {
     Check check;
     check.verdict = Verdict::failed;
-    check.failure = Failure{why, "", "of the outputs alone", {}};
+    check.failure = Failure{cause, "", "of the outputs alone", {}};
     return check;
 }
 
@@ -48,14 +48,14 @@ TEST(Settle, AFindingIsTheCauseIfTheOutputsHaveNone) {
         failed_with("tail_lost"), failed_with(cause::grid_too_small)};
     const auto raced = stories(checks, {{.cause = "race", .note = true, .message = "harmless", .hint = "other words"},
                                         {.cause = "race", .line = 9, .message = "Race on it.", .hint = "an atomic"}});
-    for (const std::size_t led : {0u, 1u, 5u}) {
-        EXPECT_EQ(raced[led].failure->cause, "race");
-        EXPECT_EQ(raced[led].failure->message, "Line 9: Race on it.");
-        EXPECT_EQ(raced[led].failure->hint, "an atomic");
+    for (const std::size_t index : {0u, 1u, 5u}) {
+        EXPECT_EQ(raced[index].failure->cause, "race");
+        EXPECT_EQ(raced[index].failure->message, "Line 9: Race on it.");
+        EXPECT_EQ(raced[index].failure->hint, "an atomic");
     }
-    for (const std::size_t other : {3u, 4u}) EXPECT_EQ(raced[other].failure->hint, "of the outputs alone");
+    for (const std::size_t index : {3u, 4u}) EXPECT_EQ(raced[index].failure->hint, "of the outputs alone");
     const auto out_of_bounds = stories(checks, {{.cause = "out_of_bounds", .line = 28, .message = "Kernel k writes."}});
-    for (const std::size_t led : {0u, 1u, 3u, 5u}) EXPECT_EQ(out_of_bounds[led].failure->cause, "out_of_bounds");
+    for (const std::size_t index : {0u, 1u, 3u, 5u}) EXPECT_EQ(out_of_bounds[index].failure->cause, "out_of_bounds");
     EXPECT_EQ(out_of_bounds[4].failure->cause, "tail_lost");
     EXPECT_EQ(stories(checks, {})[0].failure->hint, "of the outputs alone");
 }
@@ -80,27 +80,27 @@ TEST(Settle, AReadOfTheOutputExplainsElementsThatSeemUnwritten) {
 
 TEST(Settle, AnAbsentLaneExplainsADeadlock) {
     const std::vector<Check> checks = {failed_with(cause::deadlock)};
-    const auto of = [&](const char* cause) {
+    const auto with_finding = [&](const char* cause) {
         return stories(checks, {{.cause = cause, .line = 9, .message = "Why."}});
     };
-    EXPECT_EQ(of("lane_mask")[0].failure->cause, "lane_mask");
-    EXPECT_EQ(of("race")[0].failure->cause, "deadlock");
+    EXPECT_EQ(with_finding("lane_mask")[0].failure->cause, "lane_mask");
+    EXPECT_EQ(with_finding("race")[0].failure->cause, "deadlock");
 }
 
-TEST(Settle, ANoteThatExplainsWrongOutputsIsTheCauseToo) {
+TEST(Settle, ANoteThatExplainsWrongOutputsIsTheCause) {
     const std::vector<Check> checks = {failed_with(cause::wrong_value), failed_with("tail_lost")};
-    const auto led = stories(checks, {{.cause = "absent_lane", .note = true, .line = 3, .message = "Lane 8."}});
-    EXPECT_EQ(led[0].failure->cause, "absent_lane");
-    EXPECT_EQ(led[1].failure->cause, "tail_lost");
+    const auto results = stories(checks, {{.cause = "absent_lane", .note = true, .line = 3, .message = "Lane 8."}});
+    EXPECT_EQ(results[0].failure->cause, "absent_lane");
+    EXPECT_EQ(results[1].failure->cause, "tail_lost");
 }
 
 TEST(Settle, AKeptValueIsTheCauseOnlyIfALaterCallIsWrong) {
     const std::vector<Check> checks = {failed_with(cause::kept_state), failed_with("stale_result"),
                                        failed_with(cause::wrong_value)};
-    const auto led =
+    const auto results =
         stories(checks, {{.cause = "kept_value", .note = true, .line = 9, .message = "Kernel k reads it."}});
-    for (const std::size_t later : {0u, 1u}) EXPECT_EQ(led[later].failure->message, "Line 9: Kernel k reads it.");
-    EXPECT_EQ(led[2].failure->hint, "of the outputs alone");
+    for (const std::size_t later : {0u, 1u}) EXPECT_EQ(results[later].failure->message, "Line 9: Kernel k reads it.");
+    EXPECT_EQ(results[2].failure->hint, "of the outputs alone");
 }
 
 TEST(Settle, ARaceExplainsAnAnswerThatOnlyTheSecondCallGetsWrong) {
@@ -129,15 +129,15 @@ TEST(Settle, AWarningComesFirstIfTheCauseIsUnknown) {
                                        failed_with("tail_lost")};
     Compilation warned;
     warned.warned_line = 3;
-    const auto led = with_stories(checks, {}, warned);
+    const auto results = with_stories(checks, {}, warned);
     for (const std::size_t unknown : {0u, 1u})
-        EXPECT_TRUE(led[unknown].failure->message.ends_with(" The compiler warns about line 3: start there."));
-    EXPECT_EQ(led[2].failure->hint, "of the outputs alone");
+        EXPECT_TRUE(results[unknown].failure->message.ends_with(" The compiler warns about line 3: start there."));
+    EXPECT_EQ(results[2].failure->hint, "of the outputs alone");
     for (const int line : {2, 3, 5, 6}) {
-        const auto beside =
+        const auto near_finding =
             with_stories(checks, {{.cause = "out_of_bounds", .line = line, .hint = "Guard it."}}, warned);
         const bool is_near = line == 3 || line == 5;
-        EXPECT_EQ(beside[0].failure->hint,
+        EXPECT_EQ(near_finding[0].failure->hint,
                   is_near ? "The compiler warns about line 3: start there. Guard it." : "Guard it.");
     }
 }
@@ -204,8 +204,8 @@ TEST(Settle, AnUnchangedStarterFails) {
 
 TEST(Settle, RepeatedWorkIsNotedIfOutputsAreCorrect) {
     Evidence evidence = compiled();
-    const Finding again{.cause = "same_value", .note = true, .line = 4, .message = "Again.", .hint = "The step?"};
-    evidence.sanitizer = settle_sanitizer(Sanitized{{check_with(Verdict::passed)}, {}, {again}, ""});
+    const Finding repeated{.cause = "same_value", .note = true, .line = 4, .message = "Again.", .hint = "The step?"};
+    evidence.sanitizer = settle_sanitizer(Sanitized{{check_with(Verdict::passed)}, {}, {repeated}, ""});
     EXPECT_EQ(settled(evidence).verdict, Verdict::passed);
     EXPECT_THAT(settled(evidence).notes, testing::ElementsAre("Line 4: Again. The step?"));
     evidence.checks.push_back(check_with(Verdict::failed));

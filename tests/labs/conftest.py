@@ -17,28 +17,28 @@ NOT_MODELLED = ("--gpu", "GTX 1080")
 
 
 @dataclass
-class Judged:
+class CheckResult:
     """The result of `build/warplab check` for one file: its exit status, the report's stage and its output."""
 
     status: int
     stage: dict
-    printed: str
+    output: str
 
     def failures(self) -> list[dict]:
         """Return every failure of the stage, in the order in which they were found."""
-        found = [self.stage["compilation"].get("failure"), self.stage.get("error")]
-        found += [check.get("failure") for check in self.stage["checks"]]
-        return [failure for failure in found if failure]
+        failures = [self.stage["compilation"].get("failure"), self.stage.get("error")]
+        failures += [check.get("failure") for check in self.stage["checks"]]
+        return [failure for failure in failures if failure]
 
 
-def check(lab: str, stage: str, source: Path, folder: Path, *options: str) -> Judged:
+def check(lab: str, stage: str, source: Path, folder: Path, *options: str) -> CheckResult:
     """Check `source` as a stage of a lab, on the backend that the tests use."""
     report = folder / "report.json"
     command = [BUILD / "warplab", "check", lab, stage, "--source", source, "--backend", BACKEND, "--json", report]
-    run = subprocess.run([*map(str, command), *options], cwd=ROOT, capture_output=True, text=True, errors="replace")
-    printed = run.stdout + run.stderr
-    assert report.exists(), printed
-    return Judged(run.returncode, json.loads(report.read_text())["stages"][0], printed)
+    process = subprocess.run([*map(str, command), *options], cwd=ROOT, capture_output=True, text=True, errors="replace")
+    output = process.stdout + process.stderr
+    assert report.exists(), output
+    return CheckResult(process.returncode, json.loads(report.read_text())["stages"][0], output)
 
 
 def labs() -> list[str]:

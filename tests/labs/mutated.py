@@ -69,22 +69,22 @@ READERS = {"diagnostics.cpp", "contract.cpp", "remedy.cpp", "resources.cpp", "to
 def without_sentences(text: str, keys: list[str]) -> str:
     """Replace each literal that contains a sentence by a key, and add the literal to `keys`."""
 
-    def replaced(token: re.Match) -> str:
+    def replace(token: re.Match) -> str:
         literal = token["text"]
         if literal is None or not SENTENCE.search(literal) or FOREIGN.search(literal):
             return token[0]
         keys.append(literal)
         return f'"w{len(keys)}"'
 
-    return TOKEN.sub(replaced, text)
+    return TOKEN.sub(replace, text)
 
 
 def files_with_sentences(root: Path) -> list[Path]:
-    found = []
+    files = []
     for part in WITH_SENTENCES:
         path = root / part
-        found += [path] if path.is_file() else [file for file in sorted(path.rglob("*")) if file.is_file()]
-    return [file for file in found if file.suffix in (".cpp", ".h", ".inc") and file.name not in READERS]
+        files += [path] if path.is_file() else [file for file in sorted(path.rglob("*")) if file.is_file()]
+    return [file for file in files if file.suffix in (".cpp", ".h", ".inc") and file.name not in READERS]
 
 
 def make_copy(folder: Path) -> int:
@@ -94,9 +94,9 @@ def make_copy(folder: Path) -> int:
     keys: list[str] = []
     for file in files_with_sentences(folder):
         file.write_text(without_sentences(file.read_text(), keys))
-    built = (ROOT / BUILD).resolve()
+    build = (ROOT / BUILD).resolve()
     for part in ("labs", "cpu"):
-        shutil.copytree(built / part, folder / "build" / part)
+        shutil.copytree(build / part, folder / "build" / part)
     flags = "CXXFLAGS=-std=c++20 -O1 -fPIC -pthread -I. -MMD -MP -w"
     command = ["make", "-j2", "-f", "grader/build.mk", flags, "build/warplab"]
     subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True)

@@ -49,10 +49,10 @@ inline Array filled(ElementType type, std::size_t count, std::uint32_t pattern) 
 inline std::optional<Hypothesis> explain(const Oracle& oracle, const Problem& problem, std::size_t output,
                                          const Array& before, const Array& actual, const Problem* previous = nullptr,
                                          std::uint32_t beyond = 0x7ff81235u) {
-    std::vector<Array> befores = problem.arrays, actuals = problem.arrays;
-    befores[output] = before;
-    actuals[output] = actual;
-    for (const Hypothesis& hypothesis : oracle.hypotheses({problem, befores, actuals, previous, beyond})) {
+    std::vector<Array> arrays_before = problem.arrays, arrays_after = problem.arrays;
+    arrays_before[output] = before;
+    arrays_after[output] = actual;
+    for (const Hypothesis& hypothesis : oracle.hypotheses({problem, arrays_before, arrays_after, previous, beyond})) {
         std::vector<Array> predicted = problem.arrays;
         predicted[output] = problem.arrays[output].clone();
         if (!hypothesis.predict(predicted)) continue;

@@ -27,10 +27,10 @@ std::string name_of(const testing::TestParamInfo<std::string>& info) { return in
 
 /// Return the datasets that the CPU backend checks. None of them is too large for these tests.
 std::vector<Dataset> checked_datasets(const Lab& lab) {
-    std::vector<Dataset> found;
+    std::vector<Dataset> datasets;
     for (const Dataset& dataset : lab.datasets)
-        if ((dataset.uses.check || dataset.uses.hidden) && !dataset.uses.cuda_only) found.push_back(dataset);
-    return found;
+        if ((dataset.uses.check || dataset.uses.hidden) && !dataset.uses.cuda_only) datasets.push_back(dataset);
+    return datasets;
 }
 
 // --- reference_part ---
@@ -54,7 +54,7 @@ Problem solve_copy(const Lab& lab, const Oracle& oracle, Problem call) {
     return call;
 }
 
-/// Return a message if reference_part and reference differ, with what to do about it; otherwise an empty string.
+/// Return a message with a remedy if reference_part and reference differ; otherwise an empty string.
 std::string find_wrong_part(const Lab& lab, const Dataset& dataset, const Oracle& oracle) {
     const Problem call = oracle.generate(dataset, dataset.seed, 0);
     std::optional<Problem> solved;
@@ -69,9 +69,10 @@ std::string find_wrong_part(const Lab& lab, const Dataset& dataset, const Oracle
             if (!wrong) continue;
             return fmt::format(
                 "{0}, dataset \"{1}\": {2}[{3}] is {4} when reference_part computes elements {5} to {6}, and {7} when "
-                "reference computes all. On a GPU, right code would fail when it is timed. In labs/{0}/oracle.cpp let "
-                "reference_part give just that slice of the whole (a stencil needs the inputs beyond both ends of the "
-                "slice), or delete it: then the judge computes the whole.",
+                "reference computes all. On a GPU, right code would fail when it is timed. In labs/{0}/oracle.cpp, let "
+                "reference_part compute exactly that slice of the whole (a stencil needs the inputs beyond both ends "
+                "of the "
+                "slice), or delete the function: then the judge computes the whole.",
                 lab.name, dataset.name, lab.buffers[b].name, first + wrong->first, element_text(part, wrong->first),
                 first, first + count - 1, element_text(right, wrong->first));
         }
@@ -92,12 +93,12 @@ TEST_P(OraclePart, EqualsThatSliceOfTheWhole) {
 /// Return outputs that a submission can produce: all elements, or the first one, have an unusual value.
 std::vector<Array> unusual_outputs(const Array& right) {
     const double inf = std::numeric_limits<double>::infinity(), nan = std::nan("");
-    std::vector<Array> odd;
+    std::vector<Array> outputs;
     const auto fill = [&](auto type, const auto& values) {
         for (const auto value : values)
             for (const std::size_t count : {right.count(), std::size_t{1}}) {
-                odd.push_back(right.clone());
-                const auto elements = odd.back().as<std::remove_const_t<decltype(type)>>();
+                outputs.push_back(right.clone());
+                const auto elements = outputs.back().as<std::remove_const_t<decltype(type)>>();
                 std::fill_n(elements.begin(), count, static_cast<decltype(type)>(value));
             }
     };
@@ -108,7 +109,7 @@ std::vector<Array> unusual_outputs(const Array& right) {
     if (right.type() == ElementType::int32) fill(std::int32_t{}, whole);
     if (right.type() == ElementType::uint32) fill(std::uint32_t{}, whole);
     if (right.type() == ElementType::uint8) fill(std::uint8_t{}, std::vector<int>{0, 1, 255});
-    return odd;
+    return outputs;
 }
 
 class OracleHypotheses : public testing::TestWithParam<std::string> {};
@@ -120,9 +121,9 @@ TEST_P(OracleHypotheses, AcceptAnyOutput) {
     const Problem solved = solve_copy(lab, oracle, oracle.generate(dataset, dataset.seed, 0));
     for (std::size_t b = 0; b < lab.buffers.size(); ++b) {
         if (lab.buffers[b].role == Role::input) continue;
-        for (const Array& odd : unusual_outputs(solved.arrays[b])) {
+        for (const Array& unusual : unusual_outputs(solved.arrays[b])) {
             std::vector<Array> actual = solved.arrays;
-            actual[b] = odd;
+            actual[b] = unusual;
             const Situation situation{solved, solved.arrays, actual, nullptr, 0x7ff81235u};
             const auto explained = compute_in_child(60, [&] {
                 std::vector<std::string> causes;
@@ -134,7 +135,7 @@ TEST_P(OracleHypotheses, AcceptAnyOutput) {
                 }
                 return causes;
             });
-            EXPECT_TRUE(explained) << lab.buffers[b].name << " begins with " << element_text(odd, 0);
+            EXPECT_TRUE(explained) << lab.buffers[b].name << " begins with " << element_text(unusual, 0);
         }
     }
 }
@@ -188,7 +189,7 @@ TEST(OracleParts, AStencilWithoutItsNeighboursIsReported) {
 // --- generators ---
 
 /// Return the oracle's message about an unknown generator.
-std::string complaint_about(const Oracle& oracle, Dataset dataset) {
+std::string error_about(const Oracle& oracle, Dataset dataset) {
     dataset.generator = "no_such_generator";
     try {
         oracle.generate(dataset, 1, 0);
@@ -204,7 +205,7 @@ class OracleGenerators : public testing::TestWithParam<std::string> {};
 TEST_P(OracleGenerators, AreAllKnownAndListedIfOneIsUnknown) {
     const Lab lab = load_lab(root_folder(), GetParam());
     for (const Dataset& dataset : lab.datasets)
-        EXPECT_THAT(complaint_about(load_oracle(lab.name), dataset) + ",",
+        EXPECT_THAT(error_about(load_oracle(lab.name), dataset) + ",",
                     AllOf(HasSubstr("datasets/" + lab.name + "/"), HasSubstr("\"" + dataset.name + "\""),
                           HasSubstr("Choose one of: "), HasSubstr(" " + dataset.generator + ",")))
             << "labs/" << lab.name
@@ -214,10 +215,10 @@ TEST_P(OracleGenerators, AreAllKnownAndListedIfOneIsUnknown) {
 
 /// Return a timed dataset, cut to a size that takes less time.
 Dataset cut(Dataset dataset) {
-    static const std::map<std::string, std::int64_t> most = {{"n", 1 << 20}, {"height", 512}, {"histograms", 2}};
-    for (const auto& [name, value] : most)
-        if (const auto found = dataset.parameters.find(name); found != dataset.parameters.end())
-            found->second = std::min(std::get<std::int64_t>(found->second), value);
+    static const std::map<std::string, std::int64_t> limits = {{"n", 1 << 20}, {"height", 512}, {"histograms", 2}};
+    for (const auto& [name, value] : limits)
+        if (const auto parameter = dataset.parameters.find(name); parameter != dataset.parameters.end())
+            parameter->second = std::min(std::get<std::int64_t>(parameter->second), value);
     return dataset;
 }
 

@@ -55,8 +55,8 @@ def test_each_lab_has_exercises_of_different_kinds() -> None:
 @pytest.mark.parametrize("listed", LISTED, ids=name_of)
 def test_an_exercise_is_for_its_submissions_stage_and_does_not_name_the_bug(listed: Listed, folder: Path) -> None:
     assert find_planted(listed)[0] in (listed.stage, listed.stage[:2])
-    about, code = (folder / listed.lab / f"{listed.name}.cu").read_text().split("\n", 1)
-    assert about == f"// Exercise {listed.name} of {listed.lab}, for {listed.stage}: which line is wrong, and how?"
+    heading, code = (folder / listed.lab / f"{listed.name}.cu").read_text().split("\n", 1)
+    assert heading == f"// Exercise {listed.name} of {listed.lab}, for {listed.stage}: which line is wrong, and how?"
     assert not REVEALING_WORDS.search(code), REVEALING_WORDS.search(code)
 
 

@@ -24,11 +24,11 @@ def inspect(lab: str, stage: str, source: Path, folder: Path, *options: str) -> 
     report = folder / f"{stage}.json"
     command = [BUILD / "warplab", "inspect", lab, stage, "--source", source, "--json", report]
     command += options or ["--no-nvcc", *(() if THOROUGH else NOT_MODELLED)]
-    run = subprocess.run(list(map(str, command)), cwd=ROOT, capture_output=True, text=True, errors="replace")
-    assert report.exists(), run.stdout + run.stderr
+    process = subprocess.run(list(map(str, command)), cwd=ROOT, capture_output=True, text=True, errors="replace")
+    assert report.exists(), process.stdout + process.stderr
     inspection = json.loads(report.read_text())
     assert complaints("inspection", inspection) == []
-    return run.returncode, inspection
+    return process.returncode, inspection
 
 
 def inspect_solution(lab: str, stage: str, folder: Path) -> dict:
@@ -93,9 +93,9 @@ def test_a_wrong_submission_is_found_with_its_line(lab: str, entry: dict, tmp_pa
     ]
 
 
-def total(report: dict, memory: str, what: str, atomic: bool = False) -> int:
+def total(report: dict, memory: str, counter: str, atomic: bool = False) -> int:
     counts = [count for count in report["counts"] if count["memory"] == memory and count["atomic"] == atomic]
-    return sum(count[what] for count in counts)
+    return sum(count[counter] for count in counts)
 
 
 def test_sequential_addressing_keeps_lanes_busy(tmp_path: Path) -> None:
@@ -143,13 +143,13 @@ def test_registers_and_shared_memory_limit_the_occupancy(tmp_path: Path) -> None
 
 def test_an_unknown_gpu_is_refused_with_a_list_of_the_known_ones() -> None:
     command = [str(BUILD / "warplab"), "inspect", "dot_product", "01", "--tree", "solutions", "--gpu", "RTX 308"]
-    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    assert run.returncode == 2
-    assert "RTX 3080" in run.stderr and "H200" in run.stderr
+    process = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert process.returncode == 2
+    assert "RTX 3080" in process.stderr and "H200" in process.stderr
 
 
 def test_counted_bytes_are_those_that_the_source_requests(tmp_path: Path) -> None:
-    """Each element counts once, in whole sectors for small datasets, and all blocks count, not only inspected ones."""
+    """Each element counts once, in whole sectors for small datasets. All blocks count, not only inspected blocks."""
     once = inspect_solution("vector_add", "01_one_thread_per_element", tmp_path)
     assert 1 <= once["device_bytes"] / once["least_bytes"] < 1.1
     naive = inspect_solution("smoothing_filter", "01_naive", tmp_path)
@@ -221,7 +221,7 @@ MESSAGES = [
 
 
 @pytest.mark.parametrize(("lab", "stage", "text", "line", "words"), MESSAGES, ids=lambda value: str(value)[:20])
-def test_the_message_of_a_finding_contains_the_facts(
+def test_the_message_of_a_finding_names_the_memory_and_the_element(
     lab: str, stage: str, text: str, line: int, words: str, tmp_path: Path
 ) -> None:
     source = tmp_path / "wrong.cu"

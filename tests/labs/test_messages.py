@@ -57,7 +57,7 @@ def test_streams_and_events_that_each_call_creates_are_findings(tmp_path):
 
 
 @pytest.mark.parametrize("body", [DESTROYED, CREATED_ONCE], ids=["destroyed", "created_once"])
-def test_streams_and_events_that_are_destroyed_or_kept_are_not(body, tmp_path):
+def test_streams_and_events_that_are_destroyed_or_kept_are_not_findings(body, tmp_path):
     assert findings(body, tmp_path) == []
 
 
@@ -71,28 +71,28 @@ HANDLED_ERROR = """    add<<<1, 4096>>>(a, b, out, n);
 def test_a_message_does_not_repeat_the_words_of_a_handled_error(tmp_path):
     source = tmp_path / "vector_add.cu"
     source.write_text(ADD + HANDLED_ERROR + "}\n")
-    judged = check("vector_add", STAGE, source, tmp_path, "--no-check-mode", "--dataset", "above_block")
-    failure = judged.failures()[0]
+    result = check("vector_add", STAGE, source, tmp_path, "--no-check-mode", "--dataset", "above_block")
+    failure = result.failures()[0]
     assert "cudaEventRecord" in failure["message"]
     assert "4096" not in failure["message"] + failure["hint"]
 
 
 def test_inspect_lists_the_datasets_that_it_omitted():
     command = [BUILD / "warplab", "inspect", "vector_add", STAGE, "--tree", "solutions", "--no-nvcc"]
-    printed = [
+    outputs = [
         subprocess.run([*map(str, command), *more], cwd=ROOT, capture_output=True, text=True).stdout
         for more in ([], ["--dataset", "one"])
     ]
-    words = " ".join(printed[0].split())
+    words = " ".join(outputs[0].split())
     assert "Not inspected: readable, ragged (too large; DATASET=NAME inspects a single dataset)." in words
-    assert "Not inspected" not in printed[1]
+    assert "Not inspected" not in outputs[1]
 
 
 def test_a_swapped_grid_and_block_are_found_as_on_a_large_gpu(tmp_path):
-    """The sanitizer finds such a launch; the test of all wrong submissions runs without it."""
+    """The sanitizer finds a swapped launch; the test of all wrong submissions runs without the sanitizer."""
     source = wrong.source_of("vector_add", "02_blocks_and_threads_swapped.patch", tmp_path)
-    judged = check("vector_add", "02", source, tmp_path)
-    failure = judged.failures()[0]
+    result = check("vector_add", "02", source, tmp_path)
+    failure = result.failures()[0]
     assert failure["cause"] == "launch_failed"
     assert failure["message"].startswith("On a GPU with 132 multiprocessors, such as an H100: ")
     assert "are the two swapped?" in failure["hint"]
@@ -123,8 +123,8 @@ def test_an_int_that_counts_elements_is_noted_where_a_skipped_dataset_exceeds_it
 def test_the_sanitizer_runs_the_dataset_that_fails_without_a_cause(tmp_path):
     """By default, it omits large datasets, and only one of these reaches the second kernel."""
     source = wrong.source_of("dot_product", "04_arguments_swapped.patch", tmp_path)
-    judged = check("dot_product", "04_dyadic_cpu_tail", source, tmp_path)
-    (failure,) = judged.failures()
+    result = check("dot_product", "04_dyadic_cpu_tail", source, tmp_path)
+    (failure,) = result.failures()
     assert failure["cause"] == "uninitialised"
     assert "add_kernel reads element 3907 of scratch" in failure["message"]
 
@@ -136,12 +136,12 @@ def test_a_vector_that_only_reserves_memory_explains_an_output_of_0(tmp_path):
 
 
 def test_a_grid_that_is_too_small_is_named_with_its_line(tmp_path):
-    """If there are several launches, the one with the most threads is named."""
+    """If there are several launches, the launch with the most threads is named."""
     source = tmp_path / "vector_add.cu"
     rounded_down = "    add<<<1, 32>>>(a, b, out, 0);\n    add<<<n / 64 + !(n / 64), 64>>>(a, b, out, n);\n}\n"
     source.write_text(ADD + rounded_down)
-    judged = check("vector_add", STAGE, source, tmp_path, "--no-check-mode", "--dataset", "above_block")
-    failure = judged.failures()[0]
+    result = check("vector_add", STAGE, source, tmp_path, "--no-check-mode", "--dataset", "above_block")
+    failure = result.failures()[0]
     assert failure["cause"] == "tail_lost"
     assert failure["message"].endswith(" Line 10 launches 4 blocks of 64 threads.")
 
@@ -206,7 +206,7 @@ def test_an_index_beyond_a_shared_array_is_not_reported_as_host_memory(tmp_path)
     assert " of the shared variable window, which has only 11,776 elements" in failure["message"]
 
 
-def changed(lab: str, stage: str, old: str, new: str, folder: Path) -> Path:
+def edit_solution(lab: str, stage: str, old: str, new: str, folder: Path) -> Path:
     """Return a copy of a reference solution with one change."""
     (source,) = (ROOT / "solutions" / lab).glob(f"{stage}*.cu")
     text = source.read_text()
@@ -217,7 +217,7 @@ def changed(lab: str, stage: str, old: str, new: str, folder: Path) -> Path:
 
 
 def test_an_index_beyond_scratch_explains_pixels_that_seem_to_be_counted_repeatedly(tmp_path):
-    source = changed("image_histogram", "04", "(blockIdx.x + half) *", "(blockIdx.x * half) *", tmp_path)
+    source = edit_solution("image_histogram", "04", "(blockIdx.x + half) *", "(blockIdx.x * half) *", tmp_path)
     failure = check("image_histogram", "04", source, tmp_path, "--dataset", "ragged").failures()[0]
     assert failure["cause"] == "out_of_bounds"
     assert "add_kernel reads element" in failure["message"]
@@ -225,7 +225,7 @@ def test_an_index_beyond_scratch_explains_pixels_that_seem_to_be_counted_repeate
 
 def test_the_larger_grid_of_another_kernel_is_not_named(tmp_path):
     """The grid of the first kernel is rounded down; the kernel that reduces rows has the most threads."""
-    source = changed("heat_dissipation", "01", "(columns + BLOCK_X - 1) / BLOCK_X", "columns / BLOCK_X", tmp_path)
+    source = edit_solution("heat_dissipation", "01", "(columns + BLOCK_X - 1) / BLOCK_X", "columns / BLOCK_X", tmp_path)
     failure = check("heat_dissipation", "01", source, tmp_path, "--no-check-mode", "--dataset", "plate").failures()[0]
     assert failure["cause"] == "tail_lost"
     assert "launches" not in failure["message"]
@@ -233,9 +233,9 @@ def test_the_larger_grid_of_another_kernel_is_not_named(tmp_path):
 
 def test_one_block_is_not_named_if_its_threads_take_several_elements(tmp_path):
     slices = "(elements + BLOCK - 1) / BLOCK"
-    source = changed("saturating_histogram", "02", slices, "elements / BLOCK", tmp_path)
-    judged = check("saturating_histogram", "02", source, tmp_path, "--no-check-mode", "--dataset", "ragged")
-    failure = judged.failures()[0]
+    source = edit_solution("saturating_histogram", "02", slices, "elements / BLOCK", tmp_path)
+    result = check("saturating_histogram", "02", source, tmp_path, "--no-check-mode", "--dataset", "ragged")
+    failure = result.failures()[0]
     assert failure["cause"] == "tail_lost"
     assert "launches" not in failure["message"]
 

@@ -16,8 +16,8 @@ MISTAKE = re.compile(
     r'\{\s*"([a-z_]+)",\s+(?:"[A-Z]|sentence\(|describe_part\(|\w+ \+|message,|words,|counts,|only \+|what)'
 )
 
-# Causes without a question: their hints are already instructions, or only a course's staff gets them.
-WITHOUT = {
+# Causes without a question: their hints are instructions already, or only instructors see them.
+WITHOUT_QUESTION = {
     *("missing_file", "empty_file", "compile_error", "refused_feature", "missing_function", "wrong_signature"),
     *("starter", "own_main", "reserved_symbol", "compile_timeout", "not_run", "protocol", "implausible_timing"),
     *("timed_output_wrong", "internal", "sandbox", "no_device"),
@@ -25,19 +25,19 @@ WITHOUT = {
 
 
 def test_causes_of_every_lab_have_a_question():
-    assert CAUSES - CAUSES_WITH_QUESTION == WITHOUT
+    assert CAUSES - CAUSES_WITH_QUESTION == WITHOUT_QUESTION
 
 
 def test_mistakes_that_an_oracle_names_have_a_question():
     sources = [ROOT / f"labs/{lab}/oracle.cpp" for lab in labs()] + [ROOT / "grader/judge/lab/explain.cpp"]
-    named = {cause for source in sources for cause in MISTAKE.findall(source.read_text())}
-    assert len(named) > 80
-    assert named - CAUSES_WITH_QUESTION == set()
+    causes = {cause for source in sources for cause in MISTAKE.findall(source.read_text())}
+    assert len(causes) > 80
+    assert causes - CAUSES_WITH_QUESTION == set()
 
 
 def test_causes_of_wrong_submissions_have_a_question():
-    named = set()
+    causes = set()
     for lab in labs():
         for entry in wrong.entries(lab):
-            named |= {entry["cause"]} if isinstance(entry["cause"], str) else set(entry["cause"])
-    assert named - CAUSES_WITH_QUESTION - WITHOUT == set()
+            causes |= {entry["cause"]} if isinstance(entry["cause"], str) else set(entry["cause"])
+    assert causes - CAUSES_WITH_QUESTION - WITHOUT_QUESTION == set()

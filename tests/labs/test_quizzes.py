@@ -49,18 +49,18 @@ def test_each_answer_gets_the_intended_result_and_its_own_reason(lab: str) -> No
     for question in read(lab).questions:
         place = f"{lab}, {question.id}"
         if question.number:
-            meant = [(f"{question.number.right:g}", True, question.number.why)]
-            meant += [(f"{mistake.value:g}", False, mistake.why) for mistake in question.number.mistakes]
+            expected = [(f"{question.number.right:g}", True, question.number.why)]
+            expected += [(f"{mistake.value:g}", False, mistake.why) for mistake in question.number.mistakes]
             assert not question.judge("123456789.5").is_right, place
             assert question.judge("123456789.5").why == question.number.otherwise, place
         else:
-            meant = [(choice.text, choice.right, choice.why) for choice in question.choices]
-        for answer, is_right, why in meant:
-            judged = question.judge(answer)
-            assert (judged.is_right, judged.why) == (is_right, why), f"{place}: {answer}"
-        (right,) = (answer for answer, is_right, _ in meant if is_right)
+            expected = [(choice.text, choice.right, choice.why) for choice in question.choices]
+        for answer, is_right, why in expected:
+            result = question.judge(answer)
+            assert (result.is_right, result.why) == (is_right, why), f"{place}: {answer}"
+        (right,) = (answer for answer, is_right, _ in expected if is_right)
         gives_away = re.compile(rf"(?<![\w.,]){re.escape(right)}(?![.,]?\w)")
-        assert [why for _, is_right, why in meant if not is_right and gives_away.search(why)] == [], place
+        assert [why for _, is_right, why in expected if not is_right and gives_away.search(why)] == [], place
 
 
 @pytest.mark.parametrize("lab", LABS)

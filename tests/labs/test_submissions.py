@@ -27,29 +27,29 @@ def wrong_submissions() -> list:
 
 @pytest.mark.parametrize(("lab", "stage"), EVERY_STAGE, ids=lambda value: value)
 def test_solution_passes(lab: str, stage: str, tmp_path: Path) -> None:
-    judged = check(lab, stage, ROOT / "solutions" / lab / f"{stage}.cu", tmp_path, "--no-check-mode")
-    assert judged.status == 0, judged.printed
-    assert any(not check["skipped"] for check in judged.stage["checks"])
+    result = check(lab, stage, ROOT / "solutions" / lab / f"{stage}.cu", tmp_path, "--no-check-mode")
+    assert result.status == 0, result.output
+    assert any(not check["skipped"] for check in result.stage["checks"])
 
 
 @pytest.mark.parametrize("lab", labs())
 def test_first_solution_earns_the_hygiene_points(lab: str, tmp_path: Path) -> None:
     """tests/labs/test_inspect.py tests that the sanitizer finds nothing in all solutions."""
-    judged = check(lab, "01", ROOT / "solutions" / lab / f"{stages(lab)[0]}.cu", tmp_path)
-    assert judged.stage["check_mode"]["datasets"] > 0
-    score = judged.stage["score"]
+    result = check(lab, "01", ROOT / "solutions" / lab / f"{stages(lab)[0]}.cu", tmp_path)
+    assert result.stage["check_mode"]["datasets"] > 0
+    score = result.stage["score"]
     assert score["hygiene"] == score["hygiene_max"]
-    assert judged.status == 0, judged.printed
+    assert result.status == 0, result.output
 
 
 @pytest.mark.parametrize(
     ("lab", "stage"), share_of(EVERY_STAGE, lambda row: row[0], "/".join, 4), ids=lambda value: value
 )
 def test_starter_compiles_and_fails(lab: str, stage: str, tmp_path: Path) -> None:
-    judged = check(lab, stage, ROOT / "starter" / lab / f"{stage}.cu", tmp_path, "--no-cuda-only", "--no-check-mode")
-    assert judged.status == 1, judged.printed
-    assert judged.stage["compilation"]["verdict"] == "passed", judged.printed
-    assert judged.stage["compilation"]["log"] == ""
+    result = check(lab, stage, ROOT / "starter" / lab / f"{stage}.cu", tmp_path, "--no-cuda-only", "--no-check-mode")
+    assert result.status == 1, result.output
+    assert result.stage["compilation"]["verdict"] == "passed", result.output
+    assert result.stage["compilation"]["log"] == ""
 
 
 @pytest.mark.parametrize("lab", labs())
@@ -58,10 +58,10 @@ def test_datasets_that_need_a_gpu_can_be_omitted(lab: str, tmp_path: Path) -> No
     cuda_only = {recipe["name"] for recipe in recipes if "cuda-only" in recipe["uses"]}
     stage = stages(lab)[0]
     source = ROOT / "starter" / lab / f"{stage}.cu"
-    judged = check(lab, stage, source, tmp_path, "--no-cuda-only", "--no-check-mode")
-    left_out = {check["dataset"] for check in judged.stage["checks"] if "--no-cuda-only" in check["skipped_why"]}
+    result = check(lab, stage, source, tmp_path, "--no-cuda-only", "--no-check-mode")
+    left_out = {check["dataset"] for check in result.stage["checks"] if "--no-cuda-only" in check["skipped_why"]}
     assert left_out <= cuda_only
-    assert not [check for check in judged.stage["checks"] if check["dataset"] in cuda_only - left_out]
+    assert not [check for check in result.stage["checks"] if check["dataset"] in cuda_only - left_out]
 
 
 def sample_wrong_submissions() -> list:
@@ -73,15 +73,15 @@ def sample_wrong_submissions() -> list:
 def test_wrong_submission_is_caught(lab: str, entry: dict, tmp_path: Path) -> None:
     if BACKEND not in entry["backends"]:
         pytest.skip(f"shows on {', '.join(entry['backends'])} only")
-    only = ["--dataset", entry["dataset"]] if "dataset" in entry else ["--no-cuda-only"]  # those take 15 s each
+    options = ["--dataset", entry["dataset"]] if "dataset" in entry else ["--no-cuda-only"]  # those take 15 s each
     source = wrong.source_of(lab, entry["file"], tmp_path)
-    judged = check(lab, entry["stage"], source, tmp_path, "--no-check-mode", *only)
-    first = judged.failures()[0] if judged.failures() else None
+    result = check(lab, entry["stage"], source, tmp_path, "--no-check-mode", *options)
+    first = result.failures()[0] if result.failures() else None
     assert first, f"passed, but should have failed with {entry['cause']}"
-    assert judged.stage["verdict"] == entry["verdict"], judged.printed
+    assert result.stage["verdict"] == entry["verdict"], result.output
     causes = entry["cause"] if isinstance(entry["cause"], list) else [entry["cause"]]
-    assert first["cause"] in causes, judged.printed
-    assert entry["message_contains"] in first["message"] + " " + first["hint"], judged.printed
+    assert first["cause"] in causes, result.output
+    assert entry["message_contains"] in first["message"] + " " + first["hint"], result.output
 
 
 def right_on_the_cpu() -> list:
@@ -93,16 +93,16 @@ def right_on_the_cpu() -> list:
 @pytest.mark.skipif(BACKEND != "cpu", reason="on a GPU the outputs are wrong")
 @pytest.mark.parametrize(("lab", "entry"), right_on_the_cpu())
 def test_right_outputs_with_a_finding_cost_the_hygiene_points(lab: str, entry: dict, tmp_path: Path) -> None:
-    judged = check(lab, entry["stage"], wrong.source_of(lab, entry["file"], tmp_path), tmp_path)
-    assert judged.status == 1, judged.printed
-    assert judged.stage["verdict"] == "failed"
-    assert judged.failures() == []
+    result = check(lab, entry["stage"], wrong.source_of(lab, entry["file"], tmp_path), tmp_path)
+    assert result.status == 1, result.output
+    assert result.stage["verdict"] == "failed"
+    assert result.failures() == []
     cause, line = entry["inspect"]
-    found = [finding for finding in judged.stage["check_mode"]["findings"] if not finding["note"]]
-    assert [cause, line] in [[finding["cause"], finding["line"]] for finding in found]
-    assert f"line {line}: " in judged.printed
-    assert f"Cause: {cause}" in judged.printed
-    score = judged.stage["score"]
+    findings = [finding for finding in result.stage["check_mode"]["findings"] if not finding["note"]]
+    assert [cause, line] in [[finding["cause"], finding["line"]] for finding in findings]
+    assert f"line {line}: " in result.output
+    assert f"Cause: {cause}" in result.output
+    score = result.stage["score"]
     assert score["correctness"] == score["correctness_max"]
     assert (score["hygiene"], score["hygiene_pending"]) == (0, False)
     assert score["speed_pending"]
@@ -111,27 +111,27 @@ def test_right_outputs_with_a_finding_cost_the_hygiene_points(lab: str, entry: d
 @pytest.mark.skipif(BACKEND != "cpu", reason="the sanitizer is tested on the CPU backend")
 def test_wrong_outputs_are_reported_with_the_line_of_the_finding(tmp_path: Path) -> None:
     source = ROOT / "tests/labs/dot_product/02_missing_barrier_in_tree.cu"
-    judged = check("dot_product", "02", source, tmp_path)
-    assert judged.failures()[0]["cause"] == "missing_barrier"
-    assert "Sanitizer, line 10: Race on element 2" in judged.printed
-    found = judged.stage["check_mode"]["findings"][0]
-    assert (found["cause"], found["kernel"], found["line"]) == ("race", "dot", 10)
-    assert found["text"] == source.read_text().splitlines()[9].strip()
-    assert judged.stage["check_mode"]["datasets"] == 1  # the first dataset with a reason is enough
+    result = check("dot_product", "02", source, tmp_path)
+    assert result.failures()[0]["cause"] == "missing_barrier"
+    assert "Sanitizer, line 10: Race on element 2" in result.output
+    finding = result.stage["check_mode"]["findings"][0]
+    assert (finding["cause"], finding["kernel"], finding["line"]) == ("race", "dot", 10)
+    assert finding["text"] == source.read_text().splitlines()[9].strip()
+    assert result.stage["check_mode"]["datasets"] == 1  # the first dataset with a reason is enough
 
 
 @pytest.mark.skipif(BACKEND != "cpu", reason="the sanitizer is tested on the CPU backend")
 def test_an_index_out_of_bounds_is_a_likelier_reason_than_a_race_between_blocks(tmp_path: Path) -> None:
     """The sanitizer finds both, first the race, because cells to the right of a row belong to the next row."""
     source = wrong.source_of("heat_dissipation", "01_columns_not_guarded.cu", tmp_path)
-    judged = check("heat_dissipation", "01", source, tmp_path)
-    found = judged.stage["check_mode"]["findings"]
-    assert found[0]["cause"] == "out_of_bounds"
-    assert "race" in [finding["cause"] for finding in found]
-    failure = judged.failures()[0]
+    result = check("heat_dissipation", "01", source, tmp_path)
+    findings = result.stage["check_mode"]["findings"]
+    assert findings[0]["cause"] == "out_of_bounds"
+    assert "race" in [finding["cause"] for finding in findings]
+    failure = result.failures()[0]
     assert failure["cause"] == "out_of_bounds"
-    assert failure["message"] == f"Line {found[0]['line']}: {found[0]['message']}"
-    assert failure["hint"] == found[0]["hint"]
+    assert failure["message"] == f"Line {findings[0]['line']}: {findings[0]['message']}"
+    assert failure["hint"] == findings[0]["hint"]
 
 
 @pytest.mark.skipif(BACKEND != "cpu", reason="the sanitizer is tested on the CPU backend")
@@ -139,28 +139,28 @@ def test_an_array_that_a_launch_passes_twice_is_named(tmp_path: Path) -> None:
     source = wrong.source_of("heat_dissipation", "01_pointer_copied.patch", tmp_path)
     failure = check("heat_dissipation", "01", source, tmp_path, "--dataset", "plate").failures()[0]
     launch = next(n for n, line in enumerate(source.read_text().splitlines(), 1) if "update_kernel<<<grid" in line)
-    named = f"Two arguments of the launch at line {launch} point to the same array. Race on "
-    assert (failure["cause"], named in failure["message"]) == ("race", True), failure
+    message = f"Two arguments of the launch at line {launch} point to the same array. Race on "
+    assert (failure["cause"], message in failure["message"]) == ("race", True), failure
     assert "std::swap" in failure["hint"]
 
 
 @pytest.mark.skipif(BACKEND != "cpu", reason="the sanitizer is tested on the CPU backend")
 @pytest.mark.parametrize(
-    ("lab", "stage", "earlier", "about"),
+    ("lab", "stage", "earlier", "technique"),
     [
         ("image_histogram", "03", "01_global_atomics", "bins in shared memory"),
         ("smoothing_filter", "02", "01_naive", "weights in constant memory"),
     ],
 )
 def test_an_earlier_stages_solution_gets_a_note_and_costs_nothing(
-    lab: str, stage: str, earlier: str, about: str, tmp_path: Path
+    lab: str, stage: str, earlier: str, technique: str, tmp_path: Path
 ) -> None:
-    judged = check(lab, stage, ROOT / f"solutions/{lab}/{earlier}.cu", tmp_path)
-    assert judged.status == 0
-    assert judged.stage["score"]["hygiene"] == judged.stage["score"]["hygiene_max"]
-    notes = [note for note in judged.stage["notes"] if note.startswith("Technique not used, or needless work: ")]
-    assert notes and all(f"This stage is about {about}." in note for note in notes)
-    assert "Note: Technique not used, or needless work: " in judged.printed
+    result = check(lab, stage, ROOT / f"solutions/{lab}/{earlier}.cu", tmp_path)
+    assert result.status == 0
+    assert result.stage["score"]["hygiene"] == result.stage["score"]["hygiene_max"]
+    notes = [note for note in result.stage["notes"] if note.startswith("Technique not used, or needless work: ")]
+    assert notes and all(f"This stage is about {technique}." in note for note in notes)
+    assert "Note: Technique not used, or needless work: " in result.output
 
 
 @pytest.mark.skipif(BACKEND != "cpu", reason="the sanitizer is tested on the CPU backend")
@@ -168,9 +168,9 @@ def test_elements_that_are_computed_twice_are_noted(tmp_path: Path) -> None:
     source = tmp_path / "02_steps_by_one_block.cu"
     solution = (ROOT / "solutions/vector_add/02_grid_stride.cu").read_text()
     source.write_text(solution.replace("i += threads", "i += blockDim.x"))
-    judged = check("vector_add", "02", source, tmp_path)
-    assert judged.status == 0
-    (note,) = judged.stage["notes"]
+    result = check("vector_add", "02", source, tmp_path)
+    assert result.status == 0
+    (note,) = result.stage["notes"]
     assert "another thread has already written" in note and "gridDim.x * blockDim.x?" in note
 
 
@@ -179,9 +179,9 @@ def test_threads_without_work_are_noted(tmp_path: Path) -> None:
     source = tmp_path / "01_n_blocks.cu"
     solution = (ROOT / "solutions/vector_add/01_one_thread_per_element.cu").read_text()
     source.write_text(solution.replace("(n + BLOCK - 1) / BLOCK;", "n;"))
-    judged = check("vector_add", "01", source, tmp_path, "--dataset", "readable")
-    assert judged.status == 0
-    assert any("launches 25,600,000 threads" in note for note in judged.stage["notes"])
+    result = check("vector_add", "01", source, tmp_path, "--dataset", "readable")
+    assert result.status == 0
+    assert any("launches 25,600,000 threads" in note for note in result.stage["notes"])
 
 
 def test_a_starter_is_recognised_with_the_file_next_to_it(tmp_path: Path) -> None:
@@ -199,20 +199,20 @@ def test_a_starter_is_recognised_with_the_file_next_to_it(tmp_path: Path) -> Non
 
 def test_after_a_time_out_other_datasets_are_not_run(tmp_path: Path) -> None:
     source = wrong.source_of("dot_product", "03_step_without_effect.patch", tmp_path)
-    judged = check("dot_product", "03", source, tmp_path, "--no-check-mode", "--no-cuda-only")
-    assert [failure["cause"] for failure in judged.failures()].count("timeout") == 1
-    assert "Not run after that: below_block, whole_block" in judged.printed
-    assert "warning: for increment expression has no effect" in judged.printed
+    result = check("dot_product", "03", source, tmp_path, "--no-check-mode", "--no-cuda-only")
+    assert [failure["cause"] for failure in result.failures()].count("timeout") == 1
+    assert "Not run after that: below_block, whole_block" in result.output
+    assert "warning: for increment expression has no effect" in result.output
 
 
 @pytest.mark.parametrize("lab", labs())
 def test_wrong_submissions_are_listed(lab: str) -> None:
     folder = ROOT / "tests/labs" / lab
-    listed = [entry["file"] for entry in wrong.entries(lab)]
-    assert set(listed) == {file.name for pattern in ("*.cu", "*.patch") for file in folder.glob(pattern)}
+    files = [entry["file"] for entry in wrong.entries(lab)]
+    assert set(files) == {file.name for pattern in ("*.cu", "*.patch") for file in folder.glob(pattern)}
     minimum = 1 if lab in uncommitted_labs() else 6  # a skeleton has one to begin with
-    assert len(listed) >= minimum, (
-        f"{lab} has {len(listed)} wrong submissions, and a lab in git needs {minimum}. Write a typical mistake to "
+    assert len(files) >= minimum, (
+        f"{lab} has {len(files)} wrong submissions, and a lab in git needs {minimum}. Write a typical mistake to "
         f"tests/labs/{lab}/<stage>_<mistake>.cu, and list the file in wrong.json there, with the verdict and the "
         "cause that it must get. The files of other labs are examples."
     )

@@ -20,20 +20,22 @@ MAX_PER_LAB = 8
 
 def is_repeatable(entry: dict) -> bool:
     """Return whether the entry has the same results in each run; the outputs of a race differ."""
-    found = entry.get("inspect", [""])[0]
-    return "cpu" in entry["backends"] and isinstance(entry["cause"], str) and "race" not in (found, entry["cause"])
+    cause = entry.get("inspect", [""])[0]
+    return "cpu" in entry["backends"] and isinstance(entry["cause"], str) and "race" not in (cause, entry["cause"])
 
 
 def sample() -> list[tuple[str, dict]]:
     """Return wrong submissions of all labs, with as many different causes as possible."""
     chosen = []
-    seen: set[str] = set()
+    previous: set[str] = set()
     for lab in labs():
         new = {
-            entry["cause"]: entry for entry in wrong.entries(lab) if is_repeatable(entry) and entry["cause"] not in seen
+            entry["cause"]: entry
+            for entry in wrong.entries(lab)
+            if is_repeatable(entry) and entry["cause"] not in previous
         }
         chosen += [(lab, entry) for entry in list(new.values())[:MAX_PER_LAB]]
-        seen |= set(new)
+        previous |= set(new)
     return chosen
 
 
@@ -48,14 +50,14 @@ def judge(root: Path, program: Path, lab: str, entry: dict, source: Path) -> dic
     failures = [stage["compilation"].get("failure"), stage.get("error")]
     failures += [check.get("failure") for check in stage["checks"]]
     score = stage.get("score") or {}
-    found = (stage.get("check_mode") or {}).get("findings", [])
+    findings = (stage.get("check_mode") or {}).get("findings", [])
     return {
         "verdict": stage["verdict"],
         "checks": [(check["dataset"], check["verdict"], check.get("skipped")) for check in stage["checks"]],
         "causes": [failure["cause"] for failure in failures if failure],
         "sanitizer": (stage.get("check_mode") or {}).get("verdict"),
         "findings": [
-            (finding["cause"], finding["line"], finding.get("other_line"), finding.get("note")) for finding in found
+            (finding["cause"], finding["line"], finding.get("other_line"), finding.get("note")) for finding in findings
         ],
         "score": {name: value for name, value in score.items() if not name.endswith("_why")},
     }
@@ -65,7 +67,7 @@ def judge(root: Path, program: Path, lab: str, entry: dict, source: Path) -> dic
 def test_results_do_not_depend_on_sentences(tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     assert make_copy(copy) > 500
-    other = copy / "build/warplab"
+    changed_judge = copy / "build/warplab"
     differing = []
     for lab, entry in sample():
         folder = tmp_path / lab / Path(entry["file"]).stem
@@ -73,7 +75,7 @@ def test_results_do_not_depend_on_sentences(tmp_path: Path) -> None:
         source = folder / "hand_in.cu"
         source.write_text(wrong.source_of(lab, entry["file"], folder).read_text())
         with_words = judge(ROOT, (ROOT / BUILD).resolve() / "warplab", lab, entry, source)
-        without = judge(copy, other, lab, entry, source)
+        without = judge(copy, changed_judge, lab, entry, source)
         if with_words != without:
             differing.append((lab, entry["file"], with_words, without))
     assert differing == []
@@ -81,6 +83,6 @@ def test_results_do_not_depend_on_sentences(tmp_path: Path) -> None:
 
 def test_sentences_are_found() -> None:
     keys: list[str] = []
-    code = 'say("it is full"); // "a comment is none"\nrun("objcopy", "--keep"); see("at end of input");'
+    code = 'say("it is full"); // "a comment is kept"\nrun("objcopy", "--keep"); see("at end of input");'
     assert without_sentences(code, keys) == code.replace('"it is full"', '"w1"')
     assert keys == ['"it is full"']

@@ -21,7 +21,7 @@ def test_a_labs_wrong_json_fits(file: Path) -> None:
 
 
 def test_a_new_labs_file_fits_and_an_unknown_key_does_not() -> None:
-    made = json.loads(make_files("scratch")[Path("tests/labs/scratch/wrong.json")])
-    jsonschema.validate(made, SCHEMA)
+    entries = json.loads(make_files("scratch")[Path("tests/labs/scratch/wrong.json")])
+    jsonschema.validate(entries, SCHEMA)
     with pytest.raises(jsonschema.ValidationError, match="Additional properties"):
-        jsonschema.validate([made[0] | {"mesage_contains": ""}], SCHEMA)
+        jsonschema.validate([entries[0] | {"mesage_contains": ""}], SCHEMA)

@@ -16,12 +16,12 @@ def entries(lab: str) -> list[dict]:
 
 
 def source_of(lab: str, file: str, folder: Path) -> Path:
-    """Return the path of a wrong submission's .cu; a patched one is made in `folder`. Raises UserError if a patch
-    no longer applies."""
-    listed = Path("tests/labs", lab, file)
-    if listed.suffix != ".patch":
-        return ROOT / listed
-    copy = folder / listed.with_suffix(".cu").name
+    """Return the path of a wrong submission's .cu file. If the submission is a patch, write the patched solution to
+    `folder`. Raises UserError if a patch no longer applies."""
+    path = Path("tests/labs", lab, file)
+    if path.suffix != ".patch":
+        return ROOT / path
+    copy = folder / path.with_suffix(".cu").name
     copy.parent.mkdir(parents=True, exist_ok=True)
-    copy.write_text(read_source(ROOT, listed))
+    copy.write_text(read_source(ROOT, path))
     return copy

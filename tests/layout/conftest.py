@@ -9,10 +9,10 @@ from tests.layout.tree import ROOT, project_files
 
 @pytest.fixture(scope="session")
 def files() -> list[Path]:
-    found = project_files()
-    if not found:
+    paths = project_files()
+    if not paths:
         pytest.skip("not a git checkout")
-    return found
+    return paths
 
 
 @pytest.fixture(scope="session")

@@ -127,15 +127,15 @@ def test_no_folder_of_the_judge_includes_a_later_one(root, files):
 
 def test_contributing_lists_the_judges_folders_in_order(root):
     section = (root / "CONTRIBUTING.md").read_text().split("## …fix the grader\n")[1].split("\n## ")[0]
-    listed = re.findall(r"^    ([a-z.]+) +\S", section, re.MULTILINE)
-    assert listed == [folder or "judge.h" for folder in JUDGE_FOLDERS]
+    folders = re.findall(r"^    ([a-z.]+) +\S", section, re.MULTILINE)
+    assert folders == [folder or "judge.h" for folder in JUDGE_FOLDERS]
 
 
 def test_a_forbidden_include_is_found(root, tmp_path):
     (tmp_path / "grader/runner").mkdir(parents=True)
     (tmp_path / "grader/runner/runner.cpp").write_text('#include "grader/judge/lab/oracle.h"\n#include <vector>\n')
-    found = forbidden_includes(tmp_path, Path("grader/runner/runner.cpp"))
-    assert found == ["grader/runner/runner.cpp includes grader/judge/lab/oracle.h"]
+    lines = forbidden_includes(tmp_path, Path("grader/runner/runner.cpp"))
+    assert lines == ["grader/runner/runner.cpp includes grader/judge/lab/oracle.h"]
 
 
 def test_headers_of_the_runner_include_only_io(root, files):
@@ -148,10 +148,10 @@ def test_headers_of_the_runner_include_only_io(root, files):
     }
     assert io <= set(RUNNER_HEADERS)
     for header in io:
-        others = [
+        other_includes = [
             include for include in INCLUDE.findall((root / header).read_text()) if not include.startswith("grader/io/")
         ]
-        assert others == [], f"{header} includes {others}"
+        assert other_includes == [], f"{header} includes {other_includes}"
 
 
 def imported_modules(file: Path) -> set[str]:
@@ -188,8 +188,8 @@ def module_name(file: Path) -> str:
 
 
 def forbidden_imports(root: Path, file: Path) -> list[str]:
-    own = package_of(module_name(file))
-    allowed = {own, *PYTHON_MAY_IMPORT[own]}
+    package = package_of(module_name(file))
+    allowed = {package, *PYTHON_MAY_IMPORT[package]}
     return [f"{file} imports {name}" for name in project_imports(root, file) if package_of(name) not in allowed]
 
 
@@ -228,9 +228,9 @@ def test_a_forbidden_import_is_found(tmp_path):
 
 
 def test_the_folders_of_tests_mirror_those_of_the_sources(root, files):
-    own = {"layout", "setup", "python", "labs", "fuzz"}
+    without_counterpart = {"layout", "setup", "python", "labs", "fuzz"}
     for file in files:
-        if file.parts[0] == "tests" and file.name.endswith("_test.cpp") and file.parts[1] not in own:
+        if file.parts[0] == "tests" and file.name.endswith("_test.cpp") and file.parts[1] not in without_counterpart:
             mirrored = root / "grader" / Path(*file.parts[1:-1])
             assert mirrored.is_dir(), f"{file}: there is no {mirrored.relative_to(root)}"
 

@@ -31,8 +31,8 @@ def test_no_file_names_a_machines_paths(root, files):
     for file, content in texts(root, files):
         if file.name == ".gitignore" or file.parts[:2] == ("tests", "layout"):
             continue
-        found = MACHINE_PATH.search(content.decode(errors="replace"))
-        assert not found, f"{file} names {found[0]}"
+        match = MACHINE_PATH.search(content.decode(errors="replace"))
+        assert not match, f"{file} names {match[0]}"
 
 
 def test_no_file_is_empty(root, files):
@@ -44,8 +44,8 @@ def test_no_file_is_large(root, files):
 
 
 def naming(labs) -> re.Pattern:
-    """Return a pattern that matches a lab's name in quotes, after LAB= or in a path. A name with an underscore is no
-    English word, so the pattern matches it everywhere."""
+    """Return a pattern that matches a lab's name in quotes, after LAB= or in a path. Names with an underscore are not
+    English words, so the pattern matches them everywhere."""
     places = [
         rf"['\"]({'|'.join(labs)})['\"]",
         rf"(?:LAB=|(?:labs|solutions|starter|datasets|handouts)/)({'|'.join(labs)})\b",
@@ -54,26 +54,26 @@ def naming(labs) -> re.Pattern:
 
 
 def test_a_lab_is_named_by_more_than_an_english_word():
-    found = naming(["scratch", "dot_product"]).search
-    assert not found("poison the scratch memory, scratch_bytes")
-    for named in ('lab == "scratch"', "make check LAB=scratch", "labs/scratch/lab.h", "dot_product(a, b)"):
-        assert found(named), named
+    search = naming(["scratch", "dot_product"]).search
+    assert not search("poison the scratch memory, scratch_bytes")
+    for text in ('lab == "scratch"', "make check LAB=scratch", "labs/scratch/lab.h", "dot_product(a, b)"):
+        assert search(text), text
 
 
 def test_makefile_and_grader_name_no_lab(root, files, labs):
     committed = [lab for lab in labs if lab not in uncommitted_labs()]
     assert committed
-    named = naming(committed)
+    pattern = naming(committed)
     kinds = (".cpp", ".h", ".cu", ".mk", ".sh", ".py")
     for file in files:
         if file.name in ("Makefile", "warplab") or (file.parts[0] == "grader" and file.suffix in kinds):
             code = re.sub(r"//.*", "", (root / file).read_text())  # examples in comments are allowed
-            found = named.search(code)
-            assert not found, f"{file} names the lab {found[0]}"
+            match = pattern.search(code)
+            assert not match, f"{file} names the lab {match[0]}"
 
 
 def test_shell_scripts_parse(root, files):
     for file in files:
         if file.suffix == ".sh" or file == Path("warplab"):
-            done = subprocess.run(["sh", "-n", root / file], capture_output=True, text=True, check=False)
-            assert done.returncode == 0, done.stderr
+            result = subprocess.run(["sh", "-n", root / file], capture_output=True, text=True, check=False)
+            assert result.returncode == 0, result.stderr

@@ -44,17 +44,17 @@ def test_header_compiles_alone(header):
         "-Igrader/cpu/include",
     ]
     command += ["-include", str(header), "-x", "c++", "/dev/null"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    if done.returncode != 0 or done.stderr:
-        pytest.fail(done.stderr[:2000], pytrace=False)
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    if result.returncode != 0 or result.stderr:
+        pytest.fail(result.stderr[:2000], pytrace=False)
 
 
 @pytest.mark.skipif(not os.environ.get("WARPLAB_THOROUGH"), reason="takes minutes: WARPLAB_THOROUGH=1 runs it")
 @pytest.mark.parametrize("source", SOURCES, ids=str)
 def test_source_compiles_alone(source):
     command = ["g++", "-std=c++20", "-fsyntax-only", "-fmax-errors=3", "-I.", f"-I{BUILD}", str(source)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[:2000]
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr[:2000]
 
 
 @pytest.mark.skipif(not shutil.which("g++"), reason="no g++")
@@ -82,7 +82,7 @@ def declared_functions() -> set[str]:
     """Return the functions that the runtime defines for students' files."""
     texts = [file.read_text() for file in (ROOT / "grader/cpu/include/warplab_cpu").glob("*.h")]
     plain = [text.replace("= {}", "") for text in texts]
-    return {named or name for text in plain for name, named in DECLARATION.findall(text)}
+    return {symbol or name for text in plain for name, symbol in DECLARATION.findall(text)}
 
 
 def exported_functions(folder) -> set[str]:
@@ -98,8 +98,8 @@ def exported_functions(folder) -> set[str]:
         )
     for file in objects:
         subprocess.run(["objcopy", "--localize-hidden", file], check=True)
-    listed = subprocess.run(["nm", "-C", "--defined-only", "-g", *objects], capture_output=True, text=True, check=True)
-    return set(re.findall(r" [TWi] (?:warplab_cpu::)?(\w+)(?:\(|$)", listed.stdout, re.MULTILINE))
+    symbols = subprocess.run(["nm", "-C", "--defined-only", "-g", *objects], capture_output=True, text=True, check=True)
+    return set(re.findall(r" [TWi] (?:warplab_cpu::)?(\w+)(?:\(|$)", symbols.stdout, re.MULTILINE))
 
 
 @pytest.mark.skipif(not os.environ.get("WARPLAB_THOROUGH"), reason="compiles the runtime: WARPLAB_THOROUGH=1 runs it")

@@ -70,8 +70,8 @@ def test_manifests_fit_their_schemas(root, labs):
 def check_generated(root, module, *options) -> str:
     """Return the module's list of stale files; empty if all are up to date."""
     command = [sys.executable, "-m", f"grader.python.{module}", "--check", *options]
-    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
-    return done.stdout + done.stderr if done.returncode else ""
+    result = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    return result.stdout + result.stderr if result.returncode else ""
 
 
 def test_starters_are_fresh(root):

@@ -19,14 +19,16 @@ COMPARISON = re.compile(
 def decisions(code: str) -> list[str]:
     """Return the sentences that the code compares with."""
     plain = TOKEN.sub(lambda token: token[0] if token["text"] else " ", code)
-    found = [match[1] for match in COMPARISON.finditer(plain)]
-    return [text for text in found if SENTENCE.search(text) and not FOREIGN.search(text)]
+    texts = [match[1] for match in COMPARISON.finditer(plain)]
+    return [text for text in texts if SENTENCE.search(text) and not FOREIGN.search(text)]
 
 
 def test_no_code_compares_with_a_sentence(root: Path, files: list[Path]) -> None:
     sources = [file for file in files if file.as_posix().startswith("grader/") and file.suffix in (".cpp", ".h")]
-    found = {file.as_posix(): decisions((root / file).read_text()) for file in sources if file.name not in READERS}
-    assert {name: sentences for name, sentences in found.items() if sentences} == {}
+    sentences_by_file = {
+        file.as_posix(): decisions((root / file).read_text()) for file in sources if file.name not in READERS
+    }
+    assert {name: sentences for name, sentences in sentences_by_file.items() if sentences} == {}
 
 
 def test_a_comparison_with_a_sentence_is_found() -> None:

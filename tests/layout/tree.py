@@ -29,15 +29,15 @@ BUILT = (
 def uncommitted_labs() -> list[str]:
     """Return the labs that git does not track, such as a new skeleton; outside a git checkout, none."""
     command = ["git", "-C", str(ROOT), "ls-files", "-z", "--others", "--exclude-standard", "labs/*/lab.json"]
-    listed = subprocess.run(command, capture_output=True, check=False).stdout.decode()
-    return sorted(Path(name).parent.name for name in listed.split("\0") if name)
+    output = subprocess.run(command, capture_output=True, check=False).stdout.decode()
+    return sorted(Path(name).parent.name for name in output.split("\0") if name)
 
 
 def project_files() -> list[Path]:
     """Return the files that git tracks or does not ignore, relative to the root; outside a git checkout, none."""
     command = ["git", "-C", str(ROOT), "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-    listed = subprocess.run(command, capture_output=True, check=False).stdout.decode()
-    return sorted(Path(name) for name in listed.split("\0") if name and (ROOT / name).is_file())
+    output = subprocess.run(command, capture_output=True, check=False).stdout.decode()
+    return sorted(Path(name) for name in output.split("\0") if name and (ROOT / name).is_file())
 
 
 @functools.cache
@@ -46,8 +46,8 @@ def harness() -> Path:
     words = ["check", "vector_add", "1", "--tree", "solutions", "--no-check-mode", "--dataset", "one"]
     command = [BUILD / "warplab", *words, "--backend", "cpu", "--build", BUILD]
     subprocess.run([*map(str, command)], cwd=ROOT, capture_output=True, check=True)
-    made = (BUILD / "cache").glob("harness-cpu-*")
-    return max(made, key=lambda folder: folder.stat().st_mtime)  # the judge updates the time of the one that it uses
+    folders = (BUILD / "cache").glob("harness-cpu-*")
+    return max(folders, key=lambda folder: folder.stat().st_mtime)  # the judge updates the time of the used folder
 
 
 def copy_harness(cache: Path) -> None:

@@ -20,7 +20,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 /// Return load_lab's error as "file|place|message", or "" if there is none.
-std::string complaint(const Project& project, const std::string& lab = "scale") {
+std::string error_of(const Project& project, const std::string& lab = "scale") {
     try {
         load_lab(project.root, lab);
         return "";
@@ -29,11 +29,11 @@ std::string complaint(const Project& project, const std::string& lab = "scale") 
     }
 }
 
-std::string complaint_after(const std::function<void(Project&)>& change) {
+std::string error_after(const std::function<void(Project&)>& change) {
     Project project;
     change(project);
     project.write();
-    return complaint(project);
+    return error_of(project);
 }
 
 TEST(Manifest, ReadsEverything) {
@@ -87,7 +87,7 @@ TEST(Manifest, StudentsKitHasNoHiddenDatasetsAndNoSolutions) {
     project.write();
     std::filesystem::remove(project.root / "datasets/scale/hidden.json");
     std::filesystem::remove_all(project.root / "solutions");
-    EXPECT_EQ(complaint(project), "");
+    EXPECT_EQ(error_of(project), "");
 }
 
 TEST(Manifest, FindsLabsByTheirManifest) {
@@ -116,7 +116,7 @@ TEST(Manifest, LabsWithAnOrderComeFirst) {
     test::write_file(project.root / "labs/broken/lab.json", "{");
     test::write_file(project.root / "labs/zeroth/lab.json", R"({"order": 2})");
     EXPECT_THAT(find_labs(project.root), ElementsAre("zeroth", "scale", "another", "broken"));
-    EXPECT_EQ(complaint(project), "");
+    EXPECT_EQ(error_of(project), "");
 }
 
 TEST(Manifest, StageIsFoundByNumberSlugAndId) {
@@ -127,7 +127,7 @@ TEST(Manifest, StageIsFoundByNumberSlugAndId) {
     EXPECT_EQ(lab.dataset("secret").points, 3);
 }
 
-TEST(Manifest, StageIsFoundByTheIdThatItHadBeforeTheLabGotAnotherStage) {
+TEST(Manifest, StageIsFoundByItsIdBeforeAStageWasInserted) {
     Project project;
     project.write();
     const Lab lab = load_lab(project.root, "scale");
@@ -179,9 +179,9 @@ class ManifestMistake : public testing::TestWithParam<Mistake> {};
 
 TEST_P(ManifestMistake, IsReportedWithItsPlace) {
     const auto& mistake = GetParam();
-    const auto said = complaint_after(mistake.make);
-    EXPECT_THAT(said, HasSubstr(mistake.file + "|" + mistake.place + "|"));
-    EXPECT_THAT(said, HasSubstr(mistake.words));
+    const auto error = error_after(mistake.make);
+    EXPECT_THAT(error, HasSubstr(mistake.file + "|" + mistake.place + "|"));
+    EXPECT_THAT(error, HasSubstr(mistake.words));
 }
 
 const std::string lab_file = "labs/scale/lab.json";
@@ -276,9 +276,9 @@ TEST(ManifestFiles, TextThatIsNotJsonIsNamedByLineAndColumn) {
     Project project;
     project.write();
     test::write_file(project.root / lab_file, "{\n  \"schema\": 1,\n  \"lab\": \"scale\",,\n}\n");
-    EXPECT_THAT(complaint(project), AllOf(HasSubstr(lab_file + "|line 3, column 18|"), HasSubstr("not valid JSON")));
+    EXPECT_THAT(error_of(project), AllOf(HasSubstr(lab_file + "|line 3, column 18|"), HasSubstr("not valid JSON")));
     test::write_file(project.root / lab_file, "");
-    EXPECT_THAT(complaint(project), HasSubstr(lab_file + "|line 1, column 1|"));
+    EXPECT_THAT(error_of(project), HasSubstr(lab_file + "|line 1, column 1|"));
 }
 
 TEST(ManifestFiles, ValuesNestedDeeplyAreRefused) {
@@ -286,14 +286,14 @@ TEST(ManifestFiles, ValuesNestedDeeplyAreRefused) {
     project.write();
     const std::string opening(200'000, '['), closing(200'000, ']');
     test::write_file(project.root / public_file, R"({"schema": 1, "datasets": )" + opening + closing + "}");
-    EXPECT_THAT(complaint(project), HasSubstr("nested in more than 100 levels"));
+    EXPECT_THAT(error_of(project), HasSubstr("nested in more than 100 levels"));
 }
 
 TEST(ManifestFiles, DuplicateKeyIsReported) {
     Project project;
     project.write();
     test::write_file(project.root / public_file, R"({"schema": 1, "datasets": [], "schema": 1})");
-    EXPECT_THAT(complaint(project), HasSubstr("the key \"schema\" occurs twice"));
+    EXPECT_THAT(error_of(project), HasSubstr("the key \"schema\" occurs twice"));
 }
 
 TEST(ManifestFiles, MissingFilesAreNamed) {
@@ -303,7 +303,7 @@ TEST(ManifestFiles, MissingFilesAreNamed) {
         Project project;
         project.write();
         std::filesystem::remove(project.root / file);
-        EXPECT_THAT(complaint(project), HasSubstr(fmt::format("{}||", file))) << file;
+        EXPECT_THAT(error_of(project), HasSubstr(fmt::format("{}||", file))) << file;
     }
 }
 
@@ -311,14 +311,14 @@ TEST(ManifestFiles, FolderWithoutManifestIsNamed) {
     Project project;
     project.write();
     std::filesystem::create_directories(project.root / "labs/half_done");
-    EXPECT_THAT(complaint(project, "half_done"), HasSubstr("labs/half_done/lab.json||"));
+    EXPECT_THAT(error_of(project, "half_done"), HasSubstr("labs/half_done/lab.json||"));
 }
 
 TEST(ManifestFiles, FileThatNoStageNamesIsNamed) {
     Project project;
     project.write();
     test::write_file(project.root / "solutions/scale/02_stridden.cu", "");
-    EXPECT_THAT(complaint(project),
+    EXPECT_THAT(error_of(project),
                 AllOf(HasSubstr("solutions/scale/02_stridden.cu||"), HasSubstr("Did you mean \"02_strided.cu\"?")));
 }
 
@@ -326,24 +326,24 @@ TEST(ManifestFiles, OtherFilesInATreeAreIgnored) {
     Project project;
     project.write();
     test::write_file(project.root / "solutions/scale/NOTES.md", "");
-    EXPECT_EQ(complaint(project), "");
+    EXPECT_EQ(error_of(project), "");
 }
 
 TEST(Manifest, LimitsTheNumberOfSizesAndReals) {
     const auto with_sizes = [](int count) {
-        return complaint_after([=](Project& project) {
+        return error_after([=](Project& project) {
             project.lab["sizes"] = Json::array();
             for (int i = 0; i < count; ++i) project.lab["sizes"].push_back(fmt::format("n{}", i));
         });
     };
     const auto with_reals = [](int count) {
-        return complaint_after([=](Project& project) {
+        return error_after([=](Project& project) {
             project.lab["reals"] = Json::array();
             for (int i = 0; i < count; ++i) project.lab["reals"].push_back(fmt::format("x{}", i));
         });
     };
     const auto with_buffers = [](int count) {
-        return complaint_after([=](Project& project) {
+        return error_after([=](Project& project) {
             const Json buffer = project.lab["buffers"][1];
             project.lab["buffers"] = Json::array();
             for (int i = 0; i < count; ++i) {
@@ -362,7 +362,7 @@ TEST(Manifest, LimitsTheNumberOfSizesAndReals) {
 
 TEST(Manifest, OneEntryCanBeATableOfReals) {
     const auto with_reals = [](const char* reals) {
-        return complaint_after([=](Project& project) { project.lab["reals"] = Json::parse(reals); });
+        return error_after([=](Project& project) { project.lab["reals"] = Json::parse(reals); });
     };
     EXPECT_EQ(with_reals(R"(["factor", {"name": "weights", "count": 225}])"), "");
     EXPECT_THAT(with_reals(R"([{"name": "weights", "count": 0}])"), HasSubstr("|/reals/0/count|"));
@@ -373,10 +373,10 @@ TEST(Manifest, OneEntryCanBeATableOfReals) {
 }
 
 TEST(Manifest, SpeedPointsNeedADatasetThatIsTimed) {
-    const auto said = complaint_after([](Project& project) {
+    const auto error = error_after([](Project& project) {
         project.lab["stages"][1]["points"] = {{"correctness", 5}, {"speed", 5}};
     });
-    EXPECT_THAT(said, AllOf(HasSubstr(public_file + "|/datasets|"), HasSubstr("no time counts")));
+    EXPECT_THAT(error, AllOf(HasSubstr(public_file + "|/datasets|"), HasSubstr("no time counts")));
 }
 
 // --- the schemas and the reader agree ---
@@ -405,29 +405,28 @@ void walk(const Json& schema_or_ref, const Json& root, const Json& value, const 
 
 /// Remove each key in turn, and add an unknown one: the reader must refuse exactly what the schema refuses.
 void expect_same_keys(Json Project::*document, const Json& schema, const Json& root) {
-    const Project whole;
+    const Project complete;
     int objects = 0;
-    walk(schema, root, whole.*document, "", [&](const std::string& pointer, const Json& object) {
+    walk(schema, root, complete.*document, "", [&](const std::string& pointer, const Json& object) {
         ++objects;
         const auto required = object.value("required", Json::array());
         for (const auto& [key, unused] : object["properties"].items()) {
             const bool needed = std::find(required.begin(), required.end(), key) != required.end();
-            if (!(whole.*document)[Json::json_pointer(pointer)].contains(key)) {
+            if (!(complete.*document)[Json::json_pointer(pointer)].contains(key)) {
                 EXPECT_FALSE(needed) << pointer << "/" << key;
                 continue;
             }
-            const auto said = complaint_after(
+            const auto error = error_after(
                 [&, key = key](Project& project) { (project.*document)[Json::json_pointer(pointer)].erase(key); });
             const auto missing = fmt::format("|{}|", pointer);
             if (needed)
-                EXPECT_THAT(said, AllOf(HasSubstr(missing), HasSubstr(fmt::format("\"{}\" is missing", key))));
+                EXPECT_THAT(error, AllOf(HasSubstr(missing), HasSubstr(fmt::format("\"{}\" is missing", key))));
             else
-                EXPECT_THAT(said, testing::Not(HasSubstr("is missing"))) << pointer << "/" << key;
+                EXPECT_THAT(error, testing::Not(HasSubstr("is missing"))) << pointer << "/" << key;
         }
         EXPECT_EQ(object["additionalProperties"], false) << pointer;
-        EXPECT_THAT(
-            complaint_after([&](Project& project) { (project.*document)[Json::json_pointer(pointer)]["zzz"] = 1; }),
-            HasSubstr("unknown key \"zzz\""));
+        EXPECT_THAT(error_after([&](Project& project) { (project.*document)[Json::json_pointer(pointer)]["zzz"] = 1; }),
+                    HasSubstr("unknown key \"zzz\""));
     });
     EXPECT_GE(objects, 2);
 }
@@ -448,15 +447,15 @@ TEST(ManifestSchema, OfDatasetsAgreesWithTheReader) {
 }
 
 TEST(Manifest, ElementTypesHaveNamesAndSizes) {
-    const std::vector<std::pair<ElementType, std::pair<std::string, std::size_t>>> all = {
+    const std::vector<std::pair<ElementType, std::pair<std::string, std::size_t>>> types = {
         {ElementType::float32, {"float32", 4}},
         {ElementType::float64, {"float64", 8}},
         {ElementType::int32, {"int32", 4}},
         {ElementType::uint32, {"uint32", 4}},
         {ElementType::uint8, {"uint8", 1}}};
-    for (const auto& [type, known] : all) {
-        EXPECT_EQ(element_name(type), known.first);
-        EXPECT_EQ(element_bytes(type), known.second);
+    for (const auto& [type, expected] : types) {
+        EXPECT_EQ(element_name(type), expected.first);
+        EXPECT_EQ(element_bytes(type), expected.second);
     }
 }
 

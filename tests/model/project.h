@@ -56,14 +56,14 @@ struct Project {
 
     Json public_datasets = Json::parse(R"({"schema": 1, "datasets": [
         {"name": "tiny", "generator": "random", "parameters": {"n": 7}, "seed": 1, "uses": ["check"], "points": 1,
-         "about": "a small one"},
+         "about": "a small dataset"},
         {"name": "large", "generator": "random", "parameters": {"n": 1000000}, "seed": 2,
-         "uses": ["check", "bench", "cuda-only"], "points": 2, "about": "a large one", "stages": ["01_plain"]}
+         "uses": ["check", "bench", "cuda-only"], "points": 2, "about": "a large dataset", "stages": ["01_plain"]}
     ]})");
 
     Json hidden_datasets = Json::parse(R"({"schema": 1, "datasets": [
         {"name": "secret", "generator": "random", "parameters": {"n": 33}, "uses": ["bench"], "points": 3,
-         "about": "not the tiny one", "stages": ["02_strided"]}
+         "about": "not the tiny dataset", "stages": ["02_strided"]}
     ]})");
 
     /// Write everything; the trees of solutions and starters are complete.

@@ -63,7 +63,7 @@ TEST(Recipe, WrongParametersAreReportedWithTheirPlace) {
     const Dataset dataset = dataset_called("secret");
     try {
         read_size(dataset, "width");
-        FAIL() << "it is missing";
+        FAIL() << "the parameter is missing";
     } catch (const ManifestError& error) {
         EXPECT_THAT(error.what(), AllOf(HasSubstr("datasets/scale/hidden.json, at /datasets/0: dataset \"secret\""),
                                         HasSubstr("the parameter \"width\" is missing")));

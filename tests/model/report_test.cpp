@@ -22,7 +22,7 @@ using testing::HasSubstr;
 
 Report reread(const Report& report) { return report_from_json(Json::parse(to_json(report).dump())); }
 
-std::string complaint(const Json& json) {
+std::string error_of(const Json& json) {
     try {
         report_from_json(json);
         return "";
@@ -81,16 +81,16 @@ TEST(Report, ReadsTheEarlierFormatOfNvccsAnswer) {
 
 TEST(Report, OfEarlierVersionsIsRead) {
     const auto folder = test::root_folder() / "tests/model/old";
-    int found = 0;
+    int files = 0;
     for (const auto& file : std::filesystem::directory_iterator(folder)) {
         const Json json = Json::parse(test::read_file(file.path()));
         const Report report = report_from_json(json);
         EXPECT_EQ(report.stages.size(), 5u) << file.path();
         EXPECT_DOUBLE_EQ(report.total().points, json["total"]["points"].get<double>());
         EXPECT_EQ(report.stages[0].compilation.nvcc.answer, NvccAnswer::Answer::compiles);
-        ++found;
+        ++files;
     }
-    EXPECT_EQ(found, 2);
+    EXPECT_EQ(files, 2);
 }
 
 TEST(Report, EveryFieldIsReadBack) {
@@ -140,12 +140,12 @@ TEST(Report, DoublesComeBackBitForBit) {
     Report report = test::sample_report();
     auto& samples = report.stages[4].measurements[0].samples_s;
     samples.assign(std::begin(values), std::end(values));
-    const auto back = reread(report).stages[4].measurements[0].samples_s;
-    ASSERT_EQ(back.size(), samples.size());
-    for (std::size_t i = 0; i < back.size(); ++i) {
-        EXPECT_EQ(std::isnan(back[i]), std::isnan(samples[i]));
-        EXPECT_EQ(std::signbit(back[i]), std::signbit(samples[i])) << samples[i];
-        EXPECT_TRUE(std::isnan(samples[i]) || back[i] == samples[i]) << samples[i];
+    const auto values_read = reread(report).stages[4].measurements[0].samples_s;
+    ASSERT_EQ(values_read.size(), samples.size());
+    for (std::size_t i = 0; i < values_read.size(); ++i) {
+        EXPECT_EQ(std::isnan(values_read[i]), std::isnan(samples[i]));
+        EXPECT_EQ(std::signbit(values_read[i]), std::signbit(samples[i])) << samples[i];
+        EXPECT_TRUE(std::isnan(samples[i]) || values_read[i] == samples[i]) << samples[i];
     }
 }
 
@@ -162,11 +162,11 @@ TEST(Report, ReportsWithAnyNumbersCanBeReadBack) {
     stage.score->correctness = -1;
     stage.score->hygiene_max = std::numeric_limits<double>::quiet_NaN();
     report.stages[4].measurements[0].median_s = 1e300;
-    const StageReport back = reread(report).stages[1];
-    EXPECT_EQ(back.check_mode->findings[0].line, 0);
-    EXPECT_EQ(back.check_mode->findings[0].other_line, 0);
-    EXPECT_LT(back.check_mode->findings.size(), 12'000u);
-    EXPECT_EQ(back.score->correctness, 0);
+    const StageReport stage_read = reread(report).stages[1];
+    EXPECT_EQ(stage_read.check_mode->findings[0].line, 0);
+    EXPECT_EQ(stage_read.check_mode->findings[0].other_line, 0);
+    EXPECT_LT(stage_read.check_mode->findings.size(), 12'000u);
+    EXPECT_EQ(stage_read.score->correctness, 0);
 }
 
 TEST(Report, LargestIndexIsReadBack) {
@@ -196,7 +196,7 @@ TEST(Report, UnknownAndMissingKeysAreAccepted) {
     json["stages"][0].erase("notes");
     json["stages"][0]["score"].erase("speed_why");
     json["stages"][0]["error"] = nullptr;
-    EXPECT_EQ(complaint(json), "");
+    EXPECT_EQ(error_of(json), "");
 }
 
 TEST(Report, RejectsExcessiveSizesWithTheirPlace) {
@@ -205,12 +205,12 @@ TEST(Report, RejectsExcessiveSizesWithTheirPlace) {
     Json& checks = many_checks["stages"][1]["checks"];
     while (checks.size() < 401) checks.push_back(checks[0]);
     long_text["stages"][0]["title"] = std::string(1'000'001, 'x');
-    EXPECT_THAT(complaint(many_stages), testing::HasSubstr("/stages: 121 items exceed the limit of 120"));
-    EXPECT_THAT(complaint(many_checks), testing::HasSubstr("/stages/1/checks: 401 items exceed the limit of 400"));
-    EXPECT_THAT(complaint(long_text), testing::HasSubstr("/stages/0/title: 1000001 bytes of text exceed"));
+    EXPECT_THAT(error_of(many_stages), testing::HasSubstr("/stages: 121 items exceed the limit of 120"));
+    EXPECT_THAT(error_of(many_checks), testing::HasSubstr("/stages/1/checks: 401 items exceed the limit of 400"));
+    EXPECT_THAT(error_of(long_text), testing::HasSubstr("/stages/0/title: 1000001 bytes of text exceed"));
     many_stages["stages"].erase(0);
     checks.erase(0);
-    EXPECT_EQ(complaint(many_stages) + complaint(many_checks), "");
+    EXPECT_EQ(error_of(many_stages) + error_of(many_checks), "");
 }
 
 TEST(Report, MessagesQuoteOnlyAShortPartOfTheFile) {
@@ -230,7 +230,7 @@ TEST(Report, InvalidValuesAreReportedWithTheirPlace) {
     const auto after = [](const std::string& pointer, const Json& value) {
         Json json = to_json(test::sample_report());
         json[Json::json_pointer(pointer)] = value;
-        return complaint(json);
+        return error_of(json);
     };
     EXPECT_THAT(after("/schema", 2), AllOf(HasSubstr("at /schema"), HasSubstr("newer")));
     EXPECT_THAT(after("/stages/1/verdict", "perfect"), AllOf(HasSubstr("at /stages/1/verdict"), HasSubstr("perfect")));
@@ -250,8 +250,8 @@ TEST(Report, InvalidValuesAreReportedWithTheirPlace) {
     }
     EXPECT_THAT(after("/stages/4/measurements/0/median_s", 1e21), HasSubstr("at /stages/4/measurements/0/median_s"));
     EXPECT_THAT(after("/stages/0/score", 3), HasSubstr("at /stages/0/score"));
-    EXPECT_THAT(complaint(Json::array()), HasSubstr("at the top"));
-    EXPECT_THAT(complaint({{"schema", 1}}), HasSubstr("\"verb\" is missing"));
+    EXPECT_THAT(error_of(Json::array()), HasSubstr("at the top"));
+    EXPECT_THAT(error_of({{"schema", 1}}), HasSubstr("\"verb\" is missing"));
 }
 
 TEST(Report, OverallVerdictIsTheWorstOfTheStages) {

@@ -58,28 +58,28 @@ inline Score score_of(double correctness, double hygiene_max, double speed) {
 }
 
 inline Finding race_in_line_10() {
-    Finding found;
-    found.cause = cause::race;
-    found.message =
+    Finding finding;
+    finding.cause = cause::race;
+    finding.message =
         "Race on element 2 of the shared variable sums: thread (0,0,0) reads it and thread (2,0,0) writes it.";
-    found.hint = "A __syncthreads() belongs between the two lines.";
-    found.line = 10;
-    found.text = "sums[threadIdx.x] += sums[threadIdx.x + s];";
-    found.other_line = 8;
-    found.other_text = "sums[threadIdx.x] = a[i] * b[i];";
-    found.count = 384;
-    found.kernel = "partial_sum_kernel";
-    return found;
+    finding.hint = "A __syncthreads() belongs between the two lines.";
+    finding.line = 10;
+    finding.text = "sums[threadIdx.x] += sums[threadIdx.x + s];";
+    finding.other_line = 8;
+    finding.other_text = "sums[threadIdx.x] = a[i] * b[i];";
+    finding.count = 384;
+    finding.kernel = "partial_sum_kernel";
+    return finding;
 }
 
 inline Finding note_in_line_12() {
-    Finding found;
-    found.cause = "beside_atomic";
-    found.message = "element 0 of out is read plainly while others update it with atomics: what is seen may be old.";
-    found.note = true;
-    found.line = 12;
-    found.count = 1;
-    return found;
+    Finding finding;
+    finding.cause = "beside_atomic";
+    finding.message = "element 0 of out is read plainly while others update it with atomics: what is seen may be old.";
+    finding.note = true;
+    finding.line = 12;
+    finding.count = 1;
+    return finding;
 }
 
 inline SanitizerResult check_mode_with(std::vector<Finding> findings, SanitizerResult::Verdict verdict) {
@@ -164,10 +164,10 @@ inline StageReport racing_stage() {
     auto stage = stage_report("02_dyadic_interleaved", "Dyadic sum, neighbours first", Verdict::failed);
     stage.checks = {passed_check("tiny"), passed_check("ragged"),
                     skipped_check("huge", "too large for the CPU backend")};
-    Finding elsewhere = race_in_line_10();
-    elsewhere.line = 31;
-    elsewhere.text = elsewhere.other_text = "";
-    stage.check_mode = check_mode_with({race_in_line_10(), elsewhere, elsewhere, elsewhere, note_in_line_12()},
+    Finding other_race = race_in_line_10();
+    other_race.line = 31;
+    other_race.text = other_race.other_text = "";
+    stage.check_mode = check_mode_with({race_in_line_10(), other_race, other_race, other_race, note_in_line_12()},
                                        SanitizerResult::Verdict::failed);
     stage.score = score_of(6, 2, 0);
     stage.score->hygiene_pending = false;

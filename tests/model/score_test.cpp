@@ -199,9 +199,9 @@ TEST(Score, DatasetsWithoutElementsAloneEarnNothing) {
     const auto untouched = score_stage(stage, report_with({bad, empty}));
     EXPECT_EQ(untouched->correctness, 0);
     EXPECT_THAT(untouched->correctness_why, HasSubstr("no elements"));
-    const auto begun = score_stage(stage, report_with({bad, good, empty, check(1, Verdict::failed)}));
-    EXPECT_DOUBLE_EQ(begun->correctness, 4);
-    EXPECT_EQ(begun->correctness_why, "");
+    const auto partly_correct = score_stage(stage, report_with({bad, good, empty, check(1, Verdict::failed)}));
+    EXPECT_DOUBLE_EQ(partly_correct->correctness, 4);
+    EXPECT_EQ(partly_correct->correctness_why, "");
 }
 
 TEST(Score, AFileThatDoesNotCompileGetsNoPoints) {
@@ -273,10 +273,10 @@ SanitizerResult check_mode(SanitizerResult::Verdict verdict, std::vector<Finding
 }
 
 Finding finding(bool is_note) {
-    Finding found;
-    found.cause = "race";
-    found.note = is_note;
-    return found;
+    Finding result;
+    result.cause = "race";
+    result.note = is_note;
+    return result;
 }
 
 TEST(Score, HygieneIsPendingWithoutTheSanitizer) {
@@ -350,11 +350,11 @@ TEST(Score, HygieneIsPendingIfTheSanitizerIsUnconfirmed) {
 // --- speed ---
 
 TEST(Score, UnscoredTimesGiveNoPoints) {
-    Measurement for_a_table = timed(50);
-    for_a_table.scored = false;
-    const auto score = score_stage(stage_worth(6, 0, 4), report_with({good}, {timed(1), for_a_table}));
+    Measurement unscored = timed(50);
+    unscored.scored = false;
+    const auto score = score_stage(stage_worth(6, 0, 4), report_with({good}, {timed(1), unscored}));
     EXPECT_EQ(score->speed, 4);
-    const auto alone = score_stage(stage_worth(6, 0, 4), report_with({good}, {for_a_table}));
+    const auto alone = score_stage(stage_worth(6, 0, 4), report_with({good}, {unscored}));
     EXPECT_TRUE(alone->speed_pending);
 }
 
@@ -390,7 +390,7 @@ TEST(Score, AFailedCheckLosesSpeedWhateverTheTime) {
 }
 
 TEST(Score, SpeedIsClampedBeforeItIsAveraged) {
-    // A very fast dataset does not make up for one at the zero mark.
+    // A very fast dataset does not make up for a dataset at the zero mark.
     const auto score = score_stage(stage_worth(8, 0, 4), report_with({good}, {timed(0.0012), timed(100)}));
     EXPECT_DOUBLE_EQ(score->speed, 2);
     EXPECT_FALSE(score->speed_pending);

@@ -60,10 +60,10 @@ struct Noise {
 };
 
 /// Return how many of 200 intervals contain the ratio 2.
-int count_held(std::size_t rounds, std::size_t samples, const Noise& noise) {
+int count_correct_intervals(std::size_t rounds, std::size_t samples, const Noise& noise) {
     std::mt19937_64 engine(1);
     std::normal_distribution<double> normal;
-    int held = 0;
+    int correct = 0;
     for (int trial = 0; trial < 200; ++trial) {
         std::vector<Round> timed;
         for (std::size_t i = 0; i < rounds; ++i) {
@@ -73,22 +73,22 @@ int count_held(std::size_t rounds, std::size_t samples, const Noise& noise) {
                 timed.back().a.push_back(2 * (1 + of_round + noise.of_samples * normal(engine)));
         }
         const Interval ratio = warplab::paired_ratio(timed);
-        held += ratio.low <= 2 && 2 <= ratio.high;
+        correct += ratio.low <= 2 && 2 <= ratio.high;
     }
-    return held;
+    return correct;
 }
 
-TEST(PairedRatio, IntervalContainsTheTrueRatioAboutAsOftenAsItClaims) {
+TEST(PairedRatio, IntervalContainsTheTrueRatioInAbout95Percent) {
     constexpr Noise of_samples{0, 0.02, 0}, of_rounds{0.005, 0.001, 0}, of_both{0.003, 0.003, 0},
         alternating{0.003, 0.003, 0.01};
-    const auto expect_95_of_100 = [](int held) {
-        EXPECT_GE(held, 178);
-        EXPECT_LE(held, 199);
+    const auto expect_95_of_100 = [](int correct) {
+        EXPECT_GE(correct, 178);
+        EXPECT_LE(correct, 199);
     };
-    expect_95_of_100(count_held(1, 15, of_samples));
+    expect_95_of_100(count_correct_intervals(1, 15, of_samples));
     for (const std::size_t rounds : {4, 6, 10})
         for (const Noise& noise : {of_samples, of_rounds, of_both, alternating})
-            expect_95_of_100(count_held(rounds, 3, noise));
+            expect_95_of_100(count_correct_intervals(rounds, 3, noise));
 }
 
 TEST(PairedRatio, NeedsPairs) {
@@ -114,8 +114,8 @@ TEST(PairedRatio, IntervalCoversDifferencesBetweenRounds) {
 }
 
 TEST(PairedRatio, OfARoundIsTheMedian) {
-    const std::vector<Round> one = {{{1, 2, 30}, {1, 1, 10}}};
-    EXPECT_EQ(warplab::paired_ratio(one).median, 2);
+    const std::vector<Round> rounds = {{{1, 2, 30}, {1, 1, 10}}};
+    EXPECT_EQ(warplab::paired_ratio(rounds).median, 2);
     EXPECT_THROW(paired_ratio(std::vector<Round>{}), std::invalid_argument);
     EXPECT_THROW(paired_ratio(std::vector<Round>{{{1}, {1}}, {{}, {}}}), std::invalid_argument);
 }
@@ -150,7 +150,7 @@ TEST(SequentialRatio, WidensWithSamplesThatDiffer) {
 TEST(SequentialRatio, ContainsTheTrueRatioAfterEveryRound) {
     std::mt19937_64 engine(1);
     std::normal_distribution<double> normal(0, 0.01);
-    int held = 0;
+    int correct = 0;
     for (int trial = 0; trial < 1000; ++trial) {
         std::vector<Round> rounds;
         bool always = true;
@@ -159,9 +159,9 @@ TEST(SequentialRatio, ContainsTheTrueRatioAfterEveryRound) {
             const Interval ratio = sequential_ratio(rounds, 0.01);
             always = always && ratio.low <= 2 && 2 <= ratio.high;
         }
-        held += always;
+        correct += always;
     }
-    EXPECT_GE(held, 990);
+    EXPECT_GE(correct, 990);
 }
 
 TEST(SequentialRatio, IsNanIfASampleIsNan) {

@@ -19,7 +19,7 @@ COMPILES = {"answer": "compiles", "log": ""}  # nvcc's answer
 
 
 def measurement(median_s: float = 0.0783, limit: str = "device memory", **changes: Any) -> Json:
-    """Return the measurement of one dataset, with ten samples that differ slightly."""
+    """Return a measurement of one dataset, with ten samples that differ slightly."""
     noise = random.Random(median_s)
     samples = [median_s * noise.gauss(1, 0.003) for _ in range(10)]
     conditions = [
@@ -61,8 +61,8 @@ def measurement(median_s: float = 0.0783, limit: str = "device memory", **change
 
 
 def score(**changes: Any) -> Json:
-    """Return a score that lacks few points for speed; hygiene is pending."""
-    made = {
+    """Return a score with nearly all speed points; hygiene is pending."""
+    points = {
         "correctness": 6,
         "hygiene": 0,
         "speed": 1.83,
@@ -77,7 +77,7 @@ def score(**changes: Any) -> Json:
         "speed_why": "",
         "speed_modelled": False,
     } | changes
-    return made | {"total": sum(made[kind] for kind in KINDS), "max": sum(made[f"{kind}_max"] for kind in KINDS)}
+    return points | {"total": sum(points[kind] for kind in KINDS), "max": sum(points[f"{kind}_max"] for kind in KINDS)}
 
 
 def check(dataset: str, **changes: Any) -> Json:
@@ -146,8 +146,8 @@ def refused_stage(name: str, title: str) -> Json:
     compilation = {"verdict": "failed", "failure": failure, "log": "", "wall_s": 0.1, "cached": False, "nvcc": COMPILES}
     points = dict.fromkeys(KINDS, 0) | {f"{kind}_pending": True for kind in KINDS}
     why = "grading on a GPU decides, because the CPU backend refuses the file"
-    made = score(**points, correctness_why=why, hygiene_why="", speed_why="")
-    return stage(name, title, verdict="failed", compilation=compilation, checks=[], score=made)
+    pending = score(**points, correctness_why=why, hygiene_why="", speed_why="")
+    return stage(name, title, verdict="failed", compilation=compilation, checks=[], score=pending)
 
 
 def report(**changes: Any) -> Json:
@@ -189,7 +189,7 @@ def report(**changes: Any) -> Json:
             "The interval stayed wider than 1%: ambiguous.",
         ],
     }
-    made = {
+    content = {
         "schema": 1,
         "verb": "grade",
         "lab": "dot",
@@ -211,24 +211,24 @@ def report(**changes: Any) -> Json:
         },
         "stages": stages,
     } | changes
-    verdicts = [each["verdict"] for each in stages]
+    verdicts = [entry["verdict"] for entry in stages]
     verdict = next((name for name in ("failed", "error") if name in verdicts), "passed")
-    return {"verdict": verdict, "total": total(made["stages"])} | made
+    return {"verdict": verdict, "total": total(content["stages"])} | content
 
 
 def total(stages: list[Json]) -> Json:
     """Return the total points of all stages, as grader/model adds them up."""
-    scores = [each["score"] for each in stages if each.get("score")]
+    scores = [entry["score"] for entry in stages if entry.get("score")]
     return {
-        "points": sum(each["total"] for each in scores),
-        "max": sum(each["max"] for each in scores),
-        "pending": sum(each[f"{kind}_max"] for each in scores for kind in KINDS if each[f"{kind}_pending"]),
+        "points": sum(entry["total"] for entry in scores),
+        "max": sum(entry["max"] for entry in scores),
+        "pending": sum(entry[f"{kind}_max"] for entry in scores for kind in KINDS if entry[f"{kind}_pending"]),
         "without_score": len(stages) - len(scores),
     }
 
 
 def cpu_report() -> Json:
-    """Return a report without a GPU, with a stage that does not compile and one that could not be judged."""
+    """Return a report without a GPU, with a stage that does not compile and a stage that could not be judged."""
     broken = stage(
         "02_grid_stride", "Grid-stride loop", verdict="failed", checks=[], score=score(correctness=0, speed=0)
     )

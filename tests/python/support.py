@@ -15,8 +15,8 @@ def run_module(
     module: str, *arguments: str | Path, stdin: str | None = None, cwd: Path = ROOT, **variables: str
 ) -> subprocess.CompletedProcess[str]:
     """Run a module as a user does, but not on a terminal, so it must not wait for input."""
-    asked_for = ("FORCE", "AUTHORS", "LAB", "STAGE", "BUILD", "WORK")  # make's, when make runs the tests
-    environment = {name: value for name, value in os.environ.items() if name not in asked_for}
+    make_variables = ("FORCE", "AUTHORS", "LAB", "STAGE", "BUILD", "WORK")  # make's, when make runs the tests
+    environment = {name: value for name, value in os.environ.items() if name not in make_variables}
     environment |= {"PYTHONPATH": str(ROOT), "PYTHONPYCACHEPREFIX": str(PYCACHE), **variables}
     process = subprocess.run(
         [sys.executable, "-m", module, *map(str, arguments)],

@@ -1,6 +1,6 @@
-"""The JSON Schemas of grader/model/schema describe every key, accept written documents and refuse invalid ones.
+"""The JSON Schemas of grader/model/schema describe every key, and refuse only invalid documents.
 
-The reports are the expected ones of tests/model/report_test.cpp.
+The tested reports are the expected outputs of tests/model/report_test.cpp.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ def schema(name: str) -> dict:
 
 
 def validator(name: str, schema=schema):
-    found = [(f"{name}.schema.json", Resource.from_contents(schema(name))) for name in NAMES]
-    return jsonschema.Draft202012Validator(schema(name), registry=Registry().with_resources(found))
+    resources = [(f"{name}.schema.json", Resource.from_contents(schema(name))) for name in NAMES]
+    return jsonschema.Draft202012Validator(schema(name), registry=Registry().with_resources(resources))
 
 
 def lenient_schema(name: str) -> dict:
@@ -167,7 +167,7 @@ def dataset(**changes) -> dict:
 
 
 RIGHT_DATASETS = {
-    "usual": dataset(),
+    "default": dataset(),
     "timed only": dataset(uses=["bench"], points=None),
     "timed for a table": dataset(uses=["bench", "unscored"], points=None),
     "hidden": dataset(seed=None, uses=None),

@@ -72,7 +72,7 @@ class Machine:
 
     def run(self, *command: str | Path, cwd: Path, prefix: tuple[str, ...] = (), **variables: str) -> Result:
         environment = {"PATH": str(self.bin), "HOME": str(self.root), "WARPLAB_TEST_ROOT": str(self.root)} | variables
-        done = subprocess.run(
+        result = subprocess.run(
             [*prefix, *command],
             cwd=cwd,
             env=environment,
@@ -82,4 +82,4 @@ class Machine:
             text=True,
             check=False,
         )
-        return Result(done.returncode, done.stdout)
+        return Result(result.returncode, result.stdout)

@@ -47,9 +47,9 @@ def clangd(checkout, machine):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
         command = ["clangd", f"--check={file}"]
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-        assert "compile_commands.json" in done.stderr
-        return [line for line in done.stderr.splitlines() if re.match(r"E\[[\d:.]+\] \[", line)]
+        result = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+        assert "compile_commands.json" in result.stderr
+        return [line for line in result.stderr.splitlines() if re.match(r"E\[[\d:.]+\] \[", line)]
 
     return errors
 
@@ -65,7 +65,7 @@ def test_clangd_finds_a_mistake(clangd) -> None:
 
 
 @pytest.mark.parametrize(
-    ("label", "line", "found"),
+    ("label", "line", "expected"),
     [
         (
             "Warplab: check this file",
@@ -75,8 +75,8 @@ def test_clangd_finds_a_mistake(clangd) -> None:
         ("Warplab: inspect this file", "work/dot_product/02.cu:10: race", ("work/dot_product/02.cu", "10", "race")),
     ],
 )
-def test_vs_code_finds_the_place_of_a_message(label: str, line: str, found: tuple[str, ...]) -> None:
-    assert re.match(PATTERNS[label], line).groups() == found
+def test_vs_code_finds_the_place_of_a_message(label: str, line: str, expected: tuple[str, ...]) -> None:
+    assert re.match(PATTERNS[label], line).groups() == expected
 
 
 def test_the_container_has_all_packages_of_the_set_up() -> None:

@@ -65,14 +65,21 @@ def test_arguments_reach_the_judge_as_typed(checkout, either):
     assert either(folder, "check", "LAB=sample").out == "judge: [check] [sample]\n"
     values = ["$(shell touch made)", "`touch made`", "$$(LAB)", "a\nb\\\n", "\\ \\\\ ", "* [a] ?", 'é\t="', "-x --", ""]
     for value in values:
-        shown = f" [--source] [{value}]" if value else ""
-        assert either(folder, "check", "LAB=sample", f"SOURCE={value}").out == f"judge: [check] [sample]{shown}\n"
+        arguments = f" [--source] [{value}]" if value else ""
+        assert either(folder, "check", "LAB=sample", f"SOURCE={value}").out == f"judge: [check] [sample]{arguments}\n"
     assert not (folder / "made").exists()
 
 
 def test_a_clusters_own_variables_are_ignored(checkout, either):
-    own = {"WORK": "/scratch/me", "TREE": "oak", "FORCE": "yes", "BUILD": "77", "OUT": "/out", "CXXFLAGS": "-nonsense"}
-    assert either(checkout(), "check", "LAB=sample", **own).has("judge: [check] [sample]\n")
+    variables = {
+        "WORK": "/scratch/me",
+        "TREE": "oak",
+        "FORCE": "yes",
+        "BUILD": "77",
+        "OUT": "/out",
+        "CXXFLAGS": "-nonsense",
+    }
+    assert either(checkout(), "check", "LAB=sample", **variables).has("judge: [check] [sample]\n")
 
 
 def test_the_program_ignores_the_goals_of_an_outer_make(checkout, warplab):
@@ -130,31 +137,31 @@ def test_the_program_accepts_arguments_without_names(checkout, warplab):
 
 def test_the_program_works_from_any_folder(checkout, warplab):
     folder = checkout()
-    mine = folder / "work/sample/deeper"
-    mine.mkdir(parents=True)
-    (mine / "solutions").mkdir()
+    inner = folder / "work/sample/deeper"
+    inner.mkdir(parents=True)
+    (inner / "solutions").mkdir()
     (folder / "labs/other").mkdir()
     (folder / "labs/other/lab.json").write_text("{}\n")
     link = folder.parent / "link"
     link.symlink_to(folder / "warplab")
-    for cwd in mine, mine.parent:
+    for cwd in inner, inner.parent:
         assert warplab(folder, "check", "02", cwd=cwd).has("judge: [check] [sample] [02]\n")
         assert warplab(folder, "check", "all", cwd=cwd).has("judge: [check] [sample]\n")
         assert warplab(folder, "check", "other", cwd=cwd).has("judge: [check] [other]\n")
         words = ("SOURCE=a.cu", "JSON=/b", "TREE=solutions")
-        found = f"judge: [check] [sample] [--tree] [solutions] [--source] [{cwd}/a.cu] [--json] [/b]\n"
-        assert warplab(folder, "check", *words, cwd=cwd).has(found)
+        expected = f"judge: [check] [sample] [--tree] [solutions] [--source] [{cwd}/a.cu] [--json] [/b]\n"
+        assert warplab(folder, "check", *words, cwd=cwd).has(expected)
     assert warplab(folder, "check", cwd=folder.parent).has("As in your last command: LAB=other\n")
-    assert warplab(folder, "check", "sample", "TREE=mine", cwd=mine).has(f" [--tree] [{mine}/mine]\n")
+    assert warplab(folder, "check", "sample", "TREE=mine", cwd=inner).has(f" [--tree] [{inner}/mine]\n")
 
 
 def test_make_works_in_a_labs_work_folder(checkout, make):
     folder = checkout()
-    mine = folder / "work/sample"
-    mine.mkdir(parents=True)
-    (mine / "Makefile").write_text("include ../../Makefile\n")  # as `start` writes it
-    assert make(mine, "check", "STAGE=02", "SOURCE=a.cu").has(f"[check] [sample] [02] [--source] [{mine}/a.cu]\n")
-    assert make(mine).has("make check LAB=")
+    work = folder / "work/sample"
+    work.mkdir(parents=True)
+    (work / "Makefile").write_text("include ../../Makefile\n")  # as `start` writes it
+    assert make(work, "check", "STAGE=02", "SOURCE=a.cu").has(f"[check] [sample] [02] [--source] [{work}/a.cu]\n")
+    assert make(work).has("make check LAB=")
 
 
 def test_the_last_lab_and_stage_are_used_again(checkout, either):
@@ -176,11 +183,11 @@ def test_the_last_lab_and_stage_are_used_again(checkout, either):
     assert either(folder, "check", "STAGE=all").has("judge: [check] [other]\n")
 
 
-@pytest.mark.parametrize("typed", ["9", "01_frist", "1,9", "*"])
-def test_a_stage_that_does_not_exist_is_not_remembered(checkout, either, typed):
+@pytest.mark.parametrize("stage", ["9", "01_frist", "1,9", "*"])
+def test_a_stage_that_does_not_exist_is_not_remembered(checkout, either, stage):
     folder = checkout()
     either(folder, "check", "LAB=sample", "STAGE=1")
-    either(folder, "check", "LAB=sample", f"STAGE={typed}")
+    either(folder, "check", "LAB=sample", f"STAGE={stage}")
     assert either(folder, "check").has("As in your last command: LAB=sample STAGE=1\n")
 
 
@@ -344,15 +351,15 @@ def test_a_compile_error_in_the_project_ends_with_status_2(checkout, make):
 def test_a_read_only_checkout_gives_a_message(checkout):
     nobody = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
     with tempfile.TemporaryDirectory() as name:
-        everyones = Path(name)
-        everyones.chmod(0o755)
-        machine = Machine(everyones / "machine")
-        folder = Path(shutil.copytree(checkout(), everyones / "checkout"))
+        public = Path(name)
+        public.chmod(0o755)
+        machine = Machine(public / "machine")
+        folder = Path(shutil.copytree(checkout(), public / "checkout"))
         output = machine.run("make", "check", "LAB=sample", cwd=folder, prefix=nobody)
         assert output.status == 2
         assert output.has("Cannot write to the folder build", "read-only", "make BUILD=$HOME/warplab-build WORK=")
 
-        build = everyones / "elsewhere"
+        build = public / "elsewhere"
         build.mkdir()
         os.chown(build, 65534, 65534)
         words = ("check", "LAB=sample", f"BUILD={build}", f"WORK={build}/my work")
@@ -489,6 +496,6 @@ def test_two_rosters_reach_the_batch_from_the_callers_folder(checkout, warplab, 
 
     assert rosters("one.csv,/two.csv", folder) == f"[--roster][{folder}/one.csv][--roster][/two.csv]"
     assert rosters("with, comma.csv", folder) == f"[--roster][{folder}/with, comma.csv]"
-    below = folder / "labs"
-    assert rosters("a.csv,../b.csv", below) == f"[--roster][{below}/a.csv][--roster][{below}/../b.csv]"
+    subfolder = folder / "labs"
+    assert rosters("a.csv,../b.csv", subfolder) == f"[--roster][{subfolder}/a.csv][--roster][{subfolder}/../b.csv]"
     assert rosters("", folder) == ""

@@ -32,8 +32,8 @@ def test_missing_packages_are_installed_with_a_reason(machine, setup):
     output = setup("build")
     assert output.status == 0
     assert output.has("libfmt-dev: the judge's messages", "Installing:", "libfmt-dev")
-    asked = (machine.root / "asked").read_text()
-    assert "install -y" in asked and "libfmt-dev" in asked and "nlohmann" not in asked
+    requests = (machine.root / "asked").read_text()
+    assert "install -y" in requests and "libfmt-dev" in requests and "nlohmann" not in requests
     assert setup("build").out == ""
 
 

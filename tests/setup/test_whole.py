@@ -40,8 +40,8 @@ def real_machine(public_folder):
     machine = Machine(public_folder / "machine")
     for program in ("bwrap", "aarch64-linux-gnu-g++", "qemu-aarch64", "sinfo", "munge"):
         machine.without(program)
-        if real := shutil.which(program):
-            (machine.bin / program).symlink_to(real)
+        if path := shutil.which(program):
+            (machine.bin / program).symlink_to(path)
     return lambda *words, **more: machine.run(*words, WARPLAB_TEST_ROOT="", **more), machine
 
 
@@ -53,7 +53,7 @@ def test_a_path_can_contain_spaces(public_folder, real_machine):
     output = run("make", "start", "check", f"LAB={LAB}", "STAGE=1", "BACKEND=cpu", cwd=folder)
     assert output.status == 1  # the starter fails
     assert output.has("work", "failed", "Cause:")
-    assert "  compile judge" not in output.out  # all was copied
+    assert "  compile judge" not in output.out  # all objects were copied
     output = run("make", "check", f"LAB={LAB}", "STAGE=1", "BACKEND=cpu", "TREE=solutions", cwd=folder)
     assert output.status == 0, output.out
     assert output.has("passed", "backend: cpu")
@@ -65,19 +65,19 @@ def test_a_read_only_checkout_can_be_used(public_folder, real_machine):
     run, _ = real_machine
     folder = public_folder / "checkout"
     copy_project(folder)
-    mine = public_folder / "mine"
-    copy_built(mine / "build")
-    for path in [mine, *mine.rglob("*")]:
+    writable = public_folder / "mine"
+    copy_built(writable / "build")
+    for path in [writable, *writable.rglob("*")]:
         os.chown(path, 65534, 65534, follow_symlinks=False)
     words = [f"LAB={LAB}", "STAGE=1", "BACKEND=cpu"]
     output = run("make", "check", *words, cwd=folder, prefix=NOBODY)
     assert output.status == 2
     assert output.has("read-only", "make BUILD=")
-    elsewhere = [f"BUILD={mine}/build", f"WORK={mine}/my work"]
-    output = run("make", "check", *words, *elsewhere, cwd=folder, prefix=NOBODY)
+    settings = [f"BUILD={writable}/build", f"WORK={writable}/my work"]
+    output = run("make", "check", *words, *settings, cwd=folder, prefix=NOBODY)
     assert output.has("failed", "Cause:")
-    assert list((mine / "my work" / LAB).glob("01_*.cu"))
-    output = run("make", "check", *words, *elsewhere, "TREE=solutions", cwd=folder, prefix=NOBODY)
+    assert list((writable / "my work" / LAB).glob("01_*.cu"))
+    output = run("make", "check", *words, *settings, "TREE=solutions", cwd=folder, prefix=NOBODY)
     assert output.status == 0, output.out
 
 

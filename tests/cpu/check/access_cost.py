@@ -1,5 +1,5 @@
 """Print the additional cost of an access under the sanitizer: the minimum of many runs, in ns of processor time. Each
-kernel runs with and without it in turn.
+kernel runs in turn with the sanitizer and without.
 
 python3 tests/cpu/check/access_cost.py     (in .venv; needs build/cpu/rewrite)
 """
@@ -34,8 +34,8 @@ if __name__ == "__main__":
             "with": build(Path(name) / "with", objects, *CHECK_FLAGS),
             "without": build(Path(name) / "without", objects),
         }
-        runs = [{how: measure(program) for how, program in programs.items()} for _ in range(RUNS)]
+        runs = [{version: measure(program) for version, program in programs.items()} for _ in range(RUNS)]
         print(f"{'ns for each access':<22} {'with':>6} {'without':>8} {'difference':>10}")
         for kernel in runs[0]["with"]:
-            with_sanitizer, without = (min(run[how][kernel] for run in runs) for how in programs)
+            with_sanitizer, without = (min(run[version][kernel] for run in runs) for version in programs)
             print(f"{kernel:<22} {with_sanitizer:6.1f} {without:8.1f} {with_sanitizer - without:10.1f}")

@@ -67,23 +67,23 @@ MAX_INSPECT_S = 300  # one stage under the sanitizer; the first one also compile
 
 
 def find_ncu() -> str:
-    found = shutil.which("ncu") or shutil.which("ncu", path="/usr/local/cuda/bin")
-    if not found:
+    path = shutil.which("ncu") or shutil.which("ncu", path="/usr/local/cuda/bin")
+    if not path:
         sys.exit("ncu is neither on the PATH nor in /usr/local/cuda/bin. It comes with the CUDA Toolkit.")
-    return found
+    return path
 
 
 def known_metrics(ncu: str) -> list[str]:
     """Return the METRICS that this GPU supports; all of them if ncu lists none."""
-    listed = subprocess.run([ncu, "--query-metrics"], capture_output=True, text=True, check=False).stdout
-    names = {line.split()[0] for line in listed.splitlines() if line.strip()}
-    known = [metric for metric in METRICS if metric.rsplit(".", 1)[0] in names]
-    return known or METRICS
+    output = subprocess.run([ncu, "--query-metrics"], capture_output=True, text=True, check=False).stdout
+    names = {line.split()[0] for line in output.splitlines() if line.strip()}
+    supported = [metric for metric in METRICS if metric.rsplit(".", 1)[0] in names]
+    return supported or METRICS
 
 
 def run(command: list[object], limit_s: float) -> tuple[int, str]:
     try:
-        done = subprocess.run(
+        result = subprocess.run(
             [*map(str, command)],
             cwd=ROOT,
             stdout=subprocess.PIPE,
@@ -93,7 +93,7 @@ def run(command: list[object], limit_s: float) -> tuple[int, str]:
         )
     except subprocess.TimeoutExpired as expired:
         return 124, (expired.stdout or b"").decode(errors="replace")
-    return done.returncode, done.stdout.decode(errors="replace")
+    return result.returncode, result.stdout.decode(errors="replace")
 
 
 def base_name(kernel: str) -> str:
@@ -142,15 +142,15 @@ def count_in_check_mode(lab: str, stage: str, dataset: str, folder: Path) -> dic
 
 def add_line(sums: dict[str, int], line: dict) -> None:
     def add(operation: str, counts: dict[str, int]) -> None:
-        for what, number in counts.items():
-            key = f"{line['memory']}_{operation}_{what}"
+        for name, number in counts.items():
+            key = f"{line['memory']}_{operation}_{name}"
             sums[key] = sums.get(key, 0) + number
 
     names = ["requests", "sectors"] if line["memory"] == "device" else ["requests", "bank_passes"]
     if line["atomic"]:
-        return add("atomic", {what: line[what] for what in [*names, "same_address"]})
-    add("store", {what: line[f"store_{what}"] for what in names})
-    add("load", {what: line[what] - line[f"store_{what}"] for what in names})
+        return add("atomic", {name: line[name] for name in [*names, "same_address"]})
+    add("store", {name: line[f"store_{name}"] for name in names})
+    add("load", {name: line[name] - line[f"store_{name}"] for name in names})
     return None
 
 
@@ -159,7 +159,7 @@ def ratio(counts: dict, whole: list[str], parts: list[str]) -> float | None:
     return round(above / below, 4) if below else None
 
 
-def compare(ours: dict, theirs: dict) -> dict[str, list[float | None]]:
+def compare(warplab: dict, ncu: dict) -> dict[str, list[float | None]]:
     """Return the cost of one request, by kind of request: [ours, ncu's]."""
 
     def sectors(*operations: str) -> float | None:
@@ -167,19 +167,22 @@ def compare(ours: dict, theirs: dict) -> dict[str, list[float | None]]:
             [f"l1tex__t_{what}_pipe_lsu_mem_global_op_{op}.sum" for op in operations]
             for what in ("requests", "sectors")
         ]
-        return ratio(theirs, *names)
+        return ratio(ncu, *names)
 
     def passes(operation: str) -> float | None:
         instructions = [f"smsp__{kind}inst_executed_op_shared_{operation}.sum" for kind in ("sass_", "")]
-        known = next((name for name in instructions if name in theirs), instructions[0])
-        return ratio(theirs, [known], [f"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{operation}.sum"])
+        known = next((name for name in instructions if name in ncu), instructions[0])
+        return ratio(ncu, [known], [f"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{operation}.sum"])
 
     return {
-        "load_sectors": [ratio(ours, ["device_load_requests"], ["device_load_sectors"]), sectors("ld")],
-        "store_sectors": [ratio(ours, ["device_store_requests"], ["device_store_sectors"]), sectors("st")],
-        "atomic_sectors": [ratio(ours, ["device_atomic_requests"], ["device_atomic_sectors"]), sectors("red", "atom")],
-        "shared_load_passes": [ratio(ours, ["shared_load_requests"], ["shared_load_bank_passes"]), passes("ld")],
-        "shared_store_passes": [ratio(ours, ["shared_store_requests"], ["shared_store_bank_passes"]), passes("st")],
+        "load_sectors": [ratio(warplab, ["device_load_requests"], ["device_load_sectors"]), sectors("ld")],
+        "store_sectors": [ratio(warplab, ["device_store_requests"], ["device_store_sectors"]), sectors("st")],
+        "atomic_sectors": [
+            ratio(warplab, ["device_atomic_requests"], ["device_atomic_sectors"]),
+            sectors("red", "atom"),
+        ],
+        "shared_load_passes": [ratio(warplab, ["shared_load_requests"], ["shared_load_bank_passes"]), passes("ld")],
+        "shared_store_passes": [ratio(warplab, ["shared_store_requests"], ["shared_store_bank_passes"]), passes("st")],
     }
 
 
@@ -193,24 +196,24 @@ def measured_before(report: Path) -> dict[tuple[str, str, str], dict]:
     }
 
 
-def measure(entry: tuple[str, str, str], theirs: dict, folder: Path) -> dict:
+def measure(entry: tuple[str, str, str], from_ncu: dict, folder: Path) -> dict:
     lab, stage, dataset = entry
-    ours = count_in_check_mode(lab, stage, dataset, folder)
+    counted = count_in_check_mode(lab, stage, dataset, folder)
     kernels = [
-        {"kernel": name, "ours": counts, "ncu": theirs["kernels"].get(name, {}),
-         "per_request": compare(counts, theirs["kernels"].get(name, {}))}
-        for name, counts in ours["kernels"].items()
+        {"kernel": name, "ours": counts, "ncu": from_ncu["kernels"].get(name, {}),
+         "per_request": compare(counts, from_ncu["kernels"].get(name, {}))}
+        for name, counts in counted["kernels"].items()
     ]  # fmt: skip
-    problems = [result["output"] for result in (theirs, ours) if "output" in result]
+    problems = [result["output"] for result in (from_ncu, counted) if "output" in result]
     return {"lab": lab, "stage": stage, "dataset": dataset, "kernels": kernels, "problems": problems}
 
 
 def print_stage(row: dict) -> None:
     for kernel in row["kernels"]:
         print(f"{row['lab']}/{row['stage']} {kernel['kernel']} on {row['dataset']}")
-        for what, (ours, theirs) in kernel["per_request"].items():
-            if ours is not None or theirs is not None:
-                print(f"    {what:<22} ours {ours!s:<10} ncu {theirs!s:<10} {'' if ours == theirs else '*'}")
+        for request, (warplab, ncu) in kernel["per_request"].items():
+            if warplab is not None or ncu is not None:
+                print(f"    {request:<22} ours {warplab!s:<10} ncu {ncu!s:<10} {'' if warplab == ncu else '*'}")
     for problem in row["problems"]:
         print(f"{row['lab']}/{row['stage']}: no counts\n{problem[-600:]}")
 
@@ -225,14 +228,14 @@ def main() -> int:
     options = parser.parse_args()
     begin = time.monotonic()
     run([BUILD / "warplab", "prepare"], MAX_S)
-    before = measured_before(options.ncu) if options.ncu else {}
-    metrics = [] if before else known_metrics(find_ncu())
+    earlier = measured_before(options.ncu) if options.ncu else {}
+    metrics = [] if earlier else known_metrics(find_ncu())
     stages = [entry for entry in STAGES if options.only in "/".join(entry)]
 
     def count(entry: tuple[str, str, str]) -> dict:
-        if time.monotonic() > begin + options.limit_s and not before:
+        if time.monotonic() > begin + options.limit_s and not earlier:
             return {"kernels": {}, "output": "not run: the time limit was reached"}
-        return before.get(entry, {"kernels": {}}) if before else count_with_ncu(*entry, metrics)
+        return earlier.get(entry, {"kernels": {}}) if earlier else count_with_ncu(*entry, metrics)
 
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(options.workers) as pool:
         rows = list(pool.map(lambda entry: measure(entry, count(entry), Path(folder)), stages))

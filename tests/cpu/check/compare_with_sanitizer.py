@@ -2,7 +2,7 @@
 names a line, to compare the two.
 
     python3 -m tests.cpu.check.compare_with_sanitizer --json FILE     (needs a GPU, nvcc and compute-sanitizer)
-    … --submissions                                                        (only these; needs build/warplab, too)
+    … --submissions                                          (only the submissions; needs build/warplab, too)
 
 Each program is compiled with line numbers and runs under memcheck, racecheck, initcheck and synccheck. The JSON has,
 for each program, the kind and the lines of the planted mistake, and each tool's verdict: `clean`, `findings` (words,
@@ -37,7 +37,7 @@ TOOLS = {
 # The tool that runs first, by a word in the program's name, because the time may end before all tools have run.
 LIKELY = {"race": "racecheck", "uninitialised": "initcheck", "divergent": "synccheck", "return_before": "synccheck"}
 
-HANGS = "divergent_barrier_trip_count"  # keeps the GPU busy until its time limit, so it runs last
+HANGS = "divergent_barrier_trip_count"  # runs last, because it keeps the GPU busy until its time limit
 ROOT = Path(__file__).resolve().parents[3]
 BUILD = ROOT / (os.environ.get("BUILD") or "build")
 SUMMARY = re.compile(r"^(memcheck|racecheck|initcheck|synccheck) +(clean|found problems)", re.MULTILINE)
@@ -54,13 +54,13 @@ NOISE = re.compile(
 
 
 def find_program(name: str) -> str:
-    found = shutil.which(name) or shutil.which(name, path="/usr/local/cuda/bin:/usr/local/cuda/compute-sanitizer")
-    if not found:
+    path = shutil.which(name) or shutil.which(name, path="/usr/local/cuda/bin:/usr/local/cuda/compute-sanitizer")
+    if not path:
         sys.exit(f"{name} is neither on the PATH nor in /usr/local/cuda. It comes with the CUDA Toolkit.")
-    return found
+    return path
 
 
-def planted(kernel: Path) -> list[tuple[str, int]]:
+def planted_mistakes(kernel: Path) -> list[tuple[str, int]]:
     lines = enumerate(kernel.read_text().splitlines(), 1)
     return sorted((mark[1], number) for number, line in lines if (mark := MARK.search(line)))
 
@@ -68,20 +68,20 @@ def planted(kernel: Path) -> list[tuple[str, int]]:
 def compile_kernel(nvcc: str, kernel: Path, program: Path) -> str:
     """Return the compiler's message if the program does not compile, otherwise an empty string."""
     flags = ["-std=c++17", "-O1", "-arch=native", "-lineinfo", "--extended-lambda", "-Xcompiler=-g"]
-    done = subprocess.run([nvcc, *flags, "-o", program, kernel], capture_output=True, text=True, check=False)
-    return done.stderr[:MAX_KEPT_CHARACTERS] if done.returncode else ""
+    result = subprocess.run([nvcc, *flags, "-o", program, kernel], capture_output=True, text=True, check=False)
+    return result.stderr[:MAX_KEPT_CHARACTERS] if result.returncode else ""
 
 
 def records(output: str) -> list[dict]:
     """Return the tool's findings: the text without addresses, the program's lines that it names, and how often
     each occurs."""
-    found: dict[tuple[str, tuple[int, ...], tuple[int, ...]], int] = {}
+    counts: dict[tuple[str, tuple[int, ...], tuple[int, ...]], int] = {}
     words, in_kernel, on_host = "", [], []
 
     def close() -> None:
         if words and not NOISE.search(words):
             key = (words, tuple(dict.fromkeys(in_kernel)), tuple(dict.fromkeys(on_host)))
-            found[key] = found.get(key, 0) + 1
+            counts[key] = counts.get(key, 0) + 1
 
     for line in output.splitlines():
         if start := RECORD.match(line):
@@ -93,24 +93,24 @@ def records(output: str) -> list[dict]:
     close()
     return [
         {"words": words, "lines": list(in_kernel), "host_lines": list(on_host), "count": count}
-        for (words, in_kernel, on_host), count in found.items()
+        for (words, in_kernel, on_host), count in counts.items()
     ]
 
 
 def run_tool(sanitizer: str, tool: str, program: Path, end: float) -> dict:
-    left = min(TOOL_LIMIT_S, end - time.monotonic())
-    if left <= 1:
+    limit_s = min(TOOL_LIMIT_S, end - time.monotonic())
+    if limit_s <= 1:
         return {"verdict": "not run"}
     options = TOOLS.get(tool, [])
     command = [sanitizer, "--tool", tool, "--print-limit", "20", *options, program] if tool in TOOLS else [program]
     begin = time.monotonic()
     try:
-        done = subprocess.run(command, capture_output=True, timeout=left, check=False)
+        process = subprocess.run(command, capture_output=True, timeout=limit_s, check=False)
     except subprocess.TimeoutExpired as expired:
         text = (expired.stdout or b"").decode(errors="replace")
         return {"verdict": "timeout", "findings": records(text), "output": text[:MAX_KEPT_CHARACTERS]}
-    text = (done.stdout + done.stderr).decode(errors="replace")
-    result = {"status": done.returncode, "wall_s": round(time.monotonic() - begin, 2), "findings": records(text)}
+    text = (process.stdout + process.stderr).decode(errors="replace")
+    result = {"status": process.returncode, "wall_s": round(time.monotonic() - begin, 2), "findings": records(text)}
     if tool in TOOLS and "SUMMARY" not in text:
         result["verdict"] = "error"
     else:
@@ -127,15 +127,15 @@ def order(kernel: Path) -> list[str]:
 
 def judge(nvcc: str, sanitizer: str, kernels: list[Path], folder: Path, workers: int, limit_s: float) -> list[dict]:
     end = time.monotonic() + limit_s
-    rows = [{"kernel": k.stem, "planted": planted(k), "tools": {}} for k in kernels]
+    rows = [{"kernel": k.stem, "planted": planted_mistakes(k), "tools": {}} for k in kernels]
     with ThreadPoolExecutor(workers) as pool:
-        built = list(pool.map(lambda k: compile_kernel(nvcc, k, folder / k.stem), kernels))
+        messages = list(pool.map(lambda k: compile_kernel(nvcc, k, folder / k.stem), kernels))
         jobs = []
-        for turn in range(len(TOOLS) + 1):
-            for kernel, row, problem in zip(kernels, rows, built, strict=True):
-                tool = order(kernel)[turn]
-                if problem:
-                    row["tools"][tool] = {"verdict": "error", "output": problem}
+        for number in range(len(TOOLS) + 1):
+            for kernel, row, message in zip(kernels, rows, messages, strict=True):
+                tool = order(kernel)[number]
+                if message:
+                    row["tools"][tool] = {"verdict": "error", "output": message}
                 else:
                     jobs.append((row, tool, pool.submit(run_tool, sanitizer, tool, folder / kernel.stem, end)))
         for row, tool, job in jobs:
@@ -146,13 +146,13 @@ def judge(nvcc: str, sanitizer: str, kernels: list[Path], folder: Path, workers:
 def submissions(only: list[str], folder: Path) -> list[dict]:
     """Return the entries of the labs' wrong.json that name a line for the sanitizer, and whose LAB/FILE contains one of
     the words. Patches are applied in `folder`."""
-    found = []
+    entries = []
     for lab in labs():
         for entry in wrong.entries(lab):
             if "inspect" in entry and any(word in f"{lab}/{entry['file']}" for word in only):
                 source = wrong.source_of(lab, entry["file"], folder / lab)
-                found.append({"lab": lab, "source": source, **entry})
-    return found
+                entries.append({"lab": lab, "source": source, **entry})
+    return entries
 
 
 def dataset_that_shows(entry: dict, folder: Path) -> str:
@@ -190,13 +190,13 @@ def sanitize(lab: str, stage: str, source: Path, dataset: str, seconds: float) -
     command = [BUILD / "warplab", "sanitize", lab, stage, "--source", source, "--dataset", dataset]
     parts = SUMMARY.split(run_bounded(command, min(3 * TOOL_LIMIT_S, seconds)))[1:]
     for tool, verdict, words in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
-        named = re.findall(rf"{re.escape(source.name)}:(\d+)", words)
-        of_the_tool = words.split("    The check failed: ")[0].partition(":\n")[2].strip()
+        lines = re.findall(rf"{re.escape(source.name)}:(\d+)", words)
+        message = words.split("    The check failed: ")[0].partition(":\n")[2].strip()
         tools[tool] = {"verdict": "clean", "lines": []}
         if "The tool gave no summary" in words:
             tools[tool] = {"verdict": "error", "output": words[:2000]}
-        elif verdict != "clean" and of_the_tool:
-            tools[tool] = {"verdict": "findings", "lines": sorted(set(map(int, named))), "output": of_the_tool[:2000]}
+        elif verdict != "clean" and message:
+            tools[tool] = {"verdict": "findings", "lines": sorted(set(map(int, lines))), "output": message[:2000]}
     return tools
 
 
@@ -261,8 +261,8 @@ def main() -> int:
         limits = (options.workers, options.limit_s)
         rows = [] if options.submissions else judge(nvcc, sanitizer, kernels, Path(folder), *limits)
         entries = submissions(options.only, Path(folder)) if options.submissions else []
-        asked = [entry for entry in entries if f"{entry['lab']}/{entry['source'].stem}" not in answered]
-        answers = sanitize_submissions(asked, Path(folder), *limits)
+        unanswered = [entry for entry in entries if f"{entry['lab']}/{entry['source'].stem}" not in answered]
+        answers = sanitize_submissions(unanswered, Path(folder), *limits)
     wall_s = round(time.monotonic() - begin, 1)
     report = {"schema": 1, "tool": version(sanitizer), "nvcc": version(nvcc), "wall_s": wall_s, "programs": rows}
     report["submissions"] = answers

@@ -129,7 +129,7 @@ def follows(finding: dict, kind: str) -> bool:
     return finding["words"].startswith(FOLLOWS) or (kind in ON_HOST and bool(finding["lines"]))
 
 
-def keep_findings(result: dict, kind: str) -> dict:
+def select_findings(result: dict, kind: str) -> dict:
     """Return one tool's findings for one program, without findings that follow from others."""
     if result["verdict"] not in ("clean", "findings"):
         return {"verdict": result["verdict"]}
@@ -161,7 +161,7 @@ def add_sanitizer_results(data: dict, report: dict) -> None:
             continue
         before, now = programs.get(name, {}), source_hash(name)
         known = before["tools"] if before.get("source_hash") == now else {}
-        tools = newest({tool: keep_findings(row["tools"][tool], kind_of(name)) for tool in TOOLS}, known)
+        tools = newest({tool: select_findings(row["tools"][tool], kind_of(name)) for tool in TOOLS}, known)
         programs[name] = {"source_hash": now, "tools": tools}
         if (row["tools"]["plain"].get("status") or 0) < 0:
             programs[name]["crashes"] = True
@@ -178,7 +178,7 @@ def submission_hash(submission: str) -> str:
         return hashlib.sha256(wrong.source_of(lab, file.name, Path(folder)).read_bytes()).hexdigest()
 
 
-def keep_answer(result: dict) -> dict:
+def select_answer(result: dict) -> dict:
     """Return one tool's answer for one submission, without its text."""
     nothing = all(line.strip() in ("", NOTHING_FOUND) for line in result.get("output", "").splitlines())
     if result["verdict"] == "findings" and not result["lines"] and nothing:
@@ -186,9 +186,8 @@ def keep_answer(result: dict) -> dict:
     return {key: value for key, value in result.items() if key in ("verdict", "lines")}
 
 
-def why_unknown(row: dict) -> str:
-    """Return the first error in a row of `submissions`, compared to the format of compare_with_sanitizer.py; empty if
-    valid."""
+def format_error(row: dict) -> str:
+    """Return how a row of `submissions` differs from the format of compare_with_sanitizer.py; empty if it does not."""
     if missing := {"submission", "planted", "dataset", "tools"} - row.keys():
         return f"has no {', '.join(sorted(missing))}"
     planted = row["planted"]
@@ -209,15 +208,15 @@ def add_submissions(data: dict, report: dict) -> None:
     """Add measurements. A tool's old answer stays until it answers again or the submission changes."""
     submissions = data.setdefault("submissions", {})
     for number, row in enumerate(report.get("submissions", []), 1):
-        if unknown := why_unknown(row):
+        if error := format_error(row):
             sys.exit(
-                f"Submission {number} ({row.get('submission', 'without a name')}) {unknown}. Is the file from "
+                f"Submission {number} ({row.get('submission', 'without a name')}) {error}. Is the file from "
                 "compare_with_sanitizer.py --submissions, of this version?"
             )
         name = row["submission"]
         before, now = submissions.get(name, {}), submission_hash(name)
         known = before["tools"] if before.get("source_hash") == now else {}
-        tools = newest({tool: keep_answer(row["tools"][tool]) for tool in TOOLS}, known)
+        tools = newest({tool: select_answer(row["tools"][tool]) for tool in TOOLS}, known)
         dataset = row["dataset"] or (before.get("dataset", "") if known else "")
         submissions[name] = {"source_hash": now, "planted": row["planted"], "dataset": dataset, "tools": tools}
     data["submissions"] = {name: submissions[name] for name in sorted(submissions) if submission_hash(name)}
@@ -278,9 +277,9 @@ def make_kinds(programs: dict[str, dict]) -> list[str]:
     for kind, about in KINDS.items():
         names = [file.stem for file in (FOLDER / "kernels").glob(f"{kind}_*.cu") if kind_of(file.stem) == kind]
         compared = [name for name in names if name in programs]
-        found = [name for name in compared if any(lines_of(programs[name]["tools"][tool]) for tool in TOOLS)]
-        theirs = f"{len(found)} of {len(compared)}" if compared else "not run"
-        rows.append([f"`{kind}`", about, f"{len(names)} of {len(names)}", theirs])
+        with_lines = [name for name in compared if any(lines_of(programs[name]["tools"][tool]) for tool in TOOLS)]
+        named = f"{len(with_lines)} of {len(compared)}" if compared else "not run"
+        rows.append([f"`{kind}`", about, f"{len(names)} of {len(names)}", named])
     return table(["Kind", "Meaning", "Warplab names", "compute-sanitizer names"], rows)
 
 
@@ -314,28 +313,32 @@ def make_submissions(submissions: dict[str, dict]) -> list[str]:
     rows = []
     for name, entry in submissions.items():
         cause, line = entry["planted"]
-        ours = f"line {line}, on `{entry['dataset']}`" if entry["dataset"] else "not run"
-        rows.append([f"`{name}`", f"`{cause}`", ours, *(show_answer(entry["tools"][t], line) for t in TOOLS)])
+        warplab = f"line {line}, on `{entry['dataset']}`" if entry["dataset"] else "not run"
+        rows.append([f"`{name}`", f"`{cause}`", warplab, *(show_answer(entry["tools"][t], line) for t in TOOLS)])
     return table(["Submission", "Planted", "Warplab names", *TOOLS], rows)
 
 
 def count_submissions(submissions: dict[str, dict]) -> str:
-    """Return one sentence: how many of the tested mistakes each tool finds."""
-    run = [entry for entry in submissions.values() if any(entry["tools"][t]["verdict"] not in NO_ANSWER for t in TOOLS)]
-    if not run:
+    """Return a sentence that says for how many of the tested mistakes each tool names the line."""
+    tested = [
+        entry for entry in submissions.values() if any(entry["tools"][t]["verdict"] not in NO_ANSWER for t in TOOLS)
+    ]
+    if not tested:
         return "This has not been measured yet."
-    findings = [[entry["tools"][t] for t in TOOLS if entry["tools"][t]["verdict"] == "findings"] for entry in run]
-    same = sum(
-        any(entry["planted"][1] in tool["lines"] for tool in tools) for entry, tools in zip(run, findings, strict=True)
+    findings = [[entry["tools"][t] for t in TOOLS if entry["tools"][t]["verdict"] == "findings"] for entry in tested]
+    with_line = sum(
+        any(entry["planted"][1] in tool["lines"] for tool in tools)
+        for entry, tools in zip(tested, findings, strict=True)
     )
-    complete = [all(entry["tools"][t]["verdict"] not in NO_ANSWER for t in TOOLS) for entry in run]
+    complete = [all(entry["tools"][t]["verdict"] not in NO_ANSWER for t in TOOLS) for entry in tested]
     silent = sum(not tools and all_ran for tools, all_ran in zip(findings, complete, strict=True))
     unknown = sum(not tools and not all_ran for tools, all_ran in zip(findings, complete, strict=True))
-    ours = sum(bool(entry["dataset"]) for entry in run)
+    warplab = sum(bool(entry["dataset"]) for entry in tested)
     unfinished = f" In {unknown}, no tool reports anything, but not all tools ran." if unknown else ""
     return (
-        f"Of {len(run)} submissions, Warplab names the line in {ours}; compute-sanitizer names it in {same}, "
-        f"reports something else in {len(run) - same - silent - unknown} and nothing in {silent}.{unfinished}"
+        f"Of {len(tested)} submissions, Warplab names the line in {warplab}; compute-sanitizer names it in "
+        f"{with_line}, reports something else in {len(tested) - with_line - silent - unknown} and nothing in {silent}."
+        f"{unfinished}"
     )
 
 
@@ -355,25 +358,25 @@ def make_counts(counts: list[dict]) -> list[str]:
     for row in counts:
         cells = []
         for request in REQUESTS:
-            ours, theirs = row["per_request"].get(request, [None, None])
-            if ours is None or theirs is None:
+            warplab, ncu = row["per_request"].get(request, [None, None])
+            if warplab is None or ncu is None:
                 cells.append("")
-            elif ours == theirs:
-                cells.append(f"{ours:.2f}")
+            elif warplab == ncu:
+                cells.append(f"{warplab:.2f}")
             else:
                 reason = why(row, request)
                 reasons += [reason] if reason not in reasons else []
-                cells.append(f"{ours:.2f}, ncu {theirs:.2f} ({reasons.index(reason) + 1})")
+                cells.append(f"{warplab:.2f}, ncu {ncu:.2f} ({reasons.index(reason) + 1})")
         rows.append([f"`{row['stage']}`", f"`{row['kernel']}`", *cells])
     lines = table(["Stage", "Kernel", *REQUESTS.values()], rows)
     return [*lines, "", *(f"{i}. {reason[0].upper()}{reason[1:]}." for i, reason in enumerate(reasons, 1))]
 
 
-def describe_programs(run: int, known: int) -> str:
-    if run == known:
+def describe_programs(tested: int, known: int) -> str:
+    if tested == known:
         return f"all {known} programs, with its four tools and its default settings."
     return (
-        f"{run} of the {known} programs, with its four tools and its default settings. Programs that are newer, or "
+        f"{tested} of the {known} programs, with its four tools and its default settings. Programs that are newer, or "
         "that nvcc did not compile, were not run there."
     )
 

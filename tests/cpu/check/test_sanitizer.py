@@ -27,7 +27,7 @@ RUNTIME_FLAGS = ["-std=c++20", "-O2", "-g1", "-pthread", "-I."]
 INCLUDE_FLAGS = ["-Igrader/cpu/include", "-include", "cuda_runtime.h"]
 LINKER = ["-fuse-ld=gold"] if shutil.which("ld.gold") else []
 
-ONLY_FORWARD = {"correct_block_chain"}  # each block waits for the previous one, and here blocks run one by one
+ONLY_FORWARD = {"correct_block_chain"}  # each block waits for the previous one, and one block runs at a time
 
 # Without hooks, a thread that only reads does not let other threads run.
 NEEDS_HOOKS = {
@@ -49,20 +49,20 @@ CROSS_COMPILER, EMULATOR = "aarch64-linux-gnu-g++", ["qemu-aarch64", "-L", "/usr
 pytestmark = pytest.mark.skipif(not (BUILD / "cpu/rewrite").exists(), reason="build/cpu/rewrite is not built")
 
 
-def judges_flags(function: str) -> list[str]:
+def flags_of_judge(function: str) -> list[str]:
     text = (ROOT / "grader/judge/compile/toolchain.cpp").read_text()
     return re.findall(r'"(-[^"]*)"', re.search(rf"Flags {function}\([^)]*\) \{{.*?\n\}}", text, re.DOTALL)[0])
 
 
-STUDENT_FLAGS, CHECK_FLAGS = judges_flags("student_cpu_flags"), judges_flags("sanitizer_flags")
-CHECK_FLAGS += judges_flags("with_hooks")
+STUDENT_FLAGS, CHECK_FLAGS = flags_of_judge("student_cpu_flags"), flags_of_judge("sanitizer_flags")
+CHECK_FLAGS += flags_of_judge("with_hooks")
 
 
 def run(*command: object) -> str:
-    done = subprocess.run([*map(str, command)], cwd=ROOT, capture_output=True, text=True, check=False)
-    if done.returncode:
-        pytest.fail(f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}"[:4000], pytrace=False)
-    return done.stdout
+    result = subprocess.run([*map(str, command)], cwd=ROOT, capture_output=True, text=True, check=False)
+    if result.returncode:
+        pytest.fail(f"{' '.join(map(str, command))}\n{result.stdout}{result.stderr}"[:4000], pytrace=False)
+    return result.stdout
 
 
 def compile_runtime(folder: Path, compiler: str = "g++") -> list[Path]:
@@ -109,25 +109,25 @@ def start(*command: object, **variables: str) -> subprocess.CompletedProcess:
     )
 
 
-def planted(kernel: Path) -> set[tuple[str, int]]:
+def planted_mistakes(kernel: Path) -> set[tuple[str, int]]:
     lines = enumerate(kernel.read_text().splitlines(), 1)
     return {(mark[1], number) for number, line in lines if (mark := MARK.search(line))}
 
 
-def students_line(program: Path, address: str) -> int:
+def line_of_student(program: Path, address: str) -> int:
     """Return the line of the .cu file of an address, the innermost one if functions are inlined; 0 if there is none."""
     place = FRAME.search(run("addr2line", "-i", "-s", "-e", program, f"0x{address}"))
     return int(place[1]) if place else 0
 
 
-def found(program: Path, stderr: str) -> set[tuple[str, int]]:
+def findings_of(program: Path, stderr: str) -> set[tuple[str, int]]:
     findings = set()
     for kind, pc, other, line, other_line in FINDING.findall(stderr):
-        lines = {students_line(program, address) for address in (pc, other) if int(address, 16)} | {int(line)}
-        of_allocation = kind in {"out_of_bounds", "uninitialised"}  # their other line allocates the memory
-        lines |= {int(other_line)} if not int(other, 16) and not of_allocation else set()
+        lines = {line_of_student(program, address) for address in (pc, other) if int(address, 16)} | {int(line)}
+        without_other_line = kind in {"out_of_bounds", "uninitialised"}  # their other line allocates the memory
+        lines |= {int(other_line)} if not int(other, 16) and not without_other_line else set()
         findings |= {(kind, number) for number in lines - {0}} or {(kind, 0)}
-    guards = {students_line(program, address) for address in GUARD.findall(stderr)}
+    guards = {line_of_student(program, address) for address in GUARD.findall(stderr)}
     findings = {("note" if kind == "atomic_race" and line in guards else kind, line) for kind, line in findings}
     return {(kind, line) for kind, line in findings if not follows(kind, line, findings)}
 
@@ -143,26 +143,26 @@ def follows(kind: str, line: int, findings: set[tuple[str, int]]) -> bool:
     )
 
 
-def found_places(program: Path, ended: subprocess.CompletedProcess) -> set[tuple[str, int]]:
+def findings_shown(program: Path, result: subprocess.CompletedProcess) -> set[tuple[str, int]]:
     """Return the findings that the judge would show. If outputs are right, it shows no missing lanes and no unset
     constants."""
-    findings = found(program, ended.stderr)
-    harmless = {"absent_lane", "unset_constant", "kept_value"} if ended.stdout == "ok\n" else set()
+    findings = findings_of(program, result.stderr)
+    harmless = {"absent_lane", "unset_constant", "kept_value"} if result.stdout == "ok\n" else set()
     return {finding for finding in findings if finding[0] not in harmless}
 
 
 def programs() -> list[Path]:
     """Return one in four programs of each kind; all with WARPLAB_THOROUGH=1."""
-    return share_of(KERNELS, lambda kernel: min((kind for kind, _ in planted(kernel)), default=""), str_of, 4)
+    return share_of(KERNELS, lambda kernel: min((kind for kind, _ in planted_mistakes(kernel)), default=""), name_of, 4)
 
 
-def str_of(kernel: Path) -> str:
+def name_of(kernel: Path) -> str:
     return kernel.stem
 
 
 def test_every_program_states_its_planted_mistake():
     for kernel in KERNELS:
-        kinds = {kind for kind, _ in planted(kernel)} or {"correct"}
+        kinds = {kind for kind, _ in planted_mistakes(kernel)} or {"correct"}
         assert len(kinds) == 1 and kernel.name.startswith(f"{min(kinds)}_"), kernel.name
         assert kernel.read_text().startswith("// "), kernel.name
 
@@ -173,32 +173,32 @@ def test_the_planted_mistakes_are_found_and_nothing_else(kernel, runtime, precom
     for order in ({}, {"BACKWARD": "1"}):
         if order and kernel.stem in ONLY_FORWARD:
             continue
-        ended = start(program, **order)
-        assert found_places(program, ended) == planted(kernel), ended.stderr
-        if not planted(kernel):
-            assert (ended.returncode, ended.stdout) == (0, "ok\n"), ended.stderr
+        result = start(program, **order)
+        assert findings_shown(program, result) == planted_mistakes(kernel), result.stderr
+        if not planted_mistakes(kernel):
+            assert (result.returncode, result.stdout) == (0, "ok\n"), result.stderr
 
 
 @pytest.mark.skipif(not THOROUGH, reason="takes minutes: WARPLAB_THOROUGH=1 runs it")
 @pytest.mark.skipif(not shutil.which(CROSS_COMPILER), reason=f"there is no {CROSS_COMPILER}")
 @pytest.mark.skipif(not shutil.which(EMULATOR[0]), reason=f"there is no {EMULATOR[0]}")
-@pytest.mark.parametrize("kernel", KERNELS, ids=str_of)
+@pytest.mark.parametrize("kernel", KERNELS, ids=name_of)
 def test_findings_are_the_same_on_aarch64(kernel, cross_runtime, tmp_path):
     program = build_program(kernel, cross_runtime, tmp_path, *CHECK_FLAGS, compiler=CROSS_COMPILER)
-    ended = start(*EMULATOR, program)
-    assert found_places(program, ended) == planted(kernel), ended.stderr
+    result = start(*EMULATOR, program)
+    assert findings_shown(program, result) == planted_mistakes(kernel), result.stderr
 
 
 @pytest.mark.parametrize(
     "kernel",
     share_of(
-        [kernel for kernel in KERNELS if not planted(kernel) and kernel.stem not in NEEDS_HOOKS],
+        [kernel for kernel in KERNELS if not planted_mistakes(kernel) and kernel.stem not in NEEDS_HOOKS],
         lambda _: "",
-        str_of,
+        name_of,
         8,
     ),
-    ids=str_of,
+    ids=name_of,
 )
 def test_correct_programs_are_right_in_fast_mode(kernel, runtime, tmp_path):
-    ended = start(build_program(kernel, runtime, tmp_path))
-    assert (ended.returncode, ended.stdout) == (0, "ok\n"), ended.stderr
+    result = start(build_program(kernel, runtime, tmp_path))
+    assert (result.returncode, result.stdout) == (0, "ok\n"), result.stderr

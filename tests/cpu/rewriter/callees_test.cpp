@@ -1,5 +1,5 @@
-// Launches of functions that are not kernels, and kernels called without a launch, are refused as by nvcc; nothing else
-// is.
+// Launches of functions that are not kernels, and calls of kernels without a launch, are refused as by nvcc. Other code
+// is accepted.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -41,8 +41,8 @@ TEST(Callees, ALaunchThatConsistsOfOneMacroNeedsTwoParts) {
     const std::string launch = kernel + "void run(float* x) { k<<<SHAPE>>>(x); }";
     for (const std::string shape : {"#define SHAPE 256\n", "#ifndef SHAPE\n#define SHAPE 64 * 4\n#endif\n"})
         EXPECT_THAT(problem_of(shape + launch), HasSubstr("a launch needs both the number of blocks and the threads"));
-    for (const std::string two : {"#define SHAPE 1, 32\n", "#define TWO 1, 2\n#define SHAPE TWO\n"})
-        EXPECT_THAT(problem_of(two + launch), IsEmpty()) << two;
+    for (const std::string definition : {"#define SHAPE 1, 32\n", "#define TWO 1, 2\n#define SHAPE TWO\n"})
+        EXPECT_THAT(problem_of(definition + launch), IsEmpty()) << definition;
 }
 
 TEST(Callees, AKernelCannotBeAMember) {
@@ -55,16 +55,16 @@ TEST(Callees, AKernelCannotBeAMember) {
 }
 
 TEST(Callees, AVariableCannotHaveAParametersName) {
-    const auto with = [](const std::string& text) {
+    const auto problem_with = [](const std::string& text) {
         return problem_of("__global__ void k(float* x, int n) { " + text + " }");
     };
     for (const std::string text : {"int n = 5; x[n] = 1;", "x[0] = 1; float *y, *x = y;", "__shared__ float x[32];"})
-        EXPECT_THAT(with(text), HasSubstr("is already a parameter of this kernel")) << text;
+        EXPECT_THAT(problem_with(text), HasSubstr("is already a parameter of this kernel")) << text;
     for (const std::string text :
          {"for (int n = 0; n < 3; ++n) x[n] = 1;", "if (n) { float x = n; (void)x; }", "atomicAdd(x, 1.f);",
           "atomicAdd(&x[n], 1.f);", "f<int>(x).g(x);", "switch (n) { default: x[0] = 1; }", "n *= 2; x[n] = 1;",
           "auto f = [](int n) { return n; }; x[0] = f(n);", "return n ? void() : void(x[0] = 1);"})
-        EXPECT_THAT(with(text), IsEmpty()) << text;
+        EXPECT_THAT(problem_with(text), IsEmpty()) << text;
 }
 
 TEST(Callees, CodeThatNvccAcceptsIsAccepted) {

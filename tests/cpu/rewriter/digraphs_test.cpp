@@ -7,26 +7,26 @@
 namespace warplab::rewriter {
 namespace {
 
-std::string replaced(std::string source) {
+std::string without_digraphs(std::string source) {
     replace_digraphs(source);
     return source;
 }
 
 TEST(Digraphs, AreReplacedInPlace) {
-    EXPECT_EQ(replaced("%:define N 4\nint a<:N:> = <% 1 %>;"), "# define N 4\nint a[ N]  = {  1 } ;");
-    EXPECT_EQ(replaced("%:define J(a, b) a %:%: b"), "# define J(a, b) a ##   b");
-    EXPECT_EQ(replaced("int a<::> = <%%>;"), "int a[ ]  = { } ;");
-    EXPECT_EQ(replaced("a<:1:>=2"), "a[ 1] =2");
-    EXPECT_EQ(replaced("%\\ \n:line 1"), "#\\ \n line 1");
+    EXPECT_EQ(without_digraphs("%:define N 4\nint a<:N:> = <% 1 %>;"), "# define N 4\nint a[ N]  = {  1 } ;");
+    EXPECT_EQ(without_digraphs("%:define J(a, b) a %:%: b"), "# define J(a, b) a ##   b");
+    EXPECT_EQ(without_digraphs("int a<::> = <%%>;"), "int a[ ]  = { } ;");
+    EXPECT_EQ(without_digraphs("a<:1:>=2"), "a[ 1] =2");
+    EXPECT_EQ(without_digraphs("%\\ \n:line 1"), "#\\ \n line 1");
 }
 
 TEST(Digraphs, OtherTextIsUnchanged) {
     for (const std::string source : {"std::vector<::T> v;", "f(\"<: %: %>\"); // <% %>", "R\"(<:)\"", "a < : b",
                                      "x % y ? 1 : 2", "k<<<1, 2>>>(p);", "a <b> ::c", "/* %: */ '<'"})
-        EXPECT_EQ(replaced(source), source);
+        EXPECT_EQ(without_digraphs(source), source);
 }
 
-TEST(Digraphs, CodeWithThemIsRewritten) {
+TEST(Digraphs, CodeWithDigraphsIsRewritten) {
     const auto rewritten =
         rewrite("%:define N 4\n__global__ void k() <% __shared__ int s<:N:>; s<:0:> = 1; %>\n", "a.cu");
     EXPECT_TRUE(rewritten.problems.empty());

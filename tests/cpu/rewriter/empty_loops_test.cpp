@@ -1,4 +1,4 @@
-// Warnings about counting loops whose body is a semicolon, and about no other loops.
+// Warnings about counting loops whose body is a semicolon; there are none about other loops.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -29,12 +29,12 @@ TEST(Fuzz, EveryPrefixOfAFileKeepsTheInvariants) {
 }
 
 std::string repeated(const std::string& text, std::size_t bytes = 100'000) {
-    std::string all;
-    while (all.size() < bytes) all += text;
-    return all;
+    std::string result;
+    while (result.size() < bytes) result += text;
+    return result;
 }
 
-/// Inputs that would take long, or use up the stack, if a step searched back or ahead without a limit.
+/// Inputs on which a step that searched back or ahead without a limit would take long, or use up the stack.
 TEST(Fuzz, AdversarialFilesAreNotSlow) {
     for (const std::string& source : {
              repeated("k<<<"),

@@ -1,4 +1,4 @@
-// Host functions and variables in device code are refused as by nvcc; nothing else is.
+// Host functions and variables in device code are refused as by nvcc. Other code is accepted.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -55,12 +55,12 @@ TEST(Refusals, SuppliedHeadersAreThoseOfTheBackend) {
 }
 
 std::string repeated(int count, const std::string& text) {
-    std::string all;
-    for (int i = 0; i < count; ++i) all += text;
-    return all;
+    std::string result;
+    for (int i = 0; i < count; ++i) result += text;
+    return result;
 }
 
-TEST(Refusals, WhatTakesTheCompilerTooLongIsRefused) {
+TEST(Refusals, CodeThatCompilesTooSlowlyIsRefused) {
     const std::string in_macro = "#define SUM x" + repeated(1001, "+x") + "\n";
     for (const std::string& text :
          {"int y = x" + repeated(1001, "+x") + ";", in_macro, "int y = " + repeated(1001, "x?x:") + "x;",
@@ -78,7 +78,7 @@ TEST(Refusals, LongTablesAndTextsAreAccepted) {
     EXPECT_EQ(refusal_of(repeated(1000, "struct S; namespace n { } int f(int (*)(int[2]));\n")), "");
 }
 
-TEST(Refusals, AQualifierMadeOfPartsIsRefused) {
+TEST(Refusals, AQualifierJoinedFromPartsIsRefused) {
     for (const char* body : {"__##x##__", "__ ## global__", "__glo ## x", "__sha##x##__", "__##x##al##__"})
         EXPECT_THAT(refusal_of("#define G(x) " + std::string(body) + "\nG(global) void k() {}\n"),
                     HasSubstr("made with ##"))

@@ -50,11 +50,11 @@ TEST_F(Samples, AreRewrittenLineByLine) {
         ASSERT_EQ(after.size(), before.size() + 1) << path;
         EXPECT_EQ(after[0], "#line 1 \"a.cu\"");
         for (std::size_t i = 0; i < before.size(); ++i) {
-            const bool concerned =
+            const bool may_change =
                 before[i].find("__") != std::string::npos || after[i + 1].find("warplab_cpu") != std::string::npos ||
                 after[i + 1].find("WARPLAB_CPU") != std::string::npos || before[i].find("<<<") != std::string::npos ||
                 before[i].find(">>>") != std::string::npos || before[i].substr(0, 1) == "#";
-            if (!concerned && before[i].find_first_of("[})") == std::string::npos) {
+            if (!may_change && before[i].find_first_of("[})") == std::string::npos) {
                 EXPECT_EQ(after[i + 1], before[i]) << path << ":" << i + 1;
             }
         }
@@ -70,8 +70,7 @@ TEST_F(Samples, WindowsLineEndingsChangeNothing) {
     }
 }
 
-/// Compiled with this backend's runtime, by the interface in OUTPUT.md: every fourth sample, or all with
-/// WARPLAB_THOROUGH=1.
+/// Compile every fourth sample with the backend's runtime, by the interface in OUTPUT.md; all with WARPLAB_THOROUGH=1.
 TEST_F(Samples, CompileAndGiveRightResults) {
     const auto root = warplab::test::root_folder();
     const auto include = "-I " + quoted(root / "grader" / "cpu" / "include");
@@ -93,16 +92,16 @@ TEST_F(Samples, CompileAndGiveRightResults) {
     }
 }
 
-struct CompilerWord {
+struct ExpectedMessage {
     const char *name, *source;
     int line;
     const char* message;
 };
 
-/// Return g++'s messages about the student's mistakes, at the student's line.
+/// g++ reports a student's mistakes at the lines of the student's file.
 TEST_F(Samples, CompilersMessagesNameTheStudentsLine) {
     const auto root = warplab::test::root_folder();
-    const CompilerWord words[] = {
+    const ExpectedMessage cases[] = {
         {"argument", "__global__ void k(float* p) { }\nint main() {\n double* q = 0;\n k<<<1, 2>>>(\n q);\n}", 5,
          "cannot convert"},
         {"count", "__global__ void k(float* p) { }\nint main() {\n k<<<1, 2>>>();\n}", 3, "too few arguments"},
@@ -113,15 +112,15 @@ TEST_F(Samples, CompilersMessagesNameTheStudentsLine) {
         {"type", "__global__ void k(float* p) {\n\n __shared__ Unknown s[4];\n}", 3, "'Unknown' does not name a type"},
         {"value", "__global__ void k(float* p) {\n\n return 1;\n}", 3, "return-statement with a value"},
     };
-    for (const auto& word : words) {
-        write_file(folder_ / "a.cpp", rewrite(word.source, "a.cu").text);
+    for (const auto& expected : cases) {
+        write_file(folder_ / "a.cpp", rewrite(expected.source, "a.cu").text);
         EXPECT_FALSE(run("cd " + quoted(folder_) +
                          " && LC_ALL=C c++ -std=c++17 -fsyntax-only -include cuda_runtime.h -I " +
                          quoted(root / "grader" / "cpu" / "include") + " a.cpp 2>words"));
         const auto messages = read_file(folder_ / "words");
-        const auto place = messages.find("a.cu:" + std::to_string(word.line) + ":");
-        EXPECT_NE(place, std::string::npos) << word.name << "\n" << messages;
-        EXPECT_NE(messages.find(word.message), std::string::npos) << word.name << "\n" << messages;
+        const auto place = messages.find("a.cu:" + std::to_string(expected.line) + ":");
+        EXPECT_NE(place, std::string::npos) << expected.name << "\n" << messages;
+        EXPECT_NE(messages.find(expected.message), std::string::npos) << expected.name << "\n" << messages;
     }
 }
 

@@ -19,11 +19,11 @@ constexpr std::string_view opening = "# 0 \"student.cpp\"\n# 1 \"/h/cuda_runtime
 std::vector<Hidden> scan(const std::string& text) { return find_hidden(std::string(opening) + text, "k.cu"); }
 
 TEST(Scan, NamesTheLine) {
-    const auto found = scan("int x;\n__attribute__((no_sanitize(\"thread\"))) void f();\n");
-    ASSERT_EQ(found.size(), 1u);
-    EXPECT_EQ(found[0].line, 2);
-    EXPECT_THAT(found[0].message, HasSubstr("no_sanitize: "));
-    EXPECT_THAT(found[0].message, HasSubstr("cannot run on the CPU backend"));
+    const auto findings = scan("int x;\n__attribute__((no_sanitize(\"thread\"))) void f();\n");
+    ASSERT_EQ(findings.size(), 1u);
+    EXPECT_EQ(findings[0].line, 2);
+    EXPECT_THAT(findings[0].message, HasSubstr("no_sanitize: "));
+    EXPECT_THAT(findings[0].message, HasSubstr("cannot run on the CPU backend"));
 }
 
 TEST(Scan, FollowsLineMarkers) {
@@ -32,10 +32,10 @@ TEST(Scan, FollowsLineMarkers) {
     EXPECT_EQ(scan("# 3 \"k.cu\" 3\nasm(\"nop\");\n").size(), 1u);  // expansion of a header's macro
 }
 
-class Refused : public testing::TestWithParam<const char*> {};
-TEST_P(Refused, IsFound) { EXPECT_EQ(scan(GetParam()).size(), 1u) << GetParam(); }
+class RefusedText : public testing::TestWithParam<const char*> {};
+TEST_P(RefusedText, IsFound) { EXPECT_EQ(scan(GetParam()).size(), 1u) << GetParam(); }
 INSTANTIATE_TEST_SUITE_P(
-    Scan, Refused,
+    Scan, RefusedText,
     testing::Values("__asm__(\"\");", "[[gnu::no_sanitize_thread]] void f();",
                     "void f() __attribute__((__no_sanitize__(\"all\")));", "extern \"C\" void __tsan_read4(void*);",
                     "void f() __attribute__((weakref(\"x\")));", "__builtin_ia32_gathersiv4si();",
@@ -56,11 +56,11 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(Scan, FindsAStatementThatIsTooLong) {
     std::string sum = "1";
     for (int i = 0; i < 3000; ++i) sum += "+1";
-    const auto found = scan("int x;\n__asm__(\"\");\nint y = " + sum + ";\nint z = " + sum + ";\n");
-    ASSERT_EQ(found.size(), 2u);
-    EXPECT_EQ(found[0].line, 3);
-    EXPECT_FALSE(found[0].fine_on_gpu);
-    EXPECT_THAT(found[0].message, HasSubstr("after macro expansion"));
+    const auto findings = scan("int x;\n__asm__(\"\");\nint y = " + sum + ";\nint z = " + sum + ";\n");
+    ASSERT_EQ(findings.size(), 2u);
+    EXPECT_EQ(findings[0].line, 3);
+    EXPECT_FALSE(findings[0].fine_on_gpu);
+    EXPECT_THAT(findings[0].message, HasSubstr("after macro expansion"));
     EXPECT_TRUE(scan("# 1 \"/usr/include/x.h\" 1 3\nint y = " + sum + ";\n# 2 \"k.cu\" 2\n").empty());
 }
 

@@ -32,8 +32,8 @@ std::string body_of(const std::string& text) {
     const std::string array_end = ".use(\"s\", __LINE__); ";
     const auto begin = text.find(array_end);
     if (begin == std::string::npos) return text;
-    const auto at = begin + array_end.size();
-    return text.substr(at, text.rfind(" };}") - at);
+    const auto begin_of_body = begin + array_end.size();
+    return text.substr(begin_of_body, text.rfind(" };}") - begin_of_body);
 }
 
 TEST(Split, RunsEachPartForAllThreads) {
@@ -106,7 +106,7 @@ TEST(Split, ShowsThreadIdxToFunctionsThatUseIt) {
               std::string::npos);
 }
 
-TEST(Split, IsAskedFor) {
+TEST(Split, IsAnOption) {
     const std::string source = split_kernel("s[threadIdx.x] = 1; __syncthreads(); out[0] = s[1];");
     EXPECT_TRUE(is_split(source));
     EXPECT_EQ(rewrite(source, "a.cu").text.find("SPLIT"), std::string::npos);
@@ -141,10 +141,10 @@ const SplitCase split_kernels[] = {
     {"ConditionFromMemory", split_kernel("while (in[blockIdx.x] > s[3]) { __syncthreads(); s[3] = n; }" + use)},
     {"ConstantInArrayBounds",
      split_kernel("const int size = 4; int v[size]; v[0] = n; __syncthreads(); out[0] = v[0];")},
-    {"UniformBesideOthers",
+    {"UniformAndThreadVariables",
      split_kernel("const int t = threadIdx.x; const int i = t + 1, m = n / 2; for (int k = 0; k < m; ++k) "
                   "__syncthreads(); out[i] = 1;")},
-    {"UniformBesideOthersInOneDeclaration",
+    {"UniformAndThreadVariablesInOneDeclaration",
      split_kernel("const int t = threadIdx.x; const int i = t + 1, m = n / 2; const int k = m + 1, end = k * 2; "
                   "for (int j = 0; j < end; ++j) __syncthreads(); out[i] = 1;")},
     {"MacroOfAnExpression", split_kernel("const int t = AT(threadIdx.x); __syncthreads(); out[t] = 1;",
@@ -184,7 +184,7 @@ const SplitCase whole_kernels[] = {
     {"DivergentLoop", split_kernel("for (int i = threadIdx.x; i < n; i += 64) { s[0] = i; __syncthreads(); }" + use)},
     {"ConditionFromAThreadsVariable",
      split_kernel("int v = in[threadIdx.x]; while (v > 0) { v /= 2; __syncthreads(); }" + use)},
-    {"ConditionChangedByOne",
+    {"ConditionChangedByOneThread",
      split_kernel("int h = n; while (h > 0) { if (threadIdx.x == 0) h /= 2; __syncthreads(); }" + use)},
     {"ConditionFromAnAtomic", split_kernel("while (atomicAdd(&s[0], 1) < n) __syncthreads();" + use)},
     {"ConditionFromAFunction",
@@ -231,7 +231,7 @@ const SplitCase whole_kernels[] = {
     {"Definition", split_kernel("s[0] = 1;\n#define B 3\n__syncthreads();" + use)},
     {"KeptObject", split_kernel("Two v{1, 2}; __syncthreads(); out[0] = v.a;", "struct Two { int a, b; };")},
     {"KeptByAddress", split_kernel("int v = 1; int* p = &v; __syncthreads(); *p = 2; out[0] = v;")},
-    {"KeptAddressOfAPartsOwn", split_kernel("int v = 1; int* p = &v; *p = 2; __syncthreads(); out[0] = *p;")},
+    {"KeptAddressOfAVariable", split_kernel("int v = 1; int* p = &v; *p = 2; __syncthreads(); out[0] = *p;")},
     {"KeptReference", split_kernel("int v = 1; int& r = v; __syncthreads(); r = 2; out[0] = v;")},
     {"KeptArrayAsPointer", split_kernel("int v[2] = {1, 2}; int* p = v; __syncthreads(); out[0] = p[1];")},
     {"KeptAuto", split_kernel("auto v = in[threadIdx.x]; __syncthreads(); out[0] = v;")},

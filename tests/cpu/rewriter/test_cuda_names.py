@@ -60,7 +60,7 @@ def names_of_cuda() -> set[str]:
     return {name for name in names if not INTERNAL.match(name)}
 
 
-def names_of_ours() -> set[str]:
+def names_of_backend() -> set[str]:
     include = ROOT / "grader/cpu/include"
     flags = ["-std=c++17", "-I", include, "-include", "cuda_runtime.h", "-x", "c++"]
     source = "#include <cooperative_groups/scan.h>\n#include <cuda_bf16.h>\n"
@@ -73,26 +73,26 @@ def names_of_ours() -> set[str]:
 def is_refused(name: str, folder: Path) -> bool:
     source = folder / "name.cu"
     source.write_text(f"void f() {{ {name}(1); }}\n")
-    done = subprocess.run([REWRITE, source, folder / "name.cpp"], capture_output=True, text=True, check=False)
-    return done.returncode in (1, 3) and f"error: {name}" in done.stderr
+    result = subprocess.run([REWRITE, source, folder / "name.cpp"], capture_output=True, text=True, check=False)
+    return result.returncode in (1, 3) and f"error: {name}" in result.stderr
 
 
 def test_each_name_exists_or_is_refused(tmp_path):
-    missing = sorted(name for name in names_of_cuda() - names_of_ours() if not is_refused(name, tmp_path))
+    missing = sorted(name for name in names_of_cuda() - names_of_backend() if not is_refused(name, tmp_path))
     assert missing == []
 
 
 def test_each_header_exists_or_is_refused(tmp_path):
-    """A toolkit's header in g++'s own search path would redefine what the backend's headers define."""
-    ours = ROOT / "grader/cpu/include"
-    toolkits = [path for folder in (CUDA, CUDA / "cooperative_groups", CUDA / "nvtx3") for path in folder.glob("*.h*")]
-    names = [str(path.relative_to(CUDA)) for path in toolkits]
-    names = [name for name in names if not (ours / name).exists()]
+    """A toolkit's header that g++ found in its search path would redefine names of the backend's headers."""
+    include = ROOT / "grader/cpu/include"
+    headers = [path for folder in (CUDA, CUDA / "cooperative_groups", CUDA / "nvtx3") for path in folder.glob("*.h*")]
+    names = [str(path.relative_to(CUDA)) for path in headers]
+    names = [name for name in names if not (include / name).exists()]
     (source := tmp_path / "headers.cu").write_text("")
     missing = []
     for name in [*names, "crt/host_config.h", "thrust/sort.h", "nv/target", "cccl/cub/cub.cuh"]:
         source.write_text(f"#include <{name}>\n")
-        done = subprocess.run([REWRITE, source, tmp_path / "out"], capture_output=True, text=True, check=False)
-        if "cannot run on the CPU backend" not in done.stderr:
+        result = subprocess.run([REWRITE, source, tmp_path / "out"], capture_output=True, text=True, check=False)
+        if "cannot run on the CPU backend" not in result.stderr:
             missing.append(name)
     assert missing == []

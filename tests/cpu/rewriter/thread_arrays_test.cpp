@@ -1,5 +1,5 @@
-// Warnings about arrays that each thread has for itself although the index depends on the thread, and about nothing
-// else.
+// Warnings about arrays of which each thread has its own copy although the index depends on the thread; there are no
+// other warnings.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -12,9 +12,9 @@ namespace {
 using testing::ElementsAre;
 
 std::vector<std::string> texts(std::string_view source) {
-    std::vector<std::string> found;
-    for (const auto& token : tokenize(source)) found.emplace_back(token.text);
-    return found;
+    std::vector<std::string> result;
+    for (const auto& token : tokenize(source)) result.emplace_back(token.text);
+    return result;
 }
 
 TEST(Tokenizer, SplitsLaunches) {
@@ -49,7 +49,7 @@ TEST(Tokenizer, UnterminatedLiteralsEndWithTheirLine) {
     EXPECT_THAT(texts("\"a\\"), ElementsAre("\"a\\"));
 }
 
-TEST(Tokenizer, KnowsDirectivesAndHeaders) {
+TEST(Tokenizer, FindsDirectivesAndHeaders) {
     const auto tokens = tokenize("#include <a/b.h> // x\n#  define A(x) \\\n x /* \n */ + 1\nint # y;");
     ASSERT_EQ(tokens.size(), 16u);
     EXPECT_EQ(tokens[2].kind, Kind::header);
@@ -60,10 +60,10 @@ TEST(Tokenizer, KnowsDirectivesAndHeaders) {
     EXPECT_EQ(tokens[12].directive, 0u);
     EXPECT_TRUE(tokens[12].first_on_line);
     EXPECT_FALSE(tokens[13].first_on_line);
-    EXPECT_EQ(tokens[13].directive, 0u) << "a # inside a line begins no directive";
+    EXPECT_EQ(tokens[13].directive, 0u) << "a # within a line does not begin a directive";
 }
 
-TEST(Tokenizer, PlacesAreBytesOfTheSource) {
+TEST(Tokenizer, OffsetsCountBytesOfTheSource) {
     const std::string source = "é = \"é\";\n\tx";
     for (const auto& token : tokenize(source))
         EXPECT_EQ(source.substr(token.begin, token.end - token.begin), token.text);

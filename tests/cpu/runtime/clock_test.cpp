@@ -1,4 +1,4 @@
-// The clocks by which the sanitizer orders accesses.
+// The clocks with which the sanitizer orders accesses.
 
 #include "grader/cpu/runtime/clock.h"
 

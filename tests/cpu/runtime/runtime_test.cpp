@@ -1,5 +1,5 @@
 // Builds the CUDA programs in this folder (programs.mk) and runs them. A correct program prints nothing and exits with
-// status 0; a program that must stop states the reason in its status page.
+// status 0; a program that must stop writes the reason to its status page.
 
 #include <gtest/gtest.h>
 
@@ -161,28 +161,29 @@ std::string line_of(const std::string& program, std::uint64_t program_counter) {
     if (file == std::string::npos) return places;
     std::ifstream source(warplab::test::root_folder() / "tests/cpu/runtime/faults.cu");
     std::string line;
-    for (int left = std::atoi(places.c_str() + colon + 1); left > 0; --left) std::getline(source, line);
+    for (int lines_left = std::atoi(places.c_str() + colon + 1); lines_left > 0; --lines_left)
+        std::getline(source, line);
     return line;
 }
 
-struct Reported {
+struct FaultReport {
     Ended ended;
     StatusPage page{};
 };
 
-Reported run_fault(const std::string& runner, const std::string& program, const char* name) {
+FaultReport run_fault(const std::string& runner, const std::string& program, const char* name) {
     const fs::path file = fs::path(testing::TempDir()) / ("warplab-page-" + std::to_string(getpid()));
     fs::remove(file);
-    Reported reported;
-    reported.ended = run(runner + program + " " + name + " '" + file.string() + "'");
-    std::ifstream(file, std::ios::binary).read(reinterpret_cast<char*>(&reported.page), sizeof(StatusPage));
+    FaultReport report;
+    report.ended = run(runner + program + " " + name + " '" + file.string() + "'");
+    std::ifstream(file, std::ios::binary).read(reinterpret_cast<char*>(&report.page), sizeof(StatusPage));
     fs::remove(file);
-    return reported;
+    return report;
 }
 
-void expect_fault(const Case& expected, const Reported& reported, const std::string& program) {
-    const StatusPage& page = reported.page;
-    EXPECT_EQ(reported.ended.status, warplab::cpu::fault_status + static_cast<int>(expected.fault));
+void expect_fault(const Case& expected, const FaultReport& report, const std::string& program) {
+    const StatusPage& page = report.page;
+    EXPECT_EQ(report.ended.status, warplab::cpu::fault_status + static_cast<int>(expected.fault));
     EXPECT_EQ(page.fault, static_cast<std::uint32_t>(expected.fault));
     EXPECT_STREQ(page.kernel, expected.kernel);
     EXPECT_EQ(page.launch_line > 0, *expected.kernel != 0);
@@ -221,29 +222,29 @@ TEST_F(CpuRuntime, NamesWaitingThreadsWithTheirPlaces) {
 }
 
 TEST_F(CpuRuntime, BlocksThatOnlyCountContinue) {
-    const Reported reported = run_fault("", native("faults"), "mail");
-    EXPECT_EQ(reported.ended.status, 0) << reported.page.detail;
+    const FaultReport report = run_fault("", native("faults"), "mail");
+    EXPECT_EQ(report.ended.status, 0) << report.page.detail;
 }
 
 TEST_F(CpuRuntime, LetsKernelsUseRegisteredHostMemory) {
-    const Reported reported = run_fault("", native("faults"), "kernel_writes_registered_host");
-    EXPECT_EQ(reported.ended.status, 0) << reported.page.detail;
+    const FaultReport report = run_fault("", native("faults"), "kernel_writes_registered_host");
+    EXPECT_EQ(report.ended.status, 0) << report.page.detail;
 }
 
 TEST_F(CpuRuntime, LetsAGridWaitForAHostThread) {
-    const Reported reported = run_fault("", native("faults"), "doorbell");
-    EXPECT_EQ(reported.ended.status, 0) << reported.page.detail;
+    const FaultReport report = run_fault("", native("faults"), "doorbell");
+    EXPECT_EQ(report.ended.status, 0) << report.page.detail;
 }
 
 TEST_F(CpuRuntime, CopiesMemoryThatLaunchesLeftVisible) {
-    const Reported reported = run_fault("", native("faults"), "copies_after_many_launches");
-    EXPECT_EQ(reported.ended.status, 0) << reported.page.detail;
+    const FaultReport report = run_fault("", native("faults"), "copies_after_many_launches");
+    EXPECT_EQ(report.ended.status, 0) << report.page.detail;
 }
 
 TEST_F(CpuRuntime, LetsACorrectProgramEnd) {
-    const Reported reported = run_fault("", native("faults"), "ends");
-    EXPECT_EQ(reported.ended.status, 0);
-    EXPECT_EQ(reported.page.fault, 0u);
+    const FaultReport report = run_fault("", native("faults"), "ends");
+    EXPECT_EQ(report.ended.status, 0);
+    EXPECT_EQ(report.page.fault, 0u);
 }
 
 // The same on aarch64, whose thread-local storage is on the other side of the thread pointer
@@ -279,8 +280,8 @@ TEST_F(CpuRuntimeOnArm, RunsKernels) {
 
 TEST_F(CpuRuntimeOnArm, ReportsFaults) {
     for (const Case& expected : cases) {
-        if (expected.fault == Fault::arithmetic) continue;           // an integer divided by zero is 0 there
-        if (std::string(expected.program) == "never_set") continue;  // qemu gives no address then
+        if (expected.fault == Fault::arithmetic) continue;           // on aarch64, an integer divided by zero is 0
+        if (std::string(expected.program) == "never_set") continue;  // qemu does not report the address
         SCOPED_TRACE(expected.program);
         expect_fault(expected, run_fault(qemu, cross("faults"), expected.program), cross("faults"));
     }

@@ -33,7 +33,7 @@ class Format:
         self.name, self.folder = name, folder
         self.infinity = 0x7C00 if name == "__half" else 0x7F80
         table = self.value(np.arange(self.infinity, dtype=np.uint64))
-        self.table = np.append(table, 2 * table[-1] - table[-2])  # the last one represents infinity
+        self.table = np.append(table, 2 * table[-1] - table[-2])  # the last number represents infinity
 
     def bits(self, function: str) -> np.ndarray:
         return np.fromfile(self.folder / f"{self.name}.{function}", dtype=np.uint64)
@@ -192,17 +192,17 @@ def test_minimum_and_maximum(fmt):
     # -0 is smaller than 0
     order_a, order_b = (np.where(np.signbit(v), -1.0, 1.0) * (np.abs(v) + 2.0**-200) for v in (a, b))
     for name, takes_first in (("max", order_a > order_b), ("min", order_a < order_b)):
-        taken = np.where(takes_first, bits_a, bits_b)
+        chosen = np.where(takes_first, bits_a, bits_b)
         either, both = np.isnan(a) | np.isnan(b), np.isnan(a) & np.isnan(b)
-        assert_equal(fmt, f"h{name}_nan", np.where(either, QUIET_NAN, taken))
-        of_one = np.where(np.isnan(a), bits_b, bits_a)
-        assert_equal(fmt, f"h{name}", np.where(both, QUIET_NAN, np.where(either, of_one, taken)))
-    every = fmt.inputs("a", "abs")
-    bits = bits_a[: len(every)]
-    assert_equal(fmt, "abs", np.where(np.isnan(every), QUIET_NAN, bits & np.uint64(0x7FFF)))
-    assert_equal(fmt, "neg", np.where(np.isnan(every), QUIET_NAN, bits ^ np.uint64(0x8000)))
-    assert_equal(fmt, "isnan", np.isnan(every))
-    assert_equal(fmt, "isinf", np.where(np.isinf(every), np.sign(every), 0).astype(np.int64))
+        assert_equal(fmt, f"h{name}_nan", np.where(either, QUIET_NAN, chosen))
+        number = np.where(np.isnan(a), bits_b, bits_a)
+        assert_equal(fmt, f"h{name}", np.where(both, QUIET_NAN, np.where(either, number, chosen)))
+    values = fmt.inputs("a", "abs")
+    bits = bits_a[: len(values)]
+    assert_equal(fmt, "abs", np.where(np.isnan(values), QUIET_NAN, bits & np.uint64(0x7FFF)))
+    assert_equal(fmt, "neg", np.where(np.isnan(values), QUIET_NAN, bits ^ np.uint64(0x8000)))
+    assert_equal(fmt, "isnan", np.isnan(values))
+    assert_equal(fmt, "isinf", np.where(np.isinf(values), np.sign(values), 0).astype(np.int64))
 
 
 ORDERED = {"eq": np.equal, "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal}
@@ -243,9 +243,9 @@ def test_functions(fmt):
 
 def test_conversions_between_the_two_formats(formats):
     half, bfloat = formats["__half"], formats["__nv_bfloat16"]
-    every = np.arange(65536, dtype=np.uint64)
-    assert_equal(half, "of_bfloat16", half.rounded(bfloat.value(every)))
-    assert_equal(bfloat, "of_half", bfloat.rounded(half.value(every)))
+    bits = np.arange(65536, dtype=np.uint64)
+    assert_equal(half, "of_bfloat16", half.rounded(bfloat.value(bits)))
+    assert_equal(bfloat, "of_half", bfloat.rounded(half.value(bits)))
 
 
 @pytest.mark.skipif(not (CUDA / "cuda_bf16.h").exists(), reason="NVIDIA's headers are missing")

@@ -45,7 +45,7 @@ std::size_t dot_product_scratch_bytes(std::size_t) { return 0; }
 )";
 
 // Fast for 40 ms, slow for 40 ms, and so on.
-constexpr auto jumpy = R"(void dot_product(const int* a, const int* b, int* out, std::size_t n, void*) {
+constexpr auto alternates_speed = R"(void dot_product(const int* a, const int* b, int* out, std::size_t n, void*) {
     const auto now = std::chrono::steady_clock::now().time_since_epoch();
     if (now / std::chrono::milliseconds(40) % 2) std::this_thread::sleep_for(std::chrono::milliseconds(5));
     CUDA_CHECK(cudaMemset(out, 0, sizeof *out));
@@ -98,7 +98,7 @@ void dot_product(const int* a, const int* b, int* out, std::size_t n, void*) {
 )";
 
 // Stores the rows of earlier calls, and is slow only if the first row is new.
-constexpr auto knows_rows = R"(#include "labs/saturating_histogram/lab.h"
+constexpr auto remembers_rows = R"(#include "labs/saturating_histogram/lab.h"
 __device__ bool seen[1 << 20];
 __device__ unsigned key_of(const std::uint32_t* row) {
     unsigned key = 7;
@@ -124,8 +124,8 @@ void saturating_histogram(const std::uint32_t* input, std::uint8_t* bins, std::s
 class TimedOutputs : public testing::Test {
   protected:
     static fs::path build() {
-        const char* named = std::getenv("BUILD");
-        return fs::absolute(named && *named ? named : "build");
+        const char* folder = std::getenv("BUILD");
+        return fs::absolute(folder && *folder ? folder : "build");
     }
 
     void SetUp() override {
@@ -140,15 +140,15 @@ class TimedOutputs : public testing::Test {
         const Lab& lab = judge_.lab("dot_product");
         const Stage& stage = lab.stages.front();
         const auto handed_in = judge_.make_ready(lab, stage, student, Task{.fast = true});
-        const auto beside = judge_.make_ready(lab, stage, reference, Task{.fast = true});
-        if (!handed_in.run || !beside.run) return "did not compile";
+        const auto reference_run = judge_.make_ready(lab, stage, reference, Task{.fast = true});
+        if (!handed_in.run || !reference_run.run) return "did not compile";
         const auto dataset = std::find_if(lab.datasets.begin(), lab.datasets.end(),
                                           [](const Dataset& dataset) { return dataset.name == "warp"; });
         if (dataset == lab.datasets.end()) return "no such dataset";
         const Effort effort{{2, 2}, {2, 2}, 2, 0.01, 0.1, 0.2, 0.1};
         Baseline cpu;
         cpu.openmp_s = cpu.sequential_s = cpu_s;
-        const Measured measured = measure(*handed_in.run, beside.run.get(), *dataset, Bandwidth{}, effort, cpu,
+        const Measured measured = measure(*handed_in.run, reference_run.run.get(), *dataset, Bandwidth{}, effort, cpu,
                                           [](GradingPhase, const std::string&) {});
         if (measured.error && measured.error->cause == cause::internal) return measured.error->message;
         return measured.failure ? measured.failure->cause : "";
@@ -158,9 +158,9 @@ class TimedOutputs : public testing::Test {
     Measured measure_beside_solution(const fs::path& student, const Effort& effort) {
         const Lab& lab = judge_.lab("dot_product");
         const auto handed_in = judge_.make_ready(lab, lab.stages.front(), student, Task{.fast = true});
-        const auto beside = judge_.make_ready(lab, lab.stages.front(), right_, Task{.fast = true});
-        if (!handed_in.run || !beside.run) throw std::runtime_error("did not compile");
-        return measure(*handed_in.run, beside.run.get(), lab.dataset("warp"), Bandwidth{}, effort, Baseline{},
+        const auto reference_run = judge_.make_ready(lab, lab.stages.front(), right_, Task{.fast = true});
+        if (!handed_in.run || !reference_run.run) throw std::runtime_error("did not compile");
+        return measure(*handed_in.run, reference_run.run.get(), lab.dataset("warp"), Bandwidth{}, effort, Baseline{},
                        [](GradingPhase, const std::string&) {});
     }
 
@@ -169,16 +169,16 @@ class TimedOutputs : public testing::Test {
     bool is_detected(const std::string& lab_name, const std::string& dataset, const fs::path& reference,
                      const fs::path& student, const Effort& effort, const char* words) {
         const Lab& lab = judge_.lab(lab_name);
-        const auto beside = judge_.make_ready(lab, lab.stages.front(), reference, Task{.fast = true});
+        const auto reference_run = judge_.make_ready(lab, lab.stages.front(), reference, Task{.fast = true});
         const auto handed_in = judge_.make_ready(lab, lab.stages.front(), student, Task{.fast = true});
-        EXPECT_TRUE(handed_in.run && beside.run);
-        const Measured measured = measure(*handed_in.run, beside.run.get(), lab.dataset(dataset), Bandwidth{}, effort,
-                                          Baseline{}, [](GradingPhase, const std::string&) {});
+        EXPECT_TRUE(handed_in.run && reference_run.run);
+        const Measured measured = measure(*handed_in.run, reference_run.run.get(), lab.dataset(dataset), Bandwidth{},
+                                          effort, Baseline{}, [](GradingPhase, const std::string&) {});
         EXPECT_FALSE(measured.failure);
         return measured.error && measured.error->message.find(words) != std::string::npos;
     }
 
-    /// Other processes can hide what the times show, so one error in many attempts is enough.
+    /// Other processes can hide a difference of the times, so detection in one of many attempts is enough.
     static bool is_detected_eventually(const std::function<bool()>& detect) {
         for (int i = 0; i < 30; ++i)
             if (detect()) return true;
@@ -190,7 +190,7 @@ class TimedOutputs : public testing::Test {
     Judge judge_{{fs::current_path(), build(), fs::temp_directory_path()}, Backend::cpu};
 };
 
-/// Compare times, so other processes can hide what is compared: `make test` skips these tests, `make soak` runs them.
+/// Tests that compare times. Other processes can hide a difference, so `make test` skips them; `make soak` runs them.
 class OnIdleMachine : public TimedOutputs {
     void SetUp() override {
         if (!std::getenv("WARPLAB_THOROUGH")) GTEST_SKIP() << "needs WARPLAB_THOROUGH=1 and an idle machine";
@@ -198,11 +198,11 @@ class OnIdleMachine : public TimedOutputs {
     }
 };
 
-constexpr double at_once = 0, too_long = 1e9;
+constexpr double immediate = 0, too_long = 1e9;
 
 TEST_F(TimedOutputs, AreComparedWithTheCpuIfItIsFastEnough) {
-    EXPECT_EQ(cause_of(right_, wrong_, at_once), "");
-    EXPECT_EQ(cause_of(wrong_, wrong_, at_once), cause::timed_output_wrong);
+    EXPECT_EQ(cause_of(right_, wrong_, immediate), "");
+    EXPECT_EQ(cause_of(wrong_, wrong_, immediate), cause::timed_output_wrong);
 }
 
 TEST_F(TimedOutputs, AreComparedWithTheReferenceIfTheCpuTakesTooLong) {
@@ -223,7 +223,7 @@ TEST_F(TimedOutputs, AllRoundsAreTimedWithoutAReference) {
 }
 
 TEST_F(TimedOutputs, VariableTimesNeedMoreRounds) {
-    std::ofstream(wrong_) << right_kernel << jumpy;
+    std::ofstream(wrong_) << right_kernel << alternates_speed;
     const Effort effort{{1, 1}, {1, 1}, 3, 0.01, 0.1, 0.2, 1};
     const Measured measured = measure_beside_solution(wrong_, effort);
     EXPECT_GT(measured.measurement.samples_s.size(), 3u);
@@ -286,29 +286,29 @@ TEST_F(TimedOutputs, RatioFollowsFromTheSamples) {
 TEST_F(TimedOutputs, ProgressShowsTheResultSoFar) {
     const Lab& lab = judge_.lab("dot_product");
     const auto handed_in = judge_.make_ready(lab, lab.stages.front(), right_, Task{.fast = true});
-    const auto beside = judge_.make_ready(lab, lab.stages.front(), right_, Task{.fast = true});
-    ASSERT_TRUE(handed_in.run && beside.run);
+    const auto reference_run = judge_.make_ready(lab, lab.stages.front(), right_, Task{.fast = true});
+    ASSERT_TRUE(handed_in.run && reference_run.run);
     const Effort effort{{1, 1}, {1, 1}, 2, 0.01, 0.1, 0.2, 0.1};
-    std::vector<std::string> announced;
-    measure(*handed_in.run, beside.run.get(), lab.dataset("warp"), Bandwidth{}, effort, Baseline{},
-            [&](GradingPhase phase, const std::string& what) {
-                if (phase == GradingPhase::samples) announced.push_back(what);
+    std::vector<std::string> messages;
+    measure(*handed_in.run, reference_run.run.get(), lab.dataset("warp"), Bandwidth{}, effort, Baseline{},
+            [&](GradingPhase phase, const std::string& message) {
+                if (phase == GradingPhase::samples) messages.push_back(message);
             });
-    ASSERT_GE(announced.size(), 2u);
-    EXPECT_EQ(announced.front(), "round 1 of 1, sample 1 of 2");
-    EXPECT_NE(announced.back().find(" times the reference's time; round 1 of 1, sample "), std::string::npos)
-        << announced.back();
+    ASSERT_GE(messages.size(), 2u);
+    EXPECT_EQ(messages.front(), "round 1 of 1, sample 1 of 2");
+    EXPECT_NE(messages.back().find(" times the reference's time; round 1 of 1, sample "), std::string::npos)
+        << messages.back();
 }
 
 TEST_F(TimedOutputs, RoundsEndWhenThePointsAreKnown) {
     const Lab& lab = judge_.lab("dot_product");
     const auto handed_in = judge_.make_ready(lab, lab.stages.front(), right_, Task{.fast = true});
-    const auto beside = judge_.make_ready(lab, lab.stages.front(), right_, Task{.fast = true});
-    ASSERT_TRUE(handed_in.run && beside.run);
+    const auto reference_run = judge_.make_ready(lab, lab.stages.front(), right_, Task{.fast = true});
+    ASSERT_TRUE(handed_in.run && reference_run.run);
     const auto with_points = [&](const PointsFor& points) {
         const Effort effort{
             .rounds = {4, 4}, .of_short_calls = {4, 4}, .sample_s = 0.01, .round_s = 0.1, .points = points};
-        return measure(*handed_in.run, beside.run.get(), lab.dataset("warp"), Bandwidth{}, effort, Baseline{},
+        return measure(*handed_in.run, reference_run.run.get(), lab.dataset("warp"), Bandwidth{}, effort, Baseline{},
                        [](GradingPhase, const std::string&) {})
             .measurement;
     };
@@ -324,7 +324,7 @@ TEST_F(TimedOutputs, RoundsEndWhenThePointsAreKnown) {
 
 TEST_F(OnIdleMachine, CodeThatReusesEarlierResultsIsSlowOnNewInputs) {
     const fs::path honest = fs::absolute("solutions/saturating_histogram/01_single_thread.cu");
-    std::ofstream(wrong_) << knows_rows;
+    std::ofstream(wrong_) << remembers_rows;
     const Effort effort{{1, 1}, {1, 1}, 2, 0.05, 0.4, 0.1, 0.1};
     const auto detect = [&](const fs::path& file) {
         return is_detected("saturating_histogram", "timed_walk_64_rows", honest, file, effort, "new inputs");
@@ -346,11 +346,11 @@ TEST_F(OnIdleMachine, CodeThatNeedsManyCallsToBeFastIsFound) {
 TEST_F(TimedOutputs, OutputsOfFewCallsAreVerified) {
     std::ofstream(wrong_) << right_kernel << waits_for_many_calls;
     const Lab& lab = judge_.lab("dot_product");
-    const auto beside = judge_.make_ready(lab, lab.stages.front(), right_, Task{.fast = true});
+    const auto reference_run = judge_.make_ready(lab, lab.stages.front(), right_, Task{.fast = true});
     const auto handed_in = judge_.make_ready(lab, lab.stages.front(), wrong_, Task{.fast = true});
-    ASSERT_TRUE(handed_in.run && beside.run);
+    ASSERT_TRUE(handed_in.run && reference_run.run);
     const Effort effort{{1, 1}, {1, 1}, 3, 0.1, 20, 0.5, 0.1};
-    const Measured measured = measure(*handed_in.run, beside.run.get(), lab.dataset("warp"), Bandwidth{}, effort,
+    const Measured measured = measure(*handed_in.run, reference_run.run.get(), lab.dataset("warp"), Bandwidth{}, effort,
                                       Baseline{}, [](GradingPhase, const std::string&) {});
     ASSERT_TRUE(measured.failure);
     EXPECT_EQ(measured.failure->cause, cause::timed_output_wrong);

@@ -1,7 +1,7 @@
 """Write the programs whose times are recorded on a GPU: all solutions, and slow variants of them.
 
     python3 -m tests.judge.bench.slow_variants --write FOLDER           writes <lab>.<stage>.<variant>.cu for each
-    python3 -m tests.judge.bench.slow_variants --keep GPU RECORDED…     makes traces.json from traces_test.cpp's output
+    python3 -m tests.judge.bench.slow_variants --keep GPU RECORDING…    makes traces.json from traces_test.cpp's output
 
 A slow variant is the solution of an earlier stage handed in for a later one, or a solution that also waits on the GPU
 in each call. The present traces of dot_product/05 and image_histogram/05 are of versions with one more fence after the
@@ -47,8 +47,8 @@ def earlier_stages(lab: str) -> Iterator[tuple[str, str, Path]]:
                 yield stage, f"as_{earlier[:2]}", ROOT / "solutions" / lab / f"{earlier}.cu"
 
 
-def waiting(lab: str, stage: str, times_as_slow: float) -> str:
-    """Return the solution's text with a kernel that waits at the start of each call; empty if it was never timed."""
+def add_waiting(lab: str, stage: str, times_as_slow: float) -> str:
+    """Return the solution's text with a kernel that waits at the start of each call; empty if there are no times."""
     results = json.loads((ROOT / "handouts/results/nvidia-h100-80gb-hbm3.json").read_text())["stages"]
     if f"{lab}/{stage}" not in results:
         return ""
@@ -69,7 +69,7 @@ def write_all(folder: Path) -> None:
             solution = ROOT / "solutions" / lab / f"{stage}.cu"
             (folder / f"{lab}.{stage}.solution.cu").write_text(solution.read_text())
             factor = next(factors)
-            if not (text := waiting(lab, stage, factor)):
+            if not (text := add_waiting(lab, stage, factor)):
                 continue
             name = f"{lab}.{stage}.waits_{round(100 * (factor - 1))}.cu"
             (folder / name).write_text(text)
@@ -77,7 +77,7 @@ def write_all(folder: Path) -> None:
             (folder / f"{lab}.{stage}.{variant}.cu").write_text(source.read_text())
 
 
-def kept(trace: Json, results: Json) -> Json:
+def reduce_trace(trace: Json, results: Json) -> Json:
     """Return the trace with the sequential CPU's time and the previous stage's ratio, for the speed points."""
     lab, stage = trace["lab"], trace["stage"]
     stages = list(read_stages(ROOT, lab))
@@ -87,14 +87,14 @@ def kept(trace: Json, results: Json) -> Json:
         rows = results.get(f"{lab}/{of_stage}", {"measurements": []})["measurements"]
         return next((row for row in rows if row["dataset"] == trace["dataset"]), None)
 
-    here, before = measured(stage), measured(stages[number - 1]) if number else None
-    assert here
+    timed, previous = measured(stage), measured(stages[number - 1]) if number else None
+    assert timed
     return {
         "stage": f"{lab}/{stage}",
         "variant": trace["variant"].lstrip("."),
         "iterations": trace["calls_wanted"],
-        "sequential_s": float(f"{here['sequential_s']:.4g}"),
-        "previous_ratio": round(before["median_s"] / here["median_s"], 3) if before else None,
+        "sequential_s": float(f"{timed['sequential_s']:.4g}"),
+        "previous_ratio": round(previous["median_s"] / timed["median_s"], 3) if previous else None,
         "rounds": [
             {name: [float(f"{value:.5g}") for value in values] for name, values in round_.items()}
             for round_ in trace["rounds"]
@@ -102,9 +102,9 @@ def kept(trace: Json, results: Json) -> Json:
     }
 
 
-def keep(gpu: str, recorded: list[Path]) -> None:
+def write_traces(gpu: str, recordings: list[Path]) -> None:
     results = json.loads((ROOT / f"handouts/results/{gpu}.json").read_text())
-    traces = [kept(trace, results["stages"]) for file in recorded for trace in json.loads(file.read_text())]
+    traces = [reduce_trace(trace, results["stages"]) for file in recordings for trace in json.loads(file.read_text())]
     traces.sort(key=lambda trace: (trace["stage"], trace["variant"]))
     lines = ",\n".join(json.dumps(trace, separators=(",", ":")) for trace in traces)
     (HERE / "traces.json").write_text(f'{{"gpu": "{results["gpu"]}", "traces": [\n{lines}\n]}}\n')
@@ -114,12 +114,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--write", type=Path, metavar="FOLDER")
     parser.add_argument("--keep", metavar="GPU")
-    parser.add_argument("recorded", type=Path, nargs="*")
+    parser.add_argument("recordings", type=Path, nargs="*")
     options = parser.parse_args()
     if options.write:
         write_all(options.write)
     if options.keep:
-        keep(options.keep, options.recorded)
+        write_traces(options.keep, options.recordings)
 
 
 if __name__ == "__main__":

@@ -79,8 +79,8 @@ nlohmann::json record(Judge& judge, const Lab& lab, const Stage& stage, const fs
 }
 
 // The files are <lab>.<stage>.<variant>.cu, as slow_variants.py writes them; each is timed in alternation with its
-// stage's solution, on the stage's first dataset that is scored. TRACES: the folder of the files; TRACES_JSON: what to
-// write; TRACES_PART: "k/n" for every n-th file from k on; TRACES_SECONDS: no trace begins later; 0 only compiles.
+// stage's solution, on the stage's first scored dataset. TRACES: the folder of the files; TRACES_JSON: the output;
+// TRACES_PART: "k/n" for every n-th file from k on; TRACES_SECONDS: no trace begins later; 0 only compiles.
 TEST(Traces, DISABLED_Record) {
     const fs::path folder = from_environment("TRACES");
     const std::string part = from_environment("TRACES_PART");
@@ -117,12 +117,12 @@ struct Trace {
 };
 
 std::vector<Trace> read_traces() {
-    const auto all = nlohmann::json::parse(std::ifstream("tests/judge/bench/traces.json"));
+    const auto document = nlohmann::json::parse(std::ifstream("tests/judge/bench/traces.json"));
     std::vector<Trace> traces;
-    for (const auto& recorded : all["traces"]) {
-        const std::string where = recorded["stage"], lab = where.substr(0, where.find('/'));
-        Trace trace{where + " " + recorded["variant"].get<std::string>(),
-                    load_lab(fs::current_path(), lab).stage(where.substr(lab.size() + 1)),
+    for (const auto& recorded : document["traces"]) {
+        const std::string stage_path = recorded["stage"], lab = stage_path.substr(0, stage_path.find('/'));
+        Trace trace{stage_path + " " + recorded["variant"].get<std::string>(),
+                    load_lab(fs::current_path(), lab).stage(stage_path.substr(lab.size() + 1)),
                     recorded["iterations"],
                     recorded["sequential_s"],
                     {},
@@ -138,7 +138,7 @@ std::vector<Trace> read_traces() {
     return traces;
 }
 
-double speed_points(const Trace& trace, const timing::PairedSamples& taken) {
+double speed_points(const Trace& trace, const timing::PairedSamples& samples) {
     StageReport report;
     report.compilation.verdict = report.verdict = Verdict::passed;
     report.checks.emplace_back();
@@ -147,50 +147,52 @@ double speed_points(const Trace& trace, const timing::PairedSamples& taken) {
     Measurement& m = report.measurements.emplace_back();
     m.sequential_s = trace.sequential_s;
     m.previous_ratio = trace.previous_ratio;
-    taken.fill_in(m);
+    samples.fill_in(m);
     return score_stage(trace.stage, report)->speed;
 }
 
 timing::PairedSamples begin(const Trace& trace, const Effort& effort) {
-    timing::PairedSamples taken(effort, true);
-    taken.requested_calls = trace.iterations;
+    timing::PairedSamples samples(effort, true);
+    samples.requested_calls = trace.iterations;
     const std::vector<timing::Sample>& first = trace.rounds.front();
     for (const timing::Sample& sample : first)
-        taken.slowest_s = std::max({taken.slowest_s, sample.student_s, sample.reference_s});
-    return taken;
+        samples.slowest_s = std::max({samples.slowest_s, sample.student_s, sample.reference_s});
+    return samples;
 }
 
 struct Points {
-    double points, open;  // open: between the ends of the ratio's interval
-    double ratio;         // to the reference
+    double points, uncertainty;  // uncertainty: difference of the points at both ends of the ratio's interval
+    double ratio;                // to the reference
 };
 
 Points points_of_all_samples(const Trace& trace) {
     const Effort precise;
-    timing::PairedSamples taken = begin(trace, precise);
-    taken.rounds = trace.rounds;
+    timing::PairedSamples samples = begin(trace, precise);
+    samples.rounds = trace.rounds;
     const PointsFor points = points_for(trace.stage, trace.sequential_s, trace.previous_ratio);
-    const double reference_s = taken.median_reference_s() * trace.iterations;
-    const Interval ratio = taken.ratio();
-    return {speed_points(trace, taken), points(ratio.low, reference_s) - points(ratio.high, reference_s), ratio.median};
+    const double reference_s = samples.median_reference_s() * trace.iterations;
+    const Interval ratio = samples.ratio();
+    return {speed_points(trace, samples), points(ratio.low, reference_s) - points(ratio.high, reference_s),
+            ratio.median};
 }
 
-/// Grade as on a GPU, except that each round is one of the recorded ones, drawn at random.
+/// Grade as on a GPU, except that each round is a recorded round, drawn at random.
 double grade_by_rule(const Trace& trace, std::mt19937& random) {
     Effort effort = effort_for(Task{}, false, 1);
     effort.points = points_for(trace.stage, trace.sequential_s, trace.previous_ratio);
-    timing::PairedSamples taken = begin(trace, effort);
+    timing::PairedSamples samples = begin(trace, effort);
     do {
-        taken.rounds.emplace_back();
+        samples.rounds.emplace_back();
         for (const timing::Sample& sample : trace.rounds[random() % trace.rounds.size()]) {
-            taken.rounds.back().push_back(sample);
-            if (taken.round_is_complete(2 * effort.sample_s * static_cast<double>(taken.rounds.back().size()))) break;
+            samples.rounds.back().push_back(sample);
+            if (samples.round_is_complete(2 * effort.sample_s * static_cast<double>(samples.rounds.back().size())))
+                break;
         }
-    } while (!taken.ended_by());
-    return speed_points(trace, taken);
+    } while (!samples.ended_by());
+    return speed_points(trace, samples);
 }
 
-// A few traces leave more than a tenth of a point open even with all samples, at steep places of the formula.
+// For a few traces, the points are uncertain by more than a tenth even with all samples, where the formula is steep.
 TEST(StoppingRule, GivesThePointsOfAllSamples) {
     constexpr double tolerance = 0.1;
     const int gradings = std::getenv("WARPLAB_THOROUGH") ? 1000 : 40;
@@ -199,7 +201,7 @@ TEST(StoppingRule, GivesThePointsOfAllSamples) {
     int solutions = 0, slow = 0, all_different = 0, max_different = 0;
     std::string worst;
     for (const Trace& trace : traces) {
-        const auto [expected, open, ratio] = points_of_all_samples(trace);
+        const auto [expected, uncertainty, ratio] = points_of_all_samples(trace);
         int different = 0;
         double lowest = expected;
         for (int i = 0; i < gradings; ++i) {
@@ -212,7 +214,7 @@ TEST(StoppingRule, GivesThePointsOfAllSamples) {
         if (trace.is_solution()) {
             ++solutions;
             EXPECT_DOUBLE_EQ(lowest, trace.stage.points.speed) << trace.name;
-        } else if (open <= tolerance) {
+        } else if (uncertainty <= tolerance) {
             slow += ratio > 1.05 && ratio < 6;
             EXPECT_LE(different, std::max(2, gradings / 100)) << trace.name << ", " << expected << " by all samples";
         }

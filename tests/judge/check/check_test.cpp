@@ -116,7 +116,7 @@ TEST_F(CheckDataset, LackOfMemoryIsAFailureIfTheReferenceHasEnough) {
     EXPECT_THAT(check.failure->message, HasSubstr("only while this program runs"));
 }
 
-TEST_F(CheckDataset, LackOfMemorySkipsTheDatasetIfTheReferenceLacksItToo) {
+TEST_F(CheckDataset, LackOfMemorySkipsTheDatasetIfTheReferenceDoesNotFitEither) {
     const auto compiled = run_of(honest);
     ScarceMemory memory([] { return true; });
     const auto run = with_memory(*compiled, memory);
@@ -128,9 +128,9 @@ TEST_F(CheckDataset, LackOfMemorySkipsTheDatasetIfTheReferenceLacksItToo) {
 }
 
 TEST_F(CheckDataset, LargeScratchIsAFailureIfOnlyTheProgramAsksForIt) {
-    const std::string greedy =
+    const std::string with_large_scratch =
         std::string(honest) + "std::size_t dot_product_scratch_bytes(std::size_t) { return 512 << 20; }\n";
-    const auto compiled = run_of(greedy), modest = run_of(honest);
+    const auto compiled = run_of(with_large_scratch), reference = run_of(honest);
     class Small : public ScarceMemory {
       public:
         Small() : ScarceMemory([] { return false; }) {}
@@ -140,7 +140,7 @@ TEST_F(CheckDataset, LargeScratchIsAFailureIfOnlyTheProgramAsksForIt) {
         }
     } memory;
     const auto run = with_memory(*compiled, memory);
-    run->reference = [&] { return with_memory(*modest, memory); };
+    run->reference = [&] { return with_memory(*reference, memory); };
     const Check check = check_dataset(*run, dataset());
     ASSERT_TRUE(check.failure);
     EXPECT_EQ(check.failure->cause, cause::out_of_memory);

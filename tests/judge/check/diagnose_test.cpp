@@ -11,7 +11,7 @@
 namespace warplab {
 namespace {
 
-class Plain : public Oracle {
+class FakeOracle : public Oracle {
   public:
     Problem generate(const Dataset&, std::uint64_t, std::size_t) const override { return {}; }
     void reference(Problem&, Execution) const override {}
@@ -22,8 +22,8 @@ class Plain : public Oracle {
 
 constexpr std::uint32_t poison = 0x7ff81235;
 
-struct Wrong : testing::Test {
-    Wrong() {
+struct WrongOutput : testing::Test {
+    WrongOutput() {
         lab.buffers = {{"out", ElementType::float32, Role::output, ""}};
         expected = Array(ElementType::float32, 1000);
         std::iota(expected.as<float>().begin(), expected.as<float>().end(), 1.0f);
@@ -33,24 +33,25 @@ struct Wrong : testing::Test {
     Failure explain() {
         const auto difference = compare(oracle, problem, 0, expected, actual);
         EXPECT_TRUE(difference);
-        const std::vector<Array> before = {poisoned(ElementType::float32, 1000, poison)}, left = {actual};
-        return explain_difference(lab, oracle, {problem, before, left, nullptr, 0}, *difference, poison, max_s);
+        const std::vector<Array> before = {poisoned(ElementType::float32, 1000, poison)}, after = {actual};
+        return explain_difference(lab, oracle, {problem, before, after, nullptr, 0}, *difference, poison, max_s);
     }
     void leave_unwritten(std::size_t from, std::size_t to) {
-        const Array never = poisoned(ElementType::float32, 1000, poison);
-        std::copy(never.as<float>().begin() + from, never.as<float>().begin() + to, actual.as<float>().begin() + from);
+        const Array unwritten = poisoned(ElementType::float32, 1000, poison);
+        std::copy(unwritten.as<float>().begin() + from, unwritten.as<float>().begin() + to,
+                  actual.as<float>().begin() + from);
     }
-    bool says(const Failure& failure, const std::string& words) {
+    bool contains(const Failure& failure, const std::string& words) {
         return (failure.message + " " + failure.hint).find(words) != std::string::npos;
     }
     Lab lab;
-    Plain oracle;
+    FakeOracle oracle;
     Problem problem;
     Array expected, actual;
     double max_s = 3;  // time limit of the search for a cause
 };
 
-TEST_F(Wrong, NoCauseIsSearchedWhenTheTimeIsUp) {
+TEST_F(WrongOutput, NoCauseIsSearchedWhenTheTimeIsUp) {
     actual.as<float>()[3] = 0;
     oracle.known = {{"from_a_hypothesis", "It is that.", "", [this](std::vector<Array>& outputs) {
                          outputs[0] = actual;
@@ -62,71 +63,71 @@ TEST_F(Wrong, NoCauseIsSearchedWhenTheTimeIsUp) {
     EXPECT_EQ(explain().place->index, 3u);
 }
 
-TEST_F(Wrong, EqualOutputsHaveNoDifference) { EXPECT_FALSE(compare(oracle, problem, 0, expected, actual)); }
+TEST_F(WrongOutput, EqualOutputsHaveNoDifference) { EXPECT_FALSE(compare(oracle, problem, 0, expected, actual)); }
 
-TEST_F(Wrong, NaNNeverEqualsAnything) {
+TEST_F(WrongOutput, NaNNeverEqualsAnything) {
     expected.as<float>()[3] = actual.as<float>()[3] = std::nanf("1");
     actual.as<float>()[3] = std::nanf("2");
     EXPECT_TRUE(compare(oracle, problem, 0, expected, actual));
 }
 
-TEST_F(Wrong, NeverWrittenAtAll) {
+TEST_F(WrongOutput, NeverWrittenAtAll) {
     leave_unwritten(0, 1000);
     const Failure failure = explain();
     EXPECT_EQ(failure.cause, cause::never_written);
-    EXPECT_TRUE(says(failure, "out is never written")) << failure.message;
+    EXPECT_TRUE(contains(failure, "out is never written")) << failure.message;
 }
 
-TEST_F(Wrong, LastPartialBlock) {
+TEST_F(WrongOutput, LastPartialBlock) {
     leave_unwritten(768, 1000);
     const Failure failure = explain();
     EXPECT_EQ(failure.cause, cause::never_written);
-    EXPECT_TRUE(says(failure, "all from index 768 to the end")) << failure.message;
-    EXPECT_TRUE(says(failure, "768 = 3 x 256")) << failure.hint;
+    EXPECT_TRUE(contains(failure, "all from index 768 to the end")) << failure.message;
+    EXPECT_TRUE(contains(failure, "768 = 3 x 256")) << failure.hint;
 }
 
-TEST_F(Wrong, EveryFourth) {
+TEST_F(WrongOutput, EveryFourth) {
     for (std::size_t i = 3; i < 1000; i += 4) actual.as<float>()[i] = -7;
     const Failure failure = explain();
     EXPECT_EQ(failure.cause, cause::wrong_value);
-    EXPECT_TRUE(says(failure, "every 4th from index 3")) << failure.message;
-    EXPECT_TRUE(says(failure, "250 of 1,000")) << failure.message;
+    EXPECT_TRUE(contains(failure, "every 4th from index 3")) << failure.message;
+    EXPECT_TRUE(contains(failure, "250 of 1,000")) << failure.message;
 }
 
-TEST_F(Wrong, ConstantFactor) {
+TEST_F(WrongOutput, ConstantFactor) {
     for (float& value : actual.as<float>()) value *= 1000;
-    EXPECT_TRUE(says(explain(), "1000 times the right one"));
+    EXPECT_TRUE(contains(explain(), "1000 times the right one"));
 }
 
-TEST_F(Wrong, NoFactorIsNamedIfItRoundsToOne) {
+TEST_F(WrongOutput, NoFactorIsNamedIfItRoundsToOne) {
     for (float& value : actual.as<float>()) value *= 1.0000005f;
-    EXPECT_FALSE(says(explain(), "times the right one"));
+    EXPECT_FALSE(contains(explain(), "times the right one"));
 }
 
-TEST_F(Wrong, ScatteredUnwrittenElementsAreNotReportedAsReads) {
+TEST_F(WrongOutput, ScatteredUnwrittenElementsAreNotReportedAsReads) {
     leave_unwritten(100, 200);
     leave_unwritten(300, 400);
-    EXPECT_TRUE(says(explain(), "Does any thread write there?"));
-    EXPECT_FALSE(says(explain(), "reading past the end"));
+    EXPECT_TRUE(contains(explain(), "Does any thread write there?"));
+    EXPECT_FALSE(contains(explain(), "reading past the end"));
 }
 
-TEST_F(Wrong, ShiftedByOne) {
+TEST_F(WrongOutput, ShiftedByOne) {
     for (std::size_t i = 0; i + 1 < 1000; ++i) actual.as<float>()[i] = expected.as<float>()[i + 1];
-    EXPECT_TRUE(says(explain(), "is the index too large by one?"));
+    EXPECT_TRUE(contains(explain(), "is the index too large by one?"));
 }
 
-TEST_F(Wrong, NaNs) {
+TEST_F(WrongOutput, NaNs) {
     actual.as<float>()[5] = std::nanf("");
     EXPECT_EQ(explain().cause, cause::nan);
 }
 
-TEST_F(Wrong, SumsThatBeganWithAnUnsetValue) {
+TEST_F(WrongOutput, SumsThatBeganWithAnUnsetValue) {
     for (float& value : actual.as<float>()) value += -1.6947395e38f;
-    EXPECT_TRUE(says(explain(), "Wrong by 0xFEFEFEFE"));
+    EXPECT_TRUE(contains(explain(), "Wrong by 0xFEFEFEFE"));
     EXPECT_EQ(explain().cause, cause::uninitialised);
     EXPECT_NE(explain().message.find("Each of them contains 0xFEFEFEFE"), std::string::npos);
     actual.as<float>()[7] = 3;
-    EXPECT_FALSE(says(explain(), "0xFEFEFEFE"));
+    EXPECT_FALSE(contains(explain(), "0xFEFEFEFE"));
 }
 
 TEST(UnsetTerms, AreFoundOnlyInSumsThatWrap) {
@@ -139,9 +140,9 @@ TEST(UnsetTerms, AreFoundOnlyInSumsThatWrap) {
         actual.as<std::uint32_t>()[2] = last;
         Problem problem;
         problem.arrays = {expected};
-        const std::vector<Array> before = {poisoned(ElementType::uint32, 3, poison)}, left = {actual};
-        const auto difference = compare(Plain(), problem, 0, expected, actual);
-        return explain_difference(lab, Plain(), {problem, before, left, nullptr, 0}, *difference, poison, 3).hint;
+        const std::vector<Array> before = {poisoned(ElementType::uint32, 3, poison)}, after = {actual};
+        const auto difference = compare(FakeOracle(), problem, 0, expected, actual);
+        return explain_difference(lab, FakeOracle(), {problem, before, after, nullptr, 0}, *difference, poison, 3).hint;
     };
     EXPECT_NE(hint(391 * 0xFEFEFEFEu, 2 * 0xFEFEFEFEu).find("391 times 0xFEFEFEFE"), std::string::npos);
     for (const std::uint32_t other : {1u, 2u, 0x80000000u, 0xFFFFFFFFu, 0xFEFEFEFDu, 1000u, 0x7F7F7F7Fu})
@@ -159,9 +160,9 @@ std::string hint_for_doubles(std::size_t count, const std::function<double(doubl
     }
     Problem problem;
     problem.arrays = {expected};
-    const std::vector<Array> before = {poisoned(ElementType::float64, count, poison)}, left = {actual};
-    const auto difference = compare(Plain(), problem, 0, expected, actual);
-    return explain_difference(lab, Plain(), {problem, before, left, nullptr, 0}, *difference, poison, 3).hint;
+    const std::vector<Array> before = {poisoned(ElementType::float64, count, poison)}, after = {actual};
+    const auto difference = compare(FakeOracle(), problem, 0, expected, actual);
+    return explain_difference(lab, FakeOracle(), {problem, before, after, nullptr, 0}, *difference, poison, 3).hint;
 }
 
 TEST(Precision, OfFloatIsSuspectedIfAllDoublesAreNearlyRight) {
@@ -177,15 +178,16 @@ TEST(Precision, OfFloatIsSuspectedIfAllDoublesAreNearlyRight) {
 
 TEST(TheEndOfAFewElements, DoesNotSuggestThatTheGridIsTooSmall) {
     const auto unwritten_end = [](std::size_t count) {
-        const Array never = poisoned(ElementType::float64, count, poison);
-        return hint_for_doubles(
-            count, [&, count](double value, std::size_t i) { return i + 1 == count ? never.as<double>()[i] : value; });
+        const Array unwritten = poisoned(ElementType::float64, count, poison);
+        return hint_for_doubles(count, [&, count](double value, std::size_t i) {
+            return i + 1 == count ? unwritten.as<double>()[i] : value;
+        });
     };
     EXPECT_EQ(unwritten_end(2).find("grid"), std::string::npos);
     EXPECT_NE(unwritten_end(1000 * 7).find("grid seems too small"), std::string::npos);
 }
 
-TEST_F(Wrong, PlaceContainsExpectedAndActual) {
+TEST_F(WrongOutput, PlaceContainsExpectedAndActual) {
     actual.as<float>()[41] = 0.5f;
     const Failure failure = explain();
     ASSERT_TRUE(failure.place);
@@ -195,22 +197,23 @@ TEST_F(Wrong, PlaceContainsExpectedAndActual) {
     EXPECT_EQ(failure.place->actual, "0.5");
 }
 
-TEST_F(Wrong, TheFirstHypothesisThatReproducesTheOutputIsNamed) {
-    const auto all = [](float value) {
+TEST_F(WrongOutput, TheFirstHypothesisThatReproducesTheOutputIsNamed) {
+    const auto filled_with = [](float value) {
         return [value](std::vector<Array>& outputs) {
             for (float& element : outputs[0].as<float>()) element = value;
             return true;
         };
     };
-    oracle.known = {
-        {"zeros", "All zeros.", "", all(0)}, {"ones", "All ones.", "", all(1)}, {"ones_again", "", "", all(1)}};
+    oracle.known = {{"zeros", "All zeros.", "", filled_with(0)},
+                    {"ones", "All ones.", "", filled_with(1)},
+                    {"ones_again", "", "", filled_with(1)}};
     for (float& value : actual.as<float>()) value = 1;
     EXPECT_EQ(explain().cause, "ones");
     actual.as<float>()[0] = 2;
     EXPECT_EQ(explain().cause, cause::wrong_value);
 }
 
-TEST_F(Wrong, HypothesesDoNotChangeTheRightAnswer) {
+TEST_F(WrongOutput, HypothesesDoNotChangeTheRightAnswer) {
     oracle.known = {{"mutates", "", "", [](std::vector<Array>& outputs) {
                          outputs[0].as<float>()[0] = -1;
                          return true;
@@ -232,11 +235,11 @@ TEST(GuardViolation, MessageStatesTheDistanceFromTheBuffer) {
     EXPECT_EQ(explain_guard_violation(lab, {"scratch", 1025, 1024}).message,
               "The code writes outside scratch, 2 past its last byte (sums_scratch_bytes asks for 1,024 bytes).");
     lab.divides_scratch = true;
-    const std::string beside =
+    const std::string message =
         explain_guard_violation(lab, {"scratch", 9, 8}).message;  // 8 bytes can include the lab's own
-    EXPECT_NE(beside.find("an array that the lab stores next to it: 2 past its last byte."), std::string::npos)
-        << beside;
-    EXPECT_EQ(beside.find("8"), std::string::npos);
+    EXPECT_NE(message.find("an array that the lab stores next to it: 2 past its last byte."), std::string::npos)
+        << message;
+    EXPECT_EQ(message.find("8"), std::string::npos);
     EXPECT_NE(explain_guard_violation(lab, {"a", 1000, 1000}).message.find("It is an input"), std::string::npos);
 }
 

@@ -9,7 +9,7 @@
 namespace warplab {
 namespace {
 namespace fs = std::filesystem;
-constexpr fs::perms of_others = fs::perms::others_all;
+constexpr fs::perms others_all = fs::perms::others_all;
 
 class Exposure : public testing::Test {
   protected:
@@ -26,12 +26,12 @@ class Exposure : public testing::Test {
 
     void hide(SandboxLevel level) const { hide_course(level, {root_, root_ / "build", root_ / "work"}); }
     bool is_open(const char* folder) const {
-        return (fs::status(root_ / folder).permissions() & of_others) != fs::perms::none;
+        return (fs::status(root_ / folder).permissions() & others_all) != fs::perms::none;
     }
     fs::path root_;
 };
 
-TEST_F(Exposure, UserLevelClosesSecretFoldersAndNoOthers) {
+TEST_F(Exposure, UserLevelClosesOnlySecretFolders) {
     hide(SandboxLevel::uid);
     for (const char* folder : {"solutions", "datasets", "tests", "work"}) EXPECT_FALSE(is_open(folder)) << folder;
     for (const char* folder : {"labs", "build/labs"}) EXPECT_TRUE(is_open(folder)) << folder;

@@ -44,7 +44,7 @@ class Import : public testing::Test {
         return report;
     }
 
-    std::string why_refused(const Report& report) const {
+    std::string refusal(const Report& report) const {
         try {
             import_report(report, lab_, "back.json", work_);
         } catch (const UsageError& error) {
@@ -87,22 +87,22 @@ TEST_F(Import, RejectsInvalidAndFutureTimes) {
          {"", "2026-13-45T99:99:99Z", "2026-02-30T00:00:00Z", "2026-11-20T24:00:00Z", " 026-11-20T10:00:00Z",
           "2026-11-20T10:00:00z", "2026-11-20 10:00:00Z", "2026-11-20T10:00:00+", "2026-11-20T10:00:00Z\n"}) {
         report.time = time;
-        EXPECT_EQ(why_refused(report), fmt::format("back.json cannot be imported: its time, \"{}\", is not in the form "
-                                                   "2026-11-20T10:00:00Z.",
-                                                   Foreign(time).for_terminal()));
+        EXPECT_EQ(refusal(report), fmt::format("back.json cannot be imported: its time, \"{}\", is not in the form "
+                                               "2026-11-20T10:00:00Z.",
+                                               Foreign(time).for_terminal()));
     }
     report.time = "2099-01-01T00:00:00Z";
-    EXPECT_THAT(why_refused(report), testing::HasSubstr("its time, 2099-01-01T00:00:00Z, is in the future"));
+    EXPECT_THAT(refusal(report), testing::HasSubstr("its time, 2099-01-01T00:00:00Z, is in the future"));
     report.time = "2024-02-29T23:59:59Z";
-    EXPECT_EQ(why_refused(report), "");
+    EXPECT_EQ(refusal(report), "");
 }
 
 TEST_F(Import, RejectsReportsThatTheJudgeCannotHaveProduced) {
-    Report late = make_report(), strange = make_report(), timeless = make_report();
-    late.time = "9999-01-01T00:00:00Z";
-    strange.stages[0].measurements[0].dataset = "none";
-    timeless.stages[0].measurements[0].median_s = 0;
-    for (const Report& report : {late, strange, timeless})
+    Report in_future = make_report(), of_unknown_dataset = make_report(), without_time = make_report();
+    in_future.time = "9999-01-01T00:00:00Z";
+    of_unknown_dataset.stages[0].measurements[0].dataset = "none";
+    without_time.stages[0].measurements[0].median_s = 0;
+    for (const Report& report : {in_future, of_unknown_dataset, without_time})
         EXPECT_THROW(import_report(report, lab_, "back.json", work_), UsageError);
     EXPECT_FALSE(fs::exists(work_ / lab_.name / "journal"));
 }

@@ -45,9 +45,9 @@ class Records : public testing::Test {
     /// Parse every line as a JSON document.
     std::vector<Json> lines() const {
         std::ifstream stream(file());
-        std::vector<Json> all;
-        for (std::string line; std::getline(stream, line);) all.push_back(Json::parse(line));
-        return all;
+        std::vector<Json> documents;
+        for (std::string line; std::getline(stream, line);) documents.push_back(Json::parse(line));
+        return documents;
     }
     static Report report(const std::string& host, const std::string& source_hash = "") {
         Report report;
@@ -138,7 +138,8 @@ TEST_F(Records, AreCompleteLinesAfterAKill) {
         append(source, -1);
         EXPECT_EQ(lines().back()["dataset"], "-1");
     }
-    EXPECT_GE(lines().size(), 6u);  // the source, and one of ours per round; a child may be killed in its first write
+    EXPECT_GE(lines().size(),
+              6u);  // the source, and one of the parent's per round; a child may be killed in its first write
     EXPECT_EQ(lines().front()["text"].get<std::string>().size(), 300'000u);
 }
 
@@ -154,8 +155,8 @@ TEST_F(Records, ReportTheReasonIfTheyCannotBeWritten) {
 }
 
 TEST_F(Records, AnImportedReportIsAddedOnce) {
-    const Record mine = write_source("mine\n");
-    const Report first = report("box", mine.source_hash), second = report("other", mine.source_hash);
+    const Record source = write_source("mine\n");
+    const Report first = report("box", source.source_hash), second = report("other", source.source_hash);
     EXPECT_EQ(record_imported(work_, first, first.stages[0], "back.json"), Imported::added);
     EXPECT_EQ(record_imported(work_, first, first.stages[0], "back.json"), Imported::already_there);
     write_source("mine, and changed since\n");  // the text is in the records
@@ -167,7 +168,7 @@ TEST_F(Records, AnImportedReportIsAddedOnce) {
 
 TEST_F(Records, AReportOfAnotherTextIsNotImported) {
     write_source("mine\n");
-    const Report other = report("box", sha256("somebody else's\n"));
+    const Report other = report("box", sha256("text of another student\n"));
     EXPECT_EQ(record_imported(work_, other, other.stages[0], "back.json"), Imported::not_yours);
     EXPECT_TRUE(lines().empty());
 }
@@ -191,7 +192,7 @@ TEST_F(Records, OfEnormousSizeAreNotRead) {
     const Record result = write_source("one\n");
     fs::create_directories(file().parent_path());
     std::ofstream(file()).close();
-    fs::resize_file(file(), std::uintmax_t{300} << 20);  // takes no room on the disk
+    fs::resize_file(file(), std::uintmax_t{300} << 20);  // a sparse file, which needs no space on the disk
     try {
         append(result, 1);
         FAIL() << "the file was read";

@@ -9,7 +9,7 @@ namespace {
 using testing::HasSubstr;
 
 template <class Call>
-std::string complaint(Call call) {
+std::string error_of(Call call) {
     try {
         call();
     } catch (const UsageError& error) {
@@ -23,18 +23,18 @@ TEST(ShowRequest, NumbersAreReadAndBounded) {
     EXPECT_EQ(request.number("size", 5, 1, 15), 7);
     EXPECT_EQ(request.number("other", 5, 1, 15), 5);
     for (const char* name : {"words", "half", "none"})
-        EXPECT_THAT(complaint([&] { request.number(name, 5, 1, 15); }), HasSubstr("give a number from 1 to 15"));
-    EXPECT_THAT(complaint([&] { request.number("size", 5, 1, 6); }), HasSubstr("size=7"));
+        EXPECT_THAT(error_of([&] { request.number(name, 5, 1, 15); }), HasSubstr("give a number from 1 to 15"));
+    EXPECT_THAT(error_of([&] { request.number("size", 5, 1, 6); }), HasSubstr("size=7"));
 }
 
 TEST(ShowRequest, UnknownSettingsAreNamed) {
     const ShowRequest request{{}, {{"sice", "7"}}, {}};
-    EXPECT_EQ(complaint([&] {
+    EXPECT_EQ(error_of([&] {
                   request.require_only({"size", "speed"});
               }),
               "There is no setting \"sice\" here. This lab knows: size, speed.");
-    EXPECT_THAT(complaint([&] { request.require_only({}); }), HasSubstr("knows: none"));
-    EXPECT_EQ(complaint([&] { request.require_only({"sice"}); }), "");
+    EXPECT_THAT(error_of([&] { request.require_only({}); }), HasSubstr("knows: none"));
+    EXPECT_EQ(error_of([&] { request.require_only({"sice"}); }), "");
 }
 
 }  // namespace

@@ -38,24 +38,24 @@ TEST_F(Work, FolderElsewhereGetsNoMakefile) {
 }
 
 TEST_F(Work, FilesFollowAStageThatGotAnotherNumber) {
-    const std::filesystem::path mine = folders.work / "scale";
-    test::write_file(mine / "07_strided.cu", "mine");
-    test::write_file(mine / "reports/07_strided.json", "{}");
-    test::write_file(mine / "07_elsewhere.cu", "other");
+    const std::filesystem::path folder = folders.work / "scale";
+    test::write_file(folder / "07_strided.cu", "mine");
+    test::write_file(folder / "reports/07_strided.json", "{}");
+    test::write_file(folder / "07_elsewhere.cu", "other");
     start_lab(lab, folders);
-    EXPECT_EQ(test::read_file(mine / "02_strided.cu"), "mine");
-    EXPECT_EQ(test::read_file(mine / "reports/02_strided.json"), "{}");
-    EXPECT_FALSE(std::filesystem::exists(mine / "07_strided.cu"));
-    EXPECT_TRUE(std::filesystem::exists(mine / "07_elsewhere.cu"));
+    EXPECT_EQ(test::read_file(folder / "02_strided.cu"), "mine");
+    EXPECT_EQ(test::read_file(folder / "reports/02_strided.json"), "{}");
+    EXPECT_FALSE(std::filesystem::exists(folder / "07_strided.cu"));
+    EXPECT_TRUE(std::filesystem::exists(folder / "07_elsewhere.cu"));
 }
 
 TEST_F(Work, NoFileOfAStageIsOverwritten) {
-    const std::filesystem::path mine = folders.work / "scale";
-    test::write_file(mine / "07_strided.cu", "old");
-    test::write_file(mine / "02_strided.cu", "new");
+    const std::filesystem::path folder = folders.work / "scale";
+    test::write_file(folder / "07_strided.cu", "old");
+    test::write_file(folder / "02_strided.cu", "new");
     start_lab(lab, folders);
-    EXPECT_EQ(test::read_file(mine / "02_strided.cu"), "new");
-    EXPECT_EQ(test::read_file(mine / "07_strided.cu"), "old");
+    EXPECT_EQ(test::read_file(folder / "02_strided.cu"), "new");
+    EXPECT_EQ(test::read_file(folder / "07_strided.cu"), "old");
 }
 
 }  // namespace

@@ -12,8 +12,8 @@ namespace warplab::compilation {
 namespace {
 namespace fs = std::filesystem;
 
-/// Call tidy() often enough that one of the calls does something.
-void tidy_surely(const fs::path& cache) {
+/// Call tidy() so often that at least one of the calls removes folders.
+void tidy_many_times(const fs::path& cache) {
     for (int i = 0; i < 400; ++i) tidy(cache);
 }
 
@@ -21,13 +21,13 @@ TEST(Cache, WorkInProgressStaysIfTheClockJumps) {
     const fs::path cache = fs::path(testing::TempDir()) / "cache_whose_clock_jumps";
     fs::remove_all(cache);
     std::optional<WorkFolder> work(std::in_place, cache);
-    const fs::path left = cache / "work" / "left_by_a_killed_judge";
-    fs::create_directory(left);
-    for (const fs::path& folder : {work->path(), left})
+    const fs::path abandoned = cache / "work" / "left_by_a_killed_judge";
+    fs::create_directory(abandoned);
+    for (const fs::path& folder : {work->path(), abandoned})
         fs::last_write_time(folder, fs::file_time_type::clock::now() - std::chrono::hours(25));
-    tidy_surely(cache);
+    tidy_many_times(cache);
     EXPECT_TRUE(fs::exists(work->path()));
-    EXPECT_FALSE(fs::exists(left));
+    EXPECT_FALSE(fs::exists(abandoned));
     work.reset();
     EXPECT_TRUE(fs::is_empty(cache / "work"));
     fs::remove_all(cache);
@@ -42,10 +42,10 @@ TEST(Cache, FoldersInUseStayIfTheClockJumps) {
     ASSERT_TRUE(find_cached(cache, "found"));
     for (const fs::path& folder : {published, found, unused}) {
         std::ofstream(folder / "program") << "x";
-        fs::resize_file(folder / "program", std::uintmax_t{3} << 30);  // takes no room
+        fs::resize_file(folder / "program", std::uintmax_t{3} << 30);  // a sparse file, which needs no space
         fs::last_write_time(folder, fs::file_time_type::clock::now() - std::chrono::hours(2));
     }
-    tidy_surely(cache);
+    tidy_many_times(cache);
     EXPECT_TRUE(fs::exists(published));
     EXPECT_TRUE(fs::exists(found));
     EXPECT_FALSE(fs::exists(unused));

@@ -40,21 +40,23 @@ void vector_add(const float* a, const float* b, float* out, std::size_t n, void*
 }
 )";
 
-std::string replaced(const std::string& text, const std::string& from, const std::string& to) {
+std::string replace(const std::string& text, const std::string& from, const std::string& to) {
     const std::size_t at = text.find(from);
     EXPECT_NE(at, std::string::npos) << from;
     return std::string(text).replace(at, from.size(), to);
 }
 
-std::string right_but(const std::string& from, const std::string& to) { return replaced(right, from, to); }
-std::string right_and(const std::string& more) { return std::string(right) + more + "\n"; }  // begins in line 11
+std::string right_with(const std::string& from, const std::string& to) { return replace(right, from, to); }
+std::string right_followed_by(const std::string& more) {
+    return std::string(right) + more + "\n";
+}  // begins in line 11
 
 const Lab& lab() {
     static const Lab loaded = load_lab(test::root_folder(), "vector_add");
     return loaded;
 }
 
-std::string why_not(Backend backend) {
+std::string missing_tool(Backend backend) {
     if (backend == Backend::cuda && find_nvcc().empty()) return "nvcc is missing";
     if (backend == Backend::cpu && !fs::exists(test::build_folder() / "cpu/rewrite")) return "cpu/rewrite is not built";
     return "";
@@ -122,87 +124,90 @@ const std::vector<Wrong>& wrong_files() {
          {"not a text file"}},
         {"Utf16", std::string("\xff\xfe#\0i\0n\0", 8), cause::compile_error, {"UTF-16"}},
         {"AbsoluteInclude",
-         right_and("#include \"/etc/passwd\""),
+         right_followed_by("#include \"/etc/passwd\""),
          cause::compile_error,
          {"Line 11", "/etc/passwd", "outside the hand-in"}},
         {"SaysOutOfMemory",
-         right_and("#pragma message \"virtual memory exhausted: Cannot allocate memory\"\nint x = y;"),
+         right_followed_by("#pragma message \"virtual memory exhausted: Cannot allocate memory\"\nint x = y;"),
          cause::compile_error,
          {"Line 12", "y"}},
         {"SaysKilled",
-         right_and("#pragma message \"Killed signal terminated program cc1plus\"\nint x = y;"),
+         right_followed_by("#pragma message \"Killed signal terminated program cc1plus\"\nint x = y;"),
          cause::compile_error,
          {"Line 12", "y"}},
         {"IncludeAbove",
-         right_and("#  include <labs/../../secret.h>"),
+         right_followed_by("#  include <labs/../../secret.h>"),
          cause::compile_error,
          {"Line 11", "outside the hand-in"}},
         {"IncludeByADigraph",
-         right_and("%:include \"/etc/passwd\""),
+         right_followed_by("%:include \"/etc/passwd\""),
          cause::compile_error,
          {"Line 11", "outside the hand-in"}},
         {"IncludeInTwoLines",
-         right_and("#inc\\\nlude \"/etc/passwd\""),
+         right_followed_by("#inc\\\nlude \"/etc/passwd\""),
          cause::compile_error,
          {"Line 12", "outside the hand-in"}},
-        {"IncludeHelper", right_and("#include \"helper.h\""), cause::compile_error, {":11", "helper.h", "one file"}},
-        {"IncludeHarness", right_and("#include \"grader/runner/driver.h\""), cause::compile_error, {":11"}},
+        {"IncludeHelper",
+         right_followed_by("#include \"helper.h\""),
+         cause::compile_error,
+         {":11", "helper.h", "one file"}},
+        {"IncludeHarness", right_followed_by("#include \"grader/runner/driver.h\""), cause::compile_error, {":11"}},
         {"Undeclared",
-         right_but("add_kernel<<<", "sum_kernel<<<"),
+         right_with("add_kernel<<<", "sum_kernel<<<"),
          cause::compile_error,
          {"Line 9", "sum_kernel", "if (n > 0) sum_kernel<<<"}},
-        {"MissingSemicolon", right_but("+ b[i];", "+ b[i]"), cause::compile_error, {"semicolon at the end of line"}},
+        {"MissingSemicolon", right_with("+ b[i];", "+ b[i]"), cause::compile_error, {"semicolon at the end of line"}},
         {"TooFewKernelArguments",
-         right_but("(a, b, out, n);", "(a, b, n);"),
+         right_with("(a, b, out, n);", "(a, b, n);"),
          cause::compile_error,
          {"Line 9", "256>>>(a, b, n)"}},
         {"WrongKernelArgument",
-         right_but("(a, b, out, n);", "(a, b, b, n);"),
+         right_with("(a, b, out, n);", "(a, b, b, n);"),
          cause::compile_error,
          {"Line 9", "256>>>(a, b, b, n)"}},
         {"OtherParameters",
-         right_but("float* out, std::size_t n, void*)", "float* out, int n, void*)"),
+         right_with("float* out, std::size_t n, void*)", "float* out, int n, void*)"),
          cause::wrong_signature,
          {"(line 8)", "int, void*", "void vector_add(const float* a, const float* b, float* out"}},
-        {"OtherResult", right_but("void vector_add", "int vector_add"), cause::wrong_signature, {"line 8"}},
-        {"CLinkage", right_but("void vector_add", "extern \"C\" void vector_add"), cause::wrong_signature, {"line 8"}},
+        {"OtherResult", right_with("void vector_add", "int vector_add"), cause::wrong_signature, {"line 8"}},
+        {"CLinkage", right_with("void vector_add", "extern \"C\" void vector_add"), cause::wrong_signature, {"line 8"}},
         {"InNamespace",
-         right_but("void vector_add", "namespace mine { void vector_add") + "}\n",
+         right_with("void vector_add", "namespace mine { void vector_add") + "}\n",
          cause::missing_function,
          {"namespace", "line 8"}},
         {"OtherName",
-         right_but("void vector_add", "void vectoradd"),
+         right_with("void vector_add", "void vectoradd"),
          cause::missing_function,
          {"vectoradd (line 8)", "void vector_add("}},
         {"NoFunction", "#include \"labs/vector_add/lab.h\"\nint unrelated;\n", cause::missing_function, {"vector_add"}},
         {"OptionalWithOtherParameters",
-         right_and("std::size_t vector_add_scratch_bytes(int n) { return n; }"),
+         right_followed_by("std::size_t vector_add_scratch_bytes(int n) { return n; }"),
          cause::wrong_signature,
          {"line 11", "vector_add_scratch_bytes(unsigned long)"}},
-        {"OwnMain", right_and("int main() { return 0; }"), cause::own_main, {"line 11", "Remove main"}},
+        {"OwnMain", right_followed_by("int main() { return 0; }"), cause::own_main, {"line 11", "Remove main"}},
         {"DriverName",
-         right_and("namespace warplab { struct Call; }\nvoid driver_call(const warplab::Call&) {}"),
+         right_followed_by("namespace warplab { struct Call; }\nvoid driver_call(const warplab::Call&) {}"),
          cause::reserved_symbol,
          {"driver_call", "line 12"}},
         {"CudaName",
-         right_and("cudaError_t cudaMalloc(void**, std::size_t) { return cudaSuccess; }"),
+         right_followed_by("cudaError_t cudaMalloc(void**, std::size_t) { return cudaSuccess; }"),
          cause::reserved_symbol,
          {"cudaMalloc", "line 11"}},
         {"BodyMissing",
-         right_and("void elsewhere(); void f() { elsewhere(); }"),
+         right_followed_by("void elsewhere(); void f() { elsewhere(); }"),
          cause::compile_error,
          {"elsewhere()"}},
         {"TemplateOfLibrary",
-         right_and("#include <algorithm>\nstruct P {};\nvoid f(P* p) { std::sort(p, p + 2); }"),
+         right_followed_by("#include <algorithm>\nstruct P {};\nvoid f(P* p) { std::sort(p, p + 2); }"),
          cause::compile_error,
          {"Line 13", "std::sort(p, p + 2)"}},
         {"OwnInterpreter",
-         right_and("__attribute__((section(\".interp\"))) extern const char loader[] = \"/bin/sh\";"),
+         right_followed_by("__attribute__((section(\".interp\"))) extern const char loader[] = \"/bin/sh\";"),
          cause::compile_error,
          {".interp", "how the program"}},
-        {"OwnStart", right_and("extern \"C\" void _start() {}"), cause::reserved_symbol, {"_start"}},
+        {"OwnStart", right_followed_by("extern \"C\" void _start() {}"), cause::reserved_symbol, {"_start"}},
         {"SaysTheCompilerCrashed",
-         right_and("#error internal compiler error: Segmentation fault"),
+         right_followed_by("#error internal compiler error: Segmentation fault"),
          cause::compile_error,
          {"Line 11"}},
         {"MacroBreaksHeader", "#define n 5\n" + std::string(right), cause::compile_error, {}},
@@ -214,7 +219,7 @@ class WrongFile : public CompileTest, public testing::WithParamInterface<std::tu
 
 TEST_P(WrongFile, FailsWithTheExpectedCause) {
     const auto& [backend, wrong] = GetParam();
-    if (const std::string why = why_not(backend); !why.empty()) GTEST_SKIP() << why;
+    if (const std::string why = missing_tool(backend); !why.empty()) GTEST_SKIP() << why;
     const Compilation result = compile_text(wrong.text, backend).result;
     ASSERT_EQ(result.verdict, Verdict::failed) << message_of(result);
     ASSERT_TRUE(result.failure);
@@ -231,13 +236,13 @@ INSTANTIATE_TEST_SUITE_P(Compile, WrongFile,
                                           testing::ValuesIn(wrong_files())),
                          wrong_name);
 
-// On these files a tool fails without naming a mistake. Because the reference compiles, each is a failure.
+// Files on which a tool fails without naming a mistake. They fail, because the reference compiles.
 
-constexpr auto doubled = "#define B0 {\n#define E0 }\n";
+constexpr auto outermost = "#define B0 {\n#define E0 }\n";
 
 /// Return a function body of 2^levels nested braces that only the compiler sees, because macros make them.
 std::string nested_by_macros(int levels) {
-    std::string text = doubled;
+    std::string text = outermost;
     for (int i = 1; i <= levels; ++i)
         for (const char* side : {"B", "E"}) text += fmt::format("#define {0}{1} {0}{2} {0}{2}\n", side, i, i - 1);
     return text + fmt::format("void nested() {{ B{0} E{0} }}", levels);
@@ -254,26 +259,29 @@ const std::vector<Wrong>& files_that_break_tools() {
     constexpr std::size_t deep = 300000;
     static const std::vector<Wrong> files = {
         {"NestedBraces",
-         right_and("void f() {" + std::string(deep, '{') + std::string(deep, '}') + "}"),
+         right_followed_by("void f() {" + std::string(deep, '{') + std::string(deep, '}') + "}"),
          cause::compile_error,
          {"256 levels"}},
         {"NestedByMacros",
-         right_and(nested_by_macros(18)),
+         right_followed_by(nested_by_macros(18)),
          cause::compile_error,
          {"after macro expansion", "256 levels"}},
         {"AbortInAsm",
-         right_and("#define GLUE_(x, y) x##y\n#define GLUE(x, y) GLUE_(x, y)\nGLUE(as, m)(\".abort\");"),
+         right_followed_by("#define GLUE_(x, y) x##y\n#define GLUE(x, y) GLUE_(x, y)\nGLUE(as, m)(\".abort\");"),
          cause::refused_feature,
          {"asm: inline assembler"}},
         {"AbortInASection",
-         right_and("__attribute__((section(\".data\\n.abort\\n#\"))) int aborts = 1;"),
+         right_followed_by("__attribute__((section(\".data\\n.abort\\n#\"))) int aborts = 1;"),
          cause::refused_feature,
          {"section: an attribute"}},
         {"ManyNotes",
-         right_and(warned_by_macros(13) + "\nint x = nope;"),
+         right_followed_by(warned_by_macros(13) + "\nint x = nope;"),
          cause::compile_error,
          {"first 256 KB of its output", "reference"}},
-        {"Flood", right_and(warned_by_macros(18)), cause::compile_error, {"printed more than 16 MB", "reference"}},
+        {"Flood",
+         right_followed_by(warned_by_macros(18)),
+         cause::compile_error,
+         {"printed more than 16 MB", "reference"}},
     };
     return files;
 }
@@ -281,7 +289,7 @@ const std::vector<Wrong>& files_that_break_tools() {
 class BreaksTools : public CompileTest, public testing::WithParamInterface<Wrong> {};
 
 TEST_P(BreaksTools, IsAFailureOfTheFile) {
-    if (const std::string why = why_not(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
+    if (const std::string why = missing_tool(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
     const Compilation result = compile_text(GetParam().text).result;
     ASSERT_EQ(result.verdict, Verdict::failed) << message_of(result);
     EXPECT_EQ(result.failure->cause, GetParam().cause) << message_of(result);
@@ -292,16 +300,16 @@ INSTANTIATE_TEST_SUITE_P(Compile, BreaksTools, testing::ValuesIn(files_that_brea
                          [](const auto& info) { return std::string(info.param.name); });
 
 TEST_F(CompileTest, ALargeProgramIsRefused) {
-    if (const std::string why = why_not(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
+    if (const std::string why = missing_tool(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
     const Compilation result =
-        compile_text(right_and("__attribute__((used)) static int large[18 << 20] = {1};")).result;
+        compile_text(right_followed_by("__attribute__((used)) static int large[18 << 20] = {1};")).result;
     ASSERT_EQ(result.verdict, Verdict::failed) << message_of(result);
     EXPECT_EQ(result.failure->cause, cause::compile_error);
     EXPECT_THAT(message_of(result), HasSubstr("larger than 64 MB"));
 }
 
 TEST_F(CompileTest, AFileIsNotBlamedIfTheReferenceDoesNotCompileEither) {
-    if (const std::string why = why_not(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
+    if (const std::string why = missing_tool(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
     Lab broken = lab();
     broken.root = folder_;
     for (const char* part : {"labs/vector_add", "grader/runner", "grader/io", "grader/cpu"}) {
@@ -311,7 +319,7 @@ TEST_F(CompileTest, AFileIsNotBlamedIfTheReferenceDoesNotCompileEither) {
     const Stage& stage = broken.stages.front();
     fs::create_directories(folder_ / "solutions/vector_add");
     std::ofstream(reference_source_to_write(stage)) << "#error no compiler here\n";
-    const fs::path file = hand_in(right_and(warned_by_macros(13) + "\nint x = nope;"));
+    const fs::path file = hand_in(right_followed_by(warned_by_macros(13) + "\nint x = nope;"));
     const Compilation result =
         compile({broken, stage, file, Backend::cpu, {}, SandboxLevel::none, test::build_folder()}).result;
     EXPECT_EQ(result.verdict, Verdict::error);
@@ -323,15 +331,15 @@ struct RewrittenMistake {
     const char* name;
     std::string text;
     const char* message;
-    const char* not_said = "(2 errors";
+    const char* forbidden = "(2 errors";
 };
 
 void PrintTo(const RewrittenMistake& mistake, std::ostream* out) { *out << mistake.name; }
 
 /// Return the right file with `line` in place of its line 4.
 std::string with_line_4(const std::string& line) {
-    return right_but("    const std::size_t i = std::size_t{blockIdx.x} * 256 + threadIdx.x;\n",
-                     "const std::size_t i = threadIdx.x; " + line + "\n");
+    return right_with("    const std::size_t i = std::size_t{blockIdx.x} * 256 + threadIdx.x;\n",
+                      "const std::size_t i = threadIdx.x; " + line + "\n");
 }
 
 /// Mistakes in lines that the rewriter changes: messages must refer to the student's own text.
@@ -353,14 +361,14 @@ const std::vector<RewrittenMistake>& mistakes_in_rewritten_lines() {
         {"DynamicOfTwoTypes", with_line_4("extern __shared__ int s[]; { extern __shared__ float s[]; }"),
          "Line 4: conflicting declaration ‘float s []’"},
         {"DynamicOfTwoTypesInTemplate",
-         right_and("template <class T> __device__ void f(T t) { extern __shared__ T s[]; s[0] = t; }\n"
-                   "__global__ void k() { f(1); f(1.5f); }"),
+         right_followed_by("template <class T> __device__ void f(T t) { extern __shared__ T s[]; s[0] = t; }\n"
+                           "__global__ void k() { f(1); f(1.5f); }"),
          "Line 11: conflicting declaration ‘float s []’"},
         {"SemicolonBeforeLaunch",
-         "#define BLOCK 256\n" + right_but("    if (n > 0)", "    unsigned threads = BLOCK\n   "),
+         "#define BLOCK 256\n" + right_with("    if (n > 0)", "    unsigned threads = BLOCK\n   "),
          "Line 11: expected ‘,’ or ‘;’ before the launch"},
         {"ArgumentOfBarrier", with_line_4("__syncthreads(1);"), "Line 4: too many arguments in this call"},
-        {"TooFewOfCopy", right_and("void f(int* p) { cudaMemcpy(p, p, 4); }"),
+        {"TooFewOfCopy", right_followed_by("void f(int* p) { cudaMemcpy(p, p, 4); }"),
          "cudaMemcpy(void*, const void*, size_t, cudaMemcpyKind)’"},
         {"LoopWithoutBody", with_line_4("for (int k = 0; k < 4; ++k);\n    out[k] = 0;"),
          "The ; after the ) of line 4 is the whole body of that loop, whose variable k ends with it"},
@@ -370,7 +378,7 @@ const std::vector<RewrittenMistake>& mistakes_in_rewritten_lines() {
          "Is the name spelled as in its declaration"},
         {"FloatIndex", with_line_4("float k = i; out[k] = 0;"), "An index is a whole number"},
         {"ElseAfterSemicolon", with_line_4("if (i < n); out[i] = 0; else out[i] = 1;"), "The if before it has ended"},
-        {"ValuesWithoutParentheses", right_but("    if (n > 0)", "    dim3 block = 32, 8;\n    if (n > 0)"),
+        {"ValuesWithoutParentheses", right_with("    if (n > 0)", "    dim3 block = 32, 8;\n    if (n > 0)"),
          "Several values for one variable need parentheses"},
         {"TooFewOfShuffle", with_line_4("__shfl_down_sync(0xffffffff);"), "Line 4: no matching function", "expects 5"},
     };
@@ -380,12 +388,12 @@ const std::vector<RewrittenMistake>& mistakes_in_rewritten_lines() {
 class RewrittenLine : public CompileTest, public testing::WithParamInterface<RewrittenMistake> {};
 
 TEST_P(RewrittenLine, IsReportedAsTheStudentWroteIt) {
-    if (const std::string why = why_not(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
+    if (const std::string why = missing_tool(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
     const Compilation result = compile_text(GetParam().text).result;
     ASSERT_TRUE(result.failure);
     EXPECT_EQ(result.failure->cause, cause::compile_error);
     EXPECT_THAT(message_of(result), HasSubstr(GetParam().message));
-    EXPECT_THAT(message_of(result), Not(HasSubstr(GetParam().not_said)));
+    EXPECT_THAT(message_of(result), Not(HasSubstr(GetParam().forbidden)));
     expect_no_internal_names(result);
 }
 INSTANTIATE_TEST_SUITE_P(Compile, RewrittenLine, testing::ValuesIn(mistakes_in_rewritten_lines()),
@@ -396,7 +404,7 @@ INSTANTIATE_TEST_SUITE_P(Compile, RewrittenLine, testing::ValuesIn(mistakes_in_r
 class EitherBackend : public CompileTest, public testing::WithParamInterface<Backend> {
   protected:
     void SetUp() override {
-        if (const std::string why = why_not(GetParam()); !why.empty()) GTEST_SKIP() << why;
+        if (const std::string why = missing_tool(GetParam()); !why.empty()) GTEST_SKIP() << why;
     }
 };
 INSTANTIATE_TEST_SUITE_P(Compile, EitherBackend, testing::Values(Backend::cpu, Backend::cuda),
@@ -412,13 +420,13 @@ TEST_P(EitherBackend, RightFileBecomesARunner) {
 TEST_P(EitherBackend, WindowsLineEndsAreAccepted) {
     const std::string text = "\xef\xbb\xbf" + std::regex_replace(std::string(right), std::regex("\n"), "\r\n");
     EXPECT_EQ(compile_text(text, GetParam()).result.verdict, Verdict::passed);
-    const Compilation broken = compile_text(replaced(text, "add_kernel<<<", "sum_kernel<<<"), GetParam()).result;
+    const Compilation broken = compile_text(replace(text, "add_kernel<<<", "sum_kernel<<<"), GetParam()).result;
     EXPECT_THAT(message_of(broken), HasSubstr("Line 9"));
     EXPECT_THAT(message_of(broken), Not(HasSubstr("\r")));
 }
 
 TEST_P(EitherBackend, DefinesReachTheFile) {
-    const fs::path file = hand_in(right_and("static_assert(BLOCK == 64, \"block\");"));
+    const fs::path file = hand_in(right_followed_by("static_assert(BLOCK == 64, \"block\");"));
     const auto with = [&](std::vector<std::string> defines) {
         return compile_file(file, GetParam(), SandboxLevel::none, std::move(defines)).result.verdict;
     };
@@ -429,22 +437,23 @@ TEST_P(EitherBackend, DefinesReachTheFile) {
 
 TEST_P(EitherBackend, HasTheHeadersThatNvccIncludes) {
     const Compilation result =
-        compile_text(right_and("float special(float x) { return std::max(x, std::betaf(x, 2) + std::expintf(x)); }"),
-                     GetParam())
+        compile_text(
+            right_followed_by("float special(float x) { return std::max(x, std::betaf(x, 2) + std::expintf(x)); }"),
+            GetParam())
             .result;
     EXPECT_EQ(result.verdict, Verdict::passed) << message_of(result);
 }
 
 TEST_P(EitherBackend, NamesCanContainSpacesQuotesAndColons) {
-    const fs::path file = hand_in(right_but("add_kernel<<<", "sum_kernel<<<"), "a \"b\" (1): c'd.cu");
+    const fs::path file = hand_in(right_with("add_kernel<<<", "sum_kernel<<<"), "a \"b\" (1): c'd.cu");
     const Compilation result = compile_file(file, GetParam()).result;
     EXPECT_THAT(message_of(result), HasSubstr("Line 9"));
     EXPECT_THAT(result.log, HasSubstr(file.string() + ":9"));
 }
 
 TEST_F(CompileTest, OutcomesAreKept) {
-    if (const std::string why = why_not(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
-    for (const std::string& text : {std::string(right), right_but("add_kernel<<<", "sum_kernel<<<")}) {
+    if (const std::string why = missing_tool(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
+    for (const std::string& text : {std::string(right), right_with("add_kernel<<<", "sum_kernel<<<")}) {
         const Compiled first = compile_text(text), second = compile_text(text);
         EXPECT_FALSE(first.result.cached);
         EXPECT_TRUE(second.result.cached);
@@ -456,8 +465,9 @@ TEST_F(CompileTest, OutcomesAreKept) {
 }
 
 TEST_F(CompileTest, AWarningIsShownAndIsNotAFailure) {
-    if (const std::string why = why_not(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
-    const Compilation result = compile_text(right_and("int f(int x) { if (x = 1) return 2; return 3; }")).result;
+    if (const std::string why = missing_tool(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
+    const Compilation result =
+        compile_text(right_followed_by("int f(int x) { if (x = 1) return 2; return 3; }")).result;
     EXPECT_EQ(result.verdict, Verdict::passed);
     EXPECT_THAT(result.log, HasSubstr("warning"));
     EXPECT_THAT(result.log, HasSubstr("if (x = 1)"));
@@ -466,12 +476,12 @@ TEST_F(CompileTest, AWarningIsShownAndIsNotAFailure) {
 }
 
 const std::string with_barrier =
-    right_but("if (i < n) out[i] = a[i] + b[i];",
-              "__shared__ float s[256]; s[threadIdx.x] = i < n ? a[i] : 0; __syncthreads(); if (i < n) out[i] = "
-              "s[threadIdx.x] + b[i];");
+    right_with("if (i < n) out[i] = a[i] + b[i];",
+               "__shared__ float s[256]; s[threadIdx.x] = i < n ? a[i] : 0; __syncthreads(); if (i < n) out[i] = "
+               "s[threadIdx.x] + b[i];");
 
 TEST_F(CompileTest, OnlyFastProgramsAreSplitAtBarriers) {
-    if (const std::string why = why_not(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
+    if (const std::string why = missing_tool(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
     const auto is_split = [&](const std::string& text, bool fast, bool by_fibers) {
         const fs::path file = hand_in(text);
         CompileRequest request{
@@ -490,8 +500,8 @@ TEST_F(CompileTest, OnlyFastProgramsAreSplitAtBarriers) {
 }
 
 TEST_F(CompileTest, ASplitProgramHasTheWarningsOfTheFile) {
-    if (const std::string why = why_not(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
-    const fs::path file = hand_in(replaced(with_barrier, "if (i < n) out", "if (n = n) out"));
+    if (const std::string why = missing_tool(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
+    const fs::path file = hand_in(replace(with_barrier, "if (i < n) out", "if (n = n) out"));
     CompileRequest request{
         lab(), lab().stages.front(), file, Backend::cpu, {}, SandboxLevel::none, test::build_folder()};
     request.fast = true;
@@ -502,13 +512,18 @@ TEST_F(CompileTest, ASplitProgramHasTheWarningsOfTheFile) {
 }
 
 TEST_F(CompileTest, AKernelThatCannotBeSplitCompilesUnsplit) {
-    if (const std::string why = why_not(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
+    if (const std::string why = missing_tool(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
     const std::string kernel = R"(
 struct Copied { float value; __device__ Copied(float v = 0) : value(v) {} __device__ Copied(const Copied& c) : value(c.value) {} };
 template <class T> __global__ void keep(float* out) { T v = out[threadIdx.x]; __syncthreads(); out[0] = v.value; }
 void use(float* out) { keep<Copied><<<1, 2>>>(out); })";
-    CompileRequest request{lab(), lab().stages.front(), hand_in(right_and(kernel)), Backend::cpu,
-                           {},    SandboxLevel::none,   test::build_folder()};
+    CompileRequest request{lab(),
+                           lab().stages.front(),
+                           hand_in(right_followed_by(kernel)),
+                           Backend::cpu,
+                           {},
+                           SandboxLevel::none,
+                           test::build_folder()};
     request.fast = true;
     const Compiled compiled = compile(request);
     EXPECT_EQ(compiled.result.verdict, Verdict::passed) << message_of(compiled.result);
@@ -516,20 +531,20 @@ void use(float* out) { keep<Copied><<<1, 2>>>(out); })";
 }
 
 TEST_F(CompileTest, ErrorsHaveHintsThatSuggestTheFix) {
-    if (const std::string why = why_not(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
+    if (const std::string why = missing_tool(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
     const auto in_kernel = [](const std::string& text) {
-        return right_but("if (i < n) out", text + " if (i < n) out");
+        return right_with("if (i < n) out", text + " if (i < n) out");
     };
-    const auto in_call = [](const std::string& text) { return right_but("if (n > 0) add", text + " if (n > 0) add"); };
+    const auto in_call = [](const std::string& text) { return right_with("if (n > 0) add", text + " if (n > 0) add"); };
     const std::pair<std::string, const char*> cases[] = {
-        {right_but("+ b[i];", "+ b[i]"), "The semicolon at the end of line 5 is missing"},
-        {right_but("threadIdx.x;", "threadIdx.x"), "Probably, the semicolon at the end of line 4 is missing"},
-        {right_and("template <class T> requires (sizeof(T) == 4) T same(T x) { return x; }"), "compiles C++17"},
-        {right_and("#include <span>\nvoid take(std::span<int> s);"), "compiles C++17"},
+        {right_with("+ b[i];", "+ b[i]"), "The semicolon at the end of line 5 is missing"},
+        {right_with("threadIdx.x;", "threadIdx.x"), "Probably, the semicolon at the end of line 4 is missing"},
+        {right_followed_by("template <class T> requires (sizeof(T) == 4) T same(T x) { return x; }"), "compiles C++17"},
+        {right_followed_by("#include <span>\nvoid take(std::span<int> s);"), "compiles C++17"},
         {in_call("int x = 3") + "#include <bit>\n", "Is an operator, a comma, a semicolon"},
         {in_call("int x = 3"), "Is an operator, a comma, a semicolon or a bracket missing"},
         {in_call("CUDA_CHECK(cudaGetLastError();\n  n = n;"), "Line 9: the ‘(’ after CUDA_CHECK is never closed"},
-        {right_but("(a, b, out, n);", "(a, b, n);"),
+        {right_with("(a, b, out, n);", "(a, b, n);"),
          "The function is declared as  __global__ void add_kernel(const float* a, const float* b, float* out, "
          "std::size_t n)."},
         {in_kernel("a[i] = 1;"), "It is const: it can only be read."},
@@ -541,7 +556,8 @@ TEST_F(CompileTest, ErrorsHaveHintsThatSuggestTheFix) {
         {in_kernel("atomicAdd(*out, 1.f);"), "The function is declared as  float atomicAdd(float*, float)."},
         {in_kernel("int m[1]; int* p = m; atomicCAS(&p, 1, 2);"),
          "Argument 1 is the address of a pointer, and the pointer itself is needed: omit the &."},
-        {"struct Pair { int* p; int n; };\nPair pair(int* p) { return p, 2; }\n" + right_and(""), "return {…, …};"},
+        {"struct Pair { int* p; int n; };\nPair pair(int* p) { return p, 2; }\n" + right_followed_by(""),
+         "return {…, …};"},
         {in_kernel("int m = 1; atomicAdd(m, out);"), "The arguments are swapped: the address comes first"},
         {in_kernel("float m = 1; atomicMax(m, &i);"), "as in atomicMax(&sum, 1)"},
         {in_kernel("float m = 0; for (int k = 0; k < 4; ++k) float m += out[k];"), "omit the type"},
@@ -558,7 +574,7 @@ TEST_F(CompileTest, ErrorsHaveHintsThatSuggestTheFix) {
         {in_call("if n > 3 return;"), "Write a condition in parentheses"},
         {in_kernel("} for (unsigned k = 0; k < 4; ++k) out[i] += 1;"), "one of the lines above it has a } too many"},
         {"#include <algorithm>\n" + in_call("unsigned m = 3; n = std::min(m, n);"), "write std::min<std::size_t>(…)"},
-        {right_but(">>>(a, b, out, n)", ">>>(out, a, b, n)"), "are the arguments in the order of the parameters?"},
+        {right_with(">>>(a, b, out, n)", ">>>(out, a, b, n)"), "are the arguments in the order of the parameters?"},
         {in_call("cudaMemcpy(a, out, n, cudaMemcpyDeviceToDevice);"), "Pass the destination first, then the source"},
         {in_call("CUDA_CHECK(add_kernel<<<1, 2>>>(a, b, out, n));"),
          "A launch has no value: write it as a separate statement"},
@@ -605,8 +621,8 @@ TEST_F(CompileTest, MessagesContainNoInternalNames) {
 }
 
 TEST_F(CompileTest, RefusedFeatureIsNamed) {
-    if (const std::string why = why_not(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
-    const Compilation result = compile_text(right_and("texture<float> picture;")).result;
+    if (const std::string why = missing_tool(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
+    const Compilation result = compile_text(right_followed_by("texture<float> picture;")).result;
     ASSERT_TRUE(result.failure);
     EXPECT_EQ(result.failure->cause, cause::refused_feature);
     EXPECT_THAT(message_of(result), HasSubstr("Line 11"));
@@ -616,9 +632,9 @@ TEST_F(CompileTest, RefusedFeatureIsNamed) {
 
 // The rewriter finds these mistakes, and nvcc would refuse the files as well.
 TEST_F(CompileTest, InvalidCudaIsACompileError) {
-    if (const std::string why = why_not(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
-    for (const std::string& text : {right_but("add_kernel<<<", "add_kernel< <<"), right_but("(a, b, out, n);", ";"),
-                                    right_but("__global__ void", "__global__ int")}) {
+    if (const std::string why = missing_tool(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
+    for (const std::string& text : {right_with("add_kernel<<<", "add_kernel< <<"), right_with("(a, b, out, n);", ";"),
+                                    right_with("__global__ void", "__global__ int")}) {
         const Compilation result = compile_text(text).result;
         ASSERT_TRUE(result.failure) << text;
         EXPECT_EQ(result.failure->cause, cause::compile_error) << message_of(result);
@@ -635,36 +651,36 @@ TEST_F(CompileTest, AMissingFileOrFolderIsReported) {
 }
 
 TEST_F(CompileTest, ManyErrorsAreCutAtTen) {
-    if (const std::string why = why_not(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
+    if (const std::string why = missing_tool(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
     std::string more;
     for (int i = 0; i < 14; ++i) more += "int v" + std::to_string(i) + " = unknown" + std::to_string(i) + ";\n";
-    const Compilation result = compile_text(right_and(more)).result;
+    const Compilation result = compile_text(right_followed_by(more)).result;
     EXPECT_THAT(message_of(result), HasSubstr("14 errors"));
     EXPECT_THAT(result.log, HasSubstr("unknown9"));
     EXPECT_THAT(result.log, Not(HasSubstr("unknown10")));
     EXPECT_THAT(result.log, HasSubstr("and 4 more"));
 }
 
-struct Long {
+struct LongSample {
     const char* name;
     std::string text;
 };
-void PrintTo(const Long& sample, std::ostream* out) { *out << sample.name; }
+void PrintTo(const LongSample& sample, std::ostream* out) { *out << sample.name; }
 
-class LongText : public CompileTest, public testing::WithParamInterface<Long> {};
+class LongText : public CompileTest, public testing::WithParamInterface<LongSample> {};
 const std::string long_name(900'000, 'n');
 INSTANTIATE_TEST_SUITE_P(
     Compile, LongText,
-    testing::Values(Long{"Line", "int x = y;  // " + long_name}, Long{"Name", "int x = " + long_name + ";"},
-                    Long{"Include", "#include \"/" + long_name + "\""},
-                    Long{"Undefined", "void " + long_name + "(); void f() { " + long_name + "(); }"},
-                    Long{"Warning", "[[deprecated(\"" + long_name + "\")]] void f(); void g() { f(); }"},
-                    Long{"Error", "#error " + long_name}),
+    testing::Values(LongSample{"Line", "int x = y;  // " + long_name}, LongSample{"Name", "int x = " + long_name + ";"},
+                    LongSample{"Include", "#include \"/" + long_name + "\""},
+                    LongSample{"Undefined", "void " + long_name + "(); void f() { " + long_name + "(); }"},
+                    LongSample{"Warning", "[[deprecated(\"" + long_name + "\")]] void f(); void g() { f(); }"},
+                    LongSample{"Error", "#error " + long_name}),
     [](const auto& info) { return std::string(info.param.name); });
 
 TEST_P(LongText, GivesAShortReport) {
-    if (const std::string why = why_not(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
-    const Compilation result = compile_text(right_and(GetParam().text)).result;
+    if (const std::string why = missing_tool(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
+    const Compilation result = compile_text(right_followed_by(GetParam().text)).result;
     EXPECT_THAT(message_of(result), Not(IsEmpty()));
     EXPECT_LT(message_of(result).size(), 10'000u);
 }
@@ -674,7 +690,7 @@ TEST_P(LongText, GivesAShortReport) {
 class Sandboxed : public CompileTest, public testing::WithParamInterface<SandboxLevel> {
   protected:
     void SetUp() override {
-        if (const std::string why = why_not(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
+        if (const std::string why = missing_tool(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
         const bool user = GetParam() == SandboxLevel::uid;
         if (user ? geteuid() != 0 : sandbox_support().level != GetParam())
             GTEST_SKIP() << sandbox_support().why_not_stronger;
@@ -687,13 +703,12 @@ INSTANTIATE_TEST_SUITE_P(Compile, Sandboxed, testing::Values(SandboxLevel::uid, 
                          [](const auto& info) { return std::string(sandbox_name(info.param)); });
 
 TEST_P(Sandboxed, ReportsTheSameErrorsAsWithoutASandbox) {
-    const std::string text = right_but("add_kernel<<<", "sum_kernel<<<");
+    const std::string text = right_with("add_kernel<<<", "sum_kernel<<<");
     EXPECT_THAT(message_of(compile_text(text, Backend::cpu, GetParam()).result), HasSubstr("Line 9: ‘sum_kernel’"));
 }
 
-// The assembler reads files, too: `.incbin` in a section attribute needs no asm statement, which the rewriter refuses.
 TEST_F(CompileTest, LinksAreFollowedOnlyInAStudentsOwnFolder) {
-    const fs::path target = hand_in(right_and(""), "target.cu"), folder = target.parent_path() / "vector_add";
+    const fs::path target = hand_in(right_followed_by(""), "target.cu"), folder = target.parent_path() / "vector_add";
     const fs::path link = target.parent_path() / "link.cu";
     fs::create_symlink(target, link);
     fs::create_directory_symlink(target.parent_path(), folder);
@@ -707,9 +722,9 @@ TEST_F(CompileTest, LinksAreFollowedOnlyInAStudentsOwnFolder) {
 }
 
 // Students can change the files in a live folder between two steps.
-TEST_F(CompileTest, AFileThatChangesMeanwhileIsJudgedAsItWas) {
-    if (const std::string why = why_not(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
-    const std::string text = right_and("// read once " + std::to_string(getpid()));
+TEST_F(CompileTest, AFileThatChangesLaterIsJudgedAsFirstRead) {
+    if (const std::string why = missing_tool(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
+    const std::string text = right_followed_by("// read once " + std::to_string(getpid()));
     const fs::path file = hand_in(text);
     CompileRequest request{
         lab(), lab().stages.front(), file, Backend::cpu, {}, SandboxLevel::none, test::build_folder()};
@@ -731,11 +746,13 @@ TEST(HandIn, AFileThatCannotBeReadIsNamed) {
     EXPECT_EQ(Source(file).hash(), "");
 }
 
+// The assembler can read files, too: `.incbin` in a section attribute needs no asm statement, which the rewriter would
+// refuse.
 TEST_P(Sandboxed, AssemblerCannotReadSecrets) {
     const fs::path secret = hand_in("the hidden seed", "secret");
     chmod(secret.c_str(), 0644);
-    const std::string text =
-        right_and("int stolen __attribute__((section(\".data\\n.incbin \\\"" + secret.string() + "\\\"\\n#\"))) = 1;");
+    const std::string text = right_followed_by("int stolen __attribute__((section(\".data\\n.incbin \\\"" +
+                                               secret.string() + "\\\"\\n#\"))) = 1;");
     const Compiled inside = compile_text(text, Backend::cpu, GetParam());
     EXPECT_NE(inside.result.verdict, Verdict::passed);
     EXPECT_THAT(message_of(inside.result), Not(HasSubstr("the hidden seed")));
@@ -744,7 +761,7 @@ TEST_P(Sandboxed, AssemblerCannotReadSecrets) {
 TEST_P(Sandboxed, IncludeBuiltByMacrosFindsNothing) {
     const fs::path secret = hand_in("int the_hidden_seed = ;\n", "secret.h");
     chmod(secret.c_str(), 0644);
-    const std::string text = right_and("#define SECRET \"" + secret.string() + "\"\n#include SECRET");
+    const std::string text = right_followed_by("#define SECRET \"" + secret.string() + "\"\n#include SECRET");
     EXPECT_THAT(message_of(compile_text(text).result), HasSubstr("expected")) << "without a sandbox it would be read";
     const Compilation inside = compile_text(text + "\n", Backend::cpu, GetParam()).result;
     EXPECT_EQ(inside.verdict, Verdict::failed);
@@ -752,9 +769,9 @@ TEST_P(Sandboxed, IncludeBuiltByMacrosFindsNothing) {
 }
 
 TEST_F(CompileTest, EndlessCompilationIsEnded) {
-    if (const std::string why = why_not(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
+    if (const std::string why = missing_tool(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
     // Each level instantiates two types of the level below: 2^40 types.
-    const fs::path bomb = hand_in(right_and(R"(
+    const fs::path bomb = hand_in(right_followed_by(R"(
 template <int depth, long path> struct Tree {
     static constexpr long value = Tree<depth - 1, path * 2>::value + Tree<depth - 1, path * 2 + 1>::value;
 };
@@ -788,7 +805,7 @@ TEST_F(CompileTest, NvccAlsoCompilesTheFile) {
     };
     EXPECT_EQ(ask(right).answer, NvccAnswer::Answer::compiles);
     for (const char* run : {"compiled", "cached"}) {
-        const NvccAnswer answer = ask(right_but("threadIdx.x;", "threadIdx.w;"));
+        const NvccAnswer answer = ask(right_with("threadIdx.x;", "threadIdx.w;"));
         EXPECT_EQ(answer.answer, NvccAnswer::Answer::refuses) << run;
         EXPECT_THAT(answer.log, AllOf(HasSubstr("hand_in.cu:4"), HasSubstr("threadIdx.w"))) << run;
     }
@@ -820,46 +837,46 @@ TEST(ExplainEnd, AKilledCompilerThatUsedItsProcessorTimeWasTooSlow) {
 }
 
 TEST(Diagnostics, ReadsEveryCompilersLines) {
-    const auto found = compilation::read_diagnostics(
+    const auto diagnostics = compilation::read_diagnostics(
         "a b.cu: In function ‘void f()’:\n"
         "a b.cu:3:7: error: ‘x’ was not declared [-fpermissive]\n"
         "a b.cu:4:1: fatal error: h.h: No such file or directory\n"
         "a b.cu(5): error: identifier \"y\" is undefined\n"
         "a b.cu(6): warning #177-D: variable \"z\" was declared but never referenced\n",
         "a b.cu");
-    ASSERT_EQ(found.size(), 4u);
-    EXPECT_EQ(found[0].line, 3);
-    EXPECT_EQ(found[0].column, 7);
-    EXPECT_EQ(found[0].message, "‘x’ was not declared");
-    EXPECT_EQ(found[1].message, "h.h: No such file or directory");
-    EXPECT_EQ(found[2].line, 5);
-    EXPECT_EQ(found[2].message, "identifier \"y\" is undefined");
-    EXPECT_EQ(found[3].kind, "warning");
+    ASSERT_EQ(diagnostics.size(), 4u);
+    EXPECT_EQ(diagnostics[0].line, 3);
+    EXPECT_EQ(diagnostics[0].column, 7);
+    EXPECT_EQ(diagnostics[0].message, "‘x’ was not declared");
+    EXPECT_EQ(diagnostics[1].message, "h.h: No such file or directory");
+    EXPECT_EQ(diagnostics[2].line, 5);
+    EXPECT_EQ(diagnostics[2].message, "identifier \"y\" is undefined");
+    EXPECT_EQ(diagnostics[3].kind, "warning");
 }
 
 TEST(Diagnostics, ErrorsOfATemplateMoveToTheLineThatUsesIt) {
-    const auto found = compilation::read_diagnostics(
+    const auto diagnostics = compilation::read_diagnostics(
         "In file included from s.cu:2:\n"
         "/usr/include/x.h: In instantiation of ‘void f(T) [with T = int]’:\n"
         "s.cu:9:5:   required from here\n"
         "/usr/include/x.h:30:4: error: no match\n"
         "/usr/include/x.h:31:4: note: candidate\n",
         "s.cu");
-    const auto errors = compilation::select(found, "s.cu", "error", true);
+    const auto errors = compilation::select(diagnostics, "s.cu", "error", true);
     ASSERT_EQ(errors.size(), 1u);
     EXPECT_EQ(errors[0].line, 9);
     EXPECT_EQ(errors[0].column, 5);
 }
 
 TEST(Diagnostics, AMacrosErrorIsReportedAtItsUse) {
-    const auto found = compilation::read_diagnostics(
+    const auto diagnostics = compilation::read_diagnostics(
         "x.cu:10:17: error: expected ‘)’ before numeric constant\nx.cu:32:32: note: in expansion of macro ‘BLOCK_Y’\n",
         "x.cu");
-    ASSERT_EQ(found.size(), 2u);
-    EXPECT_EQ(found[0].line, 32);
-    EXPECT_EQ(found[0].kind, "error");
-    EXPECT_EQ(found[1].line, 10);
-    EXPECT_EQ(found[1].message, "in the definition of macro ‘BLOCK_Y’");
+    ASSERT_EQ(diagnostics.size(), 2u);
+    EXPECT_EQ(diagnostics[0].line, 32);
+    EXPECT_EQ(diagnostics[0].kind, "error");
+    EXPECT_EQ(diagnostics[1].line, 10);
+    EXPECT_EQ(diagnostics[1].message, "in the definition of macro ‘BLOCK_Y’");
 }
 
 TEST(Diagnostics, ABraceThatIsNotClosedComesFirst) {
@@ -900,10 +917,10 @@ TEST(Diagnostics, ALongLineIsQuotedAroundTheColumn) {
 
 TEST(Diagnostics, LongMessagesAndNamesAreCut) {
     const std::string name(1 << 20, ':');
-    const auto found =
+    const auto diagnostics =
         compilation::read_diagnostics("s.cu:1:2: error: ‘" + name + "’ was not declared\n" + name + "\n", "s.cu");
-    ASSERT_EQ(found.size(), 1u);
-    EXPECT_LT(compilation::render(found, name, 10).size(), 1000u);
+    ASSERT_EQ(diagnostics.size(), 1u);
+    EXPECT_LT(compilation::render(diagnostics, name, 10).size(), 1000u);
     EXPECT_LT(compilation::read_diagnostics(name + ":1:2: error: bad\n", "s.cu").at(0).file.size(), 5000u);
 }
 
@@ -918,8 +935,8 @@ TEST(Diagnostics, ColumnsOfRewrittenLinesAreMovedBack) {
     EXPECT_EQ(at(3), 3);
     EXPECT_EQ(at(19), 5) << "the kernel's name";
     EXPECT_EQ(at(21), 17) << "its first argument";
-    EXPECT_EQ(at(24), 20) << "its second argument, which stands in the launch as well";
-    EXPECT_EQ(at(25), 0) << "a bracket is not looked for";
+    EXPECT_EQ(at(24), 20) << "its second argument, which is also in the launch's text";
+    EXPECT_EQ(at(25), 0) << "brackets are not mapped to the source";
 }
 
 TEST_F(CompileTest, AnExhaustedBudgetDoesNotStopTheReference) {
@@ -927,7 +944,7 @@ TEST_F(CompileTest, AnExhaustedBudgetDoesNotStopTheReference) {
                            {},    SandboxLevel::none,   test::build_folder()};
     request.budget = std::make_shared<Budget>(0, 0);
     EXPECT_EQ(compile(request_of_reference(request)).result.verdict, Verdict::passed);
-    request.source = hand_in(right_and("// not in the cache " + std::to_string(getpid())));
+    request.source = hand_in(right_followed_by("// not in the cache " + std::to_string(getpid())));
     EXPECT_NE(compile(request).result.verdict, Verdict::passed);
 }
 

@@ -45,14 +45,14 @@ TEST(ResourceReport, ReadsAbbreviatedAndTruncatedNames) {
         types += "S_IS" + last + "S" + last + "E";
         last = std::string(1, digit) + "_";
     }
-    const auto named = [](const std::string& name) {
+    const auto name_in_report = [](const std::string& name) {
         return read_resource_report("Compiling entry function '" + name + "'\nUsed 7 registers\n").begin()->first;
     };
-    EXPECT_EQ(named("_Z1f" + types), "f");
-    EXPECT_EQ(named("_ZN2ns1kEv"), "k");
-    EXPECT_EQ(named("plain"), "plain");
-    for (const char* odd : {"_Z", "_ZN", "_Z99999999999999999999f", "_Z9f", "_Z1", "_ZSt4pair"})
-        EXPECT_EQ(named(odd), odd);
+    EXPECT_EQ(name_in_report("_Z1f" + types), "f");
+    EXPECT_EQ(name_in_report("_ZN2ns1kEv"), "k");
+    EXPECT_EQ(name_in_report("plain"), "plain");
+    for (const char* malformed : {"_Z", "_ZN", "_Z99999999999999999999f", "_Z9f", "_Z1", "_ZSt4pair"})
+        EXPECT_EQ(name_in_report(malformed), malformed);
 }
 
 TEST(PlainKernelName, ReturnsOnlyTheName) {

@@ -12,12 +12,12 @@ constexpr std::size_t sizes[] = {0, 1, 3, 64, 1'000'003, (9 << 20) + 5};  // the
 
 TEST(Bulk, FillsEveryByteWithThePattern) {
     for (const std::size_t bytes : sizes) {
-        std::vector<std::uint8_t> found(bytes + 4, 9);
-        fill_pattern(found.data(), 0x04030201u, bytes);
+        std::vector<std::uint8_t> filled(bytes + 4, 9);
+        fill_pattern(filled.data(), 0x04030201u, bytes);
         std::size_t wrong = 0;
-        for (std::size_t i = 0; i < bytes; ++i) wrong += found[i] != i % 4 + 1;
+        for (std::size_t i = 0; i < bytes; ++i) wrong += filled[i] != i % 4 + 1;
         EXPECT_EQ(wrong, 0u) << "of " << bytes;
-        EXPECT_EQ(found[bytes], 9);
+        EXPECT_EQ(filled[bytes], 9);
     }
 }
 

@@ -22,12 +22,12 @@ class GpuLocks : public testing::Test {
     std::future<void> take_later(
         GpuLock::Use use, std::function<void()> then = [] {}) {
         const int before = waiting_;
-        auto done = std::async(std::launch::async, [=, this] {
+        auto task = std::async(std::launch::async, [=, this] {
             const GpuLock lock = take(use);
             then();
         });
         while (waiting_ == before) std::this_thread::yield();
-        return done;
+        return task;
     }
     fuzz::ScratchFolder folder_{"gpus"};
     std::atomic<int> waiting_ = 0;
@@ -73,19 +73,19 @@ TEST_F(GpuLocks, DetectWhetherAnotherJudgeUsedTheGpu) {
     EXPECT_TRUE(second->another_judge_ran());
     second.reset();
     EXPECT_TRUE(first->another_judge_ran());
-    auto waits = take_later(alone);
+    auto waiting = take_later(alone);
     first.reset();
-    waits.get();
+    waiting.get();
     const GpuLock timing = take(alone);
     EXPECT_FALSE(timing.another_judge_ran());
 }
 
 TEST_F(GpuLocks, WaitingJudgesDoNotCountAsUsingTheGpu) {
     std::optional<GpuLock> first = take(with_others);
-    auto waits = take_later(alone);
+    auto waiting = take_later(alone);
     EXPECT_FALSE(first->another_judge_ran());
     first.reset();
-    waits.get();
+    waiting.get();
 }
 
 TEST(GpuLock, DoesNotWaitIfTheFolderCannotBeWritten) {

@@ -5,10 +5,10 @@
 namespace warplab {
 namespace {
 
-Nouns make_nouns(const std::string& elements, const std::string& done) {
+Nouns make_nouns(const std::string& elements, const std::string& use) {
     Nouns nouns;
     nouns.elements = elements;
-    nouns.done = done;
+    nouns.done = use;
     return nouns;
 }
 
@@ -16,10 +16,10 @@ Nouns make_nouns(const std::string& elements, const std::string& done) {
 std::vector<Used> census_of(const std::vector<std::uint64_t>& times, int max_calls = 1000) {
     const auto spend = [&max_calls] { return max_calls-- > 0; };
     const Census census{times.size(), [&](std::size_t i) { return spend() ? std::optional(times[i]) : std::nullopt; },
-                        [&](const Used& some) -> std::optional<bool> {
+                        [&](const Used& range) -> std::optional<bool> {
                             if (!spend()) return std::nullopt;
-                            for (std::size_t i = some.begin; i < some.end; ++i)
-                                if (times[i] != some.times) return false;
+                            for (std::size_t i = range.begin; i < range.end; ++i)
+                                if (times[i] != range.times) return false;
                             return true;
                         }};
     return take_census(census, 9);
@@ -34,7 +34,7 @@ TEST(Census, FindsRunsOfElementsThatAreUsedEquallyOften) {
     EXPECT_EQ(census_of({1, 1, 1}), (std::vector<Used>{{0, 3, 1}}));
 }
 
-TEST(Census, KeepsWhatItFoundIfTheTimeIsUp) {
+TEST(Census, KeepsResultsIfTheTimeIsUp) {
     std::vector<std::uint64_t> times(1000, 1);
     times[0] = 2;
     EXPECT_EQ(census_of(times, 4), (std::vector<Used>{{0, 1, 2}}));
@@ -71,14 +71,14 @@ std::string investigate(std::size_t n, std::size_t lost, bool wrong_bin) {
     histogram.name = [](std::size_t bin) { return sentence("bin {}", bin); };
     const Problem problem{{}, {}, {Array(ElementType::uint32, n), Array(ElementType::uint32, 4)}};
     return investigate_counts(histogram, make_nouns("pixels", "counted"), problem,
-                              [&](const Problem& given) -> std::optional<std::vector<Array>> {
+                              [&](const Problem& input) -> std::optional<std::vector<Array>> {
                                   Array bins(ElementType::uint32, 4);
                                   for (std::size_t i = 0; i < n; ++i) {
-                                      const std::uint32_t value = given.arrays[0].as<std::uint32_t>()[i];
+                                      const std::uint32_t value = input.arrays[0].as<std::uint32_t>()[i];
                                       if (i == lost) continue;
                                       ++bins.as<std::uint32_t>()[wrong_bin && value == 3 ? 2 : value];
                                   }
-                                  return std::vector<Array>{given.arrays[0], bins};
+                                  return std::vector<Array>{input.arrays[0], bins};
                               });
 }
 

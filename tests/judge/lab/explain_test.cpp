@@ -63,7 +63,7 @@ TEST(Reach, CountsThreadsWhoseIndexExchangesBlockAndThread) {
 // --- names ---
 
 TEST(NamePrefix, DistinguishesTailsFromGridsThatAreTooSmall) {
-    const auto cause = [](std::size_t n, std::size_t kept) { return name_prefix(n, kept, nouns).cause; };
+    const auto cause = [](std::size_t n, std::size_t correct) { return name_prefix(n, correct, nouns).cause; };
     EXPECT_EQ(cause(100000, 99840), "tail_lost");
     EXPECT_EQ(cause(257, 256), "tail_lost");
     EXPECT_EQ(cause(1003, 1000), "vector_tail_lost");
@@ -193,20 +193,20 @@ TEST_F(OutputTest, NamesTheFirstFormulaThatGivesEveryElement) {
     EXPECT_TRUE(output.is_wrong(0));
 }
 
-TEST(Confirmed, PredictsTheOutputThatWasFound) {
+TEST(Confirmed, PredictsTheActualOutput) {
     Problem problem{{}, {}, {Array(ElementType::uint32, 2)}};
     const std::vector<Array> actual{Array(ElementType::uint32, 2)};
-    const auto found = first_fit({problem, problem.arrays, actual}, {[] { return Guess(); },
-                                                                     [] {
-                                                                         return Guess(Mistake{"second", "m", "h"});
-                                                                     },
-                                                                     [] {
-                                                                         return Guess(Mistake{"third", "", ""});
-                                                                     }});
-    ASSERT_EQ(found.size(), 1u);
-    EXPECT_EQ(found[0].cause, "second");
+    const auto mistakes = first_fit({problem, problem.arrays, actual}, {[] { return Guess(); },
+                                                                        [] {
+                                                                            return Guess(Mistake{"second", "m", "h"});
+                                                                        },
+                                                                        [] {
+                                                                            return Guess(Mistake{"third", "", ""});
+                                                                        }});
+    ASSERT_EQ(mistakes.size(), 1u);
+    EXPECT_EQ(mistakes[0].cause, "second");
     std::vector<Array> outputs(1);
-    EXPECT_TRUE(found[0].predict(outputs));
+    EXPECT_TRUE(mistakes[0].predict(outputs));
     EXPECT_EQ(outputs[0].data(), actual[0].data());
 }
 

@@ -51,7 +51,7 @@ class WithTolerance : public Oracle {
     void reference(Problem&, Execution) const override {}
     Cost cost(const Problem&) const override { return {}; }
     Tolerance tolerance(const Problem&, std::size_t) const override { return tolerance_; }
-    bool takes(double expected, double actual) const { return accepts({}, 0, 0, expected, actual); }
+    bool accepts_value(double expected, double actual) const { return accepts({}, 0, 0, expected, actual); }
 
   private:
     Tolerance tolerance_;
@@ -60,29 +60,29 @@ class WithTolerance : public Oracle {
 TEST(Oracle, WithoutToleranceEveryBitCounts) {
     const WithTolerance exact({0, 0});
     const double infinity = std::numeric_limits<double>::infinity();
-    EXPECT_TRUE(exact.takes(1.5, 1.5));
-    EXPECT_FALSE(exact.takes(1.5, std::nextafter(1.5, 2)));
-    EXPECT_FALSE(exact.takes(0.0, -0.0));
-    EXPECT_TRUE(exact.takes(infinity, infinity));
-    EXPECT_FALSE(exact.takes(infinity, -infinity));
+    EXPECT_TRUE(exact.accepts_value(1.5, 1.5));
+    EXPECT_FALSE(exact.accepts_value(1.5, std::nextafter(1.5, 2)));
+    EXPECT_FALSE(exact.accepts_value(0.0, -0.0));
+    EXPECT_TRUE(exact.accepts_value(infinity, infinity));
+    EXPECT_FALSE(exact.accepts_value(infinity, -infinity));
 }
 
 TEST(Oracle, NanIsNeverAccepted) {
     for (const Tolerance tolerance : {Tolerance{0, 0}, Tolerance{1e300, 1}}) {
         const WithTolerance oracle(tolerance);
-        EXPECT_FALSE(oracle.takes(NAN, NAN));
-        EXPECT_FALSE(oracle.takes(1, NAN));
-        EXPECT_FALSE(oracle.takes(NAN, 1));
+        EXPECT_FALSE(oracle.accepts_value(NAN, NAN));
+        EXPECT_FALSE(oracle.accepts_value(1, NAN));
+        EXPECT_FALSE(oracle.accepts_value(NAN, 1));
     }
 }
 
 TEST(Oracle, TolerancesAddUp) {
     const WithTolerance oracle({0.5, 0.1});
-    EXPECT_TRUE(oracle.takes(10, 11.5));
-    EXPECT_FALSE(oracle.takes(10, 11.6));
-    EXPECT_TRUE(oracle.takes(-10, -11.5));
-    EXPECT_TRUE(oracle.takes(0.0, -0.0));
-    EXPECT_FALSE(oracle.takes(10, std::numeric_limits<double>::infinity()));
+    EXPECT_TRUE(oracle.accepts_value(10, 11.5));
+    EXPECT_FALSE(oracle.accepts_value(10, 11.6));
+    EXPECT_TRUE(oracle.accepts_value(-10, -11.5));
+    EXPECT_TRUE(oracle.accepts_value(0.0, -0.0));
+    EXPECT_FALSE(oracle.accepts_value(10, std::numeric_limits<double>::infinity()));
 }
 
 TEST(Oracle, DefaultFunctionsMakeNoAssumptions) {

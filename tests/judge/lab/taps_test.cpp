@@ -52,7 +52,7 @@ TEST(Taps, FindsTheWrongInputsAndTheirWeights) {
     EXPECT_DOUBLE_EQ(taps->wrong[1].expected, 0);
 }
 
-TEST(Taps, AConstantIsNoWeight) {
+TEST(Taps, AConstantIsNotAWeight) {
     const auto taps = taps_of(1, 2, 3);
     ASSERT_TRUE(taps);
     EXPECT_EQ(taps->constant, 3);

@@ -24,10 +24,10 @@ struct Row {
     double factor() const { return std::max(measured_us / modelled_us, modelled_us / measured_us); }
 };
 
-std::vector<double> ranks(const std::vector<Row>& rows, double Row::*what) {
+std::vector<double> ranks(const std::vector<Row>& rows, double Row::*key) {
     std::vector<std::size_t> order(rows.size());
     std::iota(order.begin(), order.end(), 0);
-    std::ranges::sort(order, {}, [&](std::size_t i) { return rows[i].*what; });
+    std::ranges::sort(order, {}, [&](std::size_t i) { return rows[i].*key; });
     std::vector<double> rank(rows.size());
     for (std::size_t i = 0; i < order.size(); ++i) rank[order[i]] = static_cast<double>(i);
     return rank;
@@ -60,11 +60,11 @@ struct Compared {
         const Json& timed = results["stages"][lab.name + "/" + stage.id]["measurements"];
         for (const Json& measured : timed) {
             if (measured["dataset"].get<std::string>() != dataset.name) continue;
-            const Prediction found = model(recording, machine);
-            EXPECT_EQ(found.why_not, "") << stage.id << ' ' << dataset.name;
+            const Prediction prediction = model(recording, machine);
+            EXPECT_EQ(prediction.why_not, "") << stage.id << ' ' << dataset.name;
             rows.push_back({lab.name, stage.id, dataset.name,
                             measured["median_s"].get<double>() / measured["iterations"].get<double>() * 1e6,
-                            found.seconds / lab.benchmark.iterations * 1e6});
+                            prediction.seconds / lab.benchmark.iterations * 1e6});
         }
     }
 
@@ -74,7 +74,7 @@ struct Compared {
         print_summary("all", rows);
         std::map<std::string, std::vector<Row>> of_lab;
         for (const Row& row : rows) of_lab[row.lab].push_back(row);
-        for (const auto& [lab, of_this] : of_lab) print_summary(lab, of_this);
+        for (const auto& [lab, rows_of_part] : of_lab) print_summary(lab, rows_of_part);
         fmt::print("\nMicroseconds per iteration, the worst first:\n\n");
         fmt::print("| Stage | dataset | measured | modelled | modelled / measured |\n|---|---|---|---|---|\n");
         std::ranges::sort(rows, std::greater<>(), &Row::factor);
@@ -86,28 +86,28 @@ struct Compared {
 
 std::vector<Compared> compared_gpus() {
     const fs::path constants = "grader/judge/predict/gpus";
-    std::vector<Compared> all;
+    std::vector<Compared> gpus;
     for (const fs::directory_entry& entry : fs::directory_iterator("handouts/results")) {
         std::ifstream file(entry.path());
         const Json results = Json::parse(file);
         for (const std::string& name : known_machines(constants)) {
             const Machine machine = read_machine(constants, name);
-            if (machine.name == results["gpu"].get<std::string>()) all.push_back({machine, results});
+            if (machine.name == results["gpu"].get<std::string>()) gpus.push_back({machine, results});
         }
     }
-    std::ranges::sort(all, {}, [](const Compared& gpu) { return gpu.machine.name; });
-    return all;
+    std::ranges::sort(gpus, {}, [](const Compared& gpu) { return gpu.machine.name; });
+    return gpus;
 }
 
 TEST(ModelledTimes, DISABLED_ComparedWithMeasured) {
     std::vector<Compared> gpus = compared_gpus();
     ASSERT_FALSE(gpus.empty());
-    const char* named = std::getenv("BUILD");
-    Judge judge({fs::current_path(), fs::absolute(named && *named ? named : "build"), fs::temp_directory_path()},
+    const char* build = std::getenv("BUILD");
+    Judge judge({fs::current_path(), fs::absolute(build && *build ? build : "build"), fs::temp_directory_path()},
                 Backend::cpu);
-    const char* const only = std::getenv("ONLY");  // one lab
+    const char* const only_lab = std::getenv("ONLY");  // one lab
     for (const std::string& name : find_labs(fs::current_path())) {
-        if (only && name != only) continue;
+        if (only_lab && name != only_lab) continue;
         const Lab& lab = judge.lab(name);
         std::map<std::string, Problem> problems;
         for (const Dataset& dataset : lab.datasets)
@@ -144,15 +144,15 @@ fs::path write_variant(const fs::path& folder, const Lab& lab, const Stage& stag
 }
 
 void print_variants(std::vector<Variant> variants) {
-    std::vector<Row> all;
+    std::vector<Row> rows;
     fmt::print("| Lab | variants | Spearman | median factor | 90% within | worst |\n|---|---|---|---|---|---|\n");
     std::map<std::string, std::vector<Row>> of_stage;
     for (const Variant& variant : variants) {
-        all.push_back(variant.row);
+        rows.push_back(variant.row);
         of_stage[variant.row.lab + "/" + variant.row.stage].push_back(variant.row);
     }
-    print_summary("all", all);
-    for (const auto& [stage, of_this] : of_stage) print_summary(stage, of_this);
+    print_summary("all", rows);
+    for (const auto& [stage, rows_of_part] : of_stage) print_summary(stage, rows_of_part);
     std::map<std::string, Row> first;
     for (Variant& variant : variants) {
         const Row& base = first.try_emplace(variant.row.lab + variant.row.stage, variant.row).first->second;
@@ -171,8 +171,8 @@ void print_variants(std::vector<Variant> variants) {
 }
 
 TEST(ModelledTimes, DISABLED_OfVariantsComparedWithMeasured) {
-    const char *const named = std::getenv("BUILD"), *const only = std::getenv("ONLY");
-    Judge judge({fs::current_path(), fs::absolute(named && *named ? named : "build"), fs::temp_directory_path()},
+    const char *const build = std::getenv("BUILD"), *const only_lab = std::getenv("ONLY");
+    Judge judge({fs::current_path(), fs::absolute(build && *build ? build : "build"), fs::temp_directory_path()},
                 Backend::cpu);
     fmt::print("# Modelled and measured times of variants of the reference solutions\n");
     const fs::path folder = fs::temp_directory_path() / "warplab-variants";
@@ -180,7 +180,7 @@ TEST(ModelledTimes, DISABLED_OfVariantsComparedWithMeasured) {
     for (const Compared& gpu : compared_gpus()) {
         std::map<std::string, std::vector<Variant>> of_lab;
         for (const auto& [name, sweep] : gpu.results["sweeps"].items()) {
-            if (only && !name.starts_with(only)) continue;
+            if (only_lab && !name.starts_with(only_lab)) continue;
             const Lab& lab = judge.lab(name.substr(0, name.find('/')));
             const Stage& stage = lab.stage(name.substr(name.find('/') + 1));
             const auto dataset = std::ranges::find(lab.datasets, sweep["dataset"].get<std::string>(), &Dataset::name);
@@ -188,16 +188,16 @@ TEST(ModelledTimes, DISABLED_OfVariantsComparedWithMeasured) {
             for (const Json& point : sweep["points"]) {
                 if (!point["failure"].get<std::string>().empty()) continue;
                 const fs::path file = write_variant(folder, lab, stage, point["defines"]);
-                const Prediction found = model(
+                const Prediction prediction = model(
                     record(judge, lab, stage, file, problem, gpu.machine, SandboxLevel::none, std::random_device()()),
                     gpu.machine);
-                if (found.why_not != "") {
-                    fmt::print(stderr, "{} {}: {}\n", name, point["defines"].dump(), found.why_not);
+                if (prediction.why_not != "") {
+                    fmt::print(stderr, "{} {}: {}\n", name, point["defines"].dump(), prediction.why_not);
                     continue;
                 }
                 const double measured = point["median_s"].get<double>() / sweep["iterations"].get<double>() * 1e6;
                 of_lab[lab.name].push_back(
-                    {{lab.name, stage.id, dataset->name, measured, found.seconds / lab.benchmark.iterations * 1e6},
+                    {{lab.name, stage.id, dataset->name, measured, prediction.seconds / lab.benchmark.iterations * 1e6},
                      point["defines"].dump()});
             }
             fmt::print(stderr, "{}\n", name);

@@ -1,4 +1,4 @@
-// Models of forged traces end.
+// The model ends after a limited time, even on a forged trace.
 #include "grader/judge/predict/effort.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ TEST(EffortLimit, EndsWorkThatTakesTooLong) {
     EXPECT_THROW(work_without_end(), std::runtime_error);
 }
 
-TEST(EffortLimit, CannotBeExtendedByAnInnerOne) {
+TEST(EffortLimit, CannotBeExtendedByAnInnerLimit) {
     const EffortLimit limit(0.02);
     const EffortLimit inner(1e9);
     EXPECT_THROW(work_without_end(), std::runtime_error);

@@ -159,7 +159,7 @@ TEST(Code, WorkNeedsAndLoopsComeFromTheStatements) {
     ASSERT_FALSE(store->needs.empty());
     EXPECT_EQ(store->needs[0].place, 0x30u);
     EXPECT_EQ(store->needs[0].ago, 0);
-    EXPECT_EQ(code.at(0x50)->line, 5) << "a header's line is no line of the student's";
+    EXPECT_EQ(code.at(0x50)->line, 5) << "the line is of the student's file, not of the header";
 }
 
 TEST(Code, FunctionThatDoesNotMatchIsLeftOut) {

@@ -36,7 +36,7 @@ TEST(Machines, AgreeWithTheTableOfGpus) {
     }
 }
 
-TEST(Machines, IfUncalibratedHaveASourceForEveryNumberAndWiderIntervals) {
+TEST(Machines, WithoutCalibrationHaveSourcesAndWiderIntervals) {
     const Machine calibrated = read_machine(folder, "h200");
     for (const std::string& name : known_machines(folder)) {
         const Machine machine = read_machine(folder, name);

@@ -32,10 +32,10 @@ class Bytes {
 };
 
 std::vector<std::uint32_t> packed(const trace::Operation& operation, const std::vector<std::uint32_t>& words) {
-    std::vector<std::uint32_t> all(2);
-    std::memcpy(all.data(), &operation, sizeof operation);
-    all.insert(all.end(), words.begin(), words.end());
-    return all;
+    std::vector<std::uint32_t> result(2);
+    std::memcpy(result.data(), &operation, sizeof operation);
+    result.insert(result.end(), words.begin(), words.end());
+    return result;
 }
 
 trace::Launch launch_of(std::uint32_t blocks) {
@@ -116,9 +116,9 @@ TEST(TraceReader, DamageIsRefused) {
 
 TEST(TraceReader, RandomDamageNeverEndsTheJudge) {
     std::mt19937 random(7);
-    const std::string whole = small_trace().text;
+    const std::string undamaged = small_trace().text;
     for (int i = 0; i < 2000; ++i) {
-        std::string damaged = whole;
+        std::string damaged = undamaged;
         for (int k = 0; k < 3; ++k) damaged[random() % damaged.size()] = static_cast<char>(random());
         try {
             read_trace(damaged);

@@ -11,17 +11,17 @@ namespace {
 using testing::HasSubstr;
 
 Check check(const std::string& dataset, Verdict verdict) {
-    Check one;
-    one.dataset = dataset;
-    one.verdict = verdict;
-    return one;
+    Check result;
+    result.dataset = dataset;
+    result.verdict = verdict;
+    return result;
 }
 
 Dataset dataset(const std::string& name, std::int64_t n) {
-    Dataset one;
-    one.name = name;
-    one.parameters = {{"n", n}, {"other", std::int64_t{7}}};
-    return one;
+    Dataset result;
+    result.name = name;
+    result.parameters = {{"n", n}, {"other", std::int64_t{7}}};
+    return result;
 }
 
 class Board : public testing::Test {

@@ -54,7 +54,7 @@ TEST(Render, ANoteThatCanExplainAFailureIsALikelyReason) {
     EXPECT_THAT(render_stage(stage, {}), Not(HasSubstr("the value of lane 31")));
 }
 
-TEST(Render, GuessedCausesAreOmittedBesideAProvenOne) {
+TEST(Render, GuessedCausesAreOmittedIfOneIsProven) {
     StageReport stage = test::sample_report().stages[1];
     const auto failed = [](const char* dataset, const char* cause, const char* message) {
         Check check;

@@ -37,7 +37,7 @@ TEST(Table, FitsEightyColumns) {
     EXPECT_LE(test::widest_line(render_table(reports, {})), 80u);
 }
 
-TEST(Table, OfNothingIsEmpty) {
+TEST(Table, WithoutReportsIsEmpty) {
     EXPECT_EQ(render_table({}, {}), "");
     const Report reports[] = {Report{}};
     EXPECT_THAT(render_table(reports, {}), testing::Not(testing::HasSubstr("verdict")));

@@ -78,8 +78,8 @@ TEST_F(BuffersTest, NamesTheFirstElementThatChanged) {
 
 TEST_F(BuffersTest, AnUntouchedOutputContainsThePoison) {
     const Array expected = poisoned(ElementType::uint8, 13, buffers.poison().output);
-    const Array found = buffers.read(1, 0);
-    EXPECT_TRUE(std::equal(found.data(), found.data() + 13, expected.data()));
+    const Array output = buffers.read(1, 0);
+    EXPECT_TRUE(std::equal(output.data(), output.data() + 13, expected.data()));
 }
 
 TEST_F(BuffersTest, NewBuffersAreUndamaged) {
@@ -128,10 +128,10 @@ TEST_F(BuffersTest, DetectsAWritePastTheScratchMemory) {
 }
 
 TEST(Poison, DiffersFromRunToRunAndIsNaN) {
-    const Poison one = Poison::draw(1), two = Poison::draw(2);
-    EXPECT_NE(one.output, two.output);
-    EXPECT_NE(one.output, one.beyond);
-    const Array array = poisoned(ElementType::float32, 1, one.output);
+    const Poison first = Poison::draw(1), second = Poison::draw(2);
+    EXPECT_NE(first.output, second.output);
+    EXPECT_NE(first.output, first.beyond);
+    const Array array = poisoned(ElementType::float32, 1, first.output);
     EXPECT_NE(array.as<float>()[0], array.as<float>()[0]);
 }
 

@@ -67,7 +67,7 @@ TEST(Inbox, RefusesOtherBytes) {
     }
 }
 
-TEST(Inbox, DistinguishesAnEmptyPipeFromAClosedOne) {
+TEST(Inbox, DistinguishesEmptyAndClosedPipes) {
     Pipe pipe;
     Inbox inbox;
     EXPECT_EQ(inbox.read(pipe.judge.get(), protocol::Ask::run), Read::nothing);

@@ -23,7 +23,7 @@ TEST(PhaseClock, AddsThePartsOfAPhase) {
     EXPECT_GT(times[1].wall_s, times[0].wall_s);
 }
 
-TEST(PhaseClock, OfNothingIsEmpty) { EXPECT_TRUE(PhaseClock().finish().empty()); }
+TEST(PhaseClock, IsEmptyWithoutPhases) { EXPECT_TRUE(PhaseClock().finish().empty()); }
 
 }  // namespace
 }  // namespace warplab

@@ -72,8 +72,8 @@ TEST(Session, TakesAWellFormedAnswer) {
     EXPECT_TRUE(session.alive());
 }
 
-/// Three processes that keep a processor busy and leave a quarter of it to a fourth one. Each is in its own session,
-/// because the kernel may divide a processor by sessions.
+/// Three processes that keep a processor busy, so that a fourth one gets a quarter of its time. Each has its own
+/// session, because the kernel may divide the time by sessions.
 class Neighbours {
   public:
     explicit Neighbours(int processor) {
@@ -93,10 +93,10 @@ class Neighbours {
     [[noreturn]] static void spin(int processor) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         setsid();
-        cpu_set_t one;
-        CPU_ZERO(&one);
-        CPU_SET(processor, &one);
-        sched_setaffinity(0, sizeof one, &one);
+        cpu_set_t only_processor;
+        CPU_ZERO(&only_processor);
+        CPU_SET(processor, &only_processor);
+        sched_setaffinity(0, sizeof only_processor, &only_processor);
         volatile unsigned count = 0;
         for (;;) count = count + 1;
     }
@@ -158,10 +158,10 @@ TEST(Session, KeepsFindingsThatArriveBeforeTheAnswer) {
         child(child_with_findings("channel.recv(99999); send(*finding()); send(*finding(line=9)); send(*answer())\n"
                                   "os.pwrite(4, bytes(os.fstat(4).st_size), 0); time.sleep(5)"));
     ASSERT_FALSE(ask_run(session).failure);
-    const std::vector<RawFinding> found = session.findings();
-    ASSERT_EQ(found.size(), 2u);
-    EXPECT_EQ(found[0].line, 7);
-    EXPECT_EQ(found[1].line, 9);
+    const std::vector<RawFinding> findings = session.findings();
+    ASSERT_EQ(findings.size(), 2u);
+    EXPECT_EQ(findings[0].line, 7);
+    EXPECT_EQ(findings[1].line, 9);
 }
 
 TEST(Session, KeepsFindingsThatArriveBeforeACrash) {
@@ -208,7 +208,7 @@ TEST(Session, RefusesAnAnswerWithoutARequest) {
     EXPECT_FALSE(session.alive());
 }
 
-TEST(Session, CannotBeSentAnythingOnTheRequestSocket) {
+TEST(Session, RequestSocketAcceptsNothingFromTheRunner) {
     Session session = child(
         std::string(answer) +
         "channel.recv(99999)\ntry: socket.send_fds(channel, [b'x'], [0])\nexcept BrokenPipeError: send(*answer())\n"

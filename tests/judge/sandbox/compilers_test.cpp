@@ -30,17 +30,17 @@ class Compilers : public testing::Test {
     }
     ~Compilers() override { fs::remove_all(home_); }
 
-    fs::path script(const fs::path& where, const std::string& text) const {
-        fs::create_directories((home_ / where).parent_path());
-        std::ofstream(home_ / where) << "#!/bin/sh\n" << text << "\n";
-        chmod((home_ / where).c_str(), 0755);
-        return home_ / where;
+    fs::path script(const fs::path& name, const std::string& text) const {
+        fs::create_directories((home_ / name).parent_path());
+        std::ofstream(home_ / name) << "#!/bin/sh\n" << text << "\n";
+        chmod((home_ / name).c_str(), 0755);
+        return home_ / name;
     }
     /// Return a program that is not a script.
-    fs::path binary(const fs::path& where) const {
-        fs::create_directories((home_ / where).parent_path());
-        fs::copy_file("/bin/true", home_ / where);
-        return home_ / where;
+    fs::path binary(const fs::path& name) const {
+        fs::create_directories((home_ / name).parent_path());
+        fs::copy_file("/bin/true", home_ / name);
+        return home_ / name;
     }
     void folders(const std::vector<fs::path>& names) const {
         for (const fs::path& name : names) fs::create_directories(home_ / name);
@@ -63,10 +63,10 @@ std::string answers(const std::string& prefix, const std::string& driver) {
 }
 
 TEST_F(Compilers, SystemCompilerNeedsNoOtherFolders) {
-    const fs::path found = find_program("g++");
-    if (!found.string().starts_with("/usr/")) GTEST_SKIP() << "g++ lies elsewhere";
-    const CompilerPlaces places = gcc_places(found);
-    EXPECT_EQ(places.program, found);
+    const fs::path compiler = find_program("g++");
+    if (!compiler.string().starts_with("/usr/")) GTEST_SKIP() << "g++ lies elsewhere";
+    const CompilerPlaces places = gcc_places(compiler);
+    EXPECT_EQ(places.program, compiler);
     EXPECT_THAT(places.folders, IsEmpty());
 }
 
@@ -97,7 +97,7 @@ TEST_F(Compilers, ModulesCompilerExposesItsToolFolders) {
                                                      prefix + "/include/c++/12"));
 }
 
-TEST_F(Compilers, WrapperThatFindsItsCompilerOnThePathIsFollowedToo) {
+TEST_F(Compilers, WrapperThatFindsItsCompilerInPathIsFollowed) {
     folders({"conda/lib/gcc/x86_64-linux/12"});
     const fs::path driver = binary("conda/bin/x86_64-conda-linux-gnu-g++");
     const std::string prefix = (home_ / "conda").string();
@@ -125,9 +125,9 @@ TEST_F(Compilers, NvccExposesOnlyItsToolkit) {
     fs::create_directory_symlink("targets/x86_64-linux/lib", home_ / "cuda/lib64");
     const fs::path nvcc = binary("cuda/bin/nvcc");
     const fs::path wrapper = script("bin/nvcc", fmt::format("echo '#$ _HERE_={}/cuda/bin' >&2", home_.string()));
-    for (const fs::path& found : {wrapper, nvcc}) {
-        const CompilerPlaces places = nvcc_places(found);
-        EXPECT_EQ(places.program, nvcc) << found;
+    for (const fs::path& program : {wrapper, nvcc}) {
+        const CompilerPlaces places = nvcc_places(program);
+        EXPECT_EQ(places.program, nvcc) << program;
         EXPECT_THAT(places.folders, Contains(home_ / "cuda/nvvm"));
         EXPECT_THAT(places.folders, Contains(home_ / "cuda/targets"));
         for (const char* hidden : {"", "bin", "cuda", "cuda/samples"})

@@ -54,8 +54,8 @@ int leave_daemon() {
 
 /// Start up to `count` processes and print their number. They keep descriptor 3 open and end by themselves.
 int fork_many(int count) {
-    int made = 0;
-    for (; made < count; ++made) {
+    int started = 0;
+    for (; started < count; ++started) {
         const pid_t child = fork();
         if (child == 0) {
             sleep(5);
@@ -63,13 +63,13 @@ int fork_many(int count) {
         }
         if (child < 0) break;
     }
-    std::printf("%d\n", made);
+    std::printf("%d\n", started);
     return 0;
 }
 
 int print_much(long long bytes) {
     const std::string line(999, 'x');
-    for (long long done = 0; done < bytes; done += 1000) std::puts(line.c_str());
+    for (long long printed = 0; printed < bytes; printed += 1000) std::puts(line.c_str());
     return 0;
 }
 
@@ -104,18 +104,18 @@ int write_file(const char* path, long long bytes) {
     const int file = open(path, O_WRONLY | O_CREAT, 0644);
     if (file < 0) return worked(false);
     static char block[1 << 20];
-    for (long long done = 0; done < bytes; done += static_cast<long long>(sizeof block))
+    for (long long written = 0; written < bytes; written += static_cast<long long>(sizeof block))
         if (write(file, block, sizeof block) < 0) return worked(false);
     return 0;
 }
 
 int reach_network(int port) {
     const int line = socket(AF_INET, SOCK_STREAM, 0);
-    sockaddr_in there{};
-    there.sin_family = AF_INET;
-    there.sin_port = htons(static_cast<unsigned short>(port));
-    there.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    return worked(line >= 0 && connect(line, reinterpret_cast<sockaddr*>(&there), sizeof there) == 0);
+    sockaddr_in server{};
+    server.sin_family = AF_INET;
+    server.sin_port = htons(static_cast<unsigned short>(port));
+    server.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    return worked(line >= 0 && connect(line, reinterpret_cast<sockaddr*>(&server), sizeof server) == 0);
 }
 
 sockaddr_un abstract_address(const char* name) {
@@ -128,16 +128,16 @@ sockaddr_un abstract_address(const char* name) {
 /// Listen on the kind of socket that the GPU's driver opens for each context. No other program may reach it.
 int listen_as_the_driver(const char* name) {
     const int line = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-    const sockaddr_un here = abstract_address(name);
-    if (bind(line, reinterpret_cast<const sockaddr*>(&here), sizeof here) != 0 || listen(line, 128) != 0)
+    const sockaddr_un address = abstract_address(name);
+    if (bind(line, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 || listen(line, 128) != 0)
         return worked(false);
     return accept(line, nullptr, nullptr) < 0 && errno == ENOSYS ? 0 : 2;
 }
 
 int connect_to(const char* name) {
     const int line = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-    const sockaddr_un there = abstract_address(name);
-    return worked(connect(line, reinterpret_cast<const sockaddr*>(&there), sizeof there) == 0);
+    const sockaddr_un server = abstract_address(name);
+    return worked(connect(line, reinterpret_cast<const sockaddr*>(&server), sizeof server) == 0);
 }
 
 int list_descriptors() {
@@ -158,16 +158,16 @@ int answer_packets() {
     message.msg_iovlen = 1;
     message.msg_control = space;
     message.msg_controllen = sizeof space;
-    const ssize_t got = recvmsg(3, &message, 0);
-    if (got < 0) return worked(false);
+    const ssize_t received = recvmsg(3, &message, 0);
+    if (received < 0) return worked(false);
     if (const cmsghdr* header = CMSG_FIRSTHDR(&message)) {
-        int passed;
-        std::memcpy(&passed, CMSG_DATA(header), sizeof passed);
-        void* memory = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, passed, 0);
+        int descriptor;
+        std::memcpy(&descriptor, CMSG_DATA(header), sizeof descriptor);
+        void* memory = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
         if (memory == MAP_FAILED) return worked(false);
         std::printf("%c", *static_cast<char*>(memory));
     }
-    return worked(write(4, byte, static_cast<std::size_t>(got)) == got);
+    return worked(write(4, byte, static_cast<std::size_t>(received)) == received);
 }
 
 int store_key(const char* words) {

@@ -166,12 +166,12 @@ TEST_P(EveryLevel, TimeLimitCanBeRestarted) {
 
 TEST_P(EveryLevel, ProgramWithProgressHasMoreTime) {
     Process process = begin({"stubborn"});
-    int asked = 0;
-    process.restart_clock(1, [&asked] { return ++asked > 0; });
+    int questions = 0;
+    process.restart_clock(1, [&questions] { return ++questions > 0; });
     const Ended ended = process.finish();
     EXPECT_EQ(ended.how, End::timed_out);
     EXPECT_TRUE(ended.made_progress);
-    EXPECT_GE(asked, 3);  // once a second, until three times the limit has passed
+    EXPECT_GE(questions, 3);  // once a second, until three times the limit has passed
 }
 
 TEST_P(EveryLevel, KillEndsAllProcesses) {
@@ -333,9 +333,9 @@ TEST_P(EveryLevel, EnvironmentIsCleared) {
     EXPECT_EQ(run_to_end(command, policy, {"COLOUR=blue"}).output, "blue\n");
     const std::string path = std::getenv("PATH");
     setenv("PATH", ("/opt/ada/secret-project/bin:" + path).c_str(), 1);
-    const std::string seen = run({"environment", "PATH"}).output;
-    EXPECT_THAT(seen, HasSubstr("/usr/bin"));
-    EXPECT_EQ(seen.find("ada") != std::string::npos, !sandboxed());
+    const std::string visible = run({"environment", "PATH"}).output;
+    EXPECT_THAT(visible, HasSubstr("/usr/bin"));
+    EXPECT_EQ(visible.find("ada") != std::string::npos, !sandboxed());
     setenv("PATH", path.c_str(), 1);
 }
 
@@ -352,7 +352,7 @@ TEST_P(EveryLevel, ProgramOnTheGpuSeesTheJudgesGpu) {
     EXPECT_EQ(run({"environment", "CUDA_VISIBLE_DEVICES"}).output, "not set\n");
     policy.gpu = true;
     EXPECT_EQ(run({"environment", "CUDA_VISIBLE_DEVICES"}).output, "3\n");
-    policy.gpu_node = 3;  // the program then sees only this one, as the first
+    policy.gpu_node = 3;  // the program then sees only this GPU, with number 0
     EXPECT_EQ(run({"environment", "CUDA_VISIBLE_DEVICES"}).output, sandboxed() ? "not set\n" : "3\n");
     setenv("CUDA_VISIBLE_DEVICES", "MIG-part", 1);  // a part of a GPU
     EXPECT_EQ(run({"environment", "CUDA_VISIBLE_DEVICES"}).output, "MIG-part\n");
@@ -361,17 +361,17 @@ TEST_P(EveryLevel, ProgramOnTheGpuSeesTheJudgesGpu) {
 
 TEST_P(EveryLevel, OnlyOneOfSeveralGpusIsVisible) {
     const int number = 1'000'000 + 2 * getpid();  // differs from that of parallel tests
-    const fs::path own = "/dev/nvidia" + std::to_string(number), other = "/dev/nvidia" + std::to_string(number + 1);
+    const fs::path first = "/dev/nvidia" + std::to_string(number), second = "/dev/nvidia" + std::to_string(number + 1);
     if (geteuid() != 0 || !sandboxed() || access("/dev", W_OK) != 0) GTEST_SKIP() << "GPUs are files made in /dev";
-    for (const auto& node : {own, other}) std::ofstream(node) << "seen";
+    for (const auto& node : {first, second}) std::ofstream(node) << "seen";
     policy.gpu = true;
     const auto seen = [&](const fs::path& node) { return run_to_end({"cat", node.string()}, policy).output == "seen"; };
-    EXPECT_TRUE(seen(own));
-    EXPECT_TRUE(seen(other));
+    EXPECT_TRUE(seen(first));
+    EXPECT_TRUE(seen(second));
     policy.gpu_node = number;
-    EXPECT_TRUE(seen(own));
-    EXPECT_FALSE(seen(other));
-    for (const auto& node : {own, other}) fs::remove(node);
+    EXPECT_TRUE(seen(first));
+    EXPECT_FALSE(seen(second));
+    for (const auto& node : {first, second}) fs::remove(node);
 }
 
 TEST_P(EveryLevel, WorkingDirectoryIsSet) {
@@ -421,14 +421,14 @@ TEST_P(EveryLevel, OtherFilesCannotBeWritten) {
 
 TEST_P(EveryLevel, NetworkCannotBeReached) {
     const int server = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    sockaddr_in here{};
-    here.sin_family = AF_INET;
-    here.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof here;
-    ASSERT_EQ(bind(server, reinterpret_cast<sockaddr*>(&here), size), 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    ASSERT_EQ(bind(server, reinterpret_cast<sockaddr*>(&address), size), 0);
     ASSERT_EQ(listen(server, 5), 0);
-    getsockname(server, reinterpret_cast<sockaddr*>(&here), &size);
-    EXPECT_EQ(run({"connect", std::to_string(ntohs(here.sin_port))}).status == 0, !sandboxed());
+    getsockname(server, reinterpret_cast<sockaddr*>(&address), &size);
+    EXPECT_EQ(run({"connect", std::to_string(ntohs(address.sin_port))}).status == 0, !sandboxed());
     close(server);
 }
 
@@ -464,7 +464,7 @@ TEST_P(EveryLevel, PartsOfTheKernelThatNoLabNeedsAreRefused) {
 
 TEST_P(EveryLevel, RunnerIsOneProcessWithThreads) {
     if (!sandboxed()) GTEST_SKIP();
-    EXPECT_EQ(run({"fork_once"}).status, 0) << "a compiler starts others";
+    EXPECT_EQ(run({"fork_once"}).status, 0) << "a compiler starts other processes";
     policy.activity = Activity::run;
     EXPECT_EQ(run({"fork_once"}).status, 1);
     EXPECT_EQ(run({"thread"}).status, 0);
@@ -474,7 +474,7 @@ TEST_P(EveryLevel, ProgramsCannotDetachFromTheJudge) {
     if (!sandboxed()) GTEST_SKIP();
     for (const int option : {PR_SET_PDEATHSIG, PR_SET_SECCOMP, PR_SET_MM, PR_SET_PTRACER})
         EXPECT_EQ(run({"prctl", std::to_string(option)}).output, "Function not implemented\n") << option;
-    EXPECT_EQ(run({"prctl", std::to_string(PR_GET_DUMPABLE)}).status, 1) << "gives 1, and is allowed";
+    EXPECT_EQ(run({"prctl", std::to_string(PR_GET_DUMPABLE)}).status, 1) << "the call is allowed and returns 1";
 }
 
 TEST_P(EveryLevel, CrashesStartNoProgramOutsideTheSandbox) {
@@ -492,7 +492,7 @@ TEST_P(EveryLevel, KeyringsAreEmptyAndCannotBeUsed) {
     ASSERT_GT(syscall(SYS_add_key, "user", name.c_str(), "secret", 6, KEY_SPEC_SESSION_KEYRING), 0);
     EXPECT_EQ(run({"find_key", name}).status, 1);
     if (sandboxed()) {
-        EXPECT_EQ(run({"store_key", "words for the next one"}).status, 1);
+        EXPECT_EQ(run({"store_key", "words for the next program"}).status, 1);
     }
 }
 
@@ -528,10 +528,10 @@ TEST_P(EveryLevel, NobodyCanConnectToTheDriversSocket) {
     policy.gpu = true;
     EXPECT_EQ(run({"drivers_socket", "warplab-test"}).status, 0);
     const int server = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-    sockaddr_un here{};
-    here.sun_family = AF_UNIX;
-    std::strncpy(here.sun_path + 1, "warplab-test-server", sizeof here.sun_path - 2);
-    ASSERT_EQ(bind(server, reinterpret_cast<sockaddr*>(&here), sizeof here), 0);
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::strncpy(address.sun_path + 1, "warplab-test-server", sizeof address.sun_path - 2);
+    ASSERT_EQ(bind(server, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
     ASSERT_EQ(listen(server, 5), 0);
     EXPECT_EQ(run({"connect_to", "warplab-test-server"}).status, 1);
     close(server);
@@ -557,7 +557,7 @@ TEST_P(EveryLevel, TwoSandboxesHaveDifferentUsers) {
 
 /// Print the overhead of a sandbox: build/tests --gtest_also_run_disabled_tests --gtest_filter='*SandboxCost*'
 TEST(SandboxCost, DISABLED_PrintsMillisecondsPerStart) {
-    std::map<SandboxLevel, std::vector<double>> taken_ms;
+    std::map<SandboxLevel, std::vector<double>> start_ms;
     for (int i = 0; i < 50; ++i)
         for (const SandboxLevel level : {SandboxLevel::none, SandboxLevel::uid, SandboxLevel::namespaces}) {
             if (!offered(level)) continue;
@@ -566,10 +566,10 @@ TEST(SandboxCost, DISABLED_PrintsMillisecondsPerStart) {
             policy.activity = Activity::run;
             const auto begin = std::chrono::steady_clock::now();
             ASSERT_EQ(run_to_end({"/bin/true"}, policy).status, 0);
-            taken_ms[level].push_back(
+            start_ms[level].push_back(
                 std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count());
         }
-    for (auto& [level, times] : taken_ms) {
+    for (auto& [level, times] : start_ms) {
         std::sort(times.begin(), times.end());
         std::printf("%-9s %5.1f ms\n", std::string(sandbox_name(level)).c_str(), times[times.size() / 2]);
     }

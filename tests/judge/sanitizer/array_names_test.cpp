@@ -20,7 +20,7 @@ std::string array_in(const std::string& line, std::uint32_t column, const std::s
     return indexed_array({line, column, type}, file);
 }
 
-TEST(ArrayNames, TakesTheArrayWhoseIndexEndsAtTheColumn) {
+TEST(ArrayNames, FindsTheArrayWhoseIndexEndsAtTheColumn) {
     EXPECT_EQ(array_in("bins[t] = own[t];", 7, "int [16]"), "bins");
     EXPECT_EQ(array_in("bins[t] = own[t];", 16, "int [16]"), "own");
     EXPECT_EQ(array_in("bins [t] = own[t];", 8, "int [16]"), "bins");
@@ -28,7 +28,7 @@ TEST(ArrayNames, TakesTheArrayWhoseIndexEndsAtTheColumn) {
     EXPECT_EQ(array_in("a[i] = b[i];", 4, "int [16]"), "a") << "not declared in this file";
 }
 
-TEST(ArrayNames, TakesTheOnlyArrayWithSuchDimensionsIfTheColumnMoved) {
+TEST(ArrayNames, FindsTheOnlyArrayOfTheseDimensionsIfTheColumnMoved) {
     const std::string line = "for (r = 0; r < ROWS; ++r) column[r] = tile[y * ROWS + r][x + c];";
     EXPECT_EQ(array_in(line, 70, "float [32][32]"), "tile");
     EXPECT_EQ(array_in(line, 36, "float [32][32]"), "tile") << "column 36 ends an index of column";
@@ -38,7 +38,7 @@ TEST(ArrayNames, TakesTheOnlyArrayWithSuchDimensionsIfTheColumnMoved) {
     EXPECT_EQ(array_in("part[t] = 1;", 3, "float [32]"), "part");
 }
 
-TEST(ArrayNames, TakesNoneIfSeveralAreLikely) {
+TEST(ArrayNames, FindsNoneIfSeveralAreLikely) {
     EXPECT_EQ(array_in("bins[t] = own[t];", 3, "int [16]"), "");
     EXPECT_EQ(array_in("PUT(t);", 3, "int [16]"), "");
     EXPECT_EQ(array_in("(&tile)[0][t] = 0;", 13, "float [32]"), "");

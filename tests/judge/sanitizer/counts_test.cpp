@@ -45,10 +45,10 @@ TEST(MayBeSwapped, ConstantGridSizesMayBeSwappedWithTheBlock) {
 }
 
 TEST(DeviceBytes, AreScaledUpFromTheCountedAccesses) {
-    AccessCounts one = access(MemoryKind::device, 10, 320);
-    one.sectors = 40;
-    one.accesses = 3200;  // in all blocks; ten times the counted ones
-    EXPECT_DOUBLE_EQ(device_bytes({one}), 40 * 10 * 32.0);
+    AccessCounts device = access(MemoryKind::device, 10, 320);
+    device.sectors = 40;
+    device.accesses = 3200;  // in all blocks; ten times the counted accesses
+    EXPECT_DOUBLE_EQ(device_bytes({device}), 40 * 10 * 32.0);
     AccessCounts shared = access(MemoryKind::shared, 10, 320);
     shared.sectors = 40;
     EXPECT_EQ(device_bytes({shared, AccessCounts{}}), 0);  // a forged page without lanes must not cause a division by 0

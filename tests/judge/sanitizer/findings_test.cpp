@@ -17,8 +17,8 @@ std::string words_for(const std::string& line, std::uint32_t column, const char*
     finding.line = 1;
     std::strncpy(finding.kernel, "smooth", sizeof finding.kernel - 1);
     std::strncpy(finding.detail, type, sizeof finding.detail - 1);
-    const auto found = describe_findings({}, {}, line + "\n", {}, {finding});
-    return found.empty() ? "" : found.front().message;
+    const auto findings = describe_findings({}, {}, line + "\n", {}, {finding});
+    return findings.empty() ? "" : findings.front().message;
 }
 
 constexpr auto line = "    if (n) halo->tile[t / 32][k[t] + 1] = row[2 * (t + 1)];";
@@ -27,7 +27,7 @@ std::uint32_t column_after(const char* part) {
     return static_cast<std::uint32_t>(std::string(line).find(part) + std::strlen(part));
 }
 
-TEST(IndexBeyond, NamesTheArrayThatTheBracketBelongsTo) {
+TEST(IndexBeyond, NamesTheArrayOfTheBracket) {
     EXPECT_EQ(words_for(line, column_after("+ 1]"), "'float [17]'", 17),
               "Kernel smooth uses index 17 of halo->tile[t / 32], declared as float [17], with indices 0 to 16: thread "
               "(0,0,0) of block (0,0,0).");
@@ -175,9 +175,10 @@ TEST(Race, OfTwoPointersToOneArrayLeadsWithTheLaunch) {
     RawFinding finding = finding_of(FindingKind::race);
     finding.now.writes = 1;
     std::strncpy(finding.detail, "the launch at line 9", sizeof finding.detail - 1);
-    const Finding found = describe_one(finding);
-    EXPECT_TRUE(found.message.starts_with("Two arguments of the launch at line 9 point to the same array. Race on "));
-    EXPECT_TRUE(has(found.hint, "in place of std::swap(a, b)"));
+    const Finding description = describe_one(finding);
+    EXPECT_TRUE(
+        description.message.starts_with("Two arguments of the launch at line 9 point to the same array. Race on "));
+    EXPECT_TRUE(has(description.hint, "in place of std::swap(a, b)"));
 }
 
 TEST(Race, BetweenBlocksAsksWhetherABlockMayReadTheElement) {
@@ -186,7 +187,7 @@ TEST(Race, BetweenBlocksAsksWhetherABlockMayReadTheElement) {
     EXPECT_TRUE(has(describe_one(finding).hint, "Should a block read what another one writes?"));
 }
 
-TEST(Race, OfThreadsThatAreNotNumberedSaysThatAllDoTheSame) {
+TEST(Race, WithoutThreadIndicesSaysThatAllThreadsDoTheSame) {
     RawFinding finding = finding_of(FindingKind::race);
     finding.before.writes = 1;
     const auto hint_in = [&](const char* text) { return describe_findings({}, {}, text, {}, {finding}).front().hint; };
@@ -246,10 +247,10 @@ TEST(Copies, HaveAHintForEachKind) {
 }
 
 TEST(Consequences, OfARaceDropNotesThatCallItHarmless) {
-    const auto found =
+    const auto findings =
         describe_findings({}, {{7, 1}}, "", {}, {finding_of(FindingKind::same_value), finding_of(FindingKind::race)});
-    ASSERT_EQ(found.size(), 1u);
-    EXPECT_EQ(found[0].cause, "race");
+    ASSERT_EQ(findings.size(), 1u);
+    EXPECT_EQ(findings[0].cause, "race");
 }
 
 TEST(Consequences, OfAnIndexBeyondAnArrayAreDropped) {
@@ -257,10 +258,10 @@ TEST(Consequences, OfAnIndexBeyondAnArrayAreDropped) {
     for (RawFinding* finding : {&beyond, &race, &elsewhere}) finding->line = finding == &elsewhere ? 2 : 1;
     beyond.kind = static_cast<std::uint32_t>(FindingKind::out_of_bounds);
     race.kind = elsewhere.kind = static_cast<std::uint32_t>(FindingKind::race);
-    const auto found = describe_findings({}, {}, "", {}, {race, beyond, elsewhere});
-    ASSERT_EQ(found.size(), 2u);
-    EXPECT_EQ(found[0].cause, "out_of_bounds");
-    EXPECT_EQ(found[1].line, 2);
+    const auto findings = describe_findings({}, {}, "", {}, {race, beyond, elsewhere});
+    ASSERT_EQ(findings.size(), 2u);
+    EXPECT_EQ(findings[0].cause, "out_of_bounds");
+    EXPECT_EQ(findings[1].line, 2);
 }
 
 TEST(Likelihood, AnAccessOutOfBoundsComesBeforeRacesAndNotesLast) {
@@ -269,11 +270,11 @@ TEST(Likelihood, AnAccessOutOfBoundsComesBeforeRacesAndNotesLast) {
     race.line = 1;
     beyond.line = 2;
     note.line = 3;
-    const auto found = describe_findings({}, {}, "", {}, {note, race, beyond});
-    ASSERT_EQ(found.size(), 3u);
-    EXPECT_EQ(found[0].cause, "out_of_bounds");
-    EXPECT_EQ(found[1].cause, "race");
-    EXPECT_TRUE(found[2].note);
+    const auto findings = describe_findings({}, {}, "", {}, {note, race, beyond});
+    ASSERT_EQ(findings.size(), 3u);
+    EXPECT_EQ(findings[0].cause, "out_of_bounds");
+    EXPECT_EQ(findings[1].cause, "race");
+    EXPECT_TRUE(findings[2].note);
 }
 
 }  // namespace

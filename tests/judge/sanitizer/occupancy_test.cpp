@@ -38,10 +38,10 @@ constexpr Case cases[] = {
 class Occupied : public testing::TestWithParam<Case> {};
 TEST_P(Occupied, EqualsNvidiasCalculator) {
     const Case& c = GetParam();
-    const Occupancy found = occupancy(find_gpu(c.gpu), c.threads, c.shared_bytes, c.registers);
-    EXPECT_EQ(found.blocks, c.blocks);
-    EXPECT_EQ(found.threads, c.blocks * c.threads);
-    EXPECT_EQ(found.limit, c.limit);
+    const Occupancy result = occupancy(find_gpu(c.gpu), c.threads, c.shared_bytes, c.registers);
+    EXPECT_EQ(result.blocks, c.blocks);
+    EXPECT_EQ(result.threads, c.blocks * c.threads);
+    EXPECT_EQ(result.limit, c.limit);
 }
 INSTANTIATE_TEST_SUITE_P(All, Occupied, testing::ValuesIn(cases));
 

@@ -16,7 +16,7 @@ enum Buffer { a, b, out };
 
 const Oracle& oracle() { return load_oracle("dot_product"); }
 
-Problem make(const std::string& generator, std::size_t n, std::uint64_t seed = 7) {
+Problem make_problem(const std::string& generator, std::size_t n, std::uint64_t seed = 7) {
     return solve(oracle(), make_dataset(generator, {{"n", whole(n)}}), seed);
 }
 
@@ -29,15 +29,15 @@ std::optional<Hypothesis> explain_answer(const Problem& problem, std::uint32_t a
 }
 
 std::vector<std::uint32_t> products(const Problem& problem) {
-    std::vector<std::uint32_t> found;
+    std::vector<std::uint32_t> result;
     const auto x = problem.arrays[a].as<std::uint32_t>(), y = problem.arrays[b].as<std::uint32_t>();
-    for (std::size_t i = 0; i < x.size(); ++i) found.push_back(x[i] * y[i]);
-    return found;
+    for (std::size_t i = 0; i < x.size(); ++i) result.push_back(x[i] * y[i]);
+    return result;
 }
 
 TEST(DotProductOracle, ReferencesAgree) {
     for (const char* generator : {"random", "ones", "alternating", "extremes", "powers_of_two"}) {
-        Problem problem = make(generator, 10007);
+        Problem problem = make_problem(generator, 10007);
         const std::uint32_t sequential = answer(problem);
         oracle().reference(problem, Execution::openmp);
         EXPECT_EQ(answer(problem), sequential) << generator;
@@ -48,21 +48,21 @@ TEST(DotProductOracle, ReferencesAgree) {
 }
 
 TEST(DotProductOracle, KnownAnswers) {
-    EXPECT_EQ(answer(make("ones", 100000)), 100000u);
-    EXPECT_EQ(answer(make("random", 0)), 0u);
+    EXPECT_EQ(answer(make_problem("ones", 100000)), 100000u);
+    EXPECT_EQ(answer(make_problem("random", 0)), 0u);
 }
 
 TEST(DotProductOracle, LosingAnyProductChangesTheAnswer) {
     for (const char* generator : {"random", "ones", "alternating", "powers_of_two"})
-        for (const std::uint32_t product : products(make(generator, 5000))) ASSERT_NE(product, 0u) << generator;
+        for (const std::uint32_t product : products(make_problem(generator, 5000))) ASSERT_NE(product, 0u) << generator;
 }
 
 TEST(DotProductOracle, RefusesInvalidRecipes) {
-    EXPECT_THROW(make("random", -1), ManifestError);
-    EXPECT_THROW(make("oens", 10), ManifestError);
+    EXPECT_THROW(make_problem("random", -1), ManifestError);
+    EXPECT_THROW(make_problem("oens", 10), ManifestError);
 }
 
-/// A mistake, and the sum that a kernel with it computes from `n` products and the values beyond them.
+/// A mistake, and the sum that a kernel with this mistake computes from `n` products and the values beyond them.
 struct Mistake {
     std::string name;
     std::size_t n;
@@ -75,20 +75,20 @@ class DotProductMistake : public testing::TestWithParam<Mistake> {};
 
 TEST_P(DotProductMistake, IsExplained) {
     const Mistake& mistake = GetParam();
-    const Problem problem = make("random", mistake.n);
-    const auto found = explain_answer(problem, mistake.run(products(problem)));
-    ASSERT_TRUE(found);
-    EXPECT_EQ(found->cause, mistake.cause) << found->message;
-    EXPECT_THAT(found->message, HasSubstr(mistake.message));
+    const Problem problem = make_problem("random", mistake.n);
+    const auto hypothesis = explain_answer(problem, mistake.run(products(problem)));
+    ASSERT_TRUE(hypothesis);
+    EXPECT_EQ(hypothesis->cause, mistake.cause) << hypothesis->message;
+    EXPECT_THAT(hypothesis->message, HasSubstr(mistake.message));
 }
 
 using Products = std::vector<std::uint32_t>;
 
-/// Return the sum of the products that pass.
-auto sum_where(std::function<bool(std::size_t)> counts) {
-    return [counts](const Products& products) {
+/// Return a function that adds up the products i for which `is_counted(i)` is true.
+auto sum_where(std::function<bool(std::size_t)> is_counted) {
+    return [is_counted](const Products& products) {
         std::uint32_t sum = 0;
-        for (std::size_t i = 0; i < products.size(); ++i) sum += counts(i) ? products[i] : 0;
+        for (std::size_t i = 0; i < products.size(); ++i) sum += is_counted(i) ? products[i] : 0;
         return sum;
     };
 }
@@ -97,7 +97,7 @@ std::uint32_t sum_of(const Products& products) {
     return sum_where([](std::size_t) { return true; })(products);
 }
 
-/// Return the sum over blocks of `block` threads, where `tree` reduces a block's products to slot 0.
+/// Return a function that sums over blocks of `block` threads, where `tree` reduces a block's products to slot 0.
 auto sum_by_blocks(std::size_t block, std::function<void(Products& shared)> tree) {
     return [block, tree](const Products& products) {
         std::uint32_t sum = 0;
@@ -111,7 +111,7 @@ auto sum_by_blocks(std::size_t block, std::function<void(Products& shared)> tree
     };
 }
 
-/// Return the sum over a grid's threads, each of which adds the product at `place(its block, its number)`.
+/// Return a function that sums over the threads of a grid: thread t of block k adds the product at `place(k, t)`.
 auto sum_by_grid(std::size_t blocks, std::size_t block, std::size_t (*place)(std::size_t k, std::size_t t)) {
     return [=](const Products& products) {
         std::uint32_t sum = 0;
@@ -213,37 +213,37 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& info) { return info.param.name; });
 
 TEST(DotProductOracle, ExplainsOtherOperations) {
-    const Problem problem = make("random", 1000);
-    std::uint32_t sum = 0, both = 0;
+    const Problem problem = make_problem("random", 1000);
+    std::uint32_t sum = 0, sum_of_sums = 0;
     const auto x = problem.arrays[a].as<std::uint32_t>(), y = problem.arrays[b].as<std::uint32_t>();
-    for (std::size_t i = 0; i < 1000; ++i) sum += x[i], both += x[i] + y[i];
+    for (std::size_t i = 0; i < 1000; ++i) sum += x[i], sum_of_sums += x[i] + y[i];
     EXPECT_THAT(explain_answer(problem, sum)->message, HasSubstr("the sum of a[i];"));
-    EXPECT_THAT(explain_answer(problem, both)->message, HasSubstr("the sum of a[i] + b[i];"));
+    EXPECT_THAT(explain_answer(problem, sum_of_sums)->message, HasSubstr("the sum of a[i] + b[i];"));
 }
 
 TEST(DotProductOracle, ExplainsAnIndexInTheBlock) {
-    const Problem problem = make("random", 1000);
-    std::uint32_t of_a = 0, of_b = 0;
+    const Problem problem = make_problem("random", 1000);
+    std::uint32_t a_repeated = 0, b_repeated = 0;
     const auto x = problem.arrays[a].as<std::uint32_t>(), y = problem.arrays[b].as<std::uint32_t>();
-    for (std::size_t i = 0; i < 1000; ++i) of_a += x[i % 128] * y[i], of_b += x[i] * y[i % 256];
-    EXPECT_THAT(explain_answer(problem, of_a)->message, HasSubstr("a[i % 128] * b[i]: every block of 128"));
-    EXPECT_THAT(explain_answer(problem, of_b)->message, HasSubstr("a[i] * b[i % 256]: every block of 256"));
-    EXPECT_EQ(explain_answer(problem, of_b)->cause, "block_index_forgotten");
+    for (std::size_t i = 0; i < 1000; ++i) a_repeated += x[i % 128] * y[i], b_repeated += x[i] * y[i % 256];
+    EXPECT_THAT(explain_answer(problem, a_repeated)->message, HasSubstr("a[i % 128] * b[i]: every block of 128"));
+    EXPECT_THAT(explain_answer(problem, b_repeated)->message, HasSubstr("a[i] * b[i % 256]: every block of 256"));
+    EXPECT_EQ(explain_answer(problem, b_repeated)->cause, "block_index_forgotten");
 }
 
 TEST(DotProductOracle, ExplainsResultsOfThePreviousCall) {
-    const Problem previous = make("random", 1000, 1), problem = make("random", 1000, 2);
+    const Problem previous = make_problem("random", 1000, 1), problem = make_problem("random", 1000, 2);
     EXPECT_EQ(explain_answer(problem, answer(previous) + answer(problem), poison, &previous)->cause, "not_cleared");
     EXPECT_EQ(explain_answer(problem, answer(previous), poison, &previous)->cause, "stale_result");
 }
 
 TEST(DotProductOracle, ExplainsAnEmptySumThatIsNotWritten) {
-    EXPECT_EQ(explain_answer(make("random", 0), poison)->cause, "empty_not_written");
+    EXPECT_EQ(explain_answer(make_problem("random", 0), poison)->cause, "empty_not_written");
 }
 
 TEST(DotProductOracle, DoesNotExplainArbitraryNumbers) {
     for (const std::size_t n : {1, 31, 256, 1000, 100000})
-        EXPECT_FALSE(explain_answer(make("random", n), 0x12345678u)) << n;
+        EXPECT_FALSE(explain_answer(make_problem("random", n), 0x12345678u)) << n;
 }
 
 }  // namespace

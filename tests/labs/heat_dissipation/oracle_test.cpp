@@ -164,9 +164,9 @@ TEST(HeatDatasets, RoundingDoesNotCrossAThreshold) {
             ++with_threshold;
             Plain plain(problem);
             for (double k = 1; k <= values(problem, result)[0]; ++k) {
-                Problem so_far = problem;
-                so_far.sizes[2] = static_cast<std::int64_t>(k);
-                const double bound = 2 * oracle().tolerance(so_far, field).absolute;
+                Problem shortened = problem;
+                shortened.sizes[2] = static_cast<std::int64_t>(k);
+                const double bound = 2 * oracle().tolerance(shortened, field).absolute;
                 ASSERT_GT(std::abs(plain.iterate() - problem.reals[0]), 2 * bound) << dataset.name << ", " << k;
             }
         }
@@ -212,7 +212,7 @@ heat::Picture read_text(const std::string& text) {
     return heat::PgmReader(file).read();
 }
 
-std::string complaint(const std::string& text) {
+std::string error_of(const std::string& text) {
     try {
         read_text(text);
     } catch (const UsageError& error) {
@@ -235,22 +235,22 @@ TEST(HeatPgm, ReadsAnyLargestValueCommentsAndLineEnds) {
 }
 
 TEST(HeatPgm, ReportsErrorsWithTheirPlace) {
-    EXPECT_THAT(complaint(""), HasSubstr(".pgm:1: this is not a supported PGM picture"));
-    EXPECT_THAT(complaint("P5 2 2 255 abcd"), HasSubstr("this is a P5 file; only P2 (grey, as text)"));
-    EXPECT_THAT(complaint("\x89PNG\r\n"), HasSubstr("not a supported PGM picture"));
-    EXPECT_THAT(complaint("P2\n2 2\n9\n1 2\n3\n"), HasSubstr(":6: the file ends where pixel 1 of row 1 should be"));
-    EXPECT_THAT(complaint("P2\n2 2\n9\n1 2\n3 x4\n"),
+    EXPECT_THAT(error_of(""), HasSubstr(".pgm:1: this is not a supported PGM picture"));
+    EXPECT_THAT(error_of("P5 2 2 255 abcd"), HasSubstr("this is a P5 file; only P2 (grey, as text)"));
+    EXPECT_THAT(error_of("\x89PNG\r\n"), HasSubstr("not a supported PGM picture"));
+    EXPECT_THAT(error_of("P2\n2 2\n9\n1 2\n3\n"), HasSubstr(":6: the file ends where pixel 1 of row 1 should be"));
+    EXPECT_THAT(error_of("P2\n2 2\n9\n1 2\n3 x4\n"),
                 HasSubstr(":5: pixel 1 of row 1 should be a whole number, but is \"x4\""));
-    EXPECT_THAT(complaint("P2\n2 2\n9\n1 2\n3 -4\n"), HasSubstr("is \"-4\""));
-    EXPECT_THAT(complaint("P2\n2 2\n9\n1 2.5\n3 4\n"), HasSubstr("is \"2.5\""));
-    EXPECT_THAT(complaint("P2\n2 2\n9\n1 12\n3 4\n"),
+    EXPECT_THAT(error_of("P2\n2 2\n9\n1 2\n3 -4\n"), HasSubstr("is \"-4\""));
+    EXPECT_THAT(error_of("P2\n2 2\n9\n1 2.5\n3 4\n"), HasSubstr("is \"2.5\""));
+    EXPECT_THAT(error_of("P2\n2 2\n9\n1 12\n3 4\n"),
                 HasSubstr(":4: pixel 1 of row 0 is 12, more than the largest value, 9"));
-    EXPECT_THAT(complaint("P2\n2 1\n9\n1 2 3\n"), HasSubstr(":4: there is data after the 2 pixels"));
-    EXPECT_THAT(complaint("P2\n0 1\n9\n"), HasSubstr("0 x 1: it has no pixels"));
-    EXPECT_THAT(complaint("P2\n2 1\n0\n0 0"), HasSubstr("the largest value is 0"));
-    EXPECT_THAT(complaint("P2\n99999999 99999999\n9\n"), HasSubstr("at most 268435456 pixels"));
-    EXPECT_THAT(complaint("P2\n99999999999999999999 1\n9\n"), HasSubstr("the width should be a whole number"));
-    EXPECT_THAT(complaint("P2\n10000 10000\n9\n1"), HasSubstr("the file ends where pixel 1 of row 0 should be"));
+    EXPECT_THAT(error_of("P2\n2 1\n9\n1 2 3\n"), HasSubstr(":4: there is data after the 2 pixels"));
+    EXPECT_THAT(error_of("P2\n0 1\n9\n"), HasSubstr("0 x 1: it has no pixels"));
+    EXPECT_THAT(error_of("P2\n2 1\n0\n0 0"), HasSubstr("the largest value is 0"));
+    EXPECT_THAT(error_of("P2\n99999999 99999999\n9\n"), HasSubstr("at most 268435456 pixels"));
+    EXPECT_THAT(error_of("P2\n99999999999999999999 1\n9\n"), HasSubstr("the width should be a whole number"));
+    EXPECT_THAT(error_of("P2\n10000 10000\n9\n1"), HasSubstr("the file ends where pixel 1 of row 0 should be"));
     EXPECT_THROW(heat::PgmReader("no/such.pgm"), UsageError);
 }
 
@@ -325,30 +325,30 @@ TEST(HeatOracle, ExplainsMistakesInTheFormula) {
 
 TEST(HeatOracle, ExplainsAWrongNumberOfIterations) {
     const Problem problem = solve(oracle(), recipe("discs", 20, 30, 100, {{"stop_after", 30}}), 9);
-    const int done = static_cast<int>(values(problem, result)[0]);
-    EXPECT_EQ(cause_after(problem, problem, done + 1), "stops_one_late");
-    EXPECT_EQ(cause_after(problem, problem, done - 1), "one_iteration_missing");
+    const int iterations = static_cast<int>(values(problem, result)[0]);
+    EXPECT_EQ(cause_after(problem, problem, iterations + 1), "stops_one_late");
+    EXPECT_EQ(cause_after(problem, problem, iterations - 1), "one_iteration_missing");
     EXPECT_EQ(cause_after(problem, problem, 100), "never_converged");
     Plain before(problem);
-    for (int k = 0; k < done - 1; ++k) before.iterate();
-    EXPECT_EQ(cause_of(problem, before.field, done, values(problem, result)[1]), "buffers_not_swapped");
+    for (int k = 0; k < iterations - 1; ++k) before.iterate();
+    EXPECT_EQ(cause_of(problem, before.field, iterations, values(problem, result)[1]), "buffers_not_swapped");
     Plain later(problem);
-    for (int k = 0; k < done + 7; ++k) later.iterate();
-    EXPECT_EQ(cause_of(problem, later.field, done, values(problem, result)[1]), "field_too_late");
+    for (int k = 0; k < iterations + 7; ++k) later.iterate();
+    EXPECT_EQ(cause_of(problem, later.field, iterations, values(problem, result)[1]), "field_too_late");
     EXPECT_EQ(cause_of(problem, values(problem, field), -1, 0), "no_field");
-    EXPECT_EQ(cause_of(problem, values(problem, field), done, values(problem, result)[1] / 2), "lost_maximum");
+    EXPECT_EQ(cause_of(problem, values(problem, field), iterations, values(problem, result)[1] / 2), "lost_maximum");
 }
 
 TEST(HeatOracle, ExplainsAWrongReportOnARightField) {
     const Problem problem = solve(oracle(), recipe("discs", 20, 30, 100, {{"stop_after", 30}}), 9);
-    const double done = values(problem, result)[0], change = values(problem, result)[1];
+    const double iterations = values(problem, result)[0], change = values(problem, result)[1];
     const auto cells = values(problem, field);
-    EXPECT_EQ(cause_of(problem, cells, done - 1, change), "wrong_result");
-    EXPECT_EQ(cause_of(problem, cells, done, 2 * change), "wrong_result");
+    EXPECT_EQ(cause_of(problem, cells, iterations - 1, change), "wrong_result");
+    EXPECT_EQ(cause_of(problem, cells, iterations, 2 * change), "wrong_result");
     Plain earlier(problem);
     for (int k = 0; k < 10; ++k) earlier.iterate();
     EXPECT_EQ(cause_of(problem, earlier.field, 10, problem.reals[0] / 2), "lost_maximum");
-    EXPECT_EQ(cause_of(problem, cells, done, static_cast<float>(change)), "truncated");
+    EXPECT_EQ(cause_of(problem, cells, iterations, static_cast<float>(change)), "truncated");
 }
 
 /// If the largest increase is reported as the largest change, few larger decreases may be lost in the reduction.
@@ -362,7 +362,7 @@ TEST(HeatOracle, ExplainsAReductionThatIgnoresCoolingCells) {
         std::vector<double> changes(old.size());
         for (std::size_t k = 0; k < old.size(); ++k) changes[k] = plain.field[k] - old[k];
         const double warmest = std::ranges::max(changes);
-        const auto cooler = std::ranges::count_if(changes, [&](double one) { return -one > warmest; });
+        const auto cooler = std::ranges::count_if(changes, [&](double change) { return -change > warmest; });
         if (cooler == 0) continue;
         EXPECT_EQ(cause_of(problem, plain.field, 5, warmest), cooler >= 6 ? "change_with_sign" : "lost_maximum")
             << seed << ", " << cooler;
@@ -371,17 +371,17 @@ TEST(HeatOracle, ExplainsAReductionThatIgnoresCoolingCells) {
 
 TEST(HeatOracle, OnlyTheStagesWithTilesHaveTileEdges) {
     const Problem problem = solve(oracle(), recipe("random", 20, 100, 5), 9);
-    const auto spoil = [&](std::initializer_list<std::size_t> columns) {
+    const auto with_errors_in = [&](std::initializer_list<std::size_t> columns) {
         std::vector<double> cells(values(problem, field).begin(), values(problem, field).end());
         for (std::size_t i = 0; i < 20; ++i)
             for (const std::size_t j : columns) cells[i * 100 + j] += 1;
         return cells;
     };
-    const auto all = spoil({31, 32, 63, 64, 95, 96});
+    const auto all_edges = with_errors_in({31, 32, 63, 64, 95, 96});
     const double change = values(problem, result)[1];
-    EXPECT_EQ(cause_of(problem, all, 5, change, "07_two_steps_shared"), "tile_edge_wrong");
-    EXPECT_EQ(cause_of(problem, all, 5, change, "06_batched_checks"), "unexplained");
-    EXPECT_EQ(cause_of(problem, spoil({31, 32}), 5, change, "07_two_steps_shared"), "unexplained");
+    EXPECT_EQ(cause_of(problem, all_edges, 5, change, "07_two_steps_shared"), "tile_edge_wrong");
+    EXPECT_EQ(cause_of(problem, all_edges, 5, change, "06_batched_checks"), "unexplained");
+    EXPECT_EQ(cause_of(problem, with_errors_in({31, 32}), 5, change, "07_two_steps_shared"), "unexplained");
 }
 
 TEST(HeatOracle, DoesNotExplainScatteredErrors) {

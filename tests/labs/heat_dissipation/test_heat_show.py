@@ -31,9 +31,9 @@ def show(folder: Path, *options: str | Path) -> subprocess.CompletedProcess[str]
 
 
 def test_reports_equal_numpys_result_and_pictures_are_drawn(tmp_path: Path) -> None:
-    run = show(tmp_path, *LETTER, "low=-40", "high=100", "iterations=40", "every=16")
-    assert run.returncode == 0, run.stdout + run.stderr
-    lines = [line.split() for line in run.stdout.splitlines() if line.startswith("  ")]
+    result = show(tmp_path, *LETTER, "low=-40", "high=100", "iterations=40", "every=16")
+    assert result.returncode == 0, result.stdout + result.stderr
+    lines = [line.split() for line in result.stdout.splitlines() if line.startswith("  ")]
     assert lines[0] == ["iterations", "T(min)", "T(max)", "T(diff)", "T(avg)", "time", "FLOP/s"]
     assert [line[0] for line in lines[1:4]] == ["16", "32", "40"]
     right = json.loads((ROOT / "tests/labs/heat_dissipation/golden.json").read_text())["letter"]
@@ -43,21 +43,21 @@ def test_reports_equal_numpys_result_and_pictures_are_drawn(tmp_path: Path) -> N
 
     folder = tmp_path / "build/show/heat_dissipation"
     command = [sys.executable, ROOT / "labs/heat_dissipation/show.py", folder]
-    drawn = subprocess.run([*map(str, command)], capture_output=True, text=True, check=False)
-    assert drawn.returncode == 0, drawn.stderr
+    drawing = subprocess.run([*map(str, command)], capture_output=True, text=True, check=False)
+    assert drawing.returncode == 0, drawing.stderr
     for name in ("before.png", "after.png"):
         assert image_module.open(folder / name).size[0] > 300
     assert image_module.open(folder / "cooling.gif").n_frames == 4
 
 
 def test_show_ends_when_nothing_changes(tmp_path: Path) -> None:
-    run = show(tmp_path, *LETTER, "iterations=1000", "every=10", "threshold=20")
-    assert run.returncode == 0, run.stdout + run.stderr
-    assert len([line for line in run.stdout.splitlines() if line.startswith("  ")]) == 2
+    result = show(tmp_path, *LETTER, "iterations=1000", "every=10", "threshold=20")
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert len([line for line in result.stdout.splitlines() if line.startswith("  ")]) == 2
 
 
 @pytest.mark.parametrize(
-    ("text", "settings", "complaint"),
+    ("text", "settings", "message"),
     [
         ("P2 3 2 9 1 2 3 4 5", [], ":1: the file ends where pixel 2 of row 1 should be"),
         ("P5 1 1 255 x", [], "this is a P5 file"),
@@ -67,8 +67,8 @@ def test_show_ends_when_nothing_changes(tmp_path: Path) -> None:
         ("P2 1 1 9 4", ["iterations=100000", "every=1"], "gives at most 1000"),
     ],
 )
-def test_invalid_input_gets_a_clear_message(text: str, settings: list[str], complaint: str, tmp_path: Path) -> None:
+def test_invalid_input_gets_a_clear_message(text: str, settings: list[str], message: str, tmp_path: Path) -> None:
     (tmp_path / "hot.pgm").write_text(text)
-    run = show(tmp_path, "--image", tmp_path / "hot.pgm", *(["--set", *settings] if settings else []))
-    assert run.returncode == 2, run.stdout + run.stderr
-    assert complaint in " ".join(run.stderr.split()), run.stderr
+    result = show(tmp_path, "--image", tmp_path / "hot.pgm", *(["--set", *settings] if settings else []))
+    assert result.returncode == 2, result.stdout + result.stderr
+    assert message in " ".join(result.stderr.split()), result.stderr

@@ -18,20 +18,20 @@ using Pixels = std::vector<std::uint8_t>;
 
 const Oracle& oracle() { return load_oracle("image_histogram"); }
 
-Problem make(const std::string& generator, std::size_t n, std::uint64_t seed = 7) {
+Problem make_problem(const std::string& generator, std::size_t n, std::uint64_t seed = 7) {
     Parameters parameters = {{"n", whole(n)}};
     if (generator == "hot") parameters["values"] = 2;
     return solve(oracle(), make_dataset(generator, parameters), seed);
 }
 
 Counts answer(const Problem& problem) {
-    const auto counted = problem.arrays[bins].as<std::uint32_t>();
-    return {counted.begin(), counted.end()};
+    const auto counts = problem.arrays[bins].as<std::uint32_t>();
+    return {counts.begin(), counts.end()};
 }
 
 Pixels picture(const Problem& problem) {
-    const auto all = problem.arrays[pixels].as<std::uint8_t>();
-    return {all.begin(), all.end()};
+    const auto bytes = problem.arrays[pixels].as<std::uint8_t>();
+    return {bytes.begin(), bytes.end()};
 }
 
 std::optional<Hypothesis> explain_counts(const Problem& problem, const Counts& actual,
@@ -55,7 +55,7 @@ Counts count(const Pixels& pixels) {
 TEST(ImageHistogramOracle, ReferencesAgree) {
     for (const char* generator : {"random", "constant", "walk", "gap", "hot"})
         for (const std::size_t n : {0, 1, 7, 10007, 200001}) {
-            Problem problem = make(generator, n);
+            Problem problem = make_problem(generator, n);
             const Counts sequential = answer(problem);
             oracle().reference(problem, Execution::openmp);
             EXPECT_EQ(answer(problem), sequential) << generator << " " << n;
@@ -64,15 +64,15 @@ TEST(ImageHistogramOracle, ReferencesAgree) {
 }
 
 TEST(ImageHistogramOracle, GeneratorsMakeTheDescribedPictures) {
-    EXPECT_EQ(answer(make("constant", 1000))[0], 1000u);
-    const Counts gap = answer(make("gap", 100000)), any = answer(make("random", 100000));
+    EXPECT_EQ(answer(make_problem("constant", 1000))[0], 1000u);
+    const Counts gap = answer(make_problem("gap", 100000)), any = answer(make_problem("random", 100000));
     EXPECT_EQ(std::count(gap.begin(), gap.end(), 0u), 1);
     EXPECT_EQ(std::count(any.begin(), any.end(), 0u), 0);
-    const Counts hot = answer(make("hot", 100000));
+    const Counts hot = answer(make_problem("hot", 100000));
     EXPECT_EQ(std::count_if(hot.begin(), hot.end(), [](std::uint32_t c) { return c > 40000; }), 2);
-    const Pixels walk = picture(make("walk", 60000));
+    const Pixels walk = picture(make_problem("walk", 60000));
     for (std::size_t i = 1; i < walk.size(); ++i) ASSERT_LE(std::abs(walk[i] - walk[i - 1]), 4) << i;
-    EXPECT_NE(picture(make("random", 1000, 1)), picture(make("random", 1000, 2)));
+    EXPECT_NE(picture(make_problem("random", 1000, 1)), picture(make_problem("random", 1000, 2)));
 }
 
 TEST(ImageHistogramOracle, APoolIsLongerAndCountsOnlyTheCallsPixels) {
@@ -95,7 +95,7 @@ TEST(ImageHistogramOracle, RefusesInvalidRecipes) {
     EXPECT_THROW(generate("walk", {{"n", 10}, {"value", 1}}), ManifestError);
 }
 
-/// A mistake, and the bins that a kernel with it computes from a picture of n pixels.
+/// A mistake, and the bins that a kernel with this mistake computes from a picture of n pixels.
 struct Mistake {
     std::string name, generator;
     std::size_t n;
@@ -108,11 +108,11 @@ class ImageHistogramMistake : public testing::TestWithParam<Mistake> {};
 
 TEST_P(ImageHistogramMistake, IsExplained) {
     const Mistake& mistake = GetParam();
-    const Problem problem = make(mistake.generator, mistake.n);
-    const auto found = explain_counts(problem, mistake.run(picture(problem)));
-    ASSERT_TRUE(found);
-    EXPECT_EQ(found->cause, mistake.cause) << found->message;
-    EXPECT_THAT(found->message + " " + found->hint, HasSubstr(mistake.message));
+    const Problem problem = make_problem(mistake.generator, mistake.n);
+    const auto hypothesis = explain_counts(problem, mistake.run(picture(problem)));
+    ASSERT_TRUE(hypothesis);
+    EXPECT_EQ(hypothesis->cause, mistake.cause) << hypothesis->message;
+    EXPECT_THAT(hypothesis->message + " " + hypothesis->hint, HasSubstr(mistake.message));
 }
 
 auto where(std::function<bool(std::size_t i)> counts) {
@@ -128,7 +128,7 @@ auto changed(std::function<std::uint32_t(std::size_t v, std::uint32_t count)> ch
     };
 }
 
-auto valued(std::function<std::uint8_t(std::uint8_t)> value) {
+auto mapped(std::function<std::uint8_t(std::uint8_t)> value) {
     return [value](Pixels pixels) {
         for (std::uint8_t& pixel : pixels) pixel = value(pixel);
         return count(pixels);
@@ -157,7 +157,8 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"VectorsOf16Only", "random", 100013, where([](std::size_t i) { return i < 100000; }),
                 "vector_tail_lost", "6,250 whole vectors of 16. The 13 after them are lost"},
         Mistake{"LastPixel", "random", 100000, where([](std::size_t i) { return i != 99999; }), "last_pixel_lost", ""},
-        Mistake{"Nothing", "random", 1000, where([](std::size_t) { return false; }), "nothing_counted", "All bins are 0"},
+        Mistake{"Nothing", "random", 1000, where([](std::size_t) { return false; }), "nothing_counted",
+                "All bins are 0"},
         Mistake{"FirstBlock", "random", 100000, where([](std::size_t i) { return i < 256; }), "one_block_only", ""},
         Mistake{"FixedGrid", "random", 100000, where([](std::size_t i) { return i < 33792; }), "grid_too_small",
                 "first 33,792 of 100,000"},
@@ -198,16 +199,18 @@ INSTANTIATE_TEST_SUITE_P(
                     return counts;
                 },
                 "indexed_by_position", "whatever their values"},
-        Mistake{"OneTooHigh", "random", 10007, valued([](std::uint8_t v) { return v + 1; }), "wrong_bin", "too high"},
-        Mistake{"Signed", "random", 10007, valued([](std::uint8_t v) { return v ^ 128; }), "wrong_bin", "signed"},
-        Mistake{"SevenBits", "random", 10007, valued([](std::uint8_t v) { return v & 127; }), "wrong_bin", "seven bits"},
+        Mistake{"OneTooHigh", "random", 10007, mapped([](std::uint8_t v) { return v + 1; }), "wrong_bin", "too high"},
+        Mistake{"Signed", "random", 10007, mapped([](std::uint8_t v) { return v ^ 128; }), "wrong_bin", "signed"},
+        Mistake{"SevenBits", "random", 10007, mapped([](std::uint8_t v) { return v & 127; }), "wrong_bin",
+                "seven bits"},
         Mistake{"OnlyFirstByte", "random", 10007, where([](std::size_t i) { return i % 4 == 0 || i >= 10004; }),
                 "bytes_lost", "Of every 4 pixels only the first is counted"},
         Mistake{"FourthWordLost", "random", 10007, where([](std::size_t i) { return i % 16 < 12 || i >= 10000; }),
                 "bytes_lost", "Of every 16 pixels numbers 12 to 15 are not counted"},
         Mistake{"ByteTwice", "random", 10007,
                 [](const Pixels& p) {
-                    return count_by(p, [](std::size_t i) { return i >= 10004 ? 1 : i % 4 == 2 ? 2 : i % 4 == 3 ? 0 : 1; });
+                    return count_by(
+                        p, [](std::size_t i) { return i >= 10004 ? 1 : i % 4 == 2 ? 2 : i % 4 == 3 ? 0 : 1; });
                 },
                 "bytes_lost", "number 2 is counted twice, and number 3 not at all"},
         Mistake{"ByteFromAnotherBit", "random", 10007,
@@ -230,10 +233,12 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"Saturated", "walk", 100000, changed([](auto, auto c) { return std::min(c, 255u); }),
                 "counter_overflow", "Counts end at 255"},
         Mistake{"EightBitsEach", "walk", 100000,
-                changed([](auto v, auto c) { return c < 256 * (v % 3) ? c : c - 256 * static_cast<std::uint32_t>(v % 3); }),
+                changed([](auto v, auto c) {
+                    return c < 256 * (v % 3) ? c : c - 256 * static_cast<std::uint32_t>(v % 3);
+                }),
                 "counter_overflow", "by a multiple of 256"},
-        Mistake{"EightBitsBlack", "constant", 100000, changed([](auto, auto c) { return c % 4096; }), "counter_overflow",
-                "by a multiple of 256"},
+        Mistake{"EightBitsBlack", "constant", 100000, changed([](auto, auto c) { return c % 4096; }),
+                "counter_overflow", "by a multiple of 256"},
         Mistake{"PackedHalves", "constant", 4300009,
                 changed([](auto v, auto c) { return v == 0 ? c - 64 * 65536 : v == 1 ? 64 : c; }), "counter_overflow",
                 "1 bin is short by a multiple of 65,536, and the next bin has 1 too many for each"},
@@ -244,11 +249,15 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"MiddlePartialLost", "random", 100003, where([](std::size_t i) { return i / 256 % 33 != 32; }),
                 "one_block_lost", "block 32 of 33"},
         Mistake{"OddPartialsLost", "random", 100003,
-                where([](std::size_t i) { const std::size_t k = i / 256 % 27; return k < 26 && k % 13 < 12 && k % 13 % 3 < 2; }), "partials_lost",
-                "When 27 partial bins were left"},
+                where([](std::size_t i) {
+                    const std::size_t k = i / 256 % 27;
+                    return k < 26 && k % 13 < 12 && k % 13 % 3 < 2;
+                }),
+                "partials_lost", "When 27 partial bins were left"},
         Mistake{"SharedNotCleared", "random", 10007, changed([](auto, auto c) { return c + 123456u; }),
                 "shared_not_cleared", "123,456"},
-        Mistake{"HalfOfSharedNotCleared", "random", 10007, changed([](auto v, auto c) { return v < 128 ? c : c + 99u; }),
+        Mistake{"HalfOfSharedNotCleared", "random", 10007,
+                changed([](auto v, auto c) { return v < 128 ? c : c + 99u; }),
                 "shared_not_cleared", "The bins from 128 on"},
         Mistake{"Lost", "random", 100003, where([](std::size_t i) { return i * i % 1009 > 5; }), "lost_counts",
                 "Use atomicAdd"},
@@ -258,19 +267,19 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& info) { return info.param.name; });
 
 TEST(ImageHistogramOracle, ExplainsResultsOfThePreviousCall) {
-    const Problem previous = make("random", 1000, 1), problem = make("random", 1000, 2);
-    Counts both = answer(problem);
-    for (std::size_t v = 0; v < both.size(); ++v) both[v] += answer(previous)[v];
-    EXPECT_EQ(explain_counts(problem, both, &previous)->cause, "not_cleared");
+    const Problem previous = make_problem("random", 1000, 1), problem = make_problem("random", 1000, 2);
+    Counts sums = answer(problem);
+    for (std::size_t v = 0; v < sums.size(); ++v) sums[v] += answer(previous)[v];
+    EXPECT_EQ(explain_counts(problem, sums, &previous)->cause, "not_cleared");
     EXPECT_EQ(explain_counts(problem, answer(previous), &previous)->cause, "stale_result");
 }
 
 TEST(ImageHistogramOracle, ExplainsAnEmptyPictureThatIsNotWritten) {
-    EXPECT_EQ(explain_counts(make("random", 0), Counts(256, poison))->cause, "empty_not_written");
+    EXPECT_EQ(explain_counts(make_problem("random", 0), Counts(256, poison))->cause, "empty_not_written");
 }
 
 TEST(ImageHistogramOracle, LeavesBinsThatAreNeverWrittenToTheJudge) {
-    const Problem problem = make("random", 1000);
+    const Problem problem = make_problem("random", 1000);
     Counts wrong = answer(problem);
     for (std::size_t v = 3; v < wrong.size(); v += 7) wrong[v] = poison;
     EXPECT_FALSE(explain_counts(problem, wrong));
@@ -278,7 +287,7 @@ TEST(ImageHistogramOracle, LeavesBinsThatAreNeverWrittenToTheJudge) {
 
 TEST(ImageHistogramOracle, DoesNotExplainArbitraryCounts) {
     for (const std::size_t n : {256, 1000, 100000}) {
-        const Problem problem = make("random", n);
+        const Problem problem = make_problem("random", n);
         Counts wrong = answer(problem);
         for (std::size_t v = 0; v < wrong.size(); ++v) wrong[v] ^= 3 + 8 * (v % 5);
         EXPECT_FALSE(explain_counts(problem, wrong)) << n;

@@ -37,8 +37,8 @@ def test_picture_is_counted_and_drawn(mode: str, names: list[str], tmp_path: Pat
     shape = (23, 41) if mode == "L" else (23, 41, 3)
     pixels = np.random.default_rng(7).integers(0, 200, shape).astype(np.uint8)
     image_module.fromarray(pixels, mode=mode).save(tmp_path / "noise.png")
-    run = show(tmp_path, "--image", tmp_path / "noise.png")
-    assert run.returncode == 0, run.stdout + run.stderr
+    result = show(tmp_path, "--image", tmp_path / "noise.png")
+    assert result.returncode == 0, result.stdout + result.stderr
     folder = tmp_path / "build/show/image_histogram"
     columns = read_columns(folder)
     assert list(columns) == ["value", *names]
@@ -48,28 +48,28 @@ def test_picture_is_counted_and_drawn(mode: str, names: list[str], tmp_path: Pat
         assert columns[name] == np.bincount(channel.ravel(), minlength=256).tolist()
     pytest.importorskip("matplotlib")
     draw = [sys.executable, ROOT / "labs/image_histogram/show.py", folder]
-    drawn = subprocess.run([*map(str, draw)], cwd=ROOT, capture_output=True, text=True, check=False)
-    assert drawn.returncode == 0, drawn.stderr
+    drawing = subprocess.run([*map(str, draw)], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert drawing.returncode == 0, drawing.stderr
     plot = image_module.open(folder / "histogram.png")
     assert plot.width > plot.height > 300
 
 
 def test_a_students_own_picture_is_counted(tmp_path: Path) -> None:
-    run = show(tmp_path)
-    assert run.returncode == 0, run.stdout + run.stderr
+    result = show(tmp_path)
+    assert result.returncode == 0, result.stdout + result.stderr
     columns = read_columns(tmp_path / "build/show/image_histogram")
     width, height = image_module.open(ROOT / "datasets/image_histogram/picture.png").size
     assert [sum(columns[name]) for name in ("red", "green", "blue")] == [width * height] * 3
 
 
 def test_a_wrong_submission_is_counted_and_its_mistake_is_shown(tmp_path: Path) -> None:
-    run = show(tmp_path, "--source", ROOT / "tests/labs/image_histogram/01_blocks_rounded_down.cu")
-    assert run.returncode == 1
-    assert "histogram.csv" in run.stdout
-    assert "Cause: tail_lost" in run.stdout
+    result = show(tmp_path, "--source", ROOT / "tests/labs/image_histogram/01_blocks_rounded_down.cu")
+    assert result.returncode == 1
+    assert "histogram.csv" in result.stdout
+    assert "Cause: tail_lost" in result.stdout
 
 
 def test_an_unknown_setting_gets_a_clear_message(tmp_path: Path) -> None:
-    run = show(tmp_path, "--set", "times=3")
-    assert run.returncode == 2
-    assert "This lab knows: none" in run.stderr
+    result = show(tmp_path, "--set", "times=3")
+    assert result.returncode == 2
+    assert "This lab knows: none" in result.stderr

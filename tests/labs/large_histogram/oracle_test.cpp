@@ -31,7 +31,7 @@ Dataset dataset_of(const Recipe& recipe) {
     return make_dataset(recipe.generator, parameters);
 }
 
-Problem make(const Recipe& recipe, std::uint64_t seed = 7) { return solve(oracle(), dataset_of(recipe), seed); }
+Problem make_problem(const Recipe& recipe, std::uint64_t seed = 7) { return solve(oracle(), dataset_of(recipe), seed); }
 
 using Counts = std::vector<std::uint32_t>;
 
@@ -54,14 +54,14 @@ Array bytes_of(const std::vector<std::uint8_t>& bytes) {
     return array;
 }
 
-Array nothing(std::size_t count) { return bytes_of(std::vector<std::uint8_t>(count)); }
+Array zeros(std::size_t count) { return bytes_of(std::vector<std::uint8_t>(count)); }
 
-const std::vector<Recipe> every_kind = {{"bell"},       {"two_bells"}, {"uniform"}, {"one_value"},
-                                        {"neighbours"}, {"edges"},     {"counts"}};
+const std::vector<Recipe> every_generator = {{"bell"},       {"two_bells"}, {"uniform"}, {"one_value"},
+                                             {"neighbours"}, {"edges"},     {"counts"}};
 
 TEST(LargeHistogramOracle, ReferencesAndCountsAgree) {
-    for (const Recipe& recipe : every_kind) {
-        Problem problem = make(recipe);
+    for (const Recipe& recipe : every_generator) {
+        Problem problem = make_problem(recipe);
         const Array sequential = problem.arrays[bins].clone();
         oracle().reference(problem, Execution::openmp);
         EXPECT_EQ(std::memcmp(sequential.data(), problem.arrays[bins].data(), sequential.bytes()), 0)
@@ -73,7 +73,7 @@ TEST(LargeHistogramOracle, ReferencesAndCountsAgree) {
 }
 
 TEST(LargeHistogramOracle, PartsEqualSlicesOfTheWhole) {
-    const Problem problem = make({});
+    const Problem problem = make_problem({});
     const auto whole = problem.arrays[bins].as<std::uint8_t>();
     for (const std::size_t first : {std::size_t{0}, std::size_t{25599}, std::size_t{30000}}) {
         Array part(ElementType::uint8, 40000);
@@ -83,7 +83,7 @@ TEST(LargeHistogramOracle, PartsEqualSlicesOfTheWhole) {
 }
 
 TEST(LargeHistogramOracle, BinsAreExactOnlyBelowTheCap) {
-    const Problem problem = make({});
+    const Problem problem = make_problem({});
     EXPECT_TRUE(oracle().accepts(problem, bins, 0, 126, 126));
     EXPECT_FALSE(oracle().accepts(problem, bins, 0, 126, 127));
     EXPECT_FALSE(oracle().accepts(problem, bins, 0, 0, 127));
@@ -93,21 +93,21 @@ TEST(LargeHistogramOracle, BinsAreExactOnlyBelowTheCap) {
 }
 
 TEST(LargeHistogramOracle, GeneratorsMakeTheNamedDistributions) {
-    EXPECT_EQ(largest_count(make({"one_value"})), 20001u);
-    EXPECT_GT(largest_count(make({"neighbours"})), 9000u);
-    EXPECT_LT(largest_count(make({"uniform"})), 20u);
-    const Counts counts = count(make({"counts"}));
+    EXPECT_EQ(largest_count(make_problem({"one_value"})), 20001u);
+    EXPECT_GT(largest_count(make_problem({"neighbours"})), 9000u);
+    EXPECT_LT(largest_count(make_problem({"uniform"})), 20u);
+    const Counts counts = count(make_problem({"counts"}));
     for (const std::uint32_t expected : {126, 127, 128, 255, 256, 257})
         EXPECT_NE(std::find(counts.begin(), counts.end(), expected), counts.end()) << expected;
 }
 
 TEST(LargeHistogramOracle, EachHistogramHasItsOwnCentre) {
-    const Problem problem = make({});
-    const auto all = problem.arrays[values].as<std::uint32_t>();
+    const Problem problem = make_problem({});
+    const auto inputs = problem.arrays[values].as<std::uint32_t>();
     std::vector<double> centres;
     for (std::size_t h = 0; h < 3; ++h) {
         double sum = 0;
-        for (std::size_t i = 0; i < 20001; ++i) sum += all[h * 20001 + i] % 256;
+        for (std::size_t i = 0; i < 20001; ++i) sum += inputs[h * 20001 + i] % 256;
         centres.push_back(sum / 20001);
     }
     EXPECT_GT(std::abs(centres[0] - centres[1]), 3);
@@ -115,13 +115,14 @@ TEST(LargeHistogramOracle, EachHistogramHasItsOwnCentre) {
 }
 
 TEST(LargeHistogramOracle, RefusesInvalidRecipes) {
-    EXPECT_THROW(make({"bel"}), ManifestError);
-    EXPECT_THROW(make({"bell", 0}), ManifestError);
-    EXPECT_THROW(make({"bell", 1, 100, 100}), ManifestError);
-    EXPECT_THROW(make({"bell", 1, 100, 256, 1025}), ManifestError);
+    EXPECT_THROW(make_problem({"bel"}), ManifestError);
+    EXPECT_THROW(make_problem({"bell", 0}), ManifestError);
+    EXPECT_THROW(make_problem({"bell", 1, 100, 100}), ManifestError);
+    EXPECT_THROW(make_problem({"bell", 1, 100, 256, 1025}), ManifestError);
 }
 
-/// A mistake, and the bytes that a kernel with it computes; bytes that it does not write keep `before`.
+/// A mistake, and the bytes that a kernel with this mistake computes. A byte that the kernel does not write keeps
+/// `before`.
 struct Mistake {
     std::string name;
     Recipe recipe;
@@ -134,7 +135,7 @@ class LargeHistogramMistake : public testing::TestWithParam<Mistake> {};
 
 TEST_P(LargeHistogramMistake, IsExplained) {
     const Mistake& mistake = GetParam();
-    const Problem problem = make(mistake.recipe);
+    const Problem problem = make_problem(mistake.recipe);
     const Counts counts = count(problem);
     const Array before = [&] {
         Array array(ElementType::uint8, counts.size());
@@ -145,10 +146,10 @@ TEST_P(LargeHistogramMistake, IsExplained) {
     std::vector<std::uint8_t> actual;
     for (std::size_t b = 0; b < counts.size(); ++b)
         actual.push_back(static_cast<std::uint8_t>(mistake.run(counts, b, before.as<std::uint8_t>()[b])));
-    const auto found = explain(oracle(), problem, bins, before, bytes_of(actual));
-    ASSERT_TRUE(found);
-    EXPECT_EQ(found->cause, mistake.cause);
-    EXPECT_THAT(found->message, HasSubstr(mistake.message));
+    const auto hypothesis = explain(oracle(), problem, bins, before, bytes_of(actual));
+    ASSERT_TRUE(hypothesis);
+    EXPECT_EQ(hypothesis->cause, mistake.cause);
+    EXPECT_THAT(hypothesis->message, HasSubstr(mistake.message));
 }
 
 std::uint32_t cap(std::uint32_t count) { return std::min(count, 127u); }
@@ -273,72 +274,74 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& info) { return info.param.name; });
 
 TEST(LargeHistogramOracle, ExplainsATailThatBeginsTooEarly) {
-    const Problem problem = make({});
+    const Problem problem = make_problem({});
     const std::size_t n = 20001;
     Counts counts = count(problem);
-    const auto all = problem.arrays[values].as<std::uint32_t>();
+    const auto inputs = problem.arrays[values].as<std::uint32_t>();
     for (std::size_t h = 0; h < 3; ++h) {
         const std::size_t head = (4 - h * n % 4) % 4, vectors = (n - head) / 4 * 4;
-        for (std::size_t i = vectors; i < vectors + head; ++i) ++counts[h * 25600 + all[h * n + i]];
+        for (std::size_t i = vectors; i < vectors + head; ++i) ++counts[h * 25600 + inputs[h * n + i]];
     }
     std::vector<std::uint8_t> actual;
-    for (const std::uint32_t one : counts) actual.push_back(static_cast<std::uint8_t>(cap(one)));
-    const auto found = explain(oracle(), problem, bins, nothing(counts.size()), bytes_of(actual));
-    ASSERT_TRUE(found);
-    EXPECT_EQ(found->cause, "tail_twice") << found->message;
+    for (const std::uint32_t value : counts) actual.push_back(static_cast<std::uint8_t>(cap(value)));
+    const auto hypothesis = explain(oracle(), problem, bins, zeros(counts.size()), bytes_of(actual));
+    ASSERT_TRUE(hypothesis);
+    EXPECT_EQ(hypothesis->cause, "tail_twice") << hypothesis->message;
 }
 
 TEST(LargeHistogramOracle, ExplainsLostTails) {
     const Recipe recipe{"uniform", 3, 1003, 256, 100};
-    const Problem problem = make(recipe);
-    const auto without = [&](const std::function<bool(std::size_t h, std::size_t i)>& lost) {
+    const Problem problem = make_problem(recipe);
+    const auto explain_without = [&](const std::function<bool(std::size_t h, std::size_t i)>& lost) {
         Counts counts(3 * 25600);
         for (std::size_t h = 0; h < 3; ++h)
             for (std::size_t i = 0; i < recipe.n; ++i)
                 if (!lost(h, i)) ++counts[h * 25600 + problem.arrays[values].as<std::uint32_t>()[h * recipe.n + i]];
-        const Array before = nothing(counts.size());
+        const Array before = zeros(counts.size());
         return explain(oracle(), problem, bins, before, bytes_of({counts.begin(), counts.end()}));
     };
-    EXPECT_EQ(without([](std::size_t, std::size_t i) { return i >= 1000; })->cause, "vector_tail_lost");
-    EXPECT_EQ(without([](std::size_t h, std::size_t i) { return i < (4 - h * 1003 % 4) % 4; })->cause, "head_lost");
-    EXPECT_THAT(without([](std::size_t, std::size_t i) { return i >= 768; })->message, HasSubstr("3 x 256"));
-    EXPECT_THAT(without([](std::size_t, std::size_t i) { return i % 384 >= 128; })->message,
+    EXPECT_EQ(explain_without([](std::size_t, std::size_t i) { return i >= 1000; })->cause, "vector_tail_lost");
+    EXPECT_EQ(explain_without([](std::size_t h, std::size_t i) { return i < (4 - h * 1003 % 4) % 4; })->cause,
+              "head_lost");
+    EXPECT_THAT(explain_without([](std::size_t, std::size_t i) { return i >= 768; })->message, HasSubstr("3 x 256"));
+    EXPECT_THAT(explain_without([](std::size_t, std::size_t i) { return i % 384 >= 128; })->message,
                 HasSubstr("Of every 384 values of each histogram only the first 128 are counted"));
-    EXPECT_EQ(without([](std::size_t, std::size_t i) { return i >= 4 + 256 - 1; })->cause, "block_size_forgotten");
-    EXPECT_EQ(without([](std::size_t h, std::size_t i) { return (h * 1003 + i) % 4 == 2; })->cause,
+    EXPECT_EQ(explain_without([](std::size_t, std::size_t i) { return i >= 4 + 256 - 1; })->cause,
+              "block_size_forgotten");
+    EXPECT_EQ(explain_without([](std::size_t h, std::size_t i) { return (h * 1003 + i) % 4 == 2; })->cause,
               "component_forgotten");
 }
 
 TEST(LargeHistogramOracle, ExplainsResultsOfThePreviousCall) {
-    const Problem previous = make({}, 1), problem = make({}, 2);
-    const Array before = nothing(problem.arrays[bins].count());
+    const Problem previous = make_problem({}, 1), problem = make_problem({}, 2);
+    const Array before = zeros(problem.arrays[bins].count());
     EXPECT_EQ(explain(oracle(), problem, bins, before, previous.arrays[bins], &previous)->cause, "stale_result");
 }
 
 TEST(LargeHistogramOracle, ExplainsWindowsOnlyInStagesWithSharedMemory) {
-    const Problem problem = make({"uniform"});
+    const Problem problem = make_problem({"uniform"});
     const Counts counts = count(problem);
-    std::vector<std::uint8_t> left;
+    std::vector<std::uint8_t> outputs;
     for (std::size_t b = 0; b < counts.size(); ++b) {
         const bool is_inside = row(b) >= 20 && row(b) < 60 && b % 256 >= 32 && b % 256 < 128;
-        left.push_back(static_cast<std::uint8_t>(is_inside ? 0 : cap(counts[b])));
+        outputs.push_back(static_cast<std::uint8_t>(is_inside ? 0 : cap(counts[b])));
     }
     const auto cause_in = [&](const std::string& stage) {
-        std::vector<Array> befores = problem.arrays, actuals = problem.arrays;
-        befores[bins] = bytes_of(std::vector<std::uint8_t>(left.size(), 77));
-        actuals[bins] = bytes_of(left);
-        return oracle().hypotheses({problem, befores, actuals, nullptr, 0, stage}).at(0).cause;
+        std::vector<Array> arrays_before = problem.arrays, arrays_after = problem.arrays;
+        arrays_before[bins] = bytes_of(std::vector<std::uint8_t>(outputs.size(), 77));
+        arrays_after[bins] = bytes_of(outputs);
+        return oracle().hypotheses({problem, arrays_before, arrays_after, nullptr, 0, stage}).at(0).cause;
     };
     EXPECT_EQ(cause_in("04_interleaved_shared"), "window_lost");
     EXPECT_EQ(cause_in("02_split_blocks"), "bins_lost");
 }
 
 TEST(LargeHistogramOracle, DoesNotExplainArbitraryOutputs) {
-    const Problem problem = make({});
+    const Problem problem = make_problem({});
     std::vector<std::uint8_t> actual;
     for (std::size_t b = 0; b < problem.arrays[bins].count(); ++b)
         actual.push_back(static_cast<std::uint8_t>(b * 37 % 101));
-    const Array before = nothing(actual.size());
+    const Array before = zeros(actual.size());
     EXPECT_FALSE(explain(oracle(), problem, bins, before, bytes_of(actual)));
 }
 

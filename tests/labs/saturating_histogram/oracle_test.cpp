@@ -20,8 +20,8 @@ using Counts = std::vector<std::uint64_t>;
 
 const Oracle& oracle() { return load_oracle("saturating_histogram"); }
 
-Problem make(const std::string& generator, std::size_t width, std::size_t height, std::uint64_t seed = 7,
-             Parameters more = {}) {
+Problem make_problem(const std::string& generator, std::size_t width, std::size_t height, std::uint64_t seed = 7,
+                     Parameters more = {}) {
     more["width"] = whole(width);
     more["height"] = whole(height);
     return solve(oracle(), make_dataset(generator, std::move(more)), seed);
@@ -30,12 +30,12 @@ Problem make(const std::string& generator, std::size_t width, std::size_t height
 std::size_t pitch_of(const Problem& problem) { return static_cast<std::size_t>((problem.sizes[0] + 128) & ~127); }
 
 std::vector<std::uint32_t> elements(const Problem& problem) {
-    std::vector<std::uint32_t> found;
+    std::vector<std::uint32_t> values;
     const auto cells = problem.arrays[input].as<std::uint32_t>();
     for (std::size_t y = 0; y < static_cast<std::size_t>(problem.sizes[1]); ++y)
         for (std::size_t x = 0; x < static_cast<std::size_t>(problem.sizes[0]); ++x)
-            found.push_back(cells[y * pitch_of(problem) + x]);
-    return found;
+            values.push_back(cells[y * pitch_of(problem) + x]);
+    return values;
 }
 
 Counts count(const std::vector<std::uint32_t>& values) {
@@ -51,13 +51,13 @@ Bins saturate(const Counts& counts) {
 }
 
 Bins answer(const Problem& problem) {
-    const auto found = problem.arrays[bins].as<std::uint8_t>();
-    return {found.begin(), found.end()};
+    const auto bytes = problem.arrays[bins].as<std::uint8_t>();
+    return {bytes.begin(), bytes.end()};
 }
 
 TEST(SaturatingHistogramOracle, ReferencesAgreeWithPlainCounting) {
     for (const char* generator : {"walk", "uniform", "late", "edges"}) {
-        Problem problem = make(generator, 403, 517);
+        Problem problem = make_problem(generator, 403, 517);
         EXPECT_EQ(answer(problem), saturate(count(elements(problem)))) << generator;
         const Bins sequential = answer(problem);
         oracle().reference(problem, Execution::openmp);
@@ -66,17 +66,17 @@ TEST(SaturatingHistogramOracle, ReferencesAgreeWithPlainCounting) {
 }
 
 TEST(SaturatingHistogramOracle, WalkEqualsThatOfTheCLibrarysGenerator) {
-    const Problem problem = make("walk", 301, 40, 0);
+    const Problem problem = make_problem("walk", 301, 40, 0);
     srand48(0);
     int first = 512, value = first;
     std::size_t steps = 0, stays = 0, x = 0;
-    for (const std::uint32_t found : elements(problem)) {
+    for (const std::uint32_t element : elements(problem)) {
         if (x == 0) value = first;
         const double u1 = drand48(), u2 = drand48();
         const int step = static_cast<int>((u1 - 0.5) * (u2 - 0.5) * 4 * 2 * 2);
         value = std::clamp(value + step, 0, 1023);
         if (x == 0) first = value;
-        ASSERT_EQ(found, static_cast<std::uint32_t>(value)) << steps;
+        ASSERT_EQ(element, static_cast<std::uint32_t>(value)) << steps;
         ++steps;
         stays += step == 0;
         x = (x + 1) % 301;
@@ -86,34 +86,34 @@ TEST(SaturatingHistogramOracle, WalkEqualsThatOfTheCLibrarysGenerator) {
 
 TEST(SaturatingHistogramOracle, FewerThanHalfOfTheBinsAreFullAfterTheTimedWalk) {
     for (const std::uint64_t seed : {7, 8, 9}) {
-        const Problem problem = make("walk", 3984, 4096, seed);
-        const auto found = problem.arrays[bins].as<std::uint8_t>();
-        const auto full = std::count(found.begin(), found.end(), 255);
+        const Problem problem = make_problem("walk", 3984, 4096, seed);
+        const auto bytes = problem.arrays[bins].as<std::uint8_t>();
+        const auto full = std::count(bytes.begin(), bytes.end(), 255);
         EXPECT_GT(full, 0);
-        EXPECT_LT(full, 512) << "seed " << seed << ": the handout says so";
+        EXPECT_LT(full, 512) << "seed " << seed << ": the handout states this";
     }
 }
 
 TEST(SaturatingHistogramOracle, UniformLeavesOneBinOut) {
-    const Counts counts = count(elements(make("uniform", 1000, 100)));
+    const Counts counts = count(elements(make_problem("uniform", 1000, 100)));
     EXPECT_EQ(std::count(counts.begin(), counts.end(), 0u), 1);
 }
 
 TEST(SaturatingHistogramOracle, EdgeCasesHaveTheExpectedCounts) {
-    const Counts counts = count(elements(make("edges", 673, 669)));
+    const Counts counts = count(elements(make_problem("edges", 673, 669)));
     for (const std::uint64_t expected : {0, 1, 253, 254, 255, 256, 257, 512})
         EXPECT_GT(std::count(counts.begin(), counts.end(), expected), 20) << expected;
-    EXPECT_THROW(make("edges", 10, 10), ManifestError);
+    EXPECT_THROW(make_problem("edges", 10, 10), ManifestError);
 }
 
 TEST(SaturatingHistogramOracle, PaddingContainsBinsOrRandomValues) {
     for (const char* padding : {"bins", "any"}) {
-        const Problem problem = make("uniform", 100, 50, 7, {{"padding", padding}});
+        const Problem problem = make_problem("uniform", 100, 50, 7, {{"padding", padding}});
         const auto cells = problem.arrays[input].as<std::uint32_t>();
         EXPECT_EQ(cells.size(), 128u * 50);
-        std::size_t none = 0;
-        for (const std::uint32_t cell : cells) none += cell >= bin_count;
-        EXPECT_EQ(none > 0, std::string(padding) == "any");
+        std::size_t without_bin = 0;
+        for (const std::uint32_t cell : cells) without_bin += cell >= bin_count;
+        EXPECT_EQ(without_bin > 0, std::string(padding) == "any");
     }
 }
 
@@ -128,13 +128,13 @@ TEST(SaturatingHistogramOracle, EveryWindowOfAPoolIsAnInput) {
 }
 
 TEST(SaturatingHistogramOracle, RefusesInvalidRecipes) {
-    EXPECT_THROW(make("uniofrm", 10, 10), ManifestError);
-    EXPECT_THROW(make("few", 10, 10), ManifestError);
-    EXPECT_THROW(make("few", 10, 10, 7, {{"values", 0}}), ManifestError);
-    EXPECT_THROW(make("uniform", 10, 10, 7, {{"padding", "none"}}), ManifestError);
+    EXPECT_THROW(make_problem("uniofrm", 10, 10), ManifestError);
+    EXPECT_THROW(make_problem("few", 10, 10), ManifestError);
+    EXPECT_THROW(make_problem("few", 10, 10, 7, {{"values", 0}}), ManifestError);
+    EXPECT_THROW(make_problem("uniform", 10, 10, 7, {{"padding", "none"}}), ManifestError);
 }
 
-/// A mistake, and the bins after a kernel with it; before, each bin contains 3.
+/// A mistake, and the bins after a kernel with this mistake. Before the call, each bin contains 3.
 struct Mistake {
     std::string name;
     std::function<Bins(const Problem& problem)> run;
@@ -158,11 +158,11 @@ std::optional<Hypothesis> explain_bins(const Problem& problem, const Bins& actua
 
 TEST_P(SaturatingHistogramMistake, IsExplained) {
     const Mistake& mistake = GetParam();
-    const Problem problem = make(mistake.generator, mistake.width, mistake.height);
-    const auto found = explain_bins(problem, mistake.run(problem));
-    ASSERT_TRUE(found);
-    EXPECT_EQ(found->cause, mistake.cause) << found->message;
-    EXPECT_THAT(found->message, HasSubstr(mistake.message));
+    const Problem problem = make_problem(mistake.generator, mistake.width, mistake.height);
+    const auto hypothesis = explain_bins(problem, mistake.run(problem));
+    ASSERT_TRUE(hypothesis);
+    EXPECT_EQ(hypothesis->cause, mistake.cause) << hypothesis->message;
+    EXPECT_THAT(hypothesis->message, HasSubstr(mistake.message));
 }
 
 /// Count elements; element i counts `times(i, n)` times.
@@ -271,25 +271,25 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& info) { return info.param.name; });
 
 TEST(SaturatingHistogramOracle, ExplainsResultsOfThePreviousCall) {
-    const Problem previous = make("uniform", 301, 97, 1), problem = make("uniform", 301, 97, 2);
+    const Problem previous = make_problem("uniform", 301, 97, 1), problem = make_problem("uniform", 301, 97, 2);
     EXPECT_EQ(explain_bins(problem, answer(previous), &previous)->cause, "stale_result");
-    Counts both = count(elements(problem));
+    Counts sums = count(elements(problem));
     const Counts before = count(elements(previous));
-    for (std::size_t b = 0; b < bin_count; ++b) both[b] += before[b];
-    EXPECT_EQ(explain_bins(problem, saturate(both), &previous)->cause, "not_cleared");
+    for (std::size_t b = 0; b < bin_count; ++b) sums[b] += before[b];
+    EXPECT_EQ(explain_bins(problem, saturate(sums), &previous)->cause, "not_cleared");
 }
 
 TEST(SaturatingHistogramOracle, ExplainsBinsThatAreNotWrittenWithoutElements) {
     for (const std::size_t height : {0, 5})
-        EXPECT_EQ(explain_bins(make("uniform", 0, height), Bins(bin_count, 3))->cause, "empty_not_written");
+        EXPECT_EQ(explain_bins(make_problem("uniform", 0, height), Bins(bin_count, 3))->cause, "empty_not_written");
 }
 
 TEST(SaturatingHistogramOracle, DoesNotExplainArbitraryBins) {
-    const Problem problem = make("uniform", 403, 251);
-    Bins odd = answer(problem);
-    odd[17] += 5;
-    odd[400] -= 3;
-    EXPECT_FALSE(explain_bins(problem, odd));
+    const Problem problem = make_problem("uniform", 403, 251);
+    Bins wrong = answer(problem);
+    wrong[17] += 5;
+    wrong[400] -= 3;
+    EXPECT_FALSE(explain_bins(problem, wrong));
 }
 
 }  // namespace

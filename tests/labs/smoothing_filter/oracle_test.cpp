@@ -27,8 +27,8 @@ Dataset dataset(std::size_t width, std::size_t height, const std::string& filter
         {{"width", whole(width)}, {"height", whole(height)}, {"filter", filter}, {"filter_size", whole(size)}});
 }
 
-Problem make(std::size_t width, std::size_t height, const std::string& filter = "rings", std::size_t size = 5,
-             const std::string& generator = "random") {
+Problem make_problem(std::size_t width, std::size_t height, const std::string& filter = "rings", std::size_t size = 5,
+                     const std::string& generator = "random") {
     return solve(oracle(), dataset(width, height, filter, size, generator), 7);
 }
 
@@ -62,7 +62,7 @@ Sums exact(const Problem& problem, std::size_t i) {
 TEST(SmoothingFilterOracle, ReferencesAreWithinTheirShareOfTheBound) {
     for (const std::size_t size : {1, 3, 5, 7, 9, 11, 13, 15})
         for (const char* filter : {"rings", "any", "signed"}) {
-            Problem problem = make(37, 23, filter, size, "signed");
+            Problem problem = make_problem(37, 23, filter, size, "signed");
             const Array sequential = problem.arrays[out].clone();
             oracle().reference(problem, Execution::openmp);
             EXPECT_EQ(std::memcmp(sequential.data(), problem.arrays[out].data(), sequential.bytes()), 0);
@@ -74,8 +74,8 @@ TEST(SmoothingFilterOracle, ReferencesAreWithinTheirShareOfTheBound) {
         }
 }
 
-TEST(SmoothingFilterOracle, TheDefaultWeightsAreThoseOfTheCourse) {
-    const Problem problem = make(1, 1);
+TEST(SmoothingFilterOracle, TheDefaultWeightsEqualTheCoursesWeights) {
+    const Problem problem = make_problem(1, 1);
     ASSERT_EQ(problem.reals.size(), 25u);
     for (std::size_t i = 0; i < 25; ++i) {
         const std::size_t r = i / 5, c = i % 5, weight = 1 + std::min({r, c, 4 - r, 4 - c});
@@ -94,7 +94,7 @@ TEST(SmoothingFilterOracle, WeightsAreTheSameInEachCall) {
 TEST(SmoothingFilterOracle, SumsInAnyOrderAreAccepted) {
     std::mt19937 random(3);
     for (const char* filter : {"rings", "signed"}) {
-        const Problem problem = make(61, 47, filter, 5, filter[0] == 's' ? "signed" : "random");
+        const Problem problem = make_problem(61, 47, filter, 5, filter[0] == 's' ? "signed" : "random");
         std::vector<std::size_t> order(25);
         for (std::size_t k = 0; k < 25; ++k) order[k] = k;
         for (std::size_t i = 0; i < problem.arrays[out].count(); ++i) {
@@ -116,7 +116,7 @@ TEST(SmoothingFilterOracle, SumsInAnyOrderAreAccepted) {
 }
 
 TEST(SmoothingFilterOracle, ErrorsLargerThanRoundingAreRefused) {
-    const Problem problem = make(61, 47);
+    const Problem problem = make_problem(61, 47);
     for (std::size_t i = 0; i < problem.arrays[out].count(); ++i) {
         const double expected = problem.arrays[out].as<float>()[i];
         ASSERT_TRUE(oracle().accepts(problem, out, i, expected, expected * (1 + 2e-6)));
@@ -157,12 +157,12 @@ TEST(SmoothingFilterOracle, RefusesInvalidRecipes) {
 }
 
 TEST(SmoothingFilterOracle, UniformPicturesStayUniform) {
-    const Problem problem = make(20, 10, "any", 5, "flat");
+    const Problem problem = make_problem(20, 10, "any", 5, "flat");
     const float grey = problem.arrays[image].as<float>()[0];
     for (const float pixel : problem.arrays[out].as<float>()) EXPECT_NEAR(pixel, grey, 1e-3);
 }
 
-/// A mistake, and the contents of `out` after a kernel with it; before, it contains poison.
+/// A mistake, and the contents of `out` after a kernel with this mistake. Before the call, `out` contains poison.
 struct Mistake {
     std::string name;
     std::function<float(const Problem& problem, std::int64_t x, std::int64_t y)> pixel;
@@ -176,37 +176,37 @@ class SmoothingFilterMistake : public testing::TestWithParam<Mistake> {};
 
 TEST_P(SmoothingFilterMistake, IsExplained) {
     const Mistake& mistake = GetParam();
-    const Problem problem = make(mistake.width, mistake.height, mistake.filter);
+    const Problem problem = make_problem(mistake.width, mistake.height, mistake.filter);
     const Array before = filled(ElementType::float32, problem.arrays[out].count(), poison);
     Array actual = before.clone();
     for (std::size_t i = 0; i < actual.count(); ++i)
         actual.as<float>()[i] = mistake.pixel(problem, static_cast<std::int64_t>(i % mistake.width),
                                               static_cast<std::int64_t>(i / mistake.width));
-    std::string found, message;
-    std::vector<Array> befores = problem.arrays, actuals = problem.arrays;
-    befores[out] = before;
-    actuals[out] = actual;
-    for (const Hypothesis& hypothesis : oracle().hypotheses({problem, befores, actuals, nullptr, poison})) {
+    std::string cause, message;
+    std::vector<Array> arrays_before = problem.arrays, arrays_after = problem.arrays;
+    arrays_before[out] = before;
+    arrays_after[out] = actual;
+    for (const Hypothesis& hypothesis : oracle().hypotheses({problem, arrays_before, arrays_after, nullptr, poison})) {
         std::vector<Array> predicted = problem.arrays;
         predicted[out] = problem.arrays[out].clone();
         ASSERT_TRUE(hypothesis.predict(predicted));
-        if (!found.empty()) continue;
-        found = hypothesis.cause;
+        if (!cause.empty()) continue;
+        cause = hypothesis.cause;
         message = hypothesis.message;
         for (std::size_t i = 0; i < actual.count(); ++i) {
-            const float expected = predicted[out].as<float>()[i], found = actual.as<float>()[i];
-            ASSERT_TRUE(std::isnan(expected) ? std::isnan(found) : oracle().accepts(problem, out, i, expected, found))
+            const float expected = predicted[out].as<float>()[i], value = actual.as<float>()[i];
+            ASSERT_TRUE(std::isnan(expected) ? std::isnan(value) : oracle().accepts(problem, out, i, expected, value))
                 << i;
         }
     }
-    EXPECT_EQ(found, mistake.cause);
+    EXPECT_EQ(cause, mistake.cause);
     EXPECT_THAT(message, HasSubstr(mistake.message));
 }
 
 using Places =
     std::function<std::int64_t(std::int64_t x, std::int64_t y, std::int64_t r, std::int64_t c, std::int64_t pitch)>;
 
-/// Return sums that read the image at other places; a place outside gives NaN.
+/// Return a pixel function that reads the image at `place`. A place outside the image gives NaN.
 auto reads(Places place, std::int64_t rows = 5, std::int64_t columns = 5) {
     return [=](const Problem& problem, std::int64_t x, std::int64_t y) {
         const auto pixels = problem.arrays[image].as<float>();
@@ -214,9 +214,9 @@ auto reads(Places place, std::int64_t rows = 5, std::int64_t columns = 5) {
         for (std::int64_t r = 0; r < rows; ++r)
             for (std::int64_t c = 0; c < columns; ++c) {
                 const auto at = place(x, y, r, c, problem.sizes[0] + 4);
-                const bool is_there = at >= 0 && at < static_cast<std::int64_t>(pixels.size());
+                const bool is_inside = at >= 0 && at < static_cast<std::int64_t>(pixels.size());
                 sum += static_cast<float>(problem.reals[static_cast<std::size_t>(r * 5 + c)]) *
-                       (is_there ? pixels[static_cast<std::size_t>(at)] : std::nanf(""));
+                       (is_inside ? pixels[static_cast<std::size_t>(at)] : std::nanf(""));
             }
         return sum;
     };
@@ -227,21 +227,21 @@ float right(const Problem& problem, std::int64_t x, std::int64_t y) {
 }
 
 /// Return the right output, except for the pixels of each 16 x 16 block for which `is_wrong` is true.
-auto spoiled(std::function<bool(std::int64_t i, std::int64_t j)> is_wrong) {
+auto wrong_if(std::function<bool(std::int64_t i, std::int64_t j)> is_wrong) {
     return [=](const Problem& problem, std::int64_t x, std::int64_t y) {
         const float value = right(problem, x, y);
         return is_wrong(y % 16, x % 16) ? value * 0.5f - static_cast<float>(x) : value;
     };
 }
 
-const auto whole = [](auto x, auto y, auto r, auto c, auto pitch) { return (y + r) * pitch + x + c; };
+const auto window = [](auto x, auto y, auto r, auto c, auto pitch) { return (y + r) * pitch + x + c; };
 
 INSTANTIATE_TEST_SUITE_P(
     All, SmoothingFilterMistake,
     testing::Values(
-        Mistake{"LoopToFour", reads(whole, 4, 4), "taps_lost",
+        Mistake{"LoopToFour", reads(window, 4, 4), "taps_lost",
                 "of its rows, all but the last; of its columns, all but the last"},
-        Mistake{"LastRowLost", reads(whole, 4, 5), "taps_lost", "of its rows, all but the last; of its columns, all"},
+        Mistake{"LastRowLost", reads(window, 4, 5), "taps_lost", "of its rows, all but the last; of its columns, all"},
         Mistake{"ImageTransposed",
                 reads([](auto x, auto y, auto r, auto c, auto pitch) { return (x + c) * pitch + y + r; }), "transposed",
                 "rows and columns exchanged"},
@@ -264,9 +264,9 @@ INSTANTIATE_TEST_SUITE_P(
                 "block_index_forgotten", "Every block of 16 x 16"},
         Mistake{"FilterTransposed",
                 [](const Problem& problem, std::int64_t x, std::int64_t y) {
-                    Problem mistaken = problem;
-                    for (std::size_t k = 0; k < 25; ++k) mistaken.reals[k] = problem.reals[k % 5 * 5 + k / 5];
-                    return static_cast<float>(exact(mistaken, static_cast<std::size_t>(y * 53 + x)).value);
+                    Problem changed = problem;
+                    for (std::size_t k = 0; k < 25; ++k) changed.reals[k] = problem.reals[k % 5 * 5 + k / 5];
+                    return static_cast<float>(exact(changed, static_cast<std::size_t>(y * 53 + x)).value);
                 },
                 "filter_transposed", "exchanged"},
         Mistake{"DividedAgain", [](const Problem& p, std::int64_t x, std::int64_t y) { return right(p, x, y) / 35; },
@@ -314,34 +314,34 @@ INSTANTIATE_TEST_SUITE_P(
                    std::int64_t
                        y) { return problem.arrays[image].as<float>()[static_cast<std::size_t>((y + 2) * 57 + x + 2)]; },
                 "not_filtered", "image itself"},
-        Mistake{"NoHalo", spoiled([](auto i, auto j) { return i < 2 || i >= 14 || j < 2 || j >= 14; }), "halo_missing",
+        Mistake{"NoHalo", wrong_if([](auto i, auto j) { return i < 2 || i >= 14 || j < 2 || j >= 14; }), "halo_missing",
                 "the rows above, the rows below, the columns on the left and the columns on the right"},
-        Mistake{"NoCorners", spoiled([](auto i, auto j) { return (i < 2 || i >= 14) && (j < 2 || j >= 14); }),
+        Mistake{"NoCorners", wrong_if([](auto i, auto j) { return (i < 2 || i >= 14) && (j < 2 || j >= 14); }),
                 "corner_missing",
                 "the upper left corner, the upper right corner, the lower left corner and the lower right corner"},
-        Mistake{"NoLowerCorner", spoiled([](auto i, auto j) { return i >= 12 && j >= 12; }), "corner_missing",
+        Mistake{"NoLowerCorner", wrong_if([](auto i, auto j) { return i >= 12 && j >= 12; }), "corner_missing",
                 "the lower right corner of the halo is never loaded"},
-        Mistake{"OneLoadEach", spoiled([](auto i, auto j) { return (i + 4) * 20 + j + 4 >= 256; }), "tile_incomplete",
+        Mistake{"OneLoadEach", wrong_if([](auto i, auto j) { return (i + 4) * 20 + j + 4 >= 256; }), "tile_incomplete",
                 "only the first 256 are loaded"}),
     [](const auto& info) { return info.param.name; });
 
 TEST(SmoothingFilterOracle, ExplainsResultsKeptFromThePreviousCall) {
     const Problem previous = solve(oracle(), dataset(30, 20), 1), problem = solve(oracle(), dataset(30, 20), 2);
-    const auto found = [&](const Array& actual) {
-        std::vector<Array> befores = problem.arrays, actuals = problem.arrays;
-        befores[out] = previous.arrays[out];
-        actuals[out] = actual;
-        const auto all = oracle().hypotheses({problem, befores, actuals, &previous, poison});
-        return all.empty() ? "" : all.front().cause;
+    const auto first_cause = [&](const Array& actual) {
+        std::vector<Array> arrays_before = problem.arrays, arrays_after = problem.arrays;
+        arrays_before[out] = previous.arrays[out];
+        arrays_after[out] = actual;
+        const auto hypotheses = oracle().hypotheses({problem, arrays_before, arrays_after, &previous, poison});
+        return hypotheses.empty() ? "" : hypotheses.front().cause;
     };
     Array added = problem.arrays[out].clone();
     for (std::size_t i = 0; i < added.count(); ++i) added.as<float>()[i] += previous.arrays[out].as<float>()[i];
-    EXPECT_EQ(found(added), "added_to_garbage");
-    EXPECT_EQ(found(problem.arrays[out]), "");
+    EXPECT_EQ(first_cause(added), "added_to_garbage");
+    EXPECT_EQ(first_cause(problem.arrays[out]), "");
 }
 
 TEST(SmoothingFilterOracle, DoesNotExplainScatteredErrors) {
-    const Problem problem = make(53, 41);
+    const Problem problem = make_problem(53, 41);
     Array actual = problem.arrays[out].clone();
     for (const std::size_t i : {17, 100, 333, 1712}) actual.as<float>()[i] += 1;
     EXPECT_FALSE(explain(oracle(), problem, out, filled(ElementType::float32, actual.count(), poison), actual));

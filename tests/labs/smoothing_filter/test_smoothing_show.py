@@ -39,18 +39,18 @@ def test_picture_is_smoothed(mode: str, tmp_path: Path) -> None:
     shape = (23, 41) if mode == "L" else (23, 41, len(mode))
     pixels = np.random.default_rng(7).integers(0, 256, shape).astype(np.uint8)
     image_module.fromarray(pixels, mode=mode).save(tmp_path / "noise.png")
-    run = show(tmp_path, "--image", tmp_path / "noise.png")
-    assert run.returncode == 0, run.stdout + run.stderr
+    result = show(tmp_path, "--image", tmp_path / "noise.png")
+    assert result.returncode == 0, result.stdout + result.stderr
     folder = tmp_path / "build/show/smoothing_filter"
-    before, after, both = (
+    before, after, combined = (
         np.asarray(image_module.open(folder / f"{name}.png")) for name in ("before", "after", "before_after")
     )
     channels = pixels.reshape(23, 41, -1)[:, :, :3]
     assert (before.reshape(channels.shape) == channels).all()
     for k in range(channels.shape[2]):
         assert abs(after.reshape(channels.shape)[:, :, k] - smooth(channels[:, :, k])).max() <= 0.501
-    assert both.shape[:2] == (23, 41 + 4 + 41)
-    assert ("grey" in run.stdout) == (mode == "L")
+    assert combined.shape[:2] == (23, 41 + 4 + 41)
+    assert ("grey" in result.stdout) == (mode == "L")
 
 
 def test_a_students_own_picture_is_smoothed_repeatedly(tmp_path: Path) -> None:
@@ -62,10 +62,10 @@ def test_a_students_own_picture_is_smoothed_repeatedly(tmp_path: Path) -> None:
 
 def test_a_wrong_submission_is_shown_with_its_mistake(tmp_path: Path) -> None:
     source = wrong.source_of("smoothing_filter", "01_transposed.patch", tmp_path)
-    run = show(tmp_path, "--source", source)
-    assert run.returncode == 1
-    assert "before_after.png" in run.stdout
-    assert "Cause: transposed" in run.stdout
+    result = show(tmp_path, "--source", source)
+    assert result.returncode == 1
+    assert "before_after.png" in result.stdout
+    assert "Cause: transposed" in result.stdout
 
 
 @pytest.mark.parametrize(
@@ -81,22 +81,22 @@ def test_a_wrong_submission_is_shown_with_its_mistake(tmp_path: Path) -> None:
 def test_invalid_pictures_get_a_clear_message(content: bytes | None, message: str, tmp_path: Path) -> None:
     if content is not None:
         (tmp_path / "bad.png").write_bytes(content)
-    run = show(tmp_path, "--image", tmp_path / "bad.png")
-    assert run.returncode == 2
-    assert message in run.stderr
-    assert "bad.png" in run.stderr
+    result = show(tmp_path, "--image", tmp_path / "bad.png")
+    assert result.returncode == 2
+    assert message in result.stderr
+    assert "bad.png" in result.stderr
 
 
 @pytest.mark.parametrize("name", ["cut.png", "cut.jpg", "cut.ppm"])
 def test_truncated_pictures_get_a_clear_message(name: str, tmp_path: Path) -> None:
-    whole = tmp_path / f"whole{Path(name).suffix}"
-    image_module.open(ROOT / "datasets/smoothing_filter/picture.png").save(whole)
-    assert show(tmp_path, "--image", whole).returncode == 0
+    complete = tmp_path / f"whole{Path(name).suffix}"
+    image_module.open(ROOT / "datasets/smoothing_filter/picture.png").save(complete)
+    assert show(tmp_path, "--image", complete).returncode == 0
     for share in (0.02, 0.5, 0.98):
-        (tmp_path / name).write_bytes(whole.read_bytes()[: int(whole.stat().st_size * share)])
-        run = show(tmp_path, "--image", tmp_path / name)
-        assert run.returncode == 2
-        assert f"{name}: the picture is cut short or damaged" in run.stderr
+        (tmp_path / name).write_bytes(complete.read_bytes()[: int(complete.stat().st_size * share)])
+        result = show(tmp_path, "--image", tmp_path / name)
+        assert result.returncode == 2
+        assert f"{name}: the picture is cut short or damaged" in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -109,16 +109,16 @@ def test_truncated_pictures_get_a_clear_message(name: str, tmp_path: Path) -> No
     ids=["unknown", "range", "form"],
 )
 def test_invalid_settings_get_a_clear_message(options: list[str], message: str, tmp_path: Path) -> None:
-    run = show(tmp_path, *options)
-    assert run.returncode == 2
-    assert message in run.stderr
+    result = show(tmp_path, *options)
+    assert result.returncode == 2
+    assert message in result.stderr
 
 
 def test_a_lab_without_pictures_says_so() -> None:
     command = [BUILD / "warplab", "show", "vector_add"]
-    run = subprocess.run([*map(str, command)], cwd=ROOT, capture_output=True, text=True, check=False)
-    assert run.returncode == 2
-    assert "has no pictures to show" in run.stderr
+    result = subprocess.run([*map(str, command)], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert result.returncode == 2
+    assert "has no pictures to show" in result.stderr
 
 
 @pytest.mark.parametrize("text", ["nonsense", "", None])

@@ -17,13 +17,13 @@ enum Buffer { a, b, out };
 
 const Oracle& oracle() { return load_oracle("vector_add"); }
 
-Problem make(const std::string& generator, std::size_t n, std::uint64_t seed = 7) {
+Problem make_problem(const std::string& generator, std::size_t n, std::uint64_t seed = 7) {
     return solve(oracle(), make_dataset(generator, {{"n", whole(n)}}), seed);
 }
 
 TEST(VectorAddOracle, ReferencesAgreeAndEqualPlainSums) {
     for (const char* generator : {"random", "counting", "alternating", "extremes"}) {
-        Problem problem = make(generator, 10007);
+        Problem problem = make_problem(generator, 10007);
         const Array sequential = problem.arrays[out].clone();
         oracle().reference(problem, Execution::openmp);
         EXPECT_EQ(std::memcmp(sequential.data(), problem.arrays[out].data(), sequential.bytes()), 0) << generator;
@@ -36,7 +36,7 @@ TEST(VectorAddOracle, ReferencesAgreeAndEqualPlainSums) {
 }
 
 TEST(VectorAddOracle, RandomValuesCoverSignsAndMagnitudes) {
-    const Problem problem = make("random", 10000);
+    const Problem problem = make_problem("random", 10000);
     std::size_t negative = 0, small = 0, large = 0;
     for (const float x : problem.arrays[a].as<float>()) {
         negative += x < 0;
@@ -75,7 +75,7 @@ TEST(VectorAddOracle, RefusesInvalidRecipes) {
     EXPECT_EQ(generate("random", {{"n", 0}}).arrays[a].count(), 0u);
 }
 
-/// A mistake, and the contents of `out` after a kernel with it; before, it contains poison.
+/// A mistake, and the contents of `out` after a kernel with this mistake. Before the call, `out` contains poison.
 struct Mistake {
     std::string name;
     std::size_t n;
@@ -88,19 +88,19 @@ class VectorAddMistake : public testing::TestWithParam<Mistake> {};
 
 TEST_P(VectorAddMistake, IsExplained) {
     const Mistake& mistake = GetParam();
-    const Problem problem = make("random", mistake.n);
+    const Problem problem = make_problem("random", mistake.n);
     const Array before = filled(ElementType::float32, mistake.n, poison);
     Array actual = before.clone();
     mistake.run(std::as_const(problem.arrays[a]).as<float>(), std::as_const(problem.arrays[b]).as<float>(),
                 actual.as<float>());
-    const auto found = explain(oracle(), problem, out, before, actual);
-    ASSERT_TRUE(found);
-    EXPECT_EQ(found->cause, mistake.cause);
-    EXPECT_THAT(found->message, HasSubstr(mistake.message));
+    const auto hypothesis = explain(oracle(), problem, out, before, actual);
+    ASSERT_TRUE(hypothesis);
+    EXPECT_EQ(hypothesis->cause, mistake.cause);
+    EXPECT_THAT(hypothesis->message, HasSubstr(mistake.message));
 }
 
-/// Element i is added if `is_added(i)`.
-auto add_while(std::function<bool(std::size_t)> is_added) {
+/// Return a kernel that adds element i if `is_added(i)` is true.
+auto add_if(std::function<bool(std::size_t)> is_added) {
     return [is_added](auto x, auto y, auto sums) {
         for (std::size_t i = 0; i < sums.size(); ++i)
             if (is_added(i)) sums[i] = x[i] + y[i];
@@ -109,58 +109,58 @@ auto add_while(std::function<bool(std::size_t)> is_added) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, VectorAddMistake,
-    testing::Values(
-        Mistake{"BlocksRoundedDown", 100000, add_while([](std::size_t i) { return i < 100000 / 256 * 256; }),
-                "tail_lost", "Only the first 99,840 of 100,000 elements are written (99,840 = 390 x 256)"},
-        Mistake{"OneElementAfterTheBlock", 257, add_while([](std::size_t i) { return i < 256; }), "tail_lost", "1 x"},
-        Mistake{"VectorsOnly", 255, add_while([](std::size_t i) { return i < 252; }), "vector_tail_lost",
-                "63 whole vectors of four. The 3 after them"},
-        Mistake{"FixedGrid", 1000003, add_while([](std::size_t i) { return i < 64 * 256; }), "grid_too_small",
-                "Only the first 16,384 of 1,000,003"},
-        Mistake{"NoBlockIndex", 100000, add_while([](std::size_t i) { return i < 256; }), "one_block_only",
-                "one block's worth"},
-        Mistake{"NoBlockSize", 100000, add_while([](std::size_t i) { return i < 391 + 256 - 1; }),
-                "block_size_forgotten", "Only the first 646 of 100,000"},
-        Mistake{"QuarterOfTheBytes", 100003, add_while([](std::size_t i) { return i < 25000; }), "bytes_not_elements",
-                "exactly a quarter"},
-        Mistake{"LastElementLeftOut", 1022, add_while([](std::size_t i) { return i + 1 < 1022; }), "last_element_lost",
-                "1,021 of 1,022"},
-        Mistake{"StepTwiceTheThreads", 100000, add_while([](std::size_t i) { return i % 8192 < 4096; }),
-                "steps_too_far", "Of every 8,192 elements only the first 4,096 are written"},
-        Mistake{"ForgottenComponent", 4096, add_while([](std::size_t i) { return i % 4 != 3; }), "component_lost",
-                "Of every 4 elements only the first 3 are written"},
-        Mistake{"TailFromTheStart", 1003,
-                [](auto x, auto y, auto sums) {
-                    for (std::size_t i = 0; i < 1000; ++i) sums[i] = x[i] + y[i];
-                    for (std::size_t i = 0; i < 3; ++i) sums[1000 + i] = x[i] + y[i];
-                },
-                "tail_index", "The last 3 elements, from 1,000 on"},
-        Mistake{"Product", 500,
-                [](auto x, auto y, auto sums) {
-                    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] = x[i] * y[i];
-                },
-                "wrong_operation", "a[i] * b[i]"},
-        Mistake{"OnlyA", 500,
-                [](auto x, auto, auto sums) {
-                    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] = x[i];
-                },
-                "wrong_operation", "out[i] is a[i];"},
-        Mistake{"CountedFromOne", 500,
-                [](auto x, auto y, auto sums) {
-                    for (std::size_t i = 0; i + 1 < sums.size(); ++i) sums[i + 1] = x[i] + y[i];
-                },
-                "shifted", "elements i - 1"},
-        Mistake{"ReadsTheNext", 500,
-                [](auto x, auto y, auto sums) {
-                    for (std::size_t i = 0; i + 1 < sums.size(); ++i) sums[i] = x[i + 1] + y[i + 1];
-                    sums[499] = std::nanf("");
-                },
-                "shifted", "elements i + 1"},
-        Mistake{"NothingWritten", 500, [](auto, auto, auto) {}, "never_written", "No element"}),
+    testing::Values(Mistake{"BlocksRoundedDown", 100000, add_if([](std::size_t i) { return i < 100000 / 256 * 256; }),
+                            "tail_lost", "Only the first 99,840 of 100,000 elements are written (99,840 = 390 x 256)"},
+                    Mistake{"OneElementAfterTheBlock", 257, add_if([](std::size_t i) { return i < 256; }), "tail_lost",
+                            "1 x"},
+                    Mistake{"VectorsOnly", 255, add_if([](std::size_t i) { return i < 252; }), "vector_tail_lost",
+                            "63 whole vectors of four. The 3 after them"},
+                    Mistake{"FixedGrid", 1000003, add_if([](std::size_t i) { return i < 64 * 256; }), "grid_too_small",
+                            "Only the first 16,384 of 1,000,003"},
+                    Mistake{"NoBlockIndex", 100000, add_if([](std::size_t i) { return i < 256; }), "one_block_only",
+                            "one block's worth"},
+                    Mistake{"NoBlockSize", 100000, add_if([](std::size_t i) { return i < 391 + 256 - 1; }),
+                            "block_size_forgotten", "Only the first 646 of 100,000"},
+                    Mistake{"QuarterOfTheBytes", 100003, add_if([](std::size_t i) { return i < 25000; }),
+                            "bytes_not_elements", "exactly a quarter"},
+                    Mistake{"LastElementLeftOut", 1022, add_if([](std::size_t i) { return i + 1 < 1022; }),
+                            "last_element_lost", "1,021 of 1,022"},
+                    Mistake{"StepTwiceTheThreads", 100000, add_if([](std::size_t i) { return i % 8192 < 4096; }),
+                            "steps_too_far", "Of every 8,192 elements only the first 4,096 are written"},
+                    Mistake{"ForgottenComponent", 4096, add_if([](std::size_t i) { return i % 4 != 3; }),
+                            "component_lost", "Of every 4 elements only the first 3 are written"},
+                    Mistake{"TailFromTheStart", 1003,
+                            [](auto x, auto y, auto sums) {
+                                for (std::size_t i = 0; i < 1000; ++i) sums[i] = x[i] + y[i];
+                                for (std::size_t i = 0; i < 3; ++i) sums[1000 + i] = x[i] + y[i];
+                            },
+                            "tail_index", "The last 3 elements, from 1,000 on"},
+                    Mistake{"Product", 500,
+                            [](auto x, auto y, auto sums) {
+                                for (std::size_t i = 0; i < sums.size(); ++i) sums[i] = x[i] * y[i];
+                            },
+                            "wrong_operation", "a[i] * b[i]"},
+                    Mistake{"OnlyA", 500,
+                            [](auto x, auto, auto sums) {
+                                for (std::size_t i = 0; i < sums.size(); ++i) sums[i] = x[i];
+                            },
+                            "wrong_operation", "out[i] is a[i];"},
+                    Mistake{"CountedFromOne", 500,
+                            [](auto x, auto y, auto sums) {
+                                for (std::size_t i = 0; i + 1 < sums.size(); ++i) sums[i + 1] = x[i] + y[i];
+                            },
+                            "shifted", "elements i - 1"},
+                    Mistake{"ReadsTheNext", 500,
+                            [](auto x, auto y, auto sums) {
+                                for (std::size_t i = 0; i + 1 < sums.size(); ++i) sums[i] = x[i + 1] + y[i + 1];
+                                sums[499] = std::nanf("");
+                            },
+                            "shifted", "elements i + 1"},
+                    Mistake{"NothingWritten", 500, [](auto, auto, auto) {}, "never_written", "No element"}),
     [](const auto& info) { return info.param.name; });
 
 TEST(VectorAddOracle, ExplainsResultsOfThePreviousCall) {
-    const Problem previous = make("random", 1000, 1), problem = make("random", 1000, 2);
+    const Problem previous = make_problem("random", 1000, 1), problem = make_problem("random", 1000, 2);
     const auto stale = explain(oracle(), problem, out, previous.arrays[out], previous.arrays[out], &previous);
     ASSERT_TRUE(stale);
     EXPECT_THAT(stale->cause, testing::AnyOf("stale_result", "never_written"));
@@ -173,7 +173,7 @@ TEST(VectorAddOracle, ExplainsResultsOfThePreviousCall) {
 }
 
 TEST(VectorAddOracle, DoesNotExplainNaN) {
-    const Problem problem = make("random", 1000);
+    const Problem problem = make_problem("random", 1000);
     const Array before = filled(ElementType::float32, 1000, poison);
     Array actual = problem.arrays[out].clone();
     for (float& sum : actual.as<float>()) sum = std::nanf("");
@@ -181,7 +181,7 @@ TEST(VectorAddOracle, DoesNotExplainNaN) {
 }
 
 TEST(VectorAddOracle, DoesNotExplainScatteredErrors) {
-    const Problem problem = make("random", 1000);
+    const Problem problem = make_problem("random", 1000);
     Array actual = problem.arrays[out].clone();
     for (const std::size_t i : {17, 100, 333, 712}) actual.as<float>()[i] += 1;
     EXPECT_FALSE(explain(oracle(), problem, out, filled(ElementType::float32, 1000, poison), actual));

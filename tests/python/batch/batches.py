@@ -162,11 +162,11 @@ class Course:
         return self.command(*self.grade_words(*more))
 
     def run(self, command: list[str]) -> subprocess.CompletedProcess[str]:
-        done = subprocess.run(
+        result = subprocess.run(
             command, cwd=ROOT, env=environment(), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=900
         )
-        assert "Traceback" not in done.stderr, done.stderr
-        return done
+        assert "Traceback" not in result.stderr, result.stderr
+        return result
 
     def grade(self, *more: str | Path) -> subprocess.CompletedProcess[str]:
         return run_here(self.grade_words(*more))
@@ -181,10 +181,10 @@ class Course:
     def statuses(self) -> dict[str, str]:
         return {row.key: row.status for row in self.database().rows()}
 
-    def log(self, what: str) -> list[str]:
+    def log(self, event: str) -> list[str]:
         """Return the submissions' keys in the order in which the judge began or ended them, without trial runs."""
         lines = [line.split(maxsplit=2) for line in (self.build / "log").read_text().splitlines()]
-        keys = [words[2].partition("/")[2] for words in lines if words[0] == what]
+        keys = [words[2].partition("/")[2] for words in lines if words[0] == event]
         return [key for key in keys if key != "trial"]
 
     def start(self) -> subprocess.Popen[bytes]:

@@ -47,7 +47,7 @@ PartitionName=all Nodes=ALL MaxTime=INFINITE State=UP
 """
 
 
-def why_not() -> str:
+def find_obstacle() -> str:
     """Return the reason why Slurm cannot be started here; empty if it can."""
     if os.geteuid() != 0:
         return "only root can start Slurm's daemons"
@@ -60,7 +60,7 @@ def find(program: str) -> str | None:
 
 
 class Slurm:
-    """A cluster that __enter__ starts and __exit__ stops. `environment` makes Slurm's commands use it."""
+    """A cluster that __enter__ starts and __exit__ stops. With `environment`, Slurm's commands use this cluster."""
 
     def __init__(self, folder: Path):
         self.folder = folder
@@ -103,7 +103,7 @@ class Slurm:
 
     def stop_all(self) -> None:
         for node in NODES:
-            self.lose(node)
+            self.power_off(node)
         for process in self.processes.values():
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
@@ -120,15 +120,15 @@ class Slurm:
         environment = {**os.environ, **self.environment}
         return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=30).stdout
 
-    def wait(self, done, seconds: float = 30) -> None:
+    def wait(self, is_ready, seconds: float = 30) -> None:
         end = time.monotonic() + seconds
-        while not done():
+        while not is_ready():
             if time.monotonic() > end:
                 logs = [file.read_text(errors="replace")[-500:] for file in self.folder.glob("*.err")]
                 raise RuntimeError(f"Slurm did not start: {logs} {self.ask('sinfo', '-N', '-l')}")
             time.sleep(0.1)
 
-    def lose(self, node: str) -> None:
+    def power_off(self, node: str) -> None:
         """Kill a node's daemon and all processes on it, as a power cut would."""
         process = self.processes.pop(node, None)
         if process:
@@ -157,5 +157,5 @@ def free_ports() -> list[int]:
 
 
 def is_free(port: int) -> bool:
-    with socket.socket() as tried:
-        return tried.connect_ex(("127.0.0.1", port)) != 0
+    with socket.socket() as connection:
+        return connection.connect_ex(("127.0.0.1", port)) != 0

@@ -13,16 +13,16 @@ def write_row(cells: Sequence[str]) -> str:
 def write_cell(cell: str) -> str:
     if not any(sign in cell for sign in ',"\\\n\r\t '):
         return cell
-    written, escaped = '"', False
+    quoted, escaped = '"', False
     for sign in cell:
         if sign == "\\":
             escaped = True
         elif sign == '"' and not escaped:
-            written += '"'
+            quoted += '"'
         else:
             escaped = False
-        written += sign
-    return written + '"'
+        quoted += sign
+    return quoted + '"'
 
 
 def read_rows(text: str) -> list[list[str]]:

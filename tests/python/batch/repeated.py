@@ -106,10 +106,10 @@ def summarise(graded: list[dict[str, Any]]) -> dict[str, Any]:
             if ratio := timed["reference_ratio"]:
                 ratios[timed["dataset"]].append(round(ratio["median"], 5))
                 intervals[timed["dataset"]].append([round(ratio["low"], 5), round(ratio["high"], 5)])
-    return with_figures({"outcomes": outcomes, "ambiguous": ambiguous, "ratios": ratios, "intervals": intervals})
+    return add_figures({"outcomes": outcomes, "ambiguous": ambiguous, "ratios": ratios, "intervals": intervals})
 
 
-def with_figures(row: dict[str, Any]) -> dict[str, Any]:
+def add_figures(row: dict[str, Any]) -> dict[str, Any]:
     """Add figures that are computed from the row. `spread` and `deviation` are the maxima over all datasets, or None if
     nothing was timed."""
     ratios = row["ratios"].values()
@@ -125,15 +125,15 @@ def with_figures(row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def merge(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+def merge(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
     """Return the row of a stage that combines two runs."""
 
-    def joined(what: str) -> dict[str, Any]:
-        return {name: one[what].get(name, []) + other[what].get(name, []) for name in one[what] | other[what]}
+    def joined(key: str) -> dict[str, Any]:
+        return {name: first[key].get(name, []) + second[key].get(name, []) for name in first[key] | second[key]}
 
-    both = {"outcomes": dict(Counter(one["outcomes"]) + Counter(other["outcomes"]))}
-    both |= {"ambiguous": one["ambiguous"] + other["ambiguous"]}
-    return with_figures(one | both | {"ratios": joined("ratios"), "intervals": joined("intervals")})
+    merged = {"outcomes": dict(Counter(first["outcomes"]) + Counter(second["outcomes"]))}
+    merged |= {"ambiguous": first["ambiguous"] + second["ambiguous"]}
+    return add_figures(first | merged | {"ratios": joined("ratios"), "intervals": joined("intervals")})
 
 
 def merge_all(rows: list[dict[str, Any]], others: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -146,27 +146,27 @@ def merge_all(rows: list[dict[str, Any]], others: list[dict[str, Any]]) -> list[
 
 def show(row: dict[str, Any]) -> None:
     spread = "" if row["spread"] is None else f"spread {row['spread']:.2%}, deviation {row['deviation']:.2%}"
-    same = "; ".join(f"{count}x {outcome}" for outcome, count in row["outcomes"].items())
+    outcomes = "; ".join(f"{count}x {outcome}" for outcome, count in row["outcomes"].items())
     doubt = f", {row['ambiguous']} of {row['timings']} ambiguous" if row["ambiguous"] else ""
-    print(f"{row['lab'] + '/' + row['stage']:<44} {same:<22} {spread}{doubt}", flush=True)
+    print(f"{row['lab'] + '/' + row['stage']:<44} {outcomes:<22} {spread}{doubt}", flush=True)
 
 
 def faults(rows: list[dict[str, Any]]) -> list[str]:
     """Return a sentence for each result that an honest solution must not have."""
-    found = [f"{row['lab']}/{row['stage']}: {row['outcomes']}" for row in rows if len(row["outcomes"]) != 1]
-    found += [
+    sentences = [f"{row['lab']}/{row['stage']}: {row['outcomes']}" for row in rows if len(row["outcomes"]) != 1]
+    sentences += [
         f"{row['lab']}/{row['stage']} failed"
         for row in rows
         if not all(outcome.startswith("passed") for outcome in row["outcomes"])
     ]
     timings, ambiguous = sum(row["timings"] for row in rows), sum(row["ambiguous"] for row in rows)
-    return found + ([f"{ambiguous} of {timings} timings are ambiguous"] if ambiguous * 100 > timings else [])
+    return sentences + ([f"{ambiguous} of {timings} timings are ambiguous"] if ambiguous * 100 > timings else [])
 
 
 def repeat(
     labs: list[str], times: int, since: str, options: list[str], limit_s: float, samples: Path | None
 ) -> Iterator[dict[str, Any]]:
-    """Grade lab by lab, and yield the whole result so far as JSON after each one."""
+    """Grade lab by lab, and yield the results so far, as JSON, after each lab."""
     begin = time.monotonic()
     rows: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as folder:
@@ -197,7 +197,7 @@ def add(report: dict[str, Any], files: list[Path]) -> dict[str, Any]:
     return report | {"found": faults(report["stages"])}
 
 
-def say_sum(report: dict[str, Any]) -> int:
+def print_totals(report: dict[str, Any]) -> int:
     """Print the totals of all stages. Return the exit status: 1 if there are faults."""
     rows = report["stages"]
     timed = [row for row in rows if row["spread"] is not None]
@@ -234,7 +234,7 @@ def main() -> int:
         report = json.loads(options.show.read_text())
         for row in report["stages"]:
             show(row)
-        return say_sum(report)
+        return print_totals(report)
     more = ["--backend", options.backend, "--no-nvcc", *(["--precise"] if options.precise else [])]
     more += ["--upto", options.upto] if options.upto else []
     more += ["--no-check-mode"] * options.no_check_mode
@@ -242,7 +242,7 @@ def main() -> int:
         report = add(part, options.earlier)
         if options.json:
             options.json.write_text(json.dumps(report, indent=1) + "\n")
-    return say_sum(report)
+    return print_totals(report)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Measure the speed of a batch, and test it with many submissions and kills; `make soak` runs this.
 
-    python3 -m tests.python.batch.soak_batch    run this alone
+    python3 -m tests.python.batch.soak_batch    runs only this part
 
 Submissions differ in a comment and a constant, so that each is compiled; the rows of the large database are generated.
 """
@@ -48,8 +48,8 @@ def hand_in(folder: Path, count: int, mark: str, stages: Sequence[str]) -> Path:
 
 
 def grade(folder: Path, count: int, *options: str, whole_lab: bool = False, jobs: int = JOBS) -> dict[str, Any]:
-    """Grade one stage, or the whole lab, of `count` submissions. Return the submissions a minute, how many there would
-    be if only the CPU backend's compiler ran (the floor), and the time that the report does not account for."""
+    """Grade one stage, or the whole lab, of `count` submissions. Return the submissions per minute, the maximum that
+    the compiler alone would allow, and the time that is neither for compiling nor for running."""
     mark = f"{time.time_ns()}"
     stages = sorted(file.stem for file in (ROOT / "solutions" / LAB).glob("*.cu")) if whole_lab else [STAGE]
     handed_in, out = hand_in(folder / f"handed in {mark}", count, mark, stages), folder / f"out {mark}"
@@ -57,27 +57,29 @@ def grade(folder: Path, count: int, *options: str, whole_lab: bool = False, jobs
     command += [] if whole_lab else ["--stage", STAGE]
     command += ["--out", out, "--build", BUILD, "--backend", "cpu", "--no-nvcc", *options]
     begin = time.monotonic()
-    done = subprocess.run(list(map(str, command)), cwd=ROOT, capture_output=True, text=True, check=False)
+    result = subprocess.run(list(map(str, command)), cwd=ROOT, capture_output=True, text=True, check=False)
     wall_s = time.monotonic() - begin
     database = Database(out / "batch.sqlite")
-    others, compiling = [], []
+    unaccounted_s, compiling = [], []
     for row in database.rows():
         reported = json.loads(database.report(row.grade))["stages"] if row.grade else []
         compiling.append(sum(stage["compilation"]["wall_s"] for stage in reported))
         check_mode_s = sum(stage["check_mode"]["wall_s"] for stage in reported if stage["check_mode"])
-        ran = sum(check["wall_s"] for stage in reported for check in stage["checks"])
-        others.append(row.wall_s - compiling[-1] - ran - check_mode_s)
+        running_s = sum(check["wall_s"] for stage in reported for check in stage["checks"])
+        unaccounted_s.append(row.wall_s - compiling[-1] - running_s - check_mode_s)
     counts = database.counts()
     database.close()
-    found = [] if counts == {"graded": count} else [{"counts": counts, "output": (done.stdout + done.stderr)[-2000:]}]
+    problems = (
+        [] if counts == {"graded": count} else [{"counts": counts, "output": (result.stdout + result.stderr)[-2000:]}]
+    )
     return {
         "what": f"{count} submissions, {'whole lab' if whole_lab else 'one stage'}, {jobs} at a time, "
         + (" ".join(options) or "with the sanitizer"),
         "wall_s": round(wall_s, 1),
         "a_minute": round(60 * count / wall_s, 1),
         "compiling_alone_a_minute": round(60 * count * jobs / sum(compiling), 1) if sum(compiling) else None,
-        "beyond_compiling_and_running_s": round(statistics.median(others), 3) if others else None,
-        "found": found,
+        "beyond_compiling_and_running_s": round(statistics.median(unaccounted_s), 3) if unaccounted_s else None,
+        "found": problems,
     }
 
 
@@ -99,16 +101,16 @@ def fill(folder: Path, count: int) -> dict[str, Any]:
     write_outputs(database, settings)
     lines = len((out / "gradebook.csv").read_text("utf-8-sig").splitlines())
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    found = []
+    problems = []
     if lines != count + 1 or peak > 1e9:
-        found.append({"lines": lines, "peak_bytes": peak})
+        problems.append({"lines": lines, "peak_bytes": peak})
     return {
         "what": f"{count} rows through database, gradebook, feedback and page",
         "entered_s": round(entered_s, 1),
         "wall_s": round(time.monotonic() - begin, 1),
         "peak_bytes": peak,
         "page_bytes": (out / "report.html").stat().st_size,
-        "found": found,
+        "found": problems,
     }
 
 
@@ -117,9 +119,9 @@ def kill(kills: int) -> dict[str, Any]:
     test = "tests/python/batch/test_batch.py::test_a_batch_killed_at_any_moment_continues_without_losing_results"
     environment = {**os.environ, "WARPLAB_KILLS": str(kills)}
     command = [sys.executable, "-m", "pytest", "-q", test]
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
-    found = [] if done.returncode == 0 else [{"output": done.stdout[-2000:]}]
-    return {"what": f"a batch killed {kills} times", "kills": kills, "found": found}
+    result = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    problems = [] if result.returncode == 0 else [{"output": result.stdout[-2000:]}]
+    return {"what": f"a batch killed {kills} times", "kills": kills, "found": problems}
 
 
 def soak(

@@ -42,8 +42,8 @@ def test_each_submission_gets_one_status(course: Course) -> None:
     (course.handed_in / "fb7.tar.gz").write_bytes(make_tar(("../01_first.cu", b"")))
     roster = course.root / "roster.csv"
     roster.write_text("id,name\nal1,Ada\ncs4,Claude\nzz9,Zuse\n")
-    done = course.grade("--roster", roster)
-    assert done.returncode == 1, done.stdout + done.stderr
+    result = course.grade("--roster", roster)
+    assert result.returncode == 1, result.stdout + result.stderr
     expected = {
         "al1": "graded",
         "at2": "missing_stages",
@@ -61,7 +61,7 @@ def test_each_submission_gets_one_status(course: Course) -> None:
     assert "cs4: judge error: The judge broke." in output
     assert "fb7: archive refused: A name in it points outside its folder (../01_first.cu).\n" in output
     message = (course.out / "feedback/fb7/feedback.txt").read_text()
-    for text in (output, done.stdout, message):  # no text shows the names used in the database
+    for text in (output, result.stdout, message):  # no text shows the names used in the database
         assert not [name for name in (*STATUSES, *MEANINGS) if "_" in name and name in text]
     assert course.log("begin").count("cs4") == 4  # twice next to others, and twice alone
 
@@ -79,8 +79,8 @@ def test_hand_ins_for_another_lab_are_refused_before_grading(course: Course) -> 
     course.grade()
     before = snapshot(course)
     course.handed_in = course.handed_in.with_name("other.zip")
-    another = make_zip(("work/other/01_another.cu", b""))
-    hand_ins = [("al1.zip", another), ("at2/01_another.cu", b""), ("gh3.zip", b"PK")]
+    other_lab = make_zip(("work/other/01_another.cu", b""))
+    hand_ins = [("al1.zip", other_lab), ("at2/01_another.cu", b""), ("gh3.zip", b"PK")]
     by_name = [(f"adalovelace_{number}_99_other-al1-2026-11-21-040506.tar.gz", b"") for number in (17, 18)]
     for members, message in (
         (hand_ins, "2 of 2 hand-ins are of the lab other, not lab. Nothing was graded."),
@@ -99,8 +99,8 @@ def test_hand_ins_for_another_lab_are_refused_before_grading(course: Course) -> 
     (course.root / "roster.csv").write_text("id\nal1\n")
     assert course.grade("--roster", course.root / "roster.csv").returncode == 0, "strangers do not count"
     assert course.grade("--no-roster").returncode == 2
-    own = make_zip(("work/other/01_another.cu", b""), (f"work/{LAB}/{STAGES[0]}.cu", b"fine"))  # a whole kit
-    course.handed_in.write_bytes(make_zip(("al1.zip", own), ("at2/01_another.cu", b"")))
+    whole_kit = make_zip(("work/other/01_another.cu", b""), (f"work/{LAB}/{STAGES[0]}.cu", b"fine"))  # a whole kit
+    course.handed_in.write_bytes(make_zip(("al1.zip", whole_kit), ("at2/01_another.cu", b"")))
     assert course.grade().returncode == 0
 
 
@@ -139,19 +139,21 @@ def test_the_instructor_chooses_between_two_archives_with_the_same_time(course: 
     course.handed_in.write_bytes(make_zip(*((f"{name}/{file}", content) for file, content in files.items())))
     course.grade()
     (folder,) = course.out.glob(f"handed-in/*/files/{name}")
-    how = f"To have one of them graded, delete the others from {folder}, and repeat the command. Stages: {STAGES[0]}."
+    instruction = (
+        f"To have one of them graded, delete the others from {folder}, and repeat the command. Stages: {STAGES[0]}."
+    )
     (row,) = course.database().rows()
     assert row.notes[:2] == [
         f"{STAGES[0]} from second.zip: the times do not show which is the newest. Not used for this stage: first.zip",
-        how,
+        instruction,
     ]
     assert row.status == "missing_stages"
-    assert how in (course.out / "report.html").read_text()
+    assert instruction in (course.out / "report.html").read_text()
     assert "To have" not in (course.out / "feedback/5/feedback.txt").read_text()
     (folder / "first.zip").unlink()
     course.grade()
     (row,) = course.database().rows()
-    assert row.status == "missing_stages" and how not in row.notes
+    assert row.status == "missing_stages" and instruction not in row.notes
 
 
 def test_the_later_of_two_archives_is_graded_and_both_are_reported(course: Course) -> None:
@@ -253,12 +255,12 @@ def test_regrading_lists_students_whose_points_changed(course: Course) -> None:
 def test_grades_are_stale_if_the_lab_or_the_grader_changed(course: Course) -> None:
     course.hand_in("al1", "fine", "fine")
     course.grade()
-    ((kept,),) = course.database().query("SELECT lab_hash FROM grades")
-    lab, grader = kept.split("+")
+    ((lab_hash,),) = course.database().query("SELECT lab_hash FROM grades")
+    lab, grader = lab_hash.split("+")
     assert len(lab) == len(grader) == 64
-    assert not is_stale(lab, "0.1", kept, "0.1")
-    assert is_stale(lab, "0.1", kept, "0.2") and is_stale("other", "0.1", kept, "0.1")
-    assert not is_stale(kept, "0.1", kept, "0.2") and is_stale(kept, "0.1", f"{lab}+other", "0.1")
+    assert not is_stale(lab, "0.1", lab_hash, "0.1")
+    assert is_stale(lab, "0.1", lab_hash, "0.2") and is_stale("other", "0.1", lab_hash, "0.1")
+    assert not is_stale(lab_hash, "0.1", lab_hash, "0.2") and is_stale(lab_hash, "0.1", f"{lab}+other", "0.1")
 
 
 def test_pending_points_are_added_to_an_earlier_grade(course: Course) -> None:
@@ -289,8 +291,8 @@ def test_a_graded_submission_is_regraded_without_the_original_hand_in(course: Co
         shutil.rmtree(course.handed_in / student)
         course.hand_in(student, *(["compile_error"] if original == "changed" else []))
     assert course.verb("regrade", "--all").returncode == 0
-    again = course.database().query("SELECT points, status FROM grades WHERE reason = 'all again' ORDER BY key")
-    assert again == [(12, "graded"), (6, "missing_stages")]
+    regraded = course.database().query("SELECT points, status FROM grades WHERE reason = 'all again' ORDER BY key")
+    assert regraded == [(12, "graded"), (6, "missing_stages")]
     assert {row.key: row.notes for row in course.database().rows()} == before
     assert (course.out / "feedback/al1/journal.html").is_file()
 
@@ -299,7 +301,7 @@ def test_a_copy_with_another_fingerprint_is_not_graded(course: Course) -> None:
     course.hand_in("al1", "fine", "fine")
     course.grade()
     copy = course.out / "submissions/al1"
-    (copy / "fingerprint").write_text("of what was handed in meanwhile")
+    (copy / "fingerprint").write_text("of a later hand-in")
     (copy / LAB / f"{STAGES[0]}.cu").write_text("compile_error")
     assert course.verb("regrade", "--all").returncode == 0
     grades = course.database().query("SELECT points FROM grades ORDER BY id")
@@ -451,19 +453,19 @@ def test_a_batch_killed_at_any_moment_continues_without_losing_results(
 ) -> None:
     undisturbed = Course(tmp_path_factory.mktemp("undisturbed"))
     count = 3 * KILLS
-    for each in (course, undisturbed):
-        hand_in_many(each, count)
+    for any_course in (course, undisturbed):
+        hand_in_many(any_course, count)
     assert undisturbed.grade().returncode == 0
     chance = random.Random(1)
-    kept: list[tuple] = []
+    previous: list[tuple] = []
     for _ in range(KILLS):
         process = course.start()
         time.sleep(chance.uniform(0.1, 1.5))
         course.kill(process)
         if (course.out / "batch.sqlite").exists():
-            now = course.database().query("SELECT id, key, points FROM grades ORDER BY id")
-            assert now[: len(kept)] == kept
-            kept = now
+            current = course.database().query("SELECT id, key, points FROM grades ORDER BY id")
+            assert current[: len(previous)] == previous
+            previous = current
     assert course.grade().returncode == 0
     assert snapshot(course) == snapshot(undisturbed)
     graded = course.database().query("SELECT key, COUNT(*) FROM grades GROUP BY key HAVING COUNT(*) != 1")
@@ -479,12 +481,12 @@ def test_a_killed_batch_leaves_no_judge_behind(course: Course) -> None:
     judges = [
         command
         for file in Path("/proc").glob("[0-9]*/cmdline")
-        if str(course.build / "warplab") in (command := read(file))
+        if str(course.build / "warplab") in (command := read_command(file))
     ]
     assert not judges
 
 
-def read(file: Path) -> str:
+def read_command(file: Path) -> str:
     try:
         return file.read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
     except OSError:
@@ -564,11 +566,11 @@ def test_two_batches_do_not_share_a_folder(course: Course) -> None:
 
 FULL_DISK = """
 mount -t tmpfs -o size=70m none "$OUT" || exit 99
-"$@"; echo $? >"$KEPT/first"
-cp "$OUT"/batch.sqlite* "$KEPT"
+"$@"; echo $? >"$SAVED/first"
+cp "$OUT"/batch.sqlite* "$SAVED"
 rm "$OUT"/submissions/*/filler; touch "$REPAIRED"
-"$@"; echo $? >"$KEPT/second"
-cp "$OUT"/batch.sqlite* "$OUT/gradebook.csv" "$KEPT"
+"$@"; echo $? >"$SAVED/second"
+cp "$OUT"/batch.sqlite* "$OUT/gradebook.csv" "$SAVED"
 """
 
 
@@ -576,19 +578,19 @@ cp "$OUT"/batch.sqlite* "$OUT/gradebook.csv" "$KEPT"
 def test_a_full_disk_stops_the_batch_without_losing_results(course: Course, tmp_path: Path) -> None:
     for number in range(6):
         course.hand_in(f"s{number}", "sleep 1 fill the disk" if number == 3 else "fine", "fine")
-    kept = tmp_path / "kept"
-    kept.mkdir()
+    saved = tmp_path / "kept"
+    saved.mkdir()
     course.out.mkdir()
-    places = {"OUT": str(course.out), "KEPT": str(kept), "REPAIRED": str(course.build / "repaired")}
+    places = {"OUT": str(course.out), "SAVED": str(saved), "REPAIRED": str(course.build / "repaired")}
     command = ["unshare", "-m", "sh", "-c", FULL_DISK, "sh", *course.grade_command("--jobs", "1")]
-    done = subprocess.run(command, cwd=ROOT, env=environment() | places, capture_output=True, text=True, check=False)
-    if done.returncode == 99 or not (kept / "first").exists():
-        pytest.skip(f"no file system can be mounted here: {done.stderr}")
-    assert (kept / "first").read_text() == "2\n"
-    assert "free some space" in done.stderr and "Traceback" not in done.stderr, done.stderr
-    assert (kept / "second").read_text() == "0\n"
+    result = subprocess.run(command, cwd=ROOT, env=environment() | places, capture_output=True, text=True, check=False)
+    if result.returncode == 99 or not (saved / "first").exists():
+        pytest.skip(f"no file system can be mounted here: {result.stderr}")
+    assert (saved / "first").read_text() == "2\n"
+    assert "free some space" in result.stderr and "Traceback" not in result.stderr, result.stderr
+    assert (saved / "second").read_text() == "0\n"
     assert [course.log("end").count(f"s{number}") for number in range(4)] == [1, 1, 1, 2]
-    with (kept / "gradebook.csv").open(encoding="utf-8-sig") as file:
+    with (saved / "gradebook.csv").open(encoding="utf-8-sig") as file:
         assert [line.split(",")[2] for line in file][1:] == ["graded"] * 6
 
 
@@ -646,8 +648,8 @@ def test_names_that_are_not_utf_8_and_reports_with_lone_surrogates_are_accepted(
             course.hand_in(os.fsdecode(name), "fine", "fine")
     report = (course.build / "report.json").read_text()
     (course.build / "report.json").write_text(report.replace('"log": ""', '"log": "half: \\ud800"'))
-    done = course.grade()
-    assert done.returncode == 0, done.stdout + done.stderr
+    result = course.grade()
+    assert result.returncode == 0, result.stdout + result.stderr
     assert sorted(course.statuses().values()) == ["graded"] * 4 + ["missing_stages"]
     assert len(list((course.out / "feedback").iterdir())) == 5
 
@@ -727,7 +729,7 @@ def test_a_batch_takes_stages_that_are_released_later(course: Course) -> None:
 
 
 def test_a_batch_continues_if_a_stage_gets_another_number(course: Course) -> None:
-    """The names of hand-ins' files, the batch's last stage and the points are those of before."""
+    """The names of the files in hand-ins, the batch's last stage and the points stay valid."""
     course.hand_in("al1", "fine", "fine")
     course.grade("--upto", "02_second")
     course.insert_stage()
@@ -768,7 +770,7 @@ def test_a_hand_in_that_is_gone_keeps_its_points_when_stages_are_added(course: C
 
 
 def test_a_moved_batch_works_in_its_new_folder(course: Course) -> None:
-    """`report` and other verbs work in the batch's current folder, not in the one where it was graded."""
+    """`report` and other verbs work in the batch's current folder, not in the folder where it was graded."""
     course.hand_in("al1", "fine", "fine")
     course.grade()
     moved = course.out.with_name("moved")
@@ -816,10 +818,10 @@ def test_a_batch_refuses_a_folder_with_other_files(course: Course) -> None:
 def test_the_batchs_own_files_are_not_submissions(course: Course, part: str) -> None:
     course.hand_in("ada", "fine", "fine")
     course.grade()
-    own = course.out / part
-    command = [str(own) if word == str(course.handed_in) else word for word in course.grade_command()]
+    path = course.out / part
+    command = [str(path) if word == str(course.handed_in) else word for word in course.grade_command()]
     result = course.run(command)
-    assert result.returncode == 2 and f"{own} is one of the batch's own files" in result.stderr
+    assert result.returncode == 2 and f"{path} is one of the batch's own files" in result.stderr
     assert course.statuses() == {"ada": "graded"}
 
 
@@ -912,8 +914,8 @@ def test_decisions_are_listed_and_can_be_undone(course: Course) -> None:
     course.verb("points", *student, "good plots", "--points", "4", "--of", "5")
     course.verb("override", *student, "shown", "--points", "7")
     course.verb("extend", *student, "ill", "--until", "2026-11-28T12:00Z")
-    listed = course.verb("status").stdout
-    assert all(words in listed for words in ("journal 4 of 5 (good plots)", "set to 7 points (shown)", "until 2026"))
+    status = course.verb("status").stdout
+    assert all(words in status for words in ("journal 4 of 5 (good plots)", "set to 7 points (shown)", "until 2026"))
     assert "al1: 16 of 25 points" in course.verb("override", *student, "an error", "--undo").stdout
     assert "al1: 12 of 20 points" in course.verb("points", *student, "an error", "--undo").stdout
     course.verb("extend", *student, "an error", "--undo")
@@ -923,11 +925,11 @@ def test_decisions_are_listed_and_can_be_undone(course: Course) -> None:
 
 def add_a_stage(course: Course, stage: str) -> None:
     lab, report = course.root / "labs" / LAB / "lab.json", course.build / "report.json"
-    manifest, made = json.loads(lab.read_text()), json.loads(report.read_text())
+    manifest, content = json.loads(lab.read_text()), json.loads(report.read_text())
     manifest["stages"].append({**manifest["stages"][0], "id": stage})
-    made["stages"].append(json.loads(json.dumps(made["stages"][0])) | {"stage": stage})
+    content["stages"].append(json.loads(json.dumps(content["stages"][0])) | {"stage": stage})
     lab.write_text(json.dumps(manifest))
-    report.write_text(json.dumps(made))
+    report.write_text(json.dumps(content))
 
 
 def test_a_regrade_of_a_lab_with_a_new_stage_reads_its_file(course: Course) -> None:
@@ -935,8 +937,8 @@ def test_a_regrade_of_a_lab_with_a_new_stage_reads_its_file(course: Course) -> N
     course.hand_in("al2", "fine", "fine")
     course.grade()
     add_a_stage(course, "03_third")
-    done = course.verb("regrade", "--changed")
-    assert done.returncode == 0 and "al1: 12 points and 8 pending before, 18 points" in done.stdout, done.stdout
+    result = course.verb("regrade", "--changed")
+    assert result.returncode == 0 and "al1: 12 points and 8 pending before, 18 points" in result.stdout, result.stdout
     assert course.statuses() == {"al1": "graded", "al2": "missing_stages"}
     assert "03_third" in (course.out / "gradebook.csv").read_text("utf-8-sig").splitlines()[0]
     shutil.rmtree(course.handed_in)  # from now on, the copy is enough
@@ -970,8 +972,10 @@ def test_grades_of_a_lab_before_and_after_a_change_are_not_mixed_silently(course
 def test_the_folder_of_another_batch_is_not_graded(course: Course) -> None:
     course.hand_in("al1", "fine", "fine")
     course.grade()
-    other = course.out.with_name("other")
-    result = course.run([*course.command("grade", course.out, "--lab", LAB, "--out", other, "--root", course.root)])
+    second_batch = course.out.with_name("other")
+    result = course.run(
+        [*course.command("grade", course.out, "--lab", LAB, "--out", second_batch, "--root", course.root)]
+    )
     assert result.returncode == 2 and "is the folder of another batch (it contains batch.sqlite)" in result.stderr
     course.out.rename(course.handed_in / "old")
     result = course.grade()

@@ -16,7 +16,7 @@ from grader.python.batch.ingest.submission import Earlier, Submission
 from grader.python.batch.ingest.submissions import find_submissions
 from tests.python.batch.batches import Course
 from tests.python.batch.ingest.test_contents import loose
-from tests.python.batch.test_displacement import download, make_old, points, submit
+from tests.python.batch.test_displacement import downgrade_database, download, points, submit
 
 NAMES = "id,name\nal1,Ada Lovelace\nbo2,Bob Byte\nma6,Mallory Malice\n"
 NUMBERS = "id,name,Moodle ID\nal1,Ada Lovelace,12\nbo2,Bob Byte,13\nma6,Mallory Malice,66\n"
@@ -35,9 +35,9 @@ def fill(course: Course, **texts: str) -> None:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    made = tmp_path / "handed in"
-    made.mkdir()
-    return made
+    path = tmp_path / "handed in"
+    path.mkdir()
+    return path
 
 
 def find(folder: Path, roster: str, *names: str, earlier: tuple[Earlier, ...] = ()) -> dict[str, Submission]:
@@ -93,15 +93,15 @@ def test_naming_a_partner_takes_no_points_of_a_hand_in_found_by_name(course: Cou
 
 def test_partners_who_both_hand_in_do_not_conflict(folder: Path) -> None:
     file = "lab-al1-bo2-2026-11-20-100000.tar.gz"
-    found = find(folder, NAMES, f"{ADA}/{file}", f"{BOB}/{file}")
-    assert sorted(found) == ["al1", "bo2"] and not any(
-        has_kind(submission.notes, "rivals") for submission in found.values()
+    submissions = find(folder, NAMES, f"{ADA}/{file}", f"{BOB}/{file}")
+    assert sorted(submissions) == ["al1", "bo2"] and not any(
+        has_kind(submission.notes, "rivals") for submission in submissions.values()
     )
 
 
 def test_a_hand_in_found_by_number_belongs_to_no_other_student(folder: Path) -> None:
-    found = find(folder, NUMBERS, ADA, f"{MALLORY}/lab-ma6-al1-2026-11-22-100000.tar.gz")
-    assert found["ma6"].members == ["ma6"] and not has_kind(found["ma6"].notes, "rivals")
+    submissions = find(folder, NUMBERS, ADA, f"{MALLORY}/lab-ma6-al1-2026-11-22-100000.tar.gz")
+    assert submissions["ma6"].members == ["ma6"] and not has_kind(submissions["ma6"].notes, "rivals")
 
 
 # --- unidentified hand-ins count for no student ---
@@ -139,7 +139,7 @@ def test_an_earlier_stranger_loses_an_id_that_the_roster_assigns(course: Course)
     download(course, "Team 5_7_assignsubmission_file_", roster=NAMES)
     result = course.verb("override", "--student", "7", "--points", "3", "--reason", "shown")
     assert result.returncode == 0
-    make_old(course)
+    downgrade_database(course)
     (course.root / "roster.csv").write_text(WORKSHEET)
     (course.handed_in / "Team 5_7_assignsubmission_file_").rename(
         course.handed_in / "Zed Zimmer_8_assignsubmission_file_"
@@ -160,13 +160,15 @@ PEOPLE = ["Mei Brown", "Nora Brown", "Mei Schulz", "Pablo Schulz", "Nora Weber",
 def test_numbers_of_another_assignment_are_ignored(folder: Path, column: str, shift: int) -> None:
     prefix = "Participant " if column == "Identifier" else ""
     roster = f"login,name,{column}\n" + "".join(f"u{at},{name},{prefix}{at + 1}\n" for at, name in enumerate(PEOPLE))
-    found = find(folder, roster, *(f"{name}_{(at + shift) % len(PEOPLE) + 1}_assignsubmission_file_"
+    submissions = find(folder, roster, *(f"{name}_{(at + shift) % len(PEOPLE) + 1}_assignsubmission_file_"
                                    for at, name in enumerate(PEOPLE)))  # fmt: skip
     names = {
-        submission.name: submission.entries[0].name.partition("_")[0] for submission in found.values() if submission.own
+        submission.name: submission.entries[0].name.partition("_")[0]
+        for submission in submissions.values()
+        if submission.own
     }
-    assert len(names) == len(PEOPLE) and all(ours == theirs for ours, theirs in names.items())
-    doubts = [note for submission in found.values() for note in submission.notes if kind_of(note) in IN_DOUBT]
+    assert len(names) == len(PEOPLE) and all(expected == actual for expected, actual in names.items())
+    doubts = [note for submission in submissions.values() for note in submission.notes if kind_of(note) in IN_DOUBT]
     assert bool(doubts) == (column in ("Moodle ID", "Canvas ID", "Identifier"))
 
 
@@ -174,13 +176,15 @@ def test_running_numbers_are_not_canvas_numbers(folder: Path) -> None:
     (folder / "brownnora_7_500_x.zip").write_text("")
     assert sorted(find(folder, "id,name\n7,Zed Zimmer\n8,Nora Brown\n")) == ["8"]
     assert sorted(find(folder, "id,name\n7,Zed Zimmer\n")) == ["7 (another)"]
-    found = find(folder, "id,name,Canvas ID\nz1,Zed Zimmer,7\n")
-    assert has_kind(found["7"].notes, "other_name") and not found["7"].own
+    submissions = find(folder, "id,name,Canvas ID\nz1,Zed Zimmer,7\n")
+    assert has_kind(submissions["7"].notes, "other_name") and not submissions["7"].own
 
 
 def test_one_different_name_leaves_the_other_numbers_alone(folder: Path) -> None:
-    found = find(folder, NUMBERS, "Ada Lovelace_66_assignsubmission_file_", BOB)
-    assert not found["66"].own and found["bo2"].own and not has_kind(found["66"].notes, "found_by_name")
+    submissions = find(folder, NUMBERS, "Ada Lovelace_66_assignsubmission_file_", BOB)
+    assert (
+        not submissions["66"].own and submissions["bo2"].own and not has_kind(submissions["66"].notes, "found_by_name")
+    )
 
 
 # --- names in all scripts ---
@@ -197,14 +201,14 @@ PAIRS = [
 ]
 
 
-@pytest.mark.parametrize(("ours", "theirs"), PAIRS)
+@pytest.mark.parametrize(("roster_name", "other_name"), PAIRS)
 @pytest.mark.parametrize("form", ["NFC", "NFD"])
-def test_names_that_differ_in_a_mark_are_different(folder: Path, ours: str, theirs: str, form: str) -> None:
-    for at, name in enumerate((theirs, ours)):
-        found = find(
-            folder, f"id,name\nk1,{ours}\n", unicodedata.normalize(form, f"{name}_{at}_assignsubmission_file_")
+def test_names_that_differ_in_a_mark_are_different(folder: Path, roster_name: str, other_name: str, form: str) -> None:
+    for at, name in enumerate((other_name, roster_name)):
+        submissions = find(
+            folder, f"id,name\nk1,{roster_name}\n", unicodedata.normalize(form, f"{name}_{at}_assignsubmission_file_")
         )
-        assert ("k1" in found) == bool(at)
+        assert ("k1" in submissions) == bool(at)
 
 
 def test_words_with_different_letters_or_marks_are_different() -> None:
@@ -241,7 +245,7 @@ def test_names_with_joiners_are_found(folder: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("ours", "theirs", "same"),
+    ("roster_name", "other_name", "same"),
     [
         ("J\u00fcrgen Gro\u00df", "Juergen Gross", True),
         ("J\u00fcrgen Gro\u00df", "Jurgen Gross", True),
@@ -263,8 +267,8 @@ def test_names_with_joiners_are_found(folder: Path, name: str) -> None:
         ("\u738b", "\u738b\u82b3", False),
     ],
 )
-def test_names_that_are_allowed_to_differ_agree_if_the_number_does(ours: str, theirs: str, same: bool | None) -> None:
-    assert agree(ours, theirs) is same
+def test_different_spellings_of_a_name_agree(roster_name: str, other_name: str, same: bool | None) -> None:
+    assert agree(roster_name, other_name) is same
 
 
 # --- names changed by browsers ---
@@ -301,15 +305,15 @@ ENDINGS += [" copy.tar.gz", " - Copy (2).tar.gz", " (1).tgz", ".tar.gz.zip"]
 def test_partners_in_a_name_that_a_browser_changed_are_credited(folder: Path, ending: str, place: str) -> None:
     name = f"{place}lab-al1-bo2-2026-11-20-100000{ending}"
     if place.endswith("/"):
-        found = find(folder, NUMBERS, name)
+        submissions = find(folder, NUMBERS, name)
     else:
         (folder / name).write_text("")
-        found = find(folder, NUMBERS)
-    (submission,) = found.values()
+        submissions = find(folder, NUMBERS)
+    (submission,) = submissions.values()
     assert submission.members == ["al1", "bo2"] and submission.handed_in == "2026-11-20T10:00:00Z"
 
 
-# --- a roster that was moved ---
+# --- missing rosters ---
 
 
 def test_a_missing_roster_stops_the_batch(course: Course) -> None:

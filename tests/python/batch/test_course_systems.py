@@ -43,8 +43,8 @@ def find(folder: Path, *rosters: str) -> dict[str, Submission]:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    (made := tmp_path / "handed in").mkdir()
-    return made
+    (path := tmp_path / "handed in").mkdir()
+    return path
 
 
 def hand_in(folder: Path, *names: str) -> None:
@@ -56,11 +56,11 @@ def hand_in(folder: Path, *names: str) -> None:
 def test_a_groups_hand_in_belongs_to_all_its_students(folder: Path) -> None:
     """The number in the folder's name is the group's; in the worksheet, 5 is Grace Hopper's number."""
     hand_in(folder, "Team 5_5_assignsubmission_file", "Team 3_3_assignsubmission_file")
-    found = find(folder, TEAMS)
-    assert {key: (submission.members, submission.known_by) for key, submission in found.items()} == {
+    submissions = find(folder, TEAMS)
+    assert {key: (submission.members, submission.known_by) for key, submission in submissions.items()} == {
         "270+337": (["270", "337"], WORKSHEET), "5": (["5"], WORKSHEET),
     }  # fmt: skip
-    assert found["270+337"].notes == ["For 270 and 337, according to Moodle's worksheet."]
+    assert submissions["270+337"].notes == ["For 270 and 337, according to Moodle's worksheet."]
 
 
 def test_members_of_a_group_may_be_marked_differently(folder: Path) -> None:
@@ -69,8 +69,8 @@ def test_members_of_a_group_may_be_marked_differently(folder: Path) -> None:
     extended = late.replace("3 hours late -  - ", "Extension granted until: Friday, 20 November 2026, 11:00 AM - ", 1)
     hand_in(folder, "Team 5_5_assignsubmission_file")
     for text, marked in ((late, ("Moodle", True)), (extended, ("", False))):
-        found = find(folder, text)["270+337"]
-        assert (found.marked_by, found.marked_late) == marked
+        submissions = find(folder, text)["270+337"]
+        assert (submissions.marked_by, submissions.marked_late) == marked
 
 
 def test_canvas_names_a_groups_hand_in_by_the_group_and_one_student(folder: Path, capsys) -> None:
@@ -87,11 +87,11 @@ def test_canvas_names_a_groups_hand_in_by_the_group_and_one_student(folder: Path
     ):
         groups += f'"{name}",{number},s{number},{login},CS,{group},7,\n'
     for rosters in ((groups,), (gradebook, groups)):
-        found = find(folder, *rosters)
-        assert {key: (one.members, one.marked_late) for key, one in found.items()} == {
+        submissions = find(folder, *rosters)
+        assert {key: (submission.members, submission.marked_late) for key, submission in submissions.items()} == {
             "al1+at2": (["al1", "at2"], True), "gh4": (["gh4"], False), "8003": (["8003"], False),
         }, rosters  # fmt: skip
-        assert "For al1 and at2, according to the roster." in found["al1+at2"].notes
+        assert "For al1 and at2, according to the roster." in submissions["al1+at2"].notes
     assert "is not used" not in capsys.readouterr().err
 
 
@@ -104,24 +104,24 @@ def test_a_second_roster_adds_the_logins(folder: Path) -> None:
     hand_in(folder, "Team 5_5_assignsubmission_file")
     for rosters in ((TEAMS, LOGINS), (LOGINS, TEAMS)):
         assert find(folder, *rosters)["al1+at2"].known_by == WORKSHEET
-    (other := folder.with_name("other.csv")).write_text("id,name,email\nal1,Mallory Other,al1@x\n")
+    (second := folder.with_name("other.csv")).write_text("id,name,email\nal1,Mallory Other,al1@x\n")
     (first := folder.with_name("first.csv")).write_text(TEAMS)
-    other.write_text("id,email,login\nal1,al1@x,at2@x\n")
+    second.write_text("id,email,login\nal1,al1@x,at2@x\n")
     with pytest.raises(UserError, match="the ids of al1 are of two students of the other roster: 270 and 337"):
-        read_rosters([first, other])
+        read_rosters([first, second])
 
 
 def test_one_changed_name_is_accepted_but_rosters_with_different_names_are_refused(tmp_path: Path, capsys) -> None:
     (first := tmp_path / "first.csv").write_text("id,name\n" + "".join(f"a{n},Ann Lee{n}\n" for n in range(4)))
-    (other := tmp_path / "other.csv").write_text("id,name\na0,Xavier Zed\na1,Ann Lee1\n")
-    assert next(student.name for student in read_rosters([first, other])) == "Ann Lee0"
+    (second := tmp_path / "other.csv").write_text("id,name\na0,Xavier Zed\na1,Ann Lee1\n")
+    assert next(student.name for student in read_rosters([first, second])) == "Ann Lee0"
     assert (
         "a0 is Xavier Zed here, and Ann Lee0 in the other roster. The id identifies the student."
         in capsys.readouterr().err
     )
-    other.write_text("id,name\n" + "".join(f"a{n},Bob Hay{n}\n" for n in range(4)))
+    second.write_text("id,name\n" + "".join(f"a{n},Bob Hay{n}\n" for n in range(4)))
     with pytest.raises(UserError, match="Most names differ"):
-        read_rosters([first, other])
+        read_rosters([first, second])
 
 
 def test_two_rosters_are_kept_for_the_next_command(course: Course) -> None:
@@ -161,8 +161,8 @@ def test_a_message_on_a_shared_name_lists_its_students(course: Course) -> None:
 
 
 def pack_from_kit(text: str, number: int, *stages: str) -> bytes:
-    output = {"lab": LAB, "kit": number, "stages": stages}
-    return make_zip((f"{LAB}/{STAGES[0]}.cu", text.encode()), (f"{LAB}/manifest.json", json.dumps(output).encode()))
+    manifest = {"lab": LAB, "kit": number, "stages": stages}
+    return make_zip((f"{LAB}/{STAGES[0]}.cu", text.encode()), (f"{LAB}/manifest.json", json.dumps(manifest).encode()))
 
 
 def test_stages_that_the_students_kit_does_not_have_are_not_graded(course: Course) -> None:
@@ -209,13 +209,13 @@ def test_a_forged_manifest_neither_stops_a_batch_nor_causes_a_judge_error(course
     course.hand_in("al1", "fine", "fine")
     kits = ("1e999", "-1e999", "NaN", "true", "[1]", "-1", "1" * 5000, '"4"', "null")
     for number, kit in enumerate(kits):
-        output = f'{{"lab": "{LAB}", "kit": {kit}, "stages": ["{STAGES[0]}"]}}'.encode()
-        archive = make_zip((f"{LAB}/{STAGES[0]}.cu", b"fine"), (f"{LAB}/manifest.json", output))
+        manifest = f'{{"lab": "{LAB}", "kit": {kit}, "stages": ["{STAGES[0]}"]}}'.encode()
+        archive = make_zip((f"{LAB}/{STAGES[0]}.cu", b"fine"), (f"{LAB}/manifest.json", manifest))
         (course.handed_in / f"odd{number}.zip").write_bytes(archive)
-    for number, output in enumerate(
+    for number, manifest in enumerate(
         (b"[" * 100_000, b"[]", b"7", b'{"lab": "lab", "kit": 1, "stages": [[]]}', b"\xff")
     ):
-        archive = make_zip((f"{LAB}/{STAGES[0]}.cu", b"fine"), (f"{LAB}/manifest.json", output))
+        archive = make_zip((f"{LAB}/{STAGES[0]}.cu", b"fine"), (f"{LAB}/manifest.json", manifest))
         (course.handed_in / f"worse{number}.zip").write_bytes(archive)
     assert course.grade().returncode == 0
     assert set(course.statuses().values()) == {"graded", "missing_stages"}
@@ -225,8 +225,8 @@ def test_an_archive_for_another_lab_belongs_to_its_student(course: Course) -> No
     (course.root / "labs" / "other").mkdir()
     (course.root / "labs" / "other" / "lab.json").write_text(json.dumps({"stages": [{"id": "01_another"}]}))
     (course.root / "roster.csv").write_text("id,name,canvas id\nu036x,Priya Sharma,7468\nu037x,Ada Lovelace,7469\n")
-    other = make_zip(("other/01_another.cu", b"1"))
-    (course.handed_in / "sharmapriya_7468_500252_other-u036x-2026-11-20-100000.tar.gz").write_bytes(other)
+    archive = make_zip(("other/01_another.cu", b"1"))
+    (course.handed_in / "sharmapriya_7468_500252_other-u036x-2026-11-20-100000.tar.gz").write_bytes(archive)
     (course.handed_in / "lovelaceada_7469_500253_01_first.cu").write_text("1")
     course.grade("--roster", course.root / "roster.csv")
     rows = {row.key: (row.status, row.detail) for row in course.database().rows()}
@@ -258,11 +258,11 @@ def test_every_recorded_hand_in_is_matched_to_its_student(tmp_path: Path, system
         (file := tmp_path / name).parent.mkdir(exist_ok=True)
         file.write_text(name, errors="surrogateescape")
     roster = read_roster(RECORDED / f"{system}.csv")
-    found, left_out = find_submissions(tmp_path, "vector_add", roster)
-    assert not left_out and len(found) == 109
-    assert [submission.key for submission in found if not submission.own or not submission.certain] == []
-    assert sum(submission.marked_late for submission in found) == 6
-    numbers = {number for submission in found for member in submission.own for number in [member]}
+    submissions, left_out = find_submissions(tmp_path, "vector_add", roster)
+    assert not left_out and len(submissions) == 109
+    assert [submission.key for submission in submissions if not submission.own or not submission.certain] == []
+    assert sum(submission.marked_late for submission in submissions) == 6
+    numbers = {number for submission in submissions for member in submission.own for number in [member]}
     assert len(numbers) == 109
 
 
@@ -284,8 +284,8 @@ def test_every_recorded_group_hand_in_belongs_to_all_its_students(course: Course
         for row in csv.DictReader(file):
             teams.setdefault(row["Group"], []).append(row["Identifier"].removeprefix("Participant "))
     del teams["Default group"]
-    found = {tuple(sorted(row.members)) for row in course.database().rows() if row.grade}
-    assert found == {tuple(sorted(team)) for team in teams.values()}
+    submissions = {tuple(sorted(row.members)) for row in course.database().rows() if row.grade}
+    assert submissions == {tuple(sorted(team)) for team in teams.values()}
     graded = {student for student, line in gradebook(course).items() if line["points"] == "12"}
     assert graded == {student for team in teams.values() for student in team} and len(graded) == 12
 
@@ -293,8 +293,8 @@ def test_every_recorded_group_hand_in_belongs_to_all_its_students(course: Course
 def test_the_default_teams_hand_in_belongs_to_students_without_a_group(folder: Path) -> None:
     """Moodle gives it no number: mod/assign/classes/downloader.php (github.com/moodle/moodle, commit da5455238d1a)."""
     hand_in(folder, "Team 5_5_assignsubmission_file", "Default group_assignsubmission_file")
-    found = find(folder, TEAMS + '"Participant 7","Al One",al2@x,"Submitted -  - ","Default group",,20.00,"-"\n')
-    assert {key: submission.members for key, submission in found.items()} == {
+    submissions = find(folder, TEAMS + '"Participant 7","Al One",al2@x,"Submitted -  - ","Default group",,20.00,"-"\n')
+    assert {key: submission.members for key, submission in submissions.items()} == {
         "270+337": ["270", "337"],
         "341+7": ["341", "7"],
     }

@@ -26,10 +26,10 @@ def download(course: Course, *names: str, text: str = "fine", roster: str = "") 
         folder, _, archive = name.partition("/")
         course.hand_in(folder, text, text)
         if archive:
-            made = shutil.make_archive(str(course.root / "packed"), "gztar", course.handed_in / folder)
+            packed = shutil.make_archive(str(course.root / "packed"), "gztar", course.handed_in / folder)
             shutil.rmtree(course.handed_in / folder)
             (course.handed_in / folder).mkdir()
-            Path(made).rename(course.handed_in / name)
+            Path(packed).rename(course.handed_in / name)
     file = course.root / "roster.csv"
     if roster:
         file.write_text(roster)
@@ -79,11 +79,13 @@ def test_the_same_display_name_in_a_later_download_replaces_no_hand_in(course: C
     assert points(course)["al1"][1] == "0"
 
 
-def make_old(course: Course) -> None:
+def downgrade_database(course: Course) -> None:
     """Turn the database into one of schema 3."""
     database = course.database()
-    for key, *kept in database.query("SELECT key, notes, graded_notes FROM submissions"):
-        plain = [json.dumps([note if isinstance(note, str) else note[1] for note in json.loads(text)]) for text in kept]
+    for key, *texts in database.query("SELECT key, notes, graded_notes FROM submissions"):
+        plain = [
+            json.dumps([note if isinstance(note, str) else note[1] for note in json.loads(text)]) for text in texts
+        ]
         database.query("UPDATE submissions SET notes = ?, graded_notes = ? WHERE key = ?", [*plain, key])
     database.query("ALTER TABLE submissions DROP COLUMN called")
     database.set_facts(schema=3)
@@ -91,7 +93,7 @@ def make_old(course: Course) -> None:
 
 def test_a_batch_of_an_earlier_version_keeps_the_owners_of_hand_ins(course: Course) -> None:
     download(course, submit(ADA, "al1", 20), submit("Bob Byte_13_assignsubmission_file_", "bo2", 20), roster=ROSTER)
-    make_old(course)
+    downgrade_database(course)
     output = download(course, submit(ADA.replace("12", "66"), "bo2", 22), text="compile_error")
     assert {points(course)[student] for student in ("al1", "bo2")} == {
         ("graded", "12")
@@ -117,7 +119,7 @@ def test_decisions_follow_the_number_of_the_course_system(course: Course, old: b
     decide(course, "12", 10)
     decide(course, "99", 1)
     if old:
-        make_old(course)
+        downgrade_database(course)
     (course.root / "roster.csv").write_text("id,name,Moodle ID\nada1,Ada,12\nzed9,Zed,99\n")
     result = course.grade()
     assert "12 is now ada1" in result.stdout and "99 is now zed9" in result.stdout
@@ -143,8 +145,8 @@ def test_equal_files_of_several_students_do_not_cause_a_rename(tmp_path: Path, c
         (course.handed_in / name).rename(tmp_path / name)
     (course.handed_in / "c").mkdir()
     (tmp_path / "a" / f"{STAGES[0]}.cu").rename(course.handed_in / "c" / f"{STAGES[0]}.cu")
-    (found,), _ = find_submissions(course.handed_in, LAB, [Student("c", "", {"c"})])
-    assert database.find_renamed([found]) == []
+    (submission,), _ = find_submissions(course.handed_in, LAB, [Student("c", "", {"c"})])
+    assert database.find_renamed([submission]) == []
 
 
 def test_a_file_name_does_not_become_a_note_for_the_instructor(course: Course) -> None:

@@ -58,10 +58,10 @@ def grade_all(course: Course, roster: Sequence[Student] = ()) -> dict[str, Grade
     course.out.mkdir(exist_ok=True)
     settings = Settings(LAB, STAGES, course.root, course.build, course.out, "cpu")
     database = Database(course.out / "batch.sqlite")
-    kept = {**vars(settings), "root": str(course.root), "build": str(course.build), "folder": str(course.out)}
-    database.set_facts(settings=kept)
-    found, _ = find_submissions(course.handed_in, LAB, roster, course.out)
-    database.enter(found)
+    facts = {**vars(settings), "root": str(course.root), "build": str(course.build), "folder": str(course.out)}
+    database.set_facts(settings=facts)
+    submissions, _ = find_submissions(course.handed_in, LAB, roster, course.out)
+    database.enter(submissions)
     graded = {}
     for hand_in in grade_here(database.waiting(), settings, "cpu", 2):
         keep(database, hand_in, "")
@@ -71,19 +71,19 @@ def grade_all(course: Course, roster: Sequence[Student] = ()) -> dict[str, Grade
 
 
 def pax_tar(**headers: str) -> bytes:
-    packed = io.BytesIO()
-    with tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.PAX_FORMAT) as archive:
         for name, content in FILES:
             entry = tarfile.TarInfo(name)
             entry.size, entry.pax_headers = len(content), headers
             archive.addfile(entry, io.BytesIO(content))
-    return packed.getvalue()
+    return buffer.getvalue()
 
 
 def bad_lzma() -> bytes:
     """Return a zip whose member has invalid LZMA properties, so that Python's lzma raises its own error."""
-    packed = make_zip(*FILES, method=zipfile.ZIP_LZMA)
-    return packed.replace(b"\x09\x04\x05\x00\x5d", b"\x09\x04\x05\x00\xff")
+    archive = make_zip(*FILES, method=zipfile.ZIP_LZMA)
+    return archive.replace(b"\x09\x04\x05\x00\x5d", b"\x09\x04\x05\x00\xff")
 
 
 SEEDS = {
@@ -158,19 +158,19 @@ def test_an_invalid_member_costs_only_its_own_hand_in(course: Course) -> None:
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2])
 def test_a_zip_is_read_only_with_a_bounded_method(method: int) -> None:
-    with pytest.raises(RefusedError) as refused:
+    with pytest.raises(RefusedError) as error:
         read_archive(make_zip(("01_first.cu", bytes(10**6)), method=method))
-    assert refused.value.reason == "unknown_method"
+    assert error.value.reason == "unknown_method"
 
 
 def test_an_unsupported_member_is_omitted_only_from_its_hand_in(course: Course) -> None:
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as archive:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
         archive.writestr("eve_66_1_01_first.cu", b"fine", compress_type=zipfile.ZIP_LZMA)
         archive.writestr("ada_12_1_01_first.cu", b"fine")
         archive.writestr("ada_12_2_02_second.cu", b"fine")
     course.handed_in = course.handed_in.with_name("all.zip")
-    course.handed_in.write_bytes(packed.getvalue())
+    course.handed_in.write_bytes(buffer.getvalue())
     result = course.grade()
     assert "Skipped: all.zip: not everything was unpacked; its compression method is not supported" in result.stderr
     assert course.statuses() == {"66": "nothing_to_grade", "12": "graded"}
@@ -206,14 +206,14 @@ def test_a_reader_that_raises_does_not_end_the_batch(course: Course, monkeypatch
 
 
 def test_an_internal_error_affects_only_its_submission(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
-    def break_down(*_: object) -> None:
+    def raise_error(*_: object) -> None:
         raise RuntimeError("\udcff /srv/course")
 
     monkeypatch.setattr(grading, "run_judge", judge)
-    monkeypatch.setattr(grading, "keep_journal", break_down)
+    monkeypatch.setattr(grading, "keep_journal", raise_error)
     course.hand_in("al1", "fine", "fine")
     assert grade_all(course)["al1"].status == "graded"
-    monkeypatch.setattr(opening, "pick_stages", break_down)
+    monkeypatch.setattr(opening, "pick_stages", raise_error)
     course.hand_in("al1", "other", "fine")
     assert grade_all(course)["al1"].status == "judge_error"
 
@@ -255,8 +255,8 @@ def test_no_name_maps_to_another_hand_ins_folder(course: Course, monkeypatch: py
         course.hand_in(name, "fine", "fine")
     grade_all(course)
     for name in names:
-        (kept,) = place_of(course.out, "submissions", name).glob(f"{LAB}/{STAGES[0]}.cu")
-        assert kept.read_text() == f"// {name}\nfine\n"
+        (copied,) = place_of(course.out, "submissions", name).glob(f"{LAB}/{STAGES[0]}.cu")
+        assert copied.read_text() == f"// {name}\nfine\n"
     assert len(list((course.out / "feedback").iterdir())) == len(names)
 
 

@@ -29,10 +29,10 @@ class Judge:
 
     def __init__(self, course: Course, cause: str):
         self.course, self.cause = course, cause
-        self.lock, self.at_work = threading.Lock(), 0
+        self.lock, self.active = threading.Lock(), 0
         self.runs: list[tuple[str, int]] = []
         self.cores: list[set[int]] = []
-        self.meeting = threading.Barrier(2)
+        self.barrier = threading.Barrier(2)
 
     def __call__(
         self, command: Sequence[str], settings: Settings, running: Running, environment: dict[str, str]
@@ -41,12 +41,12 @@ class Judge:
             return 0, ""
         reports = Path(command[command.index("--report-dir") + 1])
         with self.lock:
-            self.at_work += 1
+            self.active += 1
             first = len(self.runs) < 2
-            self.runs.append((reports.name, self.at_work))
+            self.runs.append((reports.name, self.active))
             self.cores.append(os.sched_getaffinity(0))
         if first:
-            self.meeting.wait(timeout=30)  # both runs are in progress here
+            self.barrier.wait(timeout=30)  # both runs are in progress here
         report = json.loads((self.course.build / "report.json").read_text())
         if first or reports.name == "endless":
             stage = report["stages"][0]
@@ -58,7 +58,7 @@ class Judge:
             stage["verdict"] = "failed"
         (reports / f"{LAB}.json").write_text(json.dumps(report))
         with self.lock:
-            self.at_work -= 1
+            self.active -= 1
         if self.cause == "stopped" and first:
             return grading.TIMED_OUT, ""
         return 1, ""
@@ -68,9 +68,9 @@ def grade(course: Course, judge: Callable[..., Any], monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(grading, "run_judge", judge)
     monkeypatch.setattr(run, "run_judge", judge)
     course.out.mkdir()
-    found, _ = find_submissions(course.handed_in, LAB, [])
+    submissions, _ = find_submissions(course.handed_in, LAB, [])
     settings = Settings(LAB, STAGES, course.root, course.build, course.out, "cpu")
-    return list(grade_here(found, settings, "cpu", jobs))
+    return list(grade_here(submissions, settings, "cpu", jobs))
 
 
 @pytest.mark.parametrize("cause", ["timeout", "compile_timeout", "stopped"])
@@ -82,7 +82,7 @@ def test_a_time_out_next_to_others_is_retried_alone(
     judge = Judge(course, cause)
     graded = {hand_in.key: hand_in for hand_in in grade(course, judge, monkeypatch)}
     assert sorted(name for name, _ in judge.runs) == ["al1", "al1", "endless", "endless"]
-    assert [at_work for _, at_work in judge.runs[2:]] == [1, 1]
+    assert [running for _, running in judge.runs[2:]] == [1, 1]
     assert graded["al1"].status == "graded" and not graded["al1"].timed_out
     assert "timeout" not in graded["al1"].report and (cause == "stopped" or cause in graded["endless"].report)
 
@@ -90,19 +90,20 @@ def test_a_time_out_next_to_others_is_retried_alone(
 def test_a_judge_that_is_killed_next_to_others_is_retried_alone(
     course: Course, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As when memory is short; then the submission is not the cause, although the reference is graded."""
+    """The kernel kills the judge if memory is short. Then the submission is not the cause, although the judge can grade
+    the reference."""
     for student in ("al1", "at2"):
         course.hand_in(student, "fine", "fine")
     course.add_reference("fine", "fine")
     judge = Judge(course, "wrong_value")
-    judge.meeting = threading.Barrier(1)
+    judge.barrier = threading.Barrier(1)
     calls: list[str] = []
 
-    def die(command: Sequence[str], *rest: Any) -> tuple[int, str]:
+    def fail_then_judge(command: Sequence[str], *rest: Any) -> tuple[int, str]:
         calls.extend(word for word in command if word == "--report-dir")
         return (-9, "") if len(calls) <= 4 else judge(command, *rest)
 
-    graded = grade(course, die, monkeypatch)
+    graded = grade(course, fail_then_judge, monkeypatch)
     assert {hand_in.key: hand_in.status for hand_in in graded} == {"al1": "graded", "at2": "graded"}
     assert sorted(name for name, _ in judge.runs) == ["al1", "at2"] and not any(
         hand_in.judge_failure for hand_in in graded
@@ -137,17 +138,17 @@ def test_a_hand_in_whose_reader_is_killed_is_read_once_more_at_the_end(
 ) -> None:
     for student in ("al1", "at2"):
         course.hand_in(student, "fine", "fine")
-    read: list[str] = []
+    reads: list[str] = []
 
-    def read_or_die(entries: Sequence[Path], limit_s: float) -> Contents:
-        read.append(entries[0].name)
-        if entries[0].name == "al1" and read.count("al1") <= kills:
+    def read_or_fail(entries: Sequence[Path], limit_s: float) -> Contents:
+        reads.append(entries[0].name)
+        if entries[0].name == "al1" and reads.count("al1") <= kills:
             raise KilledError("killed")
         return read_all(entries)
 
-    monkeypatch.setattr(opening, "read_in_child", read_or_die)
+    monkeypatch.setattr(opening, "read_in_child", read_or_fail)
     judge = Judge(course, "wrong_value")
-    judge.meeting = threading.Barrier(1)
+    judge.barrier = threading.Barrier(1)
     graded = {hand_in.key: hand_in.status for hand_in in grade(course, judge, monkeypatch, jobs)}
-    assert sorted(read) == ["al1", "al1", "at2"] and read[-1] == "al1"
+    assert sorted(reads) == ["al1", "al1", "at2"] and reads[-1] == "al1"
     assert graded == {"al1": "graded" if kills == 1 else "judge_error", "at2": "graded"}

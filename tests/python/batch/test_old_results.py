@@ -32,8 +32,8 @@ def test_an_old_report_is_read(file: Path) -> None:
 
 
 def test_an_old_database_is_read(tmp_path: Path) -> None:
-    with sqlite3.connect(tmp_path / "batch.sqlite") as made:
-        made.executescript((ROOT / "tests/python/batch/old/batch.sql").read_text())
+    with sqlite3.connect(tmp_path / "batch.sqlite") as connection:
+        connection.executescript((ROOT / "tests/python/batch/old/batch.sql").read_text())
     database = Database(tmp_path / "batch.sqlite")
     assert {row.key: (row.status, row.points) for row in database.rows()} == {
         "ada": ("graded", 12.0),

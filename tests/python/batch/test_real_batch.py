@@ -21,15 +21,15 @@ PRINTS = 'printf("n is %zu, a is at %p\\n", n, (const void*)a);'
 def test_honest_wrong_and_hostile_submissions_do_not_affect_each_other(tmp_path: Path) -> None:
     right = (ROOT / f"solutions/{LAB}/{STAGE}.cu").read_text()
     wrong = (ROOT / f"tests/labs/{LAB}/02_steps_too_far.cu").read_text()
-    talks = right.replace('#include "labs/', '#include <cstdio>\n#include "labs/', 1)
-    talks = talks.replace("if (n == 0) return;", f"{PRINTS} if (n == 0) return;", 1)
-    assert PRINTS in talks
+    printing = right.replace('#include "labs/', '#include <cstdio>\n#include "labs/', 1)
+    printing = printing.replace("if (n == 0) return;", f"{PRINTS} if (n == 0) return;", 1)
+    assert PRINTS in printing
     folder = tmp_path / "handed in"
     folder.mkdir()
     (folder / f"{LAB}-al1-2026-11-21-040506.tar.gz").write_bytes(make_tar((f"{LAB}/{STAGE}.cu", right.encode())))
     (folder / "turing_2_900_work.zip").write_bytes(make_zip((f"my work/{STAGE}.cu", wrong.encode())))
     (folder / "Grace Hopper_3_assignsubmission_file_").mkdir()
-    (folder / "Grace Hopper_3_assignsubmission_file_" / f"{STAGE}.cu").write_text(talks)
+    (folder / "Grace Hopper_3_assignsubmission_file_" / f"{STAGE}.cu").write_text(printing)
     (folder / "mallory.zip").write_bytes(make_zip((f"../../{STAGE}.cu", b"")))
     (folder / "eve").mkdir()
     (folder / "eve" / f"{STAGE}.cu").symlink_to(ROOT / f"solutions/{LAB}/{STAGE}.cu")
@@ -48,10 +48,10 @@ def test_honest_wrong_and_hostile_submissions_do_not_affect_each_other(tmp_path:
         out,
     ]
     command += ["--backend", "cpu", "--build", BUILD, "--no-check-mode", "--no-nvcc"]
-    done = subprocess.run(list(map(str, command)), cwd=ROOT, capture_output=True, text=True, check=False)
-    if "needs a sandbox" in done.stderr:
+    result = subprocess.run(list(map(str, command)), cwd=ROOT, capture_output=True, text=True, check=False)
+    if "needs a sandbox" in result.stderr:
         pytest.skip("no sandbox is available")
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert result.returncode == 0, result.stdout + result.stderr
     with (out / "gradebook.csv").open(newline="", encoding="utf-8-sig") as file:
         book = {line["id"]: (line["status"], line["points"]) for line in csv.DictReader(file)}
     assert book["al1"] == ("graded", "6")
@@ -75,12 +75,12 @@ def test_two_parallel_judges_report_no_finding_in_correct_stages(tmp_path: Path)
     command += ["--upto", "2", "--out", tmp_path / "out", "--backend", "cpu", "--build", BUILD]
     command += ["--no-nvcc", "--jobs", "2"]
     environment = os.environ | {"WARPLAB_THREADS": "4"}
-    done = subprocess.run(
+    result = subprocess.run(
         list(map(str, command)), cwd=ROOT, capture_output=True, text=True, check=False, env=environment
     )
-    if "needs a sandbox" in done.stderr:
+    if "needs a sandbox" in result.stderr:
         pytest.skip("no sandbox is available")
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert result.returncode == 0, result.stdout + result.stderr
     with (tmp_path / "out/gradebook.csv").open(newline="", encoding="utf-8-sig") as file:
         book = [(line["id"], line["status"], line["points"], line["of"]) for line in csv.DictReader(file)]
     assert book == [("al1", "graded", "16", "20"), ("al2", "graded", "16", "20")]

@@ -279,7 +279,7 @@ def test_a_gradebooks_own_ids_identify_students(course: Course) -> None:
     assert lines == {"Participant 2002": "12", "Participant 7": "12"}, result.stderr
 
 
-def test_students_with_the_same_name_are_listed_for_a_decision(course: Course) -> None:
+def test_a_mistyped_id_is_refused_with_a_suggestion(course: Course) -> None:
     course.hand_in("al123", "fine")
     course.grade()
     result = course.verb("override", "--student", "al132", "--points", "3", "--reason", "shown")
@@ -311,6 +311,6 @@ def test_a_column_that_may_have_ids_is_named_if_it_is_not_used(
 @pytest.mark.parametrize("hidden", ["\u200b", "\u2060", "\u202e", "\xad"])
 def test_an_id_with_invisible_characters_is_reported(course: Course, hidden: str) -> None:
     course.hand_in("al1", "fine", "fine")
-    done = course.grade("--roster", write_roster(course, f"id,name\nzo8,Zoë\nal{hidden}1,Ada\n"))
-    assert f"roster.csv:3: the id {f'al{hidden}1'!a} has invisible characters" in done.stderr
-    assert "roster.csv:2" not in done.stderr
+    result = course.grade("--roster", write_roster(course, f"id,name\nzo8,Zoë\nal{hidden}1,Ada\n"))
+    assert f"roster.csv:3: the id {f'al{hidden}1'!a} has invisible characters" in result.stderr
+    assert "roster.csv:2" not in result.stderr

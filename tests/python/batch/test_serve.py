@@ -52,10 +52,10 @@ def serving(course: Course, *more: str | Path) -> Iterator[subprocess.Popen[str]
         process.wait()
 
 
-def wait_until(holds: Callable[[], bool], process: subprocess.Popen[str]) -> None:
+def wait_until(condition: Callable[[], bool], process: subprocess.Popen[str]) -> None:
     """Wait until the condition is true. Fail if the process ends first, or after minutes, because it then hangs."""
     end_s = time.monotonic() + 300
-    while not holds():
+    while not condition():
         assert process.poll() is None and time.monotonic() < end_s
         time.sleep(0.05)
 
@@ -76,8 +76,8 @@ def has_statuses(course: Course, **statuses: str) -> Callable[[], bool]:
 
 def list_grades(course: Course) -> list[str]:
     """Return the key of each stored grade."""
-    found = course.database().query("SELECT key FROM grades") if find_statuses(course) else []
-    return sorted(key for (key,) in found)
+    rows = course.database().query("SELECT key FROM grades") if find_statuses(course) else []
+    return sorted(key for (key,) in rows)
 
 
 def code_of(content: bytes) -> str:
@@ -85,16 +85,16 @@ def code_of(content: bytes) -> str:
 
 
 def test_a_partly_written_archive_is_graded_once_it_is_complete(course: Course) -> None:
-    whole = make_zip(*((f"{stage}.cu", b"fine") for stage in STAGES))
+    complete = make_zip(*((f"{stage}.cu", b"fine") for stage in STAGES))
     archive = course.handed_in / "bo2.zip"
-    archive.write_bytes(whole[:100])
+    archive.write_bytes(complete[:100])
     with serving(course, "--settle-s", "1") as process:
         wait_until(lambda: "1 hand-in still arriving" in read_queue(course), process)
         course.hand_in("al1", "fine", "fine")
-        wait_until(lambda: f"{code_of(whole[:100])}  incomplete" in read_queue(course), process)
-        archive.write_bytes(whole)
+        wait_until(lambda: f"{code_of(complete[:100])}  incomplete" in read_queue(course), process)
+        archive.write_bytes(complete)
         wait_until(has_statuses(course, al1="graded", bo2="graded"), process)
-        wait_until(lambda: f"{code_of(whole)}  graded" in read_queue(course), process)
+        wait_until(lambda: f"{code_of(complete)}  graded" in read_queue(course), process)
     assert sorted(course.log("begin")) == ["al1", "bo2"]
     assert course.database().query("SELECT DISTINCT reason FROM grades") == [("",)], "none is graded again"
     assert (course.out / "feedback/bo2/feedback.txt").is_file()
@@ -162,8 +162,8 @@ def test_after_a_kill_everything_is_graded_once(course: Course) -> None:
         course.hand_in(student, "sleep 0.3", "fine")
     for _ in range(2):
         with serving(course, *WITHOUT_SETTLING) as process:
-            begun = len(course.log("begin"))
-            wait_until(lambda begun=begun: len(course.log("begin")) >= begun + 3, process)
+            started = len(course.log("begin"))
+            wait_until(lambda started=started: len(course.log("begin")) >= started + 3, process)
             process.kill()
     with serving(course, *WITHOUT_SETTLING) as process:
         wait_until(lambda: set(find_statuses(course).values()) == {"graded"}, process)
@@ -238,9 +238,9 @@ def test_serve_fetches_from_moodle_and_returns_grades_once(course: Course, monke
     moodle.add(100, "al1", "Ada Lovelace", ("01_first.cu", b"fine"), ("02_second.cu", b"fine"), group=7)
     moodle.add(101, "at2", "Alan Turing")
     moodle.users[1]["groups"] = [{"id": 7, "name": "Team 7"}]
-    where = ("--moodle", moodle.url, "--course", "12", "--assignment", "77", "--every-s", "1", "--send")
+    options = ("--moodle", moodle.url, "--course", "12", "--assignment", "77", "--every-s", "1", "--send")
     try:
-        with serving(course, *where) as process:
+        with serving(course, *options) as process:
             wait_until(lambda: set(moodle.saved) == {100, 101}, process)
             moodle.add(102, "gh3", "Grace Hopper", ("01_first.cu", b"fine"))
             moodle.users[2]["groups"] = [{"id": 8, "name": "Team 8"}]

@@ -24,7 +24,7 @@ SOURCES = {
     "dan": ("implausible", "fine"),
     "fay": ("crash", "fine"),
     "gus": ("garbage",),
-    "hal": ("fine", "fine too"),  # as bob
+    "hal": ("fine", "fine too"),  # the same files as bob's
 }
 
 
@@ -36,10 +36,10 @@ class Copy(Course):
         self.code = code
 
     def run(self, command: list[str]) -> subprocess.CompletedProcess[str]:
-        there = environment() | {"PYTHONPATH": str(self.code)}
-        done = subprocess.run(command, cwd=self.code, env=there, capture_output=True, text=True, check=False)
-        assert "Traceback" not in done.stderr, done.stderr
-        return done
+        variables = environment() | {"PYTHONPATH": str(self.code)}
+        result = subprocess.run(command, cwd=self.code, env=variables, capture_output=True, text=True, check=False)
+        assert "Traceback" not in result.stderr, result.stderr
+        return result
 
 
 def hand_in_all(course: Course) -> Path:

@@ -10,7 +10,7 @@ CODE = "int n = 1'000; // one\n/* two\n   lines */\nconst char* s = \"a // b\"; 
 
 
 @pytest.mark.parametrize(
-    "same",
+    "code",
     [
         CODE.replace("// one", "// another's"),
         CODE.replace("// one", "// one \\\n still the comment"),
@@ -18,12 +18,12 @@ CODE = "int n = 1'000; // one\n/* two\n   lines */\nconst char* s = \"a // b\"; 
         CODE.replace(" = ", "  =\n"),
     ],
 )
-def test_comments_and_white_space_do_not_count(same: str) -> None:
-    assert same != CODE and hash_code(same) == hash_code(CODE)
+def test_comments_and_white_space_do_not_count(code: str) -> None:
+    assert code != CODE and hash_code(code) == hash_code(CODE)
 
 
 @pytest.mark.parametrize(
-    "other",
+    "code",
     [
         CODE.replace("1'000", "1'001"),
         CODE.replace("a // b", "a // c"),
@@ -32,8 +32,8 @@ def test_comments_and_white_space_do_not_count(same: str) -> None:
         CODE.replace("'\"'", "'x'"),
     ],
 )
-def test_changed_code_changes_the_hash(other: str) -> None:
-    assert hash_code(other) != hash_code(CODE)
+def test_changed_code_changes_the_hash(code: str) -> None:
+    assert hash_code(code) != hash_code(CODE)
 
 
 def test_a_comment_mark_in_a_raw_string_counts() -> None:

@@ -73,13 +73,13 @@ def test_a_changed_solution_makes_its_counts_stale(course: Path) -> None:
     count(course)
     assert run_module(TABLES, "--root", course).returncode == 0
     write(course / "solutions/lab/02_second.cu", "int another;\n")
-    ended = run_module(TABLES, "--root", course, "--check")
-    assert ended.returncode == 1
-    assert "solutions/lab/02_second.cu has changed since it was counted" in ended.stdout
+    result = run_module(TABLES, "--root", course, "--check")
+    assert result.returncode == 1
+    assert "solutions/lab/02_second.cu has changed since it was counted" in result.stdout
 
 
 def test_a_solution_that_inspect_refuses_is_not_counted(course: Path) -> None:
     write(course / "build/warplab", "#!/bin/sh\necho no >&2\nexit 1\n").chmod(0o755)
-    ended = run_module(COUNTERS, "--root", course, "--build", course / "build")
-    assert ended.returncode == 2 and "does not pass make inspect" in ended.stderr
+    result = run_module(COUNTERS, "--root", course, "--build", course / "build")
+    assert result.returncode == 2 and "does not pass make inspect" in result.stderr
     assert not (course / "handouts/counters.json").exists()

@@ -18,15 +18,15 @@ NUMBERED = re.compile(r"(\d+)\. ")
 
 def numbers_by_stage(text: str, begin: str) -> dict[str, list[int]]:
     """Return the numbers of the list items after the line that begins with `begin`, for each '## NN_stage'."""
-    found: dict[str, list[int]] = {}
+    numbers: dict[str, list[int]] = {}
     for section in re.split(r"^## ", text, flags=re.MULTILINE):
         stage = section.split("\n", 1)[0]
         if not re.fullmatch(r"\d\d_\w+", stage):
             continue
         lines = section.split("\n")[1:]
         first = next((at for at, line in enumerate(lines) if line.startswith(begin)), len(lines))
-        found[stage] = [int(match[1]) for line in lines[first:] if (match := NUMBERED.match(line))]
-    return found
+        numbers[stage] = [int(match[1]) for line in lines[first:] if (match := NUMBERED.match(line))]
+    return numbers
 
 
 @pytest.mark.parametrize("handout", HANDOUTS, ids=lambda handout: handout.stem)

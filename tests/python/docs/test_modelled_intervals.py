@@ -43,7 +43,7 @@ def figures(name: str) -> dict[str, float]:
     """Return the shares of intervals that contain the measured values of a GPU ("h100")."""
     gpu = json.loads((PREDICT / f"gpus/{name}.json").read_text())
     least_spread, most_spread = gpu["ratio_spread"]["least"], gpu["ratio_spread"]["most"]
-    held, in_points, decided, equal = [], [], [], []
+    within, in_points, decided, equal = [], [], [], []
     factors = []
     for times in read_times(gpu["name"]).values():
         factors += [max(measured / modelled, modelled / measured) for measured, modelled in times.values()]
@@ -52,17 +52,17 @@ def figures(name: str) -> dict[str, float]:
             before = times.get(max((stage for stage in times if stage < fast), default=0))  # a new stage has no time
             previous = [before[i] / times[fast][i] for i in (0, 1)] if before else [None, None]
             spread = min(most_spread, least_spread * max(ratio, 1 / ratio))
-            held.append(ratio / spread <= measured <= ratio * spread)
+            within.append(ratio / spread <= measured <= ratio * spread)
             earned = share(measured, previous[0])
             low, high = share(ratio * spread, previous[1]), share(ratio / spread, previous[1])
             in_points.append(low - 0.005 <= earned <= high + 0.005)
             decided.append(high - low <= DECIDED_SHARE)
             if decided[-1]:
                 equal.append(abs(high - earned) <= DECIDED_SHARE)
-    count = len(held)
+    count = len(within)
     return {
         "times": sum(factor <= gpu["spread"] for factor in factors) / len(factors),
-        "ratios": sum(held) / count,
+        "ratios": sum(within) / count,
         "points": sum(in_points) / count,
         "decided": sum(decided) / count,
         "equal": sum(equal) / len(equal),
@@ -71,8 +71,8 @@ def figures(name: str) -> dict[str, float]:
 
 @pytest.mark.parametrize("gpu", GPUS)
 def test_intervals_contain_the_measured_times(gpu: str) -> None:
-    found = figures(gpu)
-    assert found["ratios"] >= 0.85 and found["points"] >= 0.85 and found["equal"] >= 0.9
+    shares_found = figures(gpu)
+    assert shares_found["ratios"] >= 0.85 and shares_found["points"] >= 0.85 and shares_found["equal"] >= 0.9
 
 
 PAGE = """# Title
@@ -113,8 +113,8 @@ def test_the_models_page_contains_the_computed_figures(gpu: str) -> None:
 
 
 def row_of(gpu: str) -> str:
-    found = figures(gpu)
-    shares = [f"{found[name]:.0%}" for name in ("times", "ratios", "points", "decided", "equal")]
+    shares_found = figures(gpu)
+    shares = [f"{shares_found[name]:.0%}" for name in ("times", "ratios", "points", "decided", "equal")]
     return f"| {gpu.upper()} | {' | '.join(shares)} |"
 
 

@@ -17,8 +17,8 @@ SCRIPTS = [file for file in sorted((ROOT / "handouts/pictures").glob("*.py")) if
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda file: file.stem)
 def test_committed_drawings_equal_generated_ones(script: Path) -> None:
     command = [sys.executable, "-B", script, "--check"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stdout + result.stderr
 
 
 @pytest.mark.parametrize("file", sorted((ROOT / "handouts/pictures").glob("*.svg")), ids=lambda file: file.stem)

@@ -1,4 +1,4 @@
-"""Tests of results.py and tables.py: figures and tables come from files, and stale ones are reported."""
+"""Tests of results.py and tables.py: figures and tables come from files, and stale figures are reported."""
 
 from __future__ import annotations
 
@@ -136,8 +136,8 @@ def test_results_are_written_and_shown(course: Path) -> None:
     assert (result.returncode, result.stderr) == (0, "")
     assert result.stdout == "handouts/results/nvidia-h200.json: lab/01_first, lab/02_second\n"
     run_module(TABLES, cwd=course)
-    shown = (course / "handouts/lab.md").read_text().replace("\u00a0", " ")
-    assert shown == EXPECTED.format(results=MEASURED)
+    page = (course / "handouts/lab.md").read_text().replace("\u00a0", " ")
+    assert page == EXPECTED.format(results=MEASURED)
     assert run_module(TABLES, "--check", cwd=course).returncode == 0
 
 
@@ -146,28 +146,28 @@ def test_a_stage_without_a_result_is_named(course: Path) -> None:
     content["stages"] = content["stages"][1:]
     measure(course, content)
     run_module(TABLES, cwd=course)
-    shown = (course / "handouts/lab.md").read_text()
-    assert "\n\nNot timed on this GPU yet: `01_first`.\n<!-- end -->" in shown
+    page = (course / "handouts/lab.md").read_text()
+    assert "\n\nNot timed on this GPU yet: `01_first`.\n<!-- end -->" in page
 
 
 def test_several_gpus_are_compared(course: Path) -> None:
     peers = {"lab": [{"name": "cublasSdot", "dataset": "bench_2_24", "median_s": 0.0031, "iterations": 100}]}
     measure(course, report(), "--peers", write(course / "peers.json", peers))
-    other = report(machine=samples.report()["machine"] | {"gpu": "NVIDIA A100"})
-    other["stages"][0]["measurements"] = [samples.measurement(0.2, "barriers")]
-    assert measure(course, other).returncode == 0
+    second = report(machine=samples.report()["machine"] | {"gpu": "NVIDIA A100"})
+    second["stages"][0]["measurements"] = [samples.measurement(0.2, "barriers")]
+    assert measure(course, second).returncode == 0
     source = {"schema": 1, "machine": "GTX 480", "iterations": 10, "columns": ["Kernel"], "ours": ["kernel"]}
     rows = [{"stage": "01_first", "dataset": "bench_2_24", "figures": ["0.016 s"]}]
     write(course / "labs/lab/source.json", source | {"rows": rows})
     write(course / "handouts/source.md", "<!-- table: source lab -->\n<!-- end -->\n")
     run_module(TABLES, cwd=course)
-    shown = (course / "handouts/lab.md").read_text().replace("\u00a0", " ")
-    compared = shown.partition("kernels only, by GPU:")[2].split("\n\n")[1].splitlines()
+    page = (course / "handouts/lab.md").read_text().replace("\u00a0", " ")
+    compared = page.partition("kernels only, by GPU:")[2].split("\n\n")[1].splitlines()
     assert compared[0] == "| Stage | Dataset | NVIDIA H200 | NVIDIA A100 |"
     assert compared[2] == "| `01_first` | bench_2_24 | 0.1000 s | 0.2000 s |"
     assert compared[3].startswith("| `02_second` | bench_2_24 |")
-    assert len(compared) == 4, "bench_2_28 was timed on one GPU alone"
-    assert "NVIDIA A100, driver" in shown and "NVIDIA H200, driver" in shown
+    assert len(compared) == 4, "bench_2_28 was timed only on one GPU"
+    assert "NVIDIA A100, driver" in page and "NVIDIA H200, driver" in page
     source_table = (course / "handouts/source.md").read_text()
     assert "NVIDIA H200: kernels" in source_table and "A100" not in source_table
 
@@ -184,9 +184,9 @@ def test_the_materials_figures_are_next_to_the_measured_ones(course: Path) -> No
     source = {"schema": 1, "machine": "GTX 480", "iterations": 10, "columns": ["Kernel", "Speedup"], "ours": keys}
     write(course / "labs/lab/source.json", source | {"rows": rows})
     run_module(TABLES, cwd=course)
-    shown = (course / "handouts/lab.md").read_text()
-    assert "| Stage | Dataset | GTX 480: Kernel | GTX 480: Speedup |\n" in shown
-    assert "| `02_second` | bench_2_28 | – | – |\n" in shown
+    page = (course / "handouts/lab.md").read_text()
+    assert "| Stage | Dataset | GTX 480: Kernel | GTX 480: Speedup |\n" in page
+    assert "| `02_second` | bench_2_28 | – | – |\n" in page
 
     measure(course, report())
     run_module(TABLES, cwd=course)
@@ -290,9 +290,9 @@ def sweep(choices: dict[tuple[int, ...], float], **changes: Any) -> dict[str, An
         timed = {"median_s": time, "low_s": time, "high_s": time} if time else {"failure": "too many threads"}
         points.append({"defines": defines, **timed})
     machine = samples.report()["machine"]
-    about = {"schema": 1, "lab": "lab", "stage": "01_first", "backend": "cuda", "tree": "solutions"}
-    about |= {"source_hash": HASH, "dataset": "timed", "time": "2026-11-21T04:05:06Z", "warplab": "0.1 (af92a6f)"}
-    return about | {"gpu": machine["gpu"], "driver": machine["driver"], "points": points} | changes
+    header = {"schema": 1, "lab": "lab", "stage": "01_first", "backend": "cuda", "tree": "solutions"}
+    header |= {"source_hash": HASH, "dataset": "timed", "time": "2026-11-21T04:05:06Z", "warplab": "0.1 (af92a6f)"}
+    return header | {"gpu": machine["gpu"], "driver": machine["driver"], "points": points} | changes
 
 
 def store_sweep(course: Path, content: Any) -> Any:
@@ -444,9 +444,9 @@ def test_an_unsuitable_report_is_refused(course: Path, changes: dict[str, Any], 
 
 def test_results_of_two_machines_are_not_mixed(course: Path) -> None:
     measure(course, report())
-    other = report()
-    other["machine"] = {**other["machine"], "driver": "999.1"}
-    result = measure(course, other)
+    second = report()
+    second["machine"] = {**second["machine"], "driver": "999.1"}
+    result = measure(course, second)
     assert result.returncode == 2
     assert "measured on NVIDIA H200 with driver 999.1, the others on NVIDIA H200 with driver 570.86.15" in result.stderr
 
@@ -483,7 +483,7 @@ def test_wrong_markers_name_file_and_line(course: Path, text: str, message: str)
         assert (course / "README.md").read_text() == text
 
 
-def test_a_manifest_that_lacks_something_is_one_message(course: Path) -> None:
+def test_a_key_that_a_manifest_lacks_is_named(course: Path) -> None:
     write(course / "labs/lab/lab.json", '{"stages": [{}]}')
     write(course / "README.md", "<!-- table: stages lab -->\n<!-- end -->\n")
     result = run_module(TABLES, cwd=course)

@@ -15,8 +15,8 @@ MIN_WORDS = 25  # of a stage's theory, with the words of pictures and list items
 
 def find_section(text: str, stage: str) -> str:
     """Return the section of a stage in a handout or a key; empty if there is none."""
-    found = re.search(rf"^## {stage}\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
-    return found[1] if found else ""
+    match = re.search(rf"^## {stage}\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
+    return match[1] if match else ""
 
 
 @pytest.mark.parametrize(("lab", "stage"), STAGES, ids=["/".join(names) for names in STAGES])
@@ -38,12 +38,12 @@ def test_measurements_name_tunables_of_the_stage() -> None:
     """If a measurement names tunables, `make sweep` must try them."""
     for lab, stage in STAGES:
         section = find_section((ROOT / f"handouts/{lab}.md").read_text(), stage)
-        named = re.search(
+        match = re.search(
             r"\*\*Measure:\*\*.*?`make sweep`[^.;]*? over ((?:`[A-Z_]+`(?:, | and )?)+)", section, re.DOTALL
         )
         manifest = next(entry for entry in read_manifest(ROOT, lab)["stages"] if entry["id"] == stage)
         macros = {tunable["macro"] for tunable in manifest.get("tunables", [])}
-        assert not named or set(re.findall(r"`([A-Z_]+)`", named[1])) <= macros, f"{lab}/{stage}"
+        assert not match or set(re.findall(r"`([A-Z_]+)`", match[1])) <= macros, f"{lab}/{stage}"
 
 
 MEASURED = re.compile(
@@ -60,8 +60,8 @@ def test_no_comment_of_a_stage_quotes_a_measurement() -> None:
     """Tables show measured numbers from handouts/results; a number in a comment would become outdated."""
     files = [file for folder in ("solutions", "starter", "labs") for file in (ROOT / folder).glob("*/*.[ch]*")]
     assert len(files) > 80
-    found = {str(file.relative_to(ROOT)): find_measured(file.read_text()) for file in files}
-    assert {file: lines for file, lines in found.items() if lines} == {}
+    quotes = {str(file.relative_to(ROOT)): find_measured(file.read_text()) for file in files}
+    assert {file: lines for file, lines in quotes.items() if lines} == {}
 
 
 def test_a_measurement_in_a_comment_is_found() -> None:

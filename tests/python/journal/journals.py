@@ -41,22 +41,22 @@ def report(
     minute: int, stage: str, text: str, median_s: float | None = None, verdict: str = "passed", **changes: Any
 ) -> Json:
     """Return the record of a stage's check or, with a time, of its bench; `changes` override keys of the record."""
-    found = samples.stage(stage, STAGES.get(stage, stage), source_hash=sha(text), verdict=verdict)
+    stage_report = samples.stage(stage, STAGES.get(stage, stage), source_hash=sha(text), verdict=verdict)
     if median_s is not None:
-        found["measurements"] = [samples.measurement(median_s)]
+        stage_report["measurements"] = [samples.measurement(median_s)]
     if verdict == "failed":
-        found["checks"][1] = samples.check(
+        stage_report["checks"][1] = samples.check(
             "ragged", verdict="failed", failure={"cause": "tail_lost", "message": "The tail is lost."}
         )
     verb = "check" if median_s is None else "bench"
-    made = samples.report(lab=LAB, verb=verb, time=time(minute), stages=[found])
-    return line("report", minute, stage, verb=verb, source_hash=sha(text), report=made) | changes
+    content = samples.report(lab=LAB, verb=verb, time=time(minute), stages=[stage_report])
+    return line("report", minute, stage, verb=verb, source_hash=sha(text), report=content) | changes
 
 
-def elsewhere(record: Json, backend: str = "cuda", **machine: str) -> Json:
+def change_machine(record: Json, backend: str = "cuda", **machine: str) -> Json:
     """Return the record with another machine or backend."""
-    made = record["report"] | {"backend": backend, "machine": record["report"]["machine"] | machine}
-    return record | {"report": made}
+    content = record["report"] | {"backend": backend, "machine": record["report"]["machine"] | machine}
+    return record | {"report": content}
 
 
 def sweep(minute: int, stage: str, text: str) -> Json:
@@ -95,7 +95,7 @@ def write_course(root: Path, records: Sequence[Json | str], **notes: str) -> Pat
     return folder
 
 
-def whole() -> list[Json]:
+def complete_journal() -> list[Json]:
     """Return a complete journal: failures, tries, a sweep, counters, a second machine, the CPU backend."""
     first, second, third = (SOURCE.format(value) for value in ("a[1]", "a[2] * 2", "__shfl_down_sync(~0u, a[3], 1)"))
     given_up = SOURCE.format("a[4]")
@@ -115,8 +115,8 @@ def whole() -> list[Json]:
         bench,
         inspection(32, "02_tree", second, device_bytes=1.25),
         sweep(33, "02_tree", second),
-        elsewhere(bench, gpu="NVIDIA T4", host="batch-1") | {"imported_from": "report.json"},
-        elsewhere(report(34, "02_tree", second, 7.5), backend="cpu", gpu="", host="laptop"),
+        change_machine(bench, gpu="NVIDIA T4", host="batch-1") | {"imported_from": "report.json"},
+        change_machine(report(34, "02_tree", second, 7.5), backend="cpu", gpu="", host="laptop"),
         source(40, "03_shuffle", third),
         report(40, "03_shuffle", third, verdict="failed"),
     ]

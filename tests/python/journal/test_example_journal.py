@@ -28,7 +28,7 @@ def test_every_stage_has_a_note_with_goal_and_expectation() -> None:
     for optimisation in optimisations.values():
         assert optimisation.note is not None
         assert optimisation.note.missing == [], optimisation.stage
-        assert optimisation.note.hours is None, "hours that nobody counted"
+        assert optimisation.note.hours is None, "the hours were not counted"
 
 
 @recorded
@@ -42,10 +42,10 @@ def test_every_stage_was_measured_on_one_gpu(rendered: Rendered) -> None:
 
 
 @recorded
-def test_the_committed_journal_equals_the_rendered_one(rendered: Rendered) -> None:
-    again = "is stale: make example-journal"
-    assert (FOLDER / "journal.html").read_text(encoding="utf-8") == rendered.page, f"journal.html {again}"
-    assert (FOLDER / "journal.md").read_text(encoding="utf-8") == rendered.markdown, f"journal.md {again}"
+def test_the_committed_journal_is_up_to_date(rendered: Rendered) -> None:
+    stale = "is stale: make example-journal"
+    assert (FOLDER / "journal.html").read_text(encoding="utf-8") == rendered.page, f"journal.html {stale}"
+    assert (FOLDER / "journal.md").read_text(encoding="utf-8") == rendered.markdown, f"journal.md {stale}"
 
 
 @recorded

@@ -81,9 +81,9 @@ def line_of(exercises: Path, code: str) -> str:
 
 @needs_build
 def test_an_exercise_can_be_solved_step_by_step(tmp_path, exercises):
-    begun = bug(tmp_path, LAB, NAME)
+    started = bug(tmp_path, LAB, NAME)
     copy = tmp_path / "work" / LAB / f"exercises/{NAME}.cu"
-    assert begun.returncode == 0 and str(copy) in begun.stdout and "LINE=… KIND=…" in begun.stdout
+    assert started.returncode == 0 and str(copy) in started.stdout and "LINE=… KIND=…" in started.stdout
     assert copy.read_bytes() == (exercises / LAB / f"{NAME}.cu").read_bytes()
     copy.write_text(copy.read_text() + "// my own words\n")  # this is kept, and answers refer to the exercise
     load, add = line_of(exercises, "= i < len"), line_of(exercises, "+= input_s")
@@ -109,8 +109,8 @@ def test_an_exercise_can_be_solved_step_by_step(tmp_path, exercises):
         "line": int(load),
         "kind": "race",
     }
-    listed = bug(tmp_path, "--list").stdout
-    assert f"{LAB}: 1 of " in listed and re.search(rf"{NAME}  {STAGE}  \*\*   found, 3 answers", listed)
+    output = bug(tmp_path, "--list").stdout
+    assert f"{LAB}: 1 of " in output and re.search(rf"{NAME}  {STAGE}  \*\*   found, 3 answers", output)
 
 
 @needs_build
@@ -153,6 +153,6 @@ def test_invalid_input_is_refused_and_not_recorded(tmp_path, exercises, words, m
 def test_records_that_cannot_be_read_are_ignored(tmp_path):
     file = tmp_path / "work" / LAB / "journal/exercises.jsonl"
     file.parent.mkdir(parents=True)
-    good = {"exercise": NAME, "outcome": "neither"}
-    file.write_text("\n".join(["{", "[1]", '{"exercise": "02a", "outcome": "new"}', json.dumps(good), ""]))
+    record = {"exercise": NAME, "outcome": "neither"}
+    file.write_text("\n".join(["{", "[1]", '{"exercise": "02a", "outcome": "new"}', json.dumps(record), ""]))
     assert read_standings(tmp_path / "work", LAB)[NAME].describe() == "1 answer"

@@ -57,5 +57,5 @@ def test_there_is_a_dark_mode(site: Path) -> None:
 def test_the_search_works_in_a_page_opened_as_a_file(site: Path, tmp_path: Path) -> None:
     command = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path}"]
     command += ["--virtual-time-budget=20000", "--dump-dom", f"{(site / 'index.html').as_uri()}?q=barrier"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-    assert re.search(r"\d+ matching documents", done.stdout)
+    result = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert re.search(r"\d+ matching documents", result.stdout)

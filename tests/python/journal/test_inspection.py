@@ -156,8 +156,8 @@ def test_the_page_shows_the_last_inspection(tmp_path: Path) -> None:
 
 def test_an_invalid_inspection_is_refused(tmp_path: Path) -> None:
     write(tmp_path, {"schema": 2})
-    ended = run_module(MODULE, tmp_path)
-    assert ended.returncode == 2 and "make inspect" in ended.stderr
+    result = run_module(MODULE, tmp_path)
+    assert result.returncode == 2 and "make inspect" in result.stderr
 
 
 def test_the_page_shows_wrong_answers_with_a_hint(tmp_path: Path) -> None:

@@ -16,7 +16,17 @@ from grader.python.journal.journal import find_pictures, render
 from grader.python.journal.optimisations import Journal, Row, compare, read_journal
 from grader.python.journal.records import MAX_SKIPPED, read_records
 from tests.python.journal import journals
-from tests.python.journal.journals import LAB, SOURCE, elsewhere, inspection, report, source, sweep, whole, write_course
+from tests.python.journal.journals import (
+    LAB,
+    SOURCE,
+    change_machine,
+    complete_journal,
+    inspection,
+    report,
+    source,
+    sweep,
+    write_course,
+)
 from tests.python.pages import HOSTILE, Reader, make_hostile
 from tests.python.support import run_module
 
@@ -36,9 +46,9 @@ def text_of(root: Path) -> str:
 
 
 def test_the_journal_contains_everything_that_a_course_asks_for(tmp_path: Path) -> None:
-    begun = f"<!-- begun {journals.time(10)} -->"
-    notes = {"02_tree": f"{begun}\n## Goal\nHalve the *steps*.\n## Hours\n2,5 h\n## Difficulties\n"}
-    write_course(tmp_path, whole(), **notes)
+    comment = f"<!-- begun {journals.time(10)} -->"
+    notes = {"02_tree": f"{comment}\n## Goal\nHalve the *steps*.\n## Hours\n2,5 h\n## Difficulties\n"}
+    write_course(tmp_path, complete_journal(), **notes)
     text = text_of(tmp_path)
     for words in (
         "From 0.1315 s to 0.0614",  # the result
@@ -73,7 +83,7 @@ def test_the_journal_contains_everything_that_a_course_asks_for(tmp_path: Path) 
 
 
 def test_markdown_has_the_same_figures(tmp_path: Path) -> None:
-    write_course(tmp_path, whole())
+    write_course(tmp_path, complete_journal())
     markdown = render(tmp_path, LAB, tmp_path / "work" / LAB / "journal").markdown
     for words in (
         "# Dot product: lab journal",
@@ -86,13 +96,13 @@ def test_markdown_has_the_same_figures(tmp_path: Path) -> None:
 
 
 def test_names_break_after_underscores_in_narrow_columns(tmp_path: Path) -> None:
-    write_course(tmp_path, whole())
+    write_course(tmp_path, complete_journal())
     page = page_of(tmp_path)
     assert page.count('<a href="#01_serial">01_<wbr>serial</a>') == page.count('<a href="#01_serial">') >= 3
 
 
 def test_the_same_folder_gives_the_same_bytes(tmp_path: Path) -> None:
-    folder = write_course(tmp_path, whole())
+    folder = write_course(tmp_path, complete_journal())
     assert render(tmp_path, LAB, folder) == render(tmp_path, LAB, folder)
 
 
@@ -131,13 +141,13 @@ def test_counters_of_another_text_are_not_shown_for_the_one_that_passed(tmp_path
     assert "Sectors" not in text and "Sweep:" not in text
     write_course(tmp_path / "own", [*broken, passed, inspection(4, "01_serial", "right")])
     assert "Sectors" in text_of(tmp_path / "own")
-    again = [inspection(1, "01_serial", "right"), report(2, "01_serial", "other", verdict="failed"), passed]
-    write_course(tmp_path / "again", again)
+    records = [inspection(1, "01_serial", "right"), report(2, "01_serial", "other", verdict="failed"), passed]
+    write_course(tmp_path / "again", records)
     assert "Sectors" in text_of(tmp_path / "again")
 
 
 def test_a_journal_without_a_gpu_has_no_empty_parts(tmp_path: Path) -> None:
-    checked = elsewhere(report(1, "01_serial", "x"), backend="cpu", gpu="")
+    checked = change_machine(report(1, "01_serial", "x"), backend="cpu", gpu="")
     folder = write_course(tmp_path, [source(1, "01_serial", "x"), checked])
     for text in (text_of(tmp_path), render(tmp_path, LAB, folder).markdown):
         assert "The last verdict: passed. Not timed: there was no GPU." in text
@@ -146,12 +156,12 @@ def test_a_journal_without_a_gpu_has_no_empty_parts(tmp_path: Path) -> None:
 
 def test_a_difference_counts_the_students_own_lines(tmp_path: Path) -> None:
     folder = write_course(tmp_path, [])
-    given = {"01_serial": "// TODO: add\nint given;\n", "02_tree": "// TODO: halve\nint other;\nint given;\n"}
-    for stage, text in given.items():
+    starters = {"01_serial": "// TODO: add\nint given;\n", "02_tree": "// TODO: halve\nint other;\nint given;\n"}
+    for stage, text in starters.items():
         starter = tmp_path / "starter" / LAB / f"{stage}.cu"
         starter.parent.mkdir(parents=True, exist_ok=True)
         starter.write_text(text)
-    first, second = given["01_serial"] + "int mine;\n", given["02_tree"] + "\nint mine2;\nint mine3;\n"
+    first, second = starters["01_serial"] + "int mine;\n", starters["02_tree"] + "\nint mine2;\nint mine3;\n"
     records = [
         source(1, "01_serial", first),
         report(1, "01_serial", first, 0.1),
@@ -243,12 +253,12 @@ def test_a_version_belongs_to_the_last_note_begun_before_it(tmp_path: Path) -> N
         "01_serial-2": f"<!-- begun {journals.time(30)}: what is recorded from then on … -->\n## Goal\nSecond.",
     }
     write_course(tmp_path, records, **notes)
-    found = {
+    hashes = {
         optimisation.id: [version.source_hash for version in optimisation.versions]
         for optimisation in read(tmp_path).optimisations
     }
     a, b, c = map(journals.sha, "abc")
-    assert found == {"01_serial": [a, b], "01_serial-2": [c]}  # b was begun before the second note
+    assert hashes == {"01_serial": [a, b], "01_serial-2": [c]}  # b was begun before the second note
 
 
 def test_a_second_note_without_a_time_gets_no_version_and_is_listed(tmp_path: Path) -> None:
@@ -260,8 +270,8 @@ def test_a_second_note_without_a_time_gets_no_version_and_is_listed(tmp_path: Pa
 
 
 def test_another_machine_is_never_compared(tmp_path: Path) -> None:
-    here = report(1, "01_serial", "a", 0.2)
-    write_course(tmp_path, [here, elsewhere(report(2, "02_tree", "b", 0.1), host="other")])
+    first = report(1, "01_serial", "a", 0.2)
+    write_course(tmp_path, [first, change_machine(report(2, "02_tree", "b", 0.1), host="other")])
     journal = read(tmp_path)
     assert [len(timelines[0].rows) for timelines in journal.timelines.values()] == [1, 1]
     assert all(row.change is None for lines in journal.timelines.values() for line in lines for row in line.rows)
@@ -271,12 +281,12 @@ def test_another_machine_is_never_compared(tmp_path: Path) -> None:
 @pytest.mark.parametrize("change", [{"gpu": "NVIDIA T4"}, {"cpu": "Another"}, {"host": "x"}])
 def test_another_gpu_cpu_or_host_is_another_machine(tmp_path: Path, change: dict[str, str]) -> None:
     first = report(1, "01_serial", "a", 0.2)
-    write_course(tmp_path, [first, elsewhere(first, **change)])
+    write_course(tmp_path, [first, change_machine(first, **change)])
     assert len(read(tmp_path).places) == 2
 
 
 def test_times_of_the_cpu_backend_are_not_shown_as_speedups(tmp_path: Path) -> None:
-    records = [elsewhere(report(1, name, name, 0.2), backend="cpu", gpu="") for name in ("01_serial", "02_tree")]
+    records = [change_machine(report(1, name, name, 0.2), backend="cpu", gpu="") for name in ("01_serial", "02_tree")]
     write_course(tmp_path, records)
     text = text_of(tmp_path)
     assert "on the CPU backend" in text
@@ -285,7 +295,7 @@ def test_times_of_the_cpu_backend_are_not_shown_as_speedups(tmp_path: Path) -> N
 
 
 def test_an_imported_report_is_shown_at_its_version(tmp_path: Path) -> None:
-    late = elsewhere(report(9, "01_serial", "a", 0.1), host="batch") | {"imported_from": "r.json"}
+    late = change_machine(report(9, "01_serial", "a", 0.1), host="batch") | {"imported_from": "r.json"}
     write_course(tmp_path, [report(1, "01_serial", "a"), report(2, "01_serial", "b"), late])
     (optimisation,) = read(tmp_path).optimisations
     assert [len(version.records) for version in optimisation.versions] == [2, 1]
@@ -296,7 +306,7 @@ def test_an_imported_report_is_shown_at_its_version(tmp_path: Path) -> None:
 
 def test_an_imported_report_belongs_to_the_first_version_with_its_text(tmp_path: Path) -> None:
     def friend(minute: int, text: str) -> dict[str, Any]:
-        return elsewhere(report(minute, "01_serial", text, 0.1), host="friend") | {"imported_from": "t4.json"}
+        return change_machine(report(minute, "01_serial", text, 0.1), host="friend") | {"imported_from": "t4.json"}
 
     records = [
         report(20, "01_serial", "a"),
@@ -337,12 +347,12 @@ def test_a_change_within_the_noise_is_not_clear_and_a_larger_one_is() -> None:
 
 
 def test_the_interval_contains_the_true_ratio_as_often_as_it_claims() -> None:
-    held = 0
+    contained = 0
     for seed in range(500):
         change = compare(row(0.12, 0.02, seed), row(0.1, 0.02, seed + 1000), None)
         assert change.low is not None and change.high is not None
-        held += change.low <= 1.2 <= change.high
-    assert 0.92 < held / 500 < 0.98
+        contained += change.low <= 1.2 <= change.high
+    assert 0.92 < contained / 500 < 0.98
 
 
 def test_the_difference_between_runs_of_one_text_comes_from_the_records(tmp_path: Path) -> None:
@@ -355,7 +365,7 @@ def test_the_difference_between_runs_of_one_text_comes_from_the_records(tmp_path
 
 
 def test_a_corrupt_line_is_skipped_and_named(tmp_path: Path) -> None:
-    bad = [
+    corrupt = [
         '{"schema": 1, "kind": "report", "ti',
         "[]",
         '{"schema": 2, "kind": "report"}',
@@ -368,8 +378,12 @@ def test_a_corrupt_line_is_skipped_and_named(tmp_path: Path) -> None:
         json.dumps({key: value for key, value in report(1, "01_serial", "a").items() if key != "time"}),
         json.dumps(report(1, "01_serial", "a") | {"time": "0001-01-01T00:00:00+23:00"}),
     ]
-    fine = [report(2, "01_serial", "a", 0.1), {"schema": 1, "kind": "hologram"}, report(3, "02_tree", "b") | {"new": 1}]
-    folder = write_course(tmp_path, [*bad, *fine])
+    valid = [
+        report(2, "01_serial", "a", 0.1),
+        {"schema": 1, "kind": "hologram"},
+        report(3, "02_tree", "b") | {"new": 1},
+    ]
+    folder = write_course(tmp_path, [*corrupt, *valid])
     records = read_records(folder / "records.jsonl", LAB)
     assert len(records.entries) == 2
     assert [int(re.search(r"line (\d+)", message)[1]) for message in records.skipped] == list(range(1, 12))  # type: ignore[index]
@@ -399,7 +413,7 @@ def test_a_file_of_invalid_lines_is_not_read_to_its_end(tmp_path: Path) -> None:
 
 
 def test_names_and_notes_can_be_in_any_script(tmp_path: Path) -> None:
-    record = elsewhere(report(1, "01_serial", "// Größe 素\n", 0.1), host="机房-7", cpu="Intel® Core™")
+    record = change_machine(report(1, "01_serial", "// Größe 素\n", 0.1), host="机房-7", cpu="Intel® Core™")
     write_course(tmp_path, [source(1, "01_serial", "// Größe 素\n"), record], **{"01_serial": "## Goal\nÜber 素数 😀"})
     text = text_of(tmp_path)
     assert "NVIDIA H200 (机房-7)" in text
@@ -408,11 +422,11 @@ def test_names_and_notes_can_be_in_any_script(tmp_path: Path) -> None:
 
 
 def test_a_huge_difference_is_cut_and_a_larger_one_is_not_tried(tmp_path: Path) -> None:
-    some, others = ("".join(f"int {name}{number};\n" for number in range(3000)) for name in "ab")
+    old, new = ("".join(f"int {name}{number};\n" for number in range(3000)) for name in "ab")
     huge = "x\n" * 200_000
     records = [
         entry
-        for minute, (stage, text) in enumerate(zip(journals.STAGES, (some, others, huge), strict=True))
+        for minute, (stage, text) in enumerate(zip(journals.STAGES, (old, new, huge), strict=True))
         for entry in (source(minute, stage, text), report(minute, stage, text, 0.1))
     ]
     write_course(tmp_path, records)
@@ -431,11 +445,11 @@ def test_a_source_that_was_not_recorded_is_shown_as_unknown(tmp_path: Path) -> N
 def test_records_and_notes_follow_a_stage_that_got_another_number(tmp_path: Path) -> None:
     records = [report(1, "01_serial", "a", 0.1), report(2, "07_tree", "b", 0.1), report(3, "02_tree", "c", 0.05)]
     write_course(tmp_path, records, **{"07_tree": "# Goal\nHalve the steps."})
-    found = {
+    hashes = {
         optimisation.id: [version.source_hash for version in optimisation.versions]
         for optimisation in read(tmp_path).optimisations
     }
-    assert found["02_tree"] == [journals.sha("b"), journals.sha("c")] and "07_tree" not in found
+    assert hashes["02_tree"] == [journals.sha("b"), journals.sha("c")] and "07_tree" not in hashes
     assert "Halve the steps." in text_of(tmp_path)
 
 
@@ -474,21 +488,21 @@ def test_a_part_of_the_materials_dataset_is_scaled_and_marked(tmp_path: Path) ->
 
 
 def test_pictures_are_embedded_unless_they_are_stale_or_large(tmp_path: Path) -> None:
-    folder = write_course(tmp_path, whole())
-    shown = tmp_path / "build/show" / LAB
-    shown.mkdir(parents=True)
+    folder = write_course(tmp_path, complete_journal())
+    pictures = tmp_path / "build/show" / LAB
+    pictures.mkdir(parents=True)
     build, work = tmp_path / "build", tmp_path / "work"
     assert find_pictures(build, work, LAB) == ([], "")
     (folder.parent / "01_serial.cu").write_text("x")
-    (shown / "after & before.png").write_bytes(b"\x89PNG")
-    (shown / "large.png").write_bytes(bytes(3_000_000))
-    (shown / "data.csv").write_text("1,2")
+    (pictures / "after & before.png").write_bytes(b"\x89PNG")
+    (pictures / "large.png").write_bytes(bytes(3_000_000))
+    (pictures / "data.csv").write_text("1,2")
     page = render(tmp_path, LAB, folder, find_pictures(build, work, LAB)).page
     images = [attributes for tag, attributes in Reader(page).tags if tag == "img"]
     assert [image["alt"] for image in images] == ["Picture of make show: after & before"]
     assert (images[0]["src"] or "").startswith("data:image/png;base64,")
     assert "too large, too many or older than your files: large.png" in page
-    for file in shown.iterdir():
+    for file in pictures.iterdir():
         os.utime(file, (1, 1))
     assert (
         "older than your files. Draw them again: make show LAB=dot"
@@ -498,7 +512,7 @@ def test_pictures_are_embedded_unless_they_are_stale_or_large(tmp_path: Path) ->
 
 def test_hostile_text_is_shown_as_text(tmp_path: Path) -> None:
     harmless = tmp_path / "harmless"
-    write_course(harmless, whole())
+    write_course(harmless, complete_journal())
     fixed = ("kind", "time", "stage", "hash", "source_hash", "dataset", "lab")
 
     def spoil(value: Any) -> Any:
@@ -511,7 +525,7 @@ def test_hostile_text_is_shown_as_text(tmp_path: Path) -> None:
     records = [
         record
         | {key: spoil(value) for key, value in record.items() if key in ("report", "text", "inspection", "machine")}
-        for record in whole()
+        for record in complete_journal()
     ]
     for record in records:
         if "report" in record:
@@ -544,7 +558,7 @@ def test_hostile_text_is_shown_as_text(tmp_path: Path) -> None:
 
 
 def test_unusual_measurements_give_a_journal(tmp_path: Path) -> None:
-    odd: list[dict[str, Any]] = [
+    changes: list[dict[str, Any]] = [
         {"samples_s": []},
         {"samples_s": [0, 0]},
         {"bound_s": 0, "bound_bytes": 0, "bandwidth_bytes_per_s": 0, "bound_fraction": 0, "flops": 0},
@@ -553,7 +567,7 @@ def test_unusual_measurements_give_a_journal(tmp_path: Path) -> None:
         {"median_s": "nan"},
         {"iterations": 7},
     ]
-    for number, (first, second) in enumerate(itertools.product(odd, odd)):
+    for number, (first, second) in enumerate(itertools.product(changes, changes)):
         records = [report(1, "01_serial", "a", 0.1), report(2, "02_tree", "b", 0.2)]
         for record, change in zip(records, (first, second), strict=True):
             record["report"]["stages"][0]["measurements"][0] |= change
@@ -573,7 +587,7 @@ def test_without_operations_the_roofline_shows_bytes(tmp_path: Path) -> None:
     assert "Bytes that have to move, per second" in text
 
 
-def test_faster_than_the_bound_is_explained(tmp_path: Path) -> None:
+def test_a_time_below_the_bound_is_explained(tmp_path: Path) -> None:
     write_course(tmp_path / "slower", [report(1, "01_serial", "a", 0.1)])
     assert "If a time is below this bound" not in text_of(tmp_path / "slower")
     write_course(tmp_path / "faster", [report(1, "01_serial", "a", 0.0148)])
@@ -609,7 +623,7 @@ def test_the_command_without_a_lab_or_a_work_folder_gives_a_message(tmp_path: Pa
 
 
 def test_the_lab_can_be_omitted_if_records_name_it(tmp_path: Path) -> None:
-    folder = write_course(tmp_path, whole())
+    folder = write_course(tmp_path, complete_journal())
     result = run_module(MODULE, "--folder", folder, "--root", tmp_path)
     assert result.returncode == 0, result.stderr
     (folder / "records.jsonl").write_text("[]\n")
@@ -620,7 +634,7 @@ def test_the_lab_can_be_omitted_if_records_name_it(tmp_path: Path) -> None:
 
 
 def test_without_a_browser_there_is_a_message_and_no_pdf(tmp_path: Path) -> None:
-    write_course(tmp_path, whole())
+    write_course(tmp_path, complete_journal())
     result = run_module(MODULE, LAB, "--pdf", "--root", tmp_path, "--work", tmp_path / "work", PATH=str(tmp_path))
     assert result.returncode == 2
     assert result.stderr.startswith("No PDF: none of the browsers chromium")

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from grader.python.journal.journal import BROWSERS, find_pictures, render
-from tests.python.journal.journals import LAB, report, source, whole, write_course
+from tests.python.journal.journals import LAB, complete_journal, report, source, write_course
 from tests.python.pages import Reader
 from tests.python.support import run_module
 
@@ -22,7 +22,7 @@ BROWSER = next((path for name in BROWSERS if (path := shutil.which(name))), None
 needs_browser = pytest.mark.skipif(BROWSER is None, reason=f"none of {', '.join(BROWSERS)} is installed")
 PHONE, LAPTOP, PRINT = 390, 1280, 718  # widths; PRINT is A4 without margins, at 96 dots per inch
 NAME = "a_name_that_is_longer_than_names_are_because_someone_will_have_one_" * 3
-# The page's policy allows no script, so the test inserts this one into a copy with another policy.
+# The page's policy allows no script, so the test inserts this script into a copy with another policy.
 PROBE = """<script>
 const wide = [...document.querySelectorAll("body *")].filter((element) => {
     const box = element.getBoundingClientRect();
@@ -43,13 +43,17 @@ document.title = JSON.stringify({
 
 def course(root: Path) -> str:
     """Write a complete journal, with words that are hard to fit."""
-    records = [*whole(), source(50, "01_serial", f"// {NAME}\n"), report(50, "01_serial", f"// {NAME}\n", 0.2)]
+    records = [
+        *complete_journal(),
+        source(50, "01_serial", f"// {NAME}\n"),
+        report(50, "01_serial", f"// {NAME}\n", 0.2),
+    ]
     records[-1]["report"]["stages"][0]["measurements"][0]["limit"] = NAME
     words = f"## Goal\n{NAME}\n\n- `{NAME}`\n\n```\n{NAME}{NAME}\n```\n"
     write_course(root, records, **{"01_serial": f"<!-- begun 2026-11-01T00:00:00Z -->\n{words}", "02_tree": words})
-    shown = root / "build" / "show" / LAB
-    shown.mkdir(parents=True)
-    (shown / "wide.svg").write_text('<svg xmlns="http://www.w3.org/2000/svg" width="4000" height="90"/>')
+    folder = root / "build" / "show" / LAB
+    folder.mkdir(parents=True)
+    (folder / "wide.svg").write_text('<svg xmlns="http://www.w3.org/2000/svg" width="4000" height="90"/>')
     pictures = find_pictures(root / "build", root / "work", LAB)
     return render(root, LAB, root / "work" / LAB / "journal", pictures).page
 
@@ -72,11 +76,11 @@ def probe(page: str, folder: Path, width: int, *, opened: bool = False, printed:
     command = [BROWSER or "", "--headless", "--disable-gpu", f"--user-data-dir={folder / 'profile'}", "--dump-dom"]
     command += ["--no-sandbox"] if os.geteuid() == 0 else []
     command += ["--allow-file-access-from-files", "--virtual-time-budget=5000", (folder / "frame.html").as_uri()]
-    done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=120, check=False)
-    title = re.search(r"<title>(.*?)</title>", done.stdout, re.DOTALL)
-    assert title, done.stderr[-2000:]
-    seen: dict[str, Any] = json.loads(html.unescape(title[1]))
-    return seen
+    result = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=120, check=False)
+    title = re.search(r"<title>(.*?)</title>", result.stdout, re.DOTALL)
+    assert title, result.stderr[-2000:]
+    measured: dict[str, Any] = json.loads(html.unescape(title[1]))
+    return measured
 
 
 @needs_browser
@@ -87,22 +91,22 @@ def probe(page: str, folder: Path, width: int, *, opened: bool = False, printed:
 def test_nothing_overflows_and_every_picture_has_a_text_alternative(
     tmp_path: Path, width: int, opened: bool, printed: bool
 ) -> None:
-    seen = probe(course(tmp_path), tmp_path, width, opened=opened, printed=printed)
-    assert seen["inner"] == width
-    assert seen["wide"] == []
-    assert seen["scroll"] <= seen["inner"]
-    assert seen["bare"] == []
-    assert seen["pictures"] > 20
-    assert seen["requests"] == 0
+    measured = probe(course(tmp_path), tmp_path, width, opened=opened, printed=printed)
+    assert measured["inner"] == width
+    assert measured["wide"] == []
+    assert measured["scroll"] <= measured["inner"]
+    assert measured["bare"] == []
+    assert measured["pictures"] > 20
+    assert measured["requests"] == 0
 
 
 @needs_browser
 def test_the_probe_finds_planted_mistakes(tmp_path: Path) -> None:
-    spoilt = course(tmp_path).replace("<main>", '<main><p style="width:3000px">x</p><svg width="9" height="9"></svg>')
-    seen = probe(spoilt, tmp_path, PHONE)
-    assert seen["wide"] != []
-    assert seen["scroll"] > seen["inner"]
-    assert seen["bare"] != []
+    page = course(tmp_path).replace("<main>", '<main><p style="width:3000px">x</p><svg width="9" height="9"></svg>')
+    measured = probe(page, tmp_path, PHONE)
+    assert measured["wide"] != []
+    assert measured["scroll"] > measured["inner"]
+    assert measured["bare"] != []
 
 
 def test_no_request_leaves_the_page_and_no_script_runs(tmp_path: Path) -> None:

@@ -32,11 +32,11 @@ def test_a_new_note_has_the_prompts_and_says_when_it_was_begun(tmp_path: Path) -
     file = create_note(tmp_path, "02_tree", "Tree", False, NOW)
     text = file.read_text()
     assert text.startswith("<!-- begun 2026-11-21T04:05:06Z: ")
-    made = parse_note(file.name, "02_tree", 1, text)
-    assert made.begun == NOW
-    assert [title for title, _ in made.sections] == list(PROMPTS)
-    assert made.written == []  # the hints are comments
-    assert made.missing == [prompt for prompt in PROMPTS if prompt not in OPTIONAL]
+    parsed = parse_note(file.name, "02_tree", 1, text)
+    assert parsed.begun == NOW
+    assert [title for title, _ in parsed.sections] == list(PROMPTS)
+    assert parsed.written == []  # the hints are comments
+    assert parsed.missing == [prompt for prompt in PROMPTS if prompt not in OPTIONAL]
 
 
 def test_a_full_disk_leaves_no_partial_note(tmp_path: Path) -> None:
@@ -59,7 +59,7 @@ def test_a_note_is_never_overwritten(tmp_path: Path) -> None:
     file.write_text("mine")
     assert note(tmp_path, "02_tree").stdout == first.stdout
     assert file.read_text() == "mine"
-    second = note(tmp_path, "02", "--new")  # the first one contains text
+    second = note(tmp_path, "02", "--new")  # the first note contains text
     assert f"Your note: {file.with_name('02_tree-2.md')}" in second.stdout
     assert note(tmp_path, "02").stdout == second.stdout  # the current note
     assert file.read_text() == "mine"
@@ -69,12 +69,12 @@ def test_no_second_note_is_begun_while_the_last_one_is_unused(tmp_path: Path) ->
     folder = write_course(tmp_path, [report(1, "02_tree", "old"), report(1, "01_serial", "other")])
     old = "<!-- begun 2026-11-02T00:00:00Z -->\n## Goal\n"
     (folder / "02_tree.md").write_text(old)
-    assert "02_tree-2.md" in note(tmp_path, "02", "--new").stdout  # what was recorded belongs to the first
-    again = note(tmp_path, "02", "--new")
+    assert "02_tree-2.md" in note(tmp_path, "02", "--new").stdout  # the records belong to the first note
+    result = note(tmp_path, "02", "--new")
     second = folder / "02_tree-2.md"
-    assert f"No further note: {second} is still empty" in again.stdout
-    assert f"Your note: {second}" in again.stdout
-    assert "2 optimisations, none" in render(tmp_path, LAB, folder).result  # the two that passed
+    assert f"No further note: {second} is still empty" in result.stdout
+    assert f"Your note: {second}" in result.stdout
+    assert "2 optimisations, none" in render(tmp_path, LAB, folder).result  # the two passed stages
     later = (folder / "records.jsonl").read_text() + json.dumps(report(60 * 24 * 20, "02_tree", "new")) + "\n"
     second.write_text(old)
     (folder / "records.jsonl").write_text(later)
@@ -110,10 +110,10 @@ def run_on_terminal(root: Path, editor: str) -> str:
     controller, terminal = pty.openpty()
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "VISUAL": "", "EDITOR": editor}
     command = [sys.executable, "-m", MODULE, LAB, "02", "--root", root, "--work", root / "work"]
-    done = subprocess.run(list(map(str, command)), stdin=terminal, capture_output=True, text=True, env=environment)
+    result = subprocess.run(list(map(str, command)), stdin=terminal, capture_output=True, text=True, env=environment)
     os.close(terminal)
     os.close(controller)
-    return done.stdout + done.stderr
+    return result.stdout + result.stderr
 
 
 def test_the_editor_opens_only_on_a_terminal(tmp_path: Path) -> None:
@@ -130,10 +130,12 @@ def test_the_editor_opens_only_on_a_terminal(tmp_path: Path) -> None:
 
 
 def test_a_partial_note_is_shown() -> None:
-    made = parse_note("02_tree.md", "02_tree", 1, "Before.\n## Goal\n```\n# not a heading\n```\n### Mine\n\n## Hours\n")
-    assert made.begun is None
-    assert made.sections == [("", "Before."), ("Goal", "```\n# not a heading\n```"), ("Mine", ""), ("Hours", "")]
-    assert made.missing == [prompt for prompt in PROMPTS if prompt not in {"Goal", *OPTIONAL}]
+    parsed = parse_note(
+        "02_tree.md", "02_tree", 1, "Before.\n## Goal\n```\n# not a heading\n```\n### Mine\n\n## Hours\n"
+    )
+    assert parsed.begun is None
+    assert parsed.sections == [("", "Before."), ("Goal", "```\n# not a heading\n```"), ("Mine", ""), ("Hours", "")]
+    assert parsed.missing == [prompt for prompt in PROMPTS if prompt not in {"Goal", *OPTIONAL}]
     assert parse_note("x.md", "x", 1, "").sections == []
     unclosed = parse_note("x.md", "x", 1, "## Goal\n```\nint a;\n## Hours")
     assert unclosed.sections == [("Goal", "```\nint a;\n## Hours")]
@@ -154,8 +156,8 @@ def test_a_partial_note_is_shown() -> None:
     ],
 )
 def test_a_predicted_time_counts_if_it_is_just_a_time(text: str, seconds: float | None) -> None:
-    made = parse_note("x.md", "x", 1, f"## Seconds I predict\n{text}\n## Hours\n3")
-    assert made.predicted_s == pytest.approx(seconds)
+    parsed = parse_note("x.md", "x", 1, f"## Seconds I predict\n{text}\n## Hours\n3")
+    assert parsed.predicted_s == pytest.approx(seconds)
 
 
 @pytest.mark.parametrize(
@@ -191,7 +193,7 @@ def test_notes_are_read_only_for_stages_and_in_their_order(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("text", "shown"),
+    ("text", "html"),
     [
         ("a\nb\n\nc", "<p>a\nb</p><p>c</p>"),
         ("- one\n- two\n  more", "<ul><li>one</li><li>two more</li></ul>"),
@@ -213,17 +215,17 @@ def test_notes_are_read_only_for_stages_and_in_their_order(tmp_path: Path) -> No
         ("", ""),
     ],
 )
-def test_a_note_is_rendered_as_safe_html(text: str, shown: str) -> None:
-    assert make_prose(text) == shown
+def test_a_note_is_rendered_as_safe_html(text: str, html: str) -> None:
+    assert make_prose(text) == html
 
 
 def test_comments_and_headings_are_found_in_linear_time() -> None:
     """Regular expressions took hours for these."""
     for text in ("<!--" * 1_000_000, f"# a{' ' * 100_000}b", f"# a{' #' * 100_000}b"):
-        made = parse_note("n.md", "n", 1, f"## Goal\n{text}")
-        assert made.sections
-    made = parse_note("n.md", "n", 1, "a <!-- b\n# c --> d\n## T ##\ny<!-->x-->#\n####### e\n#f\n# C# #\ng <!-- h")
-    assert made.sections == [("", "a  d"), ("T", "y#\n####### e\n#f"), ("C#", "g <!-- h")]
+        parsed = parse_note("n.md", "n", 1, f"## Goal\n{text}")
+        assert parsed.sections
+    parsed = parse_note("n.md", "n", 1, "a <!-- b\n# c --> d\n## T ##\ny<!-->x-->#\n####### e\n#f\n# C# #\ng <!-- h")
+    assert parsed.sections == [("", "a  d"), ("T", "y#\n####### e\n#f"), ("C#", "g <!-- h")]
 
 
 LIMITED = """

@@ -11,7 +11,7 @@ import pytest
 from grader.python.journal.journal import render
 from grader.python.journal.predictions import show_miss
 from tests.python.journal import journals
-from tests.python.journal.journals import LAB, elsewhere, report, source, write_course
+from tests.python.journal.journals import LAB, change_machine, report, source, write_course
 from tests.python.pages import Reader
 
 TEXT = "int a;\n"
@@ -21,9 +21,9 @@ NOTE = "<!-- begun {} -->\n## Seconds I predict\n50 ms\n"
 
 def modelled(minute: int, seconds: float, gpu: str = GPU, dataset: str = "bench_2_24") -> dict[str, Any]:
     """Return the record of a bench without a GPU."""
-    made = elsewhere(report(minute, "02_tree", TEXT), backend="cpu", gpu="", host="laptop")
+    record = change_machine(report(minute, "02_tree", TEXT), backend="cpu", gpu="", host="laptop")
     time = {"median": seconds, "low": seconds / 2, "high": 2 * seconds}
-    made["report"]["stages"][0]["modelled_time"] = {
+    record["report"]["stages"][0]["modelled_time"] = {
         "dataset": dataset,
         "gpu": gpu,
         "source": "measured by `make calibrate`",
@@ -35,7 +35,7 @@ def modelled(minute: int, seconds: float, gpu: str = GPU, dataset: str = "bench_
         "sequential_s": 9.8,
         "why_not": "",
     }
-    return made | {"verb": "bench"}
+    return record | {"verb": "bench"}
 
 
 def cells_of(root: Path, records: list[dict[str, Any]], begun: int = 1) -> list[str]:
@@ -43,12 +43,12 @@ def cells_of(root: Path, records: list[dict[str, Any]], begun: int = 1) -> list[
     folder = write_course(
         root, [source(1, "02_tree", TEXT), *records], **{"02_tree": NOTE.format(journals.time(begun))}
     )
-    made = render(root, LAB, folder)
-    text = made.markdown.replace("\N{NO-BREAK SPACE}", " ")
+    rendered = render(root, LAB, folder)
+    text = rendered.markdown.replace("\N{NO-BREAK SPACE}", " ")
     head = text[text.index("## Predicted and measured times") :].splitlines()[2:]
     cells = [cell.strip() for cell in head[2].strip("|").split("|")]
-    shown = re.sub(r"\s+", " ", Reader(made.page).text)
-    assert all(cell.strip("`") in shown for cell in cells)
+    page_text = re.sub(r"\s+", " ", Reader(rendered.page).text)
+    assert all(cell.strip("`") in page_text for cell in cells)
     return cells
 
 
@@ -58,29 +58,29 @@ def test_the_modelled_time_is_next_to_the_students_prediction(tmp_path: Path) ->
 
 
 def test_an_imported_measurement_shows_the_error_of_both_predictions(tmp_path: Path) -> None:
-    measured = elsewhere(report(9, "02_tree", TEXT, 0.1), gpu=GPU, host="node") | {"imported_from": "report.json"}
+    measured = change_machine(report(9, "02_tree", TEXT, 0.1), gpu=GPU, host="node") | {"imported_from": "report.json"}
     cells = cells_of(tmp_path, [modelled(2, 0.25), measured])
     assert cells[3:] == ["0.1000 s", "2.00×, too fast", "2.50×, too slow"]
 
 
 @pytest.mark.parametrize("change", [{"gpu": "NVIDIA T4"}, {"dataset": "bench_2_20"}])
 def test_another_gpu_or_dataset_is_not_compared(tmp_path: Path, change: dict[str, str]) -> None:
-    measured = elsewhere(report(9, "02_tree", TEXT, 0.1), gpu=GPU)
+    measured = change_machine(report(9, "02_tree", TEXT, 0.1), gpu=GPU)
     assert cells_of(tmp_path, [modelled(2, 0.25, **change), measured])[3:] == ["–", "–", "–"]
 
 
 def test_a_measurement_of_another_text_is_not_compared(tmp_path: Path) -> None:
-    other = [source(8, "02_tree", "int b;\n"), elsewhere(report(9, "02_tree", "int b;\n", 0.1), gpu=GPU)]
-    assert cells_of(tmp_path, [modelled(2, 0.25), *other])[2] == "–"  # the measured text was never modelled
+    records = [source(8, "02_tree", "int b;\n"), change_machine(report(9, "02_tree", "int b;\n", 0.1), gpu=GPU)]
+    assert cells_of(tmp_path, [modelled(2, 0.25), *records])[2] == "–"  # the measured text was never modelled
 
 
 def test_a_note_that_was_begun_after_the_measurement_is_reported(tmp_path: Path) -> None:
-    measured = elsewhere(report(9, "02_tree", TEXT, 0.1), gpu=GPU)
+    measured = change_machine(report(9, "02_tree", TEXT, 0.1), gpu=GPU)
     cells_of(tmp_path / "late", [modelled(2, 0.25), measured], begun=10)
     cells_of(tmp_path / "early", [modelled(2, 0.25), measured], begun=1)
     output = {
-        when: render(tmp_path / when, LAB, tmp_path / when / "work" / LAB / "journal").markdown
-        for when in ("late", "early")
+        name: render(tmp_path / name, LAB, tmp_path / name / "work" / LAB / "journal").markdown
+        for name in ("late", "early")
     }
     assert "These notes were begun after the measurement: 02_tree." in output["late"]
     assert "These notes" not in output["early"]
@@ -88,8 +88,8 @@ def test_a_note_that_was_begun_after_the_measurement_is_reported(tmp_path: Path)
 
 def test_without_predictions_there_is_no_table(tmp_path: Path) -> None:
     folder = write_course(tmp_path, [source(1, "02_tree", TEXT), report(2, "02_tree", TEXT, 0.1)])
-    made = render(tmp_path, LAB, folder)
-    assert "Predicted and measured times" not in made.page + made.markdown
+    rendered = render(tmp_path, LAB, folder)
+    assert "Predicted and measured times" not in rendered.page + rendered.markdown
 
 
 def test_a_close_prediction_is_not_called_too_fast_or_too_slow() -> None:

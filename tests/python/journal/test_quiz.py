@@ -56,29 +56,31 @@ def course(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def answer(root: Path, typed: str, *options: str) -> str:
+def answer(root: Path, keys: str, *options: str) -> str:
     """Run the quiz on a terminal, type the text there, and return the output."""
     command = [sys.executable, "-m", MODULE, LAB, "--root", str(root), "--work", str(root / "work"), *options]
-    return run_on_terminal(typed, *command)
+    return run_on_terminal(keys, *command)
 
 
-def run_on_terminal(typed: str, *command: str) -> str:
+def run_on_terminal(keys: str, *command: str) -> str:
     controller, child = pty.openpty()
-    os.write(controller, typed.encode())
+    os.write(controller, keys.encode())
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(command, stdin=child, capture_output=True, text=True, cwd=ROOT, env=environment, timeout=120)
+    result = subprocess.run(
+        command, stdin=child, capture_output=True, text=True, cwd=ROOT, env=environment, timeout=120
+    )
     os.close(child)
     os.close(controller)
-    assert (done.returncode, done.stderr) == (0, "")
-    return done.stdout
+    assert (result.returncode, result.stderr) == (0, "")
+    return result.stdout
 
 
-def kept(root: Path) -> Path:
+def answers_file(root: Path) -> Path:
     return root / "work" / LAB / "journal/quiz.json"
 
 
 def score(root: Path) -> str:
-    return str(read_score(root, LAB, kept(root).parent))
+    return str(read_score(root, LAB, answers_file(root).parent))
 
 
 def write_answers(root: Path, *answers: tuple[str, str], lab: str = LAB) -> None:
@@ -87,7 +89,7 @@ def write_answers(root: Path, *answers: tuple[str, str], lab: str = LAB) -> None
         "lab": lab,
         "answers": [{"question": question, "answer": answer} for question, answer in answers],
     }
-    kept(root).write_text(json.dumps(content))
+    answers_file(root).write_text(json.dumps(content))
 
 
 def test_right_answers_are_confirmed_with_the_reason(course: Path) -> None:
@@ -96,7 +98,7 @@ def test_right_answers_are_confirmed_with_the_reason(course: Path) -> None:
     assert "Your answer (blocks): " in output
     assert "Right. Green is right." in output and "Right. Rounded up." in output
     assert f"The quiz of {LAB}: 2 of 2 right at the first try." in output
-    assert json.loads(kept(course).read_text())["answers"] == [
+    assert json.loads(answers_file(course).read_text())["answers"] == [
         {"question": "colour", "answer": "green"},
         {"question": "count", "answer": "391"},
     ]
@@ -139,7 +141,7 @@ def test_an_invalid_answer_is_asked_for_again(course: Path) -> None:
     output = answer(course, "\nd\nbc\ngreen\nb\nmany\n3,91\n1e\n391\n")
     assert output.count("Type a letter: a, b, c\n") == 4
     assert output.count("Type a number such as 48 or 0.5, without a unit.\n") == 3
-    assert len(read_answers(kept(course), LAB)) == 2
+    assert len(read_answers(answers_file(course), LAB)) == 2
 
 
 @pytest.mark.parametrize("program", ["make", "./warplab"])
@@ -167,7 +169,7 @@ def test_without_a_terminal_the_message_says_where_to_type(course: Path) -> None
         2,
         "The quiz needs a terminal, but its input is not one. Type in a terminal: make quiz LAB=dot\n",
     )
-    assert not kept(course).exists()
+    assert not answers_file(course).exists()
 
 
 def test_a_lab_without_a_quiz_says_so(tmp_path: Path) -> None:
@@ -180,10 +182,10 @@ def test_a_lab_without_a_quiz_says_so(tmp_path: Path) -> None:
 def test_the_labs_file_decides_which_answers_are_right(course: Path) -> None:
     """A score in the student's file is ignored, and so is an answer that the quiz does not offer."""
     write_answers(course, ("colour", "red"), ("colour", "green"), ("count", "391"), ("other", "x"))
-    content = json.loads(kept(course).read_text())
+    content = json.loads(answers_file(course).read_text())
     content |= {"score": 99}
     content["answers"][0]["right"] = True
-    kept(course).write_text(json.dumps(content))
+    answers_file(course).write_text(json.dumps(content))
     assert score(course) == "1 of 2 right at the first try"
     write_answers(course, ("colour", "violet"), ("count", "nan"), ("count", "9" * 30 + "e99"))
     assert score(course) == "0 of 2 right at the first try, 1 not answered"
@@ -202,23 +204,23 @@ WRONG = {
 
 @pytest.mark.parametrize("wrong", WRONG)
 def test_an_invalid_file_gives_one_message_and_a_remark_in_the_journal(course: Path, wrong: str) -> None:
-    kept(course).write_text(WRONG[wrong])
+    answers_file(course).write_text(WRONG[wrong])
     with pytest.raises(UserError, match=r"quiz\.json"):
-        read_answers(kept(course), LAB)
-    rendered = render(course, LAB, kept(course).parent)
+        read_answers(answers_file(course), LAB)
+    rendered = render(course, LAB, answers_file(course).parent)
     assert "quiz.json has no valid answers to the quiz; it is left out." in rendered.problems
     assert str(course) not in rendered.page  # the page goes to students, and to course systems
 
 
 def test_the_journal_shows_the_score_in_one_line(course: Path) -> None:
-    assert "Quiz" not in render(course, LAB, kept(course).parent).page
+    assert "Quiz" not in render(course, LAB, answers_file(course).parent).page
     write_answers(course, ("colour", "green"))
-    rendered = render(course, LAB, kept(course).parent)
+    rendered = render(course, LAB, answers_file(course).parent)
     assert "<dt>Quiz</dt><dd>1 of 2 right at the first try, 1 not answered</dd>" in rendered.page
     assert "- Quiz: 1 of 2 right at the first try, 1 not answered\n" in rendered.markdown
 
 
 def test_only_the_first_try_counts(course: Path) -> None:
     write_answers(course, ("count", "390"), ("count", "391"), ("colour", "green"), ("colour", "red"))
-    found = count_first_tries(read_quiz(course, LAB), read_answers(kept(course), LAB))
-    assert (found.first, found.right, found.of) == ({"colour": True, "count": False}, 1, 2)
+    result = count_first_tries(read_quiz(course, LAB), read_answers(answers_file(course), LAB))
+    assert (result.first, result.right, result.of) == ({"colour": True, "count": False}, 1, 2)

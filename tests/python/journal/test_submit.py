@@ -38,8 +38,8 @@ def write(file: Path, content: str | bytes) -> Path:
 
 
 def write_report(root: Path, stage: str, source: bytes, **changes: object) -> None:
-    found = samples.stage(stage, stage, source_hash=hashlib.sha256(source).hexdigest(), **changes)
-    write(root / f"work/lab/reports/{stage}.json", json.dumps(samples.report(lab="lab", stages=[found])))
+    stage_report = samples.stage(stage, stage, source_hash=hashlib.sha256(source).hexdigest(), **changes)
+    write(root / f"work/lab/reports/{stage}.json", json.dumps(samples.report(lab="lab", stages=[stage_report])))
 
 
 @pytest.fixture
@@ -55,8 +55,8 @@ def course(tmp_path: Path) -> Path:
 
 
 def test_a_report_with_a_stages_earlier_number_is_packed(course: Path) -> None:
-    found = samples.stage("07_second", "second", source_hash=hashlib.sha256(b"// done 02_second\n").hexdigest())
-    write(course / "work/lab/reports/02_second.json", json.dumps(samples.report(lab="lab", stages=[found])))
+    stage_report = samples.stage("07_second", "second", source_hash=hashlib.sha256(b"// done 02_second\n").hexdigest())
+    write(course / "work/lab/reports/02_second.json", json.dumps(samples.report(lab="lab", stages=[stage_report])))
     submission = collect(course, course / "work", "lab", course / "build")
     assert "reports/02_second.json" in submission.files and submission.warnings == []
 
@@ -95,18 +95,18 @@ def test_the_archive_contains_files_reports_authors_and_hashes(course: Path) -> 
     assert (manifest["kit"], manifest["stages"]) == (0, list(STAGES))
     write(course / "grader/kit.json", '{"number": 3, "labs": {"lab": ["01_first"]}}')
     submit(course, AUTHORS=ADA)
-    packed = [json.loads(unpack(file)["lab/manifest.json"])["kit"] for file in archives(course)]
-    assert sorted(packed) in ([0, 3], [3])  # in the same second, the second archive replaces the first
+    kits = [json.loads(unpack(file)["lab/manifest.json"])["kit"] for file in archives(course)]
+    assert sorted(kits) in ([0, 3], [3])  # in the same second, the second archive replaces the first
 
 
 def test_earlier_archives_are_listed_and_kept(course: Path) -> None:
     old = course / "work/lab-al123-2026-01-31-120000.tar.gz"
-    for other in (old, course / "work/lab_two-al123-2026-01-31-120000.tar.gz", course / "work/lab-notes.tar.gz"):
-        other.write_bytes(b"old")
+    for archive in (old, course / "work/lab_two-al123-2026-01-31-120000.tar.gz", course / "work/lab-notes.tar.gz"):
+        archive.write_bytes(b"old")
     result = submit(course, "--author", ADA)
-    *_, heading, named, last, _, _ = result.stdout.splitlines()
+    *_, heading, item, last, _, _ = result.stdout.splitlines()
     assert heading == "Packed earlier; do not hand in:"
-    assert named == f"  - work/{old.name}"
+    assert item == f"  - work/{old.name}"
     assert last.startswith("Hand in this file: work/lab-al123-20")
     assert old.read_bytes() == b"old"
 
@@ -114,8 +114,8 @@ def test_earlier_archives_are_listed_and_kept(course: Path) -> None:
 def test_the_local_time_is_printed_next_to_the_utc_time_of_the_name(course: Path) -> None:
     last = submit(course, "--author", ADA, TZ="HERE-5:30").stdout.splitlines()[-1]
     (archive,) = archives(course)
-    packed = datetime.strptime(archive.name, "lab-al123-%Y-%m-%d-%H%M%S.tar.gz") + timedelta(hours=5, minutes=30)
-    assert last == f"Its name gives the packing time in UTC; in local time: {packed:%Y-%m-%d %H:%M:%S} HERE."
+    packing_time = datetime.strptime(archive.name, "lab-al123-%Y-%m-%d-%H%M%S.tar.gz") + timedelta(hours=5, minutes=30)
+    assert last == f"Its name gives the packing time in UTC; in local time: {packing_time:%Y-%m-%d %H:%M:%S} HERE."
 
 
 def test_the_same_contents_and_time_give_the_same_bytes(course: Path) -> None:
@@ -243,10 +243,12 @@ def test_a_missing_or_broken_report_is_only_a_warning(
 
 def write_journal(course: Path) -> Path:
     """Write the sample records, reduced to this lab's stages, and a note."""
-    found = samples.report(lab="lab", stages=[samples.stage("01_first", "First", measurements=[samples.measurement()])])
+    report = samples.report(
+        lab="lab", stages=[samples.stage("01_first", "First", measurements=[samples.measurement()])]
+    )
     record = {"schema": 1, "kind": "report", "time": "2026-11-21T04:05:06Z", "lab": "lab", "stage": "01_first"}
     folder = course / "work/lab/journal"
-    write(folder / "records.jsonl", json.dumps(record | {"source_hash": "5f2a" * 16, "report": found}) + "\n")
+    write(folder / "records.jsonl", json.dumps(record | {"source_hash": "5f2a" * 16, "report": report}) + "\n")
     write(folder / "01_first.md", "## Goal\nTo be handed in.\n")
     write(folder / "journal.html", "stale")
     write(folder / "journal.pdf", "not packed")
@@ -352,14 +354,14 @@ def test_without_a_terminal_the_authors_must_be_given(course: Path) -> None:
     assert result.returncode == 2
     assert result.stderr.startswith('Who hands in? Give the authors like this: AUTHORS="')
     closed = f"cd '{course}' && PYTHONPATH='{ROOT}' '{sys.executable}' -m {MODULE} lab <&-"
-    done = subprocess.run(["sh", "-c", closed], capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert done.stderr.startswith("Who hands in?")
+    process = subprocess.run(["sh", "-c", closed], capture_output=True, text=True, check=False)
+    assert process.returncode == 2
+    assert process.stderr.startswith("Who hands in?")
 
 
-@pytest.mark.parametrize("kept", ["{", "[]", '{"authors": []}', '{"authors": [{"name": "Ada"}]}'])
-def test_broken_authors_file_is_reported(course: Path, kept: str) -> None:
-    write(course / "work/authors.json", kept)
+@pytest.mark.parametrize("content", ["{", "[]", '{"authors": []}', '{"authors": [{"name": "Ada"}]}'])
+def test_broken_authors_file_is_reported(course: Path, content: str) -> None:
+    write(course / "work/authors.json", content)
     result = submit(course)
     assert result.returncode == 2
     assert "work/authors.json" in result.stderr
@@ -373,7 +375,7 @@ def on_terminal(course: Path, *answers: str) -> tuple[int, str]:
         environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1", "AUTHORS": ""}
         os.execve(sys.executable, [sys.executable, "-m", MODULE, "lab"], environment)
     output = b""
-    left = list(answers)
+    remaining = list(answers)
     deadline = time.monotonic() + 30
     try:
         while time.monotonic() < deadline:
@@ -383,8 +385,8 @@ def on_terminal(course: Path, *answers: str) -> tuple[int, str]:
                     os.write(terminal, b"\x03")
                 continue
             output += os.read(terminal, 1000)
-            if output.endswith(b": ") and left:
-                os.write(terminal, left.pop(0).encode())
+            if output.endswith(b": ") and remaining:
+                os.write(terminal, remaining.pop(0).encode())
         os.kill(pid, signal.SIGKILL)
     except OSError:  # the other end is closed
         pass
@@ -399,15 +401,15 @@ def test_the_authors_are_asked_for_once_on_a_terminal(course: Path) -> None:
     status, output = on_terminal(course, *answers)
     assert status == 0, output
     assert "has a space" in output
-    kept = json.loads((course / "work/authors.json").read_text())
-    assert kept["authors"] == [{"name": "Ada Lövelace", "id": "al123"}, {"name": "Alan", "id": "at456"}]
+    stored = json.loads((course / "work/authors.json").read_text())
+    assert stored["authors"] == [{"name": "Ada Lövelace", "id": "al123"}, {"name": "Alan", "id": "at456"}]
     assert submit(course).returncode == 0
 
 
-@pytest.mark.parametrize(("typed", "status", "message"), [("\x03", 130, "Interrupted"), ("\x04", 2, "No answer")])
-def test_an_interruption_of_a_question_ends_with_a_message(course: Path, typed: str, status: int, message: str) -> None:
-    found, output = on_terminal(course, typed)
-    assert (found, message in output) == (status, True), output
+@pytest.mark.parametrize(("keys", "status", "message"), [("\x03", 130, "Interrupted"), ("\x04", 2, "No answer")])
+def test_an_interruption_of_a_question_ends_with_a_message(course: Path, keys: str, status: int, message: str) -> None:
+    exit_status, output = on_terminal(course, keys)
+    assert (exit_status, message in output) == (status, True), output
     assert archives(course) == []
     assert not (course / "work/authors.json").exists()
 
@@ -420,14 +422,14 @@ def test_an_unknown_lab_or_a_lab_not_started_is_refused(course: Path) -> None:
     assert (result.returncode, "make start LAB=other" in result.stderr) == (2, True)
 
 
-def test_an_archive_that_cannot_be_written(course: Path) -> None:
+def test_an_archive_that_cannot_be_written_gives_a_message(course: Path) -> None:
     write(course / "work/authors.json", json.dumps({"authors": [{"name": "Ada", "id": "a"}]}))
     full = f"ulimit -f 0; PYTHONPATH='{ROOT}' PYTHONDONTWRITEBYTECODE=1 '{sys.executable}' -m {MODULE} lab"
-    done = subprocess.run(["sh", "-c", full], cwd=course, capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert done.stderr.startswith("Cannot write work/lab-a-")
-    assert "File too large" in done.stderr
-    assert "Traceback" not in done.stderr
+    result = subprocess.run(["sh", "-c", full], cwd=course, capture_output=True, text=True, check=False)
+    assert result.returncode == 2
+    assert result.stderr.startswith("Cannot write work/lab-a-")
+    assert "File too large" in result.stderr
+    assert "Traceback" not in result.stderr
     assert archives(course) == []
 
 

@@ -136,7 +136,7 @@ def test_a_sweep_without_times_says_so(tmp_path: Path) -> None:
         (sweep(points=[point(1)]), "at least one"),
         (sweep(points=[point(1, A="x")]), "/points/0/defines/A: expected a whole number"),
         (sweep(points=[{"defines": {"A": 1}}]), "/points/0: expected 1e-12 <= low_s"),
-        (sweep(points=[point(5e-324, A=1)]), "/points/0: expected 1e-12 <= low_s"),  # as it would plot no axis
+        (sweep(points=[point(5e-324, A=1)]), "/points/0: expected 1e-12 <= low_s"),  # the plot would have no axis
         (sweep(points=[point(1, A=1) | {"low_s": 2}]), "/points/0: expected 1e-12 <= low_s"),
         (sweep(points=7), "/points: expected a list"),
     ],

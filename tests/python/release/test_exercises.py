@@ -25,7 +25,7 @@ def course(tmp_path: Path) -> Path:
     (tmp_path / "solutions/lab/01_first.cu").write_text(SOLUTION)
     (tmp_path / "no_guard.patch").write_text(PATCH)
     (tmp_path / "race.cu").write_text("int a;  // the race\n")
-    listed("01a", 1, "no_guard.patch", tmp_path)
+    write_list("01a", 1, "no_guard.patch", tmp_path)
     return tmp_path
 
 
@@ -33,7 +33,7 @@ def entry(name: object, difficulty: object, source: str) -> dict[str, object]:
     return {"name": name, "difficulty": difficulty, "from": source}
 
 
-def listed(name: object, difficulty: object, source: str, course: Path) -> None:
+def write_list(name: object, difficulty: object, source: str, course: Path) -> None:
     (course / "labs/lab/exercises.json").write_text(json.dumps([entry(name, difficulty, source)]))
 
 
@@ -62,7 +62,7 @@ def test_an_exercise_needs_only_its_entry(course):
     )
     assert files["lab/02a.cu"].decode().splitlines()[1:] == ["int a;"]
     output = json.loads(files["lab/exercises.json"])
-    assert output[1] == {"name": "02a", "stage": "02_second", "difficulty": 3}  # and not where it is from
+    assert output[1] == {"name": "02a", "stage": "02_second", "difficulty": 3}  # without its source
     assert set(make_exercises(course, "lab", ["01_first"])) == {"lab/01a.cu", "lab/exercises.json"}
     assert make_exercises(course, "lab", []) == {}
 
@@ -76,7 +76,7 @@ def test_an_exercise_needs_only_its_entry(course):
     ],
 )
 def test_an_invalid_entry_is_reported(course, name, difficulty, message):
-    listed(name, difficulty, "no_guard.patch", course)
+    write_list(name, difficulty, "no_guard.patch", course)
     with pytest.raises(UserError, match=message):
         read_list(course, "lab")
 

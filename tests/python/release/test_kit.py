@@ -30,8 +30,8 @@ needs_build = pytest.mark.skipif(not (BUILD / "warplab").exists(), reason="build
 
 def make_kit(archive: Path, *options: str) -> dict[str, bytes]:
     """Return the archive's files by their paths below its one folder."""
-    made = run_module("grader.python.release.kit", "--output", archive, *options)
-    assert made.returncode == 0, made.stderr
+    result = run_module("grader.python.release.kit", "--output", archive, *options)
+    assert result.returncode == 0, result.stderr
     return read_kit(archive.read_bytes())
 
 
@@ -58,17 +58,17 @@ def squeeze(text: str) -> str:
 
 def find_answers() -> dict[str, str]:
     """Return the long lines that students have to write, found without the packer's functions."""
-    found = {}
+    answers = {}
     for solution in ROOT.glob("solutions/*/*.cu"):
-        shown = solution.with_name("shown.txt")
-        known = squeeze(shown.read_text()) if shown.exists() else ""
+        shown_file = solution.with_name("shown.txt")
+        known = squeeze(shown_file.read_text()) if shown_file.exists() else ""
         inside = False
         for line in solution.read_text().splitlines():
             if line.strip().startswith("//@"):
                 inside = line.strip() == "//@ begin"
             elif inside and len(code := squeeze(line.partition("//")[0])) >= 36 and code not in known:
-                found[code] = str(solution)
-    return found
+                answers[code] = str(solution)
+    return answers
 
 
 def test_the_kit_contains_no_answer(kit):
@@ -77,9 +77,9 @@ def test_the_kit_contains_no_answer(kit):
     assert len(answers) > 200
     texts = {name: squeeze(content.decode(errors="replace")) for name, content in kit.items()}
     starters = "".join(text for name, text in texts.items() if name.startswith("starter/"))
-    others = {name: text for name, text in texts.items() if not name.startswith("starter/")}
+    other_texts = {name: text for name, text in texts.items() if not name.startswith("starter/")}
     assert [
-        (name, line) for line in answers if line not in starters for name, text in others.items() if line in text
+        (name, line) for line in answers if line not in starters for name, text in other_texts.items() if line in text
     ] == []
 
 
@@ -112,14 +112,14 @@ def test_the_kit_contains_no_seed_of_a_hidden_dataset(kit):
     if not file.exists():
         pytest.skip("nothing was graded here yet, so there is no secret")
     secret = file.read_text().strip()
-    everything = b"\n".join(kit.values())
-    assert secret.encode() not in everything
+    content = b"\n".join(kit.values())
+    assert secret.encode() not in content
     for recipes in ROOT.glob("datasets/*/hidden.json"):
         for dataset in json.loads(recipes.read_text())["datasets"]:
             message = f"{recipes.parent.name}/{dataset['name']}".encode()
             seed = hmac.new(secret.encode(), message, hashlib.sha256).digest()[:8]
-            assert str(int.from_bytes(seed, "big")).encode() not in everything
-            assert seed.hex().encode() not in everything
+            assert str(int.from_bytes(seed, "big")).encode() not in content
+            assert seed.hex().encode() not in content
 
 
 @pytest.mark.parametrize(
@@ -162,8 +162,8 @@ def test_a_leak_is_refused_and_nothing_is_written(tmp_path):
 
 def clone(folder: Path) -> None:
     """Copy the files of this project that git tracks to a new checkout, and commit everything there."""
-    listed = subprocess.run(["git", "-C", ROOT, "ls-files", "-z"], capture_output=True, text=True, check=True).stdout
-    for name in filter(None, listed.split("\0")):
+    names = subprocess.run(["git", "-C", ROOT, "ls-files", "-z"], capture_output=True, text=True, check=True).stdout
+    for name in filter(None, names.split("\0")):
         if (ROOT / name).is_file() and not name.startswith("tests/"):
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, folder / name)
@@ -245,21 +245,21 @@ def test_a_kit_up_to_a_stage_contains_nothing_of_later_stages(tmp_path, options,
     assert find_broken_links(kit) == []
     assert {Path(name).parent.name for name in kit if name.endswith("/lab.json")} == set(last_stages)
     for lab, last in last_stages.items():
-        whole = json.loads((ROOT / "labs" / lab / "lab.json").read_text())
+        complete = json.loads((ROOT / "labs" / lab / "lab.json").read_text())
         manifest = json.loads(kit[f"labs/{lab}/lab.json"])
-        kept = [stage["id"] for stage in whole["stages"] if int(stage["id"][:2]) <= last]
-        assert [stage["id"] for stage in manifest["stages"]] == kept
+        released = [stage["id"] for stage in complete["stages"] if int(stage["id"][:2]) <= last]
+        assert [stage["id"] for stage in manifest["stages"]] == released
         assert manifest["points"] == sum(sum(stage["points"].values()) for stage in manifest["stages"])
-        assert sorted(Path(name).stem for name in kit if name.startswith(f"starter/{lab}/")) == kept
+        assert sorted(Path(name).stem for name in kit if name.startswith(f"starter/{lab}/")) == released
         handout, recipes = (kit[name].decode() for name in (f"handouts/{lab}.md", f"datasets/{lab}/public.json"))
-        for stage in whole["stages"]:
-            is_there = [f"\n## {stage['id']}\n" in handout, f"| `{stage['id']}` |" in handout]
-            assert is_there == [stage["id"] in kept] * 2, stage["id"]
-            assert stage["id"] in kept or stage["id"] not in recipes
+        for stage in complete["stages"]:
+            occurs = [f"\n## {stage['id']}\n" in handout, f"| `{stage['id']}` |" in handout]
+            assert occurs == [stage["id"] in released] * 2, stage["id"]
+            assert stage["id"] in released or stage["id"] not in recipes
     ids = [file.stem for file in ROOT.glob("solutions/*/*.cu")]
     missing = [stage for stage in ids if not any(name.endswith(f"/{stage}.cu") for name in kit)]
-    others = {name: content.decode() for name, content in kit.items() if name.endswith((".h", ".cu", ".json", ".md"))}
-    assert [(stage, name) for stage in missing for name, text in others.items() if stage in text] == []
+    texts = {name: content.decode() for name, content in kit.items() if name.endswith((".h", ".cu", ".json", ".md"))}
+    assert [(stage, name) for stage in missing for name, text in texts.items() if stage in text] == []
     assert list(find_leaks(ROOT, kit)) == []
     assert find_later_answers(kit, last_stages) == []
 
@@ -268,11 +268,11 @@ def find_later_answers(kit: dict[str, bytes], last_stages: dict[str, int]) -> li
     """Return the lines that solve stages which are not in the kit but occur in one of its files; lines of its starters
     are excluded."""
     texts = {name: squeeze(content.decode(errors="replace")) for name, content in kit.items()}
-    given = "".join(text for name, text in texts.items() if name.startswith("starter/"))
+    starters = "".join(text for name, text in texts.items() if name.startswith("starter/"))
     later = {
         line: solution
         for line, solution in find_answers().items()
-        if int(Path(solution).name[:2]) > last_stages.get(Path(solution).parent.name, 0) and line not in given
+        if int(Path(solution).name[:2]) > last_stages.get(Path(solution).parent.name, 0) and line not in starters
     }
     return [(name, line) for line in later for name, text in texts.items() if line in text]
 
@@ -282,14 +282,14 @@ def find_later_answers(kit: dict[str, bytes], last_stages: dict[str, int]) -> li
 def test_the_judge_accepts_the_shortened_labs(tmp_path, options):
     kit = make_kit(tmp_path / "kit.tar.gz", *options)
     folder = unpack(tmp_path)
-    listed = ""
+    output = ""
     for lab in find_labs(folder):
         command = [str(BUILD / "warplab"), "list", lab, "--build", str(BUILD)]
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-        assert (done.returncode, done.stderr) == (0, "")
-        listed += done.stdout
-    assert len(re.findall(r"^  \d\d_", listed, re.MULTILINE)) == len([name for name in kit if "starter/" in name])
-    assert len(re.findall(r"^\w+ +\[", listed, re.MULTILINE)) == len([name for name in kit if "lab.json" in name])
+        result = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+        assert (result.returncode, result.stderr) == (0, "")
+        output += result.stdout
+    assert len(re.findall(r"^  \d\d_", output, re.MULTILINE)) == len([name for name in kit if "starter/" in name])
+    assert len(re.findall(r"^\w+ +\[", output, re.MULTILINE)) == len([name for name in kit if "lab.json" in name])
 
 
 @pytest.mark.parametrize("lab", share_of([*LABS, *NEW_LABS], lambda _: "", str, 3))
@@ -312,9 +312,9 @@ def test_omitted_labs_are_not_mentioned(tmp_path):
     lab = "heat_dissipation"  # its handout links to another lab's handout
     kit = make_kit(tmp_path / "kit.tar.gz", "--labs", lab)
     assert find_broken_links(kit) == []
-    others = [other for other in LABS if other != lab]
-    assert not [name for name in kit if any(other in name for other in others)]
-    assert not [other for other in others if other in kit["README.md"].decode()]
+    omitted = [other for other in LABS if other != lab]
+    assert not [name for name in kit if any(other in name for other in omitted)]
+    assert not [other for other in omitted if other in kit["README.md"].decode()]
     readme = kit["README.md"].decode()
     assert f"make check LAB={lab} STAGE=01" in readme and "example-journal" not in readme
     commands = re.search(r"(?:^    make.*# .*\n){3,}", readme, re.MULTILINE)
@@ -350,15 +350,15 @@ def run_in(folder: Path, *command: str, **variables: str) -> subprocess.Complete
 def test_a_kit_has_the_exercises_that_were_released(tmp_path):
     kit = make_kit(tmp_path / "kit.tar.gz", "--labs", "dot_product:3,vector_add", "--exercises", "dot_product:2")
     exercises = sorted(name for name in kit if name.startswith("exercises/"))
-    listed = json.loads(kit["exercises/dot_product/exercises.json"])
+    exercise_list = json.loads(kit["exercises/dot_product/exercises.json"])
     assert exercises == sorted(
         [
-            *(f"exercises/dot_product/{exercise['name']}.cu" for exercise in listed),
+            *(f"exercises/dot_product/{exercise['name']}.cu" for exercise in exercise_list),
             "exercises/dot_product/exercises.json",
         ]
     )
-    assert {exercise["stage"][:2] for exercise in listed} == {"01", "02"}
-    assert all(set(exercise) == {"name", "stage", "difficulty"} for exercise in listed)
+    assert {exercise["stage"][:2] for exercise in exercise_list} == {"01", "02"}
+    assert all(set(exercise) == {"name", "stage", "difficulty"} for exercise in exercise_list)
     assert json.loads((tmp_path / "kits.json").read_text())[0]["exercises"] == {
         "dot_product": ["01_serial_block_sum", "02_dyadic_interleaved"]
     }
@@ -390,13 +390,13 @@ def test_a_kit_has_no_exercise_unless_it_was_released(kit, tmp_path):
 
 
 def test_no_exercise_shows_a_line_of_a_later_solution(tmp_path):
-    """The packer refuses such an exercise."""
+    """The packer refuses the exercise."""
     make_kit(tmp_path / "kit.tar.gz", "--exercises", ",".join(LABS))
     kit = read_kit((tmp_path / "kit.tar.gz").read_bytes())
     for lab in LABS:
         list_file = ROOT / "labs" / lab / "exercises.json"
-        listed = json.loads(list_file.read_text()) if list_file.exists() else []
-        assert {f"exercises/{lab}/{exercise['name']}.cu" for exercise in listed} <= set(kit)
+        exercise_list = json.loads(list_file.read_text()) if list_file.exists() else []
+        assert {f"exercises/{lab}/{exercise['name']}.cu" for exercise in exercise_list} <= set(kit)
 
 
 def test_an_exercise_with_a_line_of_a_later_solution_is_a_leak(kit):
@@ -458,11 +458,11 @@ def test_a_kit_works_by_itself(tmp_path):
 
     def make(*words: str) -> tuple[int, str]:
         environment = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
-        done = subprocess.run(
+        result = subprocess.run(
             ["make", *words, "BACKEND=cpu"], cwd=folder, env=environment, capture_output=True, text=True, check=False
         )
-        assert "Traceback" not in done.stderr
-        return done.returncode, done.stdout + done.stderr
+        assert "Traceback" not in result.stderr
+        return result.returncode, result.stdout + result.stderr
 
     status, output = make("start", f"LAB={lab}")
     assert status == 0, output
@@ -506,11 +506,11 @@ def grade_hand_in(kit: Path, lab: str, points: float, folder: Path) -> None:
 
     def course(*words: str | Path) -> str:
         command = [sys.executable, "-m", "grader.python.batch", *map(str, words)]
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-        if "needs a sandbox" in done.stderr:
+        result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+        if "needs a sandbox" in result.stderr:
             pytest.skip("no sandbox is available")
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
+        assert result.returncode == 0, result.stdout + result.stderr
+        return result.stdout
 
     course("grade", handed_in, "--lab", lab, "--out", out, "--backend", "cpu", "--build", BUILD, "--no-nvcc")
     book = (out / "gradebook.csv").read_text("utf-8-sig")

@@ -17,9 +17,9 @@ MODULE = "grader.python.release.new_lab"
 def test_new_lab_writes_every_file_and_prints_the_next_steps(tmp_path: Path) -> None:
     result = run_module(MODULE, "matrix_transpose", "--root", tmp_path)
     assert (result.returncode, result.stderr) == (0, "")
-    found = {file.relative_to(tmp_path) for file in tmp_path.rglob("*") if file.is_file()}
-    assert found == {*list_files("matrix_transpose"), Path("starter/matrix_transpose/01_first.cu")}
-    assert all(str(file) in result.stdout for file in found)
+    files = {file.relative_to(tmp_path) for file in tmp_path.rglob("*") if file.is_file()}
+    assert files == {*list_files("matrix_transpose"), Path("starter/matrix_transpose/01_first.cu")}
+    assert all(str(file) in result.stdout for file in files)
     assert "make grade LAB=matrix_transpose TREE=solutions" in result.stdout
 
 
@@ -91,7 +91,7 @@ def test_an_oracle_that_explains_three_mistakes_is_short() -> None:
     assert len(files[Path("labs/scratch/oracle.cpp")].splitlines()) <= 120
 
 
-def test_the_starter_lacks_what_the_solution_has() -> None:
+def test_the_starter_lacks_the_lines_that_students_write() -> None:
     files = make_files("scratch")
     starter, solution = files[Path("starter/scratch/01_first.cu")], files[Path("solutions/scratch/01_first.cu")]
     assert "out[i] = factor * in[i];" in solution.split("//@ begin")[1]
@@ -126,12 +126,12 @@ def test_invalid_names_are_refused(tmp_path: Path, name: str, message: str) -> N
 
 
 @pytest.mark.parametrize(
-    "there", ["labs/scratch/x", "solutions/scratch/x", "handouts/scratch.md", "tests/labs/scratch/x"]
+    "path", ["labs/scratch/x", "solutions/scratch/x", "handouts/scratch.md", "tests/labs/scratch/x"]
 )
-def test_an_existing_lab_is_not_overwritten(tmp_path: Path, there: str) -> None:
-    (tmp_path / there).parent.mkdir(parents=True)
-    (tmp_path / there).write_text("mine")
+def test_an_existing_lab_is_not_overwritten(tmp_path: Path, path: str) -> None:
+    (tmp_path / path).parent.mkdir(parents=True)
+    (tmp_path / path).write_text("mine")
     result = run_module(MODULE, "scratch", "--root", tmp_path)
     assert result.returncode == 2
     assert "already exists" in result.stderr
-    assert [file for file in tmp_path.rglob("*") if file.is_file()] == [tmp_path / there]
+    assert [file for file in tmp_path.rglob("*") if file.is_file()] == [tmp_path / path]

@@ -51,8 +51,8 @@ def build_oracle(folder: Path) -> None:
 def run_in(folder: Path, *command: str | Path) -> None:
     """Run a command that must succeed and print only to stdout."""
     environment = {name: value for name, value in os.environ.items() if name != "WARPLAB_BUILD"}  # use the copy's
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, env=environment)
-    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+    result = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, env=environment)
+    assert (result.returncode, result.stderr) == (0, ""), result.stdout
 
 
 def judge_objects() -> list[Path]:
@@ -69,9 +69,9 @@ def judge(project: Path, *arguments: str) -> tuple[int, dict[str, Any]]:
     report = project / "report.json"
     report.unlink(missing_ok=True)
     command = ["build/warplab", *arguments, "--backend", "cpu", "--json", str(report)]
-    done = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False, timeout=120)
-    assert report.exists(), done.stdout + done.stderr
-    return done.returncode, json.loads(report.read_text())["stages"][0]
+    result = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False, timeout=120)
+    assert report.exists(), result.stdout + result.stderr
+    return result.returncode, json.loads(report.read_text())["stages"][0]
 
 
 def test_the_skeleton_is_a_complete_lab(project: Path) -> None:

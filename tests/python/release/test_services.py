@@ -43,7 +43,7 @@ def pack(archive: Path, *words: str) -> Path:
 
 @pytest.fixture
 def readable_folder() -> Iterator[Path]:
-    """Yield a folder that other users, such as sandboxed ones, can read."""
+    """Yield a folder that other users can read, for example a sandbox's user."""
     with tempfile.TemporaryDirectory() as name:
         Path(name).chmod(0o755)
         yield Path(name)
@@ -80,7 +80,7 @@ def run_autograder(folder: Path, without: str = "", prefix: tuple[str, ...] = ()
         (programs / "bwrap").chmod(0o755)
     path = f"{programs}:{Path(sys.executable).parent}:{os.environ['PATH']}"
     environment = {"PATH": path, "AUTOGRADER": str(folder)}
-    done = subprocess.run(
+    result = subprocess.run(
         [*prefix, "sh", str(folder / "source/run_autograder")],
         env=environment,
         cwd="/",
@@ -88,8 +88,8 @@ def run_autograder(folder: Path, without: str = "", prefix: tuple[str, ...] = ()
         text=True,
         check=False,
     )
-    assert "Traceback" not in done.stderr, done.stderr
-    return done
+    assert "Traceback" not in result.stderr, result.stderr
+    return result
 
 
 def hand_in(folder: Path, *stages: str) -> None:
@@ -123,8 +123,8 @@ def test_the_gradescope_zip_contains_the_autograder(tmp_path):
     }  # fmt: skip
     texts = {name: squeeze(content.decode(errors="replace")) for name, content in files.items()}
     starters = [file.read_bytes() for file in ROOT.glob("starter/*/*.cu")]
-    mine = [line for line, place in find_answers(ROOT, starters).items() if f"/{LAB}/" in place]
-    assert mine and not [(name, line) for line in mine for name, text in texts.items() if line in text]
+    answers = [line for line, place in find_answers(ROOT, starters).items() if f"/{LAB}/" in place]
+    assert answers and not [(name, line) for line in answers for name, text in texts.items() if line in text]
     for script in ("setup.sh", "run_autograder"):
         assert subprocess.run(["sh", "-n"], input=files[script], check=False).returncode == 0
         assert b"@" not in files[script] and b"--unsafe" not in files[script]
@@ -179,10 +179,10 @@ def test_an_unsafe_archive_never_contains_solutions(tmp_path):
 
 @pytest.mark.parametrize("speed", ["modelled", "off"])
 def test_the_points_to_set_follow_from_the_choice_of_speed(tmp_path, speed):
-    pack_it = ("grader.python.release.services", "gradescope", LAB, "--upto", "1", "--output", tmp_path / "lab.zip")
+    command = ("grader.python.release.services", "gradescope", LAB, "--upto", "1", "--output", tmp_path / "lab.zip")
     points = json.loads((ROOT / f"labs/{LAB}/lab.json").read_text())["stages"][0]["points"]
     maximum = sum(points.values()) - (points["speed"] if speed == "off" else 0)
-    assert f"et the assignment's points to {maximum}." in run_module(*pack_it, "--speed", speed).stdout
+    assert f"et the assignment's points to {maximum}." in run_module(*command, "--speed", speed).stdout
 
 
 @needs_build
@@ -191,15 +191,15 @@ def test_gradescope_gives_modelled_speed_points(readable_folder):
     hand_in(folder, STAGES[-1])
     assert run_autograder(folder).returncode == 0
     result = read_result(folder)
-    shown = next(test["output"] for test in result["tests"] if test["name"].startswith(STAGES[-1]))
-    assert "modelled for an NVIDIA H200, not measured" in " ".join(shown.split())
+    output = next(test["output"] for test in result["tests"] if test["name"].startswith(STAGES[-1]))
+    assert "modelled for an NVIDIA H200, not measured" in " ".join(output.split())
 
 
 def test_the_points_that_need_no_gpu_are_printed(tmp_path):
-    pack_it = ("grader.python.release.services", "gradescope", LAB, "--upto", "1", "--output", tmp_path / "lab.zip")
+    command = ("grader.python.release.services", "gradescope", LAB, "--upto", "1", "--output", tmp_path / "lab.zip")
     points = json.loads((ROOT / f"labs/{LAB}/lab.json").read_text())["stages"][0]["points"]
     without_speed = points["correctness"] + points["hygiene"]
-    output = run_module(*pack_it).stdout
+    output = run_module(*command).stdout
     assert f"Without a GPU, {without_speed} of {sum(points.values())} points are available" in output
 
 
@@ -219,8 +219,8 @@ def test_a_lab_that_git_does_not_track_is_refused(tmp_path):
 @needs_build
 def test_gradescope_grades_bare_files(autograder):
     hand_in(autograder, *STAGES)
-    done = run_autograder(autograder)
-    assert done.returncode == 0, done.stderr
+    process = run_autograder(autograder)
+    assert process.returncode == 0, process.stderr
     result = read_result(autograder)
     assert [test["status"] for test in result["tests"]] == ["passed"] * len(STAGES)
     assert result["extra_data"]["sandbox"] in ("namespace", "uid")
@@ -237,18 +237,18 @@ def test_gradescope_grades_without_namespaces(autograder):
     for stage in STAGES[:2]:
         shutil.copy(ROOT / "solutions" / LAB / f"{stage}.cu", work)
     words = ("--work", autograder / "work", "--build", BUILD, "--force", "--author", "Ada Lovelace <al1>")
-    process = run_module("grader.python.journal.submit", LAB, *words)
-    assert process.returncode == 0, process.stderr
+    submitted = run_module("grader.python.journal.submit", LAB, *words)
+    assert submitted.returncode == 0, submitted.stderr
     (archive,) = (autograder / "work").glob("*.tar.gz")
     shutil.move(archive, autograder / "submission")
     no_admin = ("setpriv", "--bounding-set=-sys_admin", "--inh-caps=-sys_admin")
     cache = cache_of_level_uid(autograder / "source/build")
     copy_harness(cache)
     try:
-        done = run_autograder(autograder, without="namespaces", prefix=no_admin)
+        process = run_autograder(autograder, without="namespaces", prefix=no_admin)
     finally:
         shutil.rmtree(cache)
-    assert done.returncode == 0, done.stderr
+    assert process.returncode == 0, process.stderr
     result = read_result(autograder)
     assert result["extra_data"]["sandbox"] == "uid"
     assert [test["status"] for test in result["tests"]] == ["passed", "passed", "failed"]
@@ -263,21 +263,21 @@ def test_without_any_sandbox_nothing_is_graded(autograder):
     for path in [autograder, *autograder.rglob("*")]:
         os.chown(path, 65534, 65534, follow_symlinks=False)
     nobody = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--no-new-privs")
-    done = run_autograder(autograder, without="namespaces", prefix=nobody)
-    assert done.returncode == 2
-    assert "a reason other than the submission" in done.stderr and "sandbox" in done.stderr
+    result = run_autograder(autograder, without="namespaces", prefix=nobody)
+    assert result.returncode == 2
+    assert "a reason other than the submission" in result.stderr and "sandbox" in result.stderr
     assert not list((autograder / "results").iterdir())
 
 
 @needs_build
-@pytest.mark.parametrize("what", ["nothing", "another name", "a damaged archive"])
-def test_a_hand_in_that_cannot_be_graded_gets_zero_points_and_the_reason(autograder, what):
-    if what == "another name":
+@pytest.mark.parametrize("upload", ["nothing", "another name", "a damaged archive"])
+def test_a_hand_in_that_cannot_be_graded_gets_zero_points_and_the_reason(autograder, upload):
+    if upload == "another name":
         (autograder / "submission/solution.cu").write_text("int main() {}\n")
-    if what == "a damaged archive":
+    if upload == "a damaged archive":
         (autograder / "submission/mine.tar.gz").write_bytes(b"\x1f\x8bnot really")
-    done = run_autograder(autograder)
-    assert done.returncode == 0, done.stderr
+    process = run_autograder(autograder)
+    assert process.returncode == 0, process.stderr
     result = json.loads((autograder / "results/results.json").read_text())
     assert result["score"] == 0
     no_stage = f"No file has the name of a stage of {LAB}, such as {STAGES[0]}.cu."
@@ -286,7 +286,7 @@ def test_a_hand_in_that_cannot_be_graded_gets_zero_points_and_the_reason(autogra
         "another name": f"{no_stage} It holds solution.cu.",
         "a damaged archive": "was not opened. It is damaged.",
     }
-    assert output[what] in result["output"]
+    assert output[upload] in result["output"]
 
 
 @needs_build
@@ -302,11 +302,11 @@ def test_autolab_grades_a_hand_in(readable_folder):
         for stage in STAGES[:2]:
             archive.add(ROOT / "solutions" / LAB / f"{stage}.cu", f"{stage}.cu")
     environment = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
-    done = subprocess.run(
+    result = subprocess.run(
         ["make"], cwd=readable_folder / "vm", env=environment, capture_output=True, text=True, check=False
     )
-    assert done.returncode == 0, done.stderr
-    assert not [name for name in HIDDEN if name in done.stdout]
-    scores = check_autolab(done.stdout)
+    assert result.returncode == 0, result.stderr
+    assert not [name for name in HIDDEN if name in result.stdout]
+    scores = check_autolab(result.stdout)
     assert list(scores) == STAGES and scores[STAGES[0]] >= 6 and scores[STAGES[2]] == 0
-    assert "pending" in done.stdout
+    assert "pending" in result.stdout

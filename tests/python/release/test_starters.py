@@ -51,8 +51,8 @@ def test_replacement_is_optional() -> None:
 
 
 def test_windows_line_ends_are_kept() -> None:
-    made = make_starter(SOLUTION.replace("\n", "\r\n"), Path("s.cu"))
-    assert made == STARTER.replace("\n", "\r\n")
+    starter = make_starter(SOLUTION.replace("\n", "\r\n"), Path("s.cu"))
+    assert starter == STARTER.replace("\n", "\r\n")
 
 
 @pytest.mark.parametrize(

@@ -21,12 +21,12 @@ def grade(course: Course, monkeypatch: pytest.MonkeyPatch, cores: list[int]) -> 
     monkeypatch.setattr(run, "cores", lambda: cores)
     for number in range(8):
         course.hand_in(f"s{number}", "sleep 0.1", "fine")
-    found, _ = find_submissions(course.handed_in, LAB, [])
+    submissions, _ = find_submissions(course.handed_in, LAB, [])
     course.out.mkdir()
     settings = Settings(LAB, STAGES, course.root, course.build, course.out, "cuda")
-    graded = list(run.grade_here(found, settings, "cuda", 2))
+    graded = list(run.grade_here(submissions, settings, "cuda", 2))
     assert {hand_in.status for hand_in in graded} == {"graded"}, graded
-    assert sorted(hand_in.key for hand_in in graded) == sorted(submission.key for submission in found)
+    assert sorted(hand_in.key for hand_in in graded) == sorted(submission.key for submission in submissions)
 
 
 def test_every_gpu_is_used_and_times_one_submission_at_a_time(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -83,9 +83,9 @@ def test_a_file_that_was_compiled_ahead_is_not_compiled_again(tmp_path: Path) ->
     words = ["vector_add", "02", "--tree", tmp_path, "--backend", "cpu", "--no-nvcc", "--no-check-mode"]
     for verb, more in (("compile", []), ("grade", ["--report-dir", tmp_path, "--dataset", "readable"])):
         command = [BUILD / "warplab", verb, *words, *more]
-        done = subprocess.run(list(map(str, command)), cwd=ROOT, capture_output=True, text=True, check=False)
-        if "needs a sandbox" in done.stderr:
+        result = subprocess.run(list(map(str, command)), cwd=ROOT, capture_output=True, text=True, check=False)
+        if "needs a sandbox" in result.stderr:
             pytest.skip("no sandbox is available")
-        assert done.returncode == 0, done.stdout + done.stderr
+        assert result.returncode == 0, result.stdout + result.stderr
     (stage,) = json.loads((tmp_path / "vector_add.json").read_text())["stages"]
     assert stage["compilation"]["cached"]

@@ -29,9 +29,9 @@ def records(*lines: journals.Json) -> bytes:
 
 def hand_in_archive(course: Course, student: str, files: dict[str, bytes]) -> None:
     """Hand in an archive with both stages, as `make submit` packs it."""
-    whole = {f"{stage}.cu": b"fine" for stage in STAGES} | files
+    contents = {f"{stage}.cu": b"fine" for stage in STAGES} | files
     with tarfile.open(course.handed_in / f"{LAB}-{student}-2026-11-21-040506.tar.gz", "w:gz") as archive:
-        for name, content in whole.items():
+        for name, content in contents.items():
             entry = tarfile.TarInfo(f"{LAB}/{name}")
             entry.size = len(content)
             archive.addfile(entry, io.BytesIO(content))
@@ -56,8 +56,8 @@ def test_a_journal_is_kept_rendered_and_linked(course: Course) -> None:
     )
     course.hand_in("at2", "fine", "fine")
     course.grade()
-    kept = course.out / "journals" / "al1"
-    assert sorted(file.name for file in kept.iterdir()) == [f"{STAGES[0]}.md", "records.jsonl"]
+    journal = course.out / "journals" / "al1"
+    assert sorted(file.name for file in journal.iterdir()) == [f"{STAGES[0]}.md", "records.jsonl"]
     page = (course.out / "feedback/al1/journal.html").read_text()
     assert "Halve the steps." in page
     assert "0.06140" in page
@@ -71,10 +71,10 @@ def test_a_journal_is_kept_rendered_and_linked(course: Course) -> None:
     (course.handed_in / f"{LAB}-al1-2026-11-21-040506.tar.gz").unlink()
     course.grade()
     assert not (course.out / "feedback/al1/journal.html").exists()
-    assert not kept.exists()
+    assert not journal.exists()
 
 
-def quiz_of_two() -> str:
+def make_quiz() -> str:
     """Return a quiz whose two answers are the numbers 1 and 2. (A lab's quiz has at least five questions.)"""
     number = {"why": "w", "mistakes": [{"value": 0, "why": "w"}], "otherwise": "w"}
     questions = [
@@ -83,17 +83,17 @@ def quiz_of_two() -> str:
     return json.dumps({"schema": 1, "questions": questions})
 
 
-def answers_to(lab: str, *given: tuple[str, str]) -> bytes:
+def make_answers(lab: str, *answers: tuple[str, str]) -> bytes:
     return json.dumps(
-        {"schema": 1, "lab": lab, "score": 9, "answers": [{"question": q, "answer": a} for q, a in given]}
+        {"schema": 1, "lab": lab, "score": 9, "answers": [{"question": q, "answer": a} for q, a in answers]}
     ).encode()
 
 
 def test_answers_to_the_quiz_are_judged_again_and_give_no_points(course: Course) -> None:
-    (course.root / "labs" / LAB / "quiz.json").write_text(quiz_of_two())
+    (course.root / "labs" / LAB / "quiz.json").write_text(make_quiz())
     handed_in = {
-        "al1": answers_to(LAB, ("q1", "1"), ("q2", "1"), ("q2", "2")),
-        "at2": answers_to("other", ("q1", "1")),
+        "al1": make_answers(LAB, ("q1", "1"), ("q2", "1"), ("q2", "2")),
+        "at2": make_answers("other", ("q1", "1")),
         "gh3": b"{",
     }
     for student, content in handed_in.items():
@@ -113,7 +113,7 @@ def test_answers_to_the_quiz_are_judged_again_and_give_no_points(course: Course)
 
 def test_a_changed_manifest_makes_grades_stale_and_a_changed_quiz_does_not(course: Course) -> None:
     before = hash_judging(course.root, LAB)
-    (course.root / "labs" / LAB / "quiz.json").write_text(quiz_of_two())
+    (course.root / "labs" / LAB / "quiz.json").write_text(make_quiz())
     assert hash_judging(course.root, LAB) == before
     (course.root / "labs" / LAB / "lab.json").write_text("{}")
     assert hash_judging(course.root, LAB) != before
@@ -122,7 +122,7 @@ def test_a_changed_manifest_makes_grades_stale_and_a_changed_quiz_does_not(cours
 def test_a_hostile_journal_is_shown_as_text(course: Course) -> None:
     bad = journals.report(1, STAGES[0], SCRIPT, verdict="failed", imported_from=SCRIPT)
     bad["report"]["machine"]["gpu"] = SCRIPT
-    timed = journals.elsewhere(journals.report(2, STAGES[0], "y", 0.1), gpu=SCRIPT, host=SCRIPT)
+    timed = journals.change_machine(journals.report(2, STAGES[0], "y", 0.1), gpu=SCRIPT, host=SCRIPT)
     hand_in_archive(
         course,
         "al1",
@@ -142,11 +142,11 @@ def test_a_hostile_journal_is_shown_as_text(course: Course) -> None:
 
 
 def test_a_journal_that_cannot_be_rendered_causes_a_remark(course: Course) -> None:
-    long = journals.report(1, STAGES[0], "x", 0.1)
-    other = journals.report(2, STAGES[1], "y", 0.1)
-    for line in (long, other):  # the page compares each earlier sample with each later one
+    first = journals.report(1, STAGES[0], "x", 0.1)
+    second = journals.report(2, STAGES[1], "y", 0.1)
+    for line in (first, second):  # the page compares each earlier sample with each later one
         line["report"]["stages"][0]["measurements"][0]["samples_s"] = [0.1] * 10_000
-    hand_in_archive(course, "al1", {"journal/records.jsonl": records(long, other)})
+    hand_in_archive(course, "al1", {"journal/records.jsonl": records(first, second)})
     course.grade()
     (row,) = course.database().rows()
     assert row.status == "graded"
@@ -182,14 +182,14 @@ def test_an_unreadable_journal_in_a_folder_costs_no_points(tmp_path: Path, kind:
     folder = tmp_path / LAB / "journal"
     folder.mkdir(parents=True)
     (folder / f"{STAGES[0]}.md").write_text("words")
-    odd = folder / "records.jsonl"
+    unreadable = folder / "records.jsonl"
     if kind == "link":
-        odd.symlink_to("/etc/hostname")
+        unreadable.symlink_to("/etc/hostname")
     elif kind == "pipe":
-        os.mkfifo(odd)
+        os.mkfifo(unreadable)
     else:
-        odd.touch()
-        os.truncate(odd, 10_000_001)
+        unreadable.touch()
+        os.truncate(unreadable, 10_000_001)
     assert [(file.name, file.content) for file in read_all([tmp_path]).files] == [
         (f"{LAB}/journal/{STAGES[0]}.md", b"words")
     ]

@@ -20,16 +20,16 @@ CLEAN = {"hygiene": 2, "hygiene_pending": False, "hygiene_why": ""}
 CHECKED = {"verdict": "passed", "remark": "", "datasets": 3, "wall_s": 1, "findings": []}
 
 
-def make(backend: str, *stages: Json) -> Json:
+def make_report(backend: str, *stages: Json) -> Json:
     return samples.report(lab="add", backend=backend, stages=list(stages))
 
 
 def cpu() -> Json:
-    return make("cpu", samples.stage(NAME, TITLE, score=samples.score(**PENDING, **CLEAN), check_mode=CHECKED))
+    return make_report("cpu", samples.stage(NAME, TITLE, score=samples.score(**PENDING, **CLEAN), check_mode=CHECKED))
 
 
 def gpu(**changes: Any) -> Json:
-    return make("cuda", samples.stage(NAME, TITLE, measurements=[samples.measurement()]) | changes)
+    return make_report("cuda", samples.stage(NAME, TITLE, measurements=[samples.measurement()]) | changes)
 
 
 def test_pending_speed_comes_from_the_gpu_and_hygiene_is_kept():
@@ -49,7 +49,7 @@ def test_pending_speed_comes_from_the_gpu_and_hygiene_is_kept():
 @pytest.mark.parametrize("points", [0, 2])
 def test_measured_speed_replaces_modelled_speed_up_or_down(points: float):
     modelled = {"speed": points, "speed_pending": False, "speed_modelled": True, "speed_why": "modelled for an H200"}
-    first = make("cpu", samples.stage(NAME, TITLE, score=samples.score(**modelled, **CLEAN), check_mode=CHECKED))
+    first = make_report("cpu", samples.stage(NAME, TITLE, score=samples.score(**modelled, **CLEAN), check_mode=CHECKED))
     for merged in (merge_reports(first, gpu()), merge_reports(gpu(), first)):
         (stage,) = merged["stages"]
         assert (stage["score"]["speed"], bool(stage["score"].get("speed_modelled"))) == (1.83, False)
@@ -62,7 +62,7 @@ def test_either_order_gives_the_same_points():
 
 def test_decided_points_are_kept():
     failed = samples.score(correctness=1, speed=0, speed_why="no points until every dataset passes", **CLEAN)
-    first = make("cpu", samples.stage(NAME, TITLE, verdict="failed", score=failed))
+    first = make_report("cpu", samples.stage(NAME, TITLE, verdict="failed", score=failed))
     assert merge_reports(first, gpu())["stages"] == first["stages"]
 
 
@@ -75,16 +75,16 @@ def test_a_failure_on_the_gpu_alone_is_noted():
     assert "failed on the machine where the rest was graded" in stage["notes"][-1]
 
 
-def test_a_stage_without_a_score_is_taken_from_the_other():
-    broken = make("cpu", samples.stage(NAME, TITLE, verdict="error", score=None))
+def test_a_stage_without_a_score_is_taken_from_the_other_report():
+    broken = make_report("cpu", samples.stage(NAME, TITLE, verdict="error", score=None))
     assert merge_reports(broken, gpu())["stages"] == gpu()["stages"]
-    assert merge_reports(cpu(), make("cuda", broken["stages"][0]))["stages"] == cpu()["stages"]
+    assert merge_reports(cpu(), make_report("cuda", broken["stages"][0]))["stages"] == cpu()["stages"]
 
 
 @pytest.mark.parametrize("verdict", ["passed", "failed"])
 def test_the_gpu_decides_a_stage_that_the_cpu_backend_refused(verdict: str):
     second = gpu(verdict=verdict, score=samples.score(correctness=6 if verdict == "passed" else 0, **CLEAN))
-    refused = make("cpu", samples.refused_stage(NAME, TITLE))
+    refused = make_report("cpu", samples.refused_stage(NAME, TITLE))
     assert refused["total"] == {"points": 0, "max": 10, "pending": 10, "without_score": 0}
     merged = merge_reports(refused, second)
     assert merged["stages"] == second["stages"]
@@ -98,24 +98,24 @@ def test_a_report_without_correctness_pending_is_merged():
     assert merge_reports(first, gpu())["total"] == merge_reports(cpu(), gpu())["total"]
 
 
-def test_a_stage_that_the_other_lacks_stays_pending():
-    merged = merge_reports(cpu(), make("cuda"))
+def test_a_stage_that_the_other_report_lacks_stays_pending():
+    merged = merge_reports(cpu(), make_report("cuda"))
     assert merged["stages"] == cpu()["stages"] and merged["total"]["pending"] == 2
 
 
-def test_other_sources_are_refused():
+def test_reports_of_different_sources_are_refused():
     with pytest.raises(UserError, match=r"different sources \(5f2a5f2a5f2a and 77ab"):
         merge_reports(cpu(), gpu(source_hash="77ab" * 16))
 
 
-def test_other_labs_are_refused():
+def test_reports_of_different_labs_are_refused():
     with pytest.raises(UserError, match="about add, the other one about dot"):
         merge_reports(cpu(), samples.report())
 
 
 def test_totals_equal_those_of_the_judge():
-    for made in (samples.report(), samples.cpu_report()):
-        assert sum_points(made["stages"]) == made["total"]
+    for report in (samples.report(), samples.cpu_report()):
+        assert sum_points(report["stages"]) == report["total"]
 
 
 def test_the_command_merges_two_reports(tmp_path):

@@ -39,8 +39,8 @@ def test_a_failure_that_the_reference_does_not_cause_costs_points(course: Course
     course.hand_in("mal2", "fine", "crash")
     course.hand_in("mal3", "garbage", "fine")
     course.hand_in("mal4", "sleep 300", "fine")
-    done = course.grade("--timeout-s", "4")
-    assert done.returncode == 0, done.stdout + done.stderr
+    result = course.grade("--timeout-s", "4")
+    assert result.returncode == 0, result.stdout + result.stderr
     cheats = ("mal2", "mal3", "mal4")
     assert course.statuses() == {**dict.fromkeys(cheats, "judge_crashed"), "al1": "graded"}
     assert points(course) == {**dict.fromkeys(cheats, "0"), "al1": "12"}
@@ -53,8 +53,8 @@ def test_a_failure_that_the_reference_does_not_cause_costs_points(course: Course
         **dict.fromkeys(cheats, "0"), "al1": "12",
     }  # fmt: skip
     output = course.verb("status").stdout
-    for how in ("crashed (signal 8: Floating", "wrote no valid report (exit status 1)", "did not end within 4 s"):
-        assert f"judge crashed: The judge {how}" in output
+    for outcome in ("crashed (signal 8: Floating", "wrote no valid report (exit status 1)", "did not end within 4 s"):
+        assert f"judge crashed: The judge {outcome}" in output
     first_remark = (course.out / "report.html").read_text().partition("Review these first")[2].partition("<td>")[2]
     assert "mal2" in first_remark[:60] and "crashes the judge" in first_remark[:400]
     text = (course.out / "feedback/mal2/feedback.txt").read_text()
@@ -65,8 +65,8 @@ def test_a_failure_that_the_reference_does_not_cause_costs_points(course: Course
 def test_a_failure_that_also_occurs_with_the_reference_costs_nothing(course: Course, broken: str) -> None:
     course.add_reference("fine", broken)
     course.hand_in("al1", "crash", "fine")
-    done = course.grade("--timeout-s", "2")
-    assert done.returncode == 1, done.stdout + done.stderr
+    result = course.grade("--timeout-s", "2")
+    assert result.returncode == 1, result.stdout + result.stderr
     assert course.statuses() == {"al1": "judge_error"} and points(course) == {"al1": ""}
 
 
@@ -79,8 +79,8 @@ def test_without_a_reference_a_failure_costs_nothing(course: Course) -> None:
 def test_a_failure_that_does_not_recur_costs_nothing(course: Course) -> None:
     course.add_reference("repair the judge", "fine")
     course.hand_in("al1", "crash", "fine")
-    done = course.grade()
-    assert done.returncode == 0, done.stdout + done.stderr
+    result = course.grade()
+    assert result.returncode == 0, result.stdout + result.stderr
     assert course.statuses() == {"al1": "graded"} and points(course) == {"al1": "12"}
 
 

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from tests.python.batch.batches import ROOT, Course, environment
-from tests.python.batch.cluster import Slurm, why_not
+from tests.python.batch.cluster import Slurm, find_obstacle
 
 pytest.importorskip("submitit")
-pytestmark = pytest.mark.skipif(bool(why_not()), reason=why_not())
+pytestmark = pytest.mark.skipif(bool(find_obstacle()), reason=find_obstacle())
 
 
 @pytest.fixture(scope="module")
@@ -28,18 +28,18 @@ def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Slurm]:
         os.environ.update(before)
 
 
-BY_SLURM = ("--executor", "slurm", "--slurm", "gres=gpu:1")
+SLURM_OPTIONS = ("--executor", "slurm", "--slurm", "gres=gpu:1")
 
 
-def wait_until(done, seconds: float = 120) -> None:
+def wait_until(condition, seconds: float = 120) -> None:
     end = time.monotonic() + seconds
-    while not done():
+    while not condition():
         assert time.monotonic() < end
         time.sleep(0.1)
 
 
 def start(course: Course) -> subprocess.Popen[str]:
-    command = course.grade_command(*BY_SLURM)
+    command = course.grade_command(*SLURM_OPTIONS)
     return subprocess.Popen(
         command, cwd=ROOT, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
@@ -48,12 +48,12 @@ def start(course: Course) -> subprocess.Popen[str]:
 def test_an_array_is_graded_and_gathered(slurm: Slurm, course: Course) -> None:
     for number in range(6):
         course.hand_in(f"s{number}", "compile_error" if number == 3 else "fine", "fine")
-    done = course.grade(*BY_SLURM)
-    assert done.returncode == 0, done.stdout + done.stderr
+    result = course.grade(*SLURM_OPTIONS)
+    assert result.returncode == 0, result.stdout + result.stderr
     assert course.statuses() == {f"s{number}": "graded" for number in range(6)}
     assert sorted(course.log("end")) == [f"s{number}" for number in range(6)]
     assert len(list((course.out / "slurm").glob("*_result.pkl"))) == 7  # six submissions and the trial
-    assert course.verb("regrade", "--student", "s1", *BY_SLURM).returncode == 0
+    assert course.verb("regrade", "--student", "s1", *SLURM_OPTIONS).returncode == 0
     assert course.log("end").count("s1") == 2  # graded again, not collected again
 
 
@@ -61,8 +61,8 @@ def test_a_submission_that_crashes_the_judge_has_no_points(slurm: Slurm, course:
     course.hand_in("s0", "crash", "fine")
     course.hand_in("s1", "fine", "fine")
     course.add_reference("fine", "fine")
-    done = course.grade(*BY_SLURM)
-    assert done.returncode == 0, done.stdout + done.stderr
+    result = course.grade(*SLURM_OPTIONS)
+    assert result.returncode == 0, result.stdout + result.stderr
     assert course.statuses() == {"s0": "judge_crashed", "s1": "graded"}
     assert course.log("end").count("solutions") == 2  # before and after the second task of s0, on its node
 
@@ -72,8 +72,8 @@ def test_a_submission_that_ends_its_tasks_has_no_points(slurm: Slurm, course: Co
     course.hand_in("s1", "kill the task", "fine")
     course.hand_in("s2", "fine", "fine")
     course.add_reference("fine", "fine")
-    done = course.grade(*BY_SLURM)
-    assert done.returncode == 0, done.stdout + done.stderr
+    result = course.grade(*SLURM_OPTIONS)
+    assert result.returncode == 0, result.stdout + result.stderr
     assert course.statuses() == {"s0": "judge_crashed", "s1": "judge_crashed", "s2": "graded"}
     assert course.log("end").count("solutions") == 5  # before each second and third task, and at the end
 
@@ -81,7 +81,7 @@ def test_a_submission_that_ends_its_tasks_has_no_points(slurm: Slurm, course: Co
 def test_tasks_that_also_die_with_the_reference_cost_nothing(slurm: Slurm, course: Course) -> None:
     course.hand_in("s0", "kill the task", "fine")
     course.add_reference("kill the task", "fine")
-    assert course.grade(*BY_SLURM).returncode == 1
+    assert course.grade(*SLURM_OPTIONS).returncode == 1
     assert course.statuses() == {"s0": "judge_error"}
 
 
@@ -111,10 +111,10 @@ def test_no_other_batch_starts_while_tasks_of_a_killed_batch_run(slurm: Slurm, c
     wait_until(lambda: course.log("begin"))
     process.kill()
     process.communicate()
-    for result in (course.grade(), course.verb("regrade", "--all", *BY_SLURM), course.verb("regrade", "--all")):
+    for result in (course.grade(), course.verb("regrade", "--all", *SLURM_OPTIONS), course.verb("regrade", "--all")):
         assert result.returncode == 2 and "still run on the cluster" in result.stderr and "scancel " in result.stderr
     assert course.log("begin") == ["s0"]
-    assert course.grade(*BY_SLURM).returncode == 0
+    assert course.grade(*SLURM_OPTIONS).returncode == 0
     assert course.statuses() == {"s0": "graded"} and course.log("begin") == ["s0"]
     assert course.verb("regrade", "--all").returncode == 0
 
@@ -127,7 +127,7 @@ def test_a_restarted_batch_gathers_the_results_of_its_tasks(slurm: Slurm, course
     process.kill()
     process.communicate()
     wait_until(lambda: len(course.log("end")) == 3)
-    assert course.grade(*BY_SLURM).returncode == 0
+    assert course.grade(*SLURM_OPTIONS).returncode == 0
     assert sorted(course.log("begin")) == ["s0", "s1", "s2"]
     assert set(course.statuses().values()) == {"graded"}
 
@@ -147,12 +147,12 @@ def test_a_lost_node_and_a_vanished_task_are_graded_again(slurm: Slurm, course: 
         course.hand_in(f"s{number}", "fine" if number > 1 else "sleep 8", "fine")
     process = start(course)
     wait_until(lambda: slurm.running_on().get("n1") == "RUNNING" and len(course.log("begin")) == 2)
-    slurm.lose("n1")
+    slurm.power_off("n1")
     output, _ = process.communicate(timeout=200)
     assert process.returncode == 0, output
     assert course.statuses() == {f"s{number}": "graded" for number in range(4)}
-    begun = course.log("begin")
-    assert len(begun) > 4  # the lost task began twice
+    started = course.log("begin")
+    assert len(started) > 4  # the lost task began twice
     assert sorted(course.log("end")) == [f"s{number}" for number in range(4)]
     graded = course.database().query("SELECT COUNT(*) FROM grades")
     assert graded == [(4,)]
@@ -174,7 +174,7 @@ def test_a_cancelled_task_is_submitted_again(slurm: Slurm, course: Course) -> No
 def test_a_task_that_repeatedly_exceeds_slurms_time_becomes_a_judge_error(slurm: Slurm, course: Course) -> None:
     course.hand_in("s0", "sleep 600", "fine")
     course.hand_in("s1", "fine", "fine")
-    result = course.grade(*BY_SLURM, "--slurm", "time=1")
+    result = course.grade(*SLURM_OPTIONS, "--slurm", "time=1")
     assert result.returncode == 1, result.stdout + result.stderr
     assert len(list((course.out / "slurm").glob("*_submission.sh"))) == 4  # the trial, both students, s0 twice more
     assert course.statuses() == {"s0": "judge_error", "s1": "graded"}
@@ -182,7 +182,7 @@ def test_a_task_that_repeatedly_exceeds_slurms_time_becomes_a_judge_error(slurm:
     assert not slurm.running_on()
 
 
-def test_a_wrong_parameter_is_one_clear_message(slurm: Slurm, course: Course) -> None:
+def test_a_wrong_parameter_gives_one_clear_message(slurm: Slurm, course: Course) -> None:
     course.hand_in("s0", "fine", "fine")
     result = course.grade("--executor", "slurm", "--slurm", "partition=nowhere")
     assert result.returncode == 2

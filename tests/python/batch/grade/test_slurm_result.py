@@ -42,16 +42,16 @@ def test_a_controller_that_does_not_answer_is_named_once(
     assert "Unable to contact slurm controller" in output and "Ctrl-C" in output
 
 
-@pytest.mark.parametrize(("says", "why"), [("echo bad partition >&2", "bad partition"), ("", "exit status 3")])
+@pytest.mark.parametrize(("command", "reason"), [("echo bad partition >&2", "bad partition"), ("", "exit status 3")])
 def test_the_message_contains_sbatchs_reason(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, says: str, why: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, reason: str
 ) -> None:
     pytest.importorskip("submitit")
     program = tmp_path / "sbatch"
-    program.write_text(f"#!/bin/sh\n{says}\nexit 3\n")
+    program.write_text(f"#!/bin/sh\n{command}\nexit 3\n")
     program.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
     monkeypatch.setenv("PYTHONPATH", "")
     settings = Settings("lab", ("01_first",), tmp_path, tmp_path, tmp_path, "cpu")
-    with pytest.raises(UserError, match=why):
+    with pytest.raises(UserError, match=reason):
         slurm.Cluster(settings, {}).submit(print, [("hello",)])

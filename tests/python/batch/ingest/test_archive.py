@@ -1,4 +1,4 @@
-"""Tests of archive.py: hostile and broken archives are refused with a reason, and valid ones are read."""
+"""Tests of archive.py: hostile and broken archives are refused with a reason, and valid archives are read."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def contents_of(data: bytes) -> dict[str, bytes]:
 
 
 def make_tar(*members: tuple[str, bytes] | tarfile.TarInfo) -> bytes:
-    packed = io.BytesIO()
-    with tarfile.open(fileobj=packed, mode="w", format=tarfile.GNU_FORMAT, encoding="latin-1") as archive:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.GNU_FORMAT, encoding="latin-1") as archive:
         for member in members:
             if isinstance(member, tarfile.TarInfo):
                 archive.addfile(member)
@@ -51,15 +51,15 @@ def make_tar(*members: tuple[str, bytes] | tarfile.TarInfo) -> bytes:
             entry = tarfile.TarInfo(member[0])
             entry.size = len(member[1])
             archive.addfile(entry, io.BytesIO(member[1]))
-    return packed.getvalue()
+    return buffer.getvalue()
 
 
 def make_zip(*members: tuple[str | zipfile.ZipInfo, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", method) as archive:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", method) as archive:
         for name, content in members:
             archive.writestr(name, content)
-    return packed.getvalue()
+    return buffer.getvalue()
 
 
 def special(name: str, kind: bytes, target: str = "") -> tarfile.TarInfo:
@@ -171,19 +171,19 @@ HOSTILE: dict[str, tuple[str, Callable[[], bytes]]] = {
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_archive_is_refused_with_its_reason(name: str) -> None:
     reason, make = HOSTILE[name]
-    with pytest.raises(RefusedError) as refused:
+    with pytest.raises(RefusedError) as error:
         read_archive(make())
-    assert refused.value.reason == reason, str(refused.value)
-    assert str(refused.value).isprintable()
+    assert error.value.reason == reason, str(error.value)
+    assert str(error.value).isprintable()
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
 def test_an_inflated_tar_is_bounded(pack: Callable[[bytes], bytes], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(archive, "MAX_INFLATED", 2_000_000)
     assert contents_of(pack(GOOD_TAR)) == GOOD
-    with pytest.raises(RefusedError) as refused:
+    with pytest.raises(RefusedError) as error:
         read_archive(pack(GOOD_TAR + bytes(2_000_000)))
-    assert refused.value.reason == "bomb"
+    assert error.value.reason == "bomb"
 
 
 IGNORED: dict[str, tuple[str | tarfile.TarInfo, bytes]] = {
@@ -228,11 +228,11 @@ def test_only_the_file_that_cannot_be_read_is_refused(name: str) -> None:
     data = make()
     reader = Reader(several=False)
     if data.startswith(b"PK"):
-        packed = io.BytesIO(data)
-        with zipfile.ZipFile(packed, "a") as whole:
+        buffer = io.BytesIO(data)
+        with zipfile.ZipFile(buffer, "a") as archive:
             for member in GOOD.items():
-                whole.writestr(*member)
-        data = packed.getvalue()
+                archive.writestr(*member)
+        data = buffer.getvalue()
     else:
         data = data[: -len(data) % 512 or None].rstrip(b"\0") + b""
         data += bytes(-len(data) % 512) + GOOD_TAR
@@ -296,10 +296,10 @@ def test_times_are_read_and_are_unknown_if_they_are_invalid() -> None:
 
     assert zip_time(2026, 11, 20, 10, 0, 0) == 1_795_168_800
     assert zip_time(1980, 1, 1, 0, 0, 0) == zip_time(2099, 1, 1, 0, 0, 0) == zip_time(2026, 0, 0, 0, 0, 0) == 0
-    for time_s, read in ((1_795_168_800, 1_795_168_800), (0, 0), (5_000_000_000, 0)):
+    for time_s, expected_s in ((1_795_168_800, 1_795_168_800), (0, 0), (5_000_000_000, 0)):
         member = tarfile.TarInfo("a.cu")
         member.mtime = time_s
-        assert read_archive(make_tar(member))[0].time_s == read
+        assert read_archive(make_tar(member))[0].time_s == expected_s
 
 
 def old_file(name: str, content: bytes) -> bytes:
@@ -315,18 +315,18 @@ def test_a_date_before_1970_is_accepted() -> None:
 
 
 def test_every_prefix_of_an_archive_is_refused_or_read() -> None:
-    for whole in (GOOD_ZIP, gzip.compress(GOOD_TAR), lzma.compress(GOOD_TAR)):
-        for length in range(0, len(whole), 7):
+    for complete in (GOOD_ZIP, gzip.compress(GOOD_TAR), lzma.compress(GOOD_TAR)):
+        for length in range(0, len(complete), 7):
             try:
-                read_archive(whole[:length])
+                read_archive(complete[:length])
             except RefusedError:
                 continue
 
 
 def test_an_archive_with_a_changed_byte_does_not_crash_the_reader() -> None:
-    for whole in (GOOD_ZIP, GOOD_TAR[:2048]):
-        for place in range(len(whole)):
-            changed = bytearray(whole)
+    for complete in (GOOD_ZIP, GOOD_TAR[:2048]):
+        for place in range(len(complete)):
+            changed = bytearray(complete)
             changed[place] ^= 0xFF
             try:
                 read_archive(bytes(changed))

@@ -44,13 +44,13 @@ def pack(files: Mapping[str, bytes], time: Time = OLD) -> bytes:
 
 
 def pack_tar(files: Mapping[str, bytes], time: Time = OLD) -> bytes:
-    packed = io.BytesIO()
-    with tarfile.open(fileobj=packed, mode="w:gz") as archive:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
         for name, content in files.items():
             member = tarfile.TarInfo(name)
             member.size, member.mtime = len(content), timegm(time)
             archive.addfile(member, io.BytesIO(content))
-    return packed.getvalue()
+    return buffer.getvalue()
 
 
 def hand_in(folder: Path, files: Mapping[str, bytes], time: Time = OLD) -> Opened:
@@ -60,16 +60,16 @@ def hand_in(folder: Path, files: Mapping[str, bytes], time: Time = OLD) -> Opene
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content)
         os.utime(file, (timegm(time), timegm(time)))
-    (found,), left_out = find_submissions(folder, "lab", [])
+    (submission,), left_out = find_submissions(folder, "lab", [])
     assert not left_out
-    return open_submission(found, SETTINGS)
+    return open_submission(submission, SETTINGS)
 
 
 MOODLE, CANVAS = "Ada_5_assignsubmission_file_", "ada_5_"
 REPORT = pack({"report.pdf": b"%PDF", "figure.png": b"x"}, LATER)
 SUBMIT = "lab-al1-2025-11-20-120000.tar.gz"
 MAC = {SUBMIT: pack_tar({f"lab/{FIRST}": b"1"}), f"__MACOSX/._{SUBMIT}": b"\0\5\x16\7"}
-# The files that one student hands in, and those that count.
+# The files that one student hands in, and the files that are graded.
 HONEST: dict[str, tuple[dict[str, bytes], str]] = {
     "canvas_code_then_report": ({f"{CANVAS}500_{FIRST}": b"1", f"{CANVAS}501_report.zip": REPORT}, "1"),
     "canvas_two_zips": ({f"{CANVAS}500_code.zip": pack({FIRST: b"1"}), f"{CANVAS}501_report.zip": REPORT}, "1"),
@@ -239,13 +239,13 @@ def test_ignored_files_of_a_tar_are_not_counted(tmp_path: Path) -> None:
 
 
 def test_feedback_lists_the_files_of_a_hand_in_without_code(tmp_path: Path) -> None:
-    for number, (files, held) in enumerate((
+    for number, (files, listed) in enumerate((
         ({f"{CANVAS}500_report.docx": b"x"}, "report.docx"),
         ({f"{MOODLE}/a.zip": pack({"x/report.docx": b"x", ".git/y": b""})}, "x/report.docx"),
         ({f"{MOODLE}/kernel.cu": b"x", f"{MOODLE}/lab1.pdf": b"x"}, "kernel.cu and lab1.pdf"),
     )):  # fmt: skip
         opened = hand_in(tmp_path / str(number), files)
-        assert opened.status == "nothing_to_grade" and opened.detail.endswith(f" It holds {held}."), opened.detail
+        assert opened.status == "nothing_to_grade" and opened.detail.endswith(f" It holds {listed}."), opened.detail
 
 
 def test_a_file_next_to_an_archive_takes_precedence_and_feedback_says_so(tmp_path: Path) -> None:
@@ -298,30 +298,30 @@ def test_only_the_hand_in_that_takes_too_long_to_read_is_refused(
     (tmp_path / "eve").mkdir()
     (tmp_path / "eve" / f"a.{'gz' if slow == 'empty_streams' else 'zip'}").write_bytes(data)
     (tmp_path / "eve" / FIRST).write_bytes(b"1")
-    (found,), _ = find_submissions(tmp_path, "lab", [])  # opens no archive
-    opened = open_submission(found, SETTINGS)
+    (submission,), _ = find_submissions(tmp_path, "lab", [])  # opens no archive
+    opened = open_submission(submission, SETTINGS)
     assert (opened.status, opened.detail) == ("archive_refused", "Reading it takes too much time or memory.")
 
 
 def long_extras(count: int) -> bytes:
     """Return a zip of files with 16,000 empty extra fields each, for which zipfile takes quadratic time."""
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as archive:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
         for number in range(count):
             archive.writestr(f"{number}.md", b"")
         for entry in archive.infolist():
             entry.extra = b"\xff\xfe\0\0" * 16_000
-    return packed.getvalue()
+    return buffer.getvalue()
 
 
-def replace_reader(monkeypatch: pytest.MonkeyPatch, program: Path, does: str) -> None:
-    """Replace the reading of a list of entries by this line of Python."""
+def replace_reader(monkeypatch: pytest.MonkeyPatch, program: Path, statement: str) -> None:
+    """Replace the function that reads a list of entries by one that runs this statement."""
     module = reader.__name__
     lines = [f"#!{sys.executable}", "import os, resource, signal, sys, time", f"sys.path.insert(0, {str(PROJECT)!r})"]
     lines += [
         f"import {module} as reader",
         "def read_all(entries, cpu_s):",
-        f"    {does}",
+        f"    {statement}",
         "    return reader.Contents()",
     ]
     program.write_text("\n".join([*lines, "reader.read_all = read_all", "reader.main()", ""]))
@@ -343,13 +343,13 @@ def test_a_reader_that_fails_costs_no_points(tmp_path: Path, monkeypatch: pytest
 
 
 @pytest.mark.parametrize(
-    "does",
+    "statement",
     ["if entries: sys.exit(1)", "while entries: print('y' * 1000)", "if entries: os.kill(os.getpid(), signal.SIGSEGV)"],
 )
 def test_a_reader_that_fails_for_one_hand_in_refuses_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, does: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, statement: str
 ) -> None:
-    replace_reader(monkeypatch, tmp_path / "python", does)
+    replace_reader(monkeypatch, tmp_path / "python", statement)
     monkeypatch.setattr(reader, "MAX_ANSWER_BYTES", 3_000_000)
     with pytest.raises(RefusedError, match="too much time or memory"):
         read_in_child([tmp_path / FIRST], 60)
@@ -363,9 +363,9 @@ def test_a_reader_that_another_process_kills_costs_no_points(
     """The kernel kills it in the same way if memory is short."""
     (tmp_path / "ada").mkdir()
     (tmp_path / "ada" / FIRST).write_bytes(b"1")
-    (found,), _ = find_submissions(tmp_path, "lab", [])
+    (submission,), _ = find_submissions(tmp_path, "lab", [])
     replace_reader(monkeypatch, tmp_path / "python", f"os.kill(os.getpid(), signal.SIG{signal})")
-    opened = open_submission(found, SETTINGS)
+    opened = open_submission(submission, SETTINGS)
     assert (opened.status, opened.was_killed) == ("judge_error", True)
     assert "The reader of hand-ins was killed" in opened.detail
 
@@ -389,8 +389,8 @@ def test_a_reader_that_takes_long_without_computing_ends(tmp_path: Path, monkeyp
 def test_the_list_of_refused_files_in_nested_archives_is_bounded(tmp_path: Path) -> None:
     inner = pack_tar({f"{number}.zip": b"" for number in range(MAX_FILES - 10)})
     (file := tmp_path / "a.zip").write_bytes(make_zip(*((f"{number}.tgz", inner) for number in range(4))))
-    found = read_all([file])
-    assert not found.files and len(found.refused) == reader.MAX_REFUSED
+    result = read_all([file])
+    assert not result.files and len(result.refused) == reader.MAX_REFUSED
 
 
 @pytest.mark.parametrize("crowd", ["x.json", "x.cpp", "x.gz", "journal/x.md", "x.cu"])
@@ -406,8 +406,8 @@ def test_many_other_files_do_not_displace_a_stages_file(
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(content)
     os.utime(folder / FIRST, (1e9, 1e9))
-    (packed := tmp_path / "al1.zip").write_bytes(make_zip(*((name, bytes(50)) for name in names), (FIRST, b"1")))
-    assert FIRST in [file.name for file in read_all([folder if form == "folder" else packed]).files]
+    (archive := tmp_path / "al1.zip").write_bytes(make_zip(*((name, bytes(50)) for name in names), (FIRST, b"1")))
+    assert FIRST in [file.name for file in read_all([folder if form == "folder" else archive]).files]
 
 
 def test_archives_that_take_too_long_do_not_displace_code(tmp_path: Path) -> None:
@@ -415,27 +415,27 @@ def test_archives_that_take_too_long_do_not_displace_code(tmp_path: Path) -> Non
     (folder / FIRST).write_bytes(b"1")
     (folder / "logs.tar").write_bytes(pack_tar({SECOND: b"2"}))
     os.utime(folder / FIRST, (1e9, 1e9))
-    found = read_all([folder], cpu_s=-1e9)
-    assert [file.name for file in found.files] == [FIRST]
-    assert [(name, why.reason) for name, why in found.refused] == [("logs.tar", "too_slow")]
+    result = read_all([folder], cpu_s=-1e9)
+    assert [file.name for file in result.files] == [FIRST]
+    assert [(name, error.reason) for name, error in result.refused] == [("logs.tar", "too_slow")]
 
 
 def test_the_number_of_archives_in_a_hand_in_is_limited(tmp_path: Path) -> None:
     (file := tmp_path / "a.zip").write_bytes(
         make_zip(*((f"{number}.zip", pack({FIRST: b"1"})) for number in range(reader.MAX_ARCHIVES + 7)))
     )
-    found = read_all([file])
-    assert len(found.files) == reader.MAX_ARCHIVES - 1
-    assert [why.reason for _, why in found.refused] == ["too_many_files"] * 8
+    result = read_all([file])
+    assert len(result.files) == reader.MAX_ARCHIVES - 1
+    assert [error.reason for _, error in result.refused] == ["too_many_files"] * 8
 
 
 def test_the_name_of_an_archive_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[Path] = []
-    monkeypatch.setattr(contents, "lab_in_name", lambda path: asked.append(path) or "")
+    names: list[Path] = []
+    monkeypatch.setattr(contents, "lab_in_name", lambda path: names.append(path) or "")
     archives = [(f"once{number}.zip", pack({FIRST: b"1", SECOND: b"%d" % number})) for number in range(20)]
     (file := tmp_path / "once.zip").write_bytes(make_zip(*archives))
     assert len(pick_stages(read_all([file]).files, "lab", STAGES)[0]) == 2
-    assert len(asked) == 40  # the outer and the inner archive of each file's place
+    assert len(names) == 40  # the outer and the inner archive of each file's place
 
 
 def test_a_missing_file_is_an_error_of_the_judge(tmp_path: Path) -> None:
@@ -447,14 +447,18 @@ def test_reading_in_a_separate_process_gives_the_same_result(tmp_path: Path) -> 
     (tmp_path / "a.zip").write_bytes(pack({**GOOD, "b.tgz": pack_tar(GOOD), "c.rar": RAR}))
     (tmp_path / os.fsdecode(b"\xff.cu")).write_bytes(b"2")
     entries = sorted(tmp_path.iterdir())
-    apart, here = read_in_child(entries, 5), read_all(entries)
-    assert apart.files == here.files and len(here.files) == 5
-    assert [(name, str(why)) for name, why in apart.refused] == [(name, str(why)) for name, why in here.refused]
+    separate, direct = read_in_child(entries, 5), read_all(entries)
+    assert separate.files == direct.files and len(direct.files) == 5
+    assert [(name, str(error)) for name, error in separate.refused] == [
+        (name, str(error)) for name, error in direct.refused
+    ]
 
 
 def read(*entries: Path) -> tuple[dict[str, bytes], list[tuple[str, str]]]:
     contents: Contents = read_all(entries)
-    return {file.name: file.content for file in contents.files}, [(name, why.reason) for name, why in contents.refused]
+    return {file.name: file.content for file in contents.files}, [
+        (name, error.reason) for name, error in contents.refused
+    ]
 
 
 def test_links_in_a_folder_are_not_followed(tmp_path: Path) -> None:

@@ -30,11 +30,11 @@ def test_the_age_of_an_entry_begins_at_its_last_observed_change(tmp_path: Path) 
 
 
 def test_a_folder_of_very_many_files_is_not_examined_all_the_time(tmp_path: Path) -> None:
-    begun, pause_s = [0.0], 0.0
+    clock_s, pause_s = [0.0], 0.0
 
     def clock() -> float:
-        begun[0] += 1  # each look takes some seconds
-        return begun[0] + pause_s
+        clock_s[0] += 1  # each look takes some seconds
+        return clock_s[0] + pause_s
 
     settling = Settling(tmp_path, clock)
     assert not settling.look()

@@ -29,35 +29,35 @@ def find(folder: Path, roster: str = "") -> tuple[dict[str, Submission], list[st
         file = folder.with_name("roster.csv")
         file.write_text(roster)
         students = read_roster(file)
-    found, left_out = find_submissions(folder, "lab", students)
-    assert len({submission.key for submission in found}) == len(found)
-    return {submission.key: submission for submission in found}, left_out
+    submissions, left_out = find_submissions(folder, "lab", students)
+    assert len({submission.key for submission in submissions}) == len(submissions)
+    return {submission.key: submission for submission in submissions}, left_out
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    made = tmp_path / "handed in"
-    made.mkdir()
-    return made
+    path = tmp_path / "handed in"
+    path.mkdir()
+    return path
 
 
 def test_names_from_canvas_are_parsed(folder: Path) -> None:
     for name in ("lovelaceada_12_900_lab.zip", "turingalan_LATE_34_901_01_first.cu", "turingalan_34_902_02_second.cu"):
         (folder / name).write_text(name)
-    found, left_out = find(folder)
+    submissions, left_out = find(folder)
     assert not left_out
-    assert {key: len(submission.entries) for key, submission in found.items()} == {"12": 1, "34": 2}
-    assert found["12"].name == "lovelaceada"
-    assert "Canvas calls it late." in found["34"].notes
+    assert {key: len(submission.entries) for key, submission in submissions.items()} == {"12": 1, "34": 2}
+    assert submissions["12"].name == "lovelaceada"
+    assert "Canvas calls it late." in submissions["34"].notes
 
 
 def test_names_from_an_anonymous_canvas_assignment_are_parsed(folder: Path) -> None:
     for name in ("anon_aB3xY_600000_lab1.zip", "LATE_anon_77123_600002_lab1.zip", "anon_12345_600005_lab1.zip",
                  "studenttest_99999_600100_lab1.zip"):  # fmt: skip
         (folder / name).write_text(name)
-    found, left_out = find(folder)
+    submissions, left_out = find(folder)
     assert not left_out
-    assert {key: (submission.marked_by, submission.marked_late) for key, submission in found.items()} == {
+    assert {key: (submission.marked_by, submission.marked_late) for key, submission in submissions.items()} == {
         "anon_aB3xY": ("Canvas", False), "anon_77123": ("Canvas", True), "anon_12345": ("Canvas", False),
         "99999": ("Canvas", False),
     }  # fmt: skip
@@ -81,8 +81,8 @@ def test_a_late_mark_counts_in_an_ambiguous_name(folder: Path) -> None:
 def test_all_files_of_a_hand_in_are_listed_from_old_to_new(folder: Path, names: tuple[str, ...]) -> None:
     for name in (*names, f"{names[0]}.jpg"):
         (folder / name).write_text(name)
-    found, _ = find(folder)
-    assert [entry.name for entry in found["5"].entries] == list(names) and not found["5"].notes
+    submissions, _ = find(folder)
+    assert [entry.name for entry in submissions["5"].entries] == list(names) and not submissions["5"].notes
 
 
 def test_text_that_is_typed_into_moodle_is_not_a_file(folder: Path) -> None:
@@ -92,16 +92,19 @@ def test_text_that_is_typed_into_moodle_is_not_a_file(folder: Path) -> None:
         "Bob_6_assignsubmission_onlinetext_",
     ):
         (folder / name).mkdir()
-    found, left_out = find(folder)
-    assert list(found) == ["5"]
+    submissions, left_out = find(folder)
+    assert list(submissions) == ["5"]
     assert left_out == ["Bob typed something into Moodle, and handed in no file."]
 
 
 def test_names_from_moodle_are_parsed(folder: Path) -> None:
     (folder / "Ada M. Lovelace_12_assignsubmission_file_").mkdir()
     (folder / "Alan_Turing_34_assignsubmission_file_lab.zip").write_text("")
-    found, _ = find(folder)
-    assert {key: submission.name for key, submission in found.items()} == {"12": "Ada M. Lovelace", "34": "Alan_Turing"}
+    submissions, _ = find(folder)
+    assert {key: submission.name for key, submission in submissions.items()} == {
+        "12": "Ada M. Lovelace",
+        "34": "Alan_Turing",
+    }
 
 
 @pytest.mark.parametrize("time", ["2099-01-01-000000", "2026-13-45-999999"])
@@ -109,22 +112,25 @@ def test_an_invalid_or_future_time_makes_no_archive_the_latest(folder: Path, tim
     for name in ("lab-al1-2026-11-20-120000.tar.gz", f"lab-al1-{time}.tar.gz", f"lab-at2-{time}.tar.gz"):
         (folder / name).write_text(name)
     (folder / f"lab-AL1-{time}.tar.gz").write_text("another name of al1")
-    found, _ = find(folder, "id\nal1\nat2\n")
-    assert found["al1"].handed_in == "2026-11-20T12:00:00Z"
-    assert f"lab-al1-{time}.tar.gz: {NO_SUCH_TIME}" in found["al1"].notes
-    assert (found["at2"].known_by, found["at2"].handed_in[:4]) == (DOUBTED_DATE, str(datetime.now(UTC).year))
-    assert f"lab-at2-{time}.tar.gz: {NO_SUCH_TIME}" in found["at2"].notes
+    submissions, _ = find(folder, "id\nal1\nat2\n")
+    assert submissions["al1"].handed_in == "2026-11-20T12:00:00Z"
+    assert f"lab-al1-{time}.tar.gz: {NO_SUCH_TIME}" in submissions["al1"].notes
+    assert (submissions["at2"].known_by, submissions["at2"].handed_in[:4]) == (
+        DOUBTED_DATE,
+        str(datetime.now(UTC).year),
+    )
+    assert f"lab-at2-{time}.tar.gz: {NO_SUCH_TIME}" in submissions["at2"].notes
 
 
 def test_the_newest_archive_in_moodles_folder_determines_time_and_authors(folder: Path) -> None:
-    (own := folder / "Ada_5_assignsubmission_file_").mkdir()
+    (ada := folder / "Ada_5_assignsubmission_file_").mkdir()
     for name in ("a.zip", "lab-al1-2026-11-20-120000.tar.gz", "lab-al1-2026-11-20-130000.tar.gz"):
-        (own / name).write_text("")
-    (own / "lab-al1-2099-11-20-130000.tar.gz").write_text("")
-    (own / "other-al1-2026-11-20-140000.tar.gz").write_text("")
-    found, _ = find(folder)
-    assert (found["5"].entries, found["5"].notes) == ([own], [])
-    assert (found["5"].handed_in, found["5"].known_by) == ("2026-11-20T13:00:00Z", "the archive's name")
+        (ada / name).write_text("")
+    (ada / "lab-al1-2099-11-20-130000.tar.gz").write_text("")
+    (ada / "other-al1-2026-11-20-140000.tar.gz").write_text("")
+    submissions, _ = find(folder)
+    assert (submissions["5"].entries, submissions["5"].notes) == ([ada], [])
+    assert (submissions["5"].handed_in, submissions["5"].known_by) == ("2026-11-20T13:00:00Z", "the archive's name")
 
 
 def test_a_files_date_in_the_future_becomes_today_and_counts_last(folder: Path) -> None:
@@ -132,13 +138,13 @@ def test_a_files_date_in_the_future_becomes_today_and_counts_last(folder: Path) 
         (folder / name).mkdir()
         (folder / name / "01_first.cu").write_text(name)
     os.utime(folder / "AL1" / "01_first.cu", (4e9, 4e9))
-    found, _ = find(folder, "id\nal1\n")
-    assert found["al1"].entries == [folder / "al1"]
+    submissions, _ = find(folder, "id\nal1\n")
+    assert submissions["al1"].entries == [folder / "al1"]
     (folder / "al1" / "01_first.cu").unlink()
     (folder / "al1").rmdir()
-    found, _ = find(folder, "id\nal1\n")
-    assert found["al1"].known_by == DOUBTED_DATE and NO_SUCH_DATE in found["al1"].notes
-    assert found["al1"].handed_in[:4] == str(datetime.now(UTC).year)
+    submissions, _ = find(folder, "id\nal1\n")
+    assert submissions["al1"].known_by == DOUBTED_DATE and NO_SUCH_DATE in submissions["al1"].notes
+    assert submissions["al1"].handed_in[:4] == str(datetime.now(UTC).year)
 
 
 def test_a_folders_date_is_that_of_its_newest_relevant_file(folder: Path) -> None:
@@ -149,8 +155,8 @@ def test_a_folders_date_is_that_of_its_newest_relevant_file(folder: Path) -> Non
         (folder / "al1" / name).write_text(name)
         os.utime(folder / "al1" / name, (time_s, time_s))
     os.utime(folder / "al1", (1_600_000_000, 1_600_000_000))
-    found, _ = find(folder)
-    assert (found["al1"].handed_in, found["al1"].known_by) == ("2023-11-14T22:13:20Z", FILE_DATE)
+    submissions, _ = find(folder)
+    assert (submissions["al1"].handed_in, submissions["al1"].known_by) == ("2023-11-14T22:13:20Z", FILE_DATE)
 
 
 def test_a_folder_without_code_has_the_date_of_its_newest_file(folder: Path) -> None:
@@ -165,17 +171,17 @@ def test_the_latest_archive_of_make_submit_counts(folder: Path) -> None:
         (folder / name).write_text(name)
     (folder / "lab-al1-at2-2026-11-19-120000.tar.gz").write_text("team")
     (folder / "other-al1-2026-11-21-120000.tar.gz").write_text("other")
-    found, left_out = find(folder)
-    assert [entry.name[8:18] for entry in found["al1"].entries] == ["2026-11-20", "2026-11-21"]
-    assert found["al1"].handed_in == "2026-11-21T12:00:00Z"
-    assert found["al1-at2"].members == ["al1-at2"]
+    submissions, left_out = find(folder)
+    assert [entry.name[8:18] for entry in submissions["al1"].entries] == ["2026-11-20", "2026-11-21"]
+    assert submissions["al1"].handed_in == "2026-11-21T12:00:00Z"
+    assert submissions["al1-at2"].members == ["al1-at2"]
     assert left_out == ["other-al1-2026-11-21-120000.tar.gz: belongs to the lab other, not lab."]
 
 
 def test_a_canvas_upload_of_make_submit_keeps_its_time(folder: Path) -> None:
     (folder / "lovelaceada_12_900_lab-al1-2026-11-20-120000.tar.gz").write_text("")
-    found, _ = find(folder)
-    assert found["12"].handed_in == "2026-11-20T12:00:00Z"
+    submissions, _ = find(folder)
+    assert submissions["12"].handed_in == "2026-11-20T12:00:00Z"
 
 
 def test_plain_folders_and_archives_are_named_by_the_student(folder: Path) -> None:
@@ -183,8 +189,8 @@ def test_plain_folders_and_archives_are_named_by_the_student(folder: Path) -> No
     for name in ("at2.tar.gz", "cs3.zip", "readme.txt", ".DS_Store"):
         (folder / name).write_text("")
     (folder / "__MACOSX").mkdir()
-    found, left_out = find(folder)
-    assert set(found) == {"al1", "at2", "cs3"}
+    submissions, left_out = find(folder)
+    assert set(submissions) == {"al1", "at2", "cs3"}
     assert len(left_out) == 1 and left_out[0].startswith("readme.txt: ")
 
 
@@ -193,11 +199,11 @@ def test_the_roster_names_students_and_teams(folder: Path) -> None:
     (folder / "hopper_77_900_lab.zip").write_text("")
     (folder / "nobody.zip").write_text("")
     roster = "Student,ID,SIS Login ID\n    Points Possible,,\nLovelace; Ada,al-1,ada\nTuring,at2,alan\n"
-    found, _ = find(folder, roster + "Hopper,gh3,77\n")
-    assert found["al-1+at2"].members == ["al-1", "at2"]
-    assert found["al-1+at2"].name == "Lovelace; Ada, Turing"
-    assert found["gh3"].name == "Hopper"
-    assert found["nobody"].notes == ["Not on the roster."]
+    submissions, _ = find(folder, roster + "Hopper,gh3,77\n")
+    assert submissions["al-1+at2"].members == ["al-1", "at2"]
+    assert submissions["al-1+at2"].name == "Lovelace; Ada, Turing"
+    assert submissions["gh3"].name == "Hopper"
+    assert submissions["nobody"].notes == ["Not on the roster."]
 
 
 def test_a_student_with_another_number_in_the_archive_is_found_by_name(folder: Path) -> None:
@@ -205,26 +211,26 @@ def test_a_student_with_another_number_in_the_archive_is_found_by_name(folder: P
     (folder / "lovelaceada_12_900_lab.zip").write_text("")
     (folder / "John Smith_5_assignsubmission_file_").mkdir()
     roster = "ID number,First name,Surname\n2001,Emmy,Noether\n2002,Lovelace,Ada\n2003,John,Smith\n2004,John,Smith\n"
-    found, _ = find(folder, roster)
-    assert found["2001"].notes == ["The roster has no 77123: found by the name, Emmy Noether."]
-    assert found["2002"].members == ["2002"]
-    assert "Two students are called John Smith: 2003, 2004." in found["5"].notes[0]
+    submissions, _ = find(folder, roster)
+    assert submissions["2001"].notes == ["The roster has no 77123: found by the name, Emmy Noether."]
+    assert submissions["2002"].members == ["2002"]
+    assert "Two students are called John Smith: 2003, 2004." in submissions["5"].notes[0]
 
 
 def test_the_roster_can_contain_the_time_of_a_hand_in(folder: Path) -> None:
     (folder / "lab-al1-2026-11-19-120000.tar.gz").write_text("")
-    found, _ = find(folder, "id,submitted\nal1,2026-11-20T12:00+01:00\n")
-    assert (found["al1"].handed_in, found["al1"].known_by) == ("2026-11-20T11:00:00Z", "the roster")
+    submissions, _ = find(folder, "id,submitted\nal1,2026-11-20T12:00+01:00\n")
+    assert (submissions["al1"].handed_in, submissions["al1"].known_by) == ("2026-11-20T11:00:00Z", "the roster")
 
 
 def test_two_names_of_one_student_are_one_submission(folder: Path) -> None:
     (folder / "al1").mkdir()
     os.utime(folder / "al1", (10**9, 10**9))
     (folder / "ada@example.edu").mkdir()
-    found, _ = find(folder, "id;name;email\nal1;Ada;ada@example.edu\n")
-    assert list(found) == ["al1"]
-    assert found["al1"].entries[0].name == "ada@example.edu"
-    assert "al1" in found["al1"].notes[0]
+    submissions, _ = find(folder, "id;name;email\nal1;Ada;ada@example.edu\n")
+    assert list(submissions) == ["al1"]
+    assert submissions["al1"].entries[0].name == "ada@example.edu"
+    assert "al1" in submissions["al1"].notes[0]
 
 
 def test_moodles_worksheet_is_a_roster(tmp_path: Path) -> None:
@@ -235,7 +241,7 @@ def test_moodles_worksheet_is_a_roster(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "written", "read", "late"),
+    ("status", "cell", "expected", "late"),
     [
         ("Submitted - ", "Friday, 20 November 2026, 10:00 AM", "2026-11-20T10:00:00", False),
         ("Submitted - 2 days late", "Friday, November 20, 2026, 3:00 PM", "2026-11-20T15:00:00", True),
@@ -246,15 +252,15 @@ def test_moodles_worksheet_is_a_roster(tmp_path: Path) -> None:
     ],
 )
 def test_a_worksheets_time_that_cannot_be_read_is_reported(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], status: str, written: str, read: str, late: bool | None
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], status: str, cell: str, expected: str, late: bool | None
 ) -> None:
     (file := tmp_path / "worksheet.csv").write_text(
-        f'Identifier,Status,"Last modified (submission)"\n"Participant 5","{status}","{written}"\n'
+        f'Identifier,Status,"Last modified (submission)"\n"Participant 5","{status}","{cell}"\n'
     )
     (student,) = read_roster(file)
-    assert (student.modified, student.marked_late) == (read, late)
-    assert (f"1 time of hand-ins cannot be read, such as {written}" in capsys.readouterr().err) == (
-        not read and written != "-"
+    assert (student.modified, student.marked_late) == (expected, late)
+    assert (f"1 time of hand-ins cannot be read, such as {cell}" in capsys.readouterr().err) == (
+        not expected and cell != "-"
     )
 
 
@@ -300,20 +306,23 @@ def test_a_students_long_text_does_not_delay_reading_the_roster(
     compose = columns.compose
     monkeypatch.setattr(columns, "compose", lambda text: lengths.append(len(text)) or compose(text))
     csv.field_size_limit(131_072)
-    typed = "\u0315\u0300" * 200_000
+    long_text = "\u0315\u0300" * 200_000
     (file := tmp_path / "roster.csv").write_text(
-        f'Identifier,Full name,Online text\nParticipant 7,Zoe\u0308,"{typed}"\nParticipant 8,{typed},\n'
+        f'Identifier,Full name,Online text\nParticipant 7,Zoe\u0308,"{long_text}"\nParticipant 8,{long_text},\n'
     )
-    zoe, other = read_roster(file)
-    assert (zoe.id, zoe.name, other.id) == ("7", "Zo\xeb", "8")
+    zoe, second = read_roster(file)
+    assert (zoe.id, zoe.name, second.id) == ("7", "Zo\xeb", "8")
     assert max(lengths) <= 300
 
 
 def test_ids_are_recognised_in_the_form_that_make_submit_writes(folder: Path) -> None:
     for ids in ("a_uni.edu", "b_c-d_e"):
         (folder / f"lab-{ids}-2026-11-19-120000.tar.gz").write_text(ids)
-    found, _ = find(folder, "id,email\n1,a@uni.edu\nb-c,\nd e,\n")
-    assert {key: submission.members for key, submission in found.items()} == {"1": ["1"], "b-c+d e": ["b-c", "d e"]}
+    submissions, _ = find(folder, "id,email\n1,a@uni.edu\nb-c,\nd e,\n")
+    assert {key: submission.members for key, submission in submissions.items()} == {
+        "1": ["1"],
+        "b-c+d e": ["b-c", "d e"],
+    }
 
 
 def test_different_keys_get_different_folder_names() -> None:
@@ -350,15 +359,15 @@ def test_different_files_have_different_fingerprints(tmp_path: Path) -> None:
         {"a.cu": b"", "b.cu": b"12"},
         {"a.cu": b"1", "b.cu/2.cu": b""},
     )
-    made = set()
+    fingerprints = set()
     for number, tree in enumerate(trees):
         for name, content in tree.items():
             (file := tmp_path / str(number) / "al1" / name).parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(content)
-        made.add(submissions.fingerprint([tmp_path / str(number) / "al1"]))
-    assert len(made) == len(trees)
+        fingerprints.add(submissions.fingerprint([tmp_path / str(number) / "al1"]))
+    assert len(fingerprints) == len(trees)
     (tmp_path / "0").rename(tmp_path / "moved")
-    assert submissions.fingerprint([tmp_path / "moved/al1"]) in made
+    assert submissions.fingerprint([tmp_path / "moved/al1"]) in fingerprints
 
 
 @pytest.mark.parametrize("ids", [("al_12", "al-12"), ("m_ller", "m\xfcller"), ("anna", "anna_"), ("dne", "\xc5dne")])
@@ -369,9 +378,9 @@ def test_an_archive_whose_name_fits_two_students_belongs_to_neither(folder: Path
         (folder / f"lab-{form}-2025-11-20-09000{second}.tar.gz").write_bytes(b"%d" % second)
     (folder / f"lab-bo3-{form}-2025-11-20-100000.tar.gz").touch()
     roster = f"id\n{ids[0]}\n{ids[1]}\nbo3\n"
-    found, _ = find(folder, roster)
-    assert len(found) == 3 and not any(submission.own for submission in found.values())
-    assert all(has_kind(submission.notes, "of_several") for submission in found.values())
+    submissions, _ = find(folder, roster)
+    assert len(submissions) == 3 and not any(submission.own for submission in submissions.values())
+    assert all(has_kind(submission.notes, "of_several") for submission in submissions.values())
     (folder / ids[1]).mkdir()
     (folder / f"lab-{form}-2025-11-20-090002.tar.gz").rename(folder / ids[1] / f"lab-{form}-2025-11-20-090002.tar.gz")
     assert find(folder, roster)[0][ids[1]].own == (ids[1],)
@@ -382,10 +391,10 @@ def test_the_manifest_decides_between_two_students(folder: Path) -> None:
     for at, ids in enumerate((["al-12"], ["al_12"], ["bo3", "al-12"], ["eve"])):
         form = "-".join(map(name_part, ids if ids != ["eve"] else ["al-12"]))
         manifest = json.dumps({"authors": [{"name": "A B", "id": student} for student in ids]}).encode()
-        packed = gzip.compress(make_tar(("lab/manifest.json", manifest), ("lab/01_first.cu", b"1")))
-        (folder / f"lab-{form}-2025-11-20-09000{at}.tar.gz").write_bytes(packed)
-    found, _ = find(folder, "id\nal_12\nal-12\nbo3\neve\n")
-    assert {key: submission.own for key, submission in found.items()} == {
+        archive = gzip.compress(make_tar(("lab/manifest.json", manifest), ("lab/01_first.cu", b"1")))
+        (folder / f"lab-{form}-2025-11-20-09000{at}.tar.gz").write_bytes(archive)
+    submissions, _ = find(folder, "id\nal_12\nal-12\nbo3\neve\n")
+    assert {key: submission.own for key, submission in submissions.items()} == {
         "al-12": ("al-12",),
         "al_12": ("al_12",),
         "bo3+al-12": ("bo3", "al-12"),
@@ -396,21 +405,21 @@ def test_the_manifest_decides_between_two_students(folder: Path) -> None:
 def test_the_labs_name_may_have_capitals(folder: Path) -> None:
     (folder / "Lab-al1-2025-11-20-100000.tar.gz").touch()
     (folder / "at2_7_1_LAB-at2-2025-11-20-100000.tar.gz").touch()
-    found, left_out = find(folder)
-    assert set(found) == {"al1", "7"} and not left_out
+    submissions, left_out = find(folder)
+    assert set(submissions) == {"al1", "7"} and not left_out
 
 
 def test_a_team_is_not_a_student_whose_id_equals_the_joined_ids(folder: Path) -> None:
     (folder / "lab-al-12-2025-11-20-100000.tar.gz").touch()
     (folder / "lab-al_12-2025-11-20-090000.tar.gz").touch()
-    found, _ = find(folder, "id\nal\n12\nal-12\n")
-    assert {key: len(submission.entries) for key, submission in found.items()} == {"al+12": 1, "al-12": 1}
+    submissions, _ = find(folder, "id\nal\n12\nal-12\n")
+    assert {key: len(submission.entries) for key, submission in submissions.items()} == {"al+12": 1, "al-12": 1}
 
 
 def test_a_partners_name_that_fits_two_students_credits_neither(folder: Path) -> None:
     (folder / "bo_7_1_lab-bo1-al_12-2025-11-20-100000.tar.gz").touch()
-    found, _ = find(folder, "id,Canvas ID\nbo1,7\nal_12,8\nal-12,9\n")
-    assert found["bo1"].members == ["bo1"]
+    submissions, _ = find(folder, "id,Canvas ID\nbo1,7\nal_12,8\nal-12,9\n")
+    assert submissions["bo1"].members == ["bo1"]
 
 
 def test_a_fingerprint_reads_at_most_the_size_limit_of_a_hand_in(
@@ -450,17 +459,17 @@ def test_the_folder_of_another_batch_is_not_a_hand_in(folder: Path) -> None:
     for name in ("old batch", "Ada Lovelace_5_assignsubmission_file_"):
         (folder / name / "batch.sqlite").write_bytes(b"SQLite format 3\0" + bytes(100))
     (folder / "al1/batch.sqlite").write_text("not a database")
-    found, left_out = find(folder)
-    assert set(found) == {"al1", "5"}  # a course system names only hand-ins
+    submissions, left_out = find(folder)
+    assert set(submissions) == {"al1", "5"}  # a course system names only hand-ins
     assert left_out == ["old batch is the folder of another batch, not a hand-in: batch.sqlite is in it."]
 
 
 def test_names_are_not_compared_with_all_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A student may upload hundreds of files whose names have several readings."""
-    read: list[str] = []
+    names_read: list[str] = []
     read_canvas = names.read_canvas
-    monkeypatch.setattr(names, "read_canvas", lambda name: read.append(name) or read_canvas(name))
+    monkeypatch.setattr(names, "read_canvas", lambda name: names_read.append(name) or read_canvas(name))
     for number in range(20):
         (tmp_path / f"malice_7013_{500000 + number}_7013_999_{number}_01_first.cu").write_text("x")
     assert len(find_submissions(tmp_path, "lab", [])[0]) == 1
-    assert len(read) <= 20
+    assert len(names_read) <= 20

@@ -37,7 +37,7 @@ ALAN = ("turingalan_LATE_34_901_01_first.cu", b"fine")
 GRACE = (f"Grace Hopper_56_assignsubmission_file_/{FIRST}", b"fine")
 
 
-def give(course: Course, *members: tuple[str, bytes], name: str = "submissions.zip") -> None:
+def hand_in_archive(course: Course, *members: tuple[str, bytes], name: str = "submissions.zip") -> None:
     """Replace the folder of submissions by an archive with all hand-ins."""
     course.handed_in = course.handed_in.with_name(name)
     course.handed_in.write_bytes(make_zip(*members))
@@ -47,8 +47,8 @@ def unpack_bytes(folder: Path, data: bytes) -> tuple[set[str], list[str]]:
     """Return the names of all files, and the sentences about files that were left out."""
     file = folder / "submissions.zip"
     file.write_bytes(data)
-    made, left_out = unpack(file, folder / "out", LAB)
-    return {path.relative_to(made).as_posix() for path in made.rglob("*") if path.is_file()}, left_out
+    unpacked, left_out = unpack(file, folder / "out", LAB)
+    return {path.relative_to(unpacked).as_posix() for path in unpacked.rglob("*") if path.is_file()}, left_out
 
 
 @pytest.mark.parametrize("name", ["{}", "{}.zip", f"{LAB}-{{}}-2026-11-20-100000.tar.gz"])
@@ -75,15 +75,15 @@ def test_an_extracted_download_can_be_in_its_own_folder(course: Course, wrapper:
     for name, data in (ADA, ALAN):
         (download / name).write_bytes(data)
     course.handed_in = download.parent
-    done = course.grade()
-    assert f"The hand-ins are in {download}." in done.stdout
+    result = course.grade()
+    assert f"The hand-ins are in {download}." in result.stdout
     assert set(course.statuses()) == {"12", "34"}
 
 
 def test_a_zip_of_canvas_or_moodle_is_graded_like_a_folder(course: Course) -> None:
-    give(course, ADA, ALAN, GRACE)
-    done = course.grade()
-    assert done.returncode == 0, done.stderr
+    hand_in_archive(course, ADA, ALAN, GRACE)
+    result = course.grade()
+    assert result.returncode == 0, result.stderr
     assert course.statuses() == {"12": "graded", "34": "missing_stages", "56": "missing_stages"}
     notes = {row.key: row.notes for row in course.database().rows()}
     assert "Canvas calls it late." in notes["34"]
@@ -93,19 +93,19 @@ def test_a_zip_of_canvas_or_moodle_is_graded_like_a_folder(course: Course) -> No
 @pytest.mark.parametrize("ending", [f"/{FIRST}", "lab.zip", FIRST])
 def test_a_group_whose_name_begins_like_a_hidden_file_is_not_ignored(course: Course, name: str, ending: str) -> None:
     content = make_zip((FIRST, b"fine")) if ending == "lab.zip" else b"fine"
-    give(course, ADA, (name + ending, content), (f"._{name}{ending}", b"of macOS"))
+    hand_in_archive(course, ADA, (name + ending, content), (f"._{name}{ending}", b"of macOS"))
     course.grade()
     assert course.statuses() == {"12": "graded", "56": "missing_stages"}
 
 
 def test_a_second_run_continues_without_unpacking_again(course: Course) -> None:
-    give(course, ADA, ("turingalan_34_901_01_first.cu", b"sleep 300"))
+    hand_in_archive(course, ADA, ("turingalan_34_901_01_first.cu", b"sleep 300"))
     process = course.start()
     course.wait_for("34", process)
     while course.statuses()["12"] != "graded" and process.poll() is None:
         time.sleep(0.02)
     course.kill(process)
-    give(course, ADA, ("turingalan_34_901_01_first.cu", b"fine"))
+    hand_in_archive(course, ADA, ("turingalan_34_901_01_first.cu", b"fine"))
     assert "Unpacking" in course.grade().stdout
     result = course.grade()
     assert "Unpacking" not in result.stdout and not result.stderr
@@ -113,7 +113,7 @@ def test_a_second_run_continues_without_unpacking_again(course: Course) -> None:
 
 
 def test_a_partly_unpacked_download_is_not_used(course: Course) -> None:
-    give(course, ADA)
+    hand_in_archive(course, ADA)
     course.grade()
     (place,) = (course.out / "handed-in").iterdir()
     half = place.with_suffix(".part")
@@ -125,9 +125,9 @@ def test_a_partly_unpacked_download_is_not_used(course: Course) -> None:
 
 
 def test_a_newer_zip_is_treated_like_a_changed_folder(course: Course) -> None:
-    give(course, ADA, ALAN, GRACE)
+    hand_in_archive(course, ADA, ALAN, GRACE)
     course.grade()
-    give(course, ADA, ("turingalan_34_955_01_first.cu", b"better"), name="submissions (1).zip")
+    hand_in_archive(course, ADA, ("turingalan_34_955_01_first.cu", b"better"), name="submissions (1).zip")
     result = course.grade()
     assert "No longer among the submissions, and kept as graded: 56" in result.stderr
     assert {key: course.log("end").count(key) for key in ("12", "34", "56")} == {"12": 1, "34": 2, "56": 1}
@@ -136,9 +136,9 @@ def test_a_newer_zip_is_treated_like_a_changed_folder(course: Course) -> None:
 
 
 def test_unpacked_downloads_that_are_no_longer_needed_are_removed(course: Course) -> None:
-    give(course, ADA, ALAN)
+    hand_in_archive(course, ADA, ALAN)
     course.grade()
-    give(course, ALAN, ADA)
+    hand_in_archive(course, ALAN, ADA)
     course.grade()
     (place,) = (course.out / "handed-in").iterdir()
     assert course.verb("regrade", "--all").returncode == 0
@@ -153,16 +153,16 @@ def test_unpacked_downloads_that_are_no_longer_needed_are_removed(course: Course
 
 
 def test_files_that_tasks_on_a_cluster_may_read_are_kept(course: Course) -> None:
-    give(course, ADA, ALAN)
+    hand_in_archive(course, ADA, ALAN)
     course.grade()
     course.database().set_facts(slurm_jobs={"12": "1_0"})
-    give(course, ALAN, ADA)
+    hand_in_archive(course, ALAN, ADA)
     course.grade()
     assert len(list((course.out / "handed-in").iterdir())) == 2
 
 
 def test_a_moved_batch_finds_its_unpacked_files(course: Course) -> None:
-    give(course, ADA)
+    hand_in_archive(course, ADA)
     course.grade()
     course.handed_in.unlink()
     moved = course.out.with_name("moved")
@@ -215,13 +215,13 @@ def test_a_harmful_hand_in_does_not_affect_others(tmp_path: Path, name: str) -> 
 def test_a_student_whose_files_cannot_be_unpacked_counts_as_having_handed_in(tmp_path: Path) -> None:
     (tmp_path / "submissions.zip").write_bytes(HARMFUL["parent"][1]())
     folder, _ = unpack(tmp_path / "submissions.zip", tmp_path / "out", LAB)
-    found, _ = find_submissions(folder, LAB, [])
-    assert [submission.key for submission in found] == ["12", "66"]
+    submissions, _ = find_submissions(folder, LAB, [])
+    assert [submission.key for submission in submissions] == ["12", "66"]
 
 
 def test_a_nested_hostile_archive_affects_only_its_student(course: Course) -> None:
     hostile = [(f"eve_{number}_1_a.tar", make()) for number, (_, make) in enumerate(HOSTILE.values(), 100)]
-    give(course, *hostile, ADA)
+    hand_in_archive(course, *hostile, ADA)
     result = course.grade()
     assert result.returncode == 0 and "Skipped" not in result.stderr
     statuses = course.statuses()
@@ -275,8 +275,8 @@ def test_a_name_that_leads_elsewhere_does_not_turn_the_archive_into_one_hand_in(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(unpacking, "MAX_FILES", 5)
-    each = [(f"all/s{number}/{FIRST}", b"fine") for number in range(20)]
-    names, left_out = unpack_bytes(tmp_path, make_zip(("../x.cu", b""), *each))
+    hand_ins = [(f"all/s{number}/{FIRST}", b"fine") for number in range(20)]
+    names, left_out = unpack_bytes(tmp_path, make_zip(("../x.cu", b""), *hand_ins))
     assert len(names) == 20 and len(left_out) == 1
 
 
@@ -300,11 +300,13 @@ STRAY_FILES = ("eve.txt", "eve.xz", "eve.cu", "notes/x.txt", f"{LAB}/x.txt", f"{
 def test_a_stray_file_does_not_hide_the_hand_ins_of_a_packed_folder(
     tmp_path: Path, stray: str, names: list[str]
 ) -> None:
-    packed = make_zip(*((f"submissions/{name}", b"PK") for name in names), (f"submissions/{stray}", b"x"))
-    (tmp_path / "all.zip").write_bytes(packed)
+    archive = make_zip(*((f"submissions/{name}", b"PK") for name in names), (f"submissions/{stray}", b"x"))
+    (tmp_path / "all.zip").write_bytes(archive)
     folder, left_out = unpack(tmp_path / "all.zip", tmp_path / "out", LAB)
-    found, not_read = find_submissions(folder, LAB, [])
-    assert {submission.key for submission in found} - {LAB, "notes"} == ({"al1", "at2"} if len(names) == 2 else {"12"})
+    submissions, not_read = find_submissions(folder, LAB, [])
+    assert {submission.key for submission in submissions} - {LAB, "notes"} == (
+        {"al1", "at2"} if len(names) == 2 else {"12"}
+    )
     assert not left_out and len(not_read) == ("/" not in stray)
 
 
@@ -320,8 +322,8 @@ def test_unpacked_files_keep_their_dates(tmp_path: Path) -> None:
     os.utime(packed / "al1" / FIRST, (1.5e9, 1.5e9))
     shutil.make_archive(str(tmp_path / "all"), "zip", packed)
     folder, _ = unpack(tmp_path / "all.zip", tmp_path / "out", LAB)
-    (found,), _ = find_submissions(folder, LAB, [])
-    assert found.handed_in == "2017-07-14T02:40:00Z"
+    (submission,), _ = find_submissions(folder, LAB, [])
+    assert submission.handed_in == "2017-07-14T02:40:00Z"
 
 
 def test_a_second_download_makes_no_hand_in_late(course: Course) -> None:
@@ -369,9 +371,9 @@ WRONG: dict[str, tuple[str, Callable[[], bytes]]] = {
 @pytest.mark.parametrize("name", WRONG)
 def test_an_archive_that_is_not_a_courses_is_refused_with_the_reason(tmp_path: Path, name: str) -> None:
     message, make = WRONG[name]
-    with pytest.raises(UserError) as refused:
+    with pytest.raises(UserError) as error:
         unpack_bytes(tmp_path, make())
-    assert f"{tmp_path / 'submissions.zip'}: " in str(refused.value) and message in str(refused.value)
+    assert f"{tmp_path / 'submissions.zip'}: " in str(error.value) and message in str(error.value)
     assert not list((tmp_path / "out").glob("handed-in/*"))
 
 

@@ -57,16 +57,16 @@ class StopError(Exception):
 
 def find_moodle() -> Path:
     """Return the source tree that MOODLE names. Raises StopError."""
-    given = os.environ.get("MOODLE", "")
-    if not given:
+    path = os.environ.get("MOODLE", "")
+    if not path:
         raise StopError("No Moodle: set MOODLE=DIR to its source tree. Other tests use recorded files instead.")
-    folder = Path(given).expanduser().resolve()
+    folder = Path(path).expanduser().resolve()
     if missing := [name for name in NEEDED if not (folder / name).is_file()]:
         raise StopError(
             f"{folder} is not a Moodle from 4.1 to 5.0: it has no {missing[0]}. Choose the folder that has it."
         )
     if missing := [name for name in TOOLS if not find_tool(name)]:
-        raise StopError(f"{', '.join(missing)} missing: type  MOODLE={given} sh grader/setup.sh soak")
+        raise StopError(f"{', '.join(missing)} missing: type  MOODLE={path} sh grader/setup.sh soak")
     return folder
 
 
@@ -77,21 +77,21 @@ def find_tool(name: str) -> str:
 
 def release_of(moodle: Path) -> str:
     """Return the version, as 4.5.6 (Build: 20250811)."""
-    found = re.search(r"\$release\s*=\s*'([^']+)'", (moodle / "version.php").read_text(errors="replace"))
-    return found[1] if found else "unknown"
+    match = re.search(r"\$release\s*=\s*'([^']+)'", (moodle / "version.php").read_text(errors="replace"))
+    return match[1] if match else "unknown"
 
 
 def say(text: str) -> None:
     print(f"moodle: {text}", file=sys.stderr, flush=True)
 
 
-def run(command: list[Any], worst: int = 0, **options: Any) -> bytes:
-    """Run a program and return its output. Raises StopError if its exit status is above `worst`."""
-    done = subprocess.run(list(map(str, command)), cwd=ROOT, capture_output=True, check=False, **options)
-    if not 0 <= done.returncode <= worst:
-        output = (done.stdout[-1500:] + done.stderr[-1500:]).decode(errors="replace")
-        raise StopError(f"{' '.join(map(str, command))[:200]} ended with {done.returncode}:\n{output}")
-    return done.stdout
+def run(command: list[Any], max_status: int = 0, **options: Any) -> bytes:
+    """Run a program and return its output. Raises StopError if its exit status is above `max_status`."""
+    result = subprocess.run(list(map(str, command)), cwd=ROOT, capture_output=True, check=False, **options)
+    if not 0 <= result.returncode <= max_status:
+        output = (result.stdout[-1500:] + result.stderr[-1500:]).decode(errors="replace")
+        raise StopError(f"{' '.join(map(str, command))[:200]} ended with {result.returncode}:\n{output}")
+    return result.stdout
 
 
 def find_port() -> int:
@@ -226,7 +226,7 @@ class Trip:
 
     def course(self, *words: Any) -> bytes:
         token = {**os.environ, "MOODLE_TOKEN": self.made["token"]}
-        return run([sys.executable, "-m", "grader.python.batch", *words], worst=1, env=token)  # 1: with a warning
+        return run([sys.executable, "-m", "grader.python.batch", *words], max_status=1, env=token)  # 1: with a warning
 
     def grade(self, hand_ins: Path, roster: Path, out: Path) -> None:
         options = ["--build", BUILD, "--backend", "cpu", "--no-nvcc", "--no-check-mode", "--upto", "02"]
@@ -236,10 +236,10 @@ class Trip:
         self.inside("show", self.made["assignments"][name], self.folder / "state.json")
         return dict(json.loads((self.folder / "state.json").read_text()))
 
-    def compare(self, what: str, got: object, expected: object) -> None:
+    def compare(self, field: str, actual: object, expected: object) -> None:
         self.compared += 1
-        if got != expected:
-            self.found.append(f"{what}: Moodle has {got!r:.300}, not {expected!r:.300}")
+        if actual != expected:
+            self.found.append(f"{field}: Moodle has {actual!r:.300}, not {expected!r:.300}")
 
     def by_files(self, name: str) -> None:
         """Download all, grade, import the worksheet and the feedback; compare every student."""
@@ -258,15 +258,15 @@ class Trip:
         teams = {row["Identifier"]: row.get("Group", "") for row in read_csv(folder / "worksheet.csv")}
         with zipfile.ZipFile(folder / "all.zip") as archive:
             numbers = dict(entry.split("_")[:2] for entry in archive.namelist())
-        for student, has in self.show(name).items():
-            row, number = rows.get(f"Participant {has['number']}", {}), has["number"]
+        for student, state in self.show(name).items():
+            row, number = rows.get(f"Participant {state['number']}", {}), state["number"]
             team = teams.get(f"Participant {number}", "")
-            self.compare(f"{name}, {student}, grade", plain(has["grade"]), plain(points.get(number)))
+            self.compare(f"{name}, {student}, grade", plain(state["grade"]), plain(points.get(number)))
             self.compare(
-                f"{name}, {student}, comment", has["comment"].strip(), row.get("Feedback comments", "").strip()
+                f"{name}, {student}, comment", state["comment"].strip(), row.get("Feedback comments", "").strip()
             )
             expected = feedback.get(numbers.get(team.replace("_", " "), "") if team else number, {})
-            self.compare(f"{name}, {student}, files", has["files"] or {}, expected)
+            self.compare(f"{name}, {student}, files", state["files"] or {}, expected)
 
     def by_api(self, name: str) -> None:
         """Pull, grade and push; compare every student; repeat both, which must change nothing."""
@@ -276,8 +276,8 @@ class Trip:
         self.course("pull", folder, *where)
         self.grade(folder / "hand-ins", folder / "roster.csv", folder / "batch")
         self.course("push", folder / "batch", *where, "--send")
-        points, has = read_points(folder / "batch"), self.show(name)
-        for student, hand_in in has.items():
+        points, state = read_points(folder / "batch"), self.show(name)
+        for student, hand_in in state.items():
             address = f"{student}@uni.example"
             self.compare(f"{name}, {student}, grade", plain(hand_in["grade"]), plain(points.get(address)))
             place = place_of(folder / "batch", "feedback", address)
@@ -287,11 +287,11 @@ class Trip:
         self.compare(
             "a second push", b"0 students written" in self.course("push", folder / "batch", *where, "--send"), True
         )
-        self.compare("the state after a second push", self.show(name), has)
+        self.compare("the state after a second push", self.show(name), state)
 
 
 def plain(points: float | None) -> float | None:
-    """Format points with two decimals, as everywhere else."""
+    """Round points to two decimals, as the batch's outputs do."""
     return None if points is None else round(points, 2)
 
 
@@ -307,12 +307,12 @@ def read_points(batch: Path) -> dict[str, float | None]:
 
 def read_zip(file: Path) -> dict[str, dict[str, str]]:
     """Return the hashes of the files in the feedback zip, by the student's number or the group's."""
-    found: dict[str, dict[str, str]] = {}
+    files: dict[str, dict[str, str]] = {}
     with zipfile.ZipFile(file) as archive:
         for name in archive.namelist():
             _, number, _, _, path = name.split("_", 4)
-            found.setdefault(number, {})[path] = hashlib.sha256(archive.read(name)).hexdigest()
-    return found
+            files.setdefault(number, {})[path] = hashlib.sha256(archive.read(name)).hexdigest()
+    return files
 
 
 def hashes(folder: Path) -> dict[str, str]:
@@ -324,11 +324,11 @@ def hashes(folder: Path) -> dict[str, str]:
 
 def soak() -> dict[str, Any]:
     """Return the result for `make soak`: the version of Moodle, how many fields were compared, and the differences."""
-    what = "a round trip through a real Moodle"
+    title = "a round trip through a real Moodle"
     try:
         moodle = find_moodle()
     except StopError as error:
-        return {"what": what, "not_run": str(error), "found": [str(error)] if os.environ.get("MOODLE") else []}
+        return {"what": title, "not_run": str(error), "found": [str(error)] if os.environ.get("MOODLE") else []}
     release = release_of(moodle)
     say(f"Moodle {release}")
     try:
@@ -341,8 +341,8 @@ def soak() -> dict[str, Any]:
                 say(f"assignment {number} of 3 ({trip.compared} fields compared, {len(trip.found)} differ)")
                 act()
     except (StopError, subprocess.TimeoutExpired, OSError, KeyError, ValueError) as error:
-        return {"what": what, "moodle": release, "found": [f"{type(error).__name__}: {error}"[:3000]]}
-    return {"what": what, "moodle": release, "students": len(NAMES), "fields": trip.compared, "found": trip.found}
+        return {"what": title, "moodle": release, "found": [f"{type(error).__name__}: {error}"[:3000]]}
+    return {"what": title, "moodle": release, "students": len(NAMES), "fields": trip.compared, "found": trip.found}
 
 
 if __name__ == "__main__":

@@ -42,14 +42,14 @@ class Inside:
         }  # fmt: skip
         return call[action](name, *([second] if second else []))
 
-    def make(self, description: dict[str, Any], to: Path) -> bytes:
+    def make(self, description: dict[str, Any], output: Path) -> bytes:
         self.description = description
         numbers = {"by API": 77, "by hand": 78, "teams": 79}  # the simulated Moodle has 77
-        to.write_text(json.dumps({"course": 12, "assignments": numbers, "token": TOKEN}))
+        output.write_text(json.dumps({"course": 12, "assignments": numbers, "token": TOKEN}))
         for number, (name, student) in enumerate(description["students"].items()):
             files = description["assignments"]["by API"]["hand_ins"].get(name, [])
-            read = [(Path(file).name, Path(file).read_bytes()) for file in files]
-            self.moodle.add(100 + number, name, f"{student['first']} {student['last']}", *read)
+            contents = [(Path(file).name, Path(file).read_bytes()) for file in files]
+            self.moodle.add(100 + number, name, f"{student['first']} {student['last']}", *contents)
             self.moodle.users[-1]["email"] = student["email"]
         self.moodle.shows_names = False
         for name in description["assignments"]:
@@ -62,22 +62,24 @@ class Inside:
         students = self.description["students"].values()
         groups = dict.fromkeys(student["group"] for student in students if student["group"])
         teams = {team: str(7 + at) for at, team in enumerate(groups)}
-        found = {}
+        people = {}
         for user, student in self.description["students"].items():
-            who = f"{student['first']} {student['last']}", self.states[name][user]["number"]
+            name_and_number = f"{student['first']} {student['last']}", self.states[name][user]["number"]
             if self.description["assignments"][name]["team"]:
-                who = (student["group"], teams[student["group"]]) if student["group"] else ("Default group", "")
-            found[user] = who[0].replace("_", " ").replace('"', ""), who[1]
-        return found
+                name_and_number = (
+                    (student["group"], teams[student["group"]]) if student["group"] else ("Default group", "")
+                )
+            people[user] = name_and_number[0].replace("_", " ").replace('"', ""), name_and_number[1]
+        return people
 
     def download(self, name: str) -> bytes:
-        packed = io.BytesIO()
-        with zipfile.ZipFile(packed, "w") as archive:
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w") as archive:
             for user, files in self.description["assignments"][name]["hand_ins"].items():
                 for file in map(Path, files):
                     prefix = "_".join(self.people(name)[user])
                     archive.write(file, f"{prefix}_assignsubmission_file/{file.name}")
-        return packed.getvalue()
+        return buffer.getvalue()
 
     def worksheet(self, name: str) -> bytes:
         team = self.description["assignments"][name]["team"]
@@ -112,20 +114,20 @@ class Inside:
         people = self.people(name)
         with zipfile.ZipFile(file) as archive:
             for entry in archive.namelist():
-                found = as_moodle(entry, {int(number): number for _, number in people.values() if number})
+                match = as_moodle(entry, {int(number): number for _, number in people.values() if number})
                 for user, (_, number) in people.items():
-                    if found and number == found[0] and not (self.loses and number == "12"):
+                    if match and number == match[0] and not (self.loses and number == "12"):
                         digest = hashlib.sha256(archive.read(entry)).hexdigest()
-                        self.states[name][user]["files"][found[1]] = digest
+                        self.states[name][user]["files"][match[1]] = digest
         return b""
 
-    def show(self, name: str, to: Path) -> bytes:
+    def show(self, name: str, output: Path) -> bytes:
         state = self.states[name]
         for user in self.moodle.users if name == "by API" else ():
             if grade := self.moodle.grades.get(user["id"]):
                 files = {path: hashlib.sha256(content).hexdigest() for path, content in grade["files"].items()}
                 state[user["username"]] |= {"grade": float(grade["grade"]), "comment": grade["comment"], "files": files}
-        to.write_text(json.dumps(state))
+        output.write_text(json.dumps(state))
         return b""
 
 
@@ -177,15 +179,15 @@ def test_data_that_the_importers_lose_is_reported(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("path", "message"),
     [("", "No Moodle: set MOODLE=DIR to its source tree."), ("{tmp}", "is not a Moodle from 4.1 to 5.0: it has no")],
 )
 def test_the_reason_why_the_round_trip_cannot_run_is_printed(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, given: str, message: str
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, path: str, message: str
 ) -> None:
-    monkeypatch.setenv("MOODLE", given.format(tmp=tmp_path))
+    monkeypatch.setenv("MOODLE", path.format(tmp=tmp_path))
     result = round_trip.soak()
-    assert message in result["not_run"] and bool(result["found"]) == bool(given)
+    assert message in result["not_run"] and bool(result["found"]) == bool(path)
 
 
 @pytest.mark.skipif(not round_trip.find_tool("mariadbd"), reason="MariaDB is not installed")

@@ -52,9 +52,9 @@ def test_moodle_gives_each_student_and_group_the_right_feedback(course: Course) 
     hand_in(course.handed_in, "Team 5_5_assignsubmission_file", "Zoe_7_Alone_341_assignsubmission_file")
     course.grade("--roster", course.root / "roster.csv")
     files = export(course, "moodle")
-    found = {as_moodle(name, {5: "Team 5", 341: "Zoe", 270: "Ada", 7: "wrong"}) for name in files}
+    results = {as_moodle(name, {5: "Team 5", 341: "Zoe", 270: "Ada", 7: "wrong"}) for name in files}
     names = ("feedback.html", "feedback.txt")
-    assert found == {(recipient, name) for recipient in ("Team 5", "Zoe") for name in names}
+    assert results == {(recipient, name) for recipient in ("Team 5", "Zoe") for name in names}
     assert all(b"02_second" in content for content in files.values())
 
 
@@ -84,8 +84,8 @@ def test_moodle_gives_a_credited_partner_the_same_feedback(course: Course) -> No
 
 
 def test_canvas_shows_feedback_under_the_attachments_name(course: Course) -> None:
-    packed = make_zip(("01_first.cu", b"1"))
-    (course.handed_in / "lovelaceada_LATE_1234_600001_lab1.zip").write_bytes(packed)
+    hand_in_zip = make_zip(("01_first.cu", b"1"))
+    (course.handed_in / "lovelaceada_LATE_1234_600001_lab1.zip").write_bytes(hand_in_zip)
     (course.handed_in / "lovelaceada_LATE_1234_600002_02_second.cu").write_bytes(b"2")
     (course.handed_in / "watson_parkermary_99_1235_600003_lab-1.tar.gz").write_bytes(make_tar(("01_first.cu", b"1")))
     (course.handed_in / "turingalan_1236_600004_01_first.cu").write_bytes(b"1")

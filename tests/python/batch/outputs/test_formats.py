@@ -57,28 +57,28 @@ HIDDEN = "hidden_secret_size"
 
 
 def make_report(json_report: dict[str, Any]) -> Report:
-    made: Report = from_json(Report, json_report, "")
-    return made
+    report: Report = from_json(Report, json_report, "")
+    return report
 
 
 def hostile_report(text: str) -> Report:
     """Return a report in which this text replaces every text that a student or a lab can choose."""
-    made = make_report(samples.report())
-    for stage in made.stages:
+    report = make_report(samples.report())
+    for stage in report.stages:
         stage.title = stage.output = stage.compilation.log = text
         stage.notes = [text]
         for check in stage.checks:
             if check.failure:
                 check.failure.message = check.failure.hint = text
-    made.stages[0].compilation.verdict = "failed"
-    made.stages[0].compilation.failure = made.stages[2].checks[1].failure
-    return made
+    report.stages[0].compilation.verdict = "failed"
+    report.stages[0].compilation.failure = report.stages[2].checks[1].failure
+    return report
 
 
 def hidden_report() -> Report:
     """Return a report in which hidden datasets fail, with their names in every text that may contain them."""
-    made = make_report(samples.report())
-    for stage in made.stages:
+    report = make_report(samples.report())
+    for stage in report.stages:
         stage.output = f"printed on {HIDDEN}: 4711"
         stage.notes = [f"{HIDDEN} was cut"]
         for check in stage.checks:
@@ -90,23 +90,23 @@ def hidden_report() -> Report:
                 check.failure.place.expected = "987654321"
         assert stage.score
         stage.score.correctness_why = f"only {HIDDEN} passed"
-    return made
+    return report
 
 
 def nothing_judged() -> Report:
-    made = make_report(samples.cpu_report())
-    for stage in made.stages:
+    report = make_report(samples.cpu_report())
+    for stage in report.stages:
         stage.score, stage.verdict = None, "error"
-    made.total.points = made.total.max = made.total.pending = 0
-    made.total.without_score = len(made.stages)
-    return made
+    report.total.points = report.total.max = report.total.pending = 0
+    report.total.without_score = len(report.stages)
+    return report
 
 
 def parse_json(text: str) -> Any:
     """Parse strictly: no NaN, no lone surrogate, no raw control character."""
 
     def refuse(word: str) -> None:
-        raise AssertionError(f"{word} is no JSON")
+        raise AssertionError(f"{word} is not JSON")
 
     content = json.loads(text.encode("utf-8").decode(), parse_constant=refuse)
     json.dumps(content, ensure_ascii=False).encode()
@@ -121,7 +121,7 @@ def strings(content: Any) -> list[str]:
         return [content]
     if isinstance(content, dict):
         return [text for key, value in content.items() for text in [*strings(key), *strings(value)]]
-    return [text for each in content for text in strings(each)] if isinstance(content, list) else []
+    return [text for entry in content for text in strings(entry)] if isinstance(content, list) else []
 
 
 def is_number(value: Any) -> bool:
@@ -156,10 +156,10 @@ def check_autolab(text: str) -> dict[str, float]:
     for line in (presentation, last):
         for string in re.findall(r'"((?:[^"\\]|\\.)*)"', line):
             assert not re.search(r"\w:", string), string  # Autolab's parser would quote such a word again
-    shown = parse_json(presentation)
-    assert shown["_presentation"] == "semantic" and set(shown) == {"_presentation", "stages", *shown["stages"]}
-    for stage in shown["stages"]:
-        for test in shown[stage].values():
+    parsed = parse_json(presentation)
+    assert parsed["_presentation"] == "semantic" and set(parsed) == {"_presentation", "stages", *parsed["stages"]}
+    for stage in parsed["stages"]:
+        for test in parsed[stage].values():
             assert set(test) == {"passed", "hint"} and isinstance(test["passed"], bool)
     content = parse_json(last)
     assert list(content) == ["scores"]
@@ -176,11 +176,11 @@ def check_github(text: str) -> dict[str, Any]:
     for test in content["tests"]:
         assert set(test) == keys and test["status"] in ("pass", "fail", "error")
         assert test["score"] == (test["status"] == "pass")  # all tests have the same weight
-    judged = [test for test in content["tests"] if test["status"] != "error"]
-    assert content["max_score"] == len(judged)
+    scored = [test for test in content["tests"] if test["status"] != "error"]
+    assert content["max_score"] == len(scored)
     passed = sum(test["status"] == "pass" for test in content["tests"])
     assert passed == sum(test["score"] for test in content["tests"])
-    assert content["status"] == ("error" if not judged else "pass" if passed == len(content["tests"]) else "fail")
+    assert content["status"] == ("error" if not scored else "pass" if passed == len(content["tests"]) else "fail")
     return content
 
 
@@ -235,21 +235,21 @@ def test_no_format_has_raw_characters(system):
 
 @pytest.mark.parametrize("system", ONE_REPORT)
 def test_a_lab_with_many_stages_can_be_exported(system):
-    made = hostile_report("😀" * 20_000)
-    made.stages *= 12
-    made.total.points, made.total.max = made.total.points * 12, made.total.max * 12
-    written = ONE_REPORT[system](made)
+    report = hostile_report("😀" * 20_000)
+    report.stages *= 12
+    report.total.points, report.total.max = report.total.points * 12, report.total.max * 12
+    text = ONE_REPORT[system](report)
     if system != "gradescope":
-        VALIDATORS[system](written)
+        VALIDATORS[system](text)
 
 
 @pytest.mark.parametrize("system", [*ONE_REPORT, "canvas", "moodle"])
 def test_hidden_datasets_are_in_no_format(system):
-    made = hidden_report()
+    report = hidden_report()
     if system in ONE_REPORT:
-        text = ONE_REPORT[system](made)
+        text = ONE_REPORT[system](report)
     else:
-        text = {"canvas": canvas, "moodle": moodle}[system]([Entry("al1", made)])[0]
+        text = {"canvas": canvas, "moodle": moodle}[system]([Entry("al1", report)])[0]
     text = base64.b64decode(text).decode() if system == "github" else text
     for word in (HIDDEN, "987654321", "987,654,321", "4711"):
         assert word not in text, word
@@ -259,11 +259,11 @@ def test_hidden_datasets_are_in_no_format(system):
 
 
 def test_exports_do_not_contain_the_graders_folders():
-    made = make_report(samples.cpu_report())
-    made.stages[1].source = "/tmp/graded/work/add/02_grid_stride.cu"
-    assert made.stages[1].compilation.failure
-    made.stages[1].compilation.failure.message = f"{made.stages[1].source}:17: expected ';'"
-    assert "\n02_grid_stride.cu:17: expected" in describe_report(made) and "/tmp" not in describe_report(made)
+    report = make_report(samples.cpu_report())
+    report.stages[1].source = "/tmp/graded/work/add/02_grid_stride.cu"
+    assert report.stages[1].compilation.failure
+    report.stages[1].compilation.failure.message = f"{report.stages[1].source}:17: expected ';'"
+    assert "\n02_grid_stride.cu:17: expected" in describe_report(report) and "/tmp" not in describe_report(report)
 
 
 def test_a_note_that_may_explain_wrong_outputs_is_exported():
@@ -299,67 +299,67 @@ def test_times_are_exported():
 
 
 def test_exported_points_equal_the_reports():
-    made = make_report(samples.report())
-    content = check_gradescope(gradescope(made))
-    assert content["score"] == pytest.approx(made.total.points, abs=0.01)
+    report = make_report(samples.report())
+    content = check_gradescope(gradescope(report))
+    assert content["score"] == pytest.approx(report.total.points, abs=0.01)
     assert [test["score"] for test in content["tests"]] == [7.83, 7.83, 2.0, 7.83, 7.83]
     assert [test["status"] for test in content["tests"]] == ["passed", "passed", "failed", "passed", "passed"]
     assert content["extra_data"]["source_hashes"]["01_serial_block_sum"] == "5f2a" * 16
-    assert check_autolab(autolab(made)) == {
-        stage.stage: round(stage.score.total, 2) for stage in made.stages if stage.score
+    assert check_autolab(autolab(report)) == {
+        stage.stage: round(stage.score.total, 2) for stage in report.stages if stage.score
     }
-    assert check_prairielearn(prairielearn(made))["score"] == pytest.approx(
-        made.total.points / made.total.max, abs=1e-5
+    assert check_prairielearn(prairielearn(report))["score"] == pytest.approx(
+        report.total.points / report.total.max, abs=1e-5
     )
-    content = check_github(github(made))
+    content = check_github(github(report))
     assert content["max_score"] == 40  # 50 without hygiene, which is pending in all five stages
     assert sum(test["score"] for test in content["tests"]) == 8 + 8 + 2 + 8 + 8
 
 
 def test_pending_points_are_mentioned():
-    made = make_report(samples.cpu_report())
-    assert made.total.pending == 6
-    assert "6 are pending" in json.loads(gradescope(made))["output"]
-    assert "6 are pending" in autolab(made)
-    assert "4 points are pending" in prairielearn(made)
-    assert "speed pending" in base64.b64decode(github(made)).decode()
-    made.total.without_score = False
-    assert "speed pending" in moodle([Entry("al1", made)])[0]
+    report = make_report(samples.cpu_report())
+    assert report.total.pending == 6
+    assert "6 are pending" in json.loads(gradescope(report))["output"]
+    assert "6 are pending" in autolab(report)
+    assert "4 points are pending" in prairielearn(report)
+    assert "speed pending" in base64.b64decode(github(report)).decode()
+    report.total.without_score = False
+    assert "speed pending" in moodle([Entry("al1", report)])[0]
 
 
 def test_pending_points_name_the_place_that_decides():
-    made = make_report(samples.cpu_report())
-    scores = [stage.score for stage in made.stages if stage.score]
+    report = make_report(samples.cpu_report())
+    scores = [stage.score for stage in report.stages if stage.score]
     for score in scores:
         score.hygiene_pending = False
-    assert "they are decided later, on a GPU." in describe_report(made)
+    assert "they are decided later, on a GPU." in describe_report(report)
     scores[0].hygiene_pending = True
-    assert "they are decided later, on a GPU or by the sanitizer." in describe_report(made)
+    assert "they are decided later, on a GPU or by the sanitizer." in describe_report(report)
 
 
 def test_a_stage_that_needs_a_gpu_is_pending_in_every_format():
     stages = [samples.stage("01_a", "A"), samples.refused_stage("02_b", "B")]
-    made = make_report(samples.report(stages=stages))
-    assert made.total.pending == 2 + 10
-    assert "correctness pending, hygiene pending, speed pending" in describe_report(made)
-    assert "grading on a GPU decides, because the CPU backend refuses the file" in describe_report(made)
-    assert "12 are pending" in check_gradescope(gradescope(made))["output"]
-    assert "10 points are pending" in prairielearn(made)
-    content = check_github(github(made))
+    report = make_report(samples.report(stages=stages))
+    assert report.total.pending == 2 + 10
+    assert "correctness pending, hygiene pending, speed pending" in describe_report(report)
+    assert "grading on a GPU decides, because the CPU backend refuses the file" in describe_report(report)
+    assert "12 are pending" in check_gradescope(gradescope(report))["output"]
+    assert "10 points are pending" in prairielearn(report)
+    content = check_github(github(report))
     assert (content["max_score"], content["tests"][-1]["status"]) == (8, "error")
     assert check_github(github(make_report(samples.report(stages=stages[1:]))))["status"] == "error"
 
 
 def test_a_judge_error_does_not_become_zero_points():
     """A stage that could not be judged has no score in any format; if nothing was judged, there is no result."""
-    made = make_report(samples.cpu_report())
-    lost = check_gradescope(gradescope(made))["tests"][2]
+    report = make_report(samples.cpu_report())
+    lost = check_gradescope(gradescope(report))["tests"][2]
     assert "score" not in lost and "status" not in lost and "costs no points" in lost["output"]
-    assert "03_vector_loads" not in check_autolab(autolab(made))
-    assert check_github(github(made))["tests"][-1]["status"] == "error"
-    assert canvas([Entry("al1", made)])[0].splitlines()[2].endswith(",")
+    assert "03_vector_loads" not in check_autolab(autolab(report))
+    assert check_github(github(report))["tests"][-1]["status"] == "error"
+    assert canvas([Entry("al1", report)])[0].splitlines()[2].endswith(",")
     book = "Student,ID,SIS Login ID,Section,Lab (1)\nAda,1,al1,CS,7\n"
-    assert canvas([Entry("al1", made)], book, "Lab (1)")[0].splitlines()[1].endswith(",7"), (
+    assert canvas([Entry("al1", report)], book, "Lab (1)")[0].splitlines()[1].endswith(",7"), (
         "Canvas deletes empty grades"
     )
     for convert in (gradescope, autolab):
@@ -371,8 +371,8 @@ def test_a_judge_error_does_not_become_zero_points():
 
 def test_commands_in_a_students_text_do_not_reach_githubs_runner():
     token = uuid.uuid4().hex
-    made = hostile_report(f"::set-output name=result::pwned\n::{token}::\n::set-env name=PATH::x")
-    first, *inside, last = github_log(made, token).splitlines()
+    report = hostile_report(f"::set-output name=result::pwned\n::{token}::\n::set-env name=PATH::x")
+    first, *inside, last = github_log(report, token).splitlines()
     assert (first, last) == (f"::stop-commands::{token}", f"::{token}::")
     assert inside and not [line for line in inside if token in line]
 
@@ -468,8 +468,8 @@ def test_a_different_maximum_is_kept_with_a_warning():
 @pytest.mark.parametrize("maximum", ["Maximum grade", "Maximum Grade"])
 def test_moodles_maximum_is_recognised_in_any_spelling(maximum):
     worksheet = f"Identifier,Email address,Grade,{maximum}\nParticipant 7,al1,-,{{0}}\nParticipant 8,at2,-,{{0}}\n"
-    other, above = compare_maxima(entries("al1", "at2"), "moodle", worksheet.format("20.00"))
-    assert f"'{maximum}' has the maximum 20, but the maximum here is 50. Set" in other
+    different, above = compare_maxima(entries("al1", "at2"), "moodle", worksheet.format("20.00"))
+    assert f"'{maximum}' has the maximum 20, but the maximum here is 50. Set" in different
     assert above == "Moodle omits grades above its maximum, 20, but not their feedback: al1, at2."
     assert len(compare_maxima(entries("al1"), "moodle", worksheet.format('"100,00"'))) == 1
     assert compare_maxima(entries("al1"), "moodle", worksheet.format("50.00")) == []
@@ -544,16 +544,16 @@ def test_moodles_comments_are_html_with_the_students_markup_as_text():
     """Moodle stores imported comments as HTML, so line breaks need a tag, and a compiler's messages quote students'
     lines."""
     markup = '#error <img src=//evil.example/x.png><<<grid, block>>> & <br>; <= =1; "-2 x<=\uff1d'
-    made = make_report(samples.cpu_report())
-    assert made.stages[1].compilation.failure
-    made.stages[1].compilation.failure.message = markup
-    made.total.without_score = False
+    report = make_report(samples.cpu_report())
+    assert report.stages[1].compilation.failure
+    report.stages[1].compilation.failure.message = markup
+    report.total.without_score = False
     for worksheet in ("", "username,Grade\nal1,\n"):
-        (_, (*_, comment)) = check_csv(moodle([Entry("al1", made, ["Two <b>days</b> late."])], worksheet)[0])
-        shown = re.split("<br>", comment)
-        assert not re.search("[<>\n]", "".join(shown))
-        lines = describe_report(made).rstrip("\n").split("\n")
-        assert [html.unescape(line) for line in shown] == ["Two <b>days</b> late.", *lines] and markup in lines
+        (_, (*_, comment)) = check_csv(moodle([Entry("al1", report, ["Two <b>days</b> late."])], worksheet)[0])
+        shown_lines = re.split("<br>", comment)
+        assert not re.search("[<>\n]", "".join(shown_lines))
+        lines = describe_report(report).rstrip("\n").split("\n")
+        assert [html.unescape(line) for line in shown_lines] == ["Two <b>days</b> late.", *lines] and markup in lines
 
 
 def test_the_gradebook_of_the_other_system_is_refused(tmp_path):
@@ -597,8 +597,8 @@ def export_points(system: str, people: list[Entry], book: str) -> tuple[list[str
     header, *rows = check_csv(text)
     at = header.index("Dot (7)" if system == "canvas" else "Grade")
     points = {row[0]: row[at] for row in rows}
-    both = ("Lovelace, Ada", "Bell, Ed") if system == "canvas" else ("Participant 77", "Participant 78")
-    return [points.get(student, "") for student in both], unknown
+    students = ("Lovelace, Ada", "Bell, Ed") if system == "canvas" else ("Participant 77", "Participant 78")
+    return [points.get(student, "") for student in students], unknown
 
 
 @pytest.mark.parametrize("system", BOOKS)
@@ -607,9 +607,9 @@ def test_a_cell_that_a_student_typed_can_be_as_long_as_the_file(system, monkeypa
     lengths = []
     monkeypatch.setattr(called, "fold", lambda text: lengths.append(len(text)) or text)
     csv.field_size_limit(131_072)
-    typed = "\u0315\u0300" * 200_000
+    long_text = "\u0315\u0300" * 200_000
     title, ada, ed = BOOKS[system].splitlines()
-    book = f"{title},Online text,Name,Full name\n{ada},{typed},{typed},{typed}\n{ed},,,\n"
+    book = f"{title},Online text,Name,Full name\n{ada},{long_text},{long_text},{long_text}\n{ed},,,\n"
     assert export_points(system, entries("al1"), book) == (["33.32", ""], [])
     assert max(lengths) <= 300
 
@@ -726,11 +726,13 @@ def many_notes(report: dict[str, Any], count: int) -> None:
 
 def many_points(report: dict[str, Any], count: int) -> None:
     del report["stages"][1:]
-    report["stages"] = [report["stages"][0] | {"score": samples.score() | {"max": most}} for most in (9000, count)]
+    report["stages"] = [
+        report["stages"][0] | {"score": samples.score() | {"max": maximum}} for maximum in (9000, count)
+    ]
 
 
 @pytest.mark.parametrize(
-    ("change", "most", "message"),
+    ("change", "limit", "message"),
     [
         (many_stages, 120, "/stages: 121 items exceed the limit of 120."),
         (many_checks, 400, "/stages/0/checks: 401 items exceed the limit of 400."),
@@ -739,17 +741,17 @@ def many_points(report: dict[str, Any], count: int) -> None:
         (many_points, 1000, "the stages have 10,001 points together, more than the limit of 10,000."),
     ],
 )
-def test_reports_beyond_a_maximum_are_refused(tmp_path, change, most, message):
+def test_reports_beyond_a_maximum_are_refused(tmp_path, change, limit, message):
     report = samples.report()
-    change(report, most)
+    change(report, limit)
     (file := tmp_path / "al1.json").write_text(json.dumps(report))
     for convert in ONE_REPORT.values():
         assert len(convert(read_report(file))) < 8_000_000
-    change(report, most + 1)
+    change(report, limit + 1)
     file.write_text(json.dumps(report))
-    with pytest.raises(UserError) as refused:
+    with pytest.raises(UserError) as error:
         read_report(file)
-    assert f"{message} {TOO_LARGE}" in str(refused.value)
+    assert f"{message} {TOO_LARGE}" in str(error.value)
 
 
 def test_large_documents_are_refused(tmp_path, monkeypatch):
@@ -765,12 +767,12 @@ def test_invisible_characters_do_not_split_hidden_names():
 
 @pytest.mark.parametrize("start", ["\x1b]", "\x1b]0;x", "\x1b[", "\x1bP", "\x1b"])
 def test_an_unclosed_sequence_in_a_quoted_line_hides_no_other_line(start):
-    made = make_report(samples.cpu_report())
-    whole = describe_report(made)
-    assert made.stages[1].compilation.failure
-    made.stages[1].compilation.failure.message += f"\n#error {start}"
-    made.stages[1].compilation.log += f"\n#error {start}"
-    output = describe_report(made)
+    report = make_report(samples.cpu_report())
+    whole = describe_report(report)
+    assert report.stages[1].compilation.failure
+    report.stages[1].compilation.failure.message += f"\n#error {start}"
+    report.stages[1].compilation.log += f"\n#error {start}"
+    output = describe_report(report)
     assert set(whole.splitlines()) <= set(output.splitlines()) and "\x1b" not in output
 
 
@@ -821,10 +823,10 @@ def test_the_command_lists_students_who_are_not_in_the_gradebook(tmp_path):
 def test_the_judges_own_sample_can_be_exported():
     """tests/model/expected/report.json is a report of the judge that contains parts of every kind."""
     file = Path(__file__).resolve().parents[3] / "model/expected/report.json"
-    made = make_report(json.loads(file.read_text()))
+    report = make_report(json.loads(file.read_text()))
     for system, convert in ONE_REPORT.items():
-        VALIDATORS[system](convert(made))
-    assert "secret_1" not in describe_report(made)
+        VALIDATORS[system](convert(report))
+    assert "secret_1" not in describe_report(report)
 
 
 @pytest.mark.parametrize("book", [

@@ -134,7 +134,7 @@ def test_decisions_are_checked_and_their_effect_is_printed(course: Course) -> No
     assert "al1 (Ada): 15 of 20 points" in result.stdout and "report" in result.stdout, result.stderr
 
 
-def late(hours: float, policy: Policy) -> float:
+def points_after(hours: float, policy: Policy) -> float:
     handed_in = datetime.fromtimestamp(policy.due.timestamp() + 3600 * hours, UTC) if policy.due else None
     row = Row("k", "", ["s"], handed_in.isoformat() if handed_in else "", "", [], "graded", "", 0, 1, 10, 20)
     (final,) = finals(row, policy, 20)
@@ -144,12 +144,12 @@ def late(hours: float, policy: Policy) -> float:
 
 def test_each_day_that_has_begun_counts_as_late() -> None:
     policy = Policy(datetime(2026, 1, 1, tzinfo=UTC), percent_per_day=10, max_days=2)
-    assert [late(hours, policy) for hours in (-1, 0, 0.1, 24, 24.1, 48, 48.1)] == [10, 10, 9, 9, 8, 8, 0]
+    assert [points_after(hours, policy) for hours in (-1, 0, 0.1, 24, 24.1, 48, 48.1)] == [10, 10, 9, 9, 8, 8, 0]
 
 
 def test_after_the_grace_time_lateness_counts_from_the_due_date() -> None:
     policy = Policy(datetime(2026, 1, 1, tzinfo=UTC), grace_minutes=15, percent_per_day=10)
-    assert [late(hours, policy) for hours in (0.25, 0.26, 24, 24.1)] == [10, 9, 9, 8]
+    assert [points_after(hours, policy) for hours in (0.25, 0.26, 24, 24.1)] == [10, 9, 9, 8]
 
 
 def test_feedback_of_a_late_hand_in_shows_both_times() -> None:
@@ -169,8 +169,8 @@ def test_feedback_of_a_late_hand_in_shows_both_times() -> None:
 
 
 def test_hand_ins_with_nothing_to_grade_are_listed_first() -> None:
-    slip = Row("k", "", ["s"], "", "", [], "nothing_to_grade", "It holds 01.cu.", 0)
-    (remark,) = find_remarks([slip], [])
+    row = Row("k", "", ["s"], "", "", [], "nothing_to_grade", "It holds 01.cu.", 0)
+    (remark,) = find_remarks([row], [])
     assert (remark.key, remark.what, remark.detail) == ("k", "nothing to grade", "It holds 01.cu.")
 
 
@@ -181,18 +181,18 @@ def test_a_judge_error_has_empty_points_instead_of_zero() -> None:
 
 
 def test_the_maxima_of_given_points_are_computed_once_for_all_students() -> None:
-    class Given(dict[str, dict[str, tuple[float, float]]]):
+    class CountedPoints(dict[str, dict[str, tuple[float, float]]]):
         reads = 0
 
         def values(self) -> Any:
             self.reads += 1
             return super().values()
 
-    given = Given(s={"talk": (3, 8)}, t={"talk": (4, 8), "poster": (1, 2)})
+    points = CountedPoints(s={"talk": (3, 8)}, t={"talk": (4, 8), "poster": (1, 2)})
     row = Row("k", "", ["s", "t", "u"], "", "", [], "graded", "", 0, 1, 10, 20)
-    found = finals(row, Policy(points=given), 20)
-    assert [(final.points, final.max_points) for final in found] == [(13, 30), (15, 30), (10, 30)]
-    assert given.reads == 1
+    results = finals(row, Policy(points=points), 20)
+    assert [(final.points, final.max_points) for final in results] == [(13, 30), (15, 30), (10, 30)]
+    assert points.reads == 1
 
 
 def test_no_cell_of_the_gradebook_is_a_formula(course: Course) -> None:
@@ -222,10 +222,10 @@ def test_feedback_contains_no_data_of_hidden_datasets() -> None:
     stage["phases"] = [{"phase": "check", "wall_s": 123.25}]
     stage["check_mode"] = {"verdict": "passed", "remark": "", "datasets": [], "wall_s": 123.25, "findings": []}
     report = samples.report(stages=[stage], tree="/srv/course/batch/submissions/al1")
-    shown = json.dumps(redact(report))
+    feedback = json.dumps(redact(report))
     for leak in (SECRET, "hidden_", "/srv/course", "lab-7", "77", "123.25"):
-        assert leak not in shown, leak
-    assert "tail_lost" in shown
+        assert leak not in feedback, leak
+    assert "tail_lost" in feedback
     assert SECRET in json.dumps(report)  # the report in the database stays complete
 
 
@@ -263,9 +263,9 @@ def test_the_distribution_counts_only_students_who_handed_in() -> None:
 
 
 def page_of(rows: list[Row]) -> str:
-    everyone = [final for row in rows for final in finals(row, Policy(), 60)]
+    latest = [final for row in rows for final in finals(row, Policy(), 60)]
     stages = [f"{n:02}_stage" for n in range(1, 13)]
-    return make_dashboard("lab: batch", ["Warplab 0.1"], rows, everyone, find_remarks(rows, []), stages, "secret")
+    return make_dashboard("lab: batch", ["Warplab 0.1"], rows, latest, find_remarks(rows, []), stages, "secret")
 
 
 def test_many_similar_pairs_hide_no_later_remark() -> None:
@@ -317,9 +317,9 @@ def test_search_and_sort_work_in_a_browser(tmp_path: Path) -> None:
     command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}"]
     command += ["--virtual-time-budget=3000", "--dump-dom", (tmp_path / "report.html").as_uri()]
     dumped = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=120, check=False).stdout
-    found = re.search(r'data-found="([^"]*)"', dumped)
-    assert found, dumped[:500]
-    sorted_right, first, shown = found[1].split(";")
+    match = re.search(r'data-found="([^"]*)"', dumped)
+    assert match, dumped[:500]
+    sorted_right, first, shown = match[1].split(";")
     assert (sorted_right, first, shown) == ("true", "s0000", "1 of 500")
 
 
@@ -398,9 +398,9 @@ def test_suspicious_results_come_first_with_their_reason() -> None:
         row("ours", status="judge_error"),
     ]
     similar = [SimilarPair("a", "copied", "copy", 1.0)]  # no new remark: it is the same file
-    found = [(remark.key, remark.what) for remark in find_remarks(rows, similar)]
+    remarks = [(remark.key, remark.what) for remark in find_remarks(rows, similar)]
     assert "similar" in [remark.what for remark in find_remarks(rows, [SimilarPair("a", "fine", "copy", 0.9)])]
-    assert found == [
+    assert remarks == [
         ("ours", "judge failed"),
         ("broken", "not opened"),
         ("fast", "implausible timing"),

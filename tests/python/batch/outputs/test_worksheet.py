@@ -58,10 +58,10 @@ def test_a_students_text_does_not_change_other_rows(kind: str, tmp_path: Path) -
     ]
     text, unknown = moodle([entry(12, 8), entry(66, 1), entry(13, 9)], book)
     grades = [("Participant 12", "8"), ("Participant 66", "1"), ("Participant 13", "9")]
-    for read in (php.read_rows, lambda text: list(csv.reader(io.StringIO(text)))):
-        header, *written = read(text.replace("\r\n", "\n"))
-        assert [(row[0], row[header.index("Grade")]) for row in written] == grades and not unknown
-        assert {len(row) for row in written} == {len(header)}
+    for read_table in (php.read_rows, lambda text: list(csv.reader(io.StringIO(text)))):
+        header, *filled = read_table(text.replace("\r\n", "\n"))
+        assert [(row[0], row[header.index("Grade")]) for row in filled] == grades and not unknown
+        assert {len(row) for row in filled} == {len(header)}
 
 
 def test_a_students_name_does_not_change_other_rows() -> None:
@@ -113,8 +113,8 @@ def test_every_reader_reads_the_same_cells() -> None:
         parts = ['"', "\\", ",", "\n", " ", "a", ";", '\\"', '""', "=", "'"]
         rows = [["".join(chance.choices(parts, k=chance.randrange(8))) for _ in range(3)] for _ in range(3)]
         text = write_csv([["id", "a", "b"], *rows]).replace("\r\n", "\n")
-        read = list(csv.reader(io.StringIO(text, newline="")))
-        assert php.read_rows(text) == read and {len(row) for row in read} == {3}, rows
+        cells = list(csv.reader(io.StringIO(text, newline="")))
+        assert php.read_rows(text) == cells and {len(row) for row in cells} == {3}, rows
 
 
 def test_a_worksheet_that_a_spreadsheet_saved_is_read() -> None:
@@ -211,16 +211,16 @@ def test_other_tables_are_not_read_as_worksheets(tmp_path: Path) -> None:
 def test_a_worksheet_whose_columns_are_not_recognised_is_refused(tmp_path: Path) -> None:
     book = "ID,Vollst\xe4ndiger Name,Bewertung\nTeilnehmer/in34,Ada,\nTeilnehmer/in77,Bob,\n"
     (roster := tmp_path / "roster.csv").write_text(book)
-    for read in (lambda: read_roster(roster), lambda: moodle([entry(34, 8)], book)):
+    for read_table in (lambda: read_roster(roster), lambda: moodle([entry(34, 8)], book)):
         with pytest.raises(UserError, match=r"another language.* Set your language in Moodle to English"):
-            read()
+            read_table()
 
 
 def test_an_export_changes_no_other_students_row() -> None:
     comment = "- see me; -2 for style \U0001f468\u200d\U0001f4bb"
     name = "\u0639\u0644\u06cc\u200c\u0631\u0636\u0627"
-    others = person(13, name, comment=comment)
-    header, *rows = php.read_rows(moodle([entry(12, 8)], write_worksheet(person(12, name), others))[0])
+    bob = person(13, name, comment=comment)
+    header, *rows = php.read_rows(moodle([entry(12, 8)], write_worksheet(person(12, name), bob))[0])
     assert [row[:2] for row in rows] == [["Participant 12", name]] and "Online text" not in header
     book = f"Student,ID,Notes,Lab (1)\n=Ada,12,{comment},\n{name},13,{comment},-\n"
     rows = list(csv.reader(io.StringIO(canvas([entry(12, 8)], book, "Lab (1)")[0])))

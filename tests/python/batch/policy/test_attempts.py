@@ -14,7 +14,7 @@ from grader.python.batch.store.rows import Graded
 ZEROS = {"points": 0, "most": 0, "pending": 0, "warplab": "", "lab_hash": "", "backend": "cpu", "sandbox": ""}
 
 
-def keep(database: Database, fingerprint: str, days_ago: int = 0, status: str = "graded") -> None:
+def store_grade(database: Database, fingerprint: str, days_ago: int = 0, status: str = "graded") -> None:
     """Store a grade of a hand-in."""
     graded = Graded("al1", status, report="{}", fingerprint=fingerprint)
     database.keep(graded, ZEROS | {"time": show_time(datetime.now(UTC) - timedelta(days_ago))}, [])
@@ -23,13 +23,13 @@ def keep(database: Database, fingerprint: str, days_ago: int = 0, status: str = 
 def test_a_limit_counts_judged_hand_ins_and_granted_ones(tmp_path: Path) -> None:
     database = Database(tmp_path / "batch.sqlite")
     database.enter([Submission("al1", fingerprint="first")])
-    keep(database, "first", days_ago=2)
-    keep(database, "second")
-    keep(database, "second")  # a regrade does not count as an attempt
-    keep(database, "third", status="judge_error")
+    store_grade(database, "first", days_ago=2)
+    store_grade(database, "second")
+    store_grade(database, "second")  # a regrade does not count as an attempt
+    store_grade(database, "third", status="judge_error")
 
-    def message(total: int | None, a_day: int | None, *members: str) -> str:
-        return Limits(total, a_day).explain_reached_limit(database, "+".join(members), members)
+    def message(total: int | None, per_day: int | None, *members: str) -> str:
+        return Limits(total, per_day).explain_reached_limit(database, "+".join(members), members)
 
     assert message(3, 2, "al1") == "" and message(None, None, "al1") == "" and message(1, 1, "bo2") == ""
     assert "kept but not graded: the limit for this lab is 2 hand-ins per student or team." in message(2, None, "al1")
@@ -47,6 +47,6 @@ def test_contents_that_return_are_a_further_attempt(tmp_path: Path) -> None:
     database = Database(tmp_path / "batch.sqlite")
     database.enter([Submission("al1", fingerprint="one")])
     for fingerprint in ("one", "other", "one", "one"):
-        keep(database, fingerprint)
+        store_grade(database, fingerprint)
     assert Limits(4).explain_reached_limit(database, "al1", ["al1"]) == ""
     assert "is 3 hand-ins per student" in Limits(3).explain_reached_limit(database, "al1", ["al1"])

@@ -18,9 +18,9 @@ def records(*times: int) -> str:
 
 
 def make_row(folder: Path, key: str, lines: str, members: list[str] | None = None) -> Row:
-    kept = place_of(folder, "journals", key)
-    kept.mkdir(parents=True)
-    (kept / "records.jsonl").write_text(lines)
+    journal = place_of(folder, "journals", key)
+    journal.mkdir(parents=True)
+    (journal / "records.jsonl").write_text(lines)
     return Row(key, key, members or [key], "", "", [], "graded", "", 0)
 
 
@@ -51,5 +51,7 @@ def test_records_that_all_journals_share_are_compared_quickly(tmp_path: Path) ->
 
 def test_records_beyond_those_of_a_term_are_not_kept_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(copied_records, "MAX_RECORDS", 3, raising=False)
-    rows = [make_row(tmp_path, key, records(*own) + records(10, 11, 12)) for key, own in (("ada", ()), ("bob", (1, 2)))]
+    rows = [
+        make_row(tmp_path, key, records(*extra) + records(10, 11, 12)) for key, extra in (("ada", ()), ("bob", (1, 2)))
+    ]
     assert find_copied_records(rows, tmp_path, tmp_path / "none") == []

@@ -51,8 +51,8 @@ def test_marks_are_read_from_a_file(graded: Course) -> None:
         ("22", "30"),
         ("12", "30"),
     ]
-    listed = graded.verb("status").stdout
-    assert "journal 7.5 of 10 (good plots)" in listed and "journal 10 of 10 (marks.csv)" in listed
+    status = graded.verb("status").stdout
+    assert "journal 7.5 of 10 (good plots)" in status and "journal 10 of 10 (marks.csv)" in status
 
 
 def test_a_second_file_prints_how_many_students_have_points(graded: Course) -> None:
@@ -97,8 +97,8 @@ def test_a_file_cannot_be_combined_with_points_for_one_student(graded: Course) -
 
 def test_options_of_the_due_date_that_are_not_given_are_kept(graded: Course) -> None:
     def due(*words: str) -> str:
-        done = graded.verb("due", *words)
-        return done.stdout if done.returncode == 0 else done.stderr
+        result = graded.verb("due", *words)
+        return result.stdout if result.returncode == 0 else result.stderr
 
     assert "There is no due date yet: add --at" in due("--percent-per-day", "10")
     assert "There is no due date to remove" in due("--undo")
@@ -106,13 +106,13 @@ def test_options_of_the_due_date_that_are_not_given_are_kept(graded: Course) -> 
     output = due("--at", "2020-01-01T00:00Z")
     assert "Due 2020-01-01T00:00:00+00:00; no deduction for lateness." in output
     due("--percent-per-day", "10", "--most-days", "5", "--grace-minutes", "15", "--trust-file-dates")
-    costs = "each started day costs 10% of the earned points; no points after 5 days; 15 minutes of grace"
+    deduction = "each started day costs 10% of the earned points; no points after 5 days; 15 minutes of grace"
     output = due("--at", "2020-01-02T00:00Z")
-    assert f"Due 2020-01-02T00:00:00+00:00; {costs}; files' dates count. 3 of 3 are late." in output
-    assert f"{costs}." in due("--no-trust-file-dates")
-    assert f"Due 2020-01-02T00:00:00+00:00; {costs}." in graded.verb("status").stdout
+    assert f"Due 2020-01-02T00:00:00+00:00; {deduction}; files' dates count. 3 of 3 are late." in output
+    assert f"{deduction}." in due("--no-trust-file-dates")
+    assert f"Due 2020-01-02T00:00:00+00:00; {deduction}." in graded.verb("status").stdout
     graded.verb("report")
-    assert costs in (graded.out / "report.html").read_text()
+    assert deduction in (graded.out / "report.html").read_text()
     assert "Nothing to change" in due() and "omit the other options" in due("--undo", "--at", "2020-01-01T00:00Z")
     assert "No due date. 0 of 3 are late." in due("--undo")
     assert "Due" not in graded.verb("status").stdout and due("--at", "2020-01-01T00:00Z").count("no deduction") == 1
@@ -120,12 +120,12 @@ def test_options_of_the_due_date_that_are_not_given_are_kept(graded: Course) -> 
 
 def test_a_decision_that_does_not_exist_cannot_be_undone(graded: Course) -> None:
     graded.verb("points", "--student", "al1", "--points", "7", "--of", "10", "--reason", "good")
-    who = ("--student", "al1", "--student", "at2", "--undo", "--reason", "an error")
+    options = ("--student", "al1", "--student", "at2", "--undo", "--reason", "an error")
     for words, message in (
-        (("override", *who), "al1 (Ada Lovelace), at2 (Alan Turing): no override to remove"),
-        (("extend", *who), "al1 (Ada Lovelace), at2 (Alan Turing): no extension to remove"),
-        (("points", *who), "at2 (Alan Turing): no points for journal to remove"),
-        (("points", *who, "--item", "nope"), "no points for nope to remove. Points were given for: journal."),
+        (("override", *options), "al1 (Ada Lovelace), at2 (Alan Turing): no override to remove"),
+        (("extend", *options), "al1 (Ada Lovelace), at2 (Alan Turing): no extension to remove"),
+        (("points", *options), "at2 (Alan Turing): no points for journal to remove"),
+        (("points", *options, "--item", "nope"), "no points for nope to remove. Points were given for: journal."),
     ):
         result = graded.verb(*words)
         assert result.returncode == 2 and message in result.stderr, result
@@ -143,13 +143,13 @@ def test_partners_without_points_are_reported(course: Course) -> None:
     def give_points(student: str, *more: str) -> str:
         return course.verb("points", "--student", student, "--reason", "x", *more).stdout
 
-    given = ("--points", "7", "--of", "10")
-    assert "Partners" not in give_points("gh4", *given)
+    options = ("--points", "7", "--of", "10")
+    assert "Partners" not in give_points("gh4", *options)
     words = "Partners of the same hand-in without points for journal: at2, kj3."
-    assert words in give_points("al1", *given)
+    assert words in give_points("al1", *options)
     assert "Partners" not in give_points("al1", "--undo")
     assert "without points for journal: al1, kj3." in mark(course, "id,points\nat2,7\n")[1]
-    assert "Partners" not in give_points("al1", "--student", "kj3", *given)
+    assert "Partners" not in give_points("al1", "--student", "kj3", *options)
 
 
 def test_status_marks_decisions_that_are_no_longer_in_force(graded: Course) -> None:
@@ -166,21 +166,21 @@ def test_status_marks_decisions_that_are_no_longer_in_force(graded: Course) -> N
     ):
         assert graded.verb(*words).returncode == 0
     output = [line.split(": ", 1) for line in graded.verb("status").stdout.splitlines() if line.startswith("By hand")]
-    held = {what for when, what in output if "no longer valid" not in when}
-    past = {what for when, what in output if when.startswith("By hand, no longer valid, 20")}
-    assert held == {
+    in_force = {decision for prefix, decision in output if "no longer valid" not in prefix}
+    replaced = {decision for prefix, decision in output if prefix.startswith("By hand, no longer valid, 20")}
+    assert in_force == {
         "al1 (Ada Lovelace), set to 15 points (x)",
         "at2 (Alan Turing), until 2020-01-02T00:00:00+00:00 (x)",
         "al1 (Ada Lovelace), journal 8 of 10 (x)",
         "al1 (Ada Lovelace), plots 1 of 2 (x)",
     }
-    assert past == {
+    assert replaced == {
         "al1 (Ada Lovelace), set to 5 points, replaced (x)",
         "at2 (Alan Turing), set to 3 points, undone (x)",
         "at2 (Alan Turing), override revoked (x)",
         "al1 (Ada Lovelace), journal 7 of 10, replaced (x)",
     }
-    assert {what for _, what in output[: len(held)]} == held
+    assert {decision for _, decision in output[: len(in_force)]} == in_force
 
 
 def test_each_item_has_its_own_column(graded: Course) -> None:
@@ -225,26 +225,26 @@ def test_an_extension_never_shortens_the_time(course: Course) -> None:
 
 
 def test_status_lists_decisions_that_the_outputs_lack(graded: Course) -> None:
-    who = ("--student", "al1", "--reason", "x")
+    options = ("--student", "al1", "--reason", "x")
     (marks := graded.root / "marks.csv").write_text("id,points\nal1,7\n")
     decisions = (
         ("due", "--at", "2020-01-01T00:00Z"),
-        ("extend", *who, "--until", "2020-01-02T00:00Z"),
-        ("points", *who, "--points", "7", "--of", "10"),
+        ("extend", *options, "--until", "2020-01-02T00:00Z"),
+        ("points", *options, "--points", "7", "--of", "10"),
         ("points", "--from", marks, "--of", "10"),
-        ("override", *who, "--points", "7"),
+        ("override", *options, "--points", "7"),
         ("without", "--kind", "speed"),
         ("without", "--undo"),
-        ("override", *who, "--undo"),
+        ("override", *options, "--undo"),
     )
     for number, words in enumerate(decisions, 1):
         output = graded.verb(*words).stdout
         assert f"To update gradebook, feedback and page: warplab-course report {graded.out}" in output
         assert graded.database().fact("decided") == number
-    todo = f"page do not have all decisions yet: warplab-course report {graded.out}\n"
-    assert todo in graded.verb("status").stdout
+    reminder = f"page do not have all decisions yet: warplab-course report {graded.out}\n"
+    assert reminder in graded.verb("status").stdout
     graded.verb("report")
-    assert todo not in graded.verb("status").stdout
+    assert reminder not in graded.verb("status").stdout
 
 
 MEMBERS = {"al1", "Ada Lovelace", "\u00c5l1", "\u00e5l1", "66"}
@@ -260,10 +260,10 @@ IDS = {
 
 @pytest.mark.parametrize("word", ["Ada Lovelace", "ada lovelace", "\u00c5l1"])
 def test_a_word_that_names_a_student_and_a_stranger_is_refused(word: str) -> None:
-    with pytest.raises(UserError) as refused:
+    with pytest.raises(UserError) as error:
         pick_student(word, MEMBERS, IDS)
     student, stranger = ("\u00e5l1", "\u00c5l1") if word == "\u00c5l1" else ("al1", "Ada Lovelace")
-    assert f"{word} may mean {student}, who is on the roster, or {stranger}, who is not." in str(refused.value)
+    assert f"{word} may mean {student}, who is on the roster, or {stranger}, who is not." in str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -282,17 +282,17 @@ def test_a_similar_name_suggests_the_id() -> None:
 def test_only_names_in_the_message_are_compared_with_the_rosters(monkeypatch: pytest.MonkeyPatch) -> None:
     compared = []
     monkeypatch.setattr(people.difflib, "get_close_matches", lambda word, *_, **__: compared.append(word) or [])
-    with pytest.raises(UserError) as refused:
+    with pytest.raises(UserError) as error:
         people.find_each([f"z{i}" * 100 for i in range(300)], lambda word: pick_student(word, {"al1"}, IDS))
-    assert "300 of 300 names" in str(refused.value) and "And 290 more names." in str(refused.value)
+    assert "300 of 300 names" in str(error.value) and "And 290 more names." in str(error.value)
     assert len(compared) == people.MAX_WRONG and max(map(len, compared)) <= people.MAX_COMPARED
 
 
 def test_the_rosters_are_read_once_for_all_names(graded: Course, monkeypatch: pytest.MonkeyPatch) -> None:
-    read = []
-    monkeypatch.setattr(people, "read_rosters", lambda files: read.append(files) or [])
+    calls = []
+    monkeypatch.setattr(people, "read_rosters", lambda files: calls.append(files) or [])
     people.find_own_keys(open_batch(graded.out), ["al1"] * 50)
-    assert len(read) == 1
+    assert len(calls) == 1
 
 
 def test_a_strangers_folder_does_not_receive_a_students_decision(graded: Course) -> None:

@@ -12,7 +12,7 @@ from tests.python.batch.batches import Course
 
 @pytest.fixture
 def graded(course: Course) -> Course:
-    """Two students of the roster, and a test upload with the same files as one of them."""
+    """Grade two students of the roster, and a test upload with the same files as one of them."""
     roster = course.root / "roster.csv"
     roster.write_text("id,name\nal1,Ada Lovelace\nat2,Alan Turing\n")
     for student in ("al1", "at2", "ghost"):
@@ -26,8 +26,8 @@ def graded(course: Course) -> Course:
 
 
 def drop(course: Course, student: str, *more: str) -> tuple[int, str]:
-    done = course.verb("drop", "--student", student, "--reason", "a test upload", *more)
-    return done.returncode, done.stdout + done.stderr
+    result = course.verb("drop", "--student", student, "--reason", "a test upload", *more)
+    return result.returncode, result.stdout + result.stderr
 
 
 def read_ids(course: Course) -> dict[str, str]:

@@ -26,13 +26,13 @@ def measure(row: Row, extended: bool = False, grace_minutes: float = 0, trust_da
 
 def make_row(handed_in: str, known_by: str, marked: str = "", named_time: str = "") -> Row:
     system, _, mark = marked.partition(" ")
-    named = handed_in if known_by == NAMED_TIME else named_time
-    return Row("k", "", ["s"], handed_in, known_by, [], "graded", "", 0, named_time=named, marked_by=system,
+    time_in_name = handed_in if known_by == NAMED_TIME else named_time
+    return Row("k", "", ["s"], handed_in, known_by, [], "graded", "", 0, named_time=time_in_name, marked_by=system,
                marked_late=mark == "late")  # fmt: skip
 
 
-# A hand-in's time, its source, what the course system says, and the time in the archive's name; then the days of
-# lateness, where they come from, and a part of the doubt.
+# A hand-in (its time, the source of the time, the course system's mark, and the time in the archive's name); then the
+# expected days of lateness, their source, and a part of the doubt.
 SOURCES: dict[str, tuple[Row, int, str, str]] = {
     "name_on_time": (make_row(ON_TIME, NAMED_TIME), 0, NAMED_TIME, ""),
     "name_late": (make_row(LATER, NAMED_TIME), 2, NAMED_TIME, ""),
@@ -62,10 +62,10 @@ SOURCES: dict[str, tuple[Row, int, str, str]] = {
 
 @pytest.mark.parametrize("kind", SOURCES)
 def test_the_course_systems_time_decides_lateness(kind: str) -> None:
-    row, days, by, doubt = SOURCES[kind]
-    found = measure(row)
-    assert found.days == days and found.by.startswith(by), found
-    assert bool(found.doubt) == bool(doubt) and doubt in found.doubt, found
+    row, days, source, doubt = SOURCES[kind]
+    lateness = measure(row)
+    assert lateness.days == days and lateness.by.startswith(source), lateness
+    assert bool(lateness.doubt) == bool(doubt) and doubt in lateness.doubt, lateness
 
 
 def test_a_late_mark_does_not_count_for_a_student_with_an_extension() -> None:
@@ -222,9 +222,9 @@ def test_an_extension_does_not_hide_a_late_mark_without_a_time(course: Course) -
     course.grade()
     course.verb("due", "--at", "2026-11-21T23:59+01:00", "--percent-per-day", "10")
     extended = ("--student", "17", "--until", "2026-11-28T23:59+01:00", "--reason", "ill")
-    asked = "17 (ada): Canvas marks it late, but does not know the extension to 2026-11-28 23:59:00+01:00"
-    assert asked in course.verb("extend", *extended).stdout
-    assert f"Late or not? {asked}" in course.verb("due", "--percent-per-day", "10").stdout
+    question = "17 (ada): Canvas marks it late, but does not know the extension to 2026-11-28 23:59:00+01:00"
+    assert question in course.verb("extend", *extended).stdout
+    assert f"Late or not? {question}" in course.verb("due", "--percent-per-day", "10").stdout
     course.verb("report")
     page = (course.out / "report.html").read_text()
     assert "<td>late or not? Decide</td>" in page and "column `submitted`" in page

@@ -48,10 +48,10 @@ def gradebook(course: Course) -> dict[str, dict[str, str]]:
 
 
 def mark(course: Course, criterion: str, level: str, *more: str) -> str:
-    who = [] if more else ["--student", "al1"]
-    typed = ["--criterion", criterion, "--level", level, "--reason", "why", *who, *more]
-    done = course.verb("mark", *typed)
-    return done.stdout + done.stderr
+    student = [] if more else ["--student", "al1"]
+    options = ["--criterion", criterion, "--level", level, "--reason", "why", *student, *more]
+    result = course.verb("mark", *options)
+    return result.stdout + result.stderr
 
 
 def test_a_level_gives_points_and_the_student_reads_its_sentence(marked: Course) -> None:
@@ -73,11 +73,11 @@ def test_a_level_gives_points_and_the_student_reads_its_sentence(marked: Course)
 def test_the_last_graders_level_counts_and_the_history_names_all_graders(
     marked: Course, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for grader, given in (("ada", "missing"), ("alan", "complete")):
+    for grader, chosen in (("ada", "missing"), ("alan", "complete")):
         monkeypatch.setenv("LOGNAME", grader)
-        output = mark(marked, "prediction", given)
+        output = mark(marked, "prediction", chosen)
     assert "This replaces: al1, journal: prediction 0 of 3 (why), by ada, 20" in output
-    assert "This replaces" not in mark(marked, "prediction", given), "the same decision"
+    assert "This replaces" not in mark(marked, "prediction", chosen), "the same decision"
     marked.verb("report")
     assert gradebook(marked)["al1"]["journal: prediction"] == "3"
     output = marked.verb("history", "--student", "al1").stdout
@@ -116,7 +116,7 @@ def test_a_file_marks_all_students_or_none(marked: Course) -> None:
 
 
 @pytest.mark.parametrize(
-    ("typed", "message"),
+    ("options", "message"),
     [
         (["--criterion", "style", "--level", "half"], "no criterion 'style'. Criteria: prediction, clear words."),
         (["--criterion", "prediction", "--level", "2"], "'2' is not a level of prediction."),
@@ -124,8 +124,10 @@ def test_a_file_marks_all_students_or_none(marked: Course) -> None:
         (["--level", "half"], "--criterion: choose one of: prediction, clear words."),
     ],
 )
-def test_a_criterion_or_level_that_the_rubric_lacks_is_refused(marked: Course, typed: list[str], message: str) -> None:
-    result = marked.verb("mark", "--student", "al1", "--reason", "why", *typed)
+def test_a_criterion_or_level_that_the_rubric_lacks_is_refused(
+    marked: Course, options: list[str], message: str
+) -> None:
+    result = marked.verb("mark", "--student", "al1", "--reason", "why", *options)
     assert (result.returncode, message in result.stderr) == (2, True), result.stderr
 
 

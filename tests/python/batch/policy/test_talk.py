@@ -19,9 +19,9 @@ def graded(course: Course) -> Course:
     return course
 
 
-def say(course: Course, verb: str, *words: str) -> str:
-    done = course.verb(verb, "--student", "al1", *words)
-    return done.stdout if done.returncode == 0 else done.stderr
+def run_verb(course: Course, verb: str, *words: str) -> str:
+    result = course.verb(verb, "--student", "al1", *words)
+    return result.stdout if result.returncode == 0 else result.stderr
 
 
 def read_feedback(course: Course, name: str = "al1/feedback.txt") -> str:
@@ -31,7 +31,7 @@ def read_feedback(course: Course, name: str = "al1/feedback.txt") -> str:
 
 def test_a_comment_is_in_the_students_feedback(graded: Course) -> None:
     on_line = ("--stage", "01", "--line", "2")
-    output = say(graded, "comment", *on_line, "--text", "Name this.")
+    output = run_verb(graded, "comment", *on_line, "--text", "Name this.")
     assert output.startswith("al1, 01_first, line 2: fine <b>\n")
     assert "Comment on 01_first.cu, line 2: `fine <b>`: Name this." in read_feedback(graded)
     assert "fine &lt;b&gt;`: Name this." in (graded.out / "feedback/al1/index.html").read_text()
@@ -39,7 +39,7 @@ def test_a_comment_is_in_the_students_feedback(graded: Course) -> None:
     graded.hand_in("al1", "better", "fine")
     graded.grade()
     assert "Comment on 01_first.cu of an earlier hand-in, line 2: `fine <b>`" in read_feedback(graded)
-    assert "comment removed" in say(graded, "comment", *on_line, "--undo")
+    assert "comment removed" in run_verb(graded, "comment", *on_line, "--undo")
     assert "Comment" not in read_feedback(graded)
     output = graded.verb("history", "--student", "al1").stdout
     assert "comment on 01_first, line 2, removed (Name this.)" in output
@@ -47,8 +47,8 @@ def test_a_comment_is_in_the_students_feedback(graded: Course) -> None:
 
 def test_a_second_comment_on_a_line_replaces_the_first_and_says_so(graded: Course) -> None:
     on_line = ("--stage", "01", "--line", "2")
-    assert "replaces" not in say(graded, "comment", *on_line, "--text", "Name this.")
-    output = say(graded, "comment", *on_line, "--text", "Both are too long.")
+    assert "replaces" not in run_verb(graded, "comment", *on_line, "--text", "Name this.")
+    output = run_verb(graded, "comment", *on_line, "--text", "Both are too long.")
     assert output.splitlines()[1] == "This replaces the comment: Name this."
     feedback = read_feedback(graded)
     assert "Both are too long." in feedback and "Name this." not in feedback
@@ -59,20 +59,20 @@ def test_a_comment_on_an_empty_line_quotes_nothing() -> None:
 
 
 def test_a_comment_on_a_missing_line_is_refused(graded: Course) -> None:
-    assert "01_first.cu of al1 has 2 lines" in say(graded, "comment", "--stage", "1", "--line", "3", "--text", "x")
-    assert "no comment on 01_first, line 1" in say(graded, "comment", "--stage", "1", "--line", "1", "--undo")
+    assert "01_first.cu of al1 has 2 lines" in run_verb(graded, "comment", "--stage", "1", "--line", "3", "--text", "x")
+    assert "no comment on 01_first, line 1" in run_verb(graded, "comment", "--stage", "1", "--line", "1", "--undo")
 
 
 def test_a_request_is_listed_until_it_is_answered(graded: Course) -> None:
-    assert "al1 has no open request" in say(graded, "request", "--answer", "no")
-    assert "al1: a request to grade again; answer it with --answer" in say(
+    assert "al1 has no open request" in run_verb(graded, "request", "--answer", "no")
+    assert "al1: a request to grade again; answer it with --answer" in run_verb(
         graded, "request", "--text", "Stage 2 is right."
     )
-    assert "al1 has an open request: Stage 2 is right." in say(graded, "request", "--text", "again")
+    assert "al1 has an open request: Stage 2 is right." in run_verb(graded, "request", "--text", "again")
     graded.verb("report")
     assert "<td>asks for a regrade</td><td>al1: Stage 2 is right.</td>" in (graded.out / "report.html").read_text()
     assert "al1, asks for a regrade (Stage 2 is right.)" in graded.verb("status").stdout
-    say(graded, "request", "--answer", "It is not.")
+    run_verb(graded, "request", "--answer", "It is not.")
     graded.verb("report")
     assert "asks for a regrade" not in (graded.out / "report.html").read_text()
     output = graded.verb("history", "--student", "al1").stdout

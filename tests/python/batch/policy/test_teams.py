@@ -27,9 +27,9 @@ def read_rows(folder: Path, roster: str, *names: str) -> list[Row]:
     for number, name in enumerate(names):
         (folder / name).write_bytes(b"")
         os.utime(folder / name, (10**9 + number, 10**9 + number))
-    found, _ = find(folder, roster)
+    submissions, _ = find(folder, roster)
     database = Database(folder.with_name("batch.sqlite"))
-    database.enter(found.values())
+    database.enter(submissions.values())
     rows = database.rows()
     for row in rows:
         row.stages = [Stage("01_first", "passed", "", "hash", 6, 6, 0, None, None, None, None, None, False)]
@@ -37,9 +37,9 @@ def read_rows(folder: Path, roster: str, *names: str) -> list[Row]:
 
 
 def list_suspects(rows: list[Row]) -> list[tuple[str, str]]:
-    pairs = [SimilarPair("02_second", rows[0].key, other.key, 0.95) for other in rows[1:]]
-    what = ("the same file as others", "similar")
-    return [(remark.key, remark.what) for remark in find_remarks(rows, pairs) if remark.what in what]
+    pairs = [SimilarPair("02_second", rows[0].key, row.key, 0.95) for row in rows[1:]]
+    kinds = ("the same file as others", "similar")
+    return [(remark.key, remark.what) for remark in find_remarks(rows, pairs) if remark.what in kinds]
 
 
 def test_members_who_both_upload_the_teams_archive_are_not_suspected(tmp_path: Path) -> None:
@@ -58,7 +58,7 @@ def test_naming_the_author_of_a_copied_file_hides_nothing(tmp_path: Path) -> Non
 
 def test_a_third_student_with_the_teams_file_is_reported(tmp_path: Path) -> None:
     team = "lab-al1-at2-2026-11-21-101010.tar.gz"
-    names = [f"{who}_{team}" for who in ("lovelaceada_12_500", "turingalan_13_501", "johnsonkatherine_14_502")]
+    names = [f"{prefix}_{team}" for prefix in ("lovelaceada_12_500", "turingalan_13_501", "johnsonkatherine_14_502")]
     assert ("al1", "the same file as others") in list_suspects(read_rows(tmp_path / "in", CANVAS, *names))
 
 

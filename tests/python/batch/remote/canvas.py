@@ -138,10 +138,10 @@ def make_handler(canvas: Canvas) -> type[BaseHTTPRequestHandler]:
 
         def list_page(self) -> tuple[int, bytes, dict[str, str]]:
             page = int(parse_qs(urlsplit(self.path).query).get("page", ["1"])[0])
-            listed = list(canvas.submissions.values())[(page - 1) * PAGE : page * PAGE]
+            submissions = list(canvas.submissions.values())[(page - 1) * PAGE : page * PAGE]
             path = urlsplit(self.path).path
-            more = {"Link": f'<{canvas.url}{path}?page={page + 1}>; rel="next"'} if len(listed) == PAGE else {}
-            return 200, json.dumps(listed).encode(), more
+            more = {"Link": f'<{canvas.url}{path}?page={page + 1}>; rel="next"'} if len(submissions) == PAGE else {}
+            return 200, json.dumps(submissions).encode(), more
 
         def take_upload(self, file: int, body: bytes) -> tuple[int, bytes, dict[str, str]]:
             head = f"Content-Type: {self.headers['Content-Type']}\r\n\r\n".encode()
@@ -152,16 +152,16 @@ def make_handler(canvas: Canvas) -> type[BaseHTTPRequestHandler]:
             return 201, json.dumps(output).encode(), {}
 
         def halve(self, file: int) -> bytes:
-            name, whole = canvas.uploads[file]
-            canvas.uploads[file] = (name, whole[: len(whole) // 2])
-            return json.dumps({"id": file, "url": f"{canvas.url}/files/{file}", "size": len(whole) // 2}).encode()
+            name, content = canvas.uploads[file]
+            canvas.uploads[file] = (name, content[: len(content) // 2])
+            return json.dumps({"id": file, "url": f"{canvas.url}/files/{file}", "size": len(content) // 2}).encode()
 
-        def write(self, submission: dict[str, Any], given: dict[str, list[str]]) -> None:
+        def write(self, submission: dict[str, Any], fields: dict[str, list[str]]) -> None:
             canvas.writes[submission["user_id"]] += 1
-            if grade := given.get("submission[posted_grade]"):
+            if grade := fields.get("submission[posted_grade]"):
                 submission["entered_score"] = submission["score"] = float(grade[0])
-            if text := given.get("comment[text_comment]"):
-                files = [int(number) for number in given.get("comment[file_ids][]", [])]
+            if text := fields.get("comment[text_comment]"):
+                files = [int(number) for number in fields.get("comment[file_ids][]", [])]
                 attached = [{"display_name": canvas.uploads[file][0], "id": file} for file in files]
                 submission["submission_comments"].append({"comment": text[0], "attachments": attached})
 

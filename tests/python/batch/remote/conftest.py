@@ -6,7 +6,7 @@ from grader.python.batch.remote import connection
 
 
 @pytest.fixture
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+def without_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     """Repeat failed requests without a pause."""
     monkeypatch.setattr(connection, "PAUSE_S", 0)
     monkeypatch.setattr(connection, "WAITING_S", (0,) * 12)

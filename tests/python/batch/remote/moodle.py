@@ -55,21 +55,21 @@ class Moodle:
         self.of_teams = self.of_teams or bool(group)
         if not files:
             return
-        listed = []
+        entries = []
         for path, content in files:
             self.files[len(self.files) + 1] = content
             folder, _, file = path.rpartition("/")
             url = f"{self.url}/webservice/pluginfile.php/{len(self.files)}/x"
-            listed.append({"filename": file, "filepath": f"/{folder}/" if folder else "/", "filesize": len(content),
+            entries.append({"filename": file, "filepath": f"/{folder}/" if folder else "/", "filesize": len(content),
                            "fileurl": url, "timemodified": TIME_S, "mimetype": "text/plain",
                            "isexternalfile": False})  # fmt: skip
-        areas = [{"area": "submission_files", "files": listed}]
+        areas = [{"area": "submission_files", "files": entries}]
         plugins = [{"type": "onlinetext", "name": "Online text", "editorfields": []},
                    {"type": "file", "name": "File submissions", "fileareas": areas},
                    {"type": "comments", "name": "Submission comments"}]  # fmt: skip
-        self.note(0 if group else number, group, "submitted", TIME_S, plugins)
+        self.add_submission(0 if group else number, group, "submitted", TIME_S, plugins)
 
-    def note(self, user: int, group: int, status: str, time_s: int, plugins: list[dict[str, Any]]) -> None:
+    def add_submission(self, user: int, group: int, status: str, time_s: int, plugins: list[dict[str, Any]]) -> None:
         """Add a submission of a user, of a group (user 0), or of the default team (both 0)."""
         self.submissions.append({"id": len(self.submissions) + 1000, "userid": user, "groupid": group,
                                  "attemptnumber": 0, "timecreated": time_s, "timemodified": time_s,
@@ -86,23 +86,23 @@ class Moodle:
             self.faults[fault] += 1
             return fault
 
-    def answer_call(self, given: dict[str, str]) -> Any:
+    def answer_call(self, parameters: dict[str, str]) -> Any:
         """Return a function's answer. As in Moodle, exceptions have status 200, too."""
-        if given.get("wstoken") != TOKEN:
+        if parameters.get("wstoken") != TOKEN:
             return {
                 "exception": "moodle_exception",
                 "errorcode": "invalidtoken",
                 "message": "Invalid token - not found",
             }
-        match given["wsfunction"]:
+        match parameters["wsfunction"]:
             case "mod_assign_get_assignments":
-                assert (given["courseids[0]"], given["includenotenrolledcourses"]) == ("12", "1")
+                assert (parameters["courseids[0]"], parameters["includenotenrolledcourses"]) == ("12", "1")
                 if not self.is_enrolled:
                     warning = {"item": "course", "itemid": 12, "warningcode": "1",
                                "message": "No access rights in course context Not enrolled"}  # fmt: skip
                     return {"courses": [], "warnings": [warning]}
-                found = {"id": 5, "cmid": 77, "name": "Lab 1", "teamsubmission": int(self.of_teams)}
-                return {"courses": [{"id": 12, "assignments": [found]}], "warnings": []}
+                assignment = {"id": 5, "cmid": 77, "name": "Lab 1", "teamsubmission": int(self.of_teams)}
+                return {"courses": [{"id": 12, "assignments": [assignment]}], "warnings": []}
             case "core_enrol_get_enrolled_users":
                 hidden = () if self.shows_names else ("username",)
                 return [{key: value for key, value in user.items() if key not in hidden} for user in self.users]
@@ -112,44 +112,44 @@ class Moodle:
                          for user, time_s in self.extensions.items()]  # fmt: skip
                 return {"assignments": [{"assignmentid": 5, "userflags": flags}] if flags else [], "warnings": []}
             case "mod_assign_list_participants":
-                assert (given["assignid"], given["groupid"], given["filter"]) == ("5", "0", "")
+                assert (parameters["assignid"], parameters["groupid"], parameters["filter"]) == ("5", "0", "")
                 return [self.list_participant(user) for user in self.users]
             case "mod_assign_get_submissions":
                 return {"assignments": [{"assignmentid": 5, "submissions": self.submissions}], "warnings": []}
             case "mod_assign_get_grades":
-                own = {submission["userid"] for submission in self.submissions}
+                submitters = {submission["userid"] for submission in self.submissions}
                 grades = [
                     {"userid": user, "attemptnumber": 0, "grade": grade["grade"]}
                     for user, grade in self.grades.items()
-                    if user in own
+                    if user in submitters
                 ]
                 return {"assignments": [{"assignmentid": 5, "grades": grades}] if grades else [], "warnings": []}
             case "mod_assign_get_submission_status":
-                grade = self.grades.get(int(given["userid"]))
+                grade = self.grades.get(int(parameters["userid"]))
                 if not grade:
                     return {"lastattempt": {}, "warnings": []}
                 editor = [{"name": "comments", "text": grade["comment"], "format": 1}]
-                feedback = {"grade": {"userid": int(given["userid"]), "attemptnumber": 0, "grade": grade["grade"]},
+                feedback = {"grade": {"userid": int(parameters["userid"]), "attemptnumber": 0, "grade": grade["grade"]},
                             "gradefordisplay": grade["grade"], "gradeddate": TIME_S,
                             "plugins": [{"type": "comments", "editorfields": editor}]}  # fmt: skip
                 return {"lastattempt": {}, "feedback": feedback, "warnings": []}
             case "mod_assign_save_grade":
-                return self.save(given)
-        return {"exception": "x", "errorcode": "accessexception", "message": given["wsfunction"]}
+                return self.save(parameters)
+        return {"exception": "x", "errorcode": "accessexception", "message": parameters["wsfunction"]}
 
     def list_participant(self, user: dict[str, Any]) -> dict[str, Any]:
         """Return a participant with the group, if it is the only one."""
         (group,) = user["groups"] if len(user["groups"]) == 1 else ({},)
-        named = {"groupid": group["id"], "groupname": group["name"]} if group else {}
-        return {"id": user["id"], "fullname": user["fullname"], "submitted": False, "recordid": -1, **named}
+        group_fields = {"groupid": group["id"], "groupname": group["name"]} if group else {}
+        return {"id": user["id"], "fullname": user["fullname"], "submitted": False, "recordid": -1, **group_fields}
 
-    def save(self, given: dict[str, str]) -> None:
-        assert (given["assignmentid"], given["attemptnumber"], given["addattempt"]) == ("5", "-1", "0")
-        user, area = int(given["userid"]), int(given.get("plugindata[files_filemanager]", 0))
-        comment = given["plugindata[assignfeedbackcomments_editor][text]"]
-        assert given["plugindata[assignfeedbackcomments_editor][format]"] == "1"
+    def save(self, parameters: dict[str, str]) -> None:
+        assert (parameters["assignmentid"], parameters["attemptnumber"], parameters["addattempt"]) == ("5", "-1", "0")
+        user, area = int(parameters["userid"]), int(parameters.get("plugindata[files_filemanager]", 0))
+        comment = parameters["plugindata[assignfeedbackcomments_editor][text]"]
+        assert parameters["plugindata[assignfeedbackcomments_editor][format]"] == "1"
         self.grades[user] = {
-            "grade": f"{float(given['grade']):.5f}",
+            "grade": f"{float(parameters['grade']):.5f}",
             "comment": comment,
             "files": dict(self.drafts.get(area, {})),
         }

@@ -31,11 +31,11 @@ ASSIGNMENT = ("--course", "12", "--assignment", "34")
 
 
 @pytest.fixture
-def canvas(monkeypatch: pytest.MonkeyPatch, impatient: None) -> Iterator[Canvas]:
+def canvas(monkeypatch: pytest.MonkeyPatch, without_pauses: None) -> Iterator[Canvas]:
     monkeypatch.setenv("CANVAS_TOKEN", TOKEN)
-    made = Canvas()
-    yield made
-    made.server.shutdown()
+    simulated = Canvas()
+    yield simulated
+    simulated.server.shutdown()
 
 
 def run(*words: str | Path) -> int:
@@ -79,10 +79,10 @@ def test_pull_grade_and_push_of_a_course_work_despite_faults(canvas: Canvas, cou
     for submission in handed_in.values():
         login = submission["user"]["login_id"]
         (comment,) = submission["submission_comments"]
-        kept = {file["display_name"]: canvas.uploads[file["id"]][1] for file in comment["attachments"]}
+        uploaded = {file["display_name"]: canvas.uploads[file["id"]][1] for file in comment["attachments"]}
         assert submission["entered_score"] == points[login]
-        assert kept["feedback.txt"] == (course.out / f"feedback/{login}/feedback.txt").read_bytes()
-        assert kept["feedback.html"] == (course.out / f"feedback/{login}/index.html").read_bytes()
+        assert uploaded["feedback.txt"] == (course.out / f"feedback/{login}/feedback.txt").read_bytes()
+        assert uploaded["feedback.html"] == (course.out / f"feedback/{login}/index.html").read_bytes()
     for file in (course.out / "batch.sqlite", *pulled.iterdir()):
         assert not file.is_file() or TOKEN.encode() not in file.read_bytes()
 
@@ -94,7 +94,7 @@ def test_pull_continues_and_keeps_only_the_last_attempt(canvas: Canvas, tmp_path
     first, *_ = sorted((pulled / "hand-ins").iterdir())
     first.write_bytes(b"half")
     canvas.add(7001, "Ann Lee1", "u001x", ("01_first.cu", b"again"))
-    canvas.submissions[7000]["cached_due_date"] = "2026-11-24T10:00:00Z"  # for this student alone
+    canvas.submissions[7000]["cached_due_date"] = "2026-11-24T10:00:00Z"  # only for this student
     canvas.submissions[7002]["cached_due_date"] = "2026-11-19T10:00:00Z"
     capsys.readouterr()
     run("pull", pulled, "--canvas", canvas.url, *ASSIGNMENT)
@@ -157,11 +157,11 @@ def test_two_pushes_at_once_write_each_comment_once(
     fill(canvas, 2)
     run("pull", tmp_path / "pulled", "--canvas", canvas.url, *ASSIGNMENT)
     grade(course, tmp_path / "pulled")
-    both, upload, refused = threading.Barrier(2), push.upload, []
+    barrier, upload, refused = threading.Barrier(2), push.upload, []
 
-    def wait_for_the_other(*words: object) -> list[int]:
+    def wait_for_other_push(*words: object) -> list[int]:
         with contextlib.suppress(threading.BrokenBarrierError):
-            both.wait(2)
+            barrier.wait(2)
         return upload(*words)
 
     def push_all() -> None:
@@ -170,7 +170,7 @@ def test_two_pushes_at_once_write_each_comment_once(
         except UserError as error:
             refused.append(str(error))
 
-    monkeypatch.setattr(push, "upload", wait_for_the_other)
+    monkeypatch.setattr(push, "upload", wait_for_other_push)
     threads = [threading.Thread(target=push_all) for _ in range(2)]
     for thread in threads:
         thread.start()
@@ -190,14 +190,14 @@ def test_serve_grades_and_returns_each_hand_in_once_despite_faults(
     def act() -> None:
         """Let Canvas fail and recover, hand in again, and stop the program, which runs in the main thread."""
         end_s = time.monotonic() + 300
-        for holds in (
+        for condition in (
             lambda: queue.is_file() and "The course system has not answered since" in queue.read_text(),
             lambda: sum(canvas.writes.values()) == 3,
             lambda: canvas.writes[7001] == 2,
         ):
-            while not holds() and time.monotonic() < end_s:
+            while not condition() and time.monotonic() < end_s:
                 time.sleep(0.05)
-            notices.append(holds())
+            notices.append(condition())
             canvas.is_down = False
             if len(notices) == 2:
                 canvas.add(7001, "Ann Lee1", "u001x", ("01_first.cu", b"again"))
@@ -221,16 +221,16 @@ def test_serve_grades_and_returns_each_hand_in_once_despite_faults(
 
 
 def test_other_users_cannot_read_the_token(canvas: Canvas, tmp_path: Path, capsys, monkeypatch) -> None:
-    pulled = ("pull", tmp_path / "pulled", "--canvas", canvas.url, *ASSIGNMENT)
+    pull_words = ("pull", tmp_path / "pulled", "--canvas", canvas.url, *ASSIGNMENT)
     from grader.python.common.console import UserError
 
     monkeypatch.delenv("CANVAS_TOKEN")
     (file := tmp_path / "token").write_text(TOKEN + "\n")
     for words, mode, message in (
-        (pulled, 0o600, "No access token"),
-        ((*pulled, "--token-file", file), 0o644, "Other users can read"),
+        (pull_words, 0o600, "No access token"),
+        ((*pull_words, "--token-file", file), 0o644, "Other users can read"),
         (
-            (*pulled[:3], "http://canvas.example.edu", *ASSIGNMENT, "--token-file", file),
+            (*pull_words[:3], "http://canvas.example.edu", *ASSIGNMENT, "--token-file", file),
             0o600,
             "with https://",
         ),
@@ -238,10 +238,10 @@ def test_other_users_cannot_read_the_token(canvas: Canvas, tmp_path: Path, capsy
         file.chmod(mode)
         with pytest.raises(UserError, match=message):
             run(*words)
-    assert run(*pulled, "--token-file", file) == 0
+    assert run(*pull_words, "--token-file", file) == 0
     file.write_text("wrong")
     with pytest.raises(UserError, match="does not accept the access token"):
-        run(*pulled, "--token-file", file)
+        run(*pull_words, "--token-file", file)
 
 
 def test_ids_from_the_server_cannot_leave_the_folder() -> None:
@@ -256,7 +256,7 @@ def test_a_file_that_is_too_large_to_be_read_is_not_fetched(canvas: Canvas, cour
     canvas.add(7000, "Ada Lovelace", "al1", ("lab.zip", b"the file is larger than the memory"))
     canvas.submissions[7000]["attachments"][0]["size"] = 10**10
     canvas.add(7001, "Alan Turing", "at2", ("01_first.cu", b"fine"), ("02_second.cu", b"fine"))
-    for _ in range(2):  # the second time, both are there
+    for _ in range(2):  # the second time, both files exist
         assert run("pull", tmp_path, "--canvas", canvas.url, *ASSIGNMENT) == 0
     grade(course, tmp_path)
     assert course.statuses() == {"al1": "archive_refused", "at2": "graded"}

@@ -21,11 +21,11 @@ ASSIGNMENT = ("--course", "12", "--assignment", "77")
 
 
 @pytest.fixture
-def moodle(monkeypatch: pytest.MonkeyPatch, impatient: None) -> Iterator[Moodle]:
+def moodle(monkeypatch: pytest.MonkeyPatch, without_pauses: None) -> Iterator[Moodle]:
     monkeypatch.setenv("MOODLE_TOKEN", TOKEN)
-    made = Moodle()
-    yield made
-    made.server.shutdown()
+    simulated = Moodle()
+    yield simulated
+    simulated.server.shutdown()
 
 
 def run(*words: str | Path) -> int:
@@ -109,7 +109,7 @@ def test_extensions_are_in_the_roster(moodle: Moodle, tmp_path: Path, until_s: o
 
 
 @pytest.mark.parametrize("time_s", [10**30, -(10**30), 2**60, "soon", None, 1e400])
-def test_one_absurd_time_does_not_stop_a_pull(moodle: Moodle, tmp_path: Path, time_s: object) -> None:
+def test_one_invalid_time_does_not_stop_a_pull(moodle: Moodle, tmp_path: Path, time_s: object) -> None:
     moodle.add(100, "al1", "Ada Lovelace", ("01_first.cu", b"1"))
     moodle.add(101, "at2", "Alan Turing", ("01_first.cu", b"2"))
     moodle.submissions[0]["timemodified"] = time_s
@@ -122,7 +122,7 @@ def test_one_absurd_time_does_not_stop_a_pull(moodle: Moodle, tmp_path: Path, ti
 
 
 @pytest.mark.parametrize("size", ["many", None, -1, 10**30, 2**62])
-def test_one_absurd_size_does_not_stop_a_pull(moodle: Moodle, tmp_path: Path, size: object, capsys) -> None:
+def test_one_invalid_size_does_not_stop_a_pull(moodle: Moodle, tmp_path: Path, size: object, capsys) -> None:
     moodle.add(100, "al1", "Ada Lovelace", ("01_first.cu", b"1"))
     moodle.add(101, "at2", "Alan Turing", ("01_first.cu", b"2"))
     moodle.submissions[0]["plugins"][1]["fileareas"][0]["files"][0]["filesize"] = size
@@ -201,7 +201,7 @@ def test_a_file_that_is_too_large_to_be_read_is_not_fetched(moodle: Moodle, cour
 
 
 @pytest.mark.parametrize("answer", [None, [], {}, {"assignments": [], "warnings": [{"message": "No access rights"}]}])
-def test_an_answer_without_the_documented_parts_is_one_message(
+def test_an_answer_without_the_documented_parts_gives_one_message(
     moodle: Moodle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: object
 ) -> None:
     call = systems.Moodle.call_once
@@ -291,10 +291,10 @@ def test_a_teams_time_and_members_come_from_moodle(moodle: Moodle, tmp_path: Pat
     moodle.add(102, "gh3", "Grace Hopper")
     moodle.users[2]["groups"] = [{"id": 7, "name": "Team 7"}, {"id": 8, "name": "Team 8"}]
     moodle.add(103, "bl4", "Barbara Liskov")
-    moodle.note(0, 0, "submitted", TIME_S + 60, moodle.submissions[0]["plugins"])
+    moodle.add_submission(0, 0, "submitted", TIME_S + 60, moodle.submissions[0]["plugins"])
     for user in (100, 101, 102, 103):
-        moodle.note(user, 0, "submitted", TIME_S - 3600, [])
-    moodle.note(0, 9, "submitted", TIME_S, moodle.submissions[0]["plugins"])
+        moodle.add_submission(user, 0, "submitted", TIME_S - 3600, [])
+    moodle.add_submission(0, 9, "submitted", TIME_S, moodle.submissions[0]["plugins"])
     assert run("pull", tmp_path, "--moodle", moodle.url, *ASSIGNMENT) == 1, "nobody is in group 9"
     folders = {file.name for file in (tmp_path / "hand-ins").iterdir()}
     assert folders == {"al1-at2", "bl4-gh3"}
@@ -304,7 +304,7 @@ def test_a_teams_time_and_members_come_from_moodle(moodle: Moodle, tmp_path: Pat
 
 def test_a_draft_submission_is_not_a_hand_in(moodle: Moodle, tmp_path: Path) -> None:
     moodle.add(100, "al1", "Ada Lovelace")
-    moodle.note(100, 0, "new", TIME_S, [])
+    moodle.add_submission(100, 0, "new", TIME_S, [])
     run("pull", tmp_path, "--moodle", moodle.url, *ASSIGNMENT)
     (row,) = csv.DictReader((tmp_path / "roster.csv").read_text().splitlines())
     assert row["submitted"] == ""

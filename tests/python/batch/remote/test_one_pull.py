@@ -14,7 +14,7 @@ from grader.python.common.console import UserError
 
 
 def test_a_second_pull_into_the_same_folder_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Otherwise, each pull would remove the files that only the other one has fetched."""
+    """Otherwise, each pull would remove the files that only the other pull has fetched."""
     options = Namespace(moodle="", folder=tmp_path / "new")
 
     def pull_twice(*_: object) -> Pulled:
@@ -30,7 +30,7 @@ def test_a_second_pull_into_the_same_folder_is_refused(tmp_path: Path, monkeypat
 
 
 @pytest.mark.parametrize("error", [OverflowError("int too large"), RecursionError(), IndexError()])
-def test_an_absurd_answer_gives_one_message(error: Exception) -> None:
+def test_an_answer_with_impossible_values_gives_one_message(error: Exception) -> None:
     """A file of 2^70 bytes, a grade of 1e999 and a list nested ten thousand times raise these."""
     with pytest.raises(UserError, match="not as documented"), reading_answers():
         raise error

@@ -45,28 +45,28 @@ class Host:
 
 @pytest.fixture
 def other() -> Iterator[Host]:
-    made = Host()
-    yield made
-    made.server.shutdown()
+    host = Host()
+    yield host
+    host.server.shutdown()
 
 
 @pytest.fixture
-def own(other: Host) -> Iterator[Host]:
-    made = Host(other.url)
-    yield made
-    made.server.shutdown()
+def own(other_host: Host) -> Iterator[Host]:
+    host = Host(other_host.url)
+    yield host
+    host.server.shutdown()
 
 
 @pytest.mark.parametrize("is_redirect", [True, False])
-def test_the_token_goes_to_no_other_host(own: Host, other: Host, is_redirect: bool) -> None:
+def test_the_token_goes_to_no_other_host(course_system: Host, other_host: Host, is_redirect: bool) -> None:
     session = requests.Session()
-    session.mount("http://", make_adapter(own.url, TOKEN))
-    start = own.url if is_redirect else other.url
+    session.mount("http://", make_adapter(course_system.url, TOKEN))
+    start = course_system.url if is_redirect else other_host.url
     answer = session.get(start, headers={"Authorization": f"Bearer {TOKEN}"})
-    assert answer.text == "fine" and len(other.received) == 1 and TOKEN not in other.received[0]
+    assert answer.text == "fine" and len(other_host.received) == 1 and TOKEN not in other_host.received[0]
     with pytest.raises(UserError, match="does not get the access token"):
         session.post(start, data={"token": TOKEN})
     with pytest.raises(UserError, match="does not get the access token"):
-        session.get(other.url, params={"token": TOKEN})
-    assert len(other.received) == 1
-    assert all(TOKEN in text for text in own.received)
+        session.get(other_host.url, params={"token": TOKEN})
+    assert len(other_host.received) == 1
+    assert all(TOKEN in text for text in course_system.received)

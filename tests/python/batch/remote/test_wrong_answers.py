@@ -25,7 +25,9 @@ GRADES = {"7": Returned("ada", 12, {}), "8": Returned("bob", 9, {})}
 class Assignment:
     """An assignment of Canvas; `change` changes the answer for user 7; `keeps` is the grade that Canvas stores."""
 
-    def __init__(self, change: Callable[[Any], None] = lambda _: None, keeps: Callable[[float], Any] = lambda it: it):
+    def __init__(
+        self, change: Callable[[Any], None] = lambda _: None, keeps: Callable[[float], Any] = lambda grade: grade
+    ):
         self.grades: dict[int, Any] = {7: None, 8: None}
         self.change, self.keeps = change, keeps
 
@@ -44,7 +46,9 @@ class Assignment:
     ("name", "value"),
     [("user_id", 8), ("entered_score", "many")],
 )
-def test_canvas_answers_for_one_student_are_wrong(impatient: None, name: str, value: object) -> None:
+def test_a_wrong_answer_of_canvas_for_one_student_does_not_affect_others(
+    without_pauses: None, name: str, value: object
+) -> None:
     assignment = Assignment(lambda answer: setattr(answer, name, value))
     pushed = push.push(assignment, GRADES, send=True)
     assert assignment.grades == {7: None, 8: 9.0}
@@ -52,7 +56,7 @@ def test_canvas_answers_for_one_student_are_wrong(impatient: None, name: str, va
 
 
 @pytest.mark.parametrize("keeps", [lambda _: None, lambda grade: min(grade, 10.0)])
-def test_a_grade_that_canvas_does_not_store_is_reported(impatient: None, keeps: Callable[[float], Any]) -> None:
+def test_a_grade_that_canvas_does_not_store_is_reported(without_pauses: None, keeps: Callable[[float], Any]) -> None:
     pushed = push.push(Assignment(keeps=keeps), {"7": GRADES["7"]}, send=True)
     assert "it did not: " in pushed.failed["ada"] and not pushed.changes
 
@@ -64,14 +68,14 @@ class Site(moodle.Moodle):
         self.users = [{"id": 7, "username": "7"}, {"id": 8, "username": "8"}]
         self.assignment, self.status, self.grades = 5, status, dict[int, float]()
 
-    def call(self, function: str, **given: Any) -> Any:
+    def call(self, function: str, **parameters: Any) -> Any:
         if function == "mod_assign_get_grades":
             grades = [{"userid": user, "grade": str(grade)} for user, grade in self.grades.items()]
             return {"assignments": [{"grades": grades}]}
         if function == "mod_assign_get_submission_status":
-            return self.status if given["userid"] == 7 else {}
-        if float(given["grade"]) <= 10:
-            self.grades[given["userid"]] = float(given["grade"])
+            return self.status if parameters["userid"] == 7 else {}
+        if float(parameters["grade"]) <= 10:
+            self.grades[parameters["userid"]] = float(parameters["grade"])
         return None
 
 
@@ -81,7 +85,7 @@ def test_a_grade_that_moodle_does_not_store_is_reported() -> None:
     assert pushed.changes == ["bob: no grade -> 9"]
 
 
-def test_moodle_answers_for_one_student_are_wrong() -> None:
+def test_a_wrong_answer_of_moodle_for_one_student_does_not_affect_others() -> None:
     site = Site([])
     site.grades[7] = 12.0
     files = {"7": Returned("ada", 12, {"feedback.txt": b""}), "8": GRADES["8"]}
@@ -96,7 +100,7 @@ def drip(write: Callable[[bytes], object]) -> None:
         time.sleep(0.05)
 
 
-def drip_a_head(write: Callable[[bytes], object]) -> None:
+def drip_headers(write: Callable[[bytes], object]) -> None:
     write(b"HTTP/1.1 200 OK\r\n")
     for _ in range(100):
         write(b"X: y\r\n"[:1])
@@ -108,7 +112,7 @@ def inflate(write: Callable[[bytes], object]) -> None:
     write(b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(content) + content)
 
 
-@pytest.mark.parametrize("act", [drip, drip_a_head, inflate])
+@pytest.mark.parametrize("act", [drip, drip_headers, inflate])
 def test_reading_of_an_endless_answer_stops(act: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
     class Handler(BaseHTTPRequestHandler):
         def log_message(self, *_: object) -> None:
@@ -131,7 +135,7 @@ def test_reading_of_an_endless_answer_stops(act: Callable[..., None], monkeypatc
         server.shutdown()
 
 
-def test_a_list_whose_pages_lead_to_each_other_ends(monkeypatch: pytest.MonkeyPatch, impatient: None) -> None:
+def test_a_list_whose_pages_lead_to_each_other_ends(monkeypatch: pytest.MonkeyPatch, without_pauses: None) -> None:
     class Handler(BaseHTTPRequestHandler):
         def log_message(self, *_: object) -> None:
             pass
@@ -158,7 +162,7 @@ def test_a_list_whose_pages_lead_to_each_other_ends(monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize("time", ["soon", 5, "9999-12-31T23:59:59Z", "2026-11-20T10:00:00", "1e400"])
-def test_canvas_has_no_valid_time_or_name_of_one_student(time: object) -> None:
+def test_an_invalid_time_or_name_of_one_student_does_not_affect_the_roster(time: object) -> None:
     user = {"name": None, "sortable_name": None, "login_id": 5, "email": None}
     wrong = SimpleNamespace(user_id=7, user=user, submitted_at=time, cached_due_date=time)
     right = SimpleNamespace(user_id=8, user={"name": "Bob", "login_id": "b"}, submitted_at="2026-11-20T10:00:00Z")
@@ -180,8 +184,8 @@ def test_pauses_do_not_repeat_for_each_student_if_the_course_system_stops_answer
         attempts.append(user)
         raise requests.ConnectionError
 
-    everyone = {str(number): Returned(f"u{number}", 12, {}) for number in range(100)}
-    pushed = push.push(SimpleNamespace(get_submission=fail), everyone, send=True)
+    students = {str(number): Returned(f"u{number}", 12, {}) for number in range(100)}
+    pushed = push.push(SimpleNamespace(get_submission=fail), students, send=True)
     assert len(pushed.failed) == 100
     assert sum(pauses) <= connection.MAX_IN_A_ROW * sum(connection.WAITING_S)
     assert attempts.count(99) == 1

@@ -17,6 +17,6 @@ def test_setting_the_clock_back_does_not_change_the_queues_order(
     database = Database(tmp_path / "batch.sqlite")
     for key, day in (("al1", 3), ("bo2", 2), ("cy3", 1)):
         monkeypatch.setattr(queue, "now", lambda day=day: f"2026-11-0{day}T10:00:00Z")
-        database.enter([one := Submission(key, fingerprint=key)])
-        queue.enter_arrivals(database, [one])
+        database.enter([submission := Submission(key, fingerprint=key)])
+        queue.enter_arrivals(database, [submission])
     assert [place.key for place in queue.list_waiting(database)] == ["al1", "bo2", "cy3"]

@@ -41,8 +41,8 @@ def graded(course: Course) -> Course:
     course.verb("comment", "--student", "ada", "--stage", STAGES[0], "--line", "1", "--text", "t")
     course.verb("request", "--student", "ada", "--text", "t")
     with closing(course.database()) as database:
-        known = ("ada", "f", "c", "2026-11-21T23:59:00Z", "")
-        database.connection.execute("INSERT INTO queue VALUES (?, ?, ?, ?, ?)", known)
+        queue_row = ("ada", "f", "c", "2026-11-21T23:59:00Z", "")
+        database.connection.execute("INSERT INTO queue VALUES (?, ?, ?, ?, ?)", queue_row)
         database.set_facts(slurm_jobs={"x": "1_2"}, pushed={"ada": "m"}, left_out=["x"], renamed={"a": "b"})
     return course
 
@@ -69,9 +69,9 @@ def change(file: Path, edit: str) -> None:
 def test_an_edited_database_gives_a_message(graded: Course, tmp_path: Path) -> None:
     file = graded.out / "batch.sqlite"
     Database(file).close()  # merges the write-ahead log into the file
-    refused = 0
-    every = list(edits(file))
-    for number, edit in enumerate(every if THOROUGH else every[::17]):
+    refusals = 0
+    statements = list(edits(file))
+    for number, edit in enumerate(statements if THOROUGH else statements[::17]):
         copy = tmp_path / f"edited {number}"
         shutil.copytree(graded.out, copy)
         change(copy / "batch.sqlite", edit)
@@ -80,8 +80,8 @@ def test_an_edited_database_gives_a_message(graded: Course, tmp_path: Path) -> N
                 with redirect_stdout(StringIO()):
                     main([verb, str(copy), *words])
             except UserError as error:
-                refused += "batch.sqlite is damaged: " in str(error)
+                refusals += "batch.sqlite is damaged: " in str(error)
             except Exception as error:
                 raise AssertionError(f"{edit}; {verb}: {error!r}") from error
         shutil.rmtree(copy)
-    assert refused > 50
+    assert refusals > 50
