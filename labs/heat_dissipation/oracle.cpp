@@ -1599,7 +1599,7 @@ class Suspicions {
 
 // --- experiments ---
 
-/// Finds the first iteration after which cells are wrong, and of which cells the first wrong one is computed.
+/// Finds the first iteration after which cells are wrong, and the cells from which the first wrong one is computed.
 class Investigation {
   public:
     Investigation(const Oracle& oracle, const Situation& situation, const Experiment& call)

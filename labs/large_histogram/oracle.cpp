@@ -970,7 +970,7 @@ class LargeHistogram : public Oracle {
         return problem;
     }
 
-    /// Make one histogram at a time, or one per core, so that each core's bins stay in its cache.
+    /// Compute one histogram at a time, or one per core, so that each core's bins stay in its cache.
     void reference(Problem& problem, Execution how) const override {
         const Shape shape = shape_of(problem);
         const auto* from = problem.arrays[values].as<std::uint32_t>().data();

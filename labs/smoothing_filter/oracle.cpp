@@ -1010,7 +1010,7 @@ class Explanation : Output<float> {
 
 // --- experiments ---
 
-/// Finds of which pixels of the image the first wrong pixel of the output is computed.
+/// Finds the pixels of the image from which the first wrong pixel of the output is computed.
 class Investigation {
   public:
     Investigation(const Oracle& oracle, const Situation& situation)

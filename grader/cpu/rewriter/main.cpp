@@ -30,7 +30,7 @@ constexpr const char* usage =
 
 std::string read_file(const std::string& path) {
     std::ifstream in(path, std::ios::binary);
-    in.peek();  // of a folder, this fails
+    in.peek();  // fails for a folder
     if (!in.is_open() || in.bad()) throw std::runtime_error("cannot read " + path);
     std::ostringstream bytes;
     bytes << in.rdbuf();

@@ -22,7 +22,7 @@ struct Region {
     bool returns = false;
     const Statement* gives = nullptr;  // if set: at the end, each thread gives a value to the shuffle in this statement
     int first_shuffle = -1;            // the shuffle whose value the region's first statement takes
-    const Statement* turns = nullptr;  // if set: the region is this loop, of which threads run a few steps alternately
+    const Statement* turns = nullptr;  // if set: the region is this loop; threads take turns to run a few of its steps
     bool is_bare = false;              // the only statement of a loop or branch without braces
 };
 

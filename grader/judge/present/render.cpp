@@ -95,7 +95,7 @@ std::string render_compilation(const Compilation& compilation, Verdict of_stage,
     return text;
 }
 
-/// Return names of datasets, grouped by a property such as their cause: "ragged, n_1 (tail_lost); large (crash)".
+/// Names of datasets, grouped by a property such as their cause: "ragged, n_1 (tail_lost); large (crash)".
 class Groups {
   public:
     void add(const std::string& name, const std::string& common) {

@@ -38,7 +38,7 @@ std::string find_visible_search_path() {
     return kept;
 }
 
-/// Return the folders of the search path of which a sandbox shows at least a part. The others have no programs there,
+/// Return the folders of the search path that a sandbox shows at least in part. The others have no programs there,
 /// but their names may contain those of people and projects.
 const std::string& visible_search_path() {
     static const std::string found = find_visible_search_path();

@@ -34,7 +34,7 @@ class Axis:
 
 
 def draw_samples(measurement: Measurement) -> Html | None:
-    """Draw the samples in measuring order around their median. The axis spans at least 1% up and down, so noise looks
+    """Draw the samples in measuring order around their median. The axis spans at least 1% in each direction, so noise looks
     small."""
     samples, median = measurement.samples_s, measurement.median_s
     if not samples or median <= 0:

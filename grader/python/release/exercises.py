@@ -47,7 +47,7 @@ class Listed:
     name: str
     stage: str
     difficulty: int
-    source: Path  # from the project's folder
+    source: Path  # relative to the project's folder
 
 
 def read_list(root: Path, lab: str) -> list[Listed]:
@@ -81,7 +81,7 @@ def read_entry(lab: str, stages: Sequence[str], entry: object, file: Path) -> Li
 
 
 def read_source(root: Path, file: Path) -> str:
-    """Return the text of a wrong submission, from the project's folder. Raises UserError if it is missing, or if it is
+    """Return the text of a wrong submission of the project. Raises UserError if the file is missing, or if it is
     a patch that no longer applies."""
     if file.suffix != ".patch":
         return read_text(root / file)
@@ -159,7 +159,7 @@ def find_shown(root: Path, name: str) -> Iterator[str]:
 def main(arguments: Sequence[str]) -> int:
     """Write all exercises of all labs."""
     parser = make_parser("make bugs", __doc__, root=True)
-    parser.add_argument("--output", type=Path, required=True, metavar="FOLDER", help="where to write them")
+    parser.add_argument("--output", type=Path, required=True, metavar="FOLDER", help="the folder for the exercises")
     options = parser.parse_args(arguments)
     for lab in find_labs(options.root):
         for name, content in make_exercises(options.root, lab, list(read_stages(options.root, lab))).items():

@@ -37,7 +37,7 @@ def run_git(root: Path, *words: str) -> str:
         raise UserError(f"git: {explain_os_error(error)}") from None
     if done.returncode != 0:
         why = done.stderr.decode(errors="replace").strip()
-        raise UserError(f"git {words[0]}: {why} Only a git checkout is packed.")
+        raise UserError(f"git {words[0]}: {why} Only a git checkout can be packed.")
     return done.stdout.decode()
 
 
@@ -61,7 +61,7 @@ def version(root: Path) -> str:
     file = root / "grader/model/version.cpp"
     found = re.search(r'return "([\w.]+) ', read_text(file))
     if not found:
-        raise UserError(f"{file}: no version in it.")
+        raise UserError(f"{file} contains no version.")
     return found[1]
 
 

@@ -209,7 +209,7 @@ def is_starter(file: File, starter: bytes | None) -> bool:
 
 def best_of(files: Sequence[File], lab: str) -> File:
     """Return the file that counts, of several in one archive or folder: in a whole kit, the one in work/. Of several
-    with the same time, the last by name counts, as v3 after v2, and (1) after none."""
+    with the same time, the last by name counts, so v3 counts before v2."""
     return max(
         files,
         key=lambda file: (

@@ -76,7 +76,7 @@ def make_header(title: str, facts: Sequence[str], rows: Sequence[Row]) -> Html:
 
 def count_all(rows: Sequence[Row]) -> str:
     """Return the number of submissions; also the number of students if it differs, because of teams or students who
-    handed nothing in."""
+    handed in nothing."""
     handed_in = [row for row in rows if row.status != "not_submitted"]
     everyone, present = members_of(rows), members_of(handed_in)
     lead = plural(len(handed_in), "submission")
@@ -156,7 +156,7 @@ def make_distribution(finals: Sequence[Final]) -> Html | None:
     middle = statistics.median(shares)
     label = f"{plural(len(shares), 'student')}; the median is {middle:.0%} of the points"
     if absent := len(finals) - len(present):
-        label += f"; without {plural(absent, 'student')} who handed nothing in"
+        label += f"; without {plural(absent, 'student')} who handed in nothing"
     line = tag("line", x1="0", x2="100%", y1=130.5, y2=130.5, class_="axis")
     picture = tag("svg", *bars, line, *ticks, width="100%", height=154, role="img", aria_label=label)
     return tag("section", tag("h2", "Points"), tag("figure", picture, tag("figcaption", label, ".")))

@@ -127,7 +127,7 @@ def pair_by_id(lines: Sequence[Line], entries: Sequence[Entry]) -> list[tuple[Li
 
 
 def counts(identifier: Identifier, line: Line, entry: Entry) -> bool:
-    """Return whether a line's id may identify a student. A running number does only if there are two names to compare,
+    """Return whether a line's id may identify a student. A running number may only if there are two names to compare,
     and a number that may be Canvas's only if they agree."""
     if identifier[0] == OWN_ID and (CANVAS_NUMBER, identifier[1]) in line.ids:
         return agree(entry.name, line.name) is True

@@ -178,7 +178,7 @@ def pull(moodle: Moodle, folder: Path) -> Pulled:
 
 
 def fetch_new(moodle: Moodle, target: Path, file: Mapping[str, Any]) -> bool:
-    """Fetch a file, and return True, unless this version of it is there. Raises UserError, OSError, and what
+    """Fetch a file and return True, unless this version was already fetched. Raises UserError, OSError, and what
     `reading_answers` catches."""
     size, time_s = version_of(file)
     if target.is_file() and (target.stat().st_size, int(target.stat().st_mtime)) == (size, time_s):
@@ -190,7 +190,7 @@ def fetch_new(moodle: Moodle, target: Path, file: Mapping[str, Any]) -> bool:
 
 
 def members_of(moodle: Moodle, submission: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the users whose hand-in it is: at most one."""
+    """Return the owner of a hand-in, as a list with at most one user."""
     return [user for user in moodle.users if user["id"] == submission["userid"]]
 
 
@@ -228,7 +228,7 @@ def id_of(user: Mapping[str, Any]) -> str:
 
 
 def ids_of(users: Sequence[Mapping[str, Any]]) -> dict[int, str]:
-    """Return the users' ids in the roster, by their numbers. Users who have one address are named by their numbers:
+    """Return the users' ids in the roster, by their numbers. Users who share an address are identified by their numbers:
     otherwise, they would share a folder and a grade, and users can change their address."""
     count = Counter(id_of(user).casefold() for user in users)
     return {user["id"]: id_of(user) if count[id_of(user).casefold()] == 1 else f"user{user['id']}" for user in users}
@@ -258,7 +258,7 @@ def remove_others(folder: Path, expected: set[Path]) -> None:
 
 
 def read_extensions(moodle: Moodle) -> dict[int, datetime]:
-    """Return until when users have more time, by their numbers."""
+    """Return the end of each extension, by the user's number."""
     try:
         answer = moodle.call("mod_assign_get_user_flags", assignmentids=[moodle.assignment])
     except RefusedError as error:
@@ -340,7 +340,7 @@ def read_members_grade(moodle: Moodle, user: int) -> float | None:
 
 
 def read_status(moodle: Moodle, user: int) -> Any:
-    """Return what a user has: the hand-in, the grade and the feedback. Raises UserError."""
+    """Return a user's hand-in, grade and feedback. Raises UserError."""
     return moodle.call("mod_assign_get_submission_status", assignid=moodle.assignment, userid=user)
 
 

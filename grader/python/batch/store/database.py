@@ -284,7 +284,7 @@ class Database(SqliteFile):
                     )
 
     def enter_absent(self, students: Iterable[tuple[str, str]]) -> None:
-        """Enter students (id, name) who handed nothing in, and remove those who have done so since."""
+        """Enter students (id, name) who handed in nothing, and remove those who have done so since."""
         present = {member for (text,) in self.query("SELECT members FROM submissions WHERE status != 'not_submitted'")
                    for member in json.loads(text)}  # fmt: skip
         with self.transaction() as connection:

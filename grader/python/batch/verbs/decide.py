@@ -55,7 +55,7 @@ def due(options: argparse.Namespace) -> int:
     say(f"{describe_lateness(policy)} {late} of {len(everyone)} are late.")
     if unknown := sum(final.row.known_by in FILE_DATES and not final.lateness.by for final in everyone if policy.due):
         say(
-            f"Of {plural(unknown, 'hand-in')} only a file's date is known, which may be the download's. To count it, "
+            f"For {plural(unknown, 'hand-in')}, only a file's date is known, which may be the download's. To count it, "
             "use --trust-file-dates."
         )
     names = names_of(database)
@@ -109,7 +109,7 @@ def without(options: argparse.Namespace) -> int:
     above = [final.student for final in all_finals(database, settings) if final.override and exceeds(final)]
     if above:
         names = names_of(database)
-        say(f"Points set by hand exceed that for: {', '.join(with_name(student, names) for student in above)}.")
+        say(f"Points set by hand exceed this maximum for: {', '.join(with_name(student, names) for student in above)}.")
     say_report(database)
     return 0
 
@@ -275,7 +275,7 @@ def require_student_and_reason(options: argparse.Namespace, given: object, missi
     if not options.reason:
         raise UserError("--reason: write why, for later questions.")
     if not options.undo and given is None:
-        raise UserError(f"{missing}; or --undo removes the earlier decision.")
+        raise UserError(f"{missing}. To remove the earlier decision, add --undo.")
 
 
 def require_maximum(options: argparse.Namespace) -> None:

@@ -99,7 +99,7 @@ def ids_without_roster(final: Final) -> set[Identifier]:
 
 
 def is_decided(final: Final) -> bool:
-    """Return whether a student has final points. A student who handed nothing in has none, except points given by
+    """Return whether a student has final points. A student who handed in nothing has none, except points given by
     hand."""
     by_hand = bool(final.override or final.given)
     return final.points is not None and (final.row.status != "not_submitted" or by_hand)
