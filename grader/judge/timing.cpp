@@ -77,11 +77,11 @@ Measured measure_confirmed(StageRun& run, StageRun* reference, const Dataset& da
     if (!run.reference) return measured;
     const std::unique_ptr<StageRun> stand_in = run.reference();
     if (!stand_in) return measured;
-    const Measured other =
+    const Measured of_reference =
         measure_or_error(*stand_in, reference, dataset, bandwidth, forced_effort, cpu, progress, inputs);
-    if (other.error || other.failure) return measured;
-    const Measured again = measure_once();
-    if (!again.error || again.error->cause == cause::implausible_timing) return again;
+    if (of_reference.error || of_reference.failure) return measured;
+    const Measured second = measure_once();
+    if (!second.error || second.error->cause == cause::implausible_timing) return second;
     return {measured.measurement, fault_while_timed(*measured.error), std::nullopt};
 }
 
@@ -145,13 +145,13 @@ class PreviousSolution {
         Effort for_ratio = effort;
         for_ratio.points = {};
         for_ratio.rounds = for_ratio.of_short_calls = {.min = 4, .max = 4};
-        const std::vector<double> found = keep_numbers(file, name, 1, [&]() -> std::vector<double> {
+        const std::vector<double> numbers = keep_numbers(file, name, 1, [&]() -> std::vector<double> {
             const Measured measured =
                 measure_or_error(*run, &reference, dataset, bandwidth, for_ratio, cpu, progress, inputs);
             if (measured.failure || measured.error) return {};
             return {measured.measurement.reference_ratio->median};
         });
-        return found.empty() ? std::nullopt : std::optional(found.front());
+        return numbers.empty() ? std::nullopt : std::optional(numbers.front());
     }
 
   private:

@@ -455,14 +455,14 @@ class Explanation {
         constexpr std::size_t vector = 4, max_blocks = 64, max_elements = 1 << 21;
         if (n_ > max_elements) return {};
         for (const std::size_t block : {256, 128, 512})
-            for (const std::size_t each : {4, 2, 8}) {
-                const std::size_t tile = block * each * vector, tiles = n_ / tile;
+            for (const std::size_t vectors : {4, 2, 8}) {
+                const std::size_t tile = block * vectors * vector, tiles = n_ / tile;
                 const std::size_t all = (n_ + tile - 1) / tile;
                 for (std::size_t blocks = std::min(all, max_blocks); tiles > 1 && blocks > 1; --blocks) {
                     std::uint32_t parts = 0;
                     for (std::size_t t = 0; t < tiles; ++t)
                         for (std::size_t thread = t % blocks; thread <= std::min(t, block - 1); thread += blocks)
-                            for (std::size_t k = 0; k < each; ++k) {
+                            for (std::size_t k = 0; k < vectors; ++k) {
                                 const std::size_t at = t * tile + (k * block + thread) * vector;
                                 parts += sum(at, at + vector);
                             }
@@ -482,13 +482,13 @@ class Explanation {
     Guess try_vectors_of_tile() const {
         constexpr std::size_t vector = 4;
         for (const std::size_t block : common_block_sizes)
-            for (const std::size_t each : {4, 2, 8})
-                for (const std::size_t apart : {std::size_t{1}, each, std::size_t{0}, std::size_t{32}, vector}) {
-                    const std::size_t tile = block * each * vector, tiles = n_ / tile;
+            for (const std::size_t vectors : {4, 2, 8})
+                for (const std::size_t apart : {std::size_t{1}, vectors, std::size_t{0}, std::size_t{32}, vector}) {
+                    const std::size_t tile = block * vectors * vector, tiles = n_ / tile;
                     if (tiles == 0 || apart >= block) continue;
                     std::uint32_t added = sum(tiles * tile, n_);
                     for (std::size_t t = 0; t < tiles; ++t)
-                        for (std::size_t k = 0; k < each; ++k) {
+                        for (std::size_t k = 0; k < vectors; ++k) {
                             const std::size_t begin = t * tile + k * apart * vector;
                             added += sum(begin, begin + block * vector);
                         }
@@ -497,7 +497,7 @@ class Explanation {
                         "wrong_vectors",
                         sentence("Of every tile of {} vectors some are in the sum several times, and others never: "
                                  "the {} vectors of a thread are {} apart, not {}.",
-                                 block * each, each, apart, block),
+                                 block * vectors, vectors, apart, block),
                         "Thread t takes vectors t, t + BLOCK, t + 2 * BLOCK and so on of a tile, so that the threads "
                         "of a block take each of them once."};
                 }
@@ -744,10 +744,10 @@ class Explanation {
                 total += static_cast<float>(as_int(part));
                 of_unsigned += static_cast<float>(part);
             }
-            for (const float found : {total, of_unsigned})
-                if (std::abs(found) < 0x1p63f &&
-                    (static_cast<std::uint32_t>(static_cast<std::int64_t>(found)) == actual_ ||
-                     (found >= 0 && found < 0x1p32f && static_cast<std::uint32_t>(found) == actual_)))
+            for (const float sum_found : {total, of_unsigned})
+                if (std::abs(sum_found) < 0x1p63f &&
+                    (static_cast<std::uint32_t>(static_cast<std::int64_t>(sum_found)) == actual_ ||
+                     (sum_found >= 0 && sum_found < 0x1p32f && static_cast<std::uint32_t>(sum_found) == actual_)))
                     return Mistake{
                         "float_sum",
                         sentence("The answer is that of blocks' sums of {} products, added in a float.", block),
@@ -794,10 +794,10 @@ class Explanation {
         for (const std::size_t tile : {4096, 2048, 8192, 1024})
             for (const std::size_t step : {256, 128, 512, 1024}) {
                 const std::size_t tiles = n_ / tile;
-                std::uint32_t kept = sum(tiles * tile, n_);
+                std::uint32_t kept_sum = sum(tiles * tile, n_);
                 for (std::size_t blocks = 1; blocks < std::min(step, tiles); ++blocks) {
-                    for (std::size_t t = blocks - 1; t < tiles; t += step) kept += sum(t * tile, (t + 1) * tile);
-                    if (blocks >= 2 && kept == actual_)
+                    for (std::size_t t = blocks - 1; t < tiles; t += step) kept_sum += sum(t * tile, (t + 1) * tile);
+                    if (blocks >= 2 && kept_sum == actual_)
                         return Mistake{
                             "steps_too_far",
                             sentence("Of every {} tiles of {} products only the first {} are in the sum.",
@@ -819,15 +819,15 @@ class Explanation {
             std::unordered_map<std::uint32_t, std::size_t>
                 begins;  // where missing runs begin, keyed by the prefix at their end
             for (std::size_t k = 0; k <= blocks; ++k) {
-                const std::uint32_t kept = prefix_[std::min(n_, k * block)];
-                if (const auto begin = begins.find(kept); begin != begins.end())
+                const std::uint32_t kept_sum = prefix_[std::min(n_, k * block)];
+                if (const auto begin = begins.find(kept_sum); begin != begins.end())
                     return Mistake{"lost_updates",
                                    sentence("The sums of blocks {} to {} (of {} elements each) are not in the answer.",
                                             begin->second, k - 1, block),
                                    "Does a thread reach these elements? If so, blocks add at the same time: out += sum "
                                    "reads, adds and writes back, and loses the sums that other blocks wrote in "
                                    "between. atomicAdd loses none."};
-                begins.emplace(kept + (right_ - actual_), k);
+                begins.emplace(kept_sum + (right_ - actual_), k);
             }
         }
         return {};

@@ -243,11 +243,11 @@ double find_threshold(const Dataset& dataset, const Problem& problem, std::size_
     Fields fields(problem);
     const double* c = problem.arrays[conductivity].as<double>().data();
     double smallest_change = std::numeric_limits<double>::infinity();
-    for (std::size_t done = 1; done <= fields.sizes.max_iterations; ++done) {
+    for (std::size_t iteration = 1; iteration <= fields.sizes.max_iterations; ++iteration) {
         const double change = iterate(fields, c, Execution::openmp);
         fields.exchange();
-        const double room = 8 * rounding_bound(static_cast<double>(done));
-        if (done >= min_iterations && smallest_change - change > room)
+        const double room = 8 * rounding_bound(static_cast<double>(iteration));
+        if (iteration >= min_iterations && smallest_change - change > room)
             return std::isinf(smallest_change) ? change + room : (smallest_change + change) / 2;
         smallest_change = std::min(smallest_change, change);
     }
@@ -716,20 +716,20 @@ class Suspicions {
         const Sizes sizes = sizes_of(problem);
         if (sizes.max_iterations == 0 || sizes.cells() * sizes.max_iterations > max_explained) return false;
         MistakenSolver mistaken(problem, rules);
-        std::size_t done = 0;
+        std::size_t iterations = 0;
         double change = 0;
         do {
             change = measure(mistaken.iterate(), change);
-            ++done;
-        } while (done < sizes.max_iterations && !(change < threshold_of(problem)));
-        set(outputs, mistaken, static_cast<double>(done), change);
+            ++iterations;
+        } while (iterations < sizes.max_iterations && !(change < threshold_of(problem)));
+        set(outputs, mistaken, static_cast<double>(iterations), change);
         return true;
     }
 
-    static void set(std::vector<Array>& outputs, const MistakenSolver& mistaken, double done, double change) {
+    static void set(std::vector<Array>& outputs, const MistakenSolver& mistaken, double iterations, double change) {
         mistaken.fields.copy_cells(mistaken.answer(), outputs[field].as<double>().data());
         const auto values = outputs[result].as<double>();
-        values[iterations_done] = done;
+        values[iterations_done] = iterations;
         values[largest_change] = change;
     }
 
@@ -757,8 +757,8 @@ class Suspicions {
     }
 
     void suspect_unchanged() {
-        const auto is_initial = [&](const std::vector<Array>& arrays, const Array& found) {
-            return std::ranges::equal(arrays[initial].as<double>().first(sizes_.cells()), found.as<double>());
+        const auto is_initial = [&](const std::vector<Array>& arrays, const Array& actual) {
+            return std::ranges::equal(arrays[initial].as<double>().first(sizes_.cells()), actual.as<double>());
         };
         if (is_initial(problem_.arrays, problem_.arrays[field]) || !is_initial(problem_.arrays, actuals_[field]))
             return;
@@ -793,9 +793,9 @@ class Suspicions {
     }
 
     bool equals_field(const std::vector<double>& cells, std::size_t iterations) const {
-        const auto found = std::as_const(actuals_[field]).as<double>();
+        const auto actual = std::as_const(actuals_[field]).as<double>();
         const double bound = rounding_bound(static_cast<double>(iterations));
-        return std::equal(cells.begin(), cells.end(), found.begin(),
+        return std::equal(cells.begin(), cells.end(), actual.begin(),
                           [&](double a, double b) { return std::abs(a - b) <= bound; });
     }
 
@@ -1336,7 +1336,8 @@ class Suspicions {
     template <class Passes>
     static bool repeat_passes(Passes passes, std::size_t steps, std::size_t iterations,
                               const std::vector<Array>& actuals, std::vector<Array>& outputs) {
-        for (std::size_t done = 0; done < iterations; done += steps) passes.pass(std::min(steps, iterations - done));
+        for (std::size_t first = 0; first < iterations; first += steps)
+            passes.pass(std::min(steps, iterations - first));
         passes.fields.copy_cells(passes.fields.current, outputs[field].as<double>().data());
         outputs[result] = actuals[result];
         return true;
@@ -1382,39 +1383,39 @@ class Suspicions {
 
     /// The code reports the largest change rounded to float, after the right number of iterations or after all.
     void suspect_change_in_float() {
-        const double found = actual_[largest_change];
+        const double reported = actual_[largest_change];
         const std::size_t last = claimed_iterations();
         if (done_ == 0 || (last != done_ && last != sizes_.max_iterations)) return;
-        if (found == 0 || static_cast<double>(static_cast<float>(found)) != found) return;
+        if (reported == 0 || static_cast<double>(static_cast<float>(reported)) != reported) return;
         const std::vector<double> changes = last_changes(last);
         const auto [lowest, highest] = std::minmax_element(changes.begin(), changes.end());
         const double largest = std::max(-*lowest, *highest);
-        const double distance = std::abs(found - largest);
+        const double distance = std::abs(reported - largest);
         if (distance <= change_bound() || distance > largest * std::numeric_limits<float>::epsilon()) return;
         suspect_stopped_at(last,
                            {"truncated",
                             sentence("The largest change is {}, but {} is reported: that is the same value as a float.",
-                                     largest, found),
+                                     largest, reported),
                             "Changes are doubles. Is a change stored in a float variable, parameter or array, or "
                             "computed by a function for float, fabsf or fmaxf? Use fabs and fmax."},
-                           found);
+                           reported);
     }
 
     /// The reported change exceeds all changes, so the iterations never end early.
     void suspect_too_large_maximum() {
-        const double found = actual_[largest_change];
+        const double reported = actual_[largest_change];
         if (!one_call() || done_ == 0 || claimed_iterations() != sizes_.max_iterations) return;
         const std::vector<double> changes = last_changes(sizes_.max_iterations);
         const auto [lowest, highest] = std::minmax_element(changes.begin(), changes.end());
         const double largest = std::max(-*lowest, *highest);
-        if (!(found > largest + change_bound())) return;
+        if (!(reported > largest + change_bound())) return;
         suspect_stopped_at(
             sizes_.max_iterations,
             {"maximum_too_large",
-             sentence("{} is reported as the largest change of the last iteration, which is {}.", found, largest),
+             sentence("{} is reported as the largest change of the last iteration, which is {}.", reported, largest),
              "Start the maximum at 0 in each iteration. Does the comparison include a value from another iteration, or "
              "memory that was never set? Or does a step add two values instead of taking the larger one?"},
-            found);
+            reported);
     }
 
     /// Field and count are right, but the reported change is that of another cell.
@@ -1430,26 +1431,26 @@ class Suspicions {
 
     /// If the reported change is the largest new - old, a missing fabs is as likely as lost cells.
     std::string lost_maximum_hint(const std::vector<double>& changes) const {
-        const double found = actual_[largest_change], warmest = *std::max_element(changes.begin(), changes.end());
+        const double reported = actual_[largest_change], warmest = *std::max_element(changes.begin(), changes.end());
         const auto magnitude = [](double a, double b) { return std::abs(a) < std::abs(b); };
         const double smallest = std::abs(*std::min_element(changes.begin(), changes.end(), magnitude));
-        if (found == 0)
+        if (reported == 0)
             return "Is the largest value that threads exchange kept, or only assigned: max(a, b), and not a = b? And "
                    "is it the maximum, fmax, and not fmin, which keeps the 0 that it begins with?";
-        if (found < std::numeric_limits<double>::min())
+        if (reported < std::numeric_limits<double>::min())
             return sentence(
                 "It has the bits of the integer {}: convert bits by __double_as_longlong and "
                 "__longlong_as_double, not values.",
-                std::bit_cast<std::uint64_t>(found));
-        if (found == std::floor(found))
+                std::bit_cast<std::uint64_t>(reported));
+        if (reported == std::floor(reported))
             return "It is a whole number: is the change computed with fabs, in double, and not with abs or an int?";
-        if (std::abs(smallest - found) <= change_bound())
+        if (std::abs(smallest - reported) <= change_bound())
             return "It is the smallest change: is the minimum taken where the maximum is needed?";
-        const bool is_short = std::abs(largest_in_beginning(changes) - found) <= change_bound();
+        const bool is_short = std::abs(largest_in_beginning(changes) - reported) <= change_bound();
         const std::string count = is_short ? "A field with its border has (rows + 2) * (columns + 2) elements: with "
                                              "how many are the changes compared? "
                                            : "";
-        const bool has_sign = std::abs(warmest - found) <= change_bound();
+        const bool has_sign = std::abs(warmest - reported) <= change_bound();
         return count + (has_sign ? "Is it the absolute value, fabs(new - old)? And is" : "Is") +
                " every cell compared, with fmax and not fmin in any line? A tree that halves the number of threads "
                "loses some of them unless it is a power of two. If the value differs from run to run, threads race: "
@@ -1557,7 +1558,7 @@ class Suspicions {
     void suspect_tile_edges(std::size_t tile) {
         if (done_ == 0 || 4 * done_ > tile) return;
         const auto right = std::as_const(problem_.arrays[field]).as<double>();
-        const auto found = std::as_const(actuals_[field]).as<double>();
+        const auto actual = std::as_const(actuals_[field]).as<double>();
         const double bound = rounding_bound(static_cast<double>(done_));
         const auto is_near = [&](std::size_t at, std::size_t end) {
             const std::size_t edge = (at + tile / 2) / tile * tile;
@@ -1566,7 +1567,7 @@ class Suspicions {
         bool across = true, down = true;
         std::vector<bool> columns(sizes_.columns / tile + 2), rows(sizes_.rows / tile + 2);  // that are wrong somewhere
         for (std::size_t k = 0; k < sizes_.cells(); ++k) {
-            if (std::abs(right[k] - found[k]) <= bound) continue;
+            if (std::abs(right[k] - actual[k]) <= bound) continue;
             const std::size_t i = k / sizes_.columns, j = k % sizes_.columns;
             across = across && is_near(j, sizes_.columns);
             down = down && is_near(i, sizes_.rows);

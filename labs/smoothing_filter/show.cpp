@@ -63,8 +63,8 @@ class SmoothingShow : public Show {
                        {pad_channel(after_, channel_, radius), Array(ElementType::float32, before_.pixels())}};
     }
 
-    std::string take(const Problem& done, double call_s) override {
-        const auto pixels = done.arrays[out].as<float>();
+    std::string take(const Problem& results, double call_s) override {
+        const auto pixels = results.arrays[out].as<float>();
         for (std::size_t i = 0; i < pixels.size(); ++i) {
             const auto sample = i * static_cast<std::size_t>(after_.channels) + static_cast<std::size_t>(channel_);
             after_.samples[sample] = to_sample(pixels[i]);

@@ -246,11 +246,11 @@ class VectorAdd : public Oracle {
         for (std::size_t i = 0; i < n; ++i) values[i] = static_cast<float>(i + 1);
         const auto outputs = call(numbered);
         if (!outputs) return "";
-        const float found = (*outputs)[out].as<float>()[at];
+        const float result = (*outputs)[out].as<float>()[at];
         const char* const name = operand == a ? "a" : "b";
-        if (found == 0) return sentence("no element of {}", name);
-        if (!(found >= 1 && found <= static_cast<float>(n)) || std::trunc(found) != found) return "";
-        return sentence("{}[{}]", name, static_cast<std::size_t>(found) - 1);
+        if (result == 0) return sentence("no element of {}", name);
+        if (!(result >= 1 && result <= static_cast<float>(n)) || std::trunc(result) != result) return "";
+        return sentence("{}[{}]", name, static_cast<std::size_t>(result) - 1);
     }
 };
 

@@ -1,14 +1,13 @@
 // Measures how fast the CPU backend runs kernels, relative to a plain sequential loop in the same run.
 
+#include <sequential.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <vector>
-
-#include <sequential.h>
-
 
 __global__ void add_kernel(const float* a, const float* b, float* out, int n) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -193,9 +192,9 @@ static void bench_matmul(int n) {
                     for (int j = 0; j < n; ++j) c[i * n + j] += a[i * n + k] * a[k * n + j];
         },
         [&] { matmul_kernel<<<dim3(n / 16, n / 16), dim3(16, 16)>>>(device_a, device_a, device_c, n); });
-    std::vector<float> got(n * n);
-    cudaMemcpy(got.data(), device_c, n * n * sizeof(float), cudaMemcpyDeviceToHost);
-    must(got == c, "the matrix product");
+    std::vector<float> result(n * n);
+    cudaMemcpy(result.data(), device_c, n * n * sizeof(float), cudaMemcpyDeviceToHost);
+    must(result == c, "the matrix product");
     cudaFree(device_a), cudaFree(device_c);
 }
 

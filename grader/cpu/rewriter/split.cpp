@@ -685,20 +685,20 @@ class KernelSplitter {
 
     /// Return the variables that the region takes from other regions, and those from which they are computed.
     std::vector<const Variable*> taken(const Region& region) const {
-        std::vector<const Variable*> found;
+        std::vector<const Variable*> variables;
         const auto& all = variables_.all();
         for (std::size_t i = all.size(); i-- > 0;) {  // a variable's operands are declared before it
             const bool crosses = supplies_[i] == Supply::repeated || supplies_[i] == Supply::kept;
             if ((!crosses && all[i].origin != Variable::local) || holds(region, all[i].at)) continue;
             if (supplies_[i] == Supply::by_block) continue;
             const bool used =
-                (crosses && mentions(region, all[i])) || std::ranges::any_of(found, [&](const Variable* other) {
+                (crosses && mentions(region, all[i])) || std::ranges::any_of(variables, [&](const Variable* other) {
                     return supply(*other) != Supply::kept && computes_from(*other, all[i]);
                 });
-            if (used) found.push_back(&all[i]);
+            if (used) variables.push_back(&all[i]);
         }
-        std::ranges::reverse(found);
-        return found;
+        std::ranges::reverse(variables);
+        return variables;
     }
 
     Supply supply(const Variable& variable) const { return supplies_[&variable - variables_.all().data()]; }
@@ -809,17 +809,17 @@ bool is_later_declarator(const Context& context, int i) {
 Names find_changing(const Context& context, const Calls& calls) {
     const Stream& code = context.unit.code;
     const Variables text(code, context.unit, calls);
-    Names found;
+    Names names;
     for (int i = 0; i < code.size(); ++i) {
         const bool changes = code.is_identifier(i) && !is_built_in(code[i]) && text.may_change(i);
-        if (changes && !is_later_declarator(context, i)) found.insert(code[i]);
+        if (changes && !is_later_declarator(context, i)) names.insert(code[i]);
         if (!code.at_namespace[i] || !(context.qualifiers.of(code, i) & (q_device | q_managed))) continue;
         const auto declaration =
             read_declaration(code, context.qualifiers, statement_begin(code, i, &context.qualifiers));
         if (!declaration.understood) continue;
-        for (const auto& declarator : declaration.declarators) found.insert(code[declarator.name_begin]);
+        for (const auto& declarator : declaration.declarators) names.insert(code[declarator.name_begin]);
     }
-    return found;
+    return names;
 }
 
 /// Return the names that mean all lanes: `constexpr unsigned all = 0xffffffff;`, and macros with that value.

@@ -34,13 +34,13 @@ std::string find_program(const std::string& name) {
 }
 
 std::string need_program(const std::string& name, const std::string& what) {
-    const std::string found = find_program(name);
-    if (found.empty())
+    const std::string program = find_program(name);
+    if (program.empty())
         throw UsageError(
             fmt::format("{} needs {}, which is neither on the PATH nor in /usr/local/cuda/bin. It comes with the "
                         "CUDA Toolkit; some distributions have a separate package for it.",
                         what, name));
-    return found;
+    return program;
 }
 
 void need_gpu(const std::string& what) {
@@ -123,7 +123,7 @@ std::vector<const Dataset*> datasets_for_tools(const Setting& setting, const Opt
 /// Return the useful lines of compute-sanitizer's log, without its "=========" margin.
 std::string findings(const std::string& output) {
     std::stringstream stream(output);
-    std::string kept;
+    std::string useful_lines;
     int lines = 0;
     for (std::string line; std::getline(stream, line) && lines < 24;) {
         if (!line.starts_with("=========")) continue;
@@ -132,10 +132,10 @@ std::string findings(const std::string& output) {
             line.empty() || line.starts_with("COMPUTE-SANITIZER") || line.find("Host Frame") != std::string::npos ||
             line.find("SUMMARY: 0") != std::string::npos || line.find("Saved host backtrace") != std::string::npos;
         if (noise) continue;
-        kept += "    " + line + "\n";
+        useful_lines += "    " + line + "\n";
         ++lines;
     }
-    return kept;
+    return useful_lines;
 }
 
 bool found_nothing(const std::string& output) {

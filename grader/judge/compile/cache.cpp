@@ -88,9 +88,9 @@ void keep_locked(Descriptor folder) {
 fs::path cache_folder(const fs::path& build, SandboxLevel level) {
     if (level != SandboxLevel::uid) return fs::absolute(build) / "cache";
     const fs::path all = "/var/cache/warplab";
-    const fs::path own = all / sha256(fs::weakly_canonical(build).string()).substr(0, 16);
-    for (const fs::path& folder : {all, own}) make_folder(folder, 0711);
-    return own;
+    const fs::path build_folder = all / sha256(fs::weakly_canonical(build).string()).substr(0, 16);
+    for (const fs::path& folder : {all, build_folder}) make_folder(folder, 0711);
+    return build_folder;
 }
 
 WorkFolder::WorkFolder(const fs::path& cache, Writers writers) : cache_(cache) {

@@ -68,7 +68,7 @@ class Show {
 
     /// Process the results of the last call: its outputs (NaN if the student's code wrote nothing) and its time (on a
     /// GPU, of the kernels alone; on the CPU backend, of the whole call). Return complete lines to print, or "".
-    virtual std::string take(const Problem& done, double call_s) = 0;
+    virtual std::string take(const Problem& results, double call_s) = 0;
 
     /// Write the remaining files into the request's folder. Returns the text to print.
     virtual std::string finish() = 0;

@@ -119,9 +119,9 @@ def one_optimisation(
         yield "### Speedup"
         yield f"**{show_seconds(row.time_s)}** {describe_measurement(row)}. {describe_change(among, row)}".rstrip()
         yield f"{plural(len(row.measurement.samples_s), 'sample')}. {describe_samples(row)}."
-        others = describe_other_datasets(journal, among, row)
-        if others:
-            yield make_table(["Also timed", "Time", "vs 1 core", "Of bound"], others)
+        other_datasets = describe_other_datasets(journal, among, row)
+        if other_datasets:
+            yield make_table(["Also timed", "Time", "vs 1 core", "Of bound"], other_datasets)
         if later := describe_later_failure(optimisation, chosen):
             yield later
     else:

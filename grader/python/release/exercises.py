@@ -59,11 +59,11 @@ def read_list(root: Path, lab: str) -> list[Listed]:
     if not isinstance(entries, list):
         raise UserError(f"{file}: not a list of exercises.")
     stages = list(read_stages(root, lab))
-    found = [read_entry(lab, stages, entry, file) for entry in entries]
-    names = [exercise.name for exercise in found]
+    exercises = [read_entry(lab, stages, entry, file) for entry in entries]
+    names = [exercise.name for exercise in exercises]
     if names != sorted(set(names)):
         raise UserError(f"{file}: the names must be different, and in order: {', '.join(names)}.")
-    return found
+    return exercises
 
 
 def read_entry(lab: str, stages: Sequence[str], entry: object, file: Path) -> Listed:
@@ -94,11 +94,11 @@ def read_source(root: Path, file: Path) -> str:
         # Without a ceiling, git would look for the paths in a repository around the folder.
         environment = {"PATH": "/usr/local/bin:/usr/bin:/bin", "GIT_CEILING_DIRECTORIES": str(Path(folder).parent)}
         command = ["git", "apply", "--unidiff-zero", (root / file).resolve()]
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, env=environment, check=False)
-        if done.returncode == 0:
+        result = subprocess.run(command, cwd=folder, capture_output=True, text=True, env=environment, check=False)
+        if result.returncode == 0:
             return read_text(copy)
     raise UserError(
-        f"{file} no longer applies to {patched[0]}: {done.stderr.strip()}. Make the same mistake in a copy of the "
+        f"{file} no longer applies to {patched[0]}: {result.stderr.strip()}. Make the same mistake in a copy of the "
         "solution, and write `diff -U1` of the two to the patch, below its first lines."
     )
 
@@ -111,10 +111,10 @@ def strip_comments(code: str) -> str:
     return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
 
 
-def make_exercise(root: Path, listed: Listed) -> str:
+def make_exercise(root: Path, exercise: Listed) -> str:
     """Return the text of an exercise. Raises UserError."""
-    about = f"// Exercise {listed.name} of {listed.lab}, for {listed.stage}: which line is wrong, and how?"
-    return f"{about}\n{strip_comments(read_source(root, listed.source))}"
+    about = f"// Exercise {exercise.name} of {exercise.lab}, for {exercise.stage}: which line is wrong, and how?"
+    return f"{about}\n{strip_comments(read_source(root, exercise.source))}"
 
 
 def make_exercises(root: Path, lab: str, stages: Sequence[str]) -> Files:
@@ -134,11 +134,11 @@ def add_exercises(sources: CutSources, released: CutSources, files: Files) -> No
         files[PAGE] = read_text(sources.root / PAGE).encode()
     for lab in released.labs():
         stages = stage_ids(released.manifest(lab))
-        had = stage_ids(sources.manifest(lab)) if lab in sources.labs() else []
-        if not set(stages) <= set(had):
-            given = f"{lab}:{len(had)}" if had else f"no stage of {lab}"
+        kit_stages = stage_ids(sources.manifest(lab)) if lab in sources.labs() else []
+        if not set(stages) <= set(kit_stages):
+            contents = f"{lab}:{len(kit_stages)}" if kit_stages else f"no stage of {lab}"
             raise UserError(
-                f"EXERCISES={lab}:{len(stages)}: the kit has {given}. Exercises show most of a stage's solution: "
+                f"EXERCISES={lab}:{len(stages)}: the kit has {contents}. Exercises show most of a stage's solution: "
                 "release those of stages whose due date has passed."
             )
         for name, content in make_exercises(sources.root, lab, stages).items():

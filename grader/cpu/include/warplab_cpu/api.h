@@ -496,8 +496,8 @@ cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(int* grid, i
 template <class K>
 cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, K*, int blocks, int) {
     if (!bytes || blocks <= 0) return cudaErrorInvalidValue;
-    const size_t each = 228 * 1024 / size_t(blocks);
-    *bytes = each < 1024 ? 0 : each - 1024;
+    const size_t bytes_per_block = 228 * 1024 / size_t(blocks);
+    *bytes = bytes_per_block < 1024 ? 0 : bytes_per_block - 1024;
     return cudaSuccess;
 }
 template <class K>

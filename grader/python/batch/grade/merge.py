@@ -49,10 +49,10 @@ def merge_reports(report: Json, other: Json) -> Json:
     if report["lab"] != other["lab"]:
         raise UserError(f"One report is about {report['lab']}, the other one about {other['lab']}.")
     merged = copy.deepcopy(report)
-    others = {stage["stage"]: stage for stage in other["stages"]}
+    other_stages = {stage["stage"]: stage for stage in other["stages"]}
     for number, stage in enumerate(merged["stages"]):
-        if stage["stage"] in others:
-            merged["stages"][number] = merge_stages(stage, others[stage["stage"]])
+        if stage["stage"] in other_stages:
+            merged["stages"][number] = merge_stages(stage, other_stages[stage["stage"]])
     merged["total"] = sum_points(merged["stages"])
     verdicts = [stage["verdict"] for stage in merged["stages"]]
     merged["verdict"] = next((verdict for verdict in ("failed", "error") if verdict in verdicts), "passed")

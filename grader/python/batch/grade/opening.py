@@ -34,17 +34,17 @@ UNFINISHED = (
 )  # reasons that also occur if a part is still being written
 
 
-def explain_nothing_to_grade(files: Sequence[str], others: Sequence[str], settings: Settings, empty: bool) -> str:
-    """Return the reason why none of these files is graded. `others`: names of files that were not read."""
+def explain_nothing_to_grade(files: Sequence[str], unread: Sequence[str], settings: Settings, empty: bool) -> str:
+    """Return the reason why none of these files is graded. `unread`: names of files that were not read."""
     sources = list_sources(files)
     stage = f"{settings.graded_stages()[0]}.cu"
     if empty:
         return f"It is empty: there is no file in it. Hand in files such as {stage}."
     why = f"No file has the name of a stage of {settings.lab}, such as {stage}."
-    if other := find_other_lab(sources, settings):
-        why = f"This is for the lab {other}, not {settings.lab}."
-    named = dict.fromkeys([*sources, *sorted(filter(is_archive, files)), *files, *others])
-    return why + (f" It holds {name_some([show_own_path(name) for name in named])}." if named else "")
+    if other_lab := find_other_lab(sources, settings):
+        why = f"This is for the lab {other_lab}, not {settings.lab}."
+    names = dict.fromkeys([*sources, *sorted(filter(is_archive, files)), *files, *unread])
+    return why + (f" It holds {name_some([show_own_path(name) for name in names])}." if names else "")
 
 
 def list_sources(files: Sequence[str]) -> list[str]:

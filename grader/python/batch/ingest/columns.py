@@ -222,10 +222,10 @@ def read_cells(record: str, way: tuple[str, re.Pattern[str]], separator: str = "
     quoted_text, pair = way
     cell = re.compile(rf'(?:"({quoted_text})"|([^"{separator}]*+))(?={separator}|\Z)')
     cells, at = [], 0
-    while at <= len(record) and (found := cell.match(record, at)):
-        quoted, plain = found.groups()
+    while at <= len(record) and (cell_match := cell.match(record, at)):
+        quoted, plain = cell_match.groups()
         cells.append(plain if quoted is None else pair.sub(lambda match: '"' if match[0] == '""' else match[0], quoted))
-        at = found.end() + 1
+        at = cell_match.end() + 1
     return cells
 
 

@@ -110,7 +110,7 @@ def keep_anonymous(readings: list[Reading]) -> list[Reading]:
 def is_anonymous(names: Iterable[str]) -> bool:
     """Return whether a download is of an anonymous assignment: one of its names has no other reading."""
     ids = ([reading.id for reading in read_canvas(name)] for name in names)
-    return any(of_name and all(each.startswith(ANONYMOUS_ID) for each in of_name) for of_name in ids)
+    return any(of_name and all(reading_id.startswith(ANONYMOUS_ID) for reading_id in of_name) for of_name in ids)
 
 
 def list_readings(name: str, systems: Sequence[System] = SYSTEMS) -> list[Reading]:
@@ -149,10 +149,10 @@ def strip(text: str, added: Sequence[re.Pattern[str]]) -> str:
     for _ in range(MAX_ADDED):
         text = text.rstrip(" +")
         first = max(0, len(text) - MAX_ADDITION)
-        found = next(filter(None, (pattern.search(text, first) for pattern in added)), None)
-        if not found:
+        match = next(filter(None, (pattern.search(text, first) for pattern in added)), None)
+        if not match:
             break
-        text = text[: found.start()]
+        text = text[: match.start()]
     return text
 
 

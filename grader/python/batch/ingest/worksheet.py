@@ -36,7 +36,7 @@ def find_titles(rows: Sequence[Row]) -> tuple[list[str], str]:
         return [], ""
     header, *people = rows
     numbered = [NUMBERED.fullmatch(row[0]) for row in people]
-    prefixes = {found["prefix"] if found else "" for found in numbered}
+    prefixes = {match["prefix"] if match else "" for match in numbered}
     maximum = find_maximum(people, len(header))
     status = find_column(people, 1, maximum - 1, has_status)
     if len(prefixes) != 1 or "" in prefixes or not maximum or not status or len(header) < maximum + len(FROM_GRADE):

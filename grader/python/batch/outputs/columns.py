@@ -41,10 +41,10 @@ def require_canvas(header: Sequence[str]) -> None:
     """Raise UserError if the table is not a gradebook of Canvas."""
     if is_of_canvas(header):
         return
-    named = [name for name in header if name.strip().lower() in MOODLE]
-    found = ", ".join(named or header[:8])
-    guess = " It seems to be Moodle's: use --format moodle, or the file that Canvas exports." if named else ""
-    raise UserError(f"Not a gradebook of Canvas, which has columns {' and '.join(CANVAS)}: {found}.{guess}")
+    moodle_columns = [name for name in header if name.strip().lower() in MOODLE]
+    columns = ", ".join(moodle_columns or header[:8])
+    guess = " It seems to be Moodle's: use --format moodle, or the file that Canvas exports." if moodle_columns else ""
+    raise UserError(f"Not a gradebook of Canvas, which has columns {' and '.join(CANVAS)}: {columns}.{guess}")
 
 
 def require_not_canvas(header: Sequence[str]) -> None:
@@ -85,11 +85,11 @@ def choose_column(rows: Sequence[Sequence[str]], title: str) -> str:
     if title in rows[0] and "read only" not in points_cell(rows, title):
         return title
     assignments = list_assignments(rows)
-    called = [name for name in assignments if name.rpartition(" (")[0].casefold() == title.strip().casefold()]
-    if len(called) == 1:
-        return called[0]
-    if called or title in rows[0] or ASSIGNMENT.fullmatch(title):
-        raise UserError(f"No assignment's column is '{title}'. {name_columns(called or assignments)}")
+    same_title = [name for name in assignments if name.rpartition(" (")[0].casefold() == title.strip().casefold()]
+    if len(same_title) == 1:
+        return same_title[0]
+    if same_title or title in rows[0] or ASSIGNMENT.fullmatch(title):
+        raise UserError(f"No assignment's column is '{title}'. {name_columns(same_title or assignments)}")
     return title
 
 

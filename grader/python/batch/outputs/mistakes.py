@@ -53,13 +53,13 @@ class Periods:
 
 def count_mistakes(finals: Sequence[Final], stages: Sequence[str]) -> list[Mistake]:
     """Return the mistakes in the hand-ins that count, the most frequent of each stage first."""
-    found = []
+    mistakes = []
     for stage in stages:
         causes = [graded.cause for final in finals for graded in final.row.stages if graded.stage == stage]
         handed_in = len(causes) - causes.count("missing_file")
         counts = Counter(cause for cause in causes if cause not in NO_MISTAKE)
-        found += [Mistake(stage, cause, count, handed_in) for cause, count in counts.most_common()]
-    return found
+        mistakes += [Mistake(stage, cause, count, handed_in) for cause, count in counts.most_common()]
+    return mistakes
 
 
 def count_over_time(causes: Sequence[Cause]) -> Periods:
@@ -86,7 +86,7 @@ def make_mistakes(mistakes: Sequence[Mistake], periods: Periods, lab: str, root:
     """Return the page's section on the class's mistakes, or None if there are none."""
     if not mistakes:
         return None
-    shown = sorted(mistakes, key=lambda mistake: (-mistake.count, mistake.stage, mistake.cause))[:SHOWN]
+    frequent = sorted(mistakes, key=lambda mistake: (-mistake.count, mistake.stage, mistake.cause))[:SHOWN]
     days = periods.list()
     by_day = len(days) > 1
     names = ["Stage", "Mistake", "Students", *(["Over time"] if by_day else []), "Handout"]
@@ -99,7 +99,7 @@ def make_mistakes(mistakes: Sequence[Mistake], periods: Periods, lab: str, root:
             tag("td", draw_bars(entry, periods, days)) if by_day else None,
             tag("td", *link_answer(entry, lab, root, handout)),
         )
-        for entry in shown
+        for entry in frequent
     ]
     head = tag("thead", tag("tr", *(tag("th", name, scope="col") for name in names)))
     table = tag("div", tag("table", head, tag("tbody", *lines)), class_="wide")

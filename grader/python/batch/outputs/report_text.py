@@ -109,8 +109,8 @@ def describe_hidden_checks(checks: Sequence[Check]) -> list[str]:
     causes = sorted({check.failure.cause for check in bad if check.failure and check.failure.cause})
     if not ran:
         return []
-    shown = f" ({', '.join(causes)})" if causes else ""
-    return [f"{len(ran) - len(bad)} of {plural(len(ran), 'hidden dataset')} passed{shown}"]
+    causes_text = f" ({', '.join(causes)})" if causes else ""
+    return [f"{len(ran) - len(bad)} of {plural(len(ran), 'hidden dataset')} passed{causes_text}"]
 
 
 def describe_findings(stage: StageReport) -> list[str]:

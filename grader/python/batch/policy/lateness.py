@@ -22,8 +22,8 @@ NO_LATE_MARK = "Canvas, which marks others as late"
 
 @dataclass(frozen=True)
 class Lateness:
-    """The started days after the due date, the source of that number, and where other sources disagree. Without one,
-    `doubt` says what is missing to decide."""
+    """The started days after the due date, the source of that number, and where other sources disagree. Without a
+    source, `doubt` says what is missing to decide."""
 
     days: int = 0
     by: str = ""

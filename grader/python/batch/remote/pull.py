@@ -72,12 +72,12 @@ def pull(assignment: Any, folder: Path) -> Pulled:
 def list_submissions(assignment: Any) -> list[Any]:
     """Return the submissions of all students. Raises ValueError if a student is in the list twice: the list changed
     at the same time, or its pages repeat endlessly."""
-    found: dict[int, Any] = {}
+    by_user: dict[int, Any] = {}
     for submission in assignment.get_submissions(include=["user"], per_page=100):
-        if submission.user_id in found:
+        if submission.user_id in by_user:
             raise ValueError("a student is listed twice")
-        found[submission.user_id] = submission
-    return list(found.values())
+        by_user[submission.user_id] = submission
+    return list(by_user.values())
 
 
 def begin(folder: Path, roster: str) -> None:
@@ -172,11 +172,11 @@ def read_time(time: Any) -> str:
 def drop_shared(rows: Sequence[list[str]], columns: Sequence[int]) -> None:
     """Empty each cell of these columns if another row has its value in the same column or in an earlier one. A
     roster in which an id belongs to two students is refused, and students choose some ids, such as addresses."""
-    taken: dict[str, int] = {}
+    owners: dict[str, int] = {}
     for at in columns:
         words = [compose(row[at].strip()).casefold() for row in rows]
         count = Counter(words)
         for number, (row, word) in enumerate(zip(rows, words, strict=True)):
-            if count[word] > 1 or taken.get(word, number) != number:
+            if count[word] > 1 or owners.get(word, number) != number:
                 row[at] = ""
-        taken |= {word: number for number, word in enumerate(words) if rows[number][at]}
+        owners |= {word: number for number, word in enumerate(words) if rows[number][at]}

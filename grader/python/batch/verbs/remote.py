@@ -52,8 +52,8 @@ def push(options: argparse.Namespace) -> int:
     system = "Moodle" if options.moodle else "Canvas"
     for change in pushed.changes:
         say(change)
-    done = "written" if options.send else "would change (add --send to write)"
-    say(f"{plural(len(pushed.changes), 'student')} {done}; {system} is up to date for {pushed.same}.")
+    outcome = "written" if options.send else "would change (add --send to write)"
+    say(f"{plural(len(pushed.changes), 'student')} {outcome}; {system} is up to date for {pushed.same}.")
     for failure in filter(None, (*pushed.failed.values(), describe_deductions(pushed))):
         say_error(failure)
     if unknown:
