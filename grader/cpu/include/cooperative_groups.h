@@ -213,7 +213,7 @@ class LargeTile {
     T shfl(T value, unsigned rank, Line line = {}) const {
         static_assert(std::is_trivially_copyable_v<T>, "groups exchange only values that can be copied bit by bit");
         struct Exchange {
-            T input, taken;
+            T given, taken;
             unsigned source;
         } exchange{value, value, rank % Size};
         combine(

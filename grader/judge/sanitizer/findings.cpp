@@ -89,8 +89,8 @@ std::vector<Finding> describe_findings(const std::vector<BufferSpec>& buffers, c
                                        const std::string& text, const std::set<std::uint64_t>& guards,
                                        const std::vector<RawFinding>& findings) {
     const auto line_of = [&](const FindingSide& side) {
-        const auto merged = lines.find(side.program_counter);
-        return merged == lines.end() ? 0 : merged->second;
+        const auto at = lines.find(side.program_counter);
+        return at == lines.end() ? 0 : at->second;
     };
     std::set<int> guard_lines;
     for (const std::uint64_t guard : guards)

@@ -133,9 +133,9 @@ def print_unknown_students(unknown: Sequence[Submission]) -> None:
     ]
     count = f" ({len(unknown_names)})" if len(unknown_names) > 1 else ""
     say_error(
-        f"Not on the roster{count}: {', '.join(unknown_names)}. If they are on the roster under another id, add a column "
-        "to it (Canvas ID or Moodle ID for a course system's number, login for any other name of a folder or archive), or "
-        "give a second --roster with that column, and repeat the command."
+        f"Not on the roster{count}: {', '.join(unknown_names)}. If they are on the roster under another id, add a "
+        "column to it (Canvas ID or Moodle ID for a course system's number, login for any other name of a folder or "
+        "archive), or give a second --roster with that column, and repeat the command."
     )
 
 
