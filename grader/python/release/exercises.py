@@ -36,7 +36,7 @@ PATCHED = re.compile(r"^--- a/(\S+)$", re.MULTILINE)
 # A comment, or a string or character literal, which may contain what looks like a comment. The quote in 1'000 does not
 # begin a literal.
 COMMENT = re.compile(r"""//[^\n]*|/\*.*?\*/|(?P<kept>"(?:\\.|[^"\\\n])*"|(?<!\w)'(?:\\.|[^'\\\n])*')""", re.DOTALL)
-ALONE = "\0"  # replaces a comment until lines that only had one are removed
+PLACEHOLDER = "\0"  # stands for a comment until lines that contain nothing else are removed
 
 
 @dataclass(frozen=True)
@@ -105,9 +105,9 @@ def read_source(root: Path, file: Path) -> str:
 
 def strip_comments(code: str) -> str:
     """Return C++ code without comments, lines that only had comments, and repeated empty lines."""
-    code = COMMENT.sub(lambda found: found["kept"] or ALONE, code)
-    lines = [line for line in code.split("\n") if ALONE not in line or line.replace(ALONE, "").strip()]
-    text = "\n".join(line.replace(ALONE, "").rstrip() for line in lines)
+    code = COMMENT.sub(lambda found: found["kept"] or PLACEHOLDER, code)
+    lines = [line for line in code.split("\n") if PLACEHOLDER not in line or line.replace(PLACEHOLDER, "").strip()]
+    text = "\n".join(line.replace(PLACEHOLDER, "").rstrip() for line in lines)
     return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
 
 

@@ -30,7 +30,7 @@ LATE = "_LATE"
 MAX_CHARACTERS = 1000  # file systems allow 255 bytes
 # Additions by Canvas, browsers and desktops to a file's name, before or after its ending: -1, (1), - Copy.
 ADDITION = r"(?:-\d{1,4}|[ +_]?\(\d{1,4}\)|[ +_-]{1,3}(?:copy|kopie|copie|copia)(?:[ +_]?\(?\d{1,4}\)?)?)"
-ADDED = re.compile(rf"{ADDITION}$", re.I)
+ADDITIONS = re.compile(rf"{ADDITION}$", re.I)
 TEXT = re.compile(r"\.txt$", re.I)  # desktops add it to files that look like text
 ENDING = re.compile(r"\.(?:cuh?|c|cc|cpp|cxx|zip|tgz|tbz2?|txz|7z|rar|tar|gz|bz2|xz|zst)$", re.I)
 MAX_ADDED = 5
@@ -134,13 +134,13 @@ def file_name(name: str) -> str:
 
 def original_name(name: str) -> str:
     """Return the name of a stage's file or of an archive without additions by browsers and desktops."""
-    bare = strip(name, (ADDED, TEXT))
+    bare = strip(name, (ADDITIONS, TEXT))
     ending = ENDING.search(bare, max(0, len(bare) - MAX_ADDITION))
     if not ending:
         return f"{bare}.txt" if TEXT.search(name, max(0, len(name) - MAX_ADDITION)) else name
-    stem = strip(bare[: ending.start()], (ADDED,))
+    stem = strip(bare[: ending.start()], (ADDITIONS,))
     if stem.lower().endswith(".tar"):
-        return f"{strip(stem[:-4], (ADDED,))}{stem[-4:]}{ending[0]}"
+        return f"{strip(stem[:-4], (ADDITIONS,))}{stem[-4:]}{ending[0]}"
     return f"{stem}{ending[0]}"
 
 

@@ -16,7 +16,7 @@ from grader.python.batch.grade.journals import JOURNAL
 from grader.python.batch.policy.points import Final
 from grader.python.batch.policy.suspicious import SLOW, Remark
 from grader.python.batch.store.places import folder_name
-from grader.python.batch.store.rows import OURS, STATUSES, Row, Stage, in_words
+from grader.python.batch.store.rows import INTERNAL_FAILURES, STATUSES, Row, Stage, in_words
 from grader.python.common.markup import Child, Html, join, tag
 from grader.python.common.page import make_document
 from grader.python.common.units import NONE, plural, show_points, show_seconds
@@ -65,7 +65,7 @@ def make_header(title: str, facts: Sequence[str], rows: Sequence[Row]) -> Html:
     items = []
     for status in ["", *STATUSES]:
         words = join(tag("strong", counts[status]), f" {in_words(status)}")
-        kind = "ours" if status in OURS else None
+        kind = "ours" if status in INTERNAL_FAILURES else None
         if counts[status]:
             items.append(tag("li", words, title=STATUSES.get(status), class_=kind))
     return tag(

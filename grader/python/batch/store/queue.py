@@ -18,7 +18,7 @@ from grader.python.common.submission_code import make_code
 
 HELD = "held"  # the kind of the note on a hand-in beyond the limit of attempts
 MAX_CODES = 3  # per hand-in: each of its archives and loose files has one
-LATELY = 20  # graded hand-ins whose durations predict those of the others
+MAX_RECENT = 20  # graded hand-ins whose durations predict those of the others
 PREDICTS = ("graded", "missing_stages")
 
 
@@ -93,7 +93,7 @@ def mean_wall_s(database: Database) -> float:
     ((mean,),) = database.query(
         "SELECT avg(wall_s) FROM (SELECT wall_s FROM submissions WHERE status IN (?, ?) AND grade IS NOT NULL"
         " ORDER BY grade DESC LIMIT ?)",
-        [*PREDICTS, LATELY],
+        [*PREDICTS, MAX_RECENT],
     )
     return mean or 0.0
 

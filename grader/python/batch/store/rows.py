@@ -21,7 +21,7 @@ STATUSES = {
     "graded": "graded, all stages",
     "not_submitted": "on the roster, but nothing was handed in",
 }
-OURS = ("judge_error",)
+INTERNAL_FAILURES = ("judge_error",)
 HAS_POINTS = ("needs_review", "did_not_compile", "missing_stages", "graded")
 
 

@@ -30,7 +30,7 @@ from grader.python.batch.policy.points import Final, read_policy
 from grader.python.batch.policy.suspicious import describe_changed_drop, find_slowest_hand_ins
 from grader.python.batch.store.database import Database
 from grader.python.batch.store.people import roster_files
-from grader.python.batch.store.places import KEPT, place_of
+from grader.python.batch.store.places import PARTS, place_of
 from grader.python.batch.store.rows import in_words
 from grader.python.batch.store.settings import Settings
 from grader.python.common.console import UserError, say, say_error
@@ -154,7 +154,7 @@ def move_renamed(database: Database, folder: Path) -> None:
     """Move the folders of renamed submissions, also of those that a killed batch did not move. A folder that
     already has the new name is a leftover, because no other submission has that key."""
     for old, new in (database.fact("renamed") or {}).items():
-        for part in KEPT:
+        for part in PARTS:
             source, target = place_of(folder, part, old), place_of(folder, part, new)
             if source.is_dir():
                 shutil.rmtree(target, ignore_errors=True)
