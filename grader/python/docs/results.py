@@ -189,7 +189,7 @@ def show_results(results: Results) -> str:
     text = json.dumps(content, indent=1, ensure_ascii=False)
     text = re.sub(r"\[\s*([-+.\deE,\s]+?)\s*\]", lambda numbers: f"[{' '.join(numbers[1].split())}]", text)
     point = r'\{\s*"defines": \{[^{}]*\},[^{}]*\}'
-    return re.sub(point, lambda found: " ".join(found[0].split()).replace("{ ", "{").replace(" }", "}"), text) + "\n"
+    return re.sub(point, lambda match: " ".join(match[0].split()).replace("{ ", "{").replace(" }", "}"), text) + "\n"
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -105,7 +105,7 @@ def read_source(root: Path, file: Path) -> str:
 
 def strip_comments(code: str) -> str:
     """Return C++ code without comments, lines that only had comments, and repeated empty lines."""
-    code = COMMENT.sub(lambda found: found["kept"] or PLACEHOLDER, code)
+    code = COMMENT.sub(lambda match: match["kept"] or PLACEHOLDER, code)
     lines = [line for line in code.split("\n") if PLACEHOLDER not in line or line.replace(PLACEHOLDER, "").strip()]
     text = "\n".join(line.replace(PLACEHOLDER, "").rstrip() for line in lines)
     return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"

@@ -100,7 +100,7 @@ def repeat(template: str, stages: Sequence[str]) -> str:
     """Write the lines between `@each@` and `@end@` once for each stage; the last entry of a JSON list has no comma."""
     whole = re.sub(
         r"@each@\n(.*?)@end@\n",
-        lambda found: "".join(fill(found[1], name_stage(stage)) for stage in stages),
+        lambda match: "".join(fill(match[1], name_stage(stage)) for stage in stages),
         template,
         flags=re.DOTALL,
     )
