@@ -516,8 +516,9 @@ class KernelSplitter {
 
     /// Return whether the variable's declaration may be repeated in each region that uses it, with the same value.
     bool is_repeatable(const Variable& variable, int depth) const {
-        constexpr int deepest = 16;
-        if (depth > deepest || !variable.changes.empty() || variable.escapes || !variable.is_initialised) return false;
+        constexpr int max_depth = 16;
+        if (depth > max_depth || !variable.changes.empty() || variable.escapes || !variable.is_initialised)
+            return false;
         if (variable.is_array || variable.is_reference || variable.is_constructed) return false;
         if (!has_plain_type(variable) && !is_computed(variable)) return false;
         for (int i = variable.bounds_end; i < variable.end; ++i) {

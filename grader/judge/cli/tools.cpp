@@ -53,7 +53,7 @@ class ToolOutput {
     ToolOutput() : path_(fs::temp_directory_path() / "warplab-tool-XXXXXX") {
         std::string path = path_.string();
         if (!Descriptor(mkstemp(path.data())))
-            throw std::runtime_error(fmt::format("no file can be made in {}", path_.parent_path().string()));
+            throw std::runtime_error(fmt::format("no file can be created in {}", path_.parent_path().string()));
         path_ = path;
     }
     ~ToolOutput() {
@@ -280,12 +280,12 @@ int profile(const Options& options) {
     } else {
         const fs::path folder = fs::absolute(options.folders.build) / "profile";
         fs::create_directories(folder);
-        std::string words;
+        std::string statistics;
         run_under(setting,
                   {nsys, "profile", "--stats=true", "--force-overwrite=true", "-o",
                    (folder / (setting.lab.name + "-" + setting.stage.id)).string()},
-                  *chosen, words);
-        fmt::print("{}", to_printable(words));
+                  *chosen, statistics);
+        fmt::print("{}", to_printable(statistics));
     }
     return check.verdict == Verdict::passed ? 0 : 1;
 }
@@ -309,7 +309,7 @@ int show_device(const Options& options) {
     for (const std::string& name : names) print_bounds(judge, judge.lab(name));
     for (const std::string& name : names) {
         fmt::print(
-            "\nLaunches of {} (blocks x threads, per multiprocessor: resident blocks and share of its threads):\n",
+            "\nLaunches of {} (blocks x threads; then the resident blocks per multiprocessor, and its occupancy):\n",
             name);
         std::fflush(stdout);
         print_launches(judge, judge.lab(name),

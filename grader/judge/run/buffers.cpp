@@ -16,8 +16,8 @@ std::uint8_t pattern_byte(std::uint32_t pattern, std::size_t offset) {
     return static_cast<std::uint8_t>(pattern >> (8 * (offset % 4)));
 }
 
-/// Return whether the bytes at this offset repeat the pattern: whether the first word does, and each byte equals the
-/// one a word before it.
+/// Return whether the bytes at this offset repeat the pattern: whether the first word is the pattern, and each later
+/// byte equals the byte one word before it.
 bool holds_pattern(const std::vector<std::uint8_t>& bytes, std::uint32_t pattern, std::size_t offset) {
     constexpr std::size_t word = sizeof pattern;
     for (std::size_t i = 0; i < std::min(word, bytes.size()); ++i)

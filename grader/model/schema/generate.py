@@ -84,7 +84,7 @@ def initial_value(field: Field) -> str:
 
 
 def bounds(field: Field) -> str:
-    """Return the further arguments of to_json and from_json."""
+    """Return the arguments that to_json and from_json take after the value: the field's limits."""
     values: list[Any] = [f"AtMost{{{field.max_items or MAX_ITEMS}}}"] if field.is_list else []
     if field.kind == "number_or_word":
         values.append(f"OrWord{{{field.minimum}, {field.maximum}}}")

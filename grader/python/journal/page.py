@@ -333,7 +333,7 @@ def make_discarded_versions(optimisation: Optimisation, timeline: Timeline | Non
         last_tries, left_out = tries[-MAX_TRIES:], len(tries) - MAX_TRIES
         caption = f"{plural(left_out, 'older one')} left out." if left_out > 0 else ""
         summary = tag("summary", f"{plural(len(tries), 'version')} tried and discarded")
-        names = ["When (UTC)", "Version", "Time", "vs the kept one"]
+        names = ["When (UTC)", "Version", "Time", "vs kept version"]
         table = tag(
             "details", summary, make_small_table(names, last_tries, caption), open="" if len(tries) <= 6 else None
         )
@@ -381,7 +381,11 @@ def make_elsewhere(journal: Journal, timelines: Sequence[Timeline]) -> Html:
     return tag(
         "section",
         tag("h2", f"Also measured: {name_place(timelines)}"),
-        tag("p", "Another machine's times: compared among themselves, not with those above.", class_="note"),
+        tag(
+            "p",
+            "These are another machine's times: compare them with each other, but not with those above.",
+            class_="note",
+        ),
         make_sum(describe_bound(journal, timeline), ends=True) or tag("p", without_bound(timeline), class_="caption"),
         make_sum(cpu),
         draw_times(timeline),

@@ -40,7 +40,7 @@ PLACEHOLDER = "\0"  # stands for a comment until lines that contain nothing else
 
 
 @dataclass(frozen=True)
-class Listed:
+class Entry:
     """An entry of exercises.json."""
 
     lab: str
@@ -50,7 +50,7 @@ class Listed:
     source: Path  # relative to the project's folder
 
 
-def read_list(root: Path, lab: str) -> list[Listed]:
+def read_list(root: Path, lab: str) -> list[Entry]:
     """Return the exercises of a lab, in order; none if it has no list. Raises UserError."""
     file = root / LIST.format(lab=lab)
     if not file.is_file():
@@ -66,7 +66,7 @@ def read_list(root: Path, lab: str) -> list[Listed]:
     return exercises
 
 
-def read_entry(lab: str, stages: Sequence[str], entry: object, file: Path) -> Listed:
+def read_entry(lab: str, stages: Sequence[str], entry: object, file: Path) -> Entry:
     """Check an entry. Raises UserError with the mistake."""
     if not isinstance(entry, dict) or entry.keys() != KEYS:
         raise UserError(f"{file}: {entry} is not an exercise. Its keys: {', '.join(sorted(KEYS))}.")
@@ -77,7 +77,7 @@ def read_entry(lab: str, stages: Sequence[str], entry: object, file: Path) -> Li
         raise UserError(f"{file}: the name {name} is not a stage's number and a letter. Stages: {', '.join(stages)}.")
     if difficulty not in DIFFICULTIES:
         raise UserError(f"{file}: {name} has the difficulty {difficulty}. Choose 1, 2 or 3.")
-    return Listed(lab, name, stage, difficulty, Path(str(entry["from"])))
+    return Entry(lab, name, stage, difficulty, Path(str(entry["from"])))
 
 
 def read_source(root: Path, file: Path) -> str:
@@ -111,7 +111,7 @@ def strip_comments(code: str) -> str:
     return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
 
 
-def make_exercise(root: Path, exercise: Listed) -> str:
+def make_exercise(root: Path, exercise: Entry) -> str:
     """Return the text of an exercise. Raises UserError."""
     about = f"// Exercise {exercise.name} of {exercise.lab}, for {exercise.stage}: which line is wrong, and how?"
     return f"{about}\n{strip_comments(read_source(root, exercise.source))}"
@@ -145,7 +145,7 @@ def add_exercises(sources: CutSources, released: CutSources, files: Files) -> No
             files[f"{FOLDER}/{name}"] = content
 
 
-def find_shown(root: Path, name: str) -> Iterator[str]:
+def find_shown_solutions(root: Path, name: str) -> Iterator[str]:
     """Yield the solutions, as text, whose lines a file of a kit may contain: if it is an exercise, those of its lab up
     to its stage."""
     folder, _, rest = name.partition("/")

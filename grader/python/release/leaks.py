@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from grader.python.common.console import UserError, read_json, read_text
-from grader.python.release.exercises import find_shown
+from grader.python.release.exercises import find_shown_solutions
 from grader.python.release.pack import HIDDEN
 
 GIVEN = ("starter/", "grader/runner/cuda_check.h")  # files that students have anyway
@@ -78,7 +78,7 @@ def find_leaks(root: Path, files: Mapping[str, bytes]) -> Iterator[str]:
             if word in content and re.search(rb"(?<!\w)" + re.escape(word) + rb"(?!\w)", content):
                 yield f"{name} has {description}."
         text = squeeze(content.decode(errors="replace")) if b"\0" not in content else ""
-        shown_text = squeeze("\n".join(find_shown(root, name)))
+        shown_text = squeeze("\n".join(find_shown_solutions(root, name)))
         for line, place in answers.items():
             if line in text and line not in shown_text:
                 yield f"{name} has a line of {place}: {line}"

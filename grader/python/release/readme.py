@@ -86,8 +86,8 @@ def drop_dangling_links(name: str, files: Files) -> str:
         if "://" in target:
             return link[0]
         file = posixpath.normpath(posixpath.join(posixpath.dirname(name), target)) if target else name
-        there = file in files and (not anchor or anchor in find_anchors(files[file].decode()))
-        return link[0] if there else link[1]
+        exists = file in files and (not anchor or anchor in find_anchors(files[file].decode()))
+        return link[0] if exists else link[1]
 
     return LINK.sub(keep, files[name].decode())
 

@@ -66,7 +66,7 @@ def list_students_without_row(entries: Sequence[Entry], found: Collection[str]) 
 
 
 def read_canvas(gradebook: str) -> Rows:
-    """Read a gradebook. Raises UserError if it is not a gradebook of Canvas."""
+    """Read a gradebook. Raises UserError if it is not a Canvas gradebook."""
     rows = read_csv(gradebook)
     require_canvas(rows[0])
     return rows

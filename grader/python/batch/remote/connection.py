@@ -69,7 +69,7 @@ def read_token(variable: str, file: Path | None) -> str:
 
 
 def open_assignment(url: str, token: str, course: int, assignment: int) -> Any:
-    """Return an assignment of Canvas. Raises UserError, and what `try_again` catches."""
+    """Return a Canvas assignment. Raises UserError, and what `try_again` catches."""
     require_secure(url)
     try:
         from canvasapi import Canvas

@@ -110,7 +110,7 @@ def give_back(options: argparse.Namespace, returned: Mapping[str, Returned], sen
 
 
 def connect_canvas(options: argparse.Namespace) -> Any:
-    """Return the assignment of Canvas that the options name. Raises UserError."""
+    """Return the Canvas assignment that the options name. Raises UserError."""
     token = read_token("CANVAS_TOKEN", options.token_file)
     return open_assignment(options.canvas, token, options.course, options.assignment)
 
