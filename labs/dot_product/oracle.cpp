@@ -87,7 +87,7 @@ class Explanation {
           right_(situation.problem.arrays[out].as<std::uint32_t>()[0]),
           actual_(situation.actual[out].as<std::uint32_t>()[0]) {}
 
-    std::vector<Hypothesis> found() {
+    std::vector<Hypothesis> hypotheses() {
         using E = Explanation;
         if (actual_ == right_) return {};
         if (n_ > max_explained) return first_fit(situation_, *this, {&E::try_kept, &E::try_past_end, &E::try_whole});
@@ -843,7 +843,7 @@ class Explanation {
 
 // --- experiments ---
 
-/// Calls the student's code with products that are 0 except for some.
+/// Calls the student's code with products that are 0 except for a few.
 class Investigation {
   public:
     Investigation(const Situation& situation, const Experiment& call)
@@ -852,7 +852,7 @@ class Investigation {
         problem_.arrays[b] = Array(ElementType::int32, problem_.arrays[b].count());
     }
 
-    std::string found() {
+    std::string findings() {
         if (n_ == 0) return "";
         const std::optional<std::uint32_t> nothing = answer({0, 0, 0});
         if (!nothing) return "";
@@ -861,10 +861,10 @@ class Investigation {
                             std::to_string(as_int(*nothing)));
         constexpr std::size_t max_runs = 9;
         const Census census{n_, [this](std::size_t i) { return times(i); },
-                            [this](const Used& some) -> std::optional<bool> {
-                                const std::optional<std::uint32_t> sum = answer(some);
+                            [this](const ElementRun& run) -> std::optional<bool> {
+                                const std::optional<std::uint32_t> sum = answer(run);
                                 if (!sum) return std::nullopt;
-                                return *sum == static_cast<std::uint32_t>(some.times) * right(some);
+                                return *sum == static_cast<std::uint32_t>(run.times) * right(run);
                             }};
         const std::string text = describe_census(take_census(census, max_runs), n_, "product", nouns);
         return text.empty() || other_.empty() ? text + other_ : text + " " + other_;
@@ -874,17 +874,17 @@ class Investigation {
     static std::uint32_t left_of(std::size_t i) { return static_cast<std::uint32_t>(random_bits(1, 3, i)) | 1; }
     static std::uint32_t right_of(std::size_t i) { return static_cast<std::uint32_t>(random_bits(1, 4, i)) | 1; }
 
-    static std::uint32_t right(const Used& some) {
+    static std::uint32_t right(const ElementRun& run) {
         std::uint32_t sum = 0;
-        for (std::size_t i = some.begin; i < some.end; ++i) sum += left_of(i) * right_of(i);
+        for (std::size_t i = run.begin; i < run.end; ++i) sum += left_of(i) * right_of(i);
         return sum;
     }
 
     /// Return the answer of a call in which all other products are 0.
-    std::optional<std::uint32_t> answer(const Used& some) {
+    std::optional<std::uint32_t> answer(const ElementRun& run) {
         const auto x = problem_.arrays[a].as<std::uint32_t>(), y = problem_.arrays[b].as<std::uint32_t>();
         for (std::size_t i = 0; i < n_; ++i) {
-            x[i] = i >= some.begin && i < some.end ? left_of(i) : 0;
+            x[i] = i >= run.begin && i < run.end ? left_of(i) : 0;
             y[i] = right_of(i);
         }
         const auto outputs = call_(problem_);
@@ -946,11 +946,11 @@ class DotProduct : public Oracle {
     }
 
     std::vector<Hypothesis> hypotheses(const Situation& situation) const override {
-        return Explanation(situation).found();
+        return Explanation(situation).hypotheses();
     }
 
     std::string investigate(const Situation& situation, const Experiment& call) const override {
-        return Investigation(situation, call).found();
+        return Investigation(situation, call).findings();
     }
 };
 

@@ -661,15 +661,15 @@ class Suspicions {
           sizes_(sizes_of(problem_)),
           answer_(problem_.arrays[result].as<double>()),
           actual_(situation.actual[result].as<double>()),
-          done_(static_cast<std::size_t>(answer_[iterations_done])) {
+          right_iterations_(static_cast<std::size_t>(answer_[iterations_done])) {
         suspect_no_field();
         suspect_idle_iteration();
         suspect_unchanged();
-        if (sizes_.cells() * std::max<std::size_t>(done_, 1) <= max_explained) suspect_all(situation.stage);
+        if (sizes_.cells() * std::max<std::size_t>(right_iterations_, 1) <= max_explained) suspect_all(situation.stage);
         suspect_result();
     }
 
-    std::vector<Hypothesis> found() && { return std::move(found_); }
+    std::vector<Hypothesis> hypotheses() && { return std::move(hypotheses_); }
 
   private:
     using Predict = std::function<bool(std::vector<Array>&)>;
@@ -698,7 +698,7 @@ class Suspicions {
     }
 
     void suspect(Mistake mistake, Predict predict) {
-        found_.push_back(
+        hypotheses_.push_back(
             {std::move(mistake.cause), std::move(mistake.message), std::move(mistake.hint), std::move(predict)});
     }
 
@@ -739,7 +739,7 @@ class Suspicions {
         return claimed >= 0 ? static_cast<std::size_t>(std::min(claimed, 1e6)) : 0;
     }
     bool one_call() const { return sizes_.report_every >= sizes_.max_iterations; }
-    bool ends_early() const { return done_ < sizes_.max_iterations; }
+    bool ends_early() const { return right_iterations_ < sizes_.max_iterations; }
 
     /// Predict the submission's own contents of these outputs, so that these do not matter.
     Predict take_actual(std::initializer_list<Buffer> outputs_taken) const {
@@ -771,7 +771,7 @@ class Suspicions {
     /// An iteration that computes nothing has a largest change of 0, and ends the iterations.
     void suspect_idle_iteration() {
         const std::size_t claimed = claimed_iterations();
-        if (!one_call() || claimed < 2 || claimed >= done_ || actual_[largest_change] != 0) return;
+        if (!one_call() || claimed < 2 || claimed >= right_iterations_ || actual_[largest_change] != 0) return;
         if (!(threshold_of(problem_) > 0)) return;
         MistakenSolver right(problem_, {});
         std::vector<double> cells(sizes_.cells());
@@ -782,7 +782,7 @@ class Suspicions {
                 suspect({"lost_maximum",
                          sentence("The code ends after {} of {} iterations, because the largest change of the last one "
                                   "is 0: it computed nothing. The returned field is that after {}.",
-                                  claimed, done_, format_plural(computed, "iteration")),
+                                  claimed, right_iterations_, format_plural(computed, "iteration")),
                          "A kernel that tests whether it has anything to do must test the change of the previous "
                          "iteration: its own is still 0 then."},
                         take_actual({field, result}));
@@ -801,26 +801,26 @@ class Suspicions {
 
     /// The iterations are right, but the code ends after a different iteration.
     void suspect_end() {
-        if (!one_call() || done_ == 0) return;
+        if (!one_call() || right_iterations_ == 0) return;
         const std::size_t actual = claimed_iterations();
         const std::string should =
-            sentence("It ends after {} iterations, {}.", done_,
+            sentence("It ends after {} iterations, {}.", right_iterations_,
                      ends_early() ? sentence("the first in which every change is below {}", threshold_of(problem_))
                                   : "which is max_iterations");
         if (Guess guess = name_end(actual, should))
             suspect_stopped_at(actual, *guess);
-        else if (actual != done_ && actual > 0 && actual <= sizes_.max_iterations)
+        else if (actual != right_iterations_ && actual > 0 && actual <= sizes_.max_iterations)
             suspect_wrong_comparison(actual, should);
         suspect_other_state(should);
     }
 
     Guess name_end(std::size_t actual, const std::string& should) const {
-        if (actual == done_ + 1)
+        if (actual == right_iterations_ + 1)
             return Mistake{
                 "stops_one_late", should + " The code does one more.",
                 "Test the change of each iteration directly after it: not the change of the previous iteration, "
                 "and not only when the next iteration begins."};
-        if (actual + 1 == done_)
+        if (actual + 1 == right_iterations_)
             return Mistake{
                 "one_iteration_missing", should + " The code does one fewer.",
                 "Begin counting at 0 and continue while fewer than max_iterations are done; the iteration in "
@@ -829,8 +829,9 @@ class Suspicions {
             return Mistake{"never_converged",
                            should + " The code continued to the last iteration, although it had converged.",
                            "Compare the largest change of every iteration with the threshold, and leave the loop."};
-        for (std::size_t k = 2; k <= 128 && actual > done_; ++k)  // tests the change only after every k-th iteration
-            if (ends_early() && (done_ + k - 1) / k * k == actual)
+        for (std::size_t k = 2; k <= 128 && actual > right_iterations_;
+             ++k)  // tests the change only after every k-th iteration
+            if (ends_early() && (right_iterations_ + k - 1) / k * k == actual)
                 return Mistake{
                     "tested_every_k_iterations",
                     sentence("{} The code ends after {}: it tests the change only after every {} iterations, or a "
@@ -876,34 +877,35 @@ class Suspicions {
     void suspect_lost_iterations() {
         if (!one_call() || actual_[iterations_done] != answer_[iterations_done]) return;
         for (const std::size_t batch : {64, 32, 128, 100, 16}) {
-            if (batch >= done_) continue;
-            suspect({"iteration_lost", sentence("Of every {} iterations, the last is never computed.", batch),
-                     "A batch ends where the next one begins: is its end excluded or included, in the loop that "
-                     "launches and where the next batch begins?"},
-                    [problem = problem_, batch, done = done_, actuals = actuals_](std::vector<Array>& outputs) {
-                        MistakenSolver solver(problem, {});
-                        for (std::size_t k = 1; k <= done; ++k)
-                            if (k % batch)
-                                solver.iterate();
-                            else
-                                solver.fields.exchange();
-                        solver.fields.copy_cells(solver.answer(), outputs[field].as<double>().data());
-                        outputs[result] = actuals[result];
-                        return true;
-                    });
+            if (batch >= right_iterations_) continue;
+            suspect(
+                {"iteration_lost", sentence("Of every {} iterations, the last is never computed.", batch),
+                 "A batch ends where the next one begins: is its end excluded or included, in the loop that "
+                 "launches and where the next batch begins?"},
+                [problem = problem_, batch, done = right_iterations_, actuals = actuals_](std::vector<Array>& outputs) {
+                    MistakenSolver solver(problem, {});
+                    for (std::size_t k = 1; k <= done; ++k)
+                        if (k % batch)
+                            solver.iterate();
+                        else
+                            solver.fields.exchange();
+                    solver.fields.copy_cells(solver.answer(), outputs[field].as<double>().data());
+                    outputs[result] = actuals[result];
+                    return true;
+                });
         }
     }
 
     /// The count is right, but the field is that of another iteration.
     void suspect_other_state(const std::string& should) {
         if (actual_[iterations_done] != answer_[iterations_done]) return;
-        if (fits_state(done_ - 1))
+        if (fits_state(right_iterations_ - 1))
             suspect({"buffers_not_swapped", should + " The returned field is that of the previous iteration.",
                      "The field that was written last is the answer. If the fields are exchanged after each iteration, "
                      "it is called current then."},
                     take_actual({field}));
         for (std::size_t later = 1; later <= max_later && ends_early(); ++later) {
-            if (!fits_state(done_ + later)) continue;
+            if (!fits_state(right_iterations_ + later)) continue;
             suspect(
                 {"field_too_late",
                  sentence("{} The code reports this number, but the returned field includes {} more.", should, later),
@@ -926,7 +928,7 @@ class Suspicions {
 
     /// The code compares or reports a value other than the largest change.
     void suspect_change() {
-        if (!one_call() || done_ == 0) return;
+        if (!one_call() || right_iterations_ == 0) return;
         const bool has_sign = cools_too_much_to_be_chance();
         const std::string sign_hint = "It is the absolute value that counts: fabs(new - old).";
         const std::pair<Mistake, double (*)(const Changes& changes, double kept)> measures[] = {
@@ -1201,12 +1203,12 @@ class Suspicions {
     /// The kernel reads next and writes current: the returned field is that of the previous iteration, and its mirror
     /// columns are updated only after it was read.
     void suspect_exchanged_fields() {
-        if (!one_call() || done_ < 2 || claimed_iterations() != done_) return;
+        if (!one_call() || right_iterations_ < 2 || claimed_iterations() != right_iterations_) return;
         suspect({"buffers_not_swapped",
                  "The returned field is that of the previous iteration, and its mirror columns were updated too "
                  "late: as if the kernel read next and wrote current.",
                  "The kernel reads current and writes next: compare the arguments of the launch with the parameters."},
-                [problem = problem_, last = done_ - 1, actuals = actuals_](std::vector<Array>& outputs) {
+                [problem = problem_, last = right_iterations_ - 1, actuals = actuals_](std::vector<Array>& outputs) {
                     MistakenSolver mistaken(problem, {.mirror = Rules::Mirror::of_old_field});
                     for (std::size_t k = 0; k < last; ++k) mistaken.iterate();
                     mistaken.fields.copy_cells(mistaken.answer(), outputs[field].as<double>().data());
@@ -1385,7 +1387,7 @@ class Suspicions {
     void suspect_change_in_float() {
         const double reported = actual_[largest_change];
         const std::size_t last = claimed_iterations();
-        if (done_ == 0 || (last != done_ && last != sizes_.max_iterations)) return;
+        if (right_iterations_ == 0 || (last != right_iterations_ && last != sizes_.max_iterations)) return;
         if (reported == 0 || static_cast<double>(static_cast<float>(reported)) != reported) return;
         const std::vector<double> changes = last_changes(last);
         const auto [lowest, highest] = std::minmax_element(changes.begin(), changes.end());
@@ -1404,7 +1406,7 @@ class Suspicions {
     /// The reported change exceeds all changes, so the iterations never end early.
     void suspect_too_large_maximum() {
         const double reported = actual_[largest_change];
-        if (!one_call() || done_ == 0 || claimed_iterations() != sizes_.max_iterations) return;
+        if (!one_call() || right_iterations_ == 0 || claimed_iterations() != sizes_.max_iterations) return;
         const std::vector<double> changes = last_changes(sizes_.max_iterations);
         const auto [lowest, highest] = std::minmax_element(changes.begin(), changes.end());
         const double largest = std::max(-*lowest, *highest);
@@ -1420,9 +1422,9 @@ class Suspicions {
 
     /// Field and count are right, but the reported change is that of another cell.
     void suspect_lost_maximum() {
-        if (done_ == 0 || actual_[iterations_done] != answer_[iterations_done]) return;
+        if (right_iterations_ == 0 || actual_[iterations_done] != answer_[iterations_done]) return;
         if (!(actual_[largest_change] < answer_[largest_change])) return;
-        const std::vector<double> changes = last_changes(done_);
+        const std::vector<double> changes = last_changes(right_iterations_);
         suspect({"lost_maximum",
                  sentence("The field is right, but the largest change is not: {}.", describe_lost_maximum(changes)),
                  lost_maximum_hint(changes)},
@@ -1515,7 +1517,7 @@ class Suspicions {
                 ended,
                 {"threshold_counts",
                  sentence("The code ends after {} of {} iterations, when the largest change is the threshold, {}.",
-                          ended, done_, threshold),
+                          ended, right_iterations_, threshold),
                  "Iterations end when every change is below the threshold: < and not <=."},
                 found);
         else if (found < largest - change_bound())
@@ -1523,7 +1525,7 @@ class Suspicions {
                                {"lost_maximum",
                                 sentence("The code ends after {} of {} iterations, because the largest change that it "
                                          "found is too small: {}.",
-                                         ended, done_, describe_lost_maximum(changes)),
+                                         ended, right_iterations_, describe_lost_maximum(changes)),
                                 lost_maximum_hint(changes)},
                                found);
     }
@@ -1556,13 +1558,13 @@ class Suspicions {
 
     /// All wrong cells are so close to the edges of tiles that only data from neighbouring tiles can be wrong.
     void suspect_tile_edges(std::size_t tile) {
-        if (done_ == 0 || 4 * done_ > tile) return;
+        if (right_iterations_ == 0 || 4 * right_iterations_ > tile) return;
         const auto right = std::as_const(problem_.arrays[field]).as<double>();
         const auto actual = std::as_const(actuals_[field]).as<double>();
-        const double bound = rounding_bound(static_cast<double>(done_));
+        const double bound = rounding_bound(static_cast<double>(right_iterations_));
         const auto is_near = [&](std::size_t at, std::size_t end) {
             const std::size_t edge = (at + tile / 2) / tile * tile;
-            return edge > 0 && edge < end && (at < edge ? edge - at : at - edge + 1) <= done_;
+            return edge > 0 && edge < end && (at < edge ? edge - at : at - edge + 1) <= right_iterations_;
         };
         bool across = true, down = true;
         std::vector<bool> columns(sizes_.columns / tile + 2), rows(sizes_.rows / tile + 2);  // that are wrong somewhere
@@ -1582,7 +1584,7 @@ class Suspicions {
         if (!across && !down) return;
         suspect({"tile_edge_wrong",
                  sentence("All wrong cells lie where tiles of {} {} meet, at most {} cells from there.", tile,
-                          across ? "columns" : "rows", done_),
+                          across ? "columns" : "rows", right_iterations_),
                  "A tile needs one more ring of cells around it for each iteration of a pass, including the "
                  "corners: are all of them loaded?"},
                 take_actual({field, result}));
@@ -1592,10 +1594,10 @@ class Suspicions {
     Problem problem_;
     Sizes sizes_;
     std::span<const double> answer_, actual_;
-    std::size_t done_;  // iterations that are right
+    std::size_t right_iterations_;  // iterations that are right
     std::optional<MistakenSolver> states_;
     std::size_t state_ = 0;  // the number of iterations that states_ has done
-    std::vector<Hypothesis> found_;
+    std::vector<Hypothesis> hypotheses_;
 };
 
 // --- experiments ---
@@ -1609,7 +1611,7 @@ class Investigation {
         for (const Buffer buffer : {field, result}) problem_.arrays[buffer] = problem_.arrays[buffer].clone();
     }
 
-    std::string found() {
+    std::string findings() {
         constexpr std::size_t max_tried = 8;
         for (std::size_t k = 1; k <= std::min(sizes_.max_iterations, max_tried); ++k) {
             problem_.sizes[2] = problem_.sizes[3] = static_cast<std::int64_t>(k);
@@ -1778,11 +1780,11 @@ class HeatDissipation : public Oracle {
     }
 
     std::vector<Hypothesis> hypotheses(const Situation& situation) const override {
-        return Suspicions(situation).found();
+        return Suspicions(situation).hypotheses();
     }
 
     std::string investigate(const Situation& situation, const Experiment& call) const override {
-        return Investigation(*this, situation, call).found();
+        return Investigation(*this, situation, call).findings();
     }
 
   private:

@@ -206,7 +206,7 @@ class Explanation {
           actual_(situation.actual[bins].as<std::uint8_t>()),
           before_(situation.before[bins].as<std::uint8_t>()) {}
 
-    std::vector<Hypothesis> found() {
+    std::vector<Hypothesis> hypotheses() {
         using E = Explanation;
         if (actual_.size() + values_.size() > max_explained) return {};
         counts_ = count([](std::size_t, std::size_t) { return 1; });
@@ -1013,7 +1013,7 @@ class LargeHistogram : public Oracle {
     }
 
     std::vector<Hypothesis> hypotheses(const Situation& situation) const override {
-        return Explanation(situation).found();
+        return Explanation(situation).hypotheses();
     }
 
     std::string investigate(const Situation& situation, const Experiment& call) const override {

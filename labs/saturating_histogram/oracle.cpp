@@ -335,7 +335,7 @@ class Explanation : Output<std::uint8_t> {
           n_(shape_.elements()),
           cells_(situation.problem.arrays[input].as<std::uint32_t>()) {}
 
-    std::vector<Hypothesis> found() {
+    std::vector<Hypothesis> hypotheses() {
         using E = Explanation;
         if (wrong == 0 || n_ > max_explained) return {};
         counts_ = count_sequential(cells_.data(), shape_);
@@ -1006,7 +1006,7 @@ class SaturatingHistogram : public Oracle {
     std::size_t window_step() const override { return 4096; }
 
     std::vector<Hypothesis> hypotheses(const Situation& situation) const override {
-        return Explanation(*this, situation).found();
+        return Explanation(*this, situation).hypotheses();
     }
 
     std::string investigate(const Situation& situation, const Experiment& call) const override {

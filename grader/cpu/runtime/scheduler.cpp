@@ -121,21 +121,21 @@ std::atomic<uint64_t> early_exit_blocks{0};
 unsigned thread_count(const dim3& extent) { return extent.x * extent.y * extent.z; }
 
 void find_thread_locals() {
-    struct Found {
+    struct ThreadLocals {
         uintptr_t begin = 0;
         size_t bytes = 0;
-    } found;
+    } thread_locals;
     dl_iterate_phdr(
         [](dl_phdr_info* info, size_t, void* data) {
-            auto* result = static_cast<Found*>(data);
+            auto* result = static_cast<ThreadLocals*>(data);
             for (int i = 0; i < info->dlpi_phnum; ++i)
                 if (info->dlpi_phdr[i].p_type == PT_TLS) result->bytes = info->dlpi_phdr[i].p_memsz;
             result->begin = reinterpret_cast<uintptr_t>(info->dlpi_tls_data);
             return 1;  // the first is the executable
         },
-        &found);
-    block_state.tls_begin = found.begin;
-    block_state.tls_bytes = found.bytes;
+        &thread_locals);
+    block_state.tls_begin = thread_locals.begin;
+    block_state.tls_bytes = thread_locals.bytes;
 }
 
 /// Frees the worker of a host thread when the thread ends.

@@ -82,23 +82,23 @@ std::string baseline_words(const ModelledTime& modelled) {
 }
 
 std::string words_for(const Modelled& modelled, const Stage& stage) {
-    const predict::Prediction& own = modelled.own;
-    const ModelledTime& found = modelled.time;
-    if (!found.time) return fmt::format("No modelled time for {}: {}.", found.dataset, found.why_not);
-    std::string words =
-        fmt::format("{}: {} for {} iterations, modelled ({} to {}).", found.dataset, format_seconds(found.time->median),
-                    found.iterations, format_seconds(found.time->low), format_seconds(found.time->high));
-    if (const auto range = modelled_points(stage.points.speed, found)) {
-        const Interval& ratio = *found.reference_ratio;
+    const predict::Prediction& prediction = modelled.prediction;
+    const ModelledTime& result = modelled.time;
+    if (!result.time) return fmt::format("No modelled time for {}: {}.", result.dataset, result.why_not);
+    std::string words = fmt::format("{}: {} for {} iterations, modelled ({} to {}).", result.dataset,
+                                    format_seconds(result.time->median), result.iterations,
+                                    format_seconds(result.time->low), format_seconds(result.time->high));
+    if (const auto range = modelled_points(stage.points.speed, result)) {
+        const Interval& ratio = *result.reference_ratio;
         words += fmt::format(
             " The reference solution's modelled time is {}: yours is {:.2f} times as long ({:.2f} to {:.2f}). A GPU "
             "would give {} to {} of {} speed points, modelled.",
-            format_seconds(*found.reference_s), ratio.median, ratio.low, ratio.high, format_points(range->min),
+            format_seconds(*result.reference_s), ratio.median, ratio.low, ratio.high, format_points(range->min),
             format_points(range->max), format_points(stage.points.speed));
     }
-    words += baseline_words(found) + " " + limit_words(own.limit);
-    if (own.wait_s > 0.2 * own.seconds)
-        words += fmt::format(" Outside of kernels, launches and copies take {}.", format_seconds(own.wait_s));
+    words += baseline_words(result) + " " + limit_words(prediction.limit);
+    if (prediction.wait_s > 0.2 * prediction.seconds)
+        words += fmt::format(" Outside of kernels, launches and copies take {}.", format_seconds(prediction.wait_s));
     return words;
 }
 
@@ -167,15 +167,15 @@ std::optional<Modelled> Modeller::model(const StageReport& report) {
     const bool is_same = source.hash() == report.source_hash;
     Modelled modelled{.recording = is_same ? record(stage, source, *dataset)
                                            : predict::Recording{.why_not = "the file changed while it was judged"}};
-    modelled.own = predict::model(modelled.recording, machine_);
+    modelled.prediction = predict::model(modelled.recording, machine_);
     ModelledTime& time = modelled.time;
     time.dataset = dataset->name;
     time.gpu = machine_.name;
     time.source = machine_.source;
     time.iterations = lab_.benchmark.iterations;
-    time.why_not = modelled.own.why_not;
+    time.why_not = modelled.prediction.why_not;
     if (!time.why_not.empty()) return modelled;
-    const double seconds = modelled.own.seconds;
+    const double seconds = modelled.prediction.seconds;
     const fs::path solution = lab_.root / "solutions" / lab_.name / (stage.id + ".cu");
     if (fs::exists(solution) && read_file(solution) == source.text())
         solutions_s_.try_emplace({stage.id, dataset->name}, seconds);  // one trace is enough
@@ -200,7 +200,7 @@ void Modeller::add_time(StageReport& report) {
     if (time.time) {
         time.sequential_s = judge_.baseline(lab_, lab_.dataset(time.dataset), &problem_->second).sequential_s *
                             lab_.benchmark.iterations;
-        gains = gain_words(predict::try_changes(modelled->recording, machine_, modelled->own));
+        gains = gain_words(predict::try_changes(modelled->recording, machine_, modelled->prediction));
     }
     texts_.emplace_back(report.stage, words_for(*modelled, lab_.stage(report.stage)) + gains);
     report.modelled_time = time;

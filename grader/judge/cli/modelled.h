@@ -21,7 +21,7 @@ predict::Machine modelled_gpu(const Options& options);
 /// A stage's modelled time, and what it was computed from.
 struct Modelled {
     ModelledTime time = {};
-    predict::Prediction own = {};
+    predict::Prediction prediction = {};
     predict::Recording recording = {};
 };
 

@@ -72,13 +72,13 @@ def merge_stages(stage: Json, other: Json) -> Json:
     if stage["score"] is None or decides(other, stage, "correctness"):
         return copy.deepcopy(other)
     merged = copy.deepcopy(stage)
-    for kind, along in TAKEN_WITH_POINTS.items():
+    for kind, part in TAKEN_WITH_POINTS.items():
         if decides(other, stage, kind):
             for key in (kind, f"{kind}_pending", f"{kind}_why"):
                 merged["score"][key] = other["score"][key]
             if kind == "speed":
                 merged["score"]["speed_modelled"] = is_modelled(other["score"])
-            merged[along] = copy.deepcopy(other[along])
+            merged[part] = copy.deepcopy(other[part])
     merged["score"]["total"] = sum(merged["score"][kind] for kind in KINDS)
     failed = other["verdict"] == "failed" and not is_pending(other["score"], "correctness")
     if stage["verdict"] == "passed" and failed:

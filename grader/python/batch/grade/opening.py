@@ -96,7 +96,7 @@ class Opened:
     detail: str = ""
     was_killed: bool = False  # whether another process killed the one that read it
     may_be_unfinished: bool = False  # whether a part looks as if it were still being written
-    released: Released | None = None  # the student's kit by the manifest of `make submit`
+    released: Released | None = None  # the student's kit, which the manifest of `make submit` names
 
     def size(self) -> int:
         """Return the number of bytes of its contents."""
@@ -133,8 +133,8 @@ def open_submission(submission: Submission, settings: Settings) -> Opened:
 
 
 def find_released(files: Sequence[File], settings: Settings) -> Released | None:
-    """Return the student's kit by the manifest of `make submit`; None if there is no such manifest. The ids of its
-    stages are today's, even if the kit is older."""
+    """Return the student's kit, which the manifest of `make submit` names; None if there is no such manifest. The ids of
+    its stages are today's, even if the kit is older."""
     for file in files:
         if PurePosixPath(file.name).name != MANIFEST or len(file.content) > MAX_MANIFEST_BYTES:
             continue
@@ -147,13 +147,13 @@ def find_released(files: Sequence[File], settings: Settings) -> Released | None:
 
 
 def describe_kit(released: Released | None, graded: Sequence[str]) -> list[str]:
-    """Return a note on stages that are graded although the student's kit does not have them, by its manifest."""
+    """Return a note on stages that are graded although the student's kit lacks them according to its manifest."""
     missing = [stage for stage in graded if released and stage not in released.stages]
     if not released or not missing:
         return []
     kit = f"kit {released.kit}" if released.kit else "a kit"
-    have = f"{len(graded) - len(missing)} of the {plural(len(graded), 'stage')}"
-    return [f"It comes from {kit}, which has only {have} that are graded. The kit lacks {name_some(missing)}."]
+    count = f"{len(graded) - len(missing)} of the {plural(len(graded), 'stage')}"
+    return [f"It comes from {kit}, which has only {count} that are graded. The kit lacks {name_some(missing)}."]
 
 
 def is_manifest(manifest: object) -> bool:
