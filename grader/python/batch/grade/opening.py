@@ -133,8 +133,8 @@ def open_submission(submission: Submission, settings: Settings) -> Opened:
 
 
 def find_released(files: Sequence[File], settings: Settings) -> Released | None:
-    """Return the student's kit, which the manifest of `make submit` names; None if there is no such manifest. The ids of
-    its stages are today's, even if the kit is older."""
+    """Return the student's kit, which the manifest of `make submit` names; None if there is no manifest. The ids of its
+    stages are today's, even if the kit is older."""
     for file in files:
         if PurePosixPath(file.name).name != MANIFEST or len(file.content) > MAX_MANIFEST_BYTES:
             continue
