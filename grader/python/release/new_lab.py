@@ -49,9 +49,9 @@ def check_name(name: str, root: Path) -> str:
     if name in TAKEN.split():
         raise UserError(f"{name!r} cannot be a lab's name, because it has another meaning. For example: {name}_lab")
     for place in PLACES:
-        there = root / place.format(lab=name)
-        if there.exists() or there.is_symlink():
-            raise UserError(f"{there} already exists. Choose another name, or delete the rest of that lab.")
+        target = root / place.format(lab=name)
+        if target.exists() or target.is_symlink():
+            raise UserError(f"{target} already exists. Choose another name, or delete the rest of that lab.")
     return name
 
 

@@ -72,7 +72,7 @@ def require_released(submissions: Path, opened: Sequence[tuple[Submission, Opene
     kit = f"kit {released.kit}" if released.kit else "a kit"
     last = released_stages[-1][:2]
     how = f"UPTO={last} (--upto {last})"
-    if released_stages != list(settings.stages[: len(released_stages)]):  # the lab got stages in between since
+    if released_stages != list(settings.stages[: len(released_stages)]):  # the lab has new stages in between
         how = f"use the version of Warplab that made the kit, which lacks {name_some(missing)}"
     raise UserError(
         f"{submissions}: {count} of {hand_ins} hand-ins come from {kit}, which has "

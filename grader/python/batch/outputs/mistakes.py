@@ -117,14 +117,14 @@ def draw_bars(mistake: Mistake, periods: Periods, days: Sequence[date]) -> Html:
     """Return a bar for each period: the share of its students who made the mistake."""
     bars = []
     for number, day in enumerate(days):
-        of = len(periods.handed_in.get((mistake.stage, day), ()))
-        made = len(periods.made.get((mistake.stage, mistake.cause, day), ()))
-        height = BAR_HEIGHT * made / of if of else 0
+        hand_ins = len(periods.handed_in.get((mistake.stage, day), ()))
+        count = len(periods.made.get((mistake.stage, mistake.cause, day), ()))
+        height = BAR_HEIGHT * count / hand_ins if hand_ins else 0
         bar = tag("rect", x=number * BAR_WIDTH, width=BAR_WIDTH - 1, y=f"{BAR_HEIGHT - height:.1f}",
                   height=f"{height:.1f}", class_="bar")  # fmt: skip
-        whole = BAR_HEIGHT if of else 0  # a gap if nobody handed in
+        whole = BAR_HEIGHT if hand_ins else 0  # a gap if nobody handed in
         space = tag("rect", x=number * BAR_WIDTH, width=BAR_WIDTH - 1, y=0, height=whole, class_="space")
-        bars.append(tag("g", tag("title", f"{day}: {made} of {of}"), space, bar))
+        bars.append(tag("g", tag("title", f"{day}: {count} of {hand_ins}"), space, bar))
     width = len(days) * BAR_WIDTH
     line = tag("line", x1=0, x2=width, y1=BAR_HEIGHT + 0.5, y2=BAR_HEIGHT + 0.5, class_="axis")
     label = f"{mistake.cause} over time"

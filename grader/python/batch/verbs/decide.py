@@ -418,10 +418,10 @@ def require_decided(database: Database, table: str, students: Sequence[str], ite
     with_points = {student for student, items in policy.points.items() if item in items}
     decided = {"extensions": policy.extensions, "points": with_points, "overrides": policy.overrides}[table]
     if without := [student for student in students if student not in decided]:
-        what = {"extensions": "extension", "points": f"points for {item}", "overrides": "override"}[table]
+        kind = {"extensions": "extension", "points": f"points for {item}", "overrides": "override"}[table]
         items = f" Points were given for: {', '.join(policy.items()) or 'nothing'}." if item else ""
         names_text = ", ".join(with_name(student, names_of(database)) for student in without)
-        raise UserError(f"{names_text}: no {what} to remove.{items} Nothing was changed.")
+        raise UserError(f"{names_text}: no {kind} to remove.{items} Nothing was changed.")
 
 
 def require_between(name: str, value: float, minimum: float, maximum: float = math.inf) -> None:
