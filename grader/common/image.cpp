@@ -226,10 +226,11 @@ void write_png(const fs::path& file, const Image& image) {
     const auto write = [](void* to, void* bytes, int count) {
         static_cast<std::ofstream*>(to)->write(static_cast<const char*>(bytes), count);
     };
-    const bool made = stbi_write_png_to_func(write, &stream, image.width, image.height, image.channels,
-                                             image.samples.data(), image.width * image.channels) != 0;
+    const bool is_written = stbi_write_png_to_func(write, &stream, image.width, image.height, image.channels,
+                                                   image.samples.data(), image.width * image.channels) != 0;
     stream.close();
-    if (!made || !stream) fail(file, "the picture cannot be written. Is the folder writable, and the disk not full?");
+    if (!is_written || !stream)
+        fail(file, "the picture cannot be written. Is the folder writable, and the disk not full?");
 }
 
 }  // namespace warplab

@@ -90,9 +90,9 @@ inline Json to_json(const std::vector<std::pair<std::string, std::int64_t>>& int
     return object;
 }
 
-inline void require_at_most(const JsonNode& node, std::size_t found, std::size_t max, const char* units) {
-    if (found > max)
-        node.fail(fmt::format("{} {} exceed the limit of {}; no program of the kit writes such a large file", found,
+inline void require_at_most(const JsonNode& node, std::size_t length, std::size_t max, const char* units) {
+    if (length > max)
+        node.fail(fmt::format("{} {} exceed the limit of {}; no program of the kit writes such a large file", length,
                               units, max));
 }
 

@@ -29,12 +29,12 @@ inline std::optional<std::string> try_read_file(const std::filesystem::path& fil
     if (expected > max_bytes) return std::nullopt;
     std::string bytes;
     for (;;) {
-        const std::size_t done = bytes.size();
-        bytes.resize(done + std::max<std::size_t>(expected + 1 > done ? expected + 1 - done : 0, 4096));
-        const ssize_t got = read(opened.get(), bytes.data() + done, bytes.size() - done);
-        bytes.resize(done + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
-        if (bytes.size() > max_bytes || (got < 0 && errno != EINTR)) return std::nullopt;
-        if (got == 0) return bytes;
+        const std::size_t old_size = bytes.size();
+        bytes.resize(old_size + std::max<std::size_t>(expected + 1 > old_size ? expected + 1 - old_size : 0, 4096));
+        const ssize_t count = read(opened.get(), bytes.data() + old_size, bytes.size() - old_size);
+        bytes.resize(old_size + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+        if (bytes.size() > max_bytes || (count < 0 && errno != EINTR)) return std::nullopt;
+        if (count == 0) return bytes;
     }
 }
 

@@ -4,7 +4,7 @@
 #define __host__ __attribute__((host))
 #define __device__ __attribute__((device))
 
-// Kernels call these, so that they are functions for both sides; the C++ headers would include too much here.
+// Kernels call these functions, so they must exist for host and device; the C++ headers would include too much here.
 #pragma clang force_cuda_host_device begin
 #include <string.h>
 #define _GLIBCXX_INCLUDE_NEXT_C_HEADERS
@@ -29,7 +29,7 @@
 #undef __host__
 #undef __device__
 #include <cuda_runtime.h>
-// clang makes a launch k<<<grid, block, shared, stream>>>(…) a call of this.
+// clang turns a launch k<<<grid, block, shared, stream>>>(…) into a call of this function.
 unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, std::size_t shared_bytes = 0,
                                      cudaStream_t stream = nullptr);
 #pragma clang force_cuda_host_device end

@@ -58,17 +58,17 @@ inline bool receive_request(int socket, Request& request, int* descriptors, int&
     message.msg_control = control;
     message.msg_controllen = sizeof control;
     count = 0;
-    ssize_t got;
-    do got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
-    while (got < 0 && errno == EINTR);
-    for (cmsghdr* header = got > 0 ? CMSG_FIRSTHDR(&message) : nullptr; header;
+    ssize_t received;
+    do received = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+    while (received < 0 && errno == EINTR);
+    for (cmsghdr* header = received > 0 ? CMSG_FIRSTHDR(&message) : nullptr; header;
          header = CMSG_NXTHDR(&message, header)) {
         if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
         const auto bytes = header->cmsg_len - CMSG_LEN(0);
         std::memcpy(descriptors + count, CMSG_DATA(header), bytes);
         count += static_cast<int>(bytes / sizeof(int));
     }
-    return got == static_cast<ssize_t>(sizeof request) && !(message.msg_flags & (MSG_TRUNC | MSG_CTRUNC));
+    return received == static_cast<ssize_t>(sizeof request) && !(message.msg_flags & (MSG_TRUNC | MSG_CTRUNC));
 }
 
 /// The first field of each packet; the Answer or RawFinding follows in the same write.

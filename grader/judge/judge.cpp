@@ -52,11 +52,11 @@ const Lab& Judge::lab(const std::string& name) {
 
 Lab& Judge::lab_for_grading(const std::string& name) {
     lab(name);
-    Lab& found = labs_.at(name);
+    Lab& loaded = labs_.at(name);
     const bool has_hidden =
-        std::ranges::any_of(found.datasets, [](const Dataset& dataset) { return dataset.uses.hidden; });
-    if (has_hidden) resolve_hidden_seeds(found, course_secret(folders_.root));
-    return found;
+        std::ranges::any_of(loaded.datasets, [](const Dataset& dataset) { return dataset.uses.hidden; });
+    if (has_hidden) resolve_hidden_seeds(loaded, course_secret(folders_.root));
+    return loaded;
 }
 
 /// Return the lab's oracle, loaded; it stays loaded.

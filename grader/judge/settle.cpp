@@ -87,9 +87,9 @@ Verdict settle_verdict(const StageReport& report) {
 
 /// Return whether `check` shows a note of the sanitizer although the outputs are correct: threads repeat work, or break
 /// a rule of CUDA.
-bool is_noted(const Finding& found) {
-    return found.note && !found.hint.empty() &&
-           is_one_of(found.cause, {cause::same_value, cause::return_before_barrier});
+bool is_noted(const Finding& finding) {
+    return finding.note && !finding.hint.empty() &&
+           is_one_of(finding.cause, {cause::same_value, cause::return_before_barrier});
 }
 
 std::vector<std::string> settle_notes(const StageReport& report, const Evidence& evidence,
@@ -138,25 +138,25 @@ StageReport settle(StageReport report, const Stage& stage, const Evidence& evide
     return report;
 }
 
-SanitizerResult settle_sanitizer(const Sanitized& found) {
+SanitizerResult settle_sanitizer(const Sanitized& sanitized) {
     using enum SanitizerResult::Verdict;
     const auto ran = [](const Check& check) { return !check.skipped; };
     const auto failed_one = [](const Check& check) { return !check.skipped && check.verdict != Verdict::passed; };
-    const auto first_failed = std::ranges::find_if(found.checks, failed_one);
+    const auto first_failed = std::ranges::find_if(sanitized.checks, failed_one);
     SanitizerResult result;
-    result.datasets = static_cast<int>(std::ranges::count_if(found.checks, ran));
-    result.findings = found.findings;
-    result.wall_s = found.wall_s;
+    result.datasets = static_cast<int>(std::ranges::count_if(sanitized.checks, ran));
+    result.findings = sanitized.findings;
+    result.wall_s = sanitized.wall_s;
     result.verdict = passed;
-    if (first_serious(found.findings)) {
+    if (first_serious(sanitized.findings)) {
         result.verdict = failed;
-    } else if (first_failed != found.checks.end()) {
+    } else if (first_failed != sanitized.checks.end()) {
         result.verdict = first_failed->verdict == Verdict::error ? error : unconfirmed;
         result.remark = fmt::format("the sanitizer could not finish {}", first_failed->dataset);
         if (first_failed->failure) result.remark += ": " + first_failed->failure->message;
-    } else if (!found.doubt.empty()) {
+    } else if (!sanitized.doubt.empty()) {
         result.verdict = unconfirmed;
-        result.remark = "unconfirmed, for an instructor to review: " + found.doubt;
+        result.remark = "unconfirmed, for an instructor to review: " + sanitized.doubt;
     } else if (result.datasets == 0) {
         result.remark = "given without the sanitizer: no dataset here is small enough for it";
     }

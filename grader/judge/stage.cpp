@@ -104,34 +104,34 @@ class StageJudge {
         progress_(GradingPhase::compile, "compiling");
         Later later = compile_later(judge_, request_, task_);
         Judge::Ready ready = judge_.make_ready(request_);
-        found_.compilation = ready.compilation;
-        found_.refused = ready.refused;
-        found_.starter = find_starter(request_.lab, request_.stage, request_.source);
+        evidence_.compilation = ready.compilation;
+        evidence_.refused = ready.refused;
+        evidence_.starter = find_starter(request_.lab, request_.stage, request_.source);
         if (ready.run) run_all(*ready.run, later);
         if (!later.nvcc.valid()) return;
         progress_(GradingPhase::nvcc, "compiling for a real GPU");
-        found_.nvcc = later.nvcc.get();
+        evidence_.nvcc = later.nvcc.get();
     }
 
     /// Handle an exception of the judge. If the judge can grade the reference, the file is the cause, and all datasets
     /// fail.
     void stop(const std::string& what) {
         if (!finishes_reference()) {
-            found_.error = internal_error(what);
+            evidence_.error = internal_error(what);
             return;
         }
         const Failure failure{cause::crash,
                               fmt::format("The judge could not finish grading this file: {}. It grades the stage's "
                                           "reference, so something in this file causes it.",
                                           what)};
-        found_.checks.clear();
-        found_.limits.clear();
-        found_.timed = {};
+        evidence_.checks.clear();
+        evidence_.limits.clear();
+        evidence_.timed = {};
         for (const auto* datasets : {&datasets_, &hidden_})
-            for (const Dataset* dataset : *datasets) found_.checks.push_back(failed_check(*dataset, failure));
+            for (const Dataset* dataset : *datasets) evidence_.checks.push_back(failed_check(*dataset, failure));
     }
 
-    const Evidence& found() const { return found_; }
+    const Evidence& evidence() const { return evidence_; }
 
   private:
     /// Results of the sanitizer's datasets without the sanitizer: the datasets, and the digests of their launches.
@@ -168,10 +168,11 @@ class StageJudge {
         if (!later.with_hooks.valid()) run.end_session();
         if (task_.sanitizer) {
             progress_(GradingPhase::check_mode, "sanitizer");
-            const Compiled same{found_.compilation, run.runner};
+            const Compiled same{evidence_.compilation, run.runner};
             inspect_all(later.with_hooks.valid() ? later.with_hooks.get() : same, before);
             // A kernel that is split at its barriers runs in only one order of threads.
-            if (run.by_fibers && found_.sanitizer && found_.sanitizer->verdict != SanitizerResult::Verdict::passed) {
+            if (run.by_fibers && evidence_.sanitizer &&
+                evidence_.sanitizer->verdict != SanitizerResult::Verdict::passed) {
                 run.change_to_fibers();
                 check_all(run);
             }
@@ -179,18 +180,18 @@ class StageJudge {
             if (asks_about_the_gpu(request_.source)) check_on_other_gpus(run);
         }
         check_hidden(run);
-        found_.narrow_index = note_narrow_index(skipped_datasets(), request_.source.text());
+        evidence_.narrow_index = note_narrow_index(skipped_datasets(), request_.source.text());
         run.end_session();
         const bool times = judge_.backend() == Backend::cuda || task_.options.force;
-        if (verdict_of(found_.checks) == Verdict::passed && task_.measure && times)
-            time_stage(found_.timed, judge_, run, request_.source, task_, progress_);
+        if (verdict_of(evidence_.checks) == Verdict::passed && task_.measure && times)
+            time_stage(evidence_.timed, judge_, run, request_.source, task_, progress_);
         run.end_session();
-        found_.output = run.output;
+        evidence_.output = run.output;
     }
 
     bool found_race() const {
-        if (!found_.sanitizer) return false;
-        return std::ranges::any_of(found_.sanitizer->findings, [](const Finding& finding) {
+        if (!evidence_.sanitizer) return false;
+        return std::ranges::any_of(evidence_.sanitizer->findings, [](const Finding& finding) {
             return !finding.note && (finding.cause == cause::race || finding.cause == cause::atomic_race);
         });
     }
@@ -198,7 +199,7 @@ class StageJudge {
     /// Check all datasets again, and all later ones, with one OS thread: if blocks run at the same time, chance decides
     /// which datasets of a race pass. If the program then hangs or takes too long, the earlier results count.
     void check_in_one_thread(StageRun& run) {
-        const std::vector<Check> before = found_.checks;
+        const std::vector<Check> before = evidence_.checks;
         const std::optional<Check> slow = slow_;
         run.end_session();
         run.output.clear();
@@ -209,7 +210,7 @@ class StageJudge {
         run.end_session();
         run.policy.budget = budget;
         if (!slow_ || slow) return;
-        found_.checks = before;
+        evidence_.checks = before;
         slow_.reset();
         run.environment.clear();
     }
@@ -233,7 +234,7 @@ class StageJudge {
     /// otherwise, a program could detect the sanitizer by the sequence of its calls.
     BeforeSanitizer check_all(StageRun& run) {
         BeforeSanitizer before;
-        found_.checks = check_on_gpu(run, [&] {
+        evidence_.checks = check_on_gpu(run, [&] {
             before = {};
             return check_once(run, before);
         });
@@ -268,7 +269,7 @@ class StageJudge {
     }
 
     void check_on(StageRun& run, unsigned multiprocessors, const std::string& where) {
-        if (run.backend != Backend::cpu || verdict_of(found_.checks) != Verdict::passed) return;
+        if (run.backend != Backend::cpu || verdict_of(evidence_.checks) != Verdict::passed) return;
         std::map<std::size_t, const Dataset*> by_bytes;
         for (const Dataset* dataset : datasets_)
             if (why_not_on_this_backend(run, *dataset).empty())
@@ -283,7 +284,7 @@ class StageJudge {
         const bool is_small = multiprocessors < original;  // a correct grid may be too large for it
         if (!check.failure || (is_small && !check.failure->place)) return;
         check.failure->message = where + check.failure->message;
-        *std::ranges::find(found_.checks, largest.name, &Check::dataset) = check;
+        *std::ranges::find(evidence_.checks, largest.name, &Check::dataset) = check;
     }
 
     /// Check the hidden datasets after all steps whose values the student sees, because a program that has read hidden
@@ -296,7 +297,7 @@ class StageJudge {
             for (const Dataset* dataset : hidden_) checks.push_back(check_one(run, *dataset));
             return checks;
         });
-        found_.checks.insert(found_.checks.end(), hidden.begin(), hidden.end());
+        evidence_.checks.insert(evidence_.checks.end(), hidden.begin(), hidden.end());
     }
 
     /// Check one dataset, unless an earlier one was slow.
@@ -318,7 +319,7 @@ class StageJudge {
             check = check_dataset(run, dataset);
         }
         if (check.verdict != Verdict::passed && !check.skipped) ahead_.cancelled = true;
-        if (run.session && found_.idle_threads.empty()) found_.idle_threads = note_idle_threads(run, dataset);
+        if (run.session && evidence_.idle_threads.empty()) evidence_.idle_threads = note_idle_threads(run, dataset);
         if (!slow_ && (is_slow(check) || (check.failure && check.failure->hangs))) slow_ = check;
         return check;
     }
@@ -354,7 +355,7 @@ class StageJudge {
 
     /// Evaluate the sanitizer's results. If outputs are wrong, its first finding is the likely reason.
     void inspect_all(const Compiled& compiled, const BeforeSanitizer& before) {
-        if (std::ranges::any_of(found_.checks, is_slow)) return;
+        if (std::ranges::any_of(evidence_.checks, is_slow)) return;
         SanitizerResult result;
         try {
             if (compiled.result.verdict == Verdict::passed) {
@@ -363,14 +364,14 @@ class StageJudge {
                 result = settle_sanitizer(sanitized);
                 may_be_swapped_ = may_be_swapped(sanitized.counted);
                 if (result.verdict == SanitizerResult::Verdict::passed)
-                    found_.limits = compare_with_limits(request_.stage, sanitized.counted);
+                    evidence_.limits = compare_with_limits(request_.stage, sanitized.counted);
             } else {
                 result = settle_sanitizer(compiled.result);
             }
         } catch (const std::exception& error) {
             result.remark = fmt::format("the sanitizer could not finish: {}", error.what());
         }
-        found_.sanitizer = result;
+        evidence_.sanitizer = result;
     }
 
     void sanitize_ahead(const std::shared_future<Compiled>& with_hooks) {
@@ -400,7 +401,7 @@ class StageJudge {
         for (auto& part : task.parts)
             std::erase_if(part, [&](const Dataset* dataset) { return was_blocked(*dataset); });
         task.outputs_failed = std::ranges::any_of(
-            found_.checks, [](const Check& check) { return !check.skipped && check.verdict == Verdict::failed; });
+            evidence_.checks, [](const Check& check) { return !check.skipped && check.verdict == Verdict::failed; });
         if (const Dataset* unexplained = find_unexplained(task.parts); unexplained && is_quick(*run, *unexplained))
             task.parts.push_back({unexplained});
         task.stop = task.outputs_failed ? SanitizerTask::Stop::when_found : SanitizerTask::Stop::when_slow;
@@ -412,8 +413,9 @@ class StageJudge {
     std::vector<const Dataset*> skipped_datasets() const {
         std::vector<const Dataset*> skipped;
         for (const Dataset* dataset : datasets_)
-            if (std::ranges::any_of(
-                    found_.checks, [&](const Check& check) { return check.skipped && check.dataset == dataset->name; }))
+            if (std::ranges::any_of(evidence_.checks, [&](const Check& check) {
+                    return check.skipped && check.dataset == dataset->name;
+                }))
                 skipped.push_back(dataset);
         return skipped;
     }
@@ -422,8 +424,8 @@ class StageJudge {
     /// find one.
     const Dataset* find_unexplained(const Parts& parts) const {
         const auto failed = std::ranges::find_if(
-            found_.checks, [](const Check& check) { return !check.skipped && check.verdict == Verdict::failed; });
-        if (failed == found_.checks.end() || !failed->failure) return nullptr;
+            evidence_.checks, [](const Check& check) { return !check.skipped && check.verdict == Verdict::failed; });
+        if (failed == evidence_.checks.end() || !failed->failure) return nullptr;
         const Failure& failure = *failed->failure;
         if (!is_unexplained(failure) && failure.cause != cause::race && failure.cause != cause::out_of_bounds_write &&
             failure.cause != cause::crash)
@@ -437,7 +439,7 @@ class StageJudge {
 
     /// Return whether the dataset was not run because another one was slow. The sanitizer would hang on it again.
     bool was_blocked(const Dataset& dataset) const {
-        return std::ranges::any_of(found_.checks, [&](const Check& check) {
+        return std::ranges::any_of(evidence_.checks, [&](const Check& check) {
             return check.dataset == dataset.name && !check.blocked_by.empty();
         });
     }
@@ -449,7 +451,7 @@ class StageJudge {
     std::vector<const Dataset*> datasets_, hidden_;  // the hidden ones are read last
     std::optional<Check> slow_;
     bool may_be_swapped_ = false;  // whether the grid and the block of a launch may be swapped
-    Evidence found_;
+    Evidence evidence_;
     Ahead ahead_;
 };
 
@@ -490,7 +492,7 @@ StageReport Judge::judge_stage(const Lab& lab, const Stage& stage, const Source&
         steps.stop(error.what());
     }
     report.phases = clock.finish();
-    return settle(std::move(report), stage, steps.found(), task.options.dataset);
+    return settle(std::move(report), stage, steps.evidence(), task.options.dataset);
 }
 
 }  // namespace warplab

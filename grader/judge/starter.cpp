@@ -35,12 +35,13 @@ std::optional<Failure> find_starter(const Lab& lab, const Stage& stage, const So
     const fs::path starter = lab.root / "starter" / lab.name / (stage.id + ".cu");
     if (!fs::is_regular_file(starter)) return std::nullopt;
     if (code_of(source) != code_of(starter)) return std::nullopt;
-    const std::string other = find_other_file(source.file());
+    const std::string other_file = find_other_file(source.file());
     return Failure{
         cause::starter, "This file is still the starter: nothing in it has been changed.",
-        fmt::format(
-            "Did you edit {} and save it?{}", source.file().string(),
-            other.empty() ? "" : fmt::format(" {} is in the same folder, but that file is not checked.", other))};
+        fmt::format("Did you edit {} and save it?{}", source.file().string(),
+                    other_file.empty()
+                        ? ""
+                        : fmt::format(" {} is in the same folder, but that file is not checked.", other_file))};
 }
 
 }  // namespace warplab

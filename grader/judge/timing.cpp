@@ -20,15 +20,15 @@
 namespace warplab {
 namespace {
 
-const Effort forced_effort{.rounds = {.min = 1, .max = 1},
-                           .of_short_calls = {.min = 1, .max = 1},
-                           .samples = 3,
-                           .sample_s = 0.3,
-                           .total_s = 6,
-                           .verify_s = 3};
+const Effort fixed_effort{.rounds = {.min = 1, .max = 1},
+                          .of_short_calls = {.min = 1, .max = 1},
+                          .samples = 3,
+                          .sample_s = 0.3,
+                          .total_s = 6,
+                          .verify_s = 3};
 
-// Made before the GPU is locked. This is enough for commands of calls that take at least 200 microseconds; shorter
-// calls have small inputs, and more of them are made quickly.
+// The calls whose inputs are made before the GPU is locked. This number is enough for commands of calls that take at
+// least 200 microseconds; shorter calls have small inputs, and making more of these is quick.
 constexpr std::size_t calls_on_new_inputs = 2;
 
 /// Return the budget of untrusted code for timing, whose samples take up to 40 seconds.
@@ -77,11 +77,11 @@ Measured measure_confirmed(StageRun& run, StageRun* reference, const Dataset& da
     if (!run.reference) return measured;
     const std::unique_ptr<StageRun> stand_in = run.reference();
     if (!stand_in) return measured;
-    const Measured other =
-        measure_or_error(*stand_in, reference, dataset, bandwidth, forced_effort, cpu, progress, inputs);
-    if (other.error || other.failure) return measured;
-    const Measured again = measure_once();
-    if (!again.error || again.error->cause == cause::implausible_timing) return again;
+    const Measured of_reference =
+        measure_or_error(*stand_in, reference, dataset, bandwidth, fixed_effort, cpu, progress, inputs);
+    if (of_reference.error || of_reference.failure) return measured;
+    const Measured second = measure_once();
+    if (!second.error || second.error->cause == cause::implausible_timing) return second;
     return {measured.measurement, fault_while_timed(*measured.error), std::nullopt};
 }
 
@@ -131,7 +131,7 @@ class PreviousSolution {
         if (std::filesystem::exists(source_)) stage_ = &*(here - 1);
     }
 
-    /// Return its time divided by the reference's; nothing if there is none or it cannot be timed.
+    /// Return the time of this solution divided by the reference's; nothing if there is no solution or timing fails.
     std::optional<double> ratio(StageRun& reference, const Dataset& dataset, const Effort& effort, const Baseline& cpu,
                                 const Progress& progress, const std::optional<timing::Inputs>& inputs) {
         if (!stage_ || !dataset.applies_to(*stage_)) return std::nullopt;
@@ -145,13 +145,13 @@ class PreviousSolution {
         Effort for_ratio = effort;
         for_ratio.points = {};
         for_ratio.rounds = for_ratio.of_short_calls = {.min = 4, .max = 4};
-        const std::vector<double> found = keep_numbers(file, name, 1, [&]() -> std::vector<double> {
+        const std::vector<double> numbers = keep_numbers(file, name, 1, [&]() -> std::vector<double> {
             const Measured measured =
                 measure_or_error(*run, &reference, dataset, bandwidth, for_ratio, cpu, progress, inputs);
             if (measured.failure || measured.error) return {};
             return {measured.measurement.reference_ratio->median};
         });
-        return found.empty() ? std::nullopt : std::optional(found.front());
+        return numbers.empty() ? std::nullopt : std::optional(numbers.front());
     }
 
   private:
@@ -236,7 +236,7 @@ std::unique_ptr<StageRun> solution_of(Judge& judge, const StageRun& run, Task ta
 }  // namespace
 
 Effort effort_for(const Task& task, bool on_cpu, std::size_t count) {
-    if (on_cpu) return forced_effort;
+    if (on_cpu) return fixed_effort;
     Effort effort{.of_short_calls = {.min = 4, .max = 16}, .sample_s = 0.05, .verify_s = 0.25};
     if (task.options.precise) effort = {};
     if (task.options.sample_s > 0) effort.sample_s = task.options.sample_s;

@@ -47,26 +47,26 @@ ManifestError unknown_generator(const Dataset& dataset, std::vector<std::string>
 }
 
 std::int64_t read_size(const Dataset& dataset, std::string_view name, std::optional<std::int64_t> fallback) {
-    const Parameter* found = find(dataset, name, !fallback);
-    if (!found) return *fallback;
-    const auto* size = std::get_if<std::int64_t>(found);
-    if (!size || *size < 0) throw wrong_type(dataset, name, *found, "a whole number ≥ 0");
+    const Parameter* value = find(dataset, name, !fallback);
+    if (!value) return *fallback;
+    const auto* size = std::get_if<std::int64_t>(value);
+    if (!size || *size < 0) throw wrong_type(dataset, name, *value, "a whole number ≥ 0");
     return *size;
 }
 
 double read_number(const Dataset& dataset, std::string_view name, std::optional<double> fallback) {
-    const Parameter* found = find(dataset, name, !fallback);
-    if (!found) return *fallback;
-    if (const auto* whole = std::get_if<std::int64_t>(found)) return static_cast<double>(*whole);
-    if (const auto* number = std::get_if<double>(found)) return *number;
-    throw wrong_type(dataset, name, *found, "a number");
+    const Parameter* value = find(dataset, name, !fallback);
+    if (!value) return *fallback;
+    if (const auto* whole = std::get_if<std::int64_t>(value)) return static_cast<double>(*whole);
+    if (const auto* number = std::get_if<double>(value)) return *number;
+    throw wrong_type(dataset, name, *value, "a number");
 }
 
 std::string read_word(const Dataset& dataset, std::string_view name, std::optional<std::string> fallback) {
-    const Parameter* found = find(dataset, name, !fallback);
-    if (!found) return *fallback;
-    if (const auto* word = std::get_if<std::string>(found)) return *word;
-    throw wrong_type(dataset, name, *found, "a word in quotes");
+    const Parameter* value = find(dataset, name, !fallback);
+    if (!value) return *fallback;
+    if (const auto* word = std::get_if<std::string>(value)) return *word;
+    throw wrong_type(dataset, name, *value, "a word in quotes");
 }
 
 void require_only(const Dataset& dataset, std::initializer_list<std::string_view> names) {

@@ -89,8 +89,8 @@ bool outputs_failed(const StageReport& stage) {
 
 const Finding* first_finding(const StageReport& stage) {
     if (!stage.check_mode) return nullptr;
-    for (const auto& found : stage.check_mode->findings)
-        if (!found.note) return &found;
+    for (const auto& finding : stage.check_mode->findings)
+        if (!finding.note) return &finding;
     return nullptr;
 }
 

@@ -52,12 +52,12 @@ class Ladder:
         self.parts = self.material.get("parts", 1)
 
     def source(self, dataset: str) -> dict[str, float]:
-        found = {
+        times = {
             row["stage"]: seconds(row["figures"][self.column])
             for row in self.material["rows"]
             if dataset in (row["dataset"], row.get("part_of")) and row["stage"] in self.stages and row.get("figures")
         }
-        return {stage: time / self.material["iterations"] for stage, time in found.items() if time}
+        return {stage: time / self.material["iterations"] for stage, time in times.items() if time}
 
     def scales(self, dataset: str) -> dict[tuple[str, str], float]:
         """Return the factor from the time of a timed part to that of the whole dataset, by stage and part."""
@@ -65,14 +65,14 @@ class Ladder:
         return {(row["stage"], row["dataset"]): row["scale"] for row in rows if row.get("part_of") == dataset}
 
     def measured(self, dataset: str, key: str = "median_s") -> dict[str, float]:
-        found = {}
+        times = {}
         scales = self.scales(dataset)
         for stage in self.stages if self.results else []:
             for measurement in self.results["stages"].get(f"{self.lab}/{stage}", {}).get("measurements", []):
                 scale = 1 if measurement["dataset"] == dataset else scales.get((stage, measurement["dataset"]), 0)
                 if scale > 0 and measurement[key] > 0:
-                    found[stage] = measurement[key] / measurement["iterations"] / self.parts * scale
-        return found
+                    times[stage] = measurement[key] / measurement["iterations"] / self.parts * scale
+        return times
 
     def peers(self, dataset: str) -> dict[str, float]:
         peers = self.results["peers"].get(self.lab, []) if self.results else []
@@ -161,11 +161,11 @@ def find_decades(ladder: Ladder) -> tuple[int, int]:
     """Return the exponents of the powers of ten that enclose all times."""
     times = [1e-5, 1e-4]
     for dataset in ladder.datasets:
-        found = [
+        decades = [
             ladder.source(dataset),
             ladder.measured(dataset),
             ladder.measured(dataset, "bound_s"),
             ladder.peers(dataset),
         ]
-        times += [time for times_by_gpu in found for time in times_by_gpu.values()]
+        times += [time for times_by_gpu in decades for time in times_by_gpu.values()]
     return math.floor(math.log10(min(times))), math.ceil(math.log10(max(times)))

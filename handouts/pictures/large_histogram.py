@@ -150,13 +150,13 @@ def draw_times() -> Drawing:
 
 def draw_waits() -> Drawing:
     """Above, a thread of stage 02 waits for each of four bins in turn. Below, stage 03 waits for all four at once."""
-    one: list[Part] = [("A", "read", 34), ("W", "wait", 50), ("B", "count", 38)]
+    one_at_a_time: list[Part] = [("A", "read", 34), ("W", "wait", 50), ("B", "count", 38)]
     four: list[Part] = [("A", "read", 34)] * 4 + [("W", "wait", 50)] + [("B", "count", 38)] * 4
     notes = ["one thread, four values that it has loaded already: it reads the words of their bins, waits, and counts"]
     return draw_timeline(
         "Four waits one after the other, or all at once",
         "a thread, its bins in the L2 cache or in memory",
-        [("stage 02", one * 4), ("stage 03", four)],
+        [("stage 02", one_at_a_time * 4), ("stage 03", four)],
         notes,
     )
 

@@ -69,11 +69,11 @@ def draw_tile() -> Drawing:
         ("C", "ty < 4", "row ty + 32", "128 pixels"),
         ("D", "tx < 4 and ty < 4", "row ty + 32, column tx + 32", "16 pixels: the corner"),
     ]
-    for k, (colour, who, what, count) in enumerate(rounds):
+    for k, (colour, threads, action, count) in enumerate(rounds):
         y = 62 + 58 * k
         picture.rect(330, y - 13, 22, 22, colour, 3)
-        picture.text(362, y + 3, who)
-        picture.text(362, y + 21, f"{what}: {count}", "q s")
+        picture.text(362, y + 3, threads)
+        picture.text(362, y + 21, f"{action}: {count}", "q s")
     picture.line(330, 284, 740, 284, kind="r")
     picture.text(330, 304, "__syncthreads()", "c")
     picture.text(450, 304, "all 1,296 are loaded: only now may threads read", "s")
@@ -201,17 +201,17 @@ def draw_broadcast() -> Drawing:
 
     def lanes(y: int, weights: list[int], words: str) -> None:
         picture.text(20, y - 16, words, "b")
-        used = sorted(set(weights))
-        for number, weight in enumerate(used):
+        distinct = sorted(set(weights))
+        for number, weight in enumerate(distinct):
             x = 140 + number * 120
             picture.rect(x, y, 60, 24, "ABCD"[number])
             picture.text(x + 30, y + 16, f"w[{weight}]", "m s")
         for lane, weight in enumerate(weights):
-            x, number = 60 + 40 * lane, used.index(weight)
+            x, number = 60 + 40 * lane, distinct.index(weight)
             picture.line(170 + number * 120, y + 24, x + 15, y + 50)
             picture.rect(x, y + 50, 30, 20, "ABCD"[number], 3)
             picture.text(x + 15, y + 64, str(lane), "m s")
-        picture.text(600, y + 16, f"passes: {len(used)}", "s")
+        picture.text(600, y + 16, f"passes: {len(distinct)}", "s")
 
     lanes(54, [7] * 16, "the same weight for all lanes (16 of 32 are drawn)")
     lanes(158, [lane % 4 for lane in range(16)], "four different weights")
@@ -221,12 +221,12 @@ def draw_broadcast() -> Drawing:
 def draw_one_loader() -> Drawing:
     """Thread 0 loads 400 pixels while the other 255 threads wait at the barrier; then all threads sum."""
     first: list[Part] = [("A", "loads 400 pixels, one by one", 400), ("B", "25 reads of the tile", 150)]
-    other: list[Part] = [("W", "wait at the barrier", 400), ("B", "25 reads of the tile", 150)]
+    other_threads: list[Part] = [("W", "wait at the barrier", 400), ("B", "25 reads of the tile", 150)]
     notes = ["Other blocks of the multiprocessor use the time while these threads wait. Not to scale."]
     return draw_timeline(
         "One thread loads the tile while the others wait",
         "a block of 16 x 16 threads",
-        [("thread 0", first), ("thread 1", other), ("thread 255", other)],
+        [("thread 0", first), ("thread 1", other_threads), ("thread 255", other_threads)],
         notes,
     )
 

@@ -87,7 +87,7 @@ class Explanation {
           right_(situation.problem.arrays[out].as<std::uint32_t>()[0]),
           actual_(situation.actual[out].as<std::uint32_t>()[0]) {}
 
-    std::vector<Hypothesis> found() {
+    std::vector<Hypothesis> hypotheses() {
         using E = Explanation;
         if (actual_ == right_) return {};
         if (n_ > max_explained) return first_fit(situation_, *this, {&E::try_kept, &E::try_past_end, &E::try_whole});
@@ -455,14 +455,14 @@ class Explanation {
         constexpr std::size_t vector = 4, max_blocks = 64, max_elements = 1 << 21;
         if (n_ > max_elements) return {};
         for (const std::size_t block : {256, 128, 512})
-            for (const std::size_t each : {4, 2, 8}) {
-                const std::size_t tile = block * each * vector, tiles = n_ / tile;
+            for (const std::size_t vectors : {4, 2, 8}) {
+                const std::size_t tile = block * vectors * vector, tiles = n_ / tile;
                 const std::size_t all = (n_ + tile - 1) / tile;
                 for (std::size_t blocks = std::min(all, max_blocks); tiles > 1 && blocks > 1; --blocks) {
                     std::uint32_t parts = 0;
                     for (std::size_t t = 0; t < tiles; ++t)
                         for (std::size_t thread = t % blocks; thread <= std::min(t, block - 1); thread += blocks)
-                            for (std::size_t k = 0; k < each; ++k) {
+                            for (std::size_t k = 0; k < vectors; ++k) {
                                 const std::size_t at = t * tile + (k * block + thread) * vector;
                                 parts += sum(at, at + vector);
                             }
@@ -482,13 +482,13 @@ class Explanation {
     Guess try_vectors_of_tile() const {
         constexpr std::size_t vector = 4;
         for (const std::size_t block : common_block_sizes)
-            for (const std::size_t each : {4, 2, 8})
-                for (const std::size_t apart : {std::size_t{1}, each, std::size_t{0}, std::size_t{32}, vector}) {
-                    const std::size_t tile = block * each * vector, tiles = n_ / tile;
+            for (const std::size_t vectors : {4, 2, 8})
+                for (const std::size_t apart : {std::size_t{1}, vectors, std::size_t{0}, std::size_t{32}, vector}) {
+                    const std::size_t tile = block * vectors * vector, tiles = n_ / tile;
                     if (tiles == 0 || apart >= block) continue;
                     std::uint32_t added = sum(tiles * tile, n_);
                     for (std::size_t t = 0; t < tiles; ++t)
-                        for (std::size_t k = 0; k < each; ++k) {
+                        for (std::size_t k = 0; k < vectors; ++k) {
                             const std::size_t begin = t * tile + k * apart * vector;
                             added += sum(begin, begin + block * vector);
                         }
@@ -497,7 +497,7 @@ class Explanation {
                         "wrong_vectors",
                         sentence("Of every tile of {} vectors some are in the sum several times, and others never: "
                                  "the {} vectors of a thread are {} apart, not {}.",
-                                 block * each, each, apart, block),
+                                 block * vectors, vectors, apart, block),
                         "Thread t takes vectors t, t + BLOCK, t + 2 * BLOCK and so on of a tile, so that the threads "
                         "of a block take each of them once."};
                 }
@@ -744,10 +744,10 @@ class Explanation {
                 total += static_cast<float>(as_int(part));
                 of_unsigned += static_cast<float>(part);
             }
-            for (const float found : {total, of_unsigned})
-                if (std::abs(found) < 0x1p63f &&
-                    (static_cast<std::uint32_t>(static_cast<std::int64_t>(found)) == actual_ ||
-                     (found >= 0 && found < 0x1p32f && static_cast<std::uint32_t>(found) == actual_)))
+            for (const float sum_found : {total, of_unsigned})
+                if (std::abs(sum_found) < 0x1p63f &&
+                    (static_cast<std::uint32_t>(static_cast<std::int64_t>(sum_found)) == actual_ ||
+                     (sum_found >= 0 && sum_found < 0x1p32f && static_cast<std::uint32_t>(sum_found) == actual_)))
                     return Mistake{
                         "float_sum",
                         sentence("The answer is that of blocks' sums of {} products, added in a float.", block),
@@ -794,10 +794,10 @@ class Explanation {
         for (const std::size_t tile : {4096, 2048, 8192, 1024})
             for (const std::size_t step : {256, 128, 512, 1024}) {
                 const std::size_t tiles = n_ / tile;
-                std::uint32_t kept = sum(tiles * tile, n_);
+                std::uint32_t kept_sum = sum(tiles * tile, n_);
                 for (std::size_t blocks = 1; blocks < std::min(step, tiles); ++blocks) {
-                    for (std::size_t t = blocks - 1; t < tiles; t += step) kept += sum(t * tile, (t + 1) * tile);
-                    if (blocks >= 2 && kept == actual_)
+                    for (std::size_t t = blocks - 1; t < tiles; t += step) kept_sum += sum(t * tile, (t + 1) * tile);
+                    if (blocks >= 2 && kept_sum == actual_)
                         return Mistake{
                             "steps_too_far",
                             sentence("Of every {} tiles of {} products only the first {} are in the sum.",
@@ -819,15 +819,15 @@ class Explanation {
             std::unordered_map<std::uint32_t, std::size_t>
                 begins;  // where missing runs begin, keyed by the prefix at their end
             for (std::size_t k = 0; k <= blocks; ++k) {
-                const std::uint32_t kept = prefix_[std::min(n_, k * block)];
-                if (const auto begin = begins.find(kept); begin != begins.end())
+                const std::uint32_t kept_sum = prefix_[std::min(n_, k * block)];
+                if (const auto begin = begins.find(kept_sum); begin != begins.end())
                     return Mistake{"lost_updates",
                                    sentence("The sums of blocks {} to {} (of {} elements each) are not in the answer.",
                                             begin->second, k - 1, block),
                                    "Does a thread reach these elements? If so, blocks add at the same time: out += sum "
                                    "reads, adds and writes back, and loses the sums that other blocks wrote in "
                                    "between. atomicAdd loses none."};
-                begins.emplace(kept + (right_ - actual_), k);
+                begins.emplace(kept_sum + (right_ - actual_), k);
             }
         }
         return {};
@@ -843,7 +843,7 @@ class Explanation {
 
 // --- experiments ---
 
-/// Calls the student's code with products that are 0 except for some.
+/// Calls the student's code with products that are 0 except for a few.
 class Investigation {
   public:
     Investigation(const Situation& situation, const Experiment& call)
@@ -852,7 +852,7 @@ class Investigation {
         problem_.arrays[b] = Array(ElementType::int32, problem_.arrays[b].count());
     }
 
-    std::string found() {
+    std::string findings() {
         if (n_ == 0) return "";
         const std::optional<std::uint32_t> nothing = answer({0, 0, 0});
         if (!nothing) return "";
@@ -861,10 +861,10 @@ class Investigation {
                             std::to_string(as_int(*nothing)));
         constexpr std::size_t max_runs = 9;
         const Census census{n_, [this](std::size_t i) { return times(i); },
-                            [this](const Used& some) -> std::optional<bool> {
-                                const std::optional<std::uint32_t> sum = answer(some);
+                            [this](const ElementRun& run) -> std::optional<bool> {
+                                const std::optional<std::uint32_t> sum = answer(run);
                                 if (!sum) return std::nullopt;
-                                return *sum == static_cast<std::uint32_t>(some.times) * right(some);
+                                return *sum == static_cast<std::uint32_t>(run.times) * right(run);
                             }};
         const std::string text = describe_census(take_census(census, max_runs), n_, "product", nouns);
         return text.empty() || other_.empty() ? text + other_ : text + " " + other_;
@@ -874,17 +874,17 @@ class Investigation {
     static std::uint32_t left_of(std::size_t i) { return static_cast<std::uint32_t>(random_bits(1, 3, i)) | 1; }
     static std::uint32_t right_of(std::size_t i) { return static_cast<std::uint32_t>(random_bits(1, 4, i)) | 1; }
 
-    static std::uint32_t right(const Used& some) {
+    static std::uint32_t right(const ElementRun& run) {
         std::uint32_t sum = 0;
-        for (std::size_t i = some.begin; i < some.end; ++i) sum += left_of(i) * right_of(i);
+        for (std::size_t i = run.begin; i < run.end; ++i) sum += left_of(i) * right_of(i);
         return sum;
     }
 
     /// Return the answer of a call in which all other products are 0.
-    std::optional<std::uint32_t> answer(const Used& some) {
+    std::optional<std::uint32_t> answer(const ElementRun& run) {
         const auto x = problem_.arrays[a].as<std::uint32_t>(), y = problem_.arrays[b].as<std::uint32_t>();
         for (std::size_t i = 0; i < n_; ++i) {
-            x[i] = i >= some.begin && i < some.end ? left_of(i) : 0;
+            x[i] = i >= run.begin && i < run.end ? left_of(i) : 0;
             y[i] = right_of(i);
         }
         const auto outputs = call_(problem_);
@@ -946,11 +946,11 @@ class DotProduct : public Oracle {
     }
 
     std::vector<Hypothesis> hypotheses(const Situation& situation) const override {
-        return Explanation(situation).found();
+        return Explanation(situation).hypotheses();
     }
 
     std::string investigate(const Situation& situation, const Experiment& call) const override {
-        return Investigation(situation, call).found();
+        return Investigation(situation, call).findings();
     }
 };
 

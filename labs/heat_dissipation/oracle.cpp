@@ -243,11 +243,11 @@ double find_threshold(const Dataset& dataset, const Problem& problem, std::size_
     Fields fields(problem);
     const double* c = problem.arrays[conductivity].as<double>().data();
     double smallest_change = std::numeric_limits<double>::infinity();
-    for (std::size_t done = 1; done <= fields.sizes.max_iterations; ++done) {
+    for (std::size_t iteration = 1; iteration <= fields.sizes.max_iterations; ++iteration) {
         const double change = iterate(fields, c, Execution::openmp);
         fields.exchange();
-        const double room = 8 * rounding_bound(static_cast<double>(done));
-        if (done >= min_iterations && smallest_change - change > room)
+        const double room = 8 * rounding_bound(static_cast<double>(iteration));
+        if (iteration >= min_iterations && smallest_change - change > room)
             return std::isinf(smallest_change) ? change + room : (smallest_change + change) / 2;
         smallest_change = std::min(smallest_change, change);
     }
@@ -661,15 +661,15 @@ class Suspicions {
           sizes_(sizes_of(problem_)),
           answer_(problem_.arrays[result].as<double>()),
           actual_(situation.actual[result].as<double>()),
-          done_(static_cast<std::size_t>(answer_[iterations_done])) {
+          right_iterations_(static_cast<std::size_t>(answer_[iterations_done])) {
         suspect_no_field();
         suspect_idle_iteration();
         suspect_unchanged();
-        if (sizes_.cells() * std::max<std::size_t>(done_, 1) <= max_explained) suspect_all(situation.stage);
+        if (sizes_.cells() * std::max<std::size_t>(right_iterations_, 1) <= max_explained) suspect_all(situation.stage);
         suspect_result();
     }
 
-    std::vector<Hypothesis> found() && { return std::move(found_); }
+    std::vector<Hypothesis> hypotheses() && { return std::move(hypotheses_); }
 
   private:
     using Predict = std::function<bool(std::vector<Array>&)>;
@@ -698,7 +698,7 @@ class Suspicions {
     }
 
     void suspect(Mistake mistake, Predict predict) {
-        found_.push_back(
+        hypotheses_.push_back(
             {std::move(mistake.cause), std::move(mistake.message), std::move(mistake.hint), std::move(predict)});
     }
 
@@ -716,20 +716,20 @@ class Suspicions {
         const Sizes sizes = sizes_of(problem);
         if (sizes.max_iterations == 0 || sizes.cells() * sizes.max_iterations > max_explained) return false;
         MistakenSolver mistaken(problem, rules);
-        std::size_t done = 0;
+        std::size_t iterations = 0;
         double change = 0;
         do {
             change = measure(mistaken.iterate(), change);
-            ++done;
-        } while (done < sizes.max_iterations && !(change < threshold_of(problem)));
-        set(outputs, mistaken, static_cast<double>(done), change);
+            ++iterations;
+        } while (iterations < sizes.max_iterations && !(change < threshold_of(problem)));
+        set(outputs, mistaken, static_cast<double>(iterations), change);
         return true;
     }
 
-    static void set(std::vector<Array>& outputs, const MistakenSolver& mistaken, double done, double change) {
+    static void set(std::vector<Array>& outputs, const MistakenSolver& mistaken, double iterations, double change) {
         mistaken.fields.copy_cells(mistaken.answer(), outputs[field].as<double>().data());
         const auto values = outputs[result].as<double>();
-        values[iterations_done] = done;
+        values[iterations_done] = iterations;
         values[largest_change] = change;
     }
 
@@ -739,7 +739,7 @@ class Suspicions {
         return claimed >= 0 ? static_cast<std::size_t>(std::min(claimed, 1e6)) : 0;
     }
     bool one_call() const { return sizes_.report_every >= sizes_.max_iterations; }
-    bool ends_early() const { return done_ < sizes_.max_iterations; }
+    bool ends_early() const { return right_iterations_ < sizes_.max_iterations; }
 
     /// Predict the submission's own contents of these outputs, so that these do not matter.
     Predict take_actual(std::initializer_list<Buffer> outputs_taken) const {
@@ -757,8 +757,8 @@ class Suspicions {
     }
 
     void suspect_unchanged() {
-        const auto is_initial = [&](const std::vector<Array>& arrays, const Array& found) {
-            return std::ranges::equal(arrays[initial].as<double>().first(sizes_.cells()), found.as<double>());
+        const auto is_initial = [&](const std::vector<Array>& arrays, const Array& actual) {
+            return std::ranges::equal(arrays[initial].as<double>().first(sizes_.cells()), actual.as<double>());
         };
         if (is_initial(problem_.arrays, problem_.arrays[field]) || !is_initial(problem_.arrays, actuals_[field]))
             return;
@@ -771,7 +771,7 @@ class Suspicions {
     /// An iteration that computes nothing has a largest change of 0, and ends the iterations.
     void suspect_idle_iteration() {
         const std::size_t claimed = claimed_iterations();
-        if (!one_call() || claimed < 2 || claimed >= done_ || actual_[largest_change] != 0) return;
+        if (!one_call() || claimed < 2 || claimed >= right_iterations_ || actual_[largest_change] != 0) return;
         if (!(threshold_of(problem_) > 0)) return;
         MistakenSolver right(problem_, {});
         std::vector<double> cells(sizes_.cells());
@@ -782,7 +782,7 @@ class Suspicions {
                 suspect({"lost_maximum",
                          sentence("The code ends after {} of {} iterations, because the largest change of the last one "
                                   "is 0: it computed nothing. The returned field is that after {}.",
-                                  claimed, done_, format_plural(computed, "iteration")),
+                                  claimed, right_iterations_, format_plural(computed, "iteration")),
                          "A kernel that tests whether it has anything to do must test the change of the previous "
                          "iteration: its own is still 0 then."},
                         take_actual({field, result}));
@@ -793,34 +793,34 @@ class Suspicions {
     }
 
     bool equals_field(const std::vector<double>& cells, std::size_t iterations) const {
-        const auto found = std::as_const(actuals_[field]).as<double>();
+        const auto actual = std::as_const(actuals_[field]).as<double>();
         const double bound = rounding_bound(static_cast<double>(iterations));
-        return std::equal(cells.begin(), cells.end(), found.begin(),
+        return std::equal(cells.begin(), cells.end(), actual.begin(),
                           [&](double a, double b) { return std::abs(a - b) <= bound; });
     }
 
     /// The iterations are right, but the code ends after a different iteration.
     void suspect_end() {
-        if (!one_call() || done_ == 0) return;
+        if (!one_call() || right_iterations_ == 0) return;
         const std::size_t actual = claimed_iterations();
         const std::string should =
-            sentence("It ends after {} iterations, {}.", done_,
+            sentence("It ends after {} iterations, {}.", right_iterations_,
                      ends_early() ? sentence("the first in which every change is below {}", threshold_of(problem_))
                                   : "which is max_iterations");
         if (Guess guess = name_end(actual, should))
             suspect_stopped_at(actual, *guess);
-        else if (actual != done_ && actual > 0 && actual <= sizes_.max_iterations)
+        else if (actual != right_iterations_ && actual > 0 && actual <= sizes_.max_iterations)
             suspect_wrong_comparison(actual, should);
         suspect_other_state(should);
     }
 
     Guess name_end(std::size_t actual, const std::string& should) const {
-        if (actual == done_ + 1)
+        if (actual == right_iterations_ + 1)
             return Mistake{
                 "stops_one_late", should + " The code does one more.",
                 "Test the change of each iteration directly after it: not the change of the previous iteration, "
                 "and not only when the next iteration begins."};
-        if (actual + 1 == done_)
+        if (actual + 1 == right_iterations_)
             return Mistake{
                 "one_iteration_missing", should + " The code does one fewer.",
                 "Begin counting at 0 and continue while fewer than max_iterations are done; the iteration in "
@@ -829,8 +829,9 @@ class Suspicions {
             return Mistake{"never_converged",
                            should + " The code continued to the last iteration, although it had converged.",
                            "Compare the largest change of every iteration with the threshold, and leave the loop."};
-        for (std::size_t k = 2; k <= 128 && actual > done_; ++k)  // tests the change only after every k-th iteration
-            if (ends_early() && (done_ + k - 1) / k * k == actual)
+        for (std::size_t k = 2; k <= 128 && actual > right_iterations_;
+             ++k)  // tests the change only after every k-th iteration
+            if (ends_early() && (right_iterations_ + k - 1) / k * k == actual)
                 return Mistake{
                     "tested_every_k_iterations",
                     sentence("{} The code ends after {}: it tests the change only after every {} iterations, or a "
@@ -876,34 +877,35 @@ class Suspicions {
     void suspect_lost_iterations() {
         if (!one_call() || actual_[iterations_done] != answer_[iterations_done]) return;
         for (const std::size_t batch : {64, 32, 128, 100, 16}) {
-            if (batch >= done_) continue;
-            suspect({"iteration_lost", sentence("Of every {} iterations, the last is never computed.", batch),
-                     "A batch ends where the next one begins: is its end excluded or included, in the loop that "
-                     "launches and where the next batch begins?"},
-                    [problem = problem_, batch, done = done_, actuals = actuals_](std::vector<Array>& outputs) {
-                        MistakenSolver solver(problem, {});
-                        for (std::size_t k = 1; k <= done; ++k)
-                            if (k % batch)
-                                solver.iterate();
-                            else
-                                solver.fields.exchange();
-                        solver.fields.copy_cells(solver.answer(), outputs[field].as<double>().data());
-                        outputs[result] = actuals[result];
-                        return true;
-                    });
+            if (batch >= right_iterations_) continue;
+            suspect(
+                {"iteration_lost", sentence("Of every {} iterations, the last is never computed.", batch),
+                 "A batch ends where the next one begins: is its end excluded or included, in the loop that "
+                 "launches and where the next batch begins?"},
+                [problem = problem_, batch, done = right_iterations_, actuals = actuals_](std::vector<Array>& outputs) {
+                    MistakenSolver solver(problem, {});
+                    for (std::size_t k = 1; k <= done; ++k)
+                        if (k % batch)
+                            solver.iterate();
+                        else
+                            solver.fields.exchange();
+                    solver.fields.copy_cells(solver.answer(), outputs[field].as<double>().data());
+                    outputs[result] = actuals[result];
+                    return true;
+                });
         }
     }
 
     /// The count is right, but the field is that of another iteration.
     void suspect_other_state(const std::string& should) {
         if (actual_[iterations_done] != answer_[iterations_done]) return;
-        if (fits_state(done_ - 1))
+        if (fits_state(right_iterations_ - 1))
             suspect({"buffers_not_swapped", should + " The returned field is that of the previous iteration.",
                      "The field that was written last is the answer. If the fields are exchanged after each iteration, "
                      "it is called current then."},
                     take_actual({field}));
         for (std::size_t later = 1; later <= max_later && ends_early(); ++later) {
-            if (!fits_state(done_ + later)) continue;
+            if (!fits_state(right_iterations_ + later)) continue;
             suspect(
                 {"field_too_late",
                  sentence("{} The code reports this number, but the returned field includes {} more.", should, later),
@@ -926,7 +928,7 @@ class Suspicions {
 
     /// The code compares or reports a value other than the largest change.
     void suspect_change() {
-        if (!one_call() || done_ == 0) return;
+        if (!one_call() || right_iterations_ == 0) return;
         const bool has_sign = cools_too_much_to_be_chance();
         const std::string sign_hint = "It is the absolute value that counts: fabs(new - old).";
         const std::pair<Mistake, double (*)(const Changes& changes, double kept)> measures[] = {
@@ -1201,12 +1203,12 @@ class Suspicions {
     /// The kernel reads next and writes current: the returned field is that of the previous iteration, and its mirror
     /// columns are updated only after it was read.
     void suspect_exchanged_fields() {
-        if (!one_call() || done_ < 2 || claimed_iterations() != done_) return;
+        if (!one_call() || right_iterations_ < 2 || claimed_iterations() != right_iterations_) return;
         suspect({"buffers_not_swapped",
                  "The returned field is that of the previous iteration, and its mirror columns were updated too "
                  "late: as if the kernel read next and wrote current.",
                  "The kernel reads current and writes next: compare the arguments of the launch with the parameters."},
-                [problem = problem_, last = done_ - 1, actuals = actuals_](std::vector<Array>& outputs) {
+                [problem = problem_, last = right_iterations_ - 1, actuals = actuals_](std::vector<Array>& outputs) {
                     MistakenSolver mistaken(problem, {.mirror = Rules::Mirror::of_old_field});
                     for (std::size_t k = 0; k < last; ++k) mistaken.iterate();
                     mistaken.fields.copy_cells(mistaken.answer(), outputs[field].as<double>().data());
@@ -1336,7 +1338,8 @@ class Suspicions {
     template <class Passes>
     static bool repeat_passes(Passes passes, std::size_t steps, std::size_t iterations,
                               const std::vector<Array>& actuals, std::vector<Array>& outputs) {
-        for (std::size_t done = 0; done < iterations; done += steps) passes.pass(std::min(steps, iterations - done));
+        for (std::size_t first = 0; first < iterations; first += steps)
+            passes.pass(std::min(steps, iterations - first));
         passes.fields.copy_cells(passes.fields.current, outputs[field].as<double>().data());
         outputs[result] = actuals[result];
         return true;
@@ -1382,46 +1385,46 @@ class Suspicions {
 
     /// The code reports the largest change rounded to float, after the right number of iterations or after all.
     void suspect_change_in_float() {
-        const double found = actual_[largest_change];
+        const double reported = actual_[largest_change];
         const std::size_t last = claimed_iterations();
-        if (done_ == 0 || (last != done_ && last != sizes_.max_iterations)) return;
-        if (found == 0 || static_cast<double>(static_cast<float>(found)) != found) return;
+        if (right_iterations_ == 0 || (last != right_iterations_ && last != sizes_.max_iterations)) return;
+        if (reported == 0 || static_cast<double>(static_cast<float>(reported)) != reported) return;
         const std::vector<double> changes = last_changes(last);
         const auto [lowest, highest] = std::minmax_element(changes.begin(), changes.end());
         const double largest = std::max(-*lowest, *highest);
-        const double distance = std::abs(found - largest);
+        const double distance = std::abs(reported - largest);
         if (distance <= change_bound() || distance > largest * std::numeric_limits<float>::epsilon()) return;
         suspect_stopped_at(last,
                            {"truncated",
                             sentence("The largest change is {}, but {} is reported: that is the same value as a float.",
-                                     largest, found),
+                                     largest, reported),
                             "Changes are doubles. Is a change stored in a float variable, parameter or array, or "
                             "computed by a function for float, fabsf or fmaxf? Use fabs and fmax."},
-                           found);
+                           reported);
     }
 
     /// The reported change exceeds all changes, so the iterations never end early.
     void suspect_too_large_maximum() {
-        const double found = actual_[largest_change];
-        if (!one_call() || done_ == 0 || claimed_iterations() != sizes_.max_iterations) return;
+        const double reported = actual_[largest_change];
+        if (!one_call() || right_iterations_ == 0 || claimed_iterations() != sizes_.max_iterations) return;
         const std::vector<double> changes = last_changes(sizes_.max_iterations);
         const auto [lowest, highest] = std::minmax_element(changes.begin(), changes.end());
         const double largest = std::max(-*lowest, *highest);
-        if (!(found > largest + change_bound())) return;
+        if (!(reported > largest + change_bound())) return;
         suspect_stopped_at(
             sizes_.max_iterations,
             {"maximum_too_large",
-             sentence("{} is reported as the largest change of the last iteration, which is {}.", found, largest),
+             sentence("{} is reported as the largest change of the last iteration, which is {}.", reported, largest),
              "Start the maximum at 0 in each iteration. Does the comparison include a value from another iteration, or "
              "memory that was never set? Or does a step add two values instead of taking the larger one?"},
-            found);
+            reported);
     }
 
     /// Field and count are right, but the reported change is that of another cell.
     void suspect_lost_maximum() {
-        if (done_ == 0 || actual_[iterations_done] != answer_[iterations_done]) return;
+        if (right_iterations_ == 0 || actual_[iterations_done] != answer_[iterations_done]) return;
         if (!(actual_[largest_change] < answer_[largest_change])) return;
-        const std::vector<double> changes = last_changes(done_);
+        const std::vector<double> changes = last_changes(right_iterations_);
         suspect({"lost_maximum",
                  sentence("The field is right, but the largest change is not: {}.", describe_lost_maximum(changes)),
                  lost_maximum_hint(changes)},
@@ -1430,26 +1433,26 @@ class Suspicions {
 
     /// If the reported change is the largest new - old, a missing fabs is as likely as lost cells.
     std::string lost_maximum_hint(const std::vector<double>& changes) const {
-        const double found = actual_[largest_change], warmest = *std::max_element(changes.begin(), changes.end());
+        const double reported = actual_[largest_change], warmest = *std::max_element(changes.begin(), changes.end());
         const auto magnitude = [](double a, double b) { return std::abs(a) < std::abs(b); };
         const double smallest = std::abs(*std::min_element(changes.begin(), changes.end(), magnitude));
-        if (found == 0)
+        if (reported == 0)
             return "Is the largest value that threads exchange kept, or only assigned: max(a, b), and not a = b? And "
                    "is it the maximum, fmax, and not fmin, which keeps the 0 that it begins with?";
-        if (found < std::numeric_limits<double>::min())
+        if (reported < std::numeric_limits<double>::min())
             return sentence(
                 "It has the bits of the integer {}: convert bits by __double_as_longlong and "
                 "__longlong_as_double, not values.",
-                std::bit_cast<std::uint64_t>(found));
-        if (found == std::floor(found))
+                std::bit_cast<std::uint64_t>(reported));
+        if (reported == std::floor(reported))
             return "It is a whole number: is the change computed with fabs, in double, and not with abs or an int?";
-        if (std::abs(smallest - found) <= change_bound())
+        if (std::abs(smallest - reported) <= change_bound())
             return "It is the smallest change: is the minimum taken where the maximum is needed?";
-        const bool is_short = std::abs(largest_in_beginning(changes) - found) <= change_bound();
+        const bool is_short = std::abs(largest_in_beginning(changes) - reported) <= change_bound();
         const std::string count = is_short ? "A field with its border has (rows + 2) * (columns + 2) elements: with "
                                              "how many are the changes compared? "
                                            : "";
-        const bool has_sign = std::abs(warmest - found) <= change_bound();
+        const bool has_sign = std::abs(warmest - reported) <= change_bound();
         return count + (has_sign ? "Is it the absolute value, fabs(new - old)? And is" : "Is") +
                " every cell compared, with fmax and not fmin in any line? A tree that halves the number of threads "
                "loses some of them unless it is a power of two. If the value differs from run to run, threads race: "
@@ -1514,7 +1517,7 @@ class Suspicions {
                 ended,
                 {"threshold_counts",
                  sentence("The code ends after {} of {} iterations, when the largest change is the threshold, {}.",
-                          ended, done_, threshold),
+                          ended, right_iterations_, threshold),
                  "Iterations end when every change is below the threshold: < and not <=."},
                 found);
         else if (found < largest - change_bound())
@@ -1522,7 +1525,7 @@ class Suspicions {
                                {"lost_maximum",
                                 sentence("The code ends after {} of {} iterations, because the largest change that it "
                                          "found is too small: {}.",
-                                         ended, done_, describe_lost_maximum(changes)),
+                                         ended, right_iterations_, describe_lost_maximum(changes)),
                                 lost_maximum_hint(changes)},
                                found);
     }
@@ -1555,18 +1558,18 @@ class Suspicions {
 
     /// All wrong cells are so close to the edges of tiles that only data from neighbouring tiles can be wrong.
     void suspect_tile_edges(std::size_t tile) {
-        if (done_ == 0 || 4 * done_ > tile) return;
+        if (right_iterations_ == 0 || 4 * right_iterations_ > tile) return;
         const auto right = std::as_const(problem_.arrays[field]).as<double>();
-        const auto found = std::as_const(actuals_[field]).as<double>();
-        const double bound = rounding_bound(static_cast<double>(done_));
+        const auto actual = std::as_const(actuals_[field]).as<double>();
+        const double bound = rounding_bound(static_cast<double>(right_iterations_));
         const auto is_near = [&](std::size_t at, std::size_t end) {
             const std::size_t edge = (at + tile / 2) / tile * tile;
-            return edge > 0 && edge < end && (at < edge ? edge - at : at - edge + 1) <= done_;
+            return edge > 0 && edge < end && (at < edge ? edge - at : at - edge + 1) <= right_iterations_;
         };
         bool across = true, down = true;
         std::vector<bool> columns(sizes_.columns / tile + 2), rows(sizes_.rows / tile + 2);  // that are wrong somewhere
         for (std::size_t k = 0; k < sizes_.cells(); ++k) {
-            if (std::abs(right[k] - found[k]) <= bound) continue;
+            if (std::abs(right[k] - actual[k]) <= bound) continue;
             const std::size_t i = k / sizes_.columns, j = k % sizes_.columns;
             across = across && is_near(j, sizes_.columns);
             down = down && is_near(i, sizes_.rows);
@@ -1581,7 +1584,7 @@ class Suspicions {
         if (!across && !down) return;
         suspect({"tile_edge_wrong",
                  sentence("All wrong cells lie where tiles of {} {} meet, at most {} cells from there.", tile,
-                          across ? "columns" : "rows", done_),
+                          across ? "columns" : "rows", right_iterations_),
                  "A tile needs one more ring of cells around it for each iteration of a pass, including the "
                  "corners: are all of them loaded?"},
                 take_actual({field, result}));
@@ -1591,15 +1594,15 @@ class Suspicions {
     Problem problem_;
     Sizes sizes_;
     std::span<const double> answer_, actual_;
-    std::size_t done_;  // iterations that are right
+    std::size_t right_iterations_;  // iterations that are right
     std::optional<MistakenSolver> states_;
     std::size_t state_ = 0;  // the number of iterations that states_ has done
-    std::vector<Hypothesis> found_;
+    std::vector<Hypothesis> hypotheses_;
 };
 
 // --- experiments ---
 
-/// Finds the first iteration after which cells are wrong, and of which cells the first wrong one is computed.
+/// Finds the first iteration after which cells are wrong, and the cells from which the first wrong one is computed.
 class Investigation {
   public:
     Investigation(const Oracle& oracle, const Situation& situation, const Experiment& call)
@@ -1608,7 +1611,7 @@ class Investigation {
         for (const Buffer buffer : {field, result}) problem_.arrays[buffer] = problem_.arrays[buffer].clone();
     }
 
-    std::string found() {
+    std::string findings() {
         constexpr std::size_t max_tried = 8;
         for (std::size_t k = 1; k <= std::min(sizes_.max_iterations, max_tried); ++k) {
             problem_.sizes[2] = problem_.sizes[3] = static_cast<std::int64_t>(k);
@@ -1777,11 +1780,11 @@ class HeatDissipation : public Oracle {
     }
 
     std::vector<Hypothesis> hypotheses(const Situation& situation) const override {
-        return Suspicions(situation).found();
+        return Suspicions(situation).hypotheses();
     }
 
     std::string investigate(const Situation& situation, const Experiment& call) const override {
-        return Investigation(*this, situation, call).found();
+        return Investigation(*this, situation, call).findings();
     }
 
   private:

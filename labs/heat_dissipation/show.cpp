@@ -67,14 +67,15 @@ class HeatShow : public Show {
     }
 
     std::string take(const Problem& problem, double call_s) override {
-        const auto found = problem.arrays[result].as<double>();
+        const auto result_array = problem.arrays[result].as<double>();
         const auto requested = static_cast<double>(problem.sizes[2]);
         std::string lines;
         if (done_ == 0)
             lines = fmt::format("  {:>10}  {:>10}  {:>10}  {:>10}  {:>10}  {:>10}  {:>10}\n", "iterations", "T(min)",
                                 "T(max)", "T(diff)", "T(avg)", "time", "FLOP/s");
-        ended_ = !(found[0] == requested) || !(found[1] >= threshold_);  // also true for NaN
-        done_ += static_cast<std::size_t>(std::clamp(std::isnan(found[0]) ? 0 : found[0], 0.0, requested));
+        ended_ = !(result_array[0] == requested) || !(result_array[1] >= threshold_);  // also true for NaN
+        done_ +=
+            static_cast<std::size_t>(std::clamp(std::isnan(result_array[0]) ? 0 : result_array[0], 0.0, requested));
         time_s_ += call_s;
         cells_ = problem.arrays[field].clone();
         const auto cells = std::as_const(cells_).as<double>();
@@ -82,7 +83,7 @@ class HeatShow : public Show {
         const Report report = summarise(cells);
         const double flops = flops_per_cell * static_cast<double>(rows_ * columns_ * done_);
         lines += fmt::format("  {:>10}  {:>10.4f}  {:>10.4f}  {:>10.3e}  {:>10.4f}  {:>10}  {:>10.3e}\n",
-                             format_count(done_), report.min, report.max, found[1], report.mean,
+                             format_count(done_), report.min, report.max, result_array[1], report.mean,
                              format_seconds(time_s_), time_s_ > 0 ? flops / time_s_ : 0);
         return lines;
     }
@@ -98,8 +99,9 @@ class HeatShow : public Show {
 
   private:
     void read_pictures(const ShowRequest& request) {
-        const bool own = request.image.empty();
-        const heat::Picture hot = heat::PgmReader(own ? own_pictures / "stove_temperature.pgm" : request.image).read();
+        const bool is_default = request.image.empty();
+        const heat::Picture hot =
+            heat::PgmReader(is_default ? own_pictures / "stove_temperature.pgm" : request.image).read();
         rows_ = hot.height;
         columns_ = hot.width;
         cells_ = Array(ElementType::float64, rows_ * columns_);
@@ -112,18 +114,18 @@ class HeatShow : public Show {
                     edge.begin() + static_cast<std::ptrdiff_t>(columns_));
 
         const std::string file =
-            request.text("conductivity", own ? (own_pictures / "stove_conductivity.pgm").string() : "");
+            request.text("conductivity", is_default ? (own_pictures / "stove_conductivity.pgm").string() : "");
         if (file.empty()) {
             std::fill(conducts.begin(), conducts.end(), 0.2);
             return;
         }
-        const heat::Picture other = heat::PgmReader(file).read();
-        if (other.width != columns_ || other.height != rows_)
+        const heat::Picture picture = heat::PgmReader(file).read();
+        if (picture.width != columns_ || picture.height != rows_)
             throw UsageError(
                 fmt::format("{}: the picture of conductivities is {} x {}, and the picture of temperatures {} x {}; "
                             "they must have the same size.",
-                            file, other.width, other.height, columns_, rows_));
-        std::copy(other.values.begin(), other.values.end(), conducts.begin());
+                            file, picture.width, picture.height, columns_, rows_));
+        std::copy(picture.values.begin(), picture.values.end(), conducts.begin());
     }
 
     std::size_t step() const { return (std::max(rows_, columns_) + max_across - 1) / max_across; }
@@ -131,12 +133,12 @@ class HeatShow : public Show {
     std::size_t saved_columns() const { return (columns_ + step() - 1) / step(); }
 
     void save(std::span<const double> cells) {
-        std::vector<float> kept;
+        std::vector<float> sampled;
         for (std::size_t i = 0; i < rows_; i += step())
             for (std::size_t j = 0; j < columns_; j += step())
-                kept.push_back(static_cast<float>(cells[i * columns_ + j]));
-        saved_.write(reinterpret_cast<const char*>(kept.data()),
-                     static_cast<std::streamsize>(kept.size() * sizeof(float)));
+                sampled.push_back(static_cast<float>(cells[i * columns_ + j]));
+        saved_.write(reinterpret_cast<const char*>(sampled.data()),
+                     static_cast<std::streamsize>(sampled.size() * sizeof(float)));
         reports_.push_back(done_);
     }
 

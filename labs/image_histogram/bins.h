@@ -37,10 +37,10 @@ inline Bins count_values_openmp(const std::uint8_t* pixels, std::size_t n) {
         const auto threads = static_cast<std::size_t>(omp_get_num_threads());
         const auto me = static_cast<std::size_t>(omp_get_thread_num());
         const std::size_t begin = n / threads * me, end = me + 1 == threads ? n : begin + n / threads;
-        Bins own{};
-        count_values(pixels + begin, end - begin, own);
+        Bins core_bins{};
+        count_values(pixels + begin, end - begin, core_bins);
 #pragma omp critical
-        for (std::size_t v = 0; v < bins.size(); ++v) bins[v] += own[v];
+        for (std::size_t v = 0; v < bins.size(); ++v) bins[v] += core_bins[v];
     }
     return bins;
 }

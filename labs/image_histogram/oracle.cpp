@@ -162,7 +162,7 @@ class Explanation {
         for (std::size_t v = 0; v < actual_.size(); ++v) wrong_ += actual_[v] != right_[v];
     }
 
-    std::vector<Hypothesis> found() {
+    std::vector<Hypothesis> hypotheses() {
         using E = Explanation;
         if (wrong_ == 0) return {};
         return first_fit(situation_, *this,
@@ -824,7 +824,7 @@ class ImageHistogram : public Oracle {
     }
 
     std::vector<Hypothesis> hypotheses(const Situation& situation) const override {
-        return Explanation(situation).found();
+        return Explanation(situation).hypotheses();
     }
 
     std::string investigate(const Situation& situation, const Experiment& call) const override {

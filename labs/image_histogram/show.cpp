@@ -37,8 +37,8 @@ class HistogramShow : public Show {
         return problem;
     }
 
-    std::string take(const Problem& done, double call_s) override {
-        const auto counted = done.arrays[bins].as<std::uint32_t>();
+    std::string take(const Problem& results, double call_s) override {
+        const auto counted = results.arrays[bins].as<std::uint32_t>();
         const std::string name = column_name(counts_.size());
         counts_.push_back({});
         std::copy_n(counted.begin(), bin_count, counts_.back().begin());

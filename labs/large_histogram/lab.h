@@ -10,7 +10,7 @@
 
 constexpr unsigned soft_cap = 127;
 
-/// Makes many 2D histograms at once, each from its own values.
+/// Computes many 2D histograms at once, each from its own values.
 ///
 /// values      device pointer, histograms * n unsigned ints, read only: the values of histogram h are values[h * n] …
 ///             values[h * n + n - 1]. Each is the number of a bin, y * columns + x, and below columns * rows.

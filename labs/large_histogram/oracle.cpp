@@ -189,8 +189,8 @@ constexpr auto first_with_additions = "07";     // the first stage that adds bef
 constexpr std::size_t max_explained = 1 << 26;  // bins and values of a call
 
 std::uint8_t capped(std::uint32_t count) { return static_cast<std::uint8_t>(std::min(count, soft_cap)); }
-bool fits_count(std::uint32_t count, std::uint8_t found) {
-    return count < soft_cap ? found == count : found >= soft_cap;
+bool fits_count(std::uint32_t count, std::uint8_t actual) {
+    return count < soft_cap ? actual == count : actual >= soft_cap;
 }
 
 using Counts = std::vector<std::uint32_t>;  // the counts of all histograms' bins, without a cap
@@ -206,7 +206,7 @@ class Explanation {
           actual_(situation.actual[bins].as<std::uint8_t>()),
           before_(situation.before[bins].as<std::uint8_t>()) {}
 
-    std::vector<Hypothesis> found() {
+    std::vector<Hypothesis> hypotheses() {
         using E = Explanation;
         if (actual_.size() + values_.size() > max_explained) return {};
         counts_ = count([](std::size_t, std::size_t) { return 1; });
@@ -345,15 +345,15 @@ class Explanation {
     /// `factor`: the number that a value adds to a bin, divided by the number for the previous bin.
     Guess try_bit_shift(std::uint32_t factor) const {
         constexpr std::uint32_t small = 64;
-        std::size_t found = 0, first = 0;
+        std::size_t fitting = 0, first = 0;
         for (std::size_t b = 0; b + 3 < counts_.size(); b += 4) {
             const std::uint32_t sum =
                 counts_[b] + factor * (counts_[b + 1] + factor * (counts_[b + 2] + factor * counts_[b + 3]));
             if (sum >= small) continue;
             if (actual_[b] != sum || actual_[b + 1] || actual_[b + 2] || actual_[b + 3]) return {};
-            if (sum > counts_[b] && found++ == 0) first = b;
+            if (sum > counts_[b] && fitting++ == 0) first = b;
         }
-        if (found == 0) return {};
+        if (fitting == 0) return {};
         return Mistake{"shifted_by_bits",
                        sentence("All four bins of a word are counted in its first byte, {} for a value: {}, {} into "
                                 "the three bins after it.",
@@ -970,7 +970,7 @@ class LargeHistogram : public Oracle {
         return problem;
     }
 
-    /// Make one histogram at a time, or one per core, so that each core's bins stay in its cache.
+    /// Compute one histogram at a time, or one per core, so that each core's bins stay in its cache.
     void reference(Problem& problem, Execution how) const override {
         const Shape shape = shape_of(problem);
         const auto* from = problem.arrays[values].as<std::uint32_t>().data();
@@ -988,11 +988,11 @@ class LargeHistogram : public Oracle {
         const std::size_t begin = first / shape.bins(), end = (first + count + shape.bins() - 1) / shape.bins();
 #pragma omp parallel for schedule(dynamic)
         for (std::size_t h = begin; h < end; ++h) {
-            std::vector<std::uint8_t> whole(shape.bins());
-            count_values(from + h * shape.n, shape.n, whole.data(), shape.bins());
+            std::vector<std::uint8_t> all_bins(shape.bins());
+            count_values(from + h * shape.n, shape.n, all_bins.data(), shape.bins());
             const std::size_t low = std::max(first, h * shape.bins()),
                               high = std::min(first + count, (h + 1) * shape.bins());
-            std::copy_n(whole.data() + (low - h * shape.bins()), high - low, to + (low - first));
+            std::copy_n(all_bins.data() + (low - h * shape.bins()), high - low, to + (low - first));
         }
         return true;
     }
@@ -1013,7 +1013,7 @@ class LargeHistogram : public Oracle {
     }
 
     std::vector<Hypothesis> hypotheses(const Situation& situation) const override {
-        return Explanation(situation).found();
+        return Explanation(situation).hypotheses();
     }
 
     std::string investigate(const Situation& situation, const Experiment& call) const override {

@@ -196,12 +196,12 @@ Counts count_openmp(const std::uint32_t* cells, const Shape& shape) {
     Counts counts{};
 #pragma omp parallel
     {
-        Counts own{};
+        Counts core_counts{};
 #pragma omp for nowait
         for (std::size_t y = 0; y < shape.height; y += rows_at_once)
-            count_rows(cells, shape, y, std::min(shape.height, y + rows_at_once), own);
+            count_rows(cells, shape, y, std::min(shape.height, y + rows_at_once), core_counts);
 #pragma omp critical
-        for (std::size_t b = 0; b < bin_count; ++b) counts[b] += own[b];
+        for (std::size_t b = 0; b < bin_count; ++b) counts[b] += core_counts[b];
     }
     return counts;
 }
@@ -335,7 +335,7 @@ class Explanation : Output<std::uint8_t> {
           n_(shape_.elements()),
           cells_(situation.problem.arrays[input].as<std::uint32_t>()) {}
 
-    std::vector<Hypothesis> found() {
+    std::vector<Hypothesis> hypotheses() {
         using E = Explanation;
         if (wrong == 0 || n_ > max_explained) return {};
         counts_ = count_sequential(cells_.data(), shape_);
@@ -347,7 +347,7 @@ class Explanation : Output<std::uint8_t> {
     }
 
   private:
-    bool are(const Bins& found) const { return std::equal(found.begin(), found.end(), actual.begin()); }
+    bool are(const Bins& bins) const { return std::equal(bins.begin(), bins.end(), actual.begin()); }
     bool fits(const Counts& counts) const { return are(saturate(counts)); }
 
     std::uint32_t value(std::size_t i) const { return cells_[i / shape_.width * shape_.pitch() + i % shape_.width]; }
@@ -1006,7 +1006,7 @@ class SaturatingHistogram : public Oracle {
     std::size_t window_step() const override { return 4096; }
 
     std::vector<Hypothesis> hypotheses(const Situation& situation) const override {
-        return Explanation(*this, situation).found();
+        return Explanation(*this, situation).hypotheses();
     }
 
     std::string investigate(const Situation& situation, const Experiment& call) const override {

@@ -128,7 +128,7 @@ class Explanation : Output<float> {
           may_have_vectors_(situation.stage.empty() || situation.stage >= first_with_vectors),
           may_have_ring_(situation.stage.empty() || situation.stage >= first_with_ring) {}
 
-    std::vector<Hypothesis> found() {
+    std::vector<Hypothesis> hypotheses() {
         using E = Explanation;
         if (shape_.pixels() > max_explained || wrong == 0) return {};
         if (all_wrong([this](std::size_t i) { return is_unwritten(i); }))
@@ -1010,7 +1010,7 @@ class Explanation : Output<float> {
 
 // --- experiments ---
 
-/// Finds of which pixels of the image the first wrong pixel of the output is computed.
+/// Finds the pixels of the image from which the first wrong pixel of the output is computed.
 class Investigation {
   public:
     Investigation(const Oracle& oracle, const Situation& situation)
@@ -1020,7 +1020,7 @@ class Investigation {
           weights_(weights_of(problem_)),
           sums_(oracle, situation, out) {}
 
-    std::string found(const Experiment& call) {
+    std::string findings(const Experiment& call) {
         const std::string places =
             describe_places(shape_.height, shape_.width, [&](std::size_t i) { return sums_.is_wrong(i); });
         const std::string where = places.empty() ? "" : sentence("Wrong pixels are in {}. ", places);
@@ -1179,11 +1179,11 @@ class SmoothingFilter : public Oracle {
     }
 
     std::vector<Hypothesis> hypotheses(const Situation& situation) const override {
-        return Explanation(*this, situation).found();
+        return Explanation(*this, situation).hypotheses();
     }
 
     std::string investigate(const Situation& situation, const Experiment& call) const override {
-        return Investigation(*this, situation).found(call);
+        return Investigation(*this, situation).findings(call);
     }
 
   private:

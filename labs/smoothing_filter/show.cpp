@@ -48,23 +48,24 @@ class SmoothingShow : public Show {
         file_ = request.image.empty() ? own_picture : request.image.string();
         before_ = after_ = read_image(file_);
         if (before_.width > max_side || before_.height > max_side)
-            throw UsageError(fmt::format("{}: the picture is {} x {} pixels; this lab's sides have {} at most.", file_,
-                                         before_.width, before_.height, format_count(max_side)));
+            throw UsageError(
+                fmt::format("{}: the picture is {} x {} pixels; this lab allows at most {} in each direction.", file_,
+                            before_.width, before_.height, format_count(max_side)));
     }
 
     std::optional<Problem> next_call() override {
         if (channel_ == before_.channels) {
             channel_ = 0;
-            ++done_;
+            ++passes_;
         }
-        if (done_ == times_) return std::nullopt;
+        if (passes_ == times_) return std::nullopt;
         return Problem{{before_.width, before_.height},
                        ring_filter(size),
                        {pad_channel(after_, channel_, radius), Array(ElementType::float32, before_.pixels())}};
     }
 
-    std::string take(const Problem& done, double call_s) override {
-        const auto pixels = done.arrays[out].as<float>();
+    std::string take(const Problem& results, double call_s) override {
+        const auto pixels = results.arrays[out].as<float>();
         for (std::size_t i = 0; i < pixels.size(); ++i) {
             const auto sample = i * static_cast<std::size_t>(after_.channels) + static_cast<std::size_t>(channel_);
             after_.samples[sample] = to_sample(pixels[i]);
@@ -84,8 +85,7 @@ class SmoothingShow : public Show {
                                        before_.channels == 1 ? "grey" : "colour",
                                        times_ == 1 ? "once" : fmt::format("{} times", times_));
         if (unwritten_)
-            text += fmt::format("{} are not numbers; they are black in the picture\n",
-                                format_plural(unwritten_, "value of the output"));
+            text += fmt::format("NaN in {}: black in the picture\n", format_plural(unwritten_, "output value"));
         return text;
     }
 
@@ -93,7 +93,7 @@ class SmoothingShow : public Show {
     ShowRequest request_;
     std::string file_;
     Image before_, after_;
-    int times_ = 1, done_ = 0, channel_ = 0;
+    int times_ = 1, passes_ = 0, channel_ = 0;
     std::uint64_t unwritten_ = 0;
 };
 

@@ -135,7 +135,7 @@ class OtherIndex {
     OtherIndex(const Problem& problem, const Output<float>& sums)
         : x_(problem.arrays[a].as<float>()), y_(problem.arrays[b].as<float>()), sums_(sums) {}
 
-    Guess found() const {
+    Guess guess() const {
         for (const bool of_a : {false, true}) {
             std::size_t i = sums_.first, tried = 0;
             const std::size_t step = std::max<std::size_t>(1, sums_.right.size() / 64) | 1;
@@ -222,7 +222,7 @@ class VectorAdd : public Oracle {
                                      },
                                      [&] { return sums.match(wrong_formulas(situation.problem, sums)); },
                                      [&] { return guess_stale(situation, out, "out holds the sums", "a and b have"); },
-                                     [&] { return OtherIndex(situation.problem, sums).found(); }});
+                                     [&] { return OtherIndex(situation.problem, sums).guess(); }});
     }
 
     std::string investigate(const Situation& situation, const Experiment& call) const override {
@@ -246,11 +246,11 @@ class VectorAdd : public Oracle {
         for (std::size_t i = 0; i < n; ++i) values[i] = static_cast<float>(i + 1);
         const auto outputs = call(numbered);
         if (!outputs) return "";
-        const float found = (*outputs)[out].as<float>()[at];
+        const float result = (*outputs)[out].as<float>()[at];
         const char* const name = operand == a ? "a" : "b";
-        if (found == 0) return sentence("no element of {}", name);
-        if (!(found >= 1 && found <= static_cast<float>(n)) || std::trunc(found) != found) return "";
-        return sentence("{}[{}]", name, static_cast<std::size_t>(found) - 1);
+        if (result == 0) return sentence("no element of {}", name);
+        if (!(result >= 1 && result <= static_cast<float>(n)) || std::trunc(result) != result) return "";
+        return sentence("{}[{}]", name, static_cast<std::size_t>(result) - 1);
     }
 };
 

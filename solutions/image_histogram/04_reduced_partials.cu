@@ -29,7 +29,7 @@ __global__ void count_kernel(const unsigned char* pixels, unsigned* partials, st
     //@ end
 }
 
-// Block b adds partial b + half to partial b, a thread for each bin.
+// Block b adds partial b + half to partial b, with one thread per bin.
 __global__ void add_kernel(unsigned* partials, unsigned half) {
     //@ begin
     partials[blockIdx.x * bin_count + threadIdx.x] += partials[(blockIdx.x + half) * bin_count + threadIdx.x];

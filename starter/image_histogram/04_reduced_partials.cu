@@ -25,7 +25,7 @@ __global__ void count_kernel(const unsigned char* pixels, unsigned* partials, st
     (void)partials;
 }
 
-// Block b adds partial b + half to partial b, a thread for each bin.
+// Block b adds partial b + half to partial b, with one thread per bin.
 __global__ void add_kernel(unsigned* partials, unsigned half) {
     // TODO: one line. No other block reads or writes these two partials, so you need no atomic.
     (void)partials, (void)half;

@@ -128,25 +128,25 @@ static void bench_add(int n) {
 static void bench_histogram(int n) {
     std::vector<unsigned char> in(n);
     for (int i = 0; i < n; ++i) in[i] = i * 2654435761u >> 13;
-    std::vector<unsigned> bins(256), got(256);
+    std::vector<unsigned> bins(256), result(256);
     unsigned char* device_in = upload(in);
-    unsigned* device_bins = upload(got);
+    unsigned* device_bins = upload(result);
     compare(
         "histogram in shared memory, 16M bytes", 2, [&] { histogram_sequential(in.data(), bins.data(), n); },
         [&] {
             cudaMemset(device_bins, 0, 256 * sizeof(unsigned));
             histogram_kernel<<<64, 256>>>(device_in, device_bins, n);
         });
-    cudaMemcpy(got.data(), device_bins, 256 * sizeof(unsigned), cudaMemcpyDeviceToHost);
-    must(got == bins, "the histogram");
+    cudaMemcpy(result.data(), device_bins, 256 * sizeof(unsigned), cudaMemcpyDeviceToHost);
+    must(result == bins, "the histogram");
     compare(
         "the same, each thread striding over the grid", 0, [&] { histogram_sequential(in.data(), bins.data(), n); },
         [&] {
             cudaMemset(device_bins, 0, 256 * sizeof(unsigned));
             grid_stride_histogram_kernel<<<32, 256>>>(device_in, device_bins, n);
         });
-    cudaMemcpy(got.data(), device_bins, 256 * sizeof(unsigned), cudaMemcpyDeviceToHost);
-    must(got == bins, "the histogram by strides");
+    cudaMemcpy(result.data(), device_bins, 256 * sizeof(unsigned), cudaMemcpyDeviceToHost);
+    must(result == bins, "the histogram by strides");
     cudaFree(device_in), cudaFree(device_bins);
 }
 
@@ -154,30 +154,30 @@ template <class T>
 static void bench_tree(const char* what, double limit, int n) {
     std::vector<T> in(n), zero(1);
     for (int i = 0; i < n; ++i) in[i] = T(i % 3);
-    T *device_in = upload(in), *device_sum = upload(zero), sum = 0, got = 0;
+    T *device_in = upload(in), *device_sum = upload(zero), sum = 0, result = 0;
     compare(
         what, limit, [&] { sum = sum_sequential(in.data(), n); },
         [&] {
             cudaMemset(device_sum, 0, sizeof(T));
             tree_sum_kernel<<<(n + 255) / 256, 256>>>(device_in, device_sum, n);
         });
-    cudaMemcpy(&got, device_sum, sizeof(T), cudaMemcpyDeviceToHost);
-    must(got == sum, "the tree's sum");
+    cudaMemcpy(&result, device_sum, sizeof(T), cudaMemcpyDeviceToHost);
+    must(result == sum, "the tree's sum");
     cudaFree(device_in), cudaFree(device_sum);
 }
 
 static void bench_shuffles(int n) {
     std::vector<float> in(n), zero(1);
     for (int i = 0; i < n; ++i) in[i] = float(i % 3);
-    float *device_in = upload(in), *device_sum = upload(zero), sum = 0, got = 0;
+    float *device_in = upload(in), *device_sum = upload(zero), sum = 0, result = 0;
     compare(
         "sum by shuffles, 1M, block 256", 0, [&] { sum = sum_sequential(in.data(), n); },
         [&] {
             cudaMemset(device_sum, 0, sizeof(float));
             shuffle_sum_kernel<<<(n + 255) / 256, 256>>>(device_in, device_sum, n);
         });
-    cudaMemcpy(&got, device_sum, sizeof(float), cudaMemcpyDeviceToHost);
-    must(got == sum, "the shuffles' sum");
+    cudaMemcpy(&result, device_sum, sizeof(float), cudaMemcpyDeviceToHost);
+    must(result == sum, "the shuffles' sum");
     cudaFree(device_in), cudaFree(device_sum);
 }
 
@@ -193,9 +193,9 @@ static void bench_matmul(int n) {
                     for (int j = 0; j < n; ++j) c[i * n + j] += a[i * n + k] * a[k * n + j];
         },
         [&] { matmul_kernel<<<dim3(n / 16, n / 16), dim3(16, 16)>>>(device_a, device_a, device_c, n); });
-    std::vector<float> got(n * n);
-    cudaMemcpy(got.data(), device_c, n * n * sizeof(float), cudaMemcpyDeviceToHost);
-    must(got == c, "the matrix product");
+    std::vector<float> product(n * n);
+    cudaMemcpy(product.data(), device_c, n * n * sizeof(float), cudaMemcpyDeviceToHost);
+    must(product == c, "the matrix product");
     cudaFree(device_a), cudaFree(device_c);
 }
 

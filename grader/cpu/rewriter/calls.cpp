@@ -156,8 +156,8 @@ void Calls::find_definitions() {
 bool Calls::never_wait(int begin, int end) { return !has_library_ && stream_never_waits(unit_.code, begin, end); }
 
 bool Calls::stream_never_waits(const Stream& stream, int begin, int end) {
-    constexpr int deepest = 32;
-    if (depth_ == deepest || (budget_ -= end - begin) < 0) return false;
+    constexpr int max_depth = 32;
+    if (depth_ == max_depth || (budget_ -= end - begin) < 0) return false;
     ++depth_;
     const bool never = tokens_never_wait(stream, begin, end);
     --depth_;
@@ -264,13 +264,13 @@ bool Calls::may_change_arguments(std::string_view name) const {
 }
 
 bool Calls::macro_may_change(std::string_view name, int depth) const {
-    constexpr int deepest = 4;
+    constexpr int max_depth = 4;
     for (const Macro& macro : unit_.macros) {
         for (int i = 0; macro.name == name && i < macro.body.size(); ++i) {
             const auto word = macro.body[i];
             if (word == "&") return true;
             if (macro.body[i + 1] != "(" || !macro.body.is_identifier(i) || is_harmless(word)) continue;
-            if (depth == deepest || !unit_.macro_names.count(word) || macro_may_change(word, depth + 1)) return true;
+            if (depth == max_depth || !unit_.macro_names.count(word) || macro_may_change(word, depth + 1)) return true;
         }
     }
     return false;

@@ -65,7 +65,7 @@ class Evaluator {
     }
 
   private:
-    static constexpr int deepest = 64;
+    static constexpr int max_depth = 64;
 
     std::string_view text() const { return at_ < end_ ? at_->text : std::string_view(); }
 
@@ -90,7 +90,7 @@ class Evaluator {
     }
 
     Value read_unary(int depth) {
-        if (depth > deepest || at_ >= end_) return fail();
+        if (depth > max_depth || at_ >= end_) return fail();
         const Token& token = *at_++;
         if (token.text == "!") {
             const Value value = read_unary(depth + 1);

@@ -257,14 +257,14 @@ Parentheses read_parentheses(const Stream& stream, int open) {
     const auto after = stream[close + 1];
     const bool ends = after == ";" || after == "," || (stream.is_macro && !stream.has(close + 1));
     if (!ends || close == open + 1) return Parentheses::parameters;
-    Parentheses found = Parentheses::unknown;
-    for (int begin = open + 1, i = begin; i <= close && found == Parentheses::unknown && i < open + longest_search;
+    Parentheses kind = Parentheses::unknown;
+    for (int begin = open + 1, i = begin; i <= close && kind == Parentheses::unknown && i < open + longest_search;
          i = stream.after_group(i)) {
         if (i != close && stream[i] != ",") continue;
-        if (begin < i) found = read_argument(stream, begin, i);
+        if (begin < i) kind = read_argument(stream, begin, i);
         begin = i + 1;
     }
-    return found;
+    return kind;
 }
 
 Declaration read_declaration(const Stream& stream, const Qualifiers& qualifiers, int begin) {

@@ -5,9 +5,9 @@
 namespace warplab::rewriter {
 namespace {
 
-constexpr int deepest = 256, longest = 2000;
+constexpr int max_depth = 256, max_words = 2000;
 
-/// Return whether the token has one of these single characters as its text.
+/// Return whether the token is one of these characters.
 bool is_one_of(const Token& token, std::string_view characters) {
     return token.text.size() == 1 && characters.find(token.text[0]) != std::string_view::npos;
 }
@@ -18,12 +18,12 @@ bool is_counted(const Token& token) { return token.kind == Kind::identifier || t
 }  // namespace
 
 bool Excess::exceeds(const Token& token) {
-    if (is_one_of(token, "([{") && ++depth_ > deepest)
+    if (is_one_of(token, "([{") && ++depth_ > max_depth)
         return exceed("brackets are nested in more than 256 levels here; split this into several statements");
     if (is_one_of(token, ")]}")) depth_ = std::max(0, depth_ - 1);
     if (is_one_of(token, ";,{}"))
         words_ = 0;
-    else if (is_counted(token) && ++words_ > longest)
+    else if (is_counted(token) && ++words_ > max_words)
         return exceed(
             "this statement has more than 2000 words and operators; write a loop, or split it into several statements");
     return false;

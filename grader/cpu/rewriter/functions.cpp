@@ -6,7 +6,7 @@ namespace warplab::rewriter {
 std::vector<Function> find_functions(const Context& context) {
     const Stream& code = context.unit.code;
     const auto is_macro = [&](int i) { return context.unit.macro_names.count(code[i]) != 0; };
-    std::vector<Function> found;
+    std::vector<Function> functions;
     for (int i = 0; i < code.size(); ++i) {
         if (!code.is_identifier(i) || !code.at_namespace[i] || code[i + 1] != "(" || is_macro(i)) continue;
         if (is_attribute_word(code[i]) || code[i] == "decltype") continue;
@@ -19,9 +19,9 @@ std::vector<Function> find_functions(const Context& context) {
             function.words |= words;
             function.after_macro |= is_macro(k) && words == 0;
         }
-        found.push_back(function);
+        functions.push_back(function);
     }
-    return found;
+    return functions;
 }
 
 bool is_in_class_body(const Stream& stream, int i) {

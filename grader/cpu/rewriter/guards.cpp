@@ -18,14 +18,14 @@ class Body {
     Body(const Stream& stream, int begin, int end) : stream_(stream), begin_(begin), end_(end) {}
 
     /// Add the updates of arrays that an earlier condition reads, directly or through a variable that was set before.
-    void add_guarded_updates(std::vector<int>& found) {
+    void add_guarded_updates(std::vector<int>& atomics) {
         for (int i = begin_; i < end_; ++i) {
             if (is_assignment(i)) note_assignment(i);
             const int open = stream_[i] == ")" ? stream_.match[i] : -1;
             if (open > begin_ && (stream_[open - 1] == "if" || stream_[open - 1] == "while"))
                 add_read(open + 1, i, checked_);
             if (stream_[i] == "?" || stream_[i] == "&&") add_read(statement_begin(i), i, checked_);
-            if (is_update(i) && is_guarded(i)) found.push_back(i);
+            if (is_update(i) && is_guarded(i)) atomics.push_back(i);
         }
     }
 
@@ -134,15 +134,15 @@ class Body {
 }  // namespace
 
 std::vector<int> guarded_updates(const Stream& stream, const Qualifiers& qualifiers) {
-    std::vector<int> found;
+    std::vector<int> atomics;
     const std::vector<int> depth = device_depth(stream, qualifiers);
     for (int i = 0; i < stream.size(); ++i) {
         if (!depth[i]) continue;
         const int begin = i;
         while (i < stream.size() && depth[i]) ++i;
-        Body(stream, begin, i).add_guarded_updates(found);
+        Body(stream, begin, i).add_guarded_updates(atomics);
     }
-    return found;
+    return atomics;
 }
 
 void rewrite_guarded_updates(const Stream& stream, Context& context) {

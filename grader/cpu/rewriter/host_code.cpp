@@ -184,7 +184,7 @@ class HostCode {
   private:
     void find_names() {
         for (const Function& function : find_functions(context_)) {
-            own_.insert(function.name);
+            own_declarations_.insert(function.name);
             if (function.words & (q_device | q_global)) {
                 for_device_.insert(code_[function.name]);
                 if (is_device_only(function)) device_only_.insert(code_[function.name]);
@@ -201,8 +201,8 @@ class HostCode {
         }
         for (const Function& function : find_functions(context_))  // host code calls the host's overloads
             if (!(function.words & q_device) || (function.words & q_host)) device_only_.erase(code_[function.name]);
-        for (const int place : own_) own_names_.insert(code_[place]);
-        hidden_ = LocalNames(code_, context_.qualifiers, own_).find();
+        for (const int place : own_declarations_) own_names_.insert(code_[place]);
+        hidden_ = LocalNames(code_, context_.qualifiers, own_declarations_).find();
         for (const auto name : for_device_) functions_.erase(name);
     }
 
@@ -219,7 +219,7 @@ class HostCode {
             for (const auto& declarator : declaration.declarators) symbols_.insert(code_[declarator.name_begin]);
         if (!declaration.understood || (declaration.words & of_device)) return;
         for (const auto& declarator : declaration.declarators) {
-            own_.insert(declarator.name_begin);
+            own_declarations_.insert(declarator.name_begin);
             const bool is_array = declarator.end > declarator.name_end;
             if (declarator.qualified || (is_constant(declaration.begin, declarator.name_begin) && !is_array)) continue;
             variables_.emplace(code_[declarator.name_begin], code_.text(declaration.begin, declarator.end));
@@ -451,9 +451,9 @@ class HostCode {
     std::vector<Function> host_functions_, device_functions_;
     std::unordered_map<std::string_view, std::string> functions_, variables_;
     Names for_device_, device_only_, said_, own_names_, symbols_;
-    std::unordered_set<int> own_;  // the places of their declarations
-    Names launched_;               // before a <<<
-    Names hidden_;                 // by a parameter or a variable of a function, somewhere in the file
+    std::unordered_set<int> own_declarations_;  // their places
+    Names launched_;                            // before a <<<
+    Names hidden_;                              // by a parameter or a variable of a function, somewhere in the file
 };
 
 }  // namespace

@@ -9,19 +9,19 @@ namespace warplab::rewriter {
 
 Definition find_definition(const Stream& stream, const Qualifiers& qualifiers, int word) {
     static const Words not_parameters("noexcept decltype requires");
-    Definition found;
+    Definition definition;
     for (int i = word + 1; stream.has(i); i = stream.after_group(i)) {
         const auto text = stream[i];
         if (text == ";" || text == "}" || (text == "=" && stream[i - 1] != "operator")) break;
         if (qualifiers.of(stream, i) & (q_global | q_device)) break;
         if (text == "(" && !not_parameters.has(stream[i - 1]) && !is_attribute_word(stream[i - 1]))
-            found.parameters = i;
+            definition.parameters = i;
         if (text == "{") {
-            found.body = found.parameters < 0 ? -1 : i;
+            definition.body = definition.parameters < 0 ? -1 : i;
             break;
         }
     }
-    return found;
+    return definition;
 }
 
 namespace {
@@ -95,14 +95,14 @@ void check_has_no_references(const Stream& stream, int parameters, Context& cont
 
 /// Refuse a variable of the body, outside inner braces, that has a parameter's name: for g++, the rewritten body is an
 /// inner block.
-void check_names(const Stream& stream, const Definition& found, Context& context) {
-    if (stream.match[found.parameters] < 0) return;
-    const auto parameters = parameter_names(stream, found.parameters);
+void check_names(const Stream& stream, const Definition& definition, Context& context) {
+    if (stream.match[definition.parameters] < 0) return;
+    const auto parameters = parameter_names(stream, definition.parameters);
     const auto has_bracket = [&](int begin, int end) {  // as in a call, which may read like a declaration
         while (begin < end && stream[begin] != "(") ++begin;
         return begin < end;
     };
-    for (int i = found.body + 1; i < stream.match[found.body]; i = stream.after_group(i)) {
+    for (int i = definition.body + 1; i < stream.match[definition.body]; i = stream.after_group(i)) {
         const auto before = stream[i - 1];
         if (!stream.is_identifier(i) || begins_other_statement(stream[i]) ||
             (before != ";" && before != "{" && before != "}"))
@@ -182,33 +182,33 @@ void rewrite_kernels(const Stream& stream, Context& context) {
     for (int i = 0; i < stream.size(); ++i) {
         if (!(context.qualifiers.of(stream, i) & q_global)) continue;
         if (!stream.is_macro && refuse_hidden_begin(stream, i, context)) continue;
-        const auto found = find_definition(stream, context.qualifiers, i);
-        if (found.parameters < 0) continue;
-        check_returns_void(stream, i, found.parameters, context);
-        check_has_no_references(stream, found.parameters, context);
+        const auto definition = find_definition(stream, context.qualifiers, i);
+        if (definition.parameters < 0) continue;
+        check_returns_void(stream, i, definition.parameters, context);
+        check_has_no_references(stream, definition.parameters, context);
         check_is_not_member(stream, i, context);
-        if (found.body < 0) continue;
-        const int end = stream.match[found.body];
+        if (definition.body < 0) continue;
+        const int end = stream.match[definition.body];
         if (end < 0) {
             if (stream.is_macro) {
                 context.refuse_for_cpu(stream.tokens[i],
                                        "a kernel that begins in a macro and ends outside of it cannot run on the CPU "
                                        "backend; let it end in the macro, or write it without one");
             } else {
-                refuse_hidden_end(stream, found.body, context);
+                refuse_hidden_end(stream, definition.body, context);
             }
             continue;
         }
-        check_names(stream, found, context);
-        check_has_no_label_addresses(stream, found.body, context);
-        const auto name = kernel_name(stream, context.qualifiers, found.parameters);
+        check_names(stream, definition, context);
+        check_has_no_label_addresses(stream, definition.body, context);
+        const auto name = kernel_name(stream, context.qualifiers, definition.parameters);
         const int begin = statement_begin(stream, i);
-        const auto bounds = context.qualifiers.launch_bounds(stream, begin, found.body);
-        const bool known = !bounds.empty() && !hides_bounds(stream, found.parameters, begin, found.body);
+        const auto bounds = context.qualifiers.launch_bounds(stream, begin, definition.body);
+        const bool known = !bounds.empty() && !hides_bounds(stream, definition.parameters, begin, definition.body);
         const std::string bound = known ? ", ::warplab_cpu::launch_bounds(" + bounds + ")" : "";
-        const bool split = !stream.is_macro && context.splits.count(found.body);
+        const bool split = !stream.is_macro && context.splits.count(definition.body);
         const std::string macro = split ? "WARPLAB_CPU_SPLIT_KERNEL(" : "WARPLAB_CPU_KERNEL(";
-        context.edits.insert_after(stream.tokens[found.body], macro + name + bound + "){");
+        context.edits.insert_after(stream.tokens[definition.body], macro + name + bound + "){");
         if (closed.insert(end).second) context.edits.insert_after(stream.tokens[end], ";}");
     }
 }

@@ -198,8 +198,8 @@ void rewrite_configuration(const Stream& stream, const Launch& launch, Context& 
 void rewrite(const Stream& stream, const Launch& launch, Context& context) {
     if (launch.open == 0) return rewrite_configuration(stream, launch, context);
     const auto callee = stream.text(launch.callee, launch.open);
-    const bool whole = stream.has(launch.arguments);
-    const std::string before = whole ? "static_cast<void>((" : "";
+    const bool is_complete = stream.has(launch.arguments);
+    const std::string before = is_complete ? "static_cast<void>((" : "";
     context.edits.replace(
         stream.tokens[launch.callee],
         before + "::warplab_cpu::Launch(" + name_literal(stream, launch.callee, launch.open) + ", __LINE__, ");
@@ -208,24 +208,24 @@ void rewrite(const Stream& stream, const Launch& launch, Context& context) {
                           ")," + callee + (stream.is_identifier(launch.arguments) ? " " : ""));
     context.edits.remove(stream.tokens[launch.close + 1]);
     context.edits.remove(stream.tokens[launch.close + 2]);
-    if (whole) context.edits.insert_after(stream.tokens[arguments_end(stream, launch.arguments)], "))");
+    if (is_complete) context.edits.insert_after(stream.tokens[arguments_end(stream, launch.arguments)], "))");
 }
 
 /// Return the macros whose text is <<<…>>>, or a use of such a macro, and whether each has parameters.
 std::unordered_map<std::string_view, bool> find_configurations(const Unit& unit) {
     constexpr int max_levels = 4;  // levels of nested macros
-    std::unordered_map<std::string_view, bool> found;
+    std::unordered_map<std::string_view, bool> configurations;
     for (int steps = 0; steps < max_levels; ++steps) {
         for (const Macro& macro : unit.macros) {
             const Stream& body = macro.body;
             const int last = body.size() - 1;
             const bool is_launch = body[0] == "<<<" && body[last - 1] == ">" && body[last] == ">";
-            const auto inner = found.find(body[0]);
-            const bool is_use = inner != found.end() && last + 1 == (inner->second ? body.after_group(1) : 1);
-            if (is_launch || is_use) found.emplace(macro.name, macro.has_parameters);
+            const auto inner = configurations.find(body[0]);
+            const bool is_use = inner != configurations.end() && last + 1 == (inner->second ? body.after_group(1) : 1);
+            if (is_launch || is_use) configurations.emplace(macro.name, macro.has_parameters);
         }
     }
-    return found;
+    return configurations;
 }
 
 /// Rewrite `k ON(grid, block)(arguments)`, where ON is a configuration.
@@ -258,9 +258,9 @@ bool takes_kernel(const Stream& stream, int i) {
 
 /// Return the token after `(void*)`, `(const void*)` or `reinterpret_cast<const void*>` at `i`; -1 if there is none.
 int after_void_cast(const Stream& stream, int i) {
-    const bool named = stream[i] == "reinterpret_cast" || stream[i] == "static_cast";
-    const std::string_view open = named ? "<" : "(", close = named ? ">" : ")";
-    i += named;
+    const bool is_named_cast = stream[i] == "reinterpret_cast" || stream[i] == "static_cast";
+    const std::string_view open = is_named_cast ? "<" : "(", close = is_named_cast ? ">" : ")";
+    i += is_named_cast;
     if (stream[i++] != open) return -1;
     while (stream[i] == "const") ++i;
     if (stream[i] != "void" || stream[i + 1] != "*" || stream[i + 2] != close) return -1;

@@ -30,7 +30,7 @@ constexpr const char* usage =
 
 std::string read_file(const std::string& path) {
     std::ifstream in(path, std::ios::binary);
-    in.peek();  // of a folder, this fails
+    in.peek();  // fails for a folder
     if (!in.is_open() || in.bad()) throw std::runtime_error("cannot read " + path);
     std::ostringstream bytes;
     bytes << in.rdbuf();
@@ -45,8 +45,8 @@ void write_file(const std::string& path, const std::string& text) {
 
 RewriterExit scan(const std::string& path, const std::string& shown_name) {
     const auto hidden = warplab::rewriter::find_hidden(read_file(path), shown_name);
-    for (const auto& found : hidden)
-        std::cerr << shown_name << ":" << found.line << ":1: error: " << found.message << "\n";
+    for (const auto& problem : hidden)
+        std::cerr << shown_name << ":" << problem.line << ":1: error: " << problem.message << "\n";
     if (hidden.empty()) return RewriterExit::done;
     return hidden.front().fine_on_gpu ? RewriterExit::lacks_feature : RewriterExit::refused;
 }

@@ -95,10 +95,10 @@ void Qualifiers::find_attribute_macros(const Unit& unit) {
 }
 
 std::vector<std::string> Qualifiers::attributes_in(const Stream& body) const {
-    std::vector<std::string> found;
+    std::vector<std::string> attributes;
     for (int i = 0, after = 0; i < body.size(); i = std::max(after, i + 1))
-        if ((after = after_attribute(body, i)) > i) found.push_back(body.text(i, after));
-    return found;
+        if ((after = after_attribute(body, i)) > i) attributes.push_back(body.text(i, after));
+    return attributes;
 }
 
 std::vector<std::string> Qualifiers::attributes_of(std::string_view word) const {

@@ -32,8 +32,8 @@ class Qualifiers {
     /// with it has several definitions.
     std::string launch_bounds(const Stream& stream, int begin, int end) const;
     bool is_alias(const Macro& macro) const { return aliases_.count(macro.name) != 0; }
-    /// Return the position after the attribute that begins at `i`, such as alignas(16), [[…]], or a macro of attributes
-    /// alone (`#define ALIGN(n) __align__(n)`); `i` if none begins there.
+    /// Return the position after the attribute that begins at `i`, such as alignas(16), [[…]], or a macro with only
+    /// attributes (`#define ALIGN(n) __align__(n)`); `i` if none begins there.
     int after_attribute(const Stream& stream, int i) const;
     /// Return the attributes in a macro of qualifiers, each as text (`#define TILE __shared__ __align__(16)`).
     std::vector<std::string> attributes_of(std::string_view word) const;

@@ -75,7 +75,7 @@ class Scanner {
                 if (in_submission_ && tokens_[i].kind == Kind::identifier) read_word(i);
             }
         }
-        return std::move(found_);
+        return std::move(hidden_);
     }
 
   private:
@@ -179,13 +179,13 @@ class Scanner {
     }
 
     void add_excess() {
-        if (found_.empty() || found_.front().fine_on_gpu)
-            found_.insert(found_.begin(), {line_, "after macro expansion, " + excess_.message(), false});
+        if (hidden_.empty() || hidden_.front().fine_on_gpu)
+            hidden_.insert(hidden_.begin(), {line_, "after macro expansion, " + excess_.message(), false});
     }
 
     void add(std::string_view word, std::string_view reason) {
         if (!reasons_.insert(reason).second) return;
-        found_.push_back(
+        hidden_.push_back(
             {line_, std::string(word) + ": " + std::string(reason) + " cannot run on the CPU backend; remove it"});
     }
 
@@ -200,7 +200,7 @@ class Scanner {
     bool anything_is_attribute_ = false;
     Excess excess_;
     std::set<std::string_view> reasons_;
-    std::vector<Hidden> found_;
+    std::vector<Hidden> hidden_;
 };
 
 }  // namespace

@@ -21,16 +21,16 @@ std::string derived(const Stream& stream, const Declarator& declarator, std::str
 /// Return the attributes of a declaration as text, with those in macros of its qualifiers.
 std::vector<std::string> attributes_of(const Stream& stream, const Qualifiers& qualifiers,
                                        const Declaration& declaration) {
-    std::vector<std::string> found;
+    std::vector<std::string> attributes;
     for (const int i : declaration.word_tokens)
-        for (auto& attribute : qualifiers.attributes_of(stream[i])) found.push_back(std::move(attribute));
+        for (auto& attribute : qualifiers.attributes_of(stream[i])) attributes.push_back(std::move(attribute));
     const auto& tokens = declaration.attribute_tokens;
     for (auto at = tokens.begin(); at != tokens.end();) {
         const int end = qualifiers.after_attribute(stream, *at);
-        found.push_back(stream.text(*at, end));
+        attributes.push_back(stream.text(*at, end));
         while (at != tokens.end() && *at < end) ++at;
     }
-    return found;
+    return attributes;
 }
 
 /// Return a struct with the alignment that the attributes require.

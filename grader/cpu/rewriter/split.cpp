@@ -22,7 +22,7 @@ struct Region {
     bool returns = false;
     const Statement* gives = nullptr;  // if set: at the end, each thread gives a value to the shuffle in this statement
     int first_shuffle = -1;            // the shuffle whose value the region's first statement takes
-    const Statement* turns = nullptr;  // if set: the region is this loop, of which threads run a few steps alternately
+    const Statement* turns = nullptr;  // if set: the region is this loop; threads take turns to run a few of its steps
     bool is_bare = false;              // the only statement of a loop or branch without braces
 };
 
@@ -516,8 +516,9 @@ class KernelSplitter {
 
     /// Return whether the variable's declaration may be repeated in each region that uses it, with the same value.
     bool is_repeatable(const Variable& variable, int depth) const {
-        constexpr int deepest = 16;
-        if (depth > deepest || !variable.changes.empty() || variable.escapes || !variable.is_initialised) return false;
+        constexpr int max_depth = 16;
+        if (depth > max_depth || !variable.changes.empty() || variable.escapes || !variable.is_initialised)
+            return false;
         if (variable.is_array || variable.is_reference || variable.is_constructed) return false;
         if (!has_plain_type(variable) && !is_computed(variable)) return false;
         for (int i = variable.bounds_end; i < variable.end; ++i) {
@@ -685,20 +686,20 @@ class KernelSplitter {
 
     /// Return the variables that the region takes from other regions, and those from which they are computed.
     std::vector<const Variable*> taken(const Region& region) const {
-        std::vector<const Variable*> found;
+        std::vector<const Variable*> variables;
         const auto& all = variables_.all();
         for (std::size_t i = all.size(); i-- > 0;) {  // a variable's operands are declared before it
             const bool crosses = supplies_[i] == Supply::repeated || supplies_[i] == Supply::kept;
             if ((!crosses && all[i].origin != Variable::local) || holds(region, all[i].at)) continue;
             if (supplies_[i] == Supply::by_block) continue;
             const bool used =
-                (crosses && mentions(region, all[i])) || std::ranges::any_of(found, [&](const Variable* other) {
+                (crosses && mentions(region, all[i])) || std::ranges::any_of(variables, [&](const Variable* other) {
                     return supply(*other) != Supply::kept && computes_from(*other, all[i]);
                 });
-            if (used) found.push_back(&all[i]);
+            if (used) variables.push_back(&all[i]);
         }
-        std::ranges::reverse(found);
-        return found;
+        std::ranges::reverse(variables);
+        return variables;
     }
 
     Supply supply(const Variable& variable) const { return supplies_[&variable - variables_.all().data()]; }
@@ -809,17 +810,17 @@ bool is_later_declarator(const Context& context, int i) {
 Names find_changing(const Context& context, const Calls& calls) {
     const Stream& code = context.unit.code;
     const Variables text(code, context.unit, calls);
-    Names found;
+    Names names;
     for (int i = 0; i < code.size(); ++i) {
         const bool changes = code.is_identifier(i) && !is_built_in(code[i]) && text.may_change(i);
-        if (changes && !is_later_declarator(context, i)) found.insert(code[i]);
+        if (changes && !is_later_declarator(context, i)) names.insert(code[i]);
         if (!code.at_namespace[i] || !(context.qualifiers.of(code, i) & (q_device | q_managed))) continue;
         const auto declaration =
             read_declaration(code, context.qualifiers, statement_begin(code, i, &context.qualifiers));
         if (!declaration.understood) continue;
-        for (const auto& declarator : declaration.declarators) found.insert(code[declarator.name_begin]);
+        for (const auto& declarator : declaration.declarators) names.insert(code[declarator.name_begin]);
     }
-    return found;
+    return names;
 }
 
 /// Return the names that mean all lanes: `constexpr unsigned all = 0xffffffff;`, and macros with that value.

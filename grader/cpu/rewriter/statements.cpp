@@ -24,8 +24,8 @@ class StatementReader {
 
   private:
     bool read(Statement& statement, int end) {
-        constexpr int deepest = 64;
-        if (depth_ == deepest || at_ >= end) return false;
+        constexpr int max_depth = 64;
+        if (depth_ == max_depth || at_ >= end) return false;
         ++depth_;
         statement.begin = at_;
         const bool understood = read_kind(statement, end);

@@ -222,9 +222,9 @@ class Reader {
             conditional.branches.push_back({directive, at, at});
             return;
         }
-        constexpr std::size_t deepest = 64;
+        constexpr std::size_t max_depth = 64;
         conditional.endif = directive;
-        conditional.is_deep = read_.size() > deepest;
+        conditional.is_deep = read_.size() > max_depth;
         if (outer_live() && asks_for_architecture(conditional)) unit_.by_architecture.push_back(std::move(conditional));
         read_.pop_back();
     }

@@ -79,9 +79,9 @@ CaptureIn capture_of_blocking_stream() {
 thread_local cudaStreamCaptureMode mode_of_thread = cudaStreamCaptureModeGlobal;
 
 bool forbids_unsafe_calls(const Capture& capture) {
-    const bool own = capture.thread == std::this_thread::get_id();
+    const bool by_this_thread = capture.thread == std::this_thread::get_id();
     const cudaStreamCaptureMode mode = std::max(capture.mode, mode_of_thread);
-    return mode == cudaStreamCaptureModeGlobal || (mode == cudaStreamCaptureModeThreadLocal && own);
+    return mode == cudaStreamCaptureModeGlobal || (mode == cudaStreamCaptureModeThreadLocal && by_this_thread);
 }
 
 CUgraphNode_st* add_node(Capture& capture, cudaStream_t stream, cudaGraphNodeType type, Action action,

@@ -182,8 +182,8 @@ cudaError_t cudaProfilerStop() { return cudaSuccess; }
 
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr requested, int device) {
     if (device != 0) return set_error(cudaErrorInvalidDevice);
-    const int found = attribute(requested);
-    return give(found < 0 ? nullptr : value, found);
+    const int result = attribute(requested);
+    return give(result < 0 ? nullptr : value, result);
 }
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* p, int device) {

@@ -48,16 +48,16 @@ class DeviceHeap {
         char* const place = used_ >= fresh_bytes && freed_.count(whole) ? renew(whole) : extend(whole);
         if (!place) return nullptr;
         live_bytes_ += bytes;
-        taken_[place] = {bytes, whole};
+        allocations_[place] = {bytes, whole};
         return place;
     }
     void give_back(void* place) {
         const std::lock_guard lock(mutex_);
-        const auto found = taken_.find(place);
-        if (found == taken_.end()) return;
+        const auto found = allocations_.find(place);
+        if (found == allocations_.end()) return;
         live_bytes_ -= found->second.bytes;
         freed_[found->second.whole].push_back(static_cast<char*>(place));
-        taken_.erase(found);
+        allocations_.erase(found);
     }
     bool has(const void* place) const {
         return begin_ && static_cast<size_t>(static_cast<const char*>(place) - begin_) < all_bytes_;
@@ -65,7 +65,7 @@ class DeviceHeap {
     bool is_used() const { return live_bytes_ != 0; }
 
   private:
-    struct Taken {
+    struct Allocation {
         size_t bytes, whole;  // whole: including the gap to the next
     };
     void begin_grid() {
@@ -106,7 +106,7 @@ class DeviceHeap {
     char* begin_ = nullptr;
     size_t all_bytes_ = 0, writable_ = 0, used_ = 0;
     std::atomic<size_t> live_bytes_{0};
-    std::unordered_map<void*, Taken> taken_;
+    std::unordered_map<void*, Allocation> allocations_;
     std::unordered_map<size_t, std::deque<char*>> freed_;  // by their whole size, the oldest first
     uint64_t grid_ = 0;                                    // the launch of the last take()
 };

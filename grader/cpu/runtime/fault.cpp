@@ -155,7 +155,7 @@ void on_signal(int signal, siginfo_t* info, void* context) {
     // In this case, x86 reports no address; arm does.
     const bool misaligned = (signal == SIGSEGV && info->si_code == SI_KERNEL && address == 0) ||
                             (signal == SIGBUS && info->si_code == BUS_ADRALN);
-    const AddressFault found =
+    const AddressFault address_fault =
         overflow
             ? AddressFault{Fault::stack_overflow, "the stack is full: endless recursion, or arrays too large for it"}
         : signal == SIGFPE ? AddressFault{Fault::arithmetic, "an integer was divided by zero"}
@@ -169,11 +169,11 @@ void on_signal(int signal, siginfo_t* info, void* context) {
         : misaligned && holds_never_set(context) ? AddressFault{Fault::unset_pointer, "a pointer was never set"}
         : misaligned                             ? AddressFault{Fault::misaligned, not_aligned}
                      : explain_address(info->si_addr, kernel, !code.contains(registers.program_counter));
-    if (!record(found.fault, found.words)) wait_for_the_end();
+    if (!record(address_fault.fault, address_fault.words)) wait_for_the_end();
     page->address = memory ? address : 0;
     page->program_counter =
         signal == SIGABRT ? 0 : place_in_executable(registers, !overflow);  // abort() is too far away
-    leave(found.fault);
+    leave(address_fault.fault);
 }
 
 constexpr int memory_signals[] = {SIGSEGV, SIGBUS};

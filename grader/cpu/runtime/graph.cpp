@@ -40,15 +40,15 @@ CUgraphNode_st* CUgraph_st::add(cudaGraphNodeType type, Action action, std::vect
 }
 
 std::unique_ptr<CUgraph_st> CUgraph_st::copy() const {
-    auto other = std::make_unique<CUgraph_st>();
+    auto duplicate = std::make_unique<CUgraph_st>();
     for (const auto& node : nodes) {
-        other->copies[node.get()] = other->add(node->type, node->action, {}, node->kernel);
-        other->nodes.back()->enabled = node->enabled;
+        duplicate->copies[node.get()] = duplicate->add(node->type, node->action, {}, node->kernel);
+        duplicate->nodes.back()->enabled = node->enabled;
     }
     for (const auto& node : nodes)
         for (const auto* dependency : node->dependencies)
-            other->copies[node.get()]->dependencies.push_back(other->copies[dependency]);
-    return other;
+            duplicate->copies[node.get()]->dependencies.push_back(duplicate->copies[dependency]);
+    return duplicate;
 }
 
 std::vector<CUgraphNode_st*> CUgraph_st::order() const {
@@ -75,10 +75,10 @@ bool CUgraph_st::has(const CUgraphNode_st* node) const {
 }
 
 std::vector<CUgraphNode_st*> CUgraph_st::dependents_of(const CUgraphNode_st* node) const {
-    std::vector<CUgraphNode_st*> found;
+    std::vector<CUgraphNode_st*> ordered;
     for (const auto& candidate : nodes)
-        if (std::ranges::count(candidate->dependencies, node)) found.push_back(candidate.get());
-    return found;
+        if (std::ranges::count(candidate->dependencies, node)) ordered.push_back(candidate.get());
+    return ordered;
 }
 
 namespace warplab_cpu {
@@ -343,9 +343,9 @@ cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType* type) 
 }
 cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* count) {
     if (!graph) return set_error(cudaErrorInvalidValue);
-    std::vector<cudaGraphNode_t> found;
-    for (const auto& node : graph->nodes) found.push_back(node.get());
-    return list_nodes(found, nodes, count);
+    std::vector<cudaGraphNode_t> nodes_found;
+    for (const auto& node : graph->nodes) nodes_found.push_back(node.get());
+    return list_nodes(nodes_found, nodes, count);
 }
 cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* count) {
     if (!graph) return set_error(cudaErrorInvalidValue);
@@ -413,12 +413,12 @@ cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t
 
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long long flags) {
     if (!exec || !graph) return set_error(cudaErrorInvalidValue);
-    auto* const made = new CUgraphExec_st{GraphRun(graph->copy()), flags};
-    if (!made->run.is_valid()) {
-        delete made;
+    auto* const exec_graph = new CUgraphExec_st{GraphRun(graph->copy()), flags};
+    if (!exec_graph->run.is_valid()) {
+        delete exec_graph;
         return set_error(cudaErrorInvalidValue);
     }
-    *exec = made;
+    *exec = exec_graph;
     return cudaSuccess;
 }
 cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t* exec, cudaGraph_t graph,

@@ -13,14 +13,14 @@ void drop_repeated(std::vector<Mark>& peers) {
     const auto bytes_of = [](const Mark& peer) -> std::uint8_t& {
         return later_bytes[peer.thread][peer.is_volatile * 2u + peer.fenced];
     };
-    std::size_t kept = peers.size();
+    std::size_t kept_count = peers.size();
     for (std::size_t i = peers.size(); i-- > 0;) {
         const Mark peer = peers[i];
         std::uint8_t& later = bytes_of(peer);
-        if (peer.bytes & ~later) peers[--kept] = peer;
+        if (peer.bytes & ~later) peers[--kept_count] = peer;
         later |= peer.bytes;
     }
-    peers.erase(peers.begin(), peers.begin() + static_cast<std::ptrdiff_t>(kept));
+    peers.erase(peers.begin(), peers.begin() + static_cast<std::ptrdiff_t>(kept_count));
     for (const Mark& peer : peers) bytes_of(peer) = 0;
 }
 
@@ -82,13 +82,13 @@ void Histories::end_long_row(History& history, bool shared) {
 void Histories::leave_block(Earlier& earlier, const Mark& latest) {
     earlier.peers.push_back(latest);
     for (unsigned byte = 0; byte < earlier.other_blocks.size(); ++byte) {
-        Mark& kept = earlier.other_blocks[byte];
-        if (kept.block >= order.first_block() && order.unpublished(kept)) continue;
+        Mark& kept_access = earlier.other_blocks[byte];
+        if (kept_access.block >= order.first_block() && order.unpublished(kept_access)) continue;
         const auto has_byte = [&](const Mark& mark) { return mark.bytes >> byte & 1; };
         const auto end = earlier.peers.rend(), last = std::find_if(earlier.peers.rbegin(), end, has_byte);
         const auto best =
             std::find_if(last, end, [&](const Mark& mark) { return has_byte(mark) && order.unpublished(mark); });
-        if (last != end) kept = best != end ? *best : *last;
+        if (last != end) kept_access = best != end ? *best : *last;
     }
     forget_peers(earlier);
 }

@@ -49,14 +49,14 @@ __attribute__((noinline)) Identity identify(const void* kernel) {
     static char nothing[4096];
     [[maybe_unused]] volatile char room_for_parameters[8192];
     room_for_parameters[0] = 0;
-    Identity found;
-    identity_request = &found;
+    Identity identity;
+    identity_request = &identity;
     using AnyKernel = void (*)(void*, void*, void*, void*, void*, void*, void*, void*);
     reinterpret_cast<AnyKernel>(const_cast<void*>(kernel))(nothing, nothing, nothing, nothing, nothing, nothing,
                                                            nothing, nothing);
     room_for_parameters[1] = 0;
     identity_request = nullptr;
-    return found;
+    return identity;
 }
 
 int allowed_shared_bytes(RunBlock kernel) {
@@ -175,9 +175,9 @@ Action action_of(const Grid& grid) {
     std::vector<Piece> closure((grid.closure_bytes + sizeof(Piece) - 1) / sizeof(Piece));
     std::memcpy(closure.data(), grid.closure, grid.closure_bytes);
     return [grid, closure = std::move(closure)](cudaStream_t stream) {
-        Grid again = grid;
-        again.closure = closure.data();
-        run_in_stream(again, stream);
+        Grid copy = grid;
+        copy.closure = closure.data();
+        run_in_stream(copy, stream);
         return cudaSuccess;
     };
 }

@@ -421,7 +421,7 @@ class Sanitizer final : public Observer {
     // The last atomic on each word in this grid, with its width, for memory with atomics of two widths.
     std::map<std::uintptr_t, std::pair<Mark, unsigned>> atomics_by_width_;
     FirstArrival first_arrival_;  // the running block's
-    KeptWords kept_;
+    KeptWords kept_words_;
 };
 
 /// Addresses of threadIdx and the other built-in variables of the running kernel's file. They are not always adjacent.
@@ -1596,24 +1596,25 @@ void Sanitizer::find_kept_words(Object& object) {
     if (object.space != FindingSpace::variable || object.constant || object.host_may_use) return;
     if (object.bytes > KeptWords::max_bytes || object.begin % word_bytes) return;
     forget_kept_words(object, object.begin, object.bytes);
-    const auto [first, is_new] = kept_.first.try_emplace(object.begin);
+    const auto [first, is_new] = kept_words_.first.try_emplace(object.begin);
     std::vector<int> now(object.bytes / word_bytes);
     std::memcpy(now.data(), reinterpret_cast<const void*>(object.begin), now.size() * word_bytes);
     if (is_new) first->second = now;
     for (std::size_t i = 0; i < std::min(now.size(), first->second.size()); ++i)
-        if (now[i] != first->second[i]) kept_.words[object.begin + i * word_bytes] = first->second[i];
-    object.has_kept_words = !kept_.words.empty() && now != first->second;
+        if (now[i] != first->second[i]) kept_words_.words[object.begin + i * word_bytes] = first->second[i];
+    object.has_kept_words = !kept_words_.words.empty() && now != first->second;
 }
 
 void Sanitizer::forget_kept_words(Object& object, std::uintptr_t begin, std::size_t bytes) {
     if (!object.has_kept_words) return;
-    kept_.words.erase(kept_.words.lower_bound(begin / word_bytes * word_bytes), kept_.words.lower_bound(begin + bytes));
+    kept_words_.words.erase(kept_words_.words.lower_bound(begin / word_bytes * word_bytes),
+                            kept_words_.words.lower_bound(begin + bytes));
 }
 
 /// Report, as a note, a call's first read of a word that an earlier call has changed.
 void Sanitizer::look_for_kept_words(Object& object, const Touch& touch) {
-    const auto kept = kept_.words.find(touch.address / word_bytes * word_bytes);
-    if (kept != kept_.words.end() && touch.reads()) {
+    const auto kept = kept_words_.words.find(touch.address / word_bytes * word_bytes);
+    if (kept != kept_words_.words.end() && touch.reads()) {
         int now;
         std::memcpy(&now, reinterpret_cast<const void*>(kept->first), sizeof now);
         RawFinding finding = describe(FindingKind::kept_value, &object, touch);

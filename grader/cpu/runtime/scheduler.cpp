@@ -121,21 +121,21 @@ std::atomic<uint64_t> early_exit_blocks{0};
 unsigned thread_count(const dim3& extent) { return extent.x * extent.y * extent.z; }
 
 void find_thread_locals() {
-    struct Found {
+    struct ThreadLocals {
         uintptr_t begin = 0;
         size_t bytes = 0;
-    } found;
+    } thread_locals;
     dl_iterate_phdr(
         [](dl_phdr_info* info, size_t, void* data) {
-            auto* result = static_cast<Found*>(data);
+            auto* result = static_cast<ThreadLocals*>(data);
             for (int i = 0; i < info->dlpi_phnum; ++i)
                 if (info->dlpi_phdr[i].p_type == PT_TLS) result->bytes = info->dlpi_phdr[i].p_memsz;
             result->begin = reinterpret_cast<uintptr_t>(info->dlpi_tls_data);
             return 1;  // the first is the executable
         },
-        &found);
-    block_state.tls_begin = found.begin;
-    block_state.tls_bytes = found.bytes;
+        &thread_locals);
+    block_state.tls_begin = thread_locals.begin;
+    block_state.tls_bytes = thread_locals.bytes;
 }
 
 /// Frees the worker of a host thread when the thread ends.
@@ -412,8 +412,8 @@ inline __attribute__((always_inline)) void read_context(Context& context) {
 /// Return the digest with a thread's stack added. The first thread that waited for others runs on the OS thread's
 /// stack.
 uint64_t add_stack(const Worker& w, uint64_t digest, const Fiber* fiber, const char* begin) {
-    const bool own = fiber && static_cast<size_t>(begin - w.stacks) < stack_bytes * w.stack_count;
-    const char* const end = own ? stack_end(w, fiber->linear) : w.stack_begin;
+    const bool is_own_stack = fiber && static_cast<size_t>(begin - w.stacks) < stack_bytes * w.stack_count;
+    const char* const end = is_own_stack ? stack_end(w, fiber->linear) : w.stack_begin;
     return add_to_digest(digest, {begin, static_cast<size_t>(end - begin)});
 }
 
@@ -705,9 +705,9 @@ void note_volatile_read(const volatile void* place, size_t width, const void* ca
     Polled& polled = worker->polled;
     const unsigned here = linear_thread();
     uint64_t value = 0;
-    const bool again = polled.place == place && polled.thread == here;
-    if (again) memcpy(&value, const_cast<const void*>(place), std::min(width, sizeof value));  // it can be read
-    if (!again || polled.value != value) polled = {place, value, here, 0};
+    const bool is_repeated = polled.place == place && polled.thread == here;
+    if (is_repeated) memcpy(&value, const_cast<const void*>(place), std::min(width, sizeof value));  // it can be read
+    if (!is_repeated || polled.value != value) polled = {place, value, here, 0};
     if (++polled.times < polls_before_wait) return;
     note_spin_at(caller);
     restore_thread_index();
@@ -1187,7 +1187,8 @@ class CooperativeGrid {
 };
 
 unsigned pool_size() {
-    if (const char* given = getenv("WARPLAB_THREADS")) return static_cast<unsigned>(std::clamp(atoi(given), 1, 256));
+    if (const char* requested = getenv("WARPLAB_THREADS"))
+        return static_cast<unsigned>(std::clamp(atoi(requested), 1, 256));
     cpu_set_t usable;
     const bool known = sched_getaffinity(0, sizeof(usable), &usable) == 0;
     const unsigned cores = known ? static_cast<unsigned>(CPU_COUNT(&usable)) : std::thread::hardware_concurrency();

@@ -88,11 +88,14 @@ void ThreadClocks::begin_block(std::uint32_t block) {
 /// Begin a generation after a barrier. The barrier has ordered all earlier accesses of the block, so earlier fences and
 /// reads now apply to all threads.
 void ThreadClocks::begin_generation(std::uint32_t generation) {
-    const auto had = [&](const Thread& thread) { return thread.block == block_ && thread.generation == generation_; };
+    const auto was_in_generation = [&](const Thread& thread) {
+        return thread.block == block_ && thread.generation == generation_;
+    };
     for (const unsigned linear : fencing_)
-        if (const Thread& thread = threads_[linear]; had(thread)) fenced_for_device_.merge(thread.fenced_for_device);
+        if (const Thread& thread = threads_[linear]; was_in_generation(thread))
+            fenced_for_device_.merge(thread.fenced_for_device);
     for (const unsigned linear : learning_)
-        if (const Thread& thread = threads_[linear]; had(thread)) others_.merge(thread.others);
+        if (const Thread& thread = threads_[linear]; was_in_generation(thread)) others_.merge(thread.others);
     fencing_.clear();
     learning_.clear();
     generation_ = generation;

@@ -105,11 +105,11 @@ std::optional<Failure> FewCalls::time_new(Subject& program) {
 std::optional<Failure> FewCalls::find_wrong(Subject& program, const Problem& call, std::uint32_t slot) const {
     for (std::size_t i = 0; i < run_.lab.buffers.size(); ++i) {
         if (run_.lab.buffers[i].role == Role::input) continue;
-        const Array found = program.read_output(i, slot);
-        const auto difference = compare(run_.oracle, call, i, call.arrays[i], found);
+        const Array output = program.read_output(i, slot);
+        const auto difference = compare(run_.oracle, call, i, call.arrays[i], output);
         if (!difference) continue;
         const Place place{run_.lab.buffers[i].name, difference->first, element_text(call.arrays[i], difference->first),
-                          element_text(found, difference->first)};
+                          element_text(output, difference->first)};
         return Failure{cause::timed_output_wrong,
                        fmt::format("After the timing, an output for new inputs was wrong: {}[{}] is {}, expected {}.",
                                    place.buffer, format_count(difference->first), place.actual, place.expected),

@@ -178,13 +178,13 @@ double timing::measure_transfer(const StageRun& run, const Problem& call) {
 
 Measured measure(StageRun& student, StageRun* reference, const Dataset& dataset, const Bandwidth& bandwidth,
                  const Effort& effort, const Baseline& cpu, const Progress& progress,
-                 const std::optional<timing::Inputs>& made) {
+                 const std::optional<timing::Inputs>& prepared_inputs) {
     Measured measured;
     Measurement& m = measured.measurement;
     m.dataset = dataset.name;
     m.iterations = student.lab.benchmark.iterations;
     progress(GradingPhase::copy_inputs, "copying inputs to the GPU");
-    Inputs inputs = made ? *made : make_inputs(student, dataset);
+    Inputs inputs = prepared_inputs ? *prepared_inputs : make_inputs(student, dataset);
     const Pool pool = make_pool(student, std::move(inputs.pool));
     const int requested_calls = count_calls(student, pool.shape(student.lab));
     const std::uint32_t slots = choose_slots(student, pool, requested_calls, reference ? 2 : 1);

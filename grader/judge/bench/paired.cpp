@@ -171,14 +171,14 @@ void PairedBenchmark::start_processes(Subjects subjects) {
         if (subjects == Subjects::both) student.start();
         if (reference) reference->start();
     }
-    std::future<void> other;
-    if (reference) other = std::async(std::launch::async, [this] { reference->wait(); });
+    std::future<void> reference_start;
+    if (reference) reference_start = std::async(std::launch::async, [this] { reference->wait(); });
     if (subjects == Subjects::both) student.wait();
 }
 
 void PairedBenchmark::end_processes() {
-    std::future<void> other;
-    if (reference) other = std::async(std::launch::async, [this] { reference->end(); });
+    std::future<void> reference_start;
+    if (reference) reference_start = std::async(std::launch::async, [this] { reference->end(); });
     student.end();
     core_ = sched_getcpu();
 }

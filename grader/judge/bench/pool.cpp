@@ -54,9 +54,9 @@ std::vector<Problem> make_fresh_calls(const StageRun& run, const Dataset& datase
 Inputs make_inputs(const StageRun& run, const Dataset& dataset, std::size_t fresh) {
     std::random_device entropy;
     std::mt19937_64 random((std::uint64_t{entropy()} << 32) | entropy());
-    auto others = std::async(std::launch::async, [&] { return make_fresh_calls(run, dataset, fresh, random); });
+    auto fresh_calls = std::async(std::launch::async, [&] { return make_fresh_calls(run, dataset, fresh, random); });
     Problem pool = run.oracle.generate(dataset, dataset.seed, pool_extra(run.oracle.window_step()));
-    return {std::move(pool), others.get()};
+    return {std::move(pool), fresh_calls.get()};
 }
 
 Problem shape_of_call(const StageRun& run, const Problem& inputs) { return host_pool(run, inputs).shape(run.lab); }

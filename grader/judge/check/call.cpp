@@ -47,9 +47,9 @@ void write_contents(const Lab& lab, Buffers& buffers, const Trial& trial) {
 std::optional<ModifiedInput> find_modified_input(const Lab& lab, const Buffers& buffers, const Problem& problem) {
     for (std::size_t i = 0; i < lab.buffers.size(); ++i) {
         if (lab.buffers[i].role != Role::input) continue;
-        const Array& was = problem.arrays[i];
-        if (const auto at = buffers.first_change(i, 0, was))
-            return ModifiedInput{i, *at, element_text(was, *at), element_text(buffers.read_part(i, 0, *at, 1), 0)};
+        const Array& before = problem.arrays[i];
+        if (const auto at = buffers.first_change(i, 0, before))
+            return ModifiedInput{i, *at, element_text(before, *at), element_text(buffers.read_part(i, 0, *at, 1), 0)};
     }
     return std::nullopt;
 }
@@ -84,15 +84,15 @@ bool counts_too_much(const Array& expected, const Array& actual) {
 
 /// Examine the outputs of a call that was stopped while a kernel ran.
 Stopped examine_outputs(const StageRun& run, const Buffers& buffers, const Problem& problem) {
-    Stopped found = Stopped::right;
+    Stopped outcome = Stopped::right;
     for (std::size_t i = 0; i < run.lab.buffers.size(); ++i) {
         if (run.lab.buffers[i].role == Role::input) continue;
         const Array actual = buffers.read(i, 0);
         if (!compare(run.oracle, problem, i, problem.arrays[i], actual)) continue;
         if (!counts_too_much(problem.arrays[i], actual)) return Stopped::unfinished;
-        found = Stopped::too_large;
+        outcome = Stopped::too_large;
     }
-    return found;
+    return outcome;
 }
 
 /// If the outputs are correct, record the first reason to doubt the sanitizer's result.
@@ -187,14 +187,15 @@ bool is_right_with_zeros(StageRun& run, Buffers& buffers, const Trial& trial, co
 
 Dependence find_dependence(StageRun& run, Buffers& buffers, const Trial& trial, const Difference& difference,
                            const Failure& plain) {
-    Dependence found;
-    if (run.explaining_s <= 0) return found;
+    Dependence dependence;
+    if (run.explaining_s <= 0) return dependence;
     const ExplainingTime time(run);
-    if (is_unexplained(plain)) found = repeat_in_both_orders(run, buffers, trial);
+    if (is_unexplained(plain)) dependence = repeat_in_both_orders(run, buffers, trial);
     const bool may_be_added_to = plain.cause == cause::nan || plain.cause == cause::never_written;
-    if (found.on == Dependence::On::unknown && may_be_added_to && is_right_with_zeros(run, buffers, trial, difference))
-        found.on = Dependence::On::old_contents;
-    return found;
+    if (dependence.on == Dependence::On::unknown && may_be_added_to &&
+        is_right_with_zeros(run, buffers, trial, difference))
+        dependence.on = Dependence::On::old_contents;
+    return dependence;
 }
 
 /// Make a call with the inputs of `problem`, and return its outputs.
@@ -278,26 +279,26 @@ std::vector<Array> with_outputs(const Lab& lab, std::vector<Array> contents, con
     return contents;
 }
 
-JudgedCall judge_call(StageRun& run, Buffers& buffers, const Trial& given) {
+JudgedCall judge_call(StageRun& run, Buffers& buffers, const Trial& original) {
     const Poison poison = buffers.poison();
-    CallResult result = make_call(run, buffers, given);
+    CallResult result = make_call(run, buffers, original);
     if (result.wrong == Wrong::nothing) return {std::nullopt, std::move(result.outputs)};
-    const std::vector<Array> before = whole_contents(run.lab, given, buffers);
-    const Trial trial{.problem = given.problem,
+    const std::vector<Array> before = whole_contents(run.lab, original, buffers);
+    const Trial trial{.problem = original.problem,
                       .before = before,
-                      .previous = given.previous,
-                      .thread_order = given.thread_order,
-                      .host_variant = given.host_variant,
-                      .may_leak = given.may_leak,
-                      .already = given.already};
+                      .previous = original.previous,
+                      .thread_order = original.thread_order,
+                      .host_variant = original.host_variant,
+                      .may_leak = original.may_leak,
+                      .already = original.already};
     if (result.wrong != Wrong::output) return {describe_failed_call(run, trial, result, poison), {}};
     Failure plain = explain_output(run, trial, result, poison);
     const Dependence dependence = find_dependence(run, buffers, trial, *result.difference, plain);
     const bool may_vary_inputs =
         is_unexplained(plain) && plain.cause != cause::wrong_result;  // the field is right then
     if (dependence.on == Dependence::On::unknown && may_vary_inputs)
-        if (const std::string shown = investigate(run, buffers, trial, result); !shown.empty())
-            plain = describe_experiments(plain, shown);
+        if (const std::string description = investigate(run, buffers, trial, result); !description.empty())
+            plain = describe_experiments(plain, description);
     return {describe_wrong_output(run, trial, result, plain, dependence), {}};
 }
 

@@ -42,17 +42,17 @@ Judged judge_calls(StageRun& run, const Dataset& dataset, Problem& first, bool h
     const std::vector<Array> fresh = fresh_contents(run.lab, first);
     const std::vector<Array> next_fresh = own_inputs ? fresh_contents(run.lab, second) : fresh;
     run.solve(dataset, dataset.seed, first);
-    const JudgedCall opening = judge_call(
+    const JudgedCall first_call = judge_call(
         run, buffers, {first, fresh, nullptr, 0, host_variant, !host_variant, Trial::Written::outputs_poisoned});
-    if (opening.failure || Buffers::bytes_per_slot(first, 0, 0) >= huge_bytes)
-        return {opening.failure, prepared.has_host};
+    if (first_call.failure || Buffers::bytes_per_slot(first, 0, 0) >= huge_bytes)
+        return {first_call.failure, prepared.has_host};
 
     if (own_inputs) run.solve(dataset, dataset.seed ^ other_inputs, second);
-    const std::vector<Array> stale = with_outputs(run.lab, next_fresh, opening.outputs);
-    const auto already = own_inputs ? Trial::Written::nothing : Trial::Written::as_left;
-    const JudgedCall again =
-        judge_call(run, buffers, {own_inputs ? second : first, stale, &first, 1, host_variant, false, already});
-    return {again.failure, prepared.has_host};
+    const std::vector<Array> stale = with_outputs(run.lab, next_fresh, first_call.outputs);
+    const auto already_written = own_inputs ? Trial::Written::nothing : Trial::Written::as_left;
+    const JudgedCall second_call =
+        judge_call(run, buffers, {own_inputs ? second : first, stale, &first, 1, host_variant, false, already_written});
+    return {second_call.failure, prepared.has_host};
 }
 
 /// Return whether there is nothing to compute: no output elements, or no elements in any of the inputs.
@@ -73,8 +73,8 @@ std::optional<Failure> judge_dataset(StageRun& run, const Dataset& dataset, Prob
     const bool requires_host = run.stage.host_variant && !dataset.uses.cuda_only && run.tool.empty();
     if (on_device.failure || !requires_host) return on_device.failure;
     if (!on_device.has_host) return describe_missing_host_function(run.lab);
-    Problem again = run.generate(dataset, dataset.seed);
-    const Judged on_host = judge_calls(run, dataset, again, true);
+    Problem host_problem = run.generate(dataset, dataset.seed);
+    const Judged on_host = judge_calls(run, dataset, host_problem, true);
     if (!on_host.failure) return std::nullopt;
     return describe_host_function_failure(run.lab, *on_host.failure);
 }
@@ -121,7 +121,7 @@ bool is_undecided(const Check& check) { return check.skipped || check.verdict ==
 /// Check the reference while no other program runs. A GPU may release a killed program's memory late.
 Check check_reference(StageRun& reference, const Dataset& dataset) {
     Check check = check_once(reference, dataset);
-    for (int again = 0; again < 3 && check.skipped && reference.backend == Backend::cuda; ++again) {
+    for (int attempt = 0; attempt < 3 && check.skipped && reference.backend == Backend::cuda; ++attempt) {
         std::this_thread::sleep_for(std::chrono::seconds(1));
         check = check_once(reference, dataset);
     }
@@ -133,13 +133,13 @@ Check check_reference(StageRun& reference, const Dataset& dataset) {
 Check confirm(StageRun& run, const Dataset& dataset, const Check& check) {
     const std::unique_ptr<StageRun> reference = run.reference ? run.reference() : nullptr;
     if (!reference) return check;
-    const Check other = check_reference(*reference, dataset);
-    if (is_undecided(other) && !other.failure) return check.skipped ? check : other;
+    const Check of_reference = check_reference(*reference, dataset);
+    if (is_undecided(of_reference) && !of_reference.failure) return check.skipped ? check : of_reference;
     Check decided = new_check(dataset);
     decided.empty = check.empty;
     decided.wall_s = check.wall_s;
-    if (is_undecided(other)) {
-        decided.failure = describe_reference_failure(*other.failure);
+    if (is_undecided(of_reference)) {
+        decided.failure = describe_reference_failure(*of_reference.failure);
         decided.verdict = Verdict::error;
     } else {
         decided.failure =

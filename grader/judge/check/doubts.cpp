@@ -30,11 +30,11 @@ double bytes_seen(const Lab& lab, const Observed& observed) {
 }  // namespace
 
 std::string find_doubt(const Lab& lab, const Oracle& oracle, const CheckedCall& call, const Observed& observed) {
-    const auto& sent = call.findings;
-    if (observed.finding_count != sent.size())
+    const auto& all = call.findings;
+    if (observed.finding_count != all.size())
         return fmt::format("The program reports that it sent {}, but {} arrived.",
-                           format_plural(observed.finding_count, "finding"), sent.size());
-    if (observed.findings != std::accumulate(sent.begin(), sent.end(), std::uint64_t{0}, add_to_findings))
+                           format_plural(observed.finding_count, "finding"), all.size());
+    if (observed.findings != std::accumulate(all.begin(), all.end(), std::uint64_t{0}, add_to_findings))
         return "The program altered the sanitizer's findings before they arrived.";
     if (observed.disturbances > 0) return "The program replaced the sanitizer's signal handler.";
     if (call.host_variant) return "";

@@ -36,7 +36,7 @@ std::size_t bytes_of(const Lab& lab, const Problem& problem, bool (*counts)(Role
 
 }  // namespace
 
-bool KnownProblems::take_room(std::size_t bytes) {
+bool KnownProblems::reserve(std::size_t bytes) {
     if (kept_bytes_ + bytes > max_problem_bytes) return false;
     kept_bytes_ += bytes;
     return true;
@@ -51,7 +51,7 @@ Problem KnownProblems::generate(const Oracle& oracle, const Lab& lab, const Data
     }
     Problem problem = oracle.generate(dataset, seed, 0);
     const std::lock_guard lock(mutex_);
-    if (!generated_.contains(key) && take_room(bytes_of(lab, problem, is_read)))
+    if (!generated_.contains(key) && reserve(bytes_of(lab, problem, is_read)))
         generated_.emplace(key, with_own_outputs(lab, problem));
     return problem;
 }
@@ -69,7 +69,7 @@ void KnownProblems::solve(const Oracle& oracle, const Lab& lab, const Dataset& d
     }
     oracle.reference(problem, Execution::openmp);
     const std::lock_guard lock(mutex_);
-    if (!outputs_.contains(key) && take_room(bytes_of(lab, problem, is_written)))
+    if (!outputs_.contains(key) && reserve(bytes_of(lab, problem, is_written)))
         outputs_.emplace(key, without_inputs(lab, problem.arrays));
 }
 

@@ -25,7 +25,7 @@ class KnownProblems {
 
   private:
     using Key = std::pair<std::string, std::uint64_t>;  // lab/dataset, seed
-    bool take_room(std::size_t bytes);
+    bool reserve(std::size_t bytes);
 
     std::mutex mutex_;
     std::map<Key, Problem> generated_;

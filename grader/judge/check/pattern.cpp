@@ -47,10 +47,10 @@ bool accepted(const Oracle& oracle, const Problem& problem, std::size_t buffer, 
 
 std::vector<std::size_t> wrong_indices(const Oracle& oracle, const Problem& problem, std::size_t buffer,
                                        const Array& expected, const Array& actual) {
-    std::vector<std::size_t> found;
+    std::vector<std::size_t> indices;
     for (std::size_t i = 0; i < expected.count(); ++i)
-        if (!accepted(oracle, problem, buffer, expected, actual, 0, i)) found.push_back(i);
-    return found;
+        if (!accepted(oracle, problem, buffer, expected, actual, 0, i)) indices.push_back(i);
+    return indices;
 }
 
 double common_ratio(const Array& expected, const Array& actual, const std::vector<std::size_t>& wrong) {

@@ -45,18 +45,18 @@ void StageRun::end_session() {
     if (!session) return;
     if (tool.empty()) session->kill();  // tools write their output at the end
     const StatusPage page = session->status();
-    const std::vector<RawFinding> found = session->findings();
-    findings.insert(findings.end(), found.begin(), found.end());
+    const std::vector<RawFinding> new_findings = session->findings();
+    findings.insert(findings.end(), new_findings.begin(), new_findings.end());
     guards.insert(page.guards, page.guards + std::min(page.guard_count, max_guards));
     if (uncollected) collect_counts();
     calls_collected = 0;
     const Ended ended = session->finish();
     const std::size_t room = policy.limits.output_bytes - std::min(policy.limits.output_bytes, output.size());
-    const std::size_t kept = std::min(room, ended.output.size());
-    output.append(ended.output, 0, kept);
-    if (ended.output_bytes > kept)
+    const std::size_t kept_bytes = std::min(room, ended.output.size());
+    output.append(ended.output, 0, kept_bytes);
+    if (ended.output_bytes > kept_bytes)
         output += fmt::format("\n... and {} more, which are not kept\n",
-                              format_bytes(static_cast<double>(ended.output_bytes - kept)));
+                              format_bytes(static_cast<double>(ended.output_bytes - kept_bytes)));
     session.reset();
 }
 
@@ -78,10 +78,11 @@ std::uint64_t host_bytes_allowed(const StageRun& run, const Problem& problem) {
 
 double time_limit_s(const StageRun& run, const Problem& problem) {
     const double megabytes = static_cast<double>(Buffers::bytes_per_slot(problem, 0, 0)) * 1e-6;
-    const double again = std::max(0.0, run.oracle.cost(problem).iterations - 1);  // a solver reads them many times
+    const double repetitions =
+        std::max(0.0, run.oracle.cost(problem).iterations - 1);  // a solver reads them many times
     const double slower = !run.tool.empty() ? 30 : run.sanitizer == Sanitizer::off ? 1 : 4;
-    return slower * (run.backend == Backend::cuda ? 10 + megabytes * (1 + again / 20) / 1000
-                                                  : 5 + megabytes * (1 + again / 4) / 20);
+    return slower * (run.backend == Backend::cuda ? 10 + megabytes * (1 + repetitions / 20) / 1000
+                                                  : 5 + megabytes * (1 + repetitions / 4) / 20);
 }
 
 Prepared prepare(StageRun& run, const Problem& shape, bool host_variant) {

@@ -138,9 +138,9 @@ std::string extent_words(const std::uint32_t (&extent)[3]) {
 /// blocks started only one vector per thread apart; otherwise return 0.
 std::size_t vectors_of_thread(const Failure& failure, const LaunchSize& launch) {
     if (failure.cause != cause::grid_too_small || !failure.place || launch.grid[1] * launch.block[1] != 1) return 0;
-    for (const std::size_t each : {2, 4, 8})
-        if (launch.grid[0] > 1 && failure.place->index == 4 * (launch.grid[0] - 1 + each) * launch.block[0])
-            return each;
+    for (const std::size_t vectors : {2, 4, 8})
+        if (launch.grid[0] > 1 && failure.place->index == 4 * (launch.grid[0] - 1 + vectors) * launch.block[0])
+            return vectors;
     return 0;
 }
 
@@ -168,13 +168,13 @@ void name_launch(Failure& failure, const StatusPage& page, const Problem& proble
     const double threads = volume(launch.grid) * volume(launch.block);
     if (is_line && failure.cause != "transposed" && threads >= elements) return;
     if (volume(launch.grid) == 1 && 2 * threads < elements) return;  // each thread takes several elements
-    if (const std::size_t each = vectors_of_thread(failure, launch)) {
+    if (const std::size_t vectors = vectors_of_thread(failure, launch)) {
         failure.cause = "blocks_overlap";
         failure.message = fmt::format(
             "Only the first {} of {} elements are handled, as if blocks began {} vectors of four apart, with "
             "{} vectors each.",
             format_count(failure.place->index), format_count(static_cast<std::uint64_t>(elements)), launch.block[0],
-            each * launch.block[0]);
+            vectors * launch.block[0]);
         failure.hint =
             "If each thread takes several vectors, a block begins at vector blockIdx.x * BLOCK * VECTORS, and the next "
             "block begins where it ends.";
@@ -248,8 +248,8 @@ Failure describe_wrong_output(const StageRun& run, const Trial& trial, const Cal
     return plain;
 }
 
-Failure describe_experiments(const Failure& plain, const std::string& shown) {
-    return {plain.cause, plain.message + " " + shown,
+Failure describe_experiments(const Failure& plain, const std::string& results) {
+    return {plain.cause, plain.message + " " + results,
             "The judge found this by calls with other inputs, most of them 0. Which line would use exactly these "
             "elements? Compare its indices, and where its loop begins and ends, with the elements that you expect.",
             plain.place};

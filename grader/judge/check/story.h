@@ -16,7 +16,7 @@ Failure describe_wrong_output(const StageRun& run, const Trial& trial, const Cal
                               const Dependence& dependence);
 
 /// Add what experiments showed to the failure of an unexplained output.
-Failure describe_experiments(const Failure& plain, const std::string& shown);
+Failure describe_experiments(const Failure& plain, const std::string& results);
 
 /// Return whether no particular mistake explains the output.
 bool is_unexplained(const Failure& plain);

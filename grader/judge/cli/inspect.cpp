@@ -52,37 +52,39 @@ void print_finding(const Finding& d, const std::string& file) {
     if (d.count > 1) fmt::print("    {} times in all\n", format_count(d.count));
 }
 
-void print_findings(const Inspected& found, const std::string& file, bool asking) {
-    for (std::size_t i = 0; i < found.findings.size() && i < max_printed; ++i)
-        print_finding(asking ? ask_first(found.findings[i]) : found.findings[i], file);
-    if (found.findings.size() > max_printed) fmt::print("... and {} more\n", found.findings.size() - max_printed);
+void print_findings(const Inspected& inspected, const std::string& file, bool asking) {
+    for (std::size_t i = 0; i < inspected.findings.size() && i < max_printed; ++i)
+        print_finding(asking ? ask_first(inspected.findings[i]) : inspected.findings[i], file);
+    if (inspected.findings.size() > max_printed)
+        fmt::print("... and {} more\n", inspected.findings.size() - max_printed);
 }
 
 /// Also report wrong answers that the sanitizer cannot explain; otherwise a report without findings would suggest that
 /// the file is correct.
-void judge_answers(const std::vector<Check>& checks, Inspected& found) {
+void judge_answers(const std::vector<Check>& checks, Inspected& inspected) {
     const auto failed = [](const Check& check) { return !check.skipped && check.verdict != Verdict::passed; };
     const auto first = std::ranges::find_if(checks, failed);
-    found.passed = first == checks.end();
-    if (found.passed) return;
+    inspected.passed = first == checks.end();
+    if (inspected.passed) return;
     const auto count = static_cast<std::uint64_t>(std::ranges::count_if(checks, failed));
     const std::string where =
         count == 1 ? first->dataset : fmt::format("{} datasets, first on {}", format_count(count), first->dataset);
     const std::string what = first->failure ? first->failure->message : "the judge failed";
-    found.wrong = fmt::format("It fails on {}: {}{}", where, what, what.ends_with('.') ? "" : ".");
+    inspected.wrong = fmt::format("It fails on {}: {}{}", where, what, what.ends_with('.') ? "" : ".");
     if (!first->failure) return;
-    found.wrong_cause = first->failure->cause;
-    found.wrong_hint = first->failure->hint;
+    inspected.wrong_cause = first->failure->cause;
+    inspected.wrong_hint = first->failure->hint;
 }
 
-void print_answers(const Inspected& found, bool clean, bool asking) {
+void print_answers(const Inspected& inspected, bool clean, bool asking) {
     const int width = text_style(STDOUT_FILENO).width;
-    if (found.passed && clean) fmt::print("No race, no access out of bounds, no memory read before it was written.\n");
-    if (found.passed) return;
+    if (inspected.passed && clean)
+        fmt::print("No race, no access out of bounds, no memory read before it was written.\n");
+    if (inspected.passed) return;
     fmt::print("{}", wrap(fmt::format("{}{} `make check` shows more.",
-                                      clean ? "No race and no access out of bounds. " : "", found.wrong),
+                                      clean ? "No race and no access out of bounds. " : "", inspected.wrong),
                           0, width));
-    const Finding wrong{.cause = found.wrong_cause, .hint = found.wrong_hint};
+    const Finding wrong{.cause = inspected.wrong_cause, .hint = inspected.wrong_hint};
     const std::string hint = asking ? ask_first(wrong).hint : wrong.hint;
     if (!hint.empty()) fmt::print("{}", wrap("Hint: " + hint, 4, width));
 }
@@ -210,28 +212,28 @@ void print_traffic(const Counted& all) {
 }
 
 /// Return the question that leads to the first finding or, without one, to why outputs are wrong.
-std::string_view first_question(const Inspected& found) {
-    const Finding* serious = first_serious(found.findings);
-    if (!serious && !found.findings.empty()) serious = &found.findings.front();
-    return question_about(serious ? serious->cause : found.wrong_cause);
+std::string_view first_question(const Inspected& inspected) {
+    const Finding* serious = first_serious(inspected.findings);
+    if (!serious && !inspected.findings.empty()) serious = &inspected.findings.front();
+    return question_about(serious ? serious->cause : inspected.wrong_cause);
 }
 
 /// Write LAB-STAGE.json, from which the HTML page is made, to BUILD/inspect or --report-dir, and a copy to the path in
 /// --json.
-void keep(const Inspected& found, const ModelledLines& modelled, const Report& report, const Source& source,
+void keep(const Inspected& inspected, const ModelledLines& modelled, const Report& report, const Source& source,
           const Options& options) {
     Record result;
     result.kind = Record::Kind::inspection;
     result.time = report.time;
-    result.lab = found.lab;
-    result.stage = found.stage;
-    result.inspection = describe_inspection(found);
-    result.inspection->question = first_question(found);
+    result.lab = inspected.lab;
+    result.stage = inspected.stage;
+    result.inspection = describe_inspection(inspected);
+    result.inspection->question = first_question(inspected);
     result.inspection->modelled = modelled;
     const std::string text = to_json(*result.inspection).dump(1) + "\n";
     const auto folder = options.report_dir.empty() ? options.folders.build / "inspect" : options.report_dir;
     std::filesystem::create_directories(folder);
-    std::ofstream(folder / (found.lab + "-" + found.stage + ".json")) << text;
+    std::ofstream(folder / (inspected.lab + "-" + inspected.stage + ".json")) << text;
     if (!options.json.empty()) std::ofstream(options.json) << text;
     if (!is_work(options) || !options.dataset.empty()) return;
     result.inspection->source.clear();
@@ -297,36 +299,36 @@ int print_compilation(const Compilation& compilation, int width) {
 }
 
 /// Model the shares of the lines if nothing is wrong with the file.
-ModelledLines model_lines(Judge& judge, const Inspected& found, const Stage& stage, const Source& source,
+ModelledLines model_lines(Judge& judge, const Inspected& inspected, const Stage& stage, const Source& source,
                           const Options& options) {
-    if (!found.passed || first_serious(found.findings) || !options.dataset.empty()) return {};
+    if (!inspected.passed || first_serious(inspected.findings) || !options.dataset.empty()) return {};
     try {
-        return Modeller(judge, judge.lab(found.lab), options, SandboxLevel::none).lines(stage, source);
+        return Modeller(judge, judge.lab(inspected.lab), options, SandboxLevel::none).lines(stage, source);
     } catch (const UsageError& unknown_gpu) {
         return {.why_not = fmt::format("the model does not know the GPU {}", options.gpu)};
     }
 }
 
 /// Print everything except the source.
-void print_results(const Inspected& found, const std::string& file, const Stage& stage, const std::string& log,
+void print_results(const Inspected& inspected, const std::string& file, const Stage& stage, const std::string& log,
                    bool asking, const std::vector<std::string>& left_out, const std::vector<std::string>& not_run) {
-    fmt::print("{}/{} under the sanitizer on {} (cpu backend)\n", found.lab, stage.id,
-               format_plural(found.datasets.size(), "dataset"));
+    fmt::print("{}/{} under the sanitizer on {} (cpu backend)\n", inspected.lab, stage.id,
+               format_plural(inspected.datasets.size(), "dataset"));
     print_left_out(left_out);
-    print_findings(found, file, asking);
+    print_findings(inspected, file, asking);
     if (!log.empty()) fmt::print("Compiler output:\n{}", to_printable(log));
-    print_answers(found, first_serious(found.findings) == nullptr, asking);
+    print_answers(inspected, first_serious(inspected.findings) == nullptr, asking);
     print_not_run(not_run);
-    print_limits(found.limits);
-    print_kernels(found.kernels, found.gpu);
-    print_traffic(found.all);
+    print_limits(inspected.limits);
+    print_kernels(inspected.kernels, inspected.gpu);
+    print_traffic(inspected.all);
     std::fflush(stdout);
 }
 
 /// Return the exit status that `check` would have; for it, an unused technique is only a note.
-int exit_status(const Inspected& found, const std::vector<Check>& checks) {
-    if (first_serious(found.findings)) return 1;
-    if (found.passed) return 0;
+int exit_status(const Inspected& inspected, const std::vector<Check>& checks) {
+    if (first_serious(inspected.findings)) return 1;
+    if (inspected.passed) return 0;
     const auto is_error = [](const Check& check) { return !check.skipped && check.verdict == Verdict::error; };
     return std::ranges::any_of(checks, is_error) ? 2 : 1;
 }
@@ -348,29 +350,29 @@ int inspect(const Options& options) {
         throw UsageError(fmt::format(
             "No dataset of {} is small enough for the sanitizer; DATASET=NAME inspects any dataset.", lab.name));
     const Sanitized sanitized = run_sanitizer(*ready.run, {.parts = parts, .source = source, .counts_requests = true});
-    Inspected found{lab.name, stage.id, source.file().filename().string(), lines_of(source), gpu};
-    found.datasets = sanitized.counted;
-    found.findings = sanitized.findings;
-    judge_answers(with_stories(sanitized.checks, found.findings, ready.compilation), found);
-    found.all = all_of(found.datasets);
-    found.counts = add_up_counts(*ready.run, found.all.accesses);
+    Inspected inspected{lab.name, stage.id, source.file().filename().string(), lines_of(source), gpu};
+    inspected.datasets = sanitized.counted;
+    inspected.findings = sanitized.findings;
+    judge_answers(with_stories(sanitized.checks, inspected.findings, ready.compilation), inspected);
+    inspected.all = all_of(inspected.datasets);
+    inspected.counts = add_up_counts(*ready.run, inspected.all.accesses);
     std::map<std::string, KernelResources> resources;
     if (!options.no_nvcc) resources = judge.resources(lab, stage, source, gpu.architecture());
-    found.kernels = describe_kernels(found.all.launches, resources, gpu);
-    if (found.passed) found.limits = compare_with_limits(stage, found.datasets);
-    found.lines = summarize_lines(found.counts);
-    print_results(found, source.file().lexically_normal().string(), stage, ready.compilation.log,
+    inspected.kernels = describe_kernels(inspected.all.launches, resources, gpu);
+    if (inspected.passed) inspected.limits = compare_with_limits(stage, inspected.datasets);
+    inspected.lines = summarize_lines(inspected.counts);
+    print_results(inspected, source.file().lexically_normal().string(), stage, ready.compilation.log,
                   asks_first(lab, options),
                   options.dataset.empty() ? list_left_out(parts, *ready.run) : std::vector<std::string>(),
                   list_not_run(parts, sanitized));
     Console console;
     console.show("modelling each line's share of the time");
     const ModelledLines modelled =
-        model_lines(judge, found, stage, source, options);  // takes seconds if inputs are large
+        model_lines(judge, inspected, stage, source, options);  // takes seconds if inputs are large
     console.clear();
-    print_source(found.lines, modelled, found.source);
-    keep(found, modelled, judge.begin_report("inspect", lab, {}, options.tree), source, options);
-    return exit_status(found, sanitized.checks);
+    print_source(inspected.lines, modelled, inspected.source);
+    keep(inspected, modelled, judge.begin_report("inspect", lab, {}, options.tree), source, options);
+    return exit_status(inspected, sanitized.checks);
 }
 
 }  // namespace warplab

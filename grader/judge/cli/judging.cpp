@@ -28,9 +28,9 @@ std::string describe_stage(const StageReport& stage, const Lab& lab, const Optio
 
 void start_if_needed(const Lab& lab, const Options& options) {
     if (!is_work(options)) return;
-    const auto made = start_lab(lab, options.folders);
-    if (!made.empty())
-        fmt::print("Copied {} into {}.\n", format_plural(made.size(), "starter file"),
+    const auto new_files = start_lab(lab, options.folders);
+    if (!new_files.empty())
+        fmt::print("Copied {} into {}.\n", format_plural(new_files.size(), "starter file"),
                    (options.folders.work / lab.name).string());
 }
 
@@ -57,9 +57,9 @@ StageReport judge_one(Judge& judge, const Lab& lab, const Stage& stage, const Ta
     listener.doing = [&](const std::string& what) {
         console.show(fmt::format("{}/{}: {} …", lab.name, stage.id, what));
     };
-    StageReport done = judge.judge_stage(lab, stage, source_for(judge, lab, stage, task.options), task, listener);
+    StageReport report = judge.judge_stage(lab, stage, source_for(judge, lab, stage, task.options), task, listener);
     console.clear();
-    return done;
+    return report;
 }
 
 void keep_results(const Report& report, const StageReport& stage, const Lab& lab, const Options& options) {

@@ -72,33 +72,33 @@ std::string gain_words(const std::vector<predict::Gain>& gains) {
 }
 
 /// Compare with the CPU: its time is measured, and the ratio is modelled because the other time is.
-std::string baseline_words(const ModelledTime& found) {
-    const Interval& time = *found.time;
+std::string baseline_words(const ModelledTime& modelled) {
+    const Interval& time = *modelled.time;
     return fmt::format(
         " The CPU baseline is {} for {} iterations, measured on one core of this machine. The speedup over it is {} "
         "({} to {}), modelled.",
-        format_seconds(found.sequential_s), found.iterations, format_factor(found.sequential_s / time.median),
-        format_factor(found.sequential_s / time.high), format_factor(found.sequential_s / time.low));
+        format_seconds(modelled.sequential_s), modelled.iterations, format_factor(modelled.sequential_s / time.median),
+        format_factor(modelled.sequential_s / time.high), format_factor(modelled.sequential_s / time.low));
 }
 
 std::string words_for(const Modelled& modelled, const Stage& stage) {
-    const predict::Prediction& own = modelled.own;
-    const ModelledTime& found = modelled.time;
-    if (!found.time) return fmt::format("No modelled time for {}: {}.", found.dataset, found.why_not);
-    std::string words =
-        fmt::format("{}: {} for {} iterations, modelled ({} to {}).", found.dataset, format_seconds(found.time->median),
-                    found.iterations, format_seconds(found.time->low), format_seconds(found.time->high));
-    if (const auto range = modelled_points(stage.points.speed, found)) {
-        const Interval& ratio = *found.reference_ratio;
+    const predict::Prediction& prediction = modelled.prediction;
+    const ModelledTime& result = modelled.time;
+    if (!result.time) return fmt::format("No modelled time for {}: {}.", result.dataset, result.why_not);
+    std::string words = fmt::format("{}: {} for {} iterations, modelled ({} to {}).", result.dataset,
+                                    format_seconds(result.time->median), result.iterations,
+                                    format_seconds(result.time->low), format_seconds(result.time->high));
+    if (const auto range = modelled_points(stage.points.speed, result)) {
+        const Interval& ratio = *result.reference_ratio;
         words += fmt::format(
             " The reference solution's modelled time is {}: yours is {:.2f} times as long ({:.2f} to {:.2f}). A GPU "
             "would give {} to {} of {} speed points, modelled.",
-            format_seconds(*found.reference_s), ratio.median, ratio.low, ratio.high, format_points(range->min),
+            format_seconds(*result.reference_s), ratio.median, ratio.low, ratio.high, format_points(range->min),
             format_points(range->max), format_points(stage.points.speed));
     }
-    words += baseline_words(found) + " " + limit_words(own.limit);
-    if (own.wait_s > 0.2 * own.seconds)
-        words += fmt::format(" Outside of kernels, launches and copies take {}.", format_seconds(own.wait_s));
+    words += baseline_words(result) + " " + limit_words(prediction.limit);
+    if (prediction.wait_s > 0.2 * prediction.seconds)
+        words += fmt::format(" Outside of kernels, launches and copies take {}.", format_seconds(prediction.wait_s));
     return words;
 }
 
@@ -157,25 +157,25 @@ void Modeller::compare(const Stage& stage, const Dataset& dataset, ModelledTime&
         time.sequential_s = judge_.baseline(lab_, dataset).sequential_s * lab_.benchmark.iterations;
 }
 
-std::optional<Modelled> Modeller::model(const StageReport& done) {
-    const Stage& stage = lab_.stage(done.stage);
+std::optional<Modelled> Modeller::model(const StageReport& report) {
+    const Stage& stage = lab_.stage(report.stage);
     const Dataset* const dataset = dataset_to_model(lab_, stage, options_);
-    if (!dataset || done.verdict == Verdict::error || outputs_failed(done)) return std::nullopt;
+    if (!dataset || report.verdict == Verdict::error || outputs_failed(report)) return std::nullopt;
     Console console;
     console.show(fmt::format("{}/{}: modelling {} …", lab_.name, stage.id, dataset->name));
-    const Source source(done.source);
-    const bool is_same = source.hash() == done.source_hash;
+    const Source source(report.source);
+    const bool is_same = source.hash() == report.source_hash;
     Modelled modelled{.recording = is_same ? record(stage, source, *dataset)
                                            : predict::Recording{.why_not = "the file changed while it was judged"}};
-    modelled.own = predict::model(modelled.recording, machine_);
+    modelled.prediction = predict::model(modelled.recording, machine_);
     ModelledTime& time = modelled.time;
     time.dataset = dataset->name;
     time.gpu = machine_.name;
     time.source = machine_.source;
     time.iterations = lab_.benchmark.iterations;
-    time.why_not = modelled.own.why_not;
+    time.why_not = modelled.prediction.why_not;
     if (!time.why_not.empty()) return modelled;
-    const double seconds = modelled.own.seconds;
+    const double seconds = modelled.prediction.seconds;
     const fs::path solution = lab_.root / "solutions" / lab_.name / (stage.id + ".cu");
     if (fs::exists(solution) && read_file(solution) == source.text())
         solutions_s_.try_emplace({stage.id, dataset->name}, seconds);  // one trace is enough
@@ -184,26 +184,26 @@ std::optional<Modelled> Modeller::model(const StageReport& done) {
     return modelled;
 }
 
-void Modeller::add_score(StageReport& done) {
-    const auto modelled = model(done);
+void Modeller::add_score(StageReport& report) {
+    const auto modelled = model(report);
     if (!modelled) return;
-    done.modelled_time = modelled->time;
-    if (done.score) done.score = score_stage(lab_.stage(done.stage), done);
+    report.modelled_time = modelled->time;
+    if (report.score) report.score = score_stage(lab_.stage(report.stage), report);
 }
 
-void Modeller::add_time(StageReport& done) {
-    if (done.verdict != Verdict::passed) return;
-    auto modelled = model(done);
+void Modeller::add_time(StageReport& report) {
+    if (report.verdict != Verdict::passed) return;
+    auto modelled = model(report);
     if (!modelled) return;
     ModelledTime& time = modelled->time;
     std::string gains;
     if (time.time) {
         time.sequential_s = judge_.baseline(lab_, lab_.dataset(time.dataset), &problem_->second).sequential_s *
                             lab_.benchmark.iterations;
-        gains = gain_words(predict::try_changes(modelled->recording, machine_, modelled->own));
+        gains = gain_words(predict::try_changes(modelled->recording, machine_, modelled->prediction));
     }
-    texts_.emplace_back(done.stage, words_for(*modelled, lab_.stage(done.stage)) + gains);
-    done.modelled_time = time;
+    texts_.emplace_back(report.stage, words_for(*modelled, lab_.stage(report.stage)) + gains);
+    report.modelled_time = time;
 }
 
 void Modeller::print() const {
@@ -219,9 +219,9 @@ void Modeller::print() const {
 ModelledLines Modeller::lines(const Stage& stage, const Source& source) {
     const Dataset* const dataset = dataset_to_model(lab_, stage, options_);
     if (!dataset) return {};
-    const predict::Prediction found = predict::model(record(stage, source, *dataset), machine_);
-    ModelledLines lines{.gpu = machine_.name, .dataset = dataset->name, .why_not = found.why_not};
-    for (const auto& [line, share] : found.lines)
+    const predict::Prediction prediction = predict::model(record(stage, source, *dataset), machine_);
+    ModelledLines lines{.gpu = machine_.name, .dataset = dataset->name, .why_not = prediction.why_not};
+    for (const auto& [line, share] : prediction.lines)
         if (line > 0) lines.shares.push_back({line, share});
     return lines;
 }

@@ -21,7 +21,7 @@ predict::Machine modelled_gpu(const Options& options);
 /// A stage's modelled time, and what it was computed from.
 struct Modelled {
     ModelledTime time = {};
-    predict::Prediction own = {};
+    predict::Prediction prediction = {};
     predict::Recording recording = {};
 };
 
@@ -31,16 +31,16 @@ class Modeller {
     Modeller(Judge& judge, const Lab& lab, const Options& options, SandboxLevel sandbox);
 
     /// Add the modelled time to a stage's report, and score the stage with it.
-    void add_score(StageReport& done);
+    void add_score(StageReport& report);
     /// Add the modelled time to the report of a stage that passed, with the CPU baseline. print() describes it.
-    void add_time(StageReport& done);
+    void add_time(StageReport& report);
     /// Print what add_time() found.
     void print() const;
     /// Return the shares of the warps' time by line.
     ModelledLines lines(const Stage& stage, const Source& source);
 
   private:
-    std::optional<Modelled> model(const StageReport& done);
+    std::optional<Modelled> model(const StageReport& report);
     const Problem& problem(const Dataset& dataset);
     predict::Recording record(const Stage& stage, const Source& source, const Dataset& dataset);
     void compare(const Stage& stage, const Dataset& dataset, ModelledTime& time);

@@ -253,19 +253,19 @@ int show(const Options& options) {
     const Pictures pictures(options, lab);
     const ShowRequest request{options.image, read_settings(options.settings), pictures.fresh()};
     const std::unique_ptr<Show> lab_show = make_show(request);
-    const Shown shown = choose_stage(judge, lab, options);
+    const Shown choice = choose_stage(judge, lab, options);
     const TextStyle style = text_style(STDOUT_FILENO);
-    if (!shown.note.empty()) print(wrap(shown.note, 0, style.width));
-    print(render_heading(judge.begin_report("show", lab, {}, shown.tree), style));
+    if (!choice.note.empty()) print(wrap(choice.note, 0, style.width));
+    print(render_heading(judge.begin_report("show", lab, {}, choice.tree), style));
     Console console;
     Listener listener;
     listener.doing = [&](const std::string& what) {
-        what.empty() ? console.clear() : console.show(fmt::format("{}/{}: {} …", lab.name, shown.stage->id, what));
+        what.empty() ? console.clear() : console.show(fmt::format("{}/{}: {} …", lab.name, choice.stage->id, what));
     };
     listener.doing("compiling");
-    Judge::Ready ready = judge.make_ready(lab, *shown.stage, shown.source, {});
+    Judge::Ready ready = judge.make_ready(lab, *choice.stage, choice.source, {});
     console.clear();
-    if (!ready.run) return print_compilation(*shown.stage, ready.compilation);
+    if (!ready.run) return print_compilation(*choice.stage, ready.compilation);
     const ShownCall outcome = make_calls(*ready.run, *lab_show, listener);
     console.clear();
     ready.run->end_session();
@@ -273,8 +273,8 @@ int show(const Options& options) {
         print(lab_show->finish());
         list_pictures(pictures.keep());
     }
-    if (outcome.failure) return print_failure(*shown.stage, outcome);
-    fmt::print("{}: right, compared with the CPU's answer.\n", shown.stage->id);
+    if (outcome.failure) return print_failure(*choice.stage, outcome);
+    fmt::print("{}: right, compared with the CPU's answer.\n", choice.stage->id);
     return 0;
 }
 

@@ -34,13 +34,13 @@ std::string find_program(const std::string& name) {
 }
 
 std::string need_program(const std::string& name, const std::string& what) {
-    const std::string found = find_program(name);
-    if (found.empty())
+    const std::string program = find_program(name);
+    if (program.empty())
         throw UsageError(
             fmt::format("{} needs {}, which is neither on the PATH nor in /usr/local/cuda/bin. It comes with the "
                         "CUDA Toolkit; some distributions have a separate package for it.",
                         what, name));
-    return found;
+    return program;
 }
 
 void need_gpu(const std::string& what) {
@@ -53,7 +53,7 @@ class ToolOutput {
     ToolOutput() : path_(fs::temp_directory_path() / "warplab-tool-XXXXXX") {
         std::string path = path_.string();
         if (!Descriptor(mkstemp(path.data())))
-            throw std::runtime_error(fmt::format("no file can be made in {}", path_.parent_path().string()));
+            throw std::runtime_error(fmt::format("no file can be created in {}", path_.parent_path().string()));
         path_ = path;
     }
     ~ToolOutput() {
@@ -123,7 +123,7 @@ std::vector<const Dataset*> datasets_for_tools(const Setting& setting, const Opt
 /// Return the useful lines of compute-sanitizer's log, without its "=========" margin.
 std::string findings(const std::string& output) {
     std::stringstream stream(output);
-    std::string kept;
+    std::string useful_lines;
     int lines = 0;
     for (std::string line; std::getline(stream, line) && lines < 24;) {
         if (!line.starts_with("=========")) continue;
@@ -132,10 +132,10 @@ std::string findings(const std::string& output) {
             line.empty() || line.starts_with("COMPUTE-SANITIZER") || line.find("Host Frame") != std::string::npos ||
             line.find("SUMMARY: 0") != std::string::npos || line.find("Saved host backtrace") != std::string::npos;
         if (noise) continue;
-        kept += "    " + line + "\n";
+        useful_lines += "    " + line + "\n";
         ++lines;
     }
-    return kept;
+    return useful_lines;
 }
 
 bool found_nothing(const std::string& output) {
@@ -280,12 +280,12 @@ int profile(const Options& options) {
     } else {
         const fs::path folder = fs::absolute(options.folders.build) / "profile";
         fs::create_directories(folder);
-        std::string words;
+        std::string statistics;
         run_under(setting,
                   {nsys, "profile", "--stats=true", "--force-overwrite=true", "-o",
                    (folder / (setting.lab.name + "-" + setting.stage.id)).string()},
-                  *chosen, words);
-        fmt::print("{}", to_printable(words));
+                  *chosen, statistics);
+        fmt::print("{}", to_printable(statistics));
     }
     return check.verdict == Verdict::passed ? 0 : 1;
 }
@@ -309,7 +309,7 @@ int show_device(const Options& options) {
     for (const std::string& name : names) print_bounds(judge, judge.lab(name));
     for (const std::string& name : names) {
         fmt::print(
-            "\nLaunches of {} (blocks x threads, per multiprocessor: resident blocks and share of its threads):\n",
+            "\nLaunches of {} (blocks x threads; then the resident blocks per multiprocessor, and its occupancy):\n",
             name);
         std::fflush(stdout);
         print_launches(judge, judge.lab(name),

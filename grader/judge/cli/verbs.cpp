@@ -83,9 +83,9 @@ Report judge_stages(Judge& judge, const std::string& verb, const Lab& lab, const
         if (scorer) scorer->add_score(report.stages.back());
         if (modeller) modeller->add_time(report.stages.back());
         if (!unfinished.empty()) write_report(report, unfinished);
-        const StageReport& done = report.stages.back();
-        print(describe_stage(done, lab, options, style));
-        keep_results(report, done, lab, options);
+        const StageReport& stage_report = report.stages.back();
+        print(describe_stage(stage_report, lab, options, style));
+        keep_results(report, stage_report, lab, options);
     }
     if (!options.json.empty()) write_report(report, options.json);
     return report;
@@ -175,11 +175,12 @@ void check_names(const Lab& lab, const Options& options, Backend backend) {
 int start(const Options& options) {
     Judge judge(options.folders, Backend::cpu);
     const Lab& lab = judge.lab(options.lab);
-    const auto made = start_lab(lab, judge.folders());
+    const auto new_files = start_lab(lab, judge.folders());
     const fs::path folder = options.folders.work / lab.name;
-    if (made.empty()) fmt::print("{} is already complete: nothing was copied and nothing changed.\n", folder.string());
-    for (const fs::path& file : made) fmt::print("  {}\n", file.string());
-    const fs::path next = made.empty() ? folder / (lab.stages.front().id + ".cu") : made.front();
+    if (new_files.empty())
+        fmt::print("{} is already complete: nothing was copied and nothing changed.\n", folder.string());
+    for (const fs::path& file : new_files) fmt::print("  {}\n", file.string());
+    const fs::path next = new_files.empty() ? folder / (lab.stages.front().id + ".cu") : new_files.front();
     fmt::print("Read handouts/{0}.md, edit {1}, then type  make check LAB={0} STAGE={2}\n", lab.name, next.string(),
                next.filename().string().substr(0, 2));
     return 0;
@@ -269,17 +270,17 @@ int import(const Options& options) {
     Judge judge(options.folders, Backend::cpu);
     const Report report = read_report(options.report);
     const Lab& lab = judge.lab(report.lab);
-    const ImportSummary done = import_report(report, lab, options.report, options.folders.work);
-    print(done.text);
-    fmt::print("{} of {} added to {}.\n", done.added, format_plural(report.stages.size(), "stage"),
+    const ImportSummary summary = import_report(report, lab, options.report, options.folders.work);
+    print(summary.text);
+    fmt::print("{} of {} added to {}.\n", summary.added, format_plural(report.stages.size(), "stage"),
                records_file(options.folders.work, lab.name).string());
-    if (done.foreign > 0)
+    if (summary.foreign > 0)
         print(wrap(fmt::format("A journal is about your own files: check the file that was measured (put it into {}) "
                                "before you import its report.",
                                (options.folders.work / lab.name).string()),
                    0, text_style(STDOUT_FILENO).width));
-    if (done.added > 0) fmt::print("Next: make journal LAB={}\n", lab.name);
-    return done.foreign > 0 ? 1 : 0;
+    if (summary.added > 0) fmt::print("Next: make journal LAB={}\n", lab.name);
+    return summary.foreign > 0 ? 1 : 0;
 }
 
 int print_flags(const Options&) {

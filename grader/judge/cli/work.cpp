@@ -78,7 +78,7 @@ void rename_renumbered(const Lab& lab, const fs::path& folder, std::string_view 
 }  // namespace
 
 std::vector<fs::path> start_lab(const Lab& lab, const Folders& folders) {
-    std::vector<fs::path> made;
+    std::vector<fs::path> new_files;
     std::error_code error;
     fs::create_directories(folders.work / lab.name, error);
     if (error)
@@ -93,10 +93,10 @@ std::vector<fs::path> start_lab(const Lab& lab, const Folders& folders) {
             throw UsageError(fmt::format("{} cannot be written ({}). Choose a writable folder with WORK=…", to.string(),
                                          error.message()));
         fs::permissions(to, fs::perms::owner_write, fs::perm_options::add, error);
-        made.push_back(to);
+        new_files.push_back(to);
     }
     add_makefile(lab, folders);
-    return made;
+    return new_files;
 }
 
 std::vector<const Stage*> started_stages(const Lab& lab, const Folders& folders) {

@@ -23,8 +23,8 @@ namespace warplab::compilation {
 namespace {
 namespace fs = std::filesystem;
 
-constexpr std::uintmax_t room_bytes = 2ull << 30;
-constexpr std::chrono::hours longest_use{1};  // after a judge has asked for a folder
+constexpr std::uintmax_t max_cache_bytes = 2ull << 30;
+constexpr std::chrono::hours max_use{1};  // after a judge has asked for a folder
 
 std::uint64_t random_number() {
     std::uint64_t number = 0;
@@ -48,18 +48,18 @@ std::uintmax_t bytes_in(const fs::path& folder) {
     return bytes;
 }
 
-struct Kept {
+struct CachedFolder {
     fs::path folder;
     fs::file_time_type used;
 };
 
-std::vector<Kept> folders_of(const fs::path& cache) {
-    std::vector<Kept> kept;
+std::vector<CachedFolder> folders_of(const fs::path& cache) {
+    std::vector<CachedFolder> folders;
     std::error_code error;
     for (const auto& entry : fs::directory_iterator(cache, error))
         if (entry.is_directory(error) && entry.path().filename() != "work")
-            kept.push_back({entry.path(), entry.last_write_time(error)});
-    return kept;
+            folders.push_back({entry.path(), entry.last_write_time(error)});
+    return folders;
 }
 
 Descriptor open_folder(const fs::path& folder) {
@@ -88,9 +88,9 @@ void keep_locked(Descriptor folder) {
 fs::path cache_folder(const fs::path& build, SandboxLevel level) {
     if (level != SandboxLevel::uid) return fs::absolute(build) / "cache";
     const fs::path all = "/var/cache/warplab";
-    const fs::path own = all / sha256(fs::weakly_canonical(build).string()).substr(0, 16);
-    for (const fs::path& folder : {all, own}) make_folder(folder, 0711);
-    return own;
+    const fs::path build_folder = all / sha256(fs::weakly_canonical(build).string()).substr(0, 16);
+    for (const fs::path& folder : {all, build_folder}) make_folder(folder, 0711);
+    return build_folder;
 }
 
 WorkFolder::WorkFolder(const fs::path& cache, Writers writers) : cache_(cache) {
@@ -135,11 +135,11 @@ void tidy(const fs::path& cache) {
     for (const auto& entry : fs::directory_iterator(cache / "work", error))
         if (entry.last_write_time(error) < now - std::chrono::hours(24) && lock_folder(entry.path()))
             fs::remove_all(entry.path(), error);
-    std::vector<Kept> kept = folders_of(cache);
-    std::ranges::sort(kept, [](const Kept& a, const Kept& b) { return a.used > b.used; });
+    std::vector<CachedFolder> folders = folders_of(cache);
+    std::ranges::sort(folders, [](const CachedFolder& a, const CachedFolder& b) { return a.used > b.used; });
     std::uintmax_t bytes = 0;
-    for (const Kept& entry : kept)
-        if ((bytes += bytes_in(entry.folder)) > room_bytes && entry.used < now - longest_use)
+    for (const CachedFolder& entry : folders)
+        if ((bytes += bytes_in(entry.folder)) > max_cache_bytes && entry.used < now - max_use)
             if (const Descriptor lock = lock_folder(entry.folder)) fs::remove_all(entry.folder, error);
 }
 

@@ -126,9 +126,9 @@ Compiled compile_job(const Job& job) {
     const std::string key = cache_key(job, harness, hand_in.text);
     if (const auto folder = find_cached(job.cache(), key))
         if (const auto outcome = read_outcome(*folder)) {
-            Compiled found = finish(*outcome, *folder);
-            found.result.cached = true;
-            return found;
+            Compiled compiled = finish(*outcome, *folder);
+            compiled.result.cached = true;
+            return compiled;
         }
 
     auto compiler = std::make_unique<Compiler>(job, harness, hand_in.text);

@@ -41,8 +41,8 @@ std::string read_left(const fs::path& path) {
     const Descriptor source = open_left(path, file);
     if (!source) return "";
     std::string text(static_cast<std::size_t>(file.st_size), '\0');
-    const ssize_t got = read(source.get(), text.data(), text.size());
-    text.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    const ssize_t count = read(source.get(), text.data(), text.size());
+    text.resize(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
     return text;
 }
 

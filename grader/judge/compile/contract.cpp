@@ -158,8 +158,8 @@ int line_of_call(const std::string& source, const std::string& name, Which which
     return line;
 }
 
-Failure wrong_signature(const Contract& contract, const std::string& found) {
-    return {cause::wrong_signature, fmt::format("{} is defined as  {}", contract.function, found),
+Failure wrong_signature(const Contract& contract, const std::string& signature) {
+    return {cause::wrong_signature, fmt::format("{} is defined as  {}", contract.function, signature),
             fmt::format("It must be exactly:  {}", contract.declaration)};
 }
 
@@ -198,17 +198,17 @@ std::optional<Failure> find_breach(const std::vector<Symbol>& symbols, const Con
                                    const std::string& source) {
     if (auto reserved = find_reserved(symbols, contract, source)) return reserved;
     if (!defines(symbols, contract.signature)) {
-        const Symbol* other = find_overload(symbols, contract.signature);
-        if (!other) return missing_function(symbols, contract, source);
-        Failure failure = wrong_signature(contract, other->name + at_line(source, contract.function));
-        if (other->name == contract.function) failure.message += ", with C linkage (extern \"C\")";
+        const Symbol* overload = find_overload(symbols, contract.signature);
+        if (!overload) return missing_function(symbols, contract, source);
+        Failure failure = wrong_signature(contract, overload->name + at_line(source, contract.function));
+        if (overload->name == contract.function) failure.message += ", with C linkage (extern \"C\")";
         return failure;
     }
     for (const std::string& optional : contract.optional)
-        if (const Symbol* other = find_overload(symbols, optional); other && !defines(symbols, optional))
+        if (const Symbol* overload = find_overload(symbols, optional); overload && !defines(symbols, optional))
             return Failure{cause::wrong_signature,
-                           fmt::format("{} is defined as  {}{}, which the grader would not call.", other->function(),
-                                       other->name, at_line(source, other->function())),
+                           fmt::format("{} is defined as  {}{}, which the grader would not call.", overload->function(),
+                                       overload->name, at_line(source, overload->function())),
                            fmt::format("It must be  {}  (see lab.h).", optional)};
     return std::nullopt;
 }

@@ -124,9 +124,10 @@ bool is_include_stack(const std::string& line) {
 bool comes_after(const std::string& line) { return line.find(" at line ") != std::string::npos; }
 
 /// Return the last diagnostic that is not a note.
-Diagnostic* last_error(std::vector<Diagnostic>& found) {
-    const auto at = std::find_if(found.rbegin(), found.rend(), [](const Diagnostic& d) { return d.kind != "note"; });
-    return at == found.rend() ? nullptr : &*at;
+Diagnostic* last_error(std::vector<Diagnostic>& diagnostics) {
+    const auto at =
+        std::find_if(diagnostics.rbegin(), diagnostics.rend(), [](const Diagnostic& d) { return d.kind != "note"; });
+    return at == diagnostics.rend() ? nullptr : &*at;
 }
 
 void move_to(Diagnostic& diagnostic, const Diagnostic& place) {
@@ -137,9 +138,9 @@ void move_to(Diagnostic& diagnostic, const Diagnostic& place) {
 
 /// g++ reports an error in a macro's expansion at the macro's definition, and the line that uses the macro in a note:
 /// swap the two.
-void lead_with_use_of_macro(std::vector<Diagnostic>& found) {
-    Diagnostic& note = found.back();
-    Diagnostic* const error = last_error(found);
+void lead_with_use_of_macro(std::vector<Diagnostic>& diagnostics) {
+    Diagnostic& note = diagnostics.back();
+    Diagnostic* const error = last_error(diagnostics);
     if (note.kind != "note" || !note.message.starts_with("in expansion of macro") || !error) return;
     if (error->file != note.file) return;
     const Diagnostic use = note;
@@ -149,9 +150,9 @@ void lead_with_use_of_macro(std::vector<Diagnostic>& found) {
 }
 
 /// A warning about an argument in a header's macro has no line in the student's file; its note shows the declaration.
-void lead_with_declaration(std::vector<Diagnostic>& found, const std::string& shown) {
-    const Diagnostic& note = found.back();
-    Diagnostic* const warning = last_error(found);
+void lead_with_declaration(std::vector<Diagnostic>& diagnostics, const std::string& shown) {
+    const Diagnostic& note = diagnostics.back();
+    Diagnostic* const warning = last_error(diagnostics);
     if (note.kind == "note" && note.file == shown && note.message.ends_with("’ declared here") && warning &&
         warning->kind == "warning" && contains(warning->message, "uninitialized"))
         move_to(*warning, note);
@@ -216,17 +217,17 @@ std::size_t end_of_word(const std::string& text, std::size_t at) {
 std::string without_constrained_types(const std::string& message) {
     const std::string prefix = "warplab_cpu::";
     std::string plain;
-    std::size_t done = 0;
+    std::size_t copied_to = 0;
     for (std::size_t at = message.find(prefix); at != std::string::npos; at = message.find(prefix, at + 1)) {
         const std::size_t open = end_of_word(message, at + prefix.size());
         const std::size_t close = end_of_word(message, std::min(open + 1, message.size()));
-        const bool is_wrapper = at >= done && open > at + prefix.size() && message.compare(open, 1, "<") == 0 &&
+        const bool is_wrapper = at >= copied_to && open > at + prefix.size() && message.compare(open, 1, "<") == 0 &&
                                 close > open + 1 && message.compare(close, 1, ">") == 0;
         if (!is_wrapper) continue;
-        plain += message.substr(done, at - done) + message.substr(open + 1, close - open - 1);
-        done = close + 1;
+        plain += message.substr(copied_to, at - copied_to) + message.substr(open + 1, close - open - 1);
+        copied_to = close + 1;
     }
-    return plain + message.substr(done);
+    return plain + message.substr(copied_to);
 }
 
 std::string in_lower_case(std::string text) {
@@ -293,7 +294,7 @@ std::string source_line(const std::string& source, int number) {
 }
 
 std::vector<Diagnostic> read_diagnostics(const std::string& words, const std::string& shown) {
-    std::vector<Diagnostic> found;
+    std::vector<Diagnostic> diagnostics;
     Diagnostic context, include_stack;  // the student's line that caused the next diagnostic
     bool in_header = false;             // the last error or warning: the line is that of an #include
     std::stringstream lines(words);
@@ -304,19 +305,19 @@ std::vector<Diagnostic> read_diagnostics(const std::string& words, const std::st
             if (diagnostic.kind != "note") in_header = diagnostic.file != shown && context.line <= 0;
             if (diagnostic.file != shown && diagnostic.kind != "note" && through.line > 0) move_to(diagnostic, through);
             if (diagnostic.kind != "note") context = include_stack = {};
-            found.push_back(diagnostic);
-            lead_with_use_of_macro(found);
-            if (in_header) lead_with_declaration(found, shown);
+            diagnostics.push_back(diagnostic);
+            lead_with_use_of_macro(diagnostics);
+            if (in_header) lead_with_declaration(diagnostics, shown);
         } else if (read_context(line, shown, place)) {
             if (is_include_stack(line))
                 include_stack = place;
             else if (!comes_after(line))
                 context = place;
-            else if (Diagnostic* error = last_error(found); error && error->file != shown)
+            else if (Diagnostic* error = last_error(diagnostics); error && error->file != shown)
                 move_to(*error, place);
         }
     }
-    return found;
+    return diagnostics;
 }
 
 std::vector<Diagnostic> select(const std::vector<Diagnostic>& all, const std::string& shown, const std::string& kind,
@@ -382,22 +383,23 @@ void move_columns(std::vector<Diagnostic>& diagnostics, const std::string& sourc
 void omit_internal_names(std::vector<Diagnostic>& errors, const std::string& source) {
     explain_variable_size(errors);
     const Lines lines(source);
-    std::vector<Diagnostic> kept;
+    std::vector<Diagnostic> kept_diagnostics;
     bool follows = false;  // the message is a consequence of an error that is kept
     for (Diagnostic& diagnostic : errors) {
         const auto in_its_line = [&](const Diagnostic& other) {
             return other.kind == "error" && other.line == diagnostic.line;
         };
         if (diagnostic.kind == "error")
-            follows = has_internal_names(diagnostic.message) && std::ranges::any_of(kept, in_its_line);
-        const bool counts_ours = diagnostic.message.starts_with("  candidate expects") && !kept.empty() &&
-                                 kept.back().kind == "error";  // the error concerns a function in the harness's headers
+            follows = has_internal_names(diagnostic.message) && std::ranges::any_of(kept_diagnostics, in_its_line);
+        const bool counts_ours =
+            diagnostic.message.starts_with("  candidate expects") && !kept_diagnostics.empty() &&
+            kept_diagnostics.back().kind == "error";  // the error concerns a function in the harness's headers
         if (follows || counts_ours) continue;
         if (has_internal_names(diagnostic.message)) diagnostic.message = without_internal_names(diagnostic.message);
         explain_launch(diagnostic, lines);
-        kept.push_back(diagnostic);
+        kept_diagnostics.push_back(diagnostic);
     }
-    errors = kept;
+    errors = kept_diagnostics;
 }
 
 std::string render(const std::vector<Diagnostic>& diagnostics, const std::string& source, std::size_t max_shown) {

@@ -138,9 +138,9 @@ std::vector<std::string> types_in(const std::string& call) {
 
 /// Return a sentence on the first argument with one & too many; "" if there is none.
 std::string excess_address(const std::string& call, const std::string& declaration) {
-    const auto given = types_in(call), needed = types_in(declaration);
-    for (std::size_t k = 0; k < std::min(given.size(), needed.size()); ++k)
-        if (needed[k].ends_with('*') && given[k] == needed[k] + "*")
+    const auto given_types = types_in(call), needed = types_in(declaration);
+    for (std::size_t k = 0; k < std::min(given_types.size(), needed.size()); ++k)
+        if (needed[k].ends_with('*') && given_types[k] == needed[k] + "*")
             return fmt::format(
                 " Argument {} is the address of a pointer, and the pointer itself is needed: omit the &.", k + 1);
     return "";

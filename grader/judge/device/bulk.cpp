@@ -17,9 +17,9 @@ template <class Work>
 void in_parts(std::size_t bytes, const Work& work) {
     if (bytes == 0) return;
     const std::size_t parts = std::clamp<std::size_t>(bytes / min_part_bytes, 1, std::min(count_cores(), max_threads));
-    const std::size_t each = (bytes / parts + 63) / 64 * 64;
-    for_each_index((bytes + each - 1) / each, parts,
-                   [&](std::size_t k) { work(k * each, std::min(bytes, (k + 1) * each)); });
+    const std::size_t part_bytes = (bytes / parts + 63) / 64 * 64;
+    for_each_index((bytes + part_bytes - 1) / part_bytes, parts,
+                   [&](std::size_t k) { work(k * part_bytes, std::min(bytes, (k + 1) * part_bytes)); });
 }
 
 }  // namespace

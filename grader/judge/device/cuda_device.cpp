@@ -285,11 +285,11 @@ std::string find_address() {
 
 Handle management_device() {
     static const Handle device = [] {
-        Handle found = nullptr;
+        Handle handle = nullptr;
         const std::string address = find_address();
         if (!address.empty() && ask_management("nvmlInit_v2"))
-            ask_management("nvmlDeviceGetHandleByPciBusId_v2", address.c_str(), &found);
-        return found;
+            ask_management("nvmlDeviceGetHandleByPciBusId_v2", address.c_str(), &handle);
+        return handle;
     }();
     return device;
 }
@@ -446,16 +446,16 @@ double CalibrationCopy::measure(double budget_s) {
 }
 
 SampleConditions CudaDevice::conditions() const {
-    SampleConditions found;
+    SampleConditions result;
     const Handle device = management_device();
-    if (!device) return found;
+    if (!device) return result;
     unsigned value = 0;
-    if (ask_management("nvmlDeviceGetClockInfo", device, 1, &value)) found.sm_clock_mhz = static_cast<int>(value);
-    if (ask_management("nvmlDeviceGetTemperature", device, 0, &value)) found.temperature_c = static_cast<int>(value);
+    if (ask_management("nvmlDeviceGetClockInfo", device, 1, &value)) result.sm_clock_mhz = static_cast<int>(value);
+    if (ask_management("nvmlDeviceGetTemperature", device, 0, &value)) result.temperature_c = static_cast<int>(value);
     unsigned long long reasons = 0;
     if (ask_management("nvmlDeviceGetCurrentClocksThrottleReasons", device, &reasons))
-        found.throttle = throttle_words(reasons);
-    return found;
+        result.throttle = throttle_words(reasons);
+    return result;
 }
 
 void CudaDevice::reset_persisting_l2() {

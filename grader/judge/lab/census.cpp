@@ -33,11 +33,11 @@ std::string times_words(std::uint64_t times) {
 }
 
 /// Return the number of elements after which the runs repeat; 0 if they do not.
-std::size_t find_period(const std::vector<Used>& runs) {
+std::size_t find_period(const std::vector<ElementRun>& runs) {
     for (std::size_t k = 1; 2 * k <= runs.size(); ++k) {
         const std::size_t period = runs[k].begin;
         const auto repeats = [&](std::size_t i) {
-            const Used &first = runs[i], &second = runs[i + k];
+            const ElementRun &first = runs[i], &second = runs[i + k];
             const bool same_end = i + k + 1 == runs.size() || second.end == first.end + period;
             return second.times == first.times && second.begin == first.begin + period && same_end;
         };
@@ -61,7 +61,7 @@ class CountExperiments {
         for (std::size_t i = 0; i < histogram.n; ++i) zeros_.insert(histogram.bin(i, 0));
     }
 
-    std::string found(const Nouns& nouns) {
+    std::string findings(const Nouns& nouns) {
         const auto bins = count({0, 0, 0});
         if (!bins) return "";
         for (std::size_t b = 0; b < bins->count(); ++b)
@@ -70,7 +70,7 @@ class CountExperiments {
                                 std::to_string(count_at(*bins, b)));
         constexpr std::size_t max_runs = 9;
         const Census census{histogram_.n, [this](std::size_t i) { return times(i); },
-                            [this](const Used& some) { return is_right(some); }};
+                            [this](const ElementRun& run) { return is_right(run); }};
         const std::string text =
             describe_census(take_census(census, max_runs), histogram_.n, histogram_.element, nouns);
         return text.empty() || other_.empty() ? text + other_ : text + " " + other_;
@@ -81,19 +81,19 @@ class CountExperiments {
         return 1 + static_cast<std::uint32_t>(random_bits(1, 3, i) % (histogram_.values - 1));
     }
 
-    std::optional<Array> count(const Used& some) {
-        for (std::size_t i = some.begin; i < some.end; ++i) histogram_.set(problem_, i, value_of(i));
+    std::optional<Array> count(const ElementRun& run) {
+        for (std::size_t i = run.begin; i < run.end; ++i) histogram_.set(problem_, i, value_of(i));
         const auto outputs = call_(problem_);
-        for (std::size_t i = some.begin; i < some.end; ++i) histogram_.set(problem_, i, 0);
+        for (std::size_t i = run.begin; i < run.end; ++i) histogram_.set(problem_, i, 0);
         if (!outputs) return std::nullopt;
         return (*outputs)[histogram_.output];
     }
 
-    std::optional<bool> is_right(const Used& some) {
-        const auto bins = count(some);
+    std::optional<bool> is_right(const ElementRun& run) {
+        const auto bins = count(run);
         if (!bins) return std::nullopt;
         std::map<std::size_t, std::uint64_t> right;
-        for (std::size_t i = some.begin; i < some.end; ++i) right[histogram_.bin(i, value_of(i))] += some.times;
+        for (std::size_t i = run.begin; i < run.end; ++i) right[histogram_.bin(i, value_of(i))] += run.times;
         return std::ranges::all_of(right, [&](const auto& bin) {
             return std::min<std::uint64_t>(bin.second, histogram_.cap) ==
                    std::min(count_at(*bins, bin.first), histogram_.cap);
@@ -129,8 +129,8 @@ class CountExperiments {
 
 }  // namespace
 
-std::vector<Used> take_census(const Census& census, std::size_t max_runs) {
-    std::vector<Used> runs;
+std::vector<ElementRun> take_census(const Census& census, std::size_t max_runs) {
+    std::vector<ElementRun> runs;
     for (std::size_t begin = 0; begin < census.n && runs.size() < max_runs;) {
         const std::optional<std::uint64_t> times = census.times(begin);
         if (!times) break;
@@ -142,14 +142,14 @@ std::vector<Used> take_census(const Census& census, std::size_t max_runs) {
     return runs;
 }
 
-std::string describe_census(const std::vector<Used>& runs, std::size_t n, const std::string& element,
+std::string describe_census(const std::vector<ElementRun>& runs, std::size_t n, const std::string& element,
                             const Nouns& nouns) {
-    if (std::ranges::all_of(runs, [](const Used& run) { return run.times == 1; })) return "";
+    if (std::ranges::all_of(runs, [](const ElementRun& run) { return run.times == 1; })) return "";
     const std::size_t period = find_period(runs);
     constexpr std::size_t max_named = 6;
     std::string text;
     std::size_t named = 0;
-    for (const Used& run : runs) {
+    for (const ElementRun& run : runs) {
         if ((period && run.begin >= period) || named == max_named) break;
         ++named;
         const bool plural = run.end - run.begin > 1;
@@ -167,7 +167,7 @@ std::string describe_census(const std::vector<Used>& runs, std::size_t n, const 
 
 std::string investigate_counts(const Histogram& histogram, const Nouns& nouns, const Problem& problem,
                                const Experiment& call) {
-    return histogram.n == 0 ? "" : CountExperiments(histogram, problem, call).found(nouns);
+    return histogram.n == 0 ? "" : CountExperiments(histogram, problem, call).findings(nouns);
 }
 
 }  // namespace warplab

@@ -13,11 +13,11 @@
 namespace warplab {
 
 /// Consecutive elements that are all used the same number of times.
-struct Used {
+struct ElementRun {
     std::size_t begin = 0, end = 0;
     std::uint64_t times = 0;
 
-    bool operator==(const Used&) const = default;
+    bool operator==(const ElementRun&) const = default;
 };
 
 /// The experiments of a lab. Each returns nothing if no time is left, or if its output has another explanation.
@@ -26,18 +26,18 @@ struct Census {
     /// Return how often an element is used.
     std::function<std::optional<std::uint64_t>(std::size_t i)> times;
     /// Return whether each of these elements is used this often.
-    std::function<std::optional<bool>(const Used& elements)> is_right;
+    std::function<std::optional<bool>(const ElementRun& elements)> is_right;
 };
 
 /// Return how often the elements are used, from the first on, up to `max_runs` runs.
-std::vector<Used> take_census(const Census& census, std::size_t max_runs);
+std::vector<ElementRun> take_census(const Census& census, std::size_t max_runs);
 
 /// Return a sentence such as "Product 0 is in the sum 2 times, products 1 to 255 once, product 256 2 times." Return
 /// nothing if all elements are used once. `element` is the singular of nouns.elements.
-std::string describe_census(const std::vector<Used>& runs, std::size_t n, const std::string& element,
+std::string describe_census(const std::vector<ElementRun>& runs, std::size_t n, const std::string& element,
                             const Nouns& nouns);
 
-/// A lab that counts values. In its experiments, all elements but some have the value 0.
+/// A lab that counts values. In its experiments, all elements except a few have the value 0.
 struct Histogram {
     std::size_t n = 0;        // elements
     std::uint32_t cap = ~0u;  // counts are exact below it

@@ -131,28 +131,28 @@ std::string describe_part(const Reach& part, const Nouns& nouns) {
 }
 
 Mistake name_prefix(std::size_t n, std::size_t kept, const Nouns& nouns) {
-    const std::size_t lost = n - kept;
+    const std::size_t lost_count = n - kept;
     const std::string counts = sentence("Only the first {} of {} {} {}", kept, n, nouns.elements, nouns.are_done(kept));
     if (kept == int_end) return int_overflow(counts);
     const std::size_t block = whole_blocks(n, kept), vector = whole_vectors(n, kept, nouns);
     if (block > 1024 && !vector)
         return {"tail_lost",
-                sentence("{} ({}): the last {} {} no thread.", counts, blocks_of(kept, block), lost,
-                         lost == 1 ? "has" : "have"),
+                sentence("{} ({}): the last {} {} no thread.", counts, blocks_of(kept, block), lost_count,
+                         lost_count == 1 ? "has" : "have"),
                 sentence("What is {} in your code: the elements of a block, or all threads of the grid? If the number "
                          "of elements is divided by it, the division rounds down: round it up, and test each index.",
                          std::to_string(block))};
     if (block && !(vector && (block < 128 || nouns.longest_vector > 4)))
         return {"tail_lost",
                 sentence("{} ({}): {} / {} rounds down, and the last {} {} no thread.", counts, blocks_of(kept, block),
-                         n, std::to_string(block), lost, lost == 1 ? "has" : "have"),
+                         n, std::to_string(block), lost_count, lost_count == 1 ? "has" : "have"),
                 fmt::format("Round the number of blocks up, (n + {} - 1) / {}, and let threads past the end {}.", block,
                             block, nouns.idle)};
     if (vector)
         return {
             "vector_tail_lost",
             sentence("{}: {} whole vectors of {}. The {} after them {} lost.", counts, kept / vector,
-                     vector == 4 ? "four" : std::to_string(vector), lost, lost == 1 ? "is" : "are"),
+                     vector == 4 ? "four" : std::to_string(vector), lost_count, lost_count == 1 ? "is" : "are"),
             sentence(
                 "n need not be a multiple of {0}: handle the last n % {0} one by one. They begin at index n / {0} * "
                 "{0}: is that where the code for them begins?",
@@ -164,7 +164,7 @@ Mistake name_prefix(std::size_t n, std::size_t kept, const Nouns& nouns) {
         return {"one_element_only", sentence("Only the first of {} {} {}.", n, nouns.elements, nouns.are_done(1)),
                 "Each thread needs a different index: blockIdx.x * blockDim.x + threadIdx.x. Are the two exchanged, "
                 "or does only one thread run?"};
-    if (lost == 1)
+    if (lost_count == 1)
         return {nouns.last_lost, counts + ": the last one is left out.",
                 "Indices run from 0 to n - 1: is the guard i < n, and not i < n - 1?"};
     for (const std::size_t block : common_block_sizes)

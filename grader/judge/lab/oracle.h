@@ -132,7 +132,7 @@ class Oracle {
 
     virtual std::vector<Hypothesis> hypotheses(const Situation& situation) const;
 
-    /// Find out by experiments from which inputs a wrong output is computed that no hypothesis reproduces. Return
+    /// If no hypothesis reproduces a wrong output, find out by experiments which inputs it is computed from. Return
     /// sentences that state what they showed, without a guess about the reason; empty if nothing was found. Default:
     /// make no experiment.
     virtual std::string investigate(const Situation& situation, const Experiment& call) const;

@@ -41,17 +41,18 @@ struct ShowRequest {
         return found == settings.end() ? otherwise : found->second;
     }
 
-    /// Return a setting from low to high; `otherwise` if it is not set. Throw UsageError if it is out of range.
+    /// Return a setting, which must be from low to high; `otherwise` if it is not set. Throw UsageError if it is out of
+    /// range.
     double number(const std::string& name, double otherwise, double low, double high) const {
         const auto found = settings.find(name);
         if (found == settings.end()) return otherwise;
-        std::size_t used = 0;
+        std::size_t length = 0;  // of the number
         double value = std::nan("");
         try {
-            value = std::stod(found->second, &used);
+            value = std::stod(found->second, &length);
         } catch (const std::exception&) {
         }
-        if (used == found->second.size() && value >= low && value <= high) return value;
+        if (length == found->second.size() && value >= low && value <= high) return value;
         throw UsageError(fmt::format("{}={}: give a number from {} to {}.", name, found->second, low, high));
     }
 };
@@ -68,7 +69,7 @@ class Show {
 
     /// Process the results of the last call: its outputs (NaN if the student's code wrote nothing) and its time (on a
     /// GPU, of the kernels alone; on the CPU backend, of the whole call). Return complete lines to print, or "".
-    virtual std::string take(const Problem& done, double call_s) = 0;
+    virtual std::string take(const Problem& results, double call_s) = 0;
 
     /// Write the remaining files into the request's folder. Returns the text to print.
     virtual std::string finish() = 0;

@@ -39,7 +39,7 @@ class TapExperiments {
             if (i >= sum.output) sum_.problem.arrays[i] = sum_.problem.arrays[i].clone();
     }
 
-    std::optional<Taps> found(std::size_t max_wrong) {
+    std::optional<Taps> findings(std::size_t max_wrong) {
         Taps taps;
         const std::optional<double> constant = actual({0, 0});
         if (!constant) return std::nullopt;
@@ -49,15 +49,15 @@ class TapExperiments {
         while (!left.empty() && taps.wrong.size() < max_wrong) {
             const Terms terms = left.back();
             left.pop_back();
-            const std::optional<double> found = actual(terms);
-            if (!found) return taps;
-            const double right = expected(terms), error = *found - constant_ - right;
+            const std::optional<double> output = actual(terms);
+            if (!output) return taps;
+            const double right = expected(terms), error = *output - constant_ - right;
             constexpr double rounding = 2e-5;
             if (std::abs(error) <= rounding * std::max(1.0, std::abs(right))) continue;
             if (terms.end - terms.begin == 1) {
                 const auto [buffer, index] = place_of(terms.begin);
                 taps.wrong.push_back(
-                    {buffer, index, (*found - constant_) / value_of(terms.begin), right / value_of(terms.begin)});
+                    {buffer, index, (*output - constant_) / value_of(terms.begin), right / value_of(terms.begin)});
                 continue;
             }
             const std::size_t middle = terms.begin + (terms.end - terms.begin) / 2;
@@ -136,7 +136,7 @@ std::string describe_lines(const std::vector<bool>& wrong, const std::string& li
 }  // namespace
 
 std::optional<Taps> find_taps(WeightedSum sum, const Experiment& call, std::size_t max_wrong) {
-    return TapExperiments(sum, call).found(max_wrong);
+    return TapExperiments(sum, call).findings(max_wrong);
 }
 
 std::string describe_places(std::size_t rows, std::size_t columns, const std::function<bool(std::size_t i)>& is_wrong) {

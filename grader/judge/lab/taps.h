@@ -1,5 +1,6 @@
 #pragma once
-// Finds by experiments of which inputs an output element is the weighted sum: in each call, all inputs but some are 0.
+// Finds by experiments which inputs an output element is computed from, as a weighted sum: in each call, all inputs but
+// some are 0.
 
 #include <functional>
 #include <optional>
@@ -18,7 +19,7 @@ struct Tap {
 
 struct WeightedSum {
     const Oracle& oracle;
-    Problem problem;                  // contains the inputs that are no terms, such as coefficients
+    Problem problem;                  // contains the inputs that are not terms, such as coefficients
     std::vector<std::size_t> inputs;  // the buffers of the terms
     std::size_t output = 0, index = 0;
 };

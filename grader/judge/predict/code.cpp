@@ -306,8 +306,8 @@ Component component_in(const std::string& lvalue) {
 }
 
 Component component_in(const Statement& access) {
-    Component found = component_in(access.result);
-    return found.vector.empty() && !access.operands.empty() ? component_in(access.operands[0]) : found;
+    Component component = component_in(access.result);
+    return component.vector.empty() && !access.operands.empty() ? component_in(access.operands[0]) : component;
 }
 
 bool Analysis::continues_vector(std::size_t block, std::size_t statement) const {

@@ -53,11 +53,11 @@ class DirectiveReader {
             if (length > 0) {
                 has_directive = true;
                 read_directive(at_ + length);
-                if (found_.back().is_too_long) break;
+                if (directives_.back().is_too_long) break;
             }
             ++at_;
         }
-        return std::move(found_);
+        return std::move(directives_);
     }
 
     const std::string& text() const { return text_; }
@@ -109,7 +109,7 @@ class DirectiveReader {
                 at = text_[at] == '"' || text_[at] == '\'' ? skip_literal(at) : at + 1;
             directive.is_too_long = at - begin > max_bytes;
         }
-        found_.push_back(directive);
+        directives_.push_back(directive);
     }
 
     /// Return whether a separator of digits is at `at`, as in 1'000.
@@ -120,7 +120,7 @@ class DirectiveReader {
     std::string text_;        // without line splices
     std::vector<int> lines_;  // the line of each character
     std::size_t at_ = 0, close_ = 0;
-    std::vector<Directive> found_;
+    std::vector<Directive> directives_;
 };
 
 /// The macros whose values depend on the file alone.

@@ -50,15 +50,15 @@ std::vector<Footprint> footprints_of(const Trace& trace, const TracedLaunch& lau
     const auto sampled = static_cast<double>(launch.sampled.size());
     for (const TracedBlock& block : launch.sampled) {
         for (const auto& [m, touches] : count_touches(trace, block)) {
-            double again = 0, again_squared = 0;
+            double repeated = 0, repeated_squared = 0;
             for (const auto& [sector, times] : touches) {
                 of_all[m].insert(sector);
                 footprints[m].accesses += times / sampled;
-                again += times - 1;
-                again_squared += (times - 1.0) * (times - 1.0);
+                repeated += times - 1;
+                repeated_squared += (times - 1.0) * (times - 1.0);
             }
             footprints[m].of_block += static_cast<double>(touches.size()) / sampled;
-            if (again_squared > 0) footprints[m].working_set += again * again / again_squared / sampled;
+            if (repeated_squared > 0) footprints[m].working_set += repeated * repeated / repeated_squared / sampled;
         }
     }
     const auto blocks = static_cast<double>(launch.blocks);

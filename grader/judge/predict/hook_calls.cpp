@@ -140,16 +140,16 @@ std::map<std::string, std::vector<HookCall>> find_hook_calls(std::string_view by
     for (const Symbol& function : executable.functions)
         if (std::string name = hook_name(function.name); !name.empty())
             hooks.emplace(function.address, std::move(name));
-    std::map<std::string, std::vector<HookCall>> found;
+    std::map<std::string, std::vector<HookCall>> by_function;
     for (const Symbol& function : executable.functions) {
         std::vector<HookCall> calls;
         for (const Call& call : calls_in(executable.code(file, function.address, function.bytes), executable.machine))
             if (const auto hook = hooks.find(function.address + static_cast<std::uint64_t>(call.target));
                 hook != hooks.end())
                 calls.push_back({static_cast<std::uint32_t>(function.address + call.after), hook->second});
-        if (!calls.empty()) found.emplace(function.name, std::move(calls));
+        if (!calls.empty()) by_function.emplace(function.name, std::move(calls));
     }
-    return found;
+    return by_function;
 }
 
 }  // namespace warplab::predict

@@ -34,11 +34,12 @@ class TraceMemory {
         fstat(file_.get(), &written);
         constexpr std::size_t block_bytes = 512;  // the unit of st_blocks
         std::string all(std::min(trace::max_bytes, static_cast<std::size_t>(written.st_blocks) * block_bytes), '\0');
-        std::size_t done = 0;
-        for (ssize_t got; done < all.size() && (got = pread(file_.get(), all.data() + done, all.size() - done,
-                                                            static_cast<off_t>(done))) > 0;)
-            done += static_cast<std::size_t>(got);
-        all.resize(done);
+        std::size_t bytes_read = 0;
+        for (ssize_t count;
+             bytes_read < all.size() && (count = pread(file_.get(), all.data() + bytes_read, all.size() - bytes_read,
+                                                       static_cast<off_t>(bytes_read))) > 0;)
+            bytes_read += static_cast<std::size_t>(count);
+        all.resize(bytes_read);
         return all;
     }
 

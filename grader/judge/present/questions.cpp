@@ -169,7 +169,7 @@ const std::map<std::string_view, std::string_view>& questions() {
         {"step_off_by_one", "How many threads are there, and by how many elements does each of them step?"},
         {"rows_equal", "Which sum belongs to which of the rows that a thread computes?"},
         {"wrong_rows_used", "Which row of pixels lies in this place of the array when step r uses it?"},
-        {"other_conductivity", "Of which cell is the conductivity that this line uses?"},
+        {"other_conductivity", "The conductivity of which cell does this line use?"},
         {"edge_row_fixed", "Which rows may never change, and which numbers do they have in your loop?"},
         {"wrong_lane", "From which lane, and from which of its columns, does each neighbour come?"},
         {"stored_at_wrong_step", "Which row of out is complete after row r of the image has been added?"},

@@ -95,7 +95,7 @@ std::string render_compilation(const Compilation& compilation, Verdict of_stage,
     return text;
 }
 
-/// Return names of datasets, grouped by a property such as their cause: "ragged, n_1 (tail_lost); large (crash)".
+/// Names of datasets, grouped by a property such as their cause: "ragged, n_1 (tail_lost); large (crash)".
 class Groups {
   public:
     void add(const std::string& name, const std::string& common) {
@@ -122,9 +122,9 @@ std::string render_line(int number, const std::string& line) {
 }
 
 /// Render a finding and the lines that it names. `where`: the beginning of the sentence, before the line's number.
-std::string render_finding(const Finding& found, const std::string& where, const TextStyle& style) {
-    const std::string place = found.line > 0 ? fmt::format("line {}", found.line) : "somewhere";
-    return wrap(where + place + ": " + found.message, 4, style.width) + render_quotes(found);
+std::string render_finding(const Finding& finding, const std::string& where, const TextStyle& style) {
+    const std::string place = finding.line > 0 ? fmt::format("line {}", finding.line) : "somewhere";
+    return wrap(where + place + ": " + finding.message, 4, style.width) + render_quotes(finding);
 }
 
 /// Render the first findings in full if the outputs are correct.
@@ -171,8 +171,8 @@ const Finding* finding_of(const Failure& failure, const StageReport& stage) {
 std::string render_likely_reason(const StageReport& stage, const Check& failed, const TextStyle& style) {
     const Finding* const proven = failed.failure ? finding_of(*failed.failure, stage) : nullptr;
     if (proven) return render_quotes(*proven);
-    const Finding* found = likely_reason(stage, failed);
-    return found ? render_finding(*found, "Sanitizer, ", style) : "";
+    const Finding* reason = likely_reason(stage, failed);
+    return reason ? render_finding(*reason, "Sanitizer, ", style) : "";
 }
 
 /// Return the cause to show for a dataset that failed after another one. If the sanitizer has proven the first failure,
@@ -290,9 +290,9 @@ std::string render_output(const std::string& output) {
 
 }  // namespace
 
-std::string render_quotes(const Finding& found) {
-    const bool two = found.other_line != found.line;
-    return render_line(found.line, found.text) + (two ? render_line(found.other_line, found.other_text) : "");
+std::string render_quotes(const Finding& finding) {
+    const bool two = finding.other_line != finding.line;
+    return render_line(finding.line, finding.text) + (two ? render_line(finding.other_line, finding.other_text) : "");
 }
 
 Colour colour_of(Verdict verdict) {

@@ -24,7 +24,7 @@ std::string render_stage(const StageReport& stage, const TextStyle& style,
                          StudentsOutput output = StudentsOutput::hidden);
 
 /// Return the lines of the student's file that a finding quotes.
-std::string render_quotes(const Finding& found);
+std::string render_quotes(const Finding& finding);
 
 /// Return one line: the points of all stages; empty if no points were given.
 std::string render_total(const Report& report, const TextStyle& style);

@@ -39,8 +39,8 @@ std::string why_not_passed(const StageReport& stage) {
     for (const auto& check : stage.checks)
         if (!check.skipped && check.verdict != Verdict::passed)
             return (check.failure ? check.failure->cause + " in " : "see ") + check.dataset;
-    const Finding* found = first_finding(stage);
-    return found ? fmt::format("{} in line {}", found->cause, found->line) : "";
+    const Finding* finding = first_finding(stage);
+    return finding ? fmt::format("{} in line {}", finding->cause, finding->line) : "";
 }
 
 void add_timing(const Measurement& measured, Line& line) {

@@ -16,8 +16,8 @@ std::uint8_t pattern_byte(std::uint32_t pattern, std::size_t offset) {
     return static_cast<std::uint8_t>(pattern >> (8 * (offset % 4)));
 }
 
-/// Return whether the bytes at this offset repeat the pattern: whether the first word does, and each byte equals the
-/// one a word before it.
+/// Return whether the bytes at this offset repeat the pattern: whether the first word is the pattern, and each later
+/// byte equals the byte one word before it.
 bool holds_pattern(const std::vector<std::uint8_t>& bytes, std::uint32_t pattern, std::size_t offset) {
     constexpr std::size_t word = sizeof pattern;
     for (std::size_t i = 0; i < std::min(word, bytes.size()); ++i)
@@ -180,11 +180,11 @@ std::optional<GuardViolation> Buffers::find_guard_violation(std::uint32_t slot) 
 /// Check bytes [begin, end) of the region, which belong to a guard of `slot`.
 std::optional<GuardViolation> Buffers::violation_in(const Part& part, std::uint32_t slot, std::int64_t begin,
                                                     std::int64_t end) const {
-    std::vector<std::uint8_t> found(static_cast<std::size_t>(end - begin));
-    part.region->read(static_cast<std::size_t>(begin), found.data(), found.size());
-    if (holds_pattern(found, part.pattern, static_cast<std::size_t>(begin))) return std::nullopt;
+    std::vector<std::uint8_t> bytes(static_cast<std::size_t>(end - begin));
+    part.region->read(static_cast<std::size_t>(begin), bytes.data(), bytes.size());
+    if (holds_pattern(bytes, part.pattern, static_cast<std::size_t>(begin))) return std::nullopt;
     std::size_t hit = 0;
-    while (found[hit] == pattern_byte(part.pattern, static_cast<std::size_t>(begin) + hit)) ++hit;
+    while (bytes[hit] == pattern_byte(part.pattern, static_cast<std::size_t>(begin) + hit)) ++hit;
     const auto width = static_cast<std::int64_t>(element_bytes(part.type));
     const auto relative = begin + static_cast<std::int64_t>(hit) - static_cast<std::int64_t>(offset(part, slot));
     const std::int64_t index = relative >= 0 ? relative / width : -((-relative + width - 1) / width);

@@ -45,11 +45,11 @@ Inbox::Read Inbox::read(int pipe, protocol::Ask expected) {
         const Read parsed = parse(expected);
         if (parsed != Read::nothing) return parsed;
         char chunk[chunk_bytes];
-        const ssize_t got = ::read(pipe, chunk, sizeof chunk);
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0) return errno == EAGAIN || errno == EWOULDBLOCK ? Read::nothing : Read::closed;
-        if (got == 0) return Read::closed;
-        bytes_.append(chunk, static_cast<std::size_t>(got));
+        const ssize_t count = ::read(pipe, chunk, sizeof chunk);
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0) return errno == EAGAIN || errno == EWOULDBLOCK ? Read::nothing : Read::closed;
+        if (count == 0) return Read::closed;
+        bytes_.append(chunk, static_cast<std::size_t>(count));
     }
 }
 

@@ -31,12 +31,12 @@ Ends make_request_socket() {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
         throw std::runtime_error(fmt::format("cannot make a socket pair: {}", std::strerror(errno)));
-    Ends made{Descriptor(ends[0]), Descriptor(ends[1])};
+    Ends pair{Descriptor(ends[0]), Descriptor(ends[1])};
     const int room = 256 << 10;
-    setsockopt(made.judge.get(), SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
-    if (shutdown(made.judge.get(), SHUT_RD) != 0)
+    setsockopt(pair.judge.get(), SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
+    if (shutdown(pair.judge.get(), SHUT_RD) != 0)
         throw std::runtime_error(fmt::format("cannot close a socket for reading: {}", std::strerror(errno)));
-    return made;
+    return pair;
 }
 
 Ends make_answer_pipe() {

@@ -106,10 +106,10 @@ BubblewrapCommand bubblewrap_command(BubblewrapStyle style, const Words& program
                                      const std::string& working_directory, int user,
                                      const BubblewrapDescriptors& descriptors) {
     const bool root_first = style == BubblewrapStyle::root_first;
-    BubblewrapCommand made;
+    BubblewrapCommand result;
     for (const std::string& word : bubblewrap_arguments(root_first, policy, working_directory, descriptors))
-        made.arguments += word + '\0';
-    Words& command = made.words;
+        result.arguments += word + '\0';
+    Words& command = result.words;
     command = {find_program("bwrap").string(), "--args", std::to_string(descriptors.arguments), "--"};
     if (root_first) {
         const std::string id = std::to_string(user);
@@ -122,7 +122,7 @@ BubblewrapCommand bubblewrap_command(BubblewrapStyle style, const Words& program
                       fmt::format("--nproc={}", process_limit(policy.limits, counted_in_user_namespace())), "--"});
     }
     add(command, program);
-    return made;
+    return result;
 }
 
 bool bubblewrap_started(const std::string& status_text) {

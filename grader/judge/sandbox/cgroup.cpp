@@ -80,12 +80,12 @@ bool is_delegated(const fs::path& folder) {
 
 /// Move the judge into a group below the folder; in a delegated group, move every process, such as `make`.
 void move_out_of(const fs::path& folder) {
-    const fs::path own = folder / judges_own;
-    mkdir(own.c_str(), 0755);
-    write_value(own / "cgroup.procs", "0");
+    const fs::path judges_group = folder / judges_own;
+    mkdir(judges_group.c_str(), 0755);
+    write_value(judges_group / "cgroup.procs", "0");
     if (!is_delegated(folder)) return;
     std::ifstream processes(folder / "cgroup.procs");
-    for (std::string id; processes >> id;) write_value(own / "cgroup.procs", id);
+    for (std::string id; processes >> id;) write_value(judges_group / "cgroup.procs", id);
 }
 
 /// Enable controllers below a folder. Version 2 allows that only if the folder has no processes.
@@ -111,22 +111,22 @@ bool can_make_groups(const fs::path& folder) { return access((folder / "cgroup.p
 
 /// Return candidate parents: the judge's own group, then the root of the hierarchy, where root may create groups.
 std::vector<fs::path> candidates(const fs::path& hierarchy, const std::string& group) {
-    fs::path own = folder_of(hierarchy, group);
-    if (own.filename() == judges_own) own = own.parent_path();
-    return {own, hierarchy};
+    fs::path group_folder = folder_of(hierarchy, group);
+    if (group_folder.filename() == judges_own) group_folder = group_folder.parent_path();
+    return {group_folder, hierarchy};
 }
 
 Parents find_parents() {
     const auto groups = own_groups();
-    Parents found;
+    Parents parents;
     if (const auto own = groups.find(""); own != groups.end() && fs::exists(mounted / "cgroup.controllers")) {
         for (const fs::path& folder : candidates(mounted, own->second)) {
             if (!enable_below(folder)) continue;
-            found.unified = true;
-            for (const char* controller : controllers) found.folders[controller] = folder;
+            parents.unified = true;
+            for (const char* controller : controllers) parents.folders[controller] = folder;
             break;
         }
-        return found;
+        return parents;
     }
     for (const auto& [names, group] : groups)
         for (const char* controller : controllers) {
@@ -135,9 +135,9 @@ Parents find_parents() {
             if (!has_word(words, controller)) continue;
             const auto folders = candidates(mounted / names, group);
             const auto usable = std::ranges::find_if(folders, can_make_groups);
-            if (usable != folders.end()) found.folders[controller] = *usable;
+            if (usable != folders.end()) parents.folders[controller] = *usable;
         }
-    return found;
+    return parents;
 }
 
 bool is_read_only(const fs::path& folder) {
@@ -221,16 +221,16 @@ std::string ControlGroupSupport::weaker() const {
 const ControlGroupSupport& control_group_support() {
     static const ControlGroupSupport support = [] {
         const auto group = ControlGroup::make(1ull << 30, 64);
-        ControlGroupSupport found;
-        if (!group) return found;
+        ControlGroupSupport result;
+        if (!group) return result;
         const auto has = [](const char* controller) { return parents().folders.count(controller) > 0; };
         const std::string enabled =
             parents().unified ? read_file(parents().folders.at("memory") / "cgroup.subtree_control") : "";
-        found.memory = has("memory");
-        found.processors = parents().unified ? has_word(enabled, "cpu") : has("cpu");
-        found.processes = parents().unified ? has_word(enabled, "pids") : has("pids");
-        found.time = group->cpu_s().has_value();
-        return found;
+        result.memory = has("memory");
+        result.processors = parents().unified ? has_word(enabled, "cpu") : has("cpu");
+        result.processes = parents().unified ? has_word(enabled, "pids") : has("pids");
+        result.time = group->cpu_s().has_value();
+        return result;
     }();
     return support;
 }

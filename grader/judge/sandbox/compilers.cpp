@@ -18,15 +18,15 @@ namespace fs = std::filesystem;
 /// Return the path with links and ".." resolved; empty if it does not exist.
 fs::path real(const fs::path& path) {
     std::error_code error;
-    const fs::path found = fs::canonical(path, error);
-    return error ? fs::path() : found;
+    const fs::path resolved = fs::canonical(path, error);
+    return error ? fs::path() : resolved;
 }
 
 void add(std::vector<fs::path>& list, const fs::path& path) {
-    const fs::path found = real(path);
+    const fs::path resolved = real(path);
     const bool of_system =
-        found.empty() || lies_in(found, "/usr") || lies_in(found, "/lib") || lies_in(found, "/lib64");
-    if (!of_system && std::ranges::find(list, found) == list.end()) list.push_back(found);
+        resolved.empty() || lies_in(resolved, "/usr") || lies_in(resolved, "/lib") || lies_in(resolved, "/lib64");
+    if (!of_system && std::ranges::find(list, resolved) == list.end()) list.push_back(resolved);
 }
 
 bool is_script(const fs::path& program) {
@@ -162,9 +162,9 @@ bool lies_in(const fs::path& path, const fs::path& folder) {
 std::vector<fs::path> helper_places(const std::vector<std::string>& programs) {
     std::vector<fs::path> folders;
     for (const std::string& name : programs) {
-        const fs::path found = find_program(name);
-        add_helper(folders, found);
-        if (!found.empty() && !lies_in(found, "/usr") && !lies_in(found, "/bin")) folders.push_back(found);
+        const fs::path program = find_program(name);
+        add_helper(folders, program);
+        if (!program.empty() && !lies_in(program, "/usr") && !lies_in(program, "/bin")) folders.push_back(program);
     }
     return folders;
 }

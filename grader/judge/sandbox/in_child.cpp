@@ -50,15 +50,15 @@ bool write_all(int out, const std::string& text) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     const rlimit no_core{0, 0};
     setrlimit(RLIMIT_CORE, &no_core);
-    bool done = false;
+    bool is_written = false;
     // OpenMP's pool belongs to the thread that made it, and the pool's threads do not exist in this process.
     std::thread([&] {
         try {
-            done = write_all(out, join(compute()));
+            is_written = write_all(out, join(compute()));
         } catch (const std::exception&) {
         }
     }).join();
-    _exit(done ? 0 : 1);
+    _exit(is_written ? 0 : 1);
 }
 
 double cpu_seconds(pid_t child) {

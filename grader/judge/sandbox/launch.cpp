@@ -37,8 +37,8 @@ struct Child {
     _exit(127);
 }
 
-void require(Child& child, bool done, const char* step) {
-    if (!done) fail(child, step);
+void require(Child& child, bool succeeded, const char* step) {
+    if (!succeeded) fail(child, step);
 }
 
 void reset_signals() {
@@ -86,8 +86,8 @@ void join_empty_keyring(Child& child) {
 void enter_landlock(Child& child) {
     const Launch& what = child.what;
     if (what.own_proc_access) {
-        const int own = open("/proc/self", O_PATH | O_CLOEXEC);
-        require(child, own >= 0 && allow_below(what.landlock, own, what.own_proc_access),
+        const int own_entry = open("/proc/self", O_PATH | O_CLOEXEC);
+        require(child, own_entry >= 0 && allow_below(what.landlock, own_entry, what.own_proc_access),
                 "allowing its own /proc entry");
     }
     require(child, syscall(SYS_landlock_restrict_self, what.landlock, 0) == 0, "entering the Landlock ruleset");

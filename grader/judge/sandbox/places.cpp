@@ -30,19 +30,19 @@ std::string find_visible_search_path() {
     std::vector<fs::path> visible = tool_folders();
     for (const fs::path& folder : system_folders()) visible.push_back(folder);
     visible.push_back("/usr");
-    std::string kept;
+    std::string kept_folders;
     for (const std::string& folder : split(search_path())) {
         const auto is_shown = [&](const fs::path& place) { return lies_in(folder, place) || lies_in(place, folder); };
-        if (std::ranges::any_of(visible, is_shown)) kept += (kept.empty() ? "" : ":") + folder;
+        if (std::ranges::any_of(visible, is_shown)) kept_folders += (kept_folders.empty() ? "" : ":") + folder;
     }
-    return kept;
+    return kept_folders;
 }
 
-/// Return the folders of the search path of which a sandbox shows at least a part. The others have no programs there,
+/// Return the folders of the search path that a sandbox shows at least in part. The others have no programs there,
 /// but their names may contain those of people and projects.
 const std::string& visible_search_path() {
-    static const std::string found = find_visible_search_path();
-    return found;
+    static const std::string search_path = find_visible_search_path();
+    return search_path;
 }
 
 void add_existing(std::vector<fs::path>& list, const fs::path& path) {
@@ -73,9 +73,9 @@ const CompilerPlaces& gcc() {
 
 const CompilerPlaces& nvcc() {
     static const CompilerPlaces places = [] {
-        const fs::path found = find_program(chosen_by("NVCC", "nvcc"));
+        const fs::path nvcc_path = find_program(chosen_by("NVCC", "nvcc"));
         const bool chosen = std::getenv("NVCC") != nullptr;
-        return nvcc_places(found.empty() && !chosen ? find_program("/usr/local/cuda/bin/nvcc") : found);
+        return nvcc_places(nvcc_path.empty() && !chosen ? find_program("/usr/local/cuda/bin/nvcc") : nvcc_path);
     }();
     return places;
 }

@@ -301,12 +301,12 @@ bool Process::State::child_ended() const {
 void Process::State::read_output() {
     char buffer[64 << 10];
     for (int i = 0; output_end && i < 16; ++i) {
-        const ssize_t got = read(output_end.get(), buffer, sizeof buffer);
-        if (got == 0) output_end.reset();
-        if (got <= 0) return;
-        result.output_bytes += static_cast<std::uint64_t>(got);
+        const ssize_t count = read(output_end.get(), buffer, sizeof buffer);
+        if (count == 0) output_end.reset();
+        if (count <= 0) return;
+        result.output_bytes += static_cast<std::uint64_t>(count);
         const std::size_t room = limits.output_bytes - std::min(limits.output_bytes, result.output.size());
-        result.output.append(buffer, std::min(room, static_cast<std::size_t>(got)));
+        result.output.append(buffer, std::min(room, static_cast<std::size_t>(count)));
     }
 }
 
@@ -380,8 +380,8 @@ void Process::State::interpret(int status, const rusage& usage) {
     const bool ran_out = group && group->ran_out();  // no matter which process the kernel killed, bubblewrap included
     if (level == SandboxLevel::namespaces && result.how == End::exited && !ran_out) {
         char report[4096];
-        const ssize_t got = read(status_end.get(), report, sizeof report);
-        if (!sandbox::bubblewrap_started(std::string(report, static_cast<std::size_t>(std::max<ssize_t>(got, 0))))) {
+        const ssize_t count = read(status_end.get(), report, sizeof report);
+        if (!sandbox::bubblewrap_started(std::string(report, static_cast<std::size_t>(std::max<ssize_t>(count, 0))))) {
             result.how = End::not_started;
             result.why = result.output.empty() ? "the sandbox did not start" : result.output;
             return;

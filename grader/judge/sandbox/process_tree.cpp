@@ -48,8 +48,8 @@ double used_s(const std::string& process) {
     const std::string stat = read_file("/proc/" + process + "/stat");
     std::istringstream fields(stat.substr(std::min(stat.rfind(')'), stat.size() - 1) + 1));
     constexpr int before = 11;  // from the state to the number of faults
-    std::string other;
-    for (int i = 0; i < before; ++i) fields >> other;
+    std::string skipped;
+    for (int i = 0; i < before; ++i) fields >> skipped;
     double user = 0, system = 0, children_user = 0, children_system = 0;
     fields >> user >> system >> children_user >> children_system;
     return (user + system + children_user + children_system) / static_cast<double>(sysconf(_SC_CLK_TCK));
@@ -87,15 +87,15 @@ std::string new_mark() {
 
 void kill_tree(const std::string& mark) {
     for (int round = 0; round < 200; ++round) {
-        bool found = false;
+        bool any_found = false;
         for (pid_t child : children_of("self")) {
             if (!has_mark(child, mark)) continue;
-            found = true;
+            any_found = true;
             kill_below(child);
             int status;
             waitpid(child, &status, 0);
         }
-        if (!found) return;
+        if (!any_found) return;
     }
 }
 
@@ -120,12 +120,12 @@ bool was_starved(const ProcessorTime& before, const ProcessorTime& now, double s
 }
 
 void reap_orphans(uid_t user) {
-    for (bool found = true; found;) {
-        found = false;
+    for (bool any_found = true; any_found;) {
+        any_found = false;
         for (pid_t child : children_of("self")) {
             if (!belongs_to(child, user)) continue;
             int status;
-            found = waitpid(child, &status, 0) == child;
+            any_found = waitpid(child, &status, 0) == child;
         }
     }
 }

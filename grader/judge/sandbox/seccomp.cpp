@@ -122,8 +122,8 @@ class Builder {
         require(seccomp_export_bpf(get(), file.get()), "exporting it");
         const off_t bytes = lseek(file.get(), 0, SEEK_END);
         SeccompFilter code(static_cast<std::size_t>(bytes) / sizeof(sock_filter));
-        const ssize_t got = pread(file.get(), code.data(), static_cast<std::size_t>(bytes), 0);
-        if (got != bytes || code.empty()) throw std::runtime_error("the filter of system calls cannot be read back");
+        const ssize_t count = pread(file.get(), code.data(), static_cast<std::size_t>(bytes), 0);
+        if (count != bytes || code.empty()) throw std::runtime_error("the filter of system calls cannot be read back");
         return code;
     }
 

@@ -33,17 +33,17 @@ Indexed array_before(const std::string& text, std::size_t end) {
     if (begin == std::string::npos) return {};
     while (begin > 0 && text[begin - 1] == ' ') --begin;
     const std::size_t last = begin;
-    Indexed found;
+    Indexed indexed;
     while (begin > 0) {
         const char before = text[begin - 1];
         if (before == ']') {
             begin = bracket_before(text, begin);
             if (begin == std::string::npos) return {};
-            if (found.name.empty()) ++found.indices;
+            if (indexed.name.empty()) ++indexed.indices;
         } else if (is_of_name(before)) {
             const std::size_t name_end = begin;
             while (begin > 0 && is_of_name(text[begin - 1])) --begin;
-            if (found.name.empty()) found.name = text.substr(begin, name_end - begin);
+            if (indexed.name.empty()) indexed.name = text.substr(begin, name_end - begin);
         } else if (before == '.') {
             --begin;
         } else if (begin > 1 && text.compare(begin - 2, 2, "->") == 0) {
@@ -52,8 +52,8 @@ Indexed array_before(const std::string& text, std::size_t end) {
             break;
         }
     }
-    if (!found.name.empty()) found.words = text.substr(begin, last - begin);
-    return found;
+    if (!indexed.name.empty()) indexed.words = text.substr(begin, last - begin);
+    return indexed;
 }
 
 /// Return the number of "[…]" that follow directly.

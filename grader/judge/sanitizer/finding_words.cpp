@@ -513,15 +513,15 @@ std::string race_with_itself(const RawFinding& f) {
     return fmt::format("{} If each thread has its own, put a barrier {}: {}.", many_threads, turns, barrier);
 }
 
-void count_same_values(Finding& found) {
+void count_same_values(Finding& finding) {
     constexpr std::uint64_t repeated_work = 1000;
-    if (found.count < repeated_work)
-        found.hint = "";
-    else if (!found.hint.empty())
-        found.message = fmt::format(
+    if (finding.count < repeated_work)
+        finding.hint = "";
+    else if (!finding.hint.empty())
+        finding.message = fmt::format(
             "{} times, a thread writes a value that another thread has already written. The result is right, "
             "but the work is repeated.",
-            format_count(found.count));
+            format_count(finding.count));
 }
 
 Finding returned_and_ended(const Finding& returned) {

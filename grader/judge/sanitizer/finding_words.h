@@ -34,7 +34,7 @@ std::string race_of_all_threads(const RawFinding& f, const std::string& text);
 std::string race_with_itself(const RawFinding& f);
 
 /// Complete the message about plain writes of one value when their number is known: very many mean repeated work.
-void count_same_values(Finding& found);
+void count_same_values(Finding& finding);
 
 /// Turn a finding of the kind return_before_barrier into a note: since compute capability 7.0, a barrier waits only for
 /// threads that have not ended.

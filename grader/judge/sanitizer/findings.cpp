@@ -89,8 +89,8 @@ std::vector<Finding> describe_findings(const std::vector<BufferSpec>& buffers, c
                                        const std::string& text, const std::set<std::uint64_t>& guards,
                                        const std::vector<RawFinding>& findings) {
     const auto line_of = [&](const FindingSide& side) {
-        const auto found = lines.find(side.program_counter);
-        return found == lines.end() ? 0 : found->second;
+        const auto at = lines.find(side.program_counter);
+        return at == lines.end() ? 0 : at->second;
     };
     std::set<int> guard_lines;
     for (const std::uint64_t guard : guards)
@@ -104,33 +104,33 @@ std::vector<Finding> describe_findings(const std::vector<BufferSpec>& buffers, c
         const int line = finding.line > 0 ? finding.line : line_of(finding.now);
         const Description words = describe(buffers, finding, {compilation::source_line(text, line), text});
         if (words.message.empty()) continue;
-        Finding found;
-        found.cause = words.cause;
-        found.note = words.is_note;
-        found.kernel = kernel_of(finding);
-        found.line = line;
-        found.text = quote_source(text, line);
-        found.other_line = finding.before.program_counter ? line_of(finding.before) : finding.other_line;
-        found.other_text = quote_source(text, found.other_line);
-        found.count = finding.count;
-        found.message = words.message;
-        const bool is_race = found.cause == cause::race && finding.detail[0] == 0;
-        const bool with_itself = is_race && same_block(finding) && found.line == found.other_line;
-        found.hint = with_itself ? race_with_itself(finding) : words.hint;
+        Finding merged;
+        merged.cause = words.cause;
+        merged.note = words.is_note;
+        merged.kernel = kernel_of(finding);
+        merged.line = line;
+        merged.text = quote_source(text, line);
+        merged.other_line = finding.before.program_counter ? line_of(finding.before) : finding.other_line;
+        merged.other_text = quote_source(text, merged.other_line);
+        merged.count = finding.count;
+        merged.message = words.message;
+        const bool is_race = merged.cause == cause::race && finding.detail[0] == 0;
+        const bool with_itself = is_race && same_block(finding) && merged.line == merged.other_line;
+        merged.hint = with_itself ? race_with_itself(finding) : words.hint;
         if (const std::string hint = is_race ? race_of_all_threads(finding, text) : ""; !hint.empty())
-            found.hint = hint;
+            merged.hint = hint;
         const auto like = std::ranges::find_if(all, [&](const Finding& d) {
-            const bool same = d.line == found.line && d.other_line == found.other_line;
-            const bool swapped = d.line == found.other_line && d.other_line == found.line;
-            return d.cause == found.cause && (same || swapped);
+            const bool same = d.line == merged.line && d.other_line == merged.other_line;
+            const bool swapped = d.line == merged.other_line && d.other_line == merged.line;
+            return d.cause == merged.cause && (same || swapped);
         });
         if (like == all.end())
-            all.push_back(found);
+            all.push_back(merged);
         else
-            like->count += found.count;
+            like->count += merged.count;
     }
-    for (Finding& found : all)
-        if (found.cause == cause::same_value) count_same_values(found);
+    for (Finding& merged : all)
+        if (merged.cause == cause::same_value) count_same_values(merged);
     drop_consequences(all);
     sort_by_likelihood(all);
     return all;

@@ -85,25 +85,25 @@ void describe_all(const std::vector<T>& items, std::vector<Described>& all) {
 
 }  // namespace
 
-Inspection describe_inspection(const Inspected& found) {
+Inspection describe_inspection(const Inspected& inspected) {
     Inspection inspection;
-    inspection.lab = found.lab;
-    inspection.stage = found.stage;
-    inspection.datasets = static_cast<int>(found.datasets.size());
-    inspection.passed = found.passed;
-    inspection.wrong = found.wrong;
-    inspection.wrong_hint = found.wrong_hint;
-    inspection.file = found.file;
-    inspection.source = found.source;
-    inspection.findings = found.findings;
-    describe_all(found.counts, inspection.counts);
-    describe_all(found.lines, inspection.lines);
-    describe_all(found.limits, inspection.limits);
-    describe_all(found.datasets, inspection.counters);
-    inspection.gpu = describe(found.gpu);
-    describe_all(found.kernels, inspection.kernels);
-    inspection.device_bytes = device_bytes(found.all.accesses);
-    inspection.least_bytes = found.all.minimum_bytes;
+    inspection.lab = inspected.lab;
+    inspection.stage = inspected.stage;
+    inspection.datasets = static_cast<int>(inspected.datasets.size());
+    inspection.passed = inspected.passed;
+    inspection.wrong = inspected.wrong;
+    inspection.wrong_hint = inspected.wrong_hint;
+    inspection.file = inspected.file;
+    inspection.source = inspected.source;
+    inspection.findings = inspected.findings;
+    describe_all(inspected.counts, inspection.counts);
+    describe_all(inspected.lines, inspection.lines);
+    describe_all(inspected.limits, inspection.limits);
+    describe_all(inspected.datasets, inspection.counters);
+    inspection.gpu = describe(inspected.gpu);
+    describe_all(inspected.kernels, inspection.kernels);
+    inspection.device_bytes = device_bytes(inspected.all.accesses);
+    inspection.least_bytes = inspected.all.minimum_bytes;
     return inspection;
 }
 

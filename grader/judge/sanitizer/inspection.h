@@ -27,6 +27,6 @@ struct Inspected {
 };
 
 /// Return the inspection in the format that `inspect --json` writes and grader/python/journal/inspection.py reads.
-Inspection describe_inspection(const Inspected& found);
+Inspection describe_inspection(const Inspected& inspected);
 
 }  // namespace warplab

@@ -71,8 +71,8 @@ int round_up(int value, int step) { return (value + step - 1) / step * step; }
 int blocks_by_shared(const Gpu& gpu, long long shared_bytes) {
     if (shared_bytes > gpu.shared_bytes_per_block) return 0;
     const int reserved = gpu.major >= 8 ? kb : 0, step = gpu.major >= 8 ? 128 : 256;
-    const int taken = round_up(static_cast<int>(shared_bytes) + reserved, step);
-    return taken ? gpu.shared_bytes / taken : INT_MAX;
+    const int allocated = round_up(static_cast<int>(shared_bytes) + reserved, step);
+    return allocated ? gpu.shared_bytes / allocated : INT_MAX;
 }
 
 /// Return the number of blocks that the registers allow. Registers are allocated to whole warps, 256 at a time, and
@@ -91,7 +91,7 @@ int blocks_by_registers(const Gpu& gpu, int warps, int registers) {
 std::string Gpu::architecture() const { return fmt::format("sm_{}{}", major, minor); }
 
 const Gpu& find_gpu(const std::string& name) {
-    if (const Gpu* found = look_up(name)) return *found;
+    if (const Gpu* match = look_up(name)) return *match;
     std::vector<std::string> names;
     for (const Gpu& gpu : gpus) names.push_back(gpu.name);
     throw UsageError(
@@ -100,7 +100,7 @@ const Gpu& find_gpu(const std::string& name) {
 
 const Gpu& default_gpu() {
     if (why_no_device().empty())
-        if (const Gpu* own = look_up(CudaDevice::get().limits().name)) return *own;
+        if (const Gpu* own_gpu = look_up(CudaDevice::get().limits().name)) return *own_gpu;
     return find_gpu("H200");
 }
 

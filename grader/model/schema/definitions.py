@@ -71,21 +71,21 @@ def find_type(schema: str, name: str = "") -> Type:
 
 def list_types(schema: str) -> list[Type]:
     """Return all types of a schema, each after the types of its fields."""
-    found: dict[str, Type] = {}
+    types: dict[str, Type] = {}
 
     def add(entry: Type) -> None:
         for field in entry.fields:
             is_own = field.of and field.of.schema == schema and "::" not in field.of.name
-            if is_own and field.of.name not in found:
+            if is_own and field.of.name not in types:
                 add(field.of)
-        found[entry.name] = entry
+        types[entry.name] = entry
 
     for name, node in load(schema).get("$defs", {}).items():
-        if is_type(node) and camel(name) not in found:
+        if is_type(node) and camel(name) not in types:
             add(find_type(schema, name))
     if "properties" in load(schema):
         add(find_type(schema))
-    return list(found.values())
+    return list(types.values())
 
 
 def is_type(node: dict[str, Any]) -> bool:

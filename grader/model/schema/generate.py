@@ -84,7 +84,7 @@ def initial_value(field: Field) -> str:
 
 
 def bounds(field: Field) -> str:
-    """Return the further arguments of to_json and from_json."""
+    """Return the arguments that to_json and from_json take after the value: the field's limits."""
     values: list[Any] = [f"AtMost{{{field.max_items or MAX_ITEMS}}}"] if field.is_list else []
     if field.kind == "number_or_word":
         values.append(f"OrWord{{{field.minimum}, {field.maximum}}}")
@@ -119,9 +119,9 @@ def write_names(entry: Type) -> str:
 
 
 def write_struct(entry: Type) -> Iterator[str]:
-    own = [field.of for field in entry.fields if is_nested(field)]
+    nested = [field.of for field in entry.fields if is_nested(field)]
     yield comment(entry.about, "") + f"struct {entry.name} {{\n"
-    for enum in own:
+    for enum in nested:
         yield comment(enum.about, "    ") + "    " + write_enum(enum)
     for field in entry.fields:
         yield "" if is_nested(field) else comment(field.about, "    ")
@@ -134,7 +134,7 @@ def write_struct(entry: Type) -> Iterator[str]:
         yield "/// Read the text of an earlier version.\n"
         yield f"void from_text(const std::string& text, {entry.name}& value);\n"
     yield "\n"
-    for enum in own:
+    for enum in nested:
         yield write_names(enum)
 
 
@@ -177,8 +177,8 @@ def write_reader(entry: Type) -> Iterator[str]:
 
 
 def write_header(schema: str, types: list[Type]) -> str:
-    others = sorted({field.of.schema for entry in types for field in entry.fields if field.of} - {schema})
-    includes = "".join(f'#include "generated/{other}.h"\n' for other in others)
+    schemas = sorted({field.of.schema for entry in types for field in entry.fields if field.of} - {schema})
+    includes = "".join(f'#include "generated/{other}.h"\n' for other in schemas)
     parts: list[str] = []
     for entry in types:
         parts += (

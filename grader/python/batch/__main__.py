@@ -238,9 +238,9 @@ def add_talk(verbs: Verbs) -> None:
     parser.add_argument("--stage", required=True)
     parser.add_argument("--line", type=make_number(int, 1, MAX_LINE), required=True)
     add_undo(parser).add_argument("--text", type=parse_reason, help="the comment, which the student reads")
-    other = add_verb(verbs, "request", request, "record a student's request to grade again, and the answer")
-    other.add_argument("--student", required=True)
-    action = other.add_mutually_exclusive_group(required=True)
+    request_verb = add_verb(verbs, "request", request, "record a student's request to grade again, and the answer")
+    request_verb.add_argument("--student", required=True)
+    action = request_verb.add_mutually_exclusive_group(required=True)
     action.add_argument("--text", type=parse_reason, help="the student's request")
     action.add_argument("--answer", type=parse_reason, help="closes the open request")
 
@@ -257,9 +257,9 @@ def add_export(verbs: Verbs) -> None:
 
 def add_remote(verbs: Verbs) -> None:
     parser = add_verb(verbs, "pull", pull, "fetch an assignment's hand-ins and roster into a folder")
-    other = add_verb(verbs, "push", push, "return grades and feedback; without --send, only show what would change")
-    other.add_argument("--send", action="store_true", help="write to the course system")
-    for verb in (parser, other):
+    push_verb = add_verb(verbs, "push", push, "return grades and feedback; without --send, only show what would change")
+    push_verb.add_argument("--send", action="store_true", help="write to the course system")
+    for verb in (parser, push_verb):
         add_course_system(verb, required=True)
 
 

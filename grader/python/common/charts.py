@@ -34,7 +34,7 @@ class Axis:
 
 
 def draw_samples(measurement: Measurement) -> Html | None:
-    """Draw the samples in measuring order around their median. The axis spans at least 1% up and down, so noise looks
+    """Draw the samples in measuring order around their median. The axis spans at least 1% on each side, so noise looks
     small."""
     samples, median = measurement.samples_s, measurement.median_s
     if not samples or median <= 0:
@@ -147,7 +147,7 @@ def round_times(axis: Axis) -> list[float]:
     first, last = math.floor(math.log10(axis.low)), math.ceil(math.log10(axis.high))
     for steps in ((1,), (1, 3), (1, 2, 5)):
         times = [step * 10.0**power for power in range(first, last + 1) for step in steps]
-        shown = [time for time in times if axis.low <= time <= axis.high]
-        if len(shown) >= 3:
-            return shown
-    return shown
+        visible = [time for time in times if axis.low <= time <= axis.high]
+        if len(visible) >= 3:
+            return visible
+    return visible

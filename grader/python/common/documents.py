@@ -99,15 +99,15 @@ def object_from_json(target: Any, value: Any, place: str) -> Any:
         return target.from_text(value)
     if not isinstance(value, dict):
         raise TypeError(f"{place or '/'}: expected an object.")
-    found = {
+    values = {
         field.name: from_json(hint, value[field.name], f"{place}/{field.name}")
         for field, hint in fields_of(target)
         if field.name in value and not (value[field.name] is None and "required" in field.metadata)
     }
     for field, _ in fields_of(target):
-        if field.metadata.get("required") and field.name not in found:
+        if field.metadata.get("required") and field.name not in values:
             raise TypeError(f"{place}/{field.name} is missing.")
-    return target(**found)
+    return target(**values)
 
 
 def bounded_from_json(target: Any, bounds: Between | AtMost | OneOf, value: Any, place: str) -> Any:

@@ -61,10 +61,10 @@ def read_kit_number(root: Path) -> int:
 
 def find_stage(lab: str, stages: Sequence[str], typed: str) -> str:
     """Return the id of the stage typed as its id, number or slug; '' if nothing was typed. Raises UserError."""
-    found = [stage for stage in stages if is_called(stage, typed)]
-    if typed and not found:
+    matches = [stage for stage in stages if is_called(stage, typed)]
+    if typed and not matches:
         raise UserError(f"{lab} has no stage {typed}. Its stages: {', '.join(stages)}")
-    return found[0] if typed else ""
+    return matches[0] if typed else ""
 
 
 def is_called(stage: str, typed: str) -> bool:
@@ -75,7 +75,7 @@ def is_called(stage: str, typed: str) -> bool:
 def is_same_stage(stage_id: str, other: str) -> bool:
     """Return whether two ids mean the same stage. A stage that is added before it changes a stage's number, but not
     its slug, which no other stage of the lab has."""
-    slugs = [found["slug"] if (found := STAGE_ID.fullmatch(stage)) else "" for stage in (stage_id, other)]
+    slugs = [match["slug"] if (match := STAGE_ID.fullmatch(stage)) else "" for stage in (stage_id, other)]
     return stage_id == other or "" != slugs[0] == slugs[1]
 
 

@@ -51,7 +51,7 @@ def clean(text: str) -> str:
 
 def show_text(text: str) -> str:
     """Return the text without terminal colours and without characters that move the cursor or change the direction."""
-    return NOT_PLAIN.sub(lambda found: show_character(found[0]), ANSI.sub("", text).replace("\r\n", "\n"))
+    return NOT_PLAIN.sub(lambda match: show_character(match[0]), ANSI.sub("", text).replace("\r\n", "\n"))
 
 
 def show_character(character: str) -> str:

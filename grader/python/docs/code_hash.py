@@ -17,5 +17,5 @@ TEXT_OR_COMMENT = re.compile(
 
 def hash_code(source: str) -> str:
     """Return the sha256 of a file's code in hexadecimal, without comments and with each white space as one space."""
-    code = TEXT_OR_COMMENT.sub(lambda found: found["text"] or " ", source)
+    code = TEXT_OR_COMMENT.sub(lambda match: match["text"] or " ", source)
     return hashlib.sha256(" ".join(code.split()).encode()).hexdigest()

@@ -71,9 +71,9 @@ def inspect(root: Path, build: Path, lab: str, stage: str) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.json"
         command = [build / "warplab", "inspect", lab, stage, "--source", solution, "--json", report, "--build", build]
-        done = subprocess.run([*map(str, command)], cwd=root, capture_output=True, text=True, errors="replace")
-        if done.returncode != 0 or not report.exists():
-            raise UserError(f"{solution} does not pass make inspect:\n{done.stdout}{done.stderr}")
+        result = subprocess.run([*map(str, command)], cwd=root, capture_output=True, text=True, errors="replace")
+        if result.returncode != 0 or not report.exists():
+            raise UserError(f"{solution} does not pass make inspect:\n{result.stdout}{result.stderr}")
         content: dict[str, Any] = read_json(report)
     return content
 
@@ -89,7 +89,7 @@ def choose_dataset(manifest: dict[str, Any], counted: Sequence[dict[str, Any]]) 
 def count_lab(root: Path, build: Path, lab: str) -> dict[str, StageCounters]:
     """Count all stages of a lab; return them by <lab>/<stage>."""
     manifest = read_manifest(root, lab)
-    found = {}
+    counts = {}
     for stage in (stage["id"] for stage in manifest["stages"]):
         say(f"{lab}/{stage}", flush=True)
         counted = {counter["dataset"]: counter for counter in inspect(root, build, lab, stage)["counters"]}
@@ -98,8 +98,8 @@ def count_lab(root: Path, build: Path, lab: str) -> dict[str, StageCounters]:
         values = {
             name: round(value, 4) for name, value in counted[dataset].items() if name not in ("dataset", "least_bytes")
         }
-        found[f"{lab}/{stage}"] = StageCounters(hash_code(solution), dataset, values)
-    return found
+        counts[f"{lab}/{stage}"] = StageCounters(hash_code(solution), dataset, values)
+    return counts
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -32,12 +32,12 @@ WITHOUT_GPU = {"compile", "check_mode", "compile_reference", "baselines", "input
 def grade(build: Path, lab: str, stage: str, report: Path) -> Json:
     """Grade a stage's solution and return the phases. Raises UserError with the judge's words if it did not pass."""
     command = [build / "warplab", "grade", lab, stage, "--tree", "solutions", "--build", build, "--json", report]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise UserError(f"{lab}/{stage} did not pass:\n{done.stdout}{done.stderr}")
-    found = json.loads(report.read_text())
-    phases = {phase["phase"]: round(phase["wall_s"], 3) for phase in found["stages"][0]["phases"]}
-    return {"lab": lab, "stage": stage, "gpu": found["machine"]["gpu"], "phases": phases}
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    if result.returncode != 0:
+        raise UserError(f"{lab}/{stage} did not pass:\n{result.stdout}{result.stderr}")
+    report_json = json.loads(report.read_text())
+    phases = {phase["phase"]: round(phase["wall_s"], 3) for phase in report_json["stages"][0]["phases"]}
+    return {"lab": lab, "stage": stage, "gpu": report_json["machine"]["gpu"], "phases": phases}
 
 
 def choose_stages(lab: str, numbers: list[int]) -> Iterator[str]:

@@ -41,35 +41,35 @@ def make_rows(machine: str, times: Sequence[tuple[str, float, Row]]) -> list[Row
     """Return a row for each (name, seconds, figures), with the speedup over the row above."""
     rows = []
     before = 0.0
-    for name, seconds, shown in times:
-        rows.append([machine, name, microseconds(seconds), show_factor(before / seconds), *shown])
+    for name, seconds, figures in times:
+        rows.append([machine, name, microseconds(seconds), show_factor(before / seconds), *figures])
         before = seconds
     return rows
 
 
 def find_times(rates: Mapping[str, Any], lab: str, iterations: float, results: Results) -> list[tuple[str, float, Row]]:
     """Return (stage, seconds per part, figures) of every stage measured on this GPU; a part takes `iterations`."""
-    found: list[tuple[str, float, Row]] = []
+    times: list[tuple[str, float, Row]] = []
     for rate in rates["stages"]:
         stage = results.stages.get(f"{lab}/{rate['stage']}")
         for measured in stage.measurements if stage else []:
             if measured.dataset == rates["dataset"]:
                 seconds = measured.median_s / measured.iterations * iterations
-                found.append((f"`{rate['stage']}`", seconds, show_figures(rates, rate, seconds, results.gpu)))
-    return found
+                times.append((f"`{rate['stage']}`", seconds, show_figures(rates, rate, seconds, results.gpu)))
+    return times
 
 
 def show_figures(rates: Mapping[str, Any], stage: Mapping[str, Any], seconds: float, gpu: str) -> Row:
     """Return the amounts per second, and the working set if the GPU's number of multiprocessors is known."""
-    shown = []
+    cells = []
     for amount in rates["amounts"]:
         times = stage["split"] if amount.get("times_split") else 1
-        shown.append(f"{show_number(amount['each'] * times / seconds / 1e9)}\N{NO-BREAK SPACE}{amount['unit']}")
+        cells.append(f"{show_number(amount['each'] * times / seconds / 1e9)}\N{NO-BREAK SPACE}{amount['unit']}")
     multiprocessors = rates["multiprocessors"].get(gpu)
     if not multiprocessors:
-        return [*shown, NONE]
+        return [*cells, NONE]
     at_a_time = multiprocessors * stage["blocks_per_multiprocessor"] / stage["split"]
-    return [*shown, f"{show_number(at_a_time * stage['busy_bytes'] / 1e6)}\N{NO-BREAK SPACE}MB"]
+    return [*cells, f"{show_number(at_a_time * stage['busy_bytes'] / 1e6)}\N{NO-BREAK SPACE}MB"]
 
 
 def microseconds(seconds: float) -> str:

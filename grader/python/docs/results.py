@@ -145,16 +145,16 @@ def add_report(results: Results, report: Report, file: Path, revision: str | Non
     machine = report.machine
     set_machine(results, file, machine.gpu, machine.driver)
     results.cuda, results.cpu, results.cpu_cores = machine.cuda, machine.cpu, machine.cpu_cores
-    taken = []
+    stages = []
     for stage in report.stages:
         if stage.verdict != "passed":
             raise UserError(f"{file}: {report.lab}/{stage.stage} is {stage.verdict}; only passed stages have results.")
         if stage.measurements:
-            taken.append(f"{report.lab}/{stage.stage}")
-            results.stages[taken[-1]] = StageResult(
-                find_code(taken[-1], stage.source_hash), revision or report.warplab, report.time, stage.measurements
+            stages.append(f"{report.lab}/{stage.stage}")
+            results.stages[stages[-1]] = StageResult(
+                find_code(stages[-1], stage.source_hash), revision or report.warplab, report.time, stage.measurements
             )
-    return taken
+    return stages
 
 
 def add_sweep(results: Results, sweep: Sweep, file: Path, revision: str | None) -> str:
@@ -189,7 +189,7 @@ def show_results(results: Results) -> str:
     text = json.dumps(content, indent=1, ensure_ascii=False)
     text = re.sub(r"\[\s*([-+.\deE,\s]+?)\s*\]", lambda numbers: f"[{' '.join(numbers[1].split())}]", text)
     point = r'\{\s*"defines": \{[^{}]*\},[^{}]*\}'
-    return re.sub(point, lambda found: " ".join(found[0].split()).replace("{ ", "{").replace(" }", "}"), text) + "\n"
+    return re.sub(point, lambda match: " ".join(match[0].split()).replace("{ ", "{").replace(" }", "}"), text) + "\n"
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -207,14 +207,14 @@ def main(arguments: Sequence[str]) -> int:
         raise UserError("There is no report and no sweep. Make some on a machine with a GPU: make grade TREE=solutions")
     output: Path = options.folder / name_file(reports[0][1].machine.gpu if reports else sweeps[0][1].gpu)
     results = read_results(output) if output.exists() else Results()
-    taken = [stage for file, report in reports for stage in add_report(results, report, file, options.revision)]
-    taken += [add_sweep(results, sweep, file, options.revision) for file, sweep in sweeps]
-    if not taken:
+    added = [stage for file, report in reports for stage in add_report(results, report, file, options.revision)]
+    added += [add_sweep(results, sweep, file, options.revision) for file, sweep in sweeps]
+    if not added:
         raise UserError("None of the reports has a measurement; nothing was written.")
     if options.peers:
         results.peers |= read_peers(options.peers)
     write_atomically(output, show_results(results))
-    say(f"{output}: {', '.join(taken)}")
+    say(f"{output}: {', '.join(added)}")
     return 0
 
 

@@ -54,8 +54,8 @@ def split_sections(handout: str) -> dict[str, str]:
 
 def find_part(section: str, title: str) -> str:
     """Return the text after a bold title such as "Measure:", up to the next bold title or heading."""
-    found = re.search(rf"^\*\*{title}:?\*\*:?(.*?)(?=^\*\*|^##|\Z)", section, re.MULTILINE | re.DOTALL)
-    return found[1].strip() if found else ""
+    match = re.search(rf"^\*\*{title}:?\*\*:?(.*?)(?=^\*\*|^##|\Z)", section, re.MULTILINE | re.DOTALL)
+    return match[1].strip() if match else ""
 
 
 def find_terms(section: str) -> list[str]:
@@ -73,10 +73,10 @@ def embed(picture: Path) -> str:
 
 
 def show_pictures(handouts: Path, section: str) -> str:
-    found = PICTURE.findall(section)
-    half = ' class="half"' if len(found) > 1 else ""
+    pictures = PICTURE.findall(section)
+    half = ' class="half"' if len(pictures) > 1 else ""
     return "".join(
-        f'<img{half} src="{embed(handouts / file)}" alt="{html.escape(words)}">' for words, file in found[:2]
+        f'<img{half} src="{embed(handouts / file)}" alt="{html.escape(words)}">' for words, file in pictures[:2]
     )
 
 

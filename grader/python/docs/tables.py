@@ -292,8 +292,8 @@ def make_source(sources: Sources, lab: str) -> list[str]:
     for number, row in enumerate(source["rows"]):
         figures = row.get("figures") or [NONE] * len(source["columns"])
         cells = [row["stage"] if row["stage"].startswith("CPU") else f"`{row['stage']}`", row["dataset"], *figures]
-        for found in per_gpu:
-            measurement = found[number]
+        for measurements in per_gpu:
+            measurement = measurements[number]
             cells += [MEASURED_COLUMNS[key][1](measurement) if measurement else NONE for key in source["ours"]]
         rows.append(cells)
     return make_table(names, rows)
@@ -303,21 +303,23 @@ def find_our_measurements(
     results: Results, lab: str, rows: Sequence[dict[str, Any]], iterations: int, per_call: int
 ) -> list[ScaledMeasurement | None]:
     """Return the measurement of each row's stage and dataset; None if there is none."""
-    found: list[ScaledMeasurement | None] = []
+    measurements: list[ScaledMeasurement | None] = []
     for number, row in enumerate(rows):
         continues_list = number > 0 and rows[number - 1]["stage"] < row["stage"]
         stage = results.stages.get(f"{lab}/{row['stage']}")
         on_dataset = [timed for timed in (stage.measurements if stage else []) if timed.dataset == row["dataset"]]
         measured = on_dataset[0] if on_dataset else None
         if measured is None:
-            found.append(None)
+            measurements.append(None)
             continue
         scale = row.get("scale", 1)
         share, calls = scale * iterations / measured.iterations, measured.iterations / per_call
         # A solver that stops early still transfers its data to the GPU and back once.
         transfers = scale * max(1.0, iterations / per_call)
-        found.append(ScaledMeasurement(measured, share, calls, transfers, found[-1] if continues_list else None))
-    return found
+        measurements.append(
+            ScaledMeasurement(measured, share, calls, transfers, measurements[-1] if continues_list else None)
+        )
+    return measurements
 
 
 def make_counters(sources: Sources, lab: str) -> list[str]:
@@ -340,8 +342,8 @@ def make_counters(sources: Sources, lab: str) -> list[str]:
     if not rows:
         return ["Not counted yet."]
     names = ["Stage", *(f"{name}>" for name, _ in COUNTERS.values())]
-    shown = [number for number in range(len(names)) if any(row[number] != NONE for row in rows)]
-    table = make_table([names[number] for number in shown], [[row[number] for number in shown] for row in rows])
+    columns = [number for number in range(len(names)) if any(row[number] != NONE for row in rows)]
+    table = make_table([names[number] for number in columns], [[row[number] for number in columns] for row in rows])
     return [
         f"`make inspect` on dataset {dataset}, for each stage's reference solution. "
         "Bold: the stage has a limit for this count.",
@@ -455,10 +457,10 @@ def make_sweep(sources: Sources, lab: str, stage: str) -> list[str]:
 def describe_sweep(results: Results, swept: SweepResult, defaults: dict[str, int]) -> str:
     """Return the sentence above a sweep's table: the machine, the dataset, and the solution's default choice."""
     choice = next((point.name for point in swept.points if point.defines == defaults), "")
-    own = f" The reference solution uses `{choice}`." if choice else ""
+    default_choice = f" The reference solution uses `{choice}`." if choice else ""
     return (
         f"{results.gpu}, {swept.dataset}, revision {swept.revision}: the best time is in seconds for "
-        f"{swept.iterations} iterations; the other times are multiples of it.{own}"
+        f"{swept.iterations} iterations; the other times are multiples of it.{default_choice}"
     )
 
 
@@ -527,7 +529,7 @@ def make_help(sources: Sources, verb: str) -> list[str]:
     program = sources.build / "warplab"
     arguments = [] if verb == "warplab" else [verb]
     try:
-        done = subprocess.run(
+        result = subprocess.run(
             [str(program.absolute()), *arguments, "--help"],
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -538,9 +540,9 @@ def make_help(sources: Sources, verb: str) -> list[str]:
         )
     except (OSError, subprocess.TimeoutExpired):
         raise UserError(f"{program} cannot be run, and the documents quote its help. Build it: make program") from None
-    if done.returncode != 0:
-        raise UserError(f"{program} {verb} --help: {done.stderr.strip() or 'failed'}")
-    return ["```text", *(line.rstrip() for line in done.stdout.strip().splitlines()), "```"]
+    if result.returncode != 0:
+        raise UserError(f"{program} {verb} --help: {result.stderr.strip() or 'failed'}")
+    return ["```text", *(line.rstrip() for line in result.stdout.strip().splitlines()), "```"]
 
 
 def make_table(names: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
@@ -624,8 +626,12 @@ def find_end(lines: Sequence[str], start: int, file: Path) -> int:
 def find_documents(sources: Sources) -> list[Path]:
     """Return README.md, the handouts and the instructor's pages, relative to the root."""
     handouts = sources.root / "handouts"
-    found = [sources.root / "README.md", *sorted(handouts.glob("*.md")), *sorted(handouts.glob("instructor/**/*.md"))]
-    return [file.relative_to(sources.root) for file in found if file.is_file() and file.stem not in sources.without]
+    documents = [
+        sources.root / "README.md",
+        *sorted(handouts.glob("*.md")),
+        *sorted(handouts.glob("instructor/**/*.md")),
+    ]
+    return [file.relative_to(sources.root) for file in documents if file.is_file() and file.stem not in sources.without]
 
 
 def find_stale_results(sources: Sources) -> Iterator[str]:
@@ -655,14 +661,14 @@ def main(arguments: Sequence[str]) -> int:
     for sentence in stale:
         say(sentence)
     for file in find_documents(sources):
-        found = read_text(sources.root / file)
-        renewed = renew(sources, found, file)
-        if renewed == found:
+        text = read_text(sources.root / file)
+        renewed = renew(sources, text, file)
+        if renewed == text:
             continue
         if options.check:
             stale.append(str(file))
             differences = difflib.unified_diff(
-                found.splitlines(), renewed.splitlines(), f"{file} (found)", "(generated)"
+                text.splitlines(), renewed.splitlines(), f"{file} (found)", "(generated)"
             )
             say(f"{file}: stale. To regenerate it: make docs", *differences, sep="\n")
         else:

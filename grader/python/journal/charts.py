@@ -44,9 +44,9 @@ def draw_times(timeline: Timeline) -> Html | None:
     ]
     legend = [("median-tick", "median, with its samples")]
     legend += [(line.kind, f"{line.words}: {show_seconds(line.value)}") for line in lines]
-    what = f"seconds for {timed.iterations:,} iterations on {timeline.dataset}, logarithmic: left is faster."
-    label = f"Time of each optimisation, {what} {list_values(timeline.rows, lambda row: show_seconds(row.time_s))}"
-    return draw_rows(rows, axis, ticks, lambda tick: f"{show_number(tick, 1)} s", legend, f"S{what[1:]}", label)
+    caption = f"seconds for {timed.iterations:,} iterations on {timeline.dataset}, logarithmic: left is faster."
+    label = f"Time of each optimisation, {caption} {list_values(timeline.rows, lambda row: show_seconds(row.time_s))}"
+    return draw_rows(rows, axis, ticks, lambda tick: f"{show_number(tick, 1)} s", legend, f"S{caption[1:]}", label)
 
 
 def draw_dots(row: Row, axis: Axis) -> Html:
@@ -78,9 +78,11 @@ def draw_speedups(timeline: Timeline) -> Html | None:
         )
         for row in rows
     ]
-    what = "Speedup over one core of the CPU, logarithmic. Bars to the left of 1 are slower than the core."
-    label = f"{what} {list_values(rows, lambda row: show_speedup(speedup(row)))}"
-    return draw_rows(drawn, axis, ticks, lambda tick: f"{show_number(tick, 1)}\N{MULTIPLICATION SIGN}", [], what, label)
+    caption = "Speedup over one core of the CPU, logarithmic. Bars to the left of 1 are slower than the core."
+    label = f"{caption} {list_values(rows, lambda row: show_speedup(speedup(row)))}"
+    return draw_rows(
+        drawn, axis, ticks, lambda tick: f"{show_number(tick, 1)}\N{MULTIPLICATION SIGN}", [], caption, label
+    )
 
 
 def draw_bandwidths(timeline: Timeline) -> Html | None:
@@ -101,10 +103,10 @@ def draw_bandwidths(timeline: Timeline) -> Html | None:
         value = reached_bytes_per_s(row)
         text = f"{show_bandwidth(value)}, {show_share(row.measurement.bound_fraction)}"
         drawn.append(draw_row(row, draw_bar(axis, axis.low, value), value, text, axis, ticks, lines))
-    what = "Bytes that have to move, per second, logarithmic."
-    label = f"{what} {list_values(rows, lambda row: show_bandwidth(reached_bytes_per_s(row)))}"
+    caption = "Bytes that have to move, per second, logarithmic."
+    label = f"{caption} {list_values(rows, lambda row: show_bandwidth(reached_bytes_per_s(row)))}"
     legend = [("bound-line", f"the GPU's memory: {show_bandwidth(roof)}")]
-    return draw_rows(drawn, axis, ticks, show_rate, legend, what, label)
+    return draw_rows(drawn, axis, ticks, show_rate, legend, caption, label)
 
 
 def show_rate(bytes_per_s: float) -> str:
@@ -208,21 +210,28 @@ def draw_roofline(timeline: Timeline) -> Html | None:
     ]
     roof = tag("line", x1="0", x2="100%", y1=f"{down(roofs[0]):.1f}", y2=f"{down(roofs[1]):.1f}", class_="bound-line")
     dots = draw_points([(row, across.position(x), down(rate)) for (row, x), rate in zip(points, rates, strict=True)])
-    what = (
+    caption = (
         "Operations per second over operations per byte, both logarithmic. The line is the bandwidth bound: "
         f"{show_bandwidth(bandwidth)} times the intensity. How many operations the GPU could do is not measured."
     )
     values = dict(zip((row.optimisation.id for row, _ in points), rates, strict=True))
     label = "; ".join(f"{name}: {show_operations(rate)}" for name, rate in values.items())
     picture = tag(
-        "svg", *grid, roof, dots, width="100%", height=ROOF_HEIGHT, role="img", aria_label=f"Roofline. {what} {label}."
+        "svg",
+        *grid,
+        roof,
+        dots,
+        width="100%",
+        height=ROOF_HEIGHT,
+        role="img",
+        aria_label=f"Roofline. {caption} {label}.",
     )
     numbers = [
         tag("span", f"{show_number(tick, 1)} flop/byte", style=f"left:{across.position(tick)}")
         for tick in spread_out(round_times(across))
     ]
     ticks = tag("div", *numbers, class_="ticks", aria_hidden="true")
-    return tag("figure", picture, ticks, tag("figcaption", what), class_="roofline")
+    return tag("figure", picture, ticks, tag("figcaption", caption), class_="roofline")
 
 
 def spread_out(ticks: Sequence[float]) -> Sequence[float]:

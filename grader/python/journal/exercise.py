@@ -190,11 +190,11 @@ def inspect(exercise: Exercise, build: Path) -> Inspection:
     with tempfile.TemporaryDirectory() as reports:
         command = [build / "warplab", "inspect", exercise.lab, exercise.stage, "--source", exercise.file]
         command += ["--build", build, "--report-dir", reports, "--no-nvcc"]
-        done = subprocess.run([*map(str, command)], capture_output=True, text=True, errors="replace", check=False)
+        result = subprocess.run([*map(str, command)], capture_output=True, text=True, errors="replace", check=False)
         report = Path(reports) / f"{exercise.lab}-{exercise.stage}.json"
         if not report.is_file():
             raise UserError(
-                f"The sanitizer cannot run on {exercise.file}. {done.stderr.strip() or done.stdout.strip()}"
+                f"The sanitizer cannot run on {exercise.file}. {result.stderr.strip() or result.stdout.strip()}"
             )
         return read_inspection(report)
 
@@ -255,7 +255,7 @@ def command_for(exercise: Exercise, more: str) -> str:
 
 def describe_repair(exercise: Exercise, work: Path) -> str:
     return (
-        "To repair it, edit the file and check it as the stage's:\n"
+        "To repair it, edit the file and check it as a submission of its stage:\n"
         f"    make check LAB={exercise.lab} STAGE={exercise.stage[:2]} SOURCE={exercise.copy(work)}"
     )
 
@@ -296,8 +296,8 @@ def answer(exercise: Exercise, line: int, kind: str, work: Path, build: Path) ->
     keep(work, exercise, outcome, line, kind)
     if outcome == Outcome.FOUND:
         say(f"Right: line {line}, {kind}. The sanitizer's finding:")
-        named = [finding for finding in key if finding.line == line and finding.cause in KINDS[kind].causes]
-        show_key(named, exercise, work)
+        matching = [finding for finding in key if finding.line == line and finding.cause in KINDS[kind].causes]
+        show_key(matching, exercise, work)
         return 0
     say(REPLIES[outcome].format(line=line))
     if inspection.question:
@@ -320,8 +320,8 @@ def list_exercises(folder: Path, labs: Sequence[str], work: Path) -> int:
         raise UserError(f"There are no exercises for {', '.join(labs)}. The instructor releases them with a kit.")
     for lab, exercises in offered.items():
         standings = read_standings(work, lab)
-        found = sum(standings.get(exercise.name, Standing()).end == Outcome.FOUND for exercise in exercises)
-        say(f"{lab}: {found} of {plural(len(exercises), 'exercise')} found")
+        solved = sum(standings.get(exercise.name, Standing()).end == Outcome.FOUND for exercise in exercises)
+        say(f"{lab}: {solved} of {plural(len(exercises), 'exercise')} found")
         width = max(len(exercise.stage) for exercise in exercises)
         for exercise in exercises:
             stars = "*" * exercise.difficulty

@@ -32,15 +32,15 @@ def make_site(root: Path, output: Path) -> None:
         pages, site, config = Path(name) / "pages", Path(name) / "site", Path(name) / "mkdocs.yml"
         pages.mkdir()
         labs = [lab for lab in find_labs(root) if (root / "handouts" / f"{lab}.md").exists()]
-        others = sorted(file.stem for file in (root / "handouts").glob("*.md") if file.stem not in labs)
-        write_pages(root, labs, others, pages)
+        other_pages = sorted(file.stem for file in (root / "handouts").glob("*.md") if file.stem not in labs)
+        write_pages(root, labs, other_pages, pages)
         config.write_text(
-            json.dumps(describe_site(root, [*labs, *others], pages, site)), encoding="utf-8"
+            json.dumps(describe_site(root, [*labs, *other_pages], pages, site)), encoding="utf-8"
         )  # JSON is YAML
         command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "--config-file", str(config)]
-        done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
-        if done.returncode != 0:
-            raise UserError(f"MkDocs could not make the site: {(done.stderr or done.stdout)[-2000:]}")
+        result = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+        if result.returncode != 0:
+            raise UserError(f"MkDocs could not make the site: {(result.stderr or result.stdout)[-2000:]}")
         shutil.rmtree(site / "assets/javascripts/lunr")  # only needed to search in other languages
         for unused in (*site.glob("sitemap.xml*"), *site.rglob("*.map")):
             unused.unlink()
@@ -58,12 +58,12 @@ def replace_worker_script(site: Path) -> None:
         page.write_text(page.read_text(encoding="utf-8").replace(SHIM, address), encoding="utf-8")
 
 
-def write_pages(root: Path, labs: Sequence[str], others: Sequence[str], pages: Path) -> None:
+def write_pages(root: Path, labs: Sequence[str], other_pages: Sequence[str], pages: Path) -> None:
     """Write all handouts, the files that they link to, and a first page."""
     if (root / "handouts/pictures").is_dir():
         shutil.copytree(root / "handouts/pictures", pages / "pictures", ignore=shutil.ignore_patterns("*.py"))
     lines = ["# Handouts", ""]
-    for name in (*labs, *others):
+    for name in (*labs, *other_pages):
         text = (root / "handouts" / f"{name}.md").read_text(encoding="utf-8")
         (pages / f"{name}.md").write_text(
             LINK.sub(lambda link: add_to_site(root, pages, *link.groups()), text), "utf-8"

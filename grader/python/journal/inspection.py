@@ -67,9 +67,9 @@ def summarize(inspection: Inspection) -> str:
     """Return the result as one sentence."""
     mistakes = sum(not finding.note for finding in inspection.findings)
     nothing = "Nothing found" if inspection.passed else "No finding"
-    found = plural(mistakes, "finding") if mistakes else nothing
+    verdict = plural(mistakes, "finding") if mistakes else nothing
     failed = "" if inspection.passed else ", but some answers are wrong"
-    return f"{found} on {plural(inspection.datasets, 'dataset')}{failed}"
+    return f"{verdict} on {plural(inspection.datasets, 'dataset')}{failed}"
 
 
 def make_kernels(inspection: Inspection) -> Html | None:

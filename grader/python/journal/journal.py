@@ -78,8 +78,8 @@ def find_changed(journal: Journal, files: Path) -> list[str]:
     latest: dict[str, Version] = {}
     for optimisation in journal.optimisations:
         for version in optimisation.versions:
-            other = latest.get(optimisation.stage)
-            if other is None or version.records[-1].when >= other.records[-1].when:
+            judged = latest.get(optimisation.stage)
+            if judged is None or version.records[-1].when >= judged.records[-1].when:
                 latest[optimisation.stage] = version
     return [
         f"{stage}.cu was changed since it was judged last. The journal shows the judged version. To judge the new "
@@ -122,11 +122,11 @@ def print_page(page: Path, output: Path) -> None:
         command += ["--no-sandbox"] if os.geteuid() == 0 else []  # needed to start a browser as root
         command += [f"--print-to-pdf={output.absolute()}", page.absolute().as_uri()]
         try:
-            done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=PRINTING_S)
+            result = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=PRINTING_S)
         except subprocess.TimeoutExpired:
             raise UserError(f"No PDF: {browser} did not finish within {PRINTING_S} s.") from None
     if not output.exists():
-        error_lines = done.stderr.strip().splitlines()[-1:] or [f"exit status {done.returncode}"]
+        error_lines = result.stderr.strip().splitlines()[-1:] or [f"exit status {result.returncode}"]
         raise UserError(f"No PDF: {browser} could not print {page}: {error_lines[0]}")
 
 

@@ -62,7 +62,7 @@ def make_markdown(journal: Journal, source: Source | None) -> str:
     for timelines in list(journal.timelines.values())[1:]:
         blocks += [
             f"## Also measured: {name_place(timelines)}",
-            "Another machine's times: compared among themselves, not with those above.",
+            "These are another machine's times: compare them with each other, but not with those above.",
         ]
         blocks += [block for timeline in timelines for block in summary(journal, timeline, None)]
     if journal.main and len(journal.main.rows) > 1:
@@ -119,9 +119,9 @@ def one_optimisation(
         yield "### Speedup"
         yield f"**{show_seconds(row.time_s)}** {describe_measurement(row)}. {describe_change(among, row)}".rstrip()
         yield f"{plural(len(row.measurement.samples_s), 'sample')}. {describe_samples(row)}."
-        others = describe_other_datasets(journal, among, row)
-        if others:
-            yield make_table(["Also timed", "Time", "vs 1 core", "Of bound"], others)
+        other_datasets = describe_other_datasets(journal, among, row)
+        if other_datasets:
+            yield make_table(["Also timed", "Time", "vs 1 core", "Of bound"], other_datasets)
         if later := describe_later_failure(optimisation, chosen):
             yield later
     else:
@@ -132,7 +132,7 @@ def one_optimisation(
         yield make_table(*counter_columns(counts[0], before.id if before else "", rows))
     if tries := list_discarded_versions(optimisation, chosen, timeline):
         yield f"### {plural(len(tries), 'version')} tried and discarded"
-        yield make_table(["When (UTC)", "Version", "Time", "vs the kept one"], tries[-MAX_TRIES:])
+        yield make_table(["When (UTC)", "Version", "Time", "vs kept version"], tries[-MAX_TRIES:])
     if failures := describe_failed_versions(optimisation):
         yield failures
     yield from changed(journal, optimisation, before)

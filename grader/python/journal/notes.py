@@ -78,11 +78,11 @@ class Note:
 
 def parse_note(file: str, stage: str, number: int, text: str) -> Note:
     """Split a note at its headings; text before the first heading has an empty title."""
-    begun = BEGUN.match(text.lstrip("\ufeff \n"))
+    match = BEGUN.match(text.lstrip("\ufeff \n"))
     note = Note(file, stage, number)
-    if begun:
+    if match:
         try:
-            note.begun = parse_time(begun[1])
+            note.begun = parse_time(match[1])
         except ValueError:
             note.begun = None
     title, lines, fenced = "", [], False
@@ -101,11 +101,11 @@ def parse_note(file: str, stage: str, number: int, text: str) -> Note:
 
 def strip_comments(text: str) -> str:
     """Return the text without comments, in time linear in its length. An unclosed comment counts as text."""
-    kept, at = [], 0
+    pieces, at = [], 0
     while (begin := text.find(COMMENT, at)) >= 0 and (end := text.find(COMMENT_END, begin + len(COMMENT))) >= 0:
-        kept.append(text[at:begin])
+        pieces.append(text[at:begin])
         at = end + len(COMMENT_END)
-    return "".join([*kept, text[at:]])
+    return "".join([*pieces, text[at:]])
 
 
 def read_heading(line: str) -> str | None:
@@ -140,8 +140,8 @@ def read_note(file: Path, stage: str, number: int) -> Note:
 def find_notes(folder: Path, stage: str) -> list[tuple[int, Path]]:
     """Return a stage's notes, sorted by number. The stage may have had another number when a note was begun."""
     pattern = re.compile(r"(.*?)(?:-(\d{1,4}))?\.md")
-    found = [(pattern.fullmatch(file.name), file) for file in folder.glob(f"??_{stage[3:]}*.md") if file.is_file()]
-    return sorted((int(match[2] or 1), file) for match, file in found if match and is_same_stage(match[1], stage))
+    matches = [(pattern.fullmatch(file.name), file) for file in folder.glob(f"??_{stage[3:]}*.md") if file.is_file()]
+    return sorted((int(match[2] or 1), file) for match, file in matches if match and is_same_stage(match[1], stage))
 
 
 def create_note(folder: Path, stage: str, title: str, new: bool, now: datetime) -> Path:
@@ -151,7 +151,7 @@ def create_note(folder: Path, stage: str, title: str, new: bool, now: datetime) 
         return notes[-1][1]
     number = notes[-1][0] + 1 if notes else 1
     file = folder / name_note(stage, number)
-    begun = f"<!-- begun {now:%Y-%m-%dT%H:%M:%SZ}: records from then on belong to this note -->"
+    first_line = f"<!-- begun {now:%Y-%m-%dT%H:%M:%SZ}: records from then on belong to this note -->"
     name = title if number == 1 else f"{title}, step {number}"
     prompts = [f"## {prompt}\n\n<!-- {hint} -->\n" for prompt, hint in PROMPTS.items()]
     try:
@@ -161,7 +161,7 @@ def create_note(folder: Path, stage: str, title: str, new: bool, now: datetime) 
         raise UserError(explain_os_error(error)) from None
     try:
         with stream:
-            stream.write("\n".join([begun, f"<!-- {name} -->\n", *prompts]))
+            stream.write("\n".join([first_line, f"<!-- {name} -->\n", *prompts]))
     except OSError as error:
         file.unlink(missing_ok=True)  # an existing note is never overwritten, so an incomplete one would stay
         raise UserError(f"Cannot write {file}: {error.strerror or error}.") from None
@@ -201,10 +201,10 @@ def open_editor(file: Path) -> bool:
     if not editor.strip() or not sys.stdin or not sys.stdin.isatty():
         return False
     try:
-        done = subprocess.run([*shlex.split(editor), str(file)], check=False)
+        result = subprocess.run([*shlex.split(editor), str(file)], check=False)
     except (OSError, ValueError) as error:
         raise UserError(f"The editor {editor!r} cannot be started ({error}). The note is {file}.") from None
-    return done.returncode == 0
+    return result.returncode == 0
 
 
 def main(arguments: Sequence[str]) -> int:

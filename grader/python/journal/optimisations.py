@@ -59,21 +59,27 @@ class Version:
     @property
     def verdict(self) -> str:
         """Return the verdict of the last report on all datasets; '' if there is none."""
-        return next((found.verdict for found in self.reports(whole=True)), "")
+        return next((stage_report.verdict for stage_report in self.reports(whole=True)), "")
 
     @property
     def begun(self) -> datetime:
         """Return the time of the version's first record; imported records count only if there are no others."""
-        own = [record for record in self.records if not record.imported_from]
-        return (own or self.records)[0].when
+        own_records = [record for record in self.records if not record.imported_from]
+        return (own_records or self.records)[0].when
 
     @property
     def cause(self) -> str:
         """Return the cause of the last report's failure; '' if it states none."""
-        for found in self.reports():
-            failures = [found.error, found.compilation.failure, *(check.failure for check in found.checks)]
+        for stage_report in self.reports():
+            failures = [
+                stage_report.error,
+                stage_report.compilation.failure,
+                *(check.failure for check in stage_report.checks),
+            ]
             failures += [
-                finding for finding in (found.check_mode.findings if found.check_mode else []) if not finding.note
+                finding
+                for finding in (stage_report.check_mode.findings if stage_report.check_mode else [])
+                if not finding.note
             ]
             return next((failure.cause for failure in failures if failure and failure.cause), "")
         return ""
@@ -120,7 +126,7 @@ class Optimisation:
         the last."""
         passed = [version for version in self.versions if version.verdict == "passed"]
         timed = [version for version in passed if place and version.measured(place)]
-        return next((some[-1] for some in (timed, passed, self.versions) if some), None)
+        return next((versions[-1] for versions in (timed, passed, self.versions) if versions), None)
 
     def records_of_chosen(self, place: Place | None) -> list[Record]:
         """Return the records of the chosen version's text, the last one first. Records of other texts do not describe
@@ -242,8 +248,8 @@ class Journal:
     def measured(self, optimisation: Optimisation) -> tuple[Timeline, Row] | None:
         """Return its time at the main place, on the main dataset if possible; None if it was not measured there."""
         timelines = self.timelines[self.main.place] if self.main else []
-        found = ((timeline, timeline.row(optimisation)) for timeline in timelines)
-        return next(((timeline, row) for timeline, row in found if row), None)
+        rows = ((timeline, timeline.row(optimisation)) for timeline in timelines)
+        return next(((timeline, row) for timeline, row in rows if row), None)
 
     @property
     def shown(self) -> list[Optimisation]:
@@ -331,12 +337,12 @@ def sort_versions(stage: str, title: str, records: Records, notes: Sequence[Note
         optimisations = [Optimisation(stage, 1, title)]
     for version in versions:
         when = version.begun
-        begun = [
+        notes_begun = [
             optimisation
             for optimisation in optimisations[1:]
             if optimisation.note and optimisation.note.begun is not None and optimisation.note.begun <= when
         ]
-        (begun[-1] if begun else optimisations[0]).versions.append(version)
+        (notes_begun[-1] if notes_begun else optimisations[0]).versions.append(version)
     return optimisations
 
 
@@ -362,7 +368,7 @@ def make_timelines(
 ) -> dict[Place, list[Timeline]]:
     """Return the timelines of each place. The dataset with the most rows comes first; ties are broken by the number of
     bytes that have to move."""
-    found: dict[Place, dict[str, list[Row]]] = {}
+    rows_by_dataset: dict[Place, dict[str, list[Row]]] = {}
     places = {
         place_of(record): None
         for optimisation in optimisations
@@ -376,7 +382,7 @@ def make_timelines(
                 assert version
                 if version.verdict == "passed":
                     row = Row(optimisation, version, record, timed)
-                    found.setdefault(place, {}).setdefault(dataset, []).append(row)
+                    rows_by_dataset.setdefault(place, {}).setdefault(dataset, []).append(row)
     timelines = {
         place: sorted(
             (
@@ -385,7 +391,7 @@ def make_timelines(
             ),
             key=lambda timeline: (-len(timeline.rows), -timeline.latest.bound_bytes),
         )
-        for place, by_dataset in found.items()
+        for place, by_dataset in rows_by_dataset.items()
     }
     order = sorted(timelines, key=lambda place: (not place.is_gpu, -len(timelines[place][0].rows)))
     return {place: timelines[place] for place in order}
@@ -428,7 +434,7 @@ def find_spread(place: Place, dataset: str, versions: Sequence[Version]) -> floa
             if record.report and place_of(record) == place:
                 times = [timed.median_s for timed in record.measurements if timed.dataset == dataset]
                 medians.setdefault(version.source_hash, []).extend(times)
-    return max((max(some) / min(some) - 1 for some in medians.values() if len(some) > 1), default=None)
+    return max((max(repeated) / min(repeated) - 1 for repeated in medians.values() if len(repeated) > 1), default=None)
 
 
 def compare(before: Row, after: Row, spread: float | None) -> Change:

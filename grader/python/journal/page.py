@@ -241,7 +241,7 @@ def make_figures(journal: Journal, timeline: Timeline, row: Row) -> Html:
     timed = row.measurement
     facts = [tag("div", tag("dt", name), tag("dd", value)) for name, value in describe_figures(timeline, row)]
     change = describe_change(timeline, row)
-    others = describe_other_datasets(journal, timeline, row)
+    other_datasets = describe_other_datasets(journal, timeline, row)
     return join(
         tag(
             "p",
@@ -255,7 +255,7 @@ def make_figures(journal: Journal, timeline: Timeline, row: Row) -> Html:
         draw_samples(timed),
         tag("p", describe_samples(row), class_="caption"),
         *(tag("p", caveat, class_="note") for caveat in timed.caveats),
-        make_small_table(["Also timed", "Time", "vs 1 core", "Of bound"], others) if others else None,
+        make_small_table(["Also timed", "Time", "vs 1 core", "Of bound"], other_datasets) if other_datasets else None,
     )
 
 
@@ -274,8 +274,8 @@ def make_changed(journal: Journal, optimisation: Optimisation, before: Optimisat
     old, new = before.chosen(place) if before else None, optimisation.chosen(place)
     if before is None or old is None or new is None:
         return None
-    given = [journal.starters.get(item.stage, "") for item in (before, optimisation)]
-    difference = compare_texts(*(journal.sources.get(version.source_hash) for version in (old, new)), given)
+    starters = [journal.starters.get(item.stage, "") for item in (before, optimisation)]
+    difference = compare_texts(*(journal.sources.get(version.source_hash) for version in (old, new)), starters)
     counts = f": {plural(difference.added, 'line')} added, {difference.removed} removed" if difference.lines else ""
     summary = tag("summary", f"Changes since {before.id}{counts}")
     is_open = "" if len(difference.lines) <= MAX_OPEN else None
@@ -302,9 +302,9 @@ def make_counters(before: Inspection | None, after: Inspection | None, last: Opt
     where = f"Counted by make inspect on {new.dataset}"
     if not rows:
         return tag("p", f"{where}: no counter changed.", class_="caption")
-    names, shown = counter_columns(old, last.id if last else "", rows)
+    names, counter_rows = counter_columns(old, last.id if last else "", rows)
     caption = f"{where}{'; the counters that changed' if old else ''}."
-    return tag("section", tag("h3", "Counters"), make_small_table(names, shown, caption))
+    return tag("section", tag("h3", "Counters"), make_small_table(names, counter_rows, caption))
 
 
 def make_sweep(sweep: Sweep | None) -> Html | None:
@@ -330,11 +330,13 @@ def make_discarded_versions(optimisation: Optimisation, timeline: Timeline | Non
     tries, failures = list_discarded_versions(optimisation, chosen, timeline), describe_failed_versions(optimisation)
     table = None
     if tries:
-        shown, left_out = tries[-MAX_TRIES:], len(tries) - MAX_TRIES
+        last_tries, left_out = tries[-MAX_TRIES:], len(tries) - MAX_TRIES
         caption = f"{plural(left_out, 'older one')} left out." if left_out > 0 else ""
         summary = tag("summary", f"{plural(len(tries), 'version')} tried and discarded")
-        names = ["When (UTC)", "Version", "Time", "vs the kept one"]
-        table = tag("details", summary, make_small_table(names, shown, caption), open="" if len(tries) <= 6 else None)
+        names = ["When (UTC)", "Version", "Time", "vs kept version"]
+        table = tag(
+            "details", summary, make_small_table(names, last_tries, caption), open="" if len(tries) <= 6 else None
+        )
     return join(table, tag("p", failures, class_="caption") if failures else None) if table or failures else None
 
 
@@ -379,7 +381,11 @@ def make_elsewhere(journal: Journal, timelines: Sequence[Timeline]) -> Html:
     return tag(
         "section",
         tag("h2", f"Also measured: {name_place(timelines)}"),
-        tag("p", "Another machine's times: compared among themselves, not with those above.", class_="note"),
+        tag(
+            "p",
+            "These are another machine's times: compare them with each other, but not with those above.",
+            class_="note",
+        ),
         make_sum(describe_bound(journal, timeline), ends=True) or tag("p", without_bound(timeline), class_="caption"),
         make_sum(cpu),
         draw_times(timeline),

@@ -49,8 +49,8 @@ class Prediction:
 
 def find_predictions(journal: Journal) -> list[Prediction]:
     """Return the optimisations with a prediction, in the journal's order."""
-    found = [find_prediction(journal, optimisation) for optimisation in journal.shown]
-    return [prediction for prediction in found if prediction.yours_s or prediction.modelled]
+    predictions = [find_prediction(journal, optimisation) for optimisation in journal.shown]
+    return [prediction for prediction in predictions if prediction.yours_s or prediction.modelled]
 
 
 def find_prediction(journal: Journal, optimisation: Optimisation) -> Prediction:

@@ -97,10 +97,10 @@ def read_answers(file: Path, lab: str) -> list[Given]:
         return []
     if file.is_file() and file.stat().st_size > MAX_ANSWERS_BYTES:
         raise UserError(f"{file}: larger than {MAX_ANSWERS_BYTES // 10**6} MB. Delete it to begin the quiz again.")
-    found = read_document(type_of("quiz_answers"), file, "a file of answers", "Delete it to begin the quiz again.")
-    if found.lab != lab:
-        raise UserError(f"{file}: answers to the quiz of {found.lab!r}, not of {lab!r}. Move the file.")
-    return found.answers
+    document = read_document(type_of("quiz_answers"), file, "a file of answers", "Delete it to begin the quiz again.")
+    if document.lab != lab:
+        raise UserError(f"{file}: answers to the quiz of {document.lab!r}, not of {lab!r}. Move the file.")
+    return document.answers
 
 
 def write_answers(file: Path, lab: str, answers: Sequence[Given]) -> None:
@@ -112,7 +112,7 @@ def write_answers(file: Path, lab: str, answers: Sequence[Given]) -> None:
 def count_first_tries(quiz: Quiz, answers: Sequence[Given]) -> Score:
     """Return the score of the first answer to each question."""
     judged = {question.id: judge_all(question, answers) for question in quiz.questions}
-    return Score({name: each[0].is_right for name, each in judged.items() if each}, len(quiz.questions))
+    return Score({name: tries[0].is_right for name, tries in judged.items() if tries}, len(quiz.questions))
 
 
 def judge_all(question: Question, answers: Sequence[Given]) -> list[Judged]:
@@ -163,13 +163,13 @@ def ask(question: Question) -> str | None:
     unit = f" ({question.number.unit})" if question.number and question.number.unit else ""
     while True:
         try:
-            typed = input(f"Your answer{unit}: ").strip()
+            text = input(f"Your answer{unit}: ").strip()
         except EOFError:
             say()
             return None
         except UnicodeError:
-            typed = ""
-        answer = read_typed(question, typed)
+            text = ""
+        answer = read_typed(question, text)
         if answer:
             return answer
         letters = ", ".join(LETTERS[: len(question.choices)])

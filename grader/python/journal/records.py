@@ -40,8 +40,8 @@ class Record:
     @property
     def measurements(self) -> list[Measurement]:
         """Return the measurements of a report that passed."""
-        found = self.found
-        timed = found.measurements if found and found.verdict == "passed" else []
+        result = self.found
+        timed = result.measurements if result and result.verdict == "passed" else []
         return [measurement for measurement in timed if measurement.median_s > 0]
 
 

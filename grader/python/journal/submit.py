@@ -114,19 +114,19 @@ def collect_report(submission: Submission, folder: Path, stage: str, source: byt
         return "not checked"
     try:
         content = read_regular(file, MAX_REPORT_BYTES)
-        found = next((entry for entry in read_report(file).stages if is_same_stage(entry.stage, stage)), None)
+        stage_report = next((entry for entry in read_report(file).stages if is_same_stage(entry.stage, stage)), None)
     except (NotPackedError, UserError) as reason:
         message = str(reason) if isinstance(reason, UserError) else f"{file} {reason}"
         submission.warnings.append(f"{message} The report is left out. To make a new one: {again}")
         return "its report cannot be read"
-    if found is None:
+    if stage_report is None:
         submission.warnings.append(f"{file} is not about {stage}; it is omitted. To make a new one: {again}")
         return "its report is about another stage"
     submission.files[f"reports/{file.name}"] = content
-    if found.source_hash != hashlib.sha256(source).hexdigest():
+    if stage_report.source_hash != hashlib.sha256(source).hexdigest():
         submission.warnings.append(f"{stage} was changed since its last report. To make a new one: {again}")
-        return f"{describe(found)} before its last change"
-    return describe(found)
+        return f"{describe(stage_report)} before its last change"
+    return describe(stage_report)
 
 
 def collect_journal(
@@ -304,12 +304,12 @@ def ask_version(build: Path) -> str:
     """Return the version of build/warplab; 'unknown' if it is not built."""
     try:
         command = [str((build / "warplab").absolute()), "--version"]
-        done = subprocess.run(
+        result = subprocess.run(
             command, stdin=subprocess.DEVNULL, capture_output=True, timeout=10, text=True, errors="replace", check=False
         )
     except (OSError, subprocess.TimeoutExpired):
         return "unknown"
-    return done.stdout.strip().partition("\n")[0][:200] or "unknown"
+    return result.stdout.strip().partition("\n")[0][:200] or "unknown"
 
 
 def refuse(submission: Submission) -> None:
@@ -340,8 +340,8 @@ def main(arguments: Sequence[str]) -> int:
         return 1
     if not any(path.endswith(".cu") for path in submission.files):
         raise UserError(f"None of the stages' files can be packed.\n{bullets(submission.problems)}")
-    given = options.author or [os.environ.get("AUTHORS", "")]
-    authors = find_authors(given, options.work / "authors.json")
+    authors_typed = options.author or [os.environ.get("AUTHORS", "")]
+    authors = find_authors(authors_typed, options.work / "authors.json")
     now = datetime.now(UTC)
     manifest = make_manifest(submission, authors, ask_version(options.build), now)
     file = options.work / name_archive(lab, authors, now)

@@ -98,8 +98,8 @@ def conclude(sweep: Sweep, best: Point) -> str:
     close = [point.name for point in sweep.timed if point is not best and point.low_s <= best.high_s]
     text = f"Best: {best.name}"
     if close:
-        others = ", ".join(close) if len(close) <= 3 else plural(len(close), "choice")
-        text += f"; within its noise: {others}"
+        close_names = ", ".join(close) if len(close) <= 3 else plural(len(close), "choice")
+        text += f"; within its noise: {close_names}"
     return f"{text}."
 
 

@@ -295,15 +295,15 @@ def describe_figures(timeline: Timeline, row: Row) -> list[tuple[str, str]]:
 def describe_other_datasets(journal: Journal, shown: Timeline, row: Row) -> list[list[str]]:
     """Return the row's times on other datasets at the same place: dataset, time, vs 1 core, of bound."""
     timelines = [timeline for timeline in journal.timelines[shown.place] if timeline is not shown]
-    found = [(timeline, other) for timeline in timelines if (other := timeline.row(row.optimisation))]
+    others = [(timeline, row_there) for timeline in timelines if (row_there := timeline.row(row.optimisation))]
     return [
         [
             timeline.dataset,
-            show_seconds(other.time_s),
-            show_speedup(other.measurement.speedup_sequential if timeline.place.is_gpu else 0),
-            show_share(other.measurement.bound_fraction if timeline.place.is_gpu else 0),
+            show_seconds(row_there.time_s),
+            show_speedup(row_there.measurement.speedup_sequential if timeline.place.is_gpu else 0),
+            show_share(row_there.measurement.bound_fraction if timeline.place.is_gpu else 0),
         ]
-        for timeline, other in found
+        for timeline, row_there in others
     ]
 
 
@@ -339,10 +339,12 @@ def describe_failed_versions(optimisation: Optimisation) -> str:
     if not failed:
         return ""
     causes = Counter(version.cause for version in failed if version.cause)
-    named = ", ".join(f"{cause} ({count})" if count > 1 else cause for cause, count in causes.most_common(MAX_CAUSES))
+    causes_text = ", ".join(
+        f"{cause} ({count})" if count > 1 else cause for cause, count in causes.most_common(MAX_CAUSES)
+    )
     if len(causes) > MAX_CAUSES:
-        named += f" and {plural(len(causes) - MAX_CAUSES, 'other cause')}"
-    return f"{plural(len(failed), 'version')} did not pass{f': {named}' if named else ''}."
+        causes_text += f" and {plural(len(causes) - MAX_CAUSES, 'other cause')}"
+    return f"{plural(len(failed), 'version')} did not pass{f': {causes_text}' if causes_text else ''}."
 
 
 def list_discarded_versions(
@@ -355,17 +357,19 @@ def list_discarded_versions(
         return version.measured(timeline.place).get(timeline.dataset) if timeline else None
 
     final = measured(chosen) if chosen else None
-    listed = {version.source_hash for version in optimisation.versions if version is chosen or measured(version)}
+    listed_hashes = {version.source_hash for version in optimisation.versions if version is chosen or measured(version)}
     rows = []
     for version in optimisation.versions:
         record, time, ratio = version.records[-1], "passed, not timed", NONE
-        if version is not chosen and (found := measured(version)):
-            record, timed = found
+        if version is not chosen and (measurement_there := measured(version)):
+            record, timed = measurement_there
             time = show_seconds(timed.median_s)
             ratio = show_factor(final[1].median_s / timed.median_s) if final else NONE
-        elif version.verdict != "passed" or version.source_hash in listed or version is optimisation.versions[-1]:
+        elif (
+            version.verdict != "passed" or version.source_hash in listed_hashes or version is optimisation.versions[-1]
+        ):
             continue  # the last version is not discarded: it may still be timed
-        listed.add(version.source_hash)
+        listed_hashes.add(version.source_hash)
         rows.append([record.time[:16].replace("T", " "), version.source_hash[:8], time, ratio])
     return rows
 
@@ -380,8 +384,8 @@ def describe_counters(before: DatasetCounters | None, after: DatasetCounters) ->
             continue
         if before is not None and abs(new - (old or 0)) <= MOVED * max(abs(new), abs(old or 0)):
             continue
-        was = NONE if old is None else show(old) if old else "0"
-        rows.append([title, was, show(new) if new else "0"])
+        earlier = NONE if old is None else show(old) if old else "0"
+        rows.append([title, earlier, show(new) if new else "0"])
     return rows
 
 

@@ -39,8 +39,8 @@ def cut_labs(root: Path, labs: Mapping[str, str], upto: str = "") -> CutSources:
     stages = {lab: stage_ids(manifest) for lab, manifest in manifests.items()}
     lasts = {lab: int(find_stage(lab, stages[lab], last)[:2]) for lab, last in labs.items() if last}
     if upto:
-        others = {lab: ids for lab, ids in stages.items() if lab not in lasts}
-        lasts |= dict.fromkeys(others, find_number(others, upto))
+        other_labs = {lab: ids for lab, ids in stages.items() if lab not in lasts}
+        lasts |= dict.fromkeys(other_labs, find_number(other_labs, upto))
     for lab, last in lasts.items():
         manifests[lab] = cut_manifest(manifests[lab], last)
     return CutSources(root, root / "build", manifests=manifests)
@@ -50,16 +50,16 @@ def find_number(labs: Mapping[str, Sequence[str]], upto: str) -> int:
     """Return the number of the stage `upto`, which must be the last one of all these labs. Raises UserError."""
     if not labs:
         raise UserError(f"UPTO={upto}: every lab has its own last stage, so UPTO has no effect. Omit it.")
-    found = [(lab, stage) for lab, stages in labs.items() for stage in stages if is_called(stage, upto)]
-    if found and (upto.isdigit() or len(labs) == 1):
-        return int(found[0][1][:2])
-    if found:
+    matches = [(lab, stage) for lab, stages in labs.items() for stage in stages if is_called(stage, upto)]
+    if matches and (upto.isdigit() or len(labs) == 1):
+        return int(matches[0][1][:2])
+    if matches:
         raise UserError(
-            f"UPTO={upto}: this stage is {found[0][0]}'s, and for several labs UPTO is a number. "
-            f"For one lab only: LABS={found[0][0]}:{upto},…"
+            f"UPTO={upto}: this stage belongs to {matches[0][0]}, but for several labs, UPTO must be a number. "
+            f"For one lab only: LABS={matches[0][0]}:{upto},…"
         )
-    listed = "".join(f"\n  {lab}: {', '.join(stages)}" for lab, stages in labs.items())
-    raise UserError(f"UPTO={upto}: no lab has such a stage. Stages:{listed}")
+    listing = "".join(f"\n  {lab}: {', '.join(stages)}" for lab, stages in labs.items())
+    raise UserError(f"UPTO={upto}: no lab has such a stage. Stages:{listing}")
 
 
 def cut_manifest(manifest: dict[str, Any], last: int) -> dict[str, Any]:
@@ -76,11 +76,11 @@ def stage_ids(manifest: dict[str, Any]) -> list[str]:
     return [stage["id"] for stage in manifest["stages"]]
 
 
-def cut_datasets(recipes: dict[str, Any], kept: Sequence[str]) -> dict[str, Any]:
+def cut_datasets(recipes: dict[str, Any], kept_stages: Sequence[str]) -> dict[str, Any]:
     """Return the dataset recipes without the datasets that only removed stages use."""
     datasets = []
     for dataset in recipes["datasets"]:
-        stages = [stage for stage in dataset.get("stages", kept) if stage in kept]
+        stages = [stage for stage in dataset.get("stages", kept_stages) if stage in kept_stages]
         if stages:
             datasets.append(dataset | ({"stages": stages} if "stages" in dataset else {}))
     return recipes | {"datasets": datasets}
@@ -92,9 +92,9 @@ def cut_handout(sources: CutSources, lab: str) -> str:
     to."""
     file = sources.root / "handouts" / f"{lab}.md"
     everything = stage_ids(read_manifest(sources.root, lab))
-    kept = stage_ids(sources.manifest(lab))
+    stages = stage_ids(sources.manifest(lab))
     text = read_text(file)
-    if kept == everything:
+    if stages == everything:
         return text
     sections = re.split(r"^(?=## )", text, flags=re.MULTILINE)
     titles = [section.partition("\n")[0].removeprefix("## ").strip() for section in sections]
@@ -102,7 +102,7 @@ def cut_handout(sources: CutSources, lab: str) -> str:
     stay = [
         section
         for number, (title, section) in enumerate(zip(titles, sections, strict=True))
-        if number < first or title in kept or "<!-- table: counters" in section
+        if number < first or title in stages or "<!-- table: counters" in section
     ]
     return renew(sources, "".join(stay), file).rstrip("\n") + "\n"
 

@@ -36,21 +36,21 @@ PATCHED = re.compile(r"^--- a/(\S+)$", re.MULTILINE)
 # A comment, or a string or character literal, which may contain what looks like a comment. The quote in 1'000 does not
 # begin a literal.
 COMMENT = re.compile(r"""//[^\n]*|/\*.*?\*/|(?P<kept>"(?:\\.|[^"\\\n])*"|(?<!\w)'(?:\\.|[^'\\\n])*')""", re.DOTALL)
-ALONE = "\0"  # replaces a comment until lines that only had one are removed
+PLACEHOLDER = "\0"  # stands for a comment until lines that contain nothing else are removed
 
 
 @dataclass(frozen=True)
-class Listed:
+class Entry:
     """An entry of exercises.json."""
 
     lab: str
     name: str
     stage: str
     difficulty: int
-    source: Path  # from the project's folder
+    source: Path  # relative to the project's folder
 
 
-def read_list(root: Path, lab: str) -> list[Listed]:
+def read_list(root: Path, lab: str) -> list[Entry]:
     """Return the exercises of a lab, in order; none if it has no list. Raises UserError."""
     file = root / LIST.format(lab=lab)
     if not file.is_file():
@@ -59,14 +59,14 @@ def read_list(root: Path, lab: str) -> list[Listed]:
     if not isinstance(entries, list):
         raise UserError(f"{file}: not a list of exercises.")
     stages = list(read_stages(root, lab))
-    found = [read_entry(lab, stages, entry, file) for entry in entries]
-    names = [exercise.name for exercise in found]
+    exercises = [read_entry(lab, stages, entry, file) for entry in entries]
+    names = [exercise.name for exercise in exercises]
     if names != sorted(set(names)):
         raise UserError(f"{file}: the names must be different, and in order: {', '.join(names)}.")
-    return found
+    return exercises
 
 
-def read_entry(lab: str, stages: Sequence[str], entry: object, file: Path) -> Listed:
+def read_entry(lab: str, stages: Sequence[str], entry: object, file: Path) -> Entry:
     """Check an entry. Raises UserError with the mistake."""
     if not isinstance(entry, dict) or entry.keys() != KEYS:
         raise UserError(f"{file}: {entry} is not an exercise. Its keys: {', '.join(sorted(KEYS))}.")
@@ -77,11 +77,11 @@ def read_entry(lab: str, stages: Sequence[str], entry: object, file: Path) -> Li
         raise UserError(f"{file}: the name {name} is not a stage's number and a letter. Stages: {', '.join(stages)}.")
     if difficulty not in DIFFICULTIES:
         raise UserError(f"{file}: {name} has the difficulty {difficulty}. Choose 1, 2 or 3.")
-    return Listed(lab, name, stage, difficulty, Path(str(entry["from"])))
+    return Entry(lab, name, stage, difficulty, Path(str(entry["from"])))
 
 
 def read_source(root: Path, file: Path) -> str:
-    """Return the text of a wrong submission, from the project's folder. Raises UserError if it is missing, or if it is
+    """Return the text of a wrong submission of the project. Raises UserError if the file is missing, or if it is
     a patch that no longer applies."""
     if file.suffix != ".patch":
         return read_text(root / file)
@@ -94,27 +94,27 @@ def read_source(root: Path, file: Path) -> str:
         # Without a ceiling, git would look for the paths in a repository around the folder.
         environment = {"PATH": "/usr/local/bin:/usr/bin:/bin", "GIT_CEILING_DIRECTORIES": str(Path(folder).parent)}
         command = ["git", "apply", "--unidiff-zero", (root / file).resolve()]
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, env=environment, check=False)
-        if done.returncode == 0:
+        result = subprocess.run(command, cwd=folder, capture_output=True, text=True, env=environment, check=False)
+        if result.returncode == 0:
             return read_text(copy)
     raise UserError(
-        f"{file} no longer applies to {patched[0]}: {done.stderr.strip()}. Make the same mistake in a copy of the "
+        f"{file} no longer applies to {patched[0]}: {result.stderr.strip()}. Make the same mistake in a copy of the "
         "solution, and write `diff -U1` of the two to the patch, below its first lines."
     )
 
 
 def strip_comments(code: str) -> str:
     """Return C++ code without comments, lines that only had comments, and repeated empty lines."""
-    code = COMMENT.sub(lambda found: found["kept"] or ALONE, code)
-    lines = [line for line in code.split("\n") if ALONE not in line or line.replace(ALONE, "").strip()]
-    text = "\n".join(line.replace(ALONE, "").rstrip() for line in lines)
+    code = COMMENT.sub(lambda match: match["kept"] or PLACEHOLDER, code)
+    lines = [line for line in code.split("\n") if PLACEHOLDER not in line or line.replace(PLACEHOLDER, "").strip()]
+    text = "\n".join(line.replace(PLACEHOLDER, "").rstrip() for line in lines)
     return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
 
 
-def make_exercise(root: Path, listed: Listed) -> str:
+def make_exercise(root: Path, exercise: Entry) -> str:
     """Return the text of an exercise. Raises UserError."""
-    about = f"// Exercise {listed.name} of {listed.lab}, for {listed.stage}: which line is wrong, and how?"
-    return f"{about}\n{strip_comments(read_source(root, listed.source))}"
+    about = f"// Exercise {exercise.name} of {exercise.lab}, for {exercise.stage}: which line is wrong, and how?"
+    return f"{about}\n{strip_comments(read_source(root, exercise.source))}"
 
 
 def make_exercises(root: Path, lab: str, stages: Sequence[str]) -> Files:
@@ -134,18 +134,18 @@ def add_exercises(sources: CutSources, released: CutSources, files: Files) -> No
         files[PAGE] = read_text(sources.root / PAGE).encode()
     for lab in released.labs():
         stages = stage_ids(released.manifest(lab))
-        had = stage_ids(sources.manifest(lab)) if lab in sources.labs() else []
-        if not set(stages) <= set(had):
-            given = f"{lab}:{len(had)}" if had else f"no stage of {lab}"
+        kit_stages = stage_ids(sources.manifest(lab)) if lab in sources.labs() else []
+        if not set(stages) <= set(kit_stages):
+            contents = f"{lab}:{len(kit_stages)}" if kit_stages else f"no stage of {lab}"
             raise UserError(
-                f"EXERCISES={lab}:{len(stages)}: the kit has {given}. Exercises show most of a stage's solution: "
+                f"EXERCISES={lab}:{len(stages)}: the kit has {contents}. Exercises show most of a stage's solution: "
                 "release those of stages whose due date has passed."
             )
         for name, content in make_exercises(sources.root, lab, stages).items():
             files[f"{FOLDER}/{name}"] = content
 
 
-def find_shown(root: Path, name: str) -> Iterator[str]:
+def find_shown_solutions(root: Path, name: str) -> Iterator[str]:
     """Yield the solutions, as text, whose lines a file of a kit may contain: if it is an exercise, those of its lab up
     to its stage."""
     folder, _, rest = name.partition("/")
@@ -159,7 +159,7 @@ def find_shown(root: Path, name: str) -> Iterator[str]:
 def main(arguments: Sequence[str]) -> int:
     """Write all exercises of all labs."""
     parser = make_parser("make bugs", __doc__, root=True)
-    parser.add_argument("--output", type=Path, required=True, metavar="FOLDER", help="where to write them")
+    parser.add_argument("--output", type=Path, required=True, metavar="FOLDER", help="the folder for the exercises")
     options = parser.parse_args(arguments)
     for lab in find_labs(options.root):
         for name, content in make_exercises(options.root, lab, list(read_stages(options.root, lab))).items():

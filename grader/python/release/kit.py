@@ -107,10 +107,10 @@ def find_number(folder: Path, contents: dict[str, Any]) -> tuple[int, list[dict[
 
 def leave_deceptions_out(text: str) -> str:
     """Return the page on the sandbox without the list of programs that deceive the sanitizer. Raises UserError."""
-    kept, count = re.subn(rf"\n{re.escape(DECEPTIONS)}\n.*?(?=\n## |\Z)", "", text, flags=re.DOTALL)
-    if count != 1 or re.search(r"\bopen_\w+\.cu", kept):
+    page, count = re.subn(rf"\n{re.escape(DECEPTIONS)}\n.*?(?=\n## |\Z)", "", text, flags=re.DOTALL)
+    if count != 1 or re.search(r"\bopen_\w+\.cu", page):
         raise UserError(f"{SANDBOX}: programs that deceive the sanitizer belong below '{DECEPTIONS}', and only there.")
-    return kept
+    return page
 
 
 def cut_lab(sources: CutSources, lab: str, files: Files) -> None:
@@ -123,14 +123,14 @@ def cut_lab(sources: CutSources, lab: str, files: Files) -> None:
 def leave_stages_out(sources: CutSources, lab: str, files: Files) -> None:
     """Remove stages that are not in the manifest from lab.json, the datasets, the starters and the solutions in
     `files`."""
-    kept = stage_ids(sources.manifest(lab))
+    stages = stage_ids(sources.manifest(lab))
     if sources.manifest(lab) == read_manifest(sources.root, lab):
         return
     files[f"labs/{lab}/lab.json"] = show_json(sources.manifest(lab)).encode()
     for recipes in {f"datasets/{lab}/public.json", HIDDEN.replace("*", lab)} & files.keys():
-        files[recipes] = show_json(cut_datasets(read_json(sources.root / recipes), kept)).encode()
+        files[recipes] = show_json(cut_datasets(read_json(sources.root / recipes), stages)).encode()
     for name in list(files):
-        if name.startswith((f"starter/{lab}/", f"solutions/{lab}/")) and Path(name).stem not in kept:
+        if name.startswith((f"starter/{lab}/", f"solutions/{lab}/")) and Path(name).stem not in stages:
             del files[name]
 
 
@@ -143,9 +143,9 @@ def add_site(python: Path, files: Files) -> None:
                 (kit / path).parent.mkdir(parents=True, exist_ok=True)
                 (kit / path).write_bytes(content)
         command = [python, "-m", "grader.python.journal.handouts", "--root", kit, "--output", site]
-        done = subprocess.run([*map(str, command)], cwd=SOURCE, capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            raise UserError(done.stderr)
+        result = subprocess.run([*map(str, command)], cwd=SOURCE, capture_output=True, text=True, check=False)
+        if result.returncode != 0:
+            raise UserError(result.stderr)
         for file in sorted(path for path in site.rglob("*") if path.is_file()):
             files[f"handouts/html/{file.relative_to(site)}"] = file.read_bytes()
 
@@ -176,8 +176,8 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--output", type=Path, help="the archive (default: dist/warplab-<version>.tar.gz)")
     options = parser.parse_args(arguments)
     root: Path = options.root
-    typed = split_labs(options.labs, "LABS")
-    labs = {lab: typed.get(lab, "") for lab in choose_labs(root, list(typed))}
+    last_stages = split_labs(options.labs, "LABS")
+    labs = {lab: last_stages.get(lab, "") for lab in choose_labs(root, list(last_stages))}
     sources = cut_labs(root, labs, options.upto.strip())
     released = split_labs(options.exercises, "EXERCISES")
     exercises = cut_labs(root, released if released and choose_labs(root, list(released)) else {})
@@ -193,8 +193,8 @@ def main(arguments: Sequence[str]) -> int:
     write(output, packed)
     write(output.parent / KITS, show_json(kits))
     stages = {lab: len(ids) for lab, ids in list_stages(sources).items()}
-    given = sum(name.startswith(f"{FOLDER}/") and name.endswith(".cu") for name in files)
-    with_exercises = f"{plural(given, 'exercise')}, " if given else ""
+    exercise_count = sum(name.startswith(f"{FOLDER}/") and name.endswith(".cu") for name in files)
+    with_exercises = f"{plural(exercise_count, 'exercise')}, " if exercise_count else ""
     say(
         f"{output}: kit {number}, {', '.join(f'{lab}:{count}' for lab, count in stages.items())}; "
         f"{plural(sum(stages.values()), 'stage')}, {with_exercises}"

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from grader.python.common.console import UserError, read_json, read_text
-from grader.python.release.exercises import find_shown
+from grader.python.release.exercises import find_shown_solutions
 from grader.python.release.pack import HIDDEN
 
 GIVEN = ("starter/", "grader/runner/cuda_check.h")  # files that students have anyway
@@ -43,17 +43,17 @@ def is_trivial(line: str) -> bool:
 def find_answers(root: Path, given_files: Sequence[bytes]) -> dict[str, str]:
     """Return the squeezed lines of the solutions that students must not see, each with its place. Lines in the given
     files or in solutions/<lab>/shown.txt are excluded."""
-    given = "\n".join(squeeze(file.decode()) for file in given_files)
+    given_text = "\n".join(squeeze(file.decode()) for file in given_files)
     answers: dict[str, str] = {}
     for folder in sorted((root / "solutions").iterdir()):
-        listed = folder / "shown.txt"
-        shown = {squeeze(line) for line in read_text(listed).splitlines()} if listed.is_file() else set()
+        list_file = folder / "shown.txt"
+        shown_lines = {squeeze(line) for line in read_text(list_file).splitlines()} if list_file.is_file() else set()
         for solution in sorted(folder.glob("*.cu")):
             for number, text in enumerate(read_text(solution).splitlines(), start=1):
                 line = strip_comment(text)
-                if not text.strip().startswith("//@") and not is_trivial(line) and squeeze(line) not in shown:
+                if not text.strip().startswith("//@") and not is_trivial(line) and squeeze(line) not in shown_lines:
                     answers.setdefault(squeeze(line), f"{solution.relative_to(root)}:{number}")
-    return {line: place for line, place in answers.items() if line not in given}
+    return {line: place for line, place in answers.items() if line not in given_text}
 
 
 def find_secrets(root: Path) -> dict[str, str]:
@@ -73,14 +73,14 @@ def find_leaks(root: Path, files: Mapping[str, bytes]) -> Iterator[str]:
     answers = find_answers(root, [content for name, content in files.items() if name.startswith(GIVEN)])
     secrets = find_secrets(root)
     for name, content in sorted(files.items()):
-        for secret, what in secrets.items():
+        for secret, description in secrets.items():
             word = secret.encode()
             if word in content and re.search(rb"(?<!\w)" + re.escape(word) + rb"(?!\w)", content):
-                yield f"{name} has {what}."
+                yield f"{name} has {description}."
         text = squeeze(content.decode(errors="replace")) if b"\0" not in content else ""
-        shown = squeeze("\n".join(find_shown(root, name)))
+        shown_text = squeeze("\n".join(find_shown_solutions(root, name)))
         for line, place in answers.items():
-            if line in text and line not in shown:
+            if line in text and line not in shown_text:
                 yield f"{name} has a line of {place}: {line}"
 
 

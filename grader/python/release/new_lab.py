@@ -49,9 +49,9 @@ def check_name(name: str, root: Path) -> str:
     if name in TAKEN.split():
         raise UserError(f"{name!r} cannot be a lab's name, because it has another meaning. For example: {name}_lab")
     for place in PLACES:
-        there = root / place.format(lab=name)
-        if there.exists() or there.is_symlink():
-            raise UserError(f"{there} already exists. Choose another name, or delete the rest of that lab.")
+        target = root / place.format(lab=name)
+        if target.exists() or target.is_symlink():
+            raise UserError(f"{target} already exists. Choose another name, or delete the rest of that lab.")
     return name
 
 
@@ -100,7 +100,7 @@ def repeat(template: str, stages: Sequence[str]) -> str:
     """Write the lines between `@each@` and `@end@` once for each stage; the last entry of a JSON list has no comma."""
     whole = re.sub(
         r"@each@\n(.*?)@end@\n",
-        lambda found: "".join(fill(found[1], name_stage(stage)) for stage in stages),
+        lambda match: "".join(fill(match[1], name_stage(stage)) for stage in stages),
         template,
         flags=re.DOTALL,
     )

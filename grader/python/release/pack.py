@@ -32,13 +32,13 @@ HIDDEN = "datasets/*/hidden.json"
 def run_git(root: Path, *words: str) -> str:
     """Return git's output. Raises UserError if the folder is not a git checkout."""
     try:
-        done = subprocess.run(["git", "-C", str(root), *words], capture_output=True, check=False)
+        result = subprocess.run(["git", "-C", str(root), *words], capture_output=True, check=False)
     except OSError as error:
         raise UserError(f"git: {explain_os_error(error)}") from None
-    if done.returncode != 0:
-        why = done.stderr.decode(errors="replace").strip()
-        raise UserError(f"git {words[0]}: {why} Only a git checkout is packed.")
-    return done.stdout.decode()
+    if result.returncode != 0:
+        why = result.stderr.decode(errors="replace").strip()
+        raise UserError(f"git {words[0]}: {why} Only a git checkout can be packed.")
+    return result.stdout.decode()
 
 
 def list_tracked(root: Path) -> list[str]:
@@ -59,10 +59,10 @@ def commit_time(root: Path) -> int:
 def version(root: Path) -> str:
     """Return the grader's version, without the revision. Raises UserError."""
     file = root / "grader/model/version.cpp"
-    found = re.search(r'return "([\w.]+) ', read_text(file))
-    if not found:
-        raise UserError(f"{file}: no version in it.")
-    return found[1]
+    match = re.search(r'return "([\w.]+) ', read_text(file))
+    if not match:
+        raise UserError(f"{file} contains no version.")
+    return match[1]
 
 
 def select(names: Sequence[str], needed: Sequence[str], left_out: Sequence[str], labs: Sequence[str]) -> list[str]:

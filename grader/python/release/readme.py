@@ -54,18 +54,18 @@ def align_comments(text: str) -> str:
 def find_section(text: str, title: str) -> str:
     """Return a section or subsection of README.md as a section, with its heading. Raises UserError."""
     heading = rf"^##(?P<deeper>#?) (?P<section>{re.escape(title)}\n.*?)(?=^##(?P=deeper)? |\Z)"
-    found = re.search(heading, text, flags=re.MULTILINE | re.DOTALL)
-    if not found:
+    match = re.search(heading, text, flags=re.MULTILINE | re.DOTALL)
+    if not match:
         raise UserError(f"README.md has no section '{title}', which the students' README includes.")
-    return f"## {found['section'].rstrip()}"
+    return f"## {match['section'].rstrip()}"
 
 
 def find_example(readme: str) -> tuple[str, str]:
     """Return the lab and the stage that README.md uses as the example. Raises UserError."""
-    found = re.search(r"work/(\w+)/(\d\d_\w+)\.cu", readme)
-    if not found:
+    match = re.search(r"work/(\w+)/(\d\d_\w+)\.cu", readme)
+    if not match:
         raise UserError("README.md names no file work/LAB/STAGE.cu as an example.")
-    return found[1], found[2]
+    return match[1], match[2]
 
 
 def add_pictures(root: Path, tracked: Sequence[str], files: Files) -> None:
@@ -86,8 +86,8 @@ def drop_dangling_links(name: str, files: Files) -> str:
         if "://" in target:
             return link[0]
         file = posixpath.normpath(posixpath.join(posixpath.dirname(name), target)) if target else name
-        there = file in files and (not anchor or anchor in find_anchors(files[file].decode()))
-        return link[0] if there else link[1]
+        exists = file in files and (not anchor or anchor in find_anchors(files[file].decode()))
+        return link[0] if exists else link[1]
 
     return LINK.sub(keep, files[name].decode())
 
@@ -95,5 +95,5 @@ def drop_dangling_links(name: str, files: Files) -> str:
 def find_anchors(text: str) -> set[str]:
     """Return a document's link targets, with headings named as on GitHub."""
     headings = re.findall(r"^#+ (.*)$", text, flags=re.MULTILINE)
-    named = re.findall(r'(?:id|name)="([^"]+)"', text)
-    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings} | set(named)
+    explicit = re.findall(r'(?:id|name)="([^"]+)"', text)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings} | set(explicit)

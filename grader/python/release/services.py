@@ -135,11 +135,11 @@ def make_autolab(root: Path, lab: str, choice: Choice, build: Path) -> bytes:
     portable.mkdir(parents=True, exist_ok=True)
     with (portable / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # another archive may be made at the same time
-        done = subprocess.run(
+        result = subprocess.run(
             command, cwd=root, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False
         )
-    if done.returncode != 0:
-        raise UserError(f"The oracle could not be built: {done.stderr.strip()[-500:]}")
+    if result.returncode != 0:
+        raise UserError(f"The oracle could not be built: {result.stderr.strip()[-500:]}")
     for program in ("warplab", "cpu/rewrite"):
         files[f"build/{program}"] = (build / program).read_bytes()
     files[f"build/{oracle}"] = (portable / oracle).read_bytes()

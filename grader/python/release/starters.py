@@ -46,14 +46,14 @@ class Stale:
 
 def make_starter(solution: str, file: Path) -> str:
     """Generate the starter's text from the solution's. Raises UserError with file and line if the markers are wrong."""
-    kept: list[str] = []
+    lines_kept: list[str] = []
     state, opened_at, blocks = "outside", 0, 0
     for number, line in enumerate(solution.splitlines(keepends=True), start=1):
         place = f"{file}:{number}"
         text = line.strip()
         if not text.startswith(MARKER):
             if state == "outside":
-                kept.append(line)
+                lines_kept.append(line)
             elif state == "starter":
                 raise UserError(f"{place}: between '//@ starter' and '//@ end' every line begins with '//@'.")
             continue
@@ -70,14 +70,14 @@ def make_starter(solution: str, file: Path) -> str:
                 raise UserError(f"{place}: '//@ end' without a '//@ begin' before it.")
             state = "outside"
         elif state == "starter" and (text == MARKER or text.startswith(f"{MARKER} ")):
-            kept.append(uncover(line))
+            lines_kept.append(uncover(line))
         else:
             raise UserError(f"{place}: '{text}' is not a marker: expected {BEGIN}, {STARTER} or {END}.")
     if state != "outside":
         raise UserError(f"{file}:{opened_at}: '//@ begin' without an '//@ end' after it.")
     if blocks == 0:
         raise UserError(f"{file}:1: no '//@ begin': nothing would be left for the student to write.")
-    starter = "".join(kept)
+    starter = "".join(lines_kept)
     if "TODO" not in starter:
         raise UserError(f"{file}:{opened_at}: the starter has no TODO. State in a '//@ starter' part what to write.")
     return starter
@@ -92,11 +92,11 @@ def uncover(line: str) -> str:
 
 def choose_sources(root: Path, names: Sequence[str]) -> list[str]:
     """Return the given labs, or all labs with solutions or starters. Raises UserError with the choices."""
-    found = {folder.name for tree in ("solutions", "starter") for folder in (root / tree).glob("*") if folder.is_dir()}
+    labs = {folder.name for tree in ("solutions", "starter") for folder in (root / tree).glob("*") if folder.is_dir()}
     for name in names:
-        if name not in found:
-            raise UserError(f"solutions/{name}: no such folder. Labs: {', '.join(sorted(found)) or 'none'}.")
-    return sorted(names or found)
+        if name not in labs:
+            raise UserError(f"solutions/{name}: no such folder. Labs: {', '.join(sorted(labs)) or 'none'}.")
+    return sorted(names or labs)
 
 
 def find_stale(root: Path, lab: str) -> list[Stale]:
@@ -107,9 +107,9 @@ def find_stale(root: Path, lab: str) -> list[Stale]:
     for name, solution in solutions.items():
         generated = make_starter(read_text(solution), solution.relative_to(root))
         file = starters / name
-        found = read_text(file) if file.exists() else None
-        if found != generated:
-            stale.append(Stale(file.relative_to(root), found, generated))
+        text = read_text(file) if file.exists() else None
+        if text != generated:
+            stale.append(Stale(file.relative_to(root), text, generated))
     for file in sorted(starters.glob("*.cu")):
         if file.name not in solutions:
             stale.append(Stale(file.relative_to(root), read_text(file), None))

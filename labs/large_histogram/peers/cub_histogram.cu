@@ -1,6 +1,6 @@
-// One call of CUB's histogram for each histogram, because CUB makes one at a time. Its bins are 32-bit counts,
-// which stay in scratch. CUB (of CUDA 13.0) uses shared memory only for at most 256 bins. With more, each block clears,
-// counts in and adds up its own copy of all bins in device memory.
+// One call of CUB's histogram for each histogram, because CUB computes one at a time. Its bins are 32-bit counts,
+// which stay in scratch. CUB (of CUDA 13.0) uses shared memory only for at most 256 bins. With more, each block has
+// its own copy of all bins in device memory: it clears the copy, counts in it, and adds it to the result.
 
 #include <cub/device/device_histogram.cuh>
 

@@ -13,13 +13,13 @@ Nouns make_nouns(const std::string& elements, const std::string& use) {
 }
 
 /// Take the census of elements of which element i is used times[i] times.
-std::vector<Used> census_of(const std::vector<std::uint64_t>& times, int max_calls = 1000) {
+std::vector<ElementRun> census_of(const std::vector<std::uint64_t>& times, int max_calls = 1000) {
     const auto spend = [&max_calls] { return max_calls-- > 0; };
     const Census census{times.size(), [&](std::size_t i) { return spend() ? std::optional(times[i]) : std::nullopt; },
-                        [&](const Used& range) -> std::optional<bool> {
+                        [&](const ElementRun& run) -> std::optional<bool> {
                             if (!spend()) return std::nullopt;
-                            for (std::size_t i = range.begin; i < range.end; ++i)
-                                if (times[i] != range.times) return false;
+                            for (std::size_t i = run.begin; i < run.end; ++i)
+                                if (times[i] != run.times) return false;
                             return true;
                         }};
     return take_census(census, 9);
@@ -30,14 +30,14 @@ std::string words(const std::vector<std::uint64_t>& times) {
 }
 
 TEST(Census, FindsRunsOfElementsThatAreUsedEquallyOften) {
-    EXPECT_EQ(census_of({2, 1, 1, 1, 0, 0}), (std::vector<Used>{{0, 1, 2}, {1, 4, 1}, {4, 6, 0}}));
-    EXPECT_EQ(census_of({1, 1, 1}), (std::vector<Used>{{0, 3, 1}}));
+    EXPECT_EQ(census_of({2, 1, 1, 1, 0, 0}), (std::vector<ElementRun>{{0, 1, 2}, {1, 4, 1}, {4, 6, 0}}));
+    EXPECT_EQ(census_of({1, 1, 1}), (std::vector<ElementRun>{{0, 3, 1}}));
 }
 
 TEST(Census, KeepsResultsIfTheTimeIsUp) {
     std::vector<std::uint64_t> times(1000, 1);
     times[0] = 2;
-    EXPECT_EQ(census_of(times, 4), (std::vector<Used>{{0, 1, 2}}));
+    EXPECT_EQ(census_of(times, 4), (std::vector<ElementRun>{{0, 1, 2}}));
     EXPECT_TRUE(census_of(times, 0).empty());
 }
 

@@ -75,7 +75,7 @@ struct Compared {
         std::map<std::string, std::vector<Row>> of_lab;
         for (const Row& row : rows) of_lab[row.lab].push_back(row);
         for (const auto& [lab, rows_of_part] : of_lab) print_summary(lab, rows_of_part);
-        fmt::print("\nMicroseconds per iteration, the worst first:\n\n");
+        fmt::print("\nMicroseconds per iteration; the worst are listed first:\n\n");
         fmt::print("| Stage | dataset | measured | modelled | modelled / measured |\n|---|---|---|---|---|\n");
         std::ranges::sort(rows, std::greater<>(), &Row::factor);
         for (const Row& row : rows)
@@ -162,8 +162,10 @@ void print_variants(std::vector<Variant> variants) {
     std::ranges::sort(variants, std::greater<>(), [](const Variant& variant) { return variant.row.factor(); });
     const auto near =
         std::ranges::count_if(variants, [](const Variant& variant) { return variant.row.factor() <= 1.5; });
-    fmt::print("\nThe ratio to the stage's first variant is within a factor of 1.5 for {} of {}, the worst first:\n\n",
-               near, variants.size());
+    fmt::print(
+        "\nThe modelled ratio to the stage's first variant is within a factor of 1.5 of the measured ratio for {} of "
+        "{} variants; the worst are listed first:\n\n",
+        near, variants.size());
     fmt::print("| Stage | macros | measured | modelled | modelled / measured |\n|---|---|---|---|---|\n");
     for (const auto& [row, defines] : variants)
         fmt::print("| {}/{} | {} | {:.2f} | {:.2f} | {:.2f} |\n", row.lab, row.stage, defines, row.measured_us,

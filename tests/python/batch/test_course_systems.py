@@ -107,7 +107,7 @@ def test_a_second_roster_adds_the_logins(folder: Path) -> None:
     (second := folder.with_name("other.csv")).write_text("id,name,email\nal1,Mallory Other,al1@x\n")
     (first := folder.with_name("first.csv")).write_text(TEAMS)
     second.write_text("id,email,login\nal1,al1@x,at2@x\n")
-    with pytest.raises(UserError, match="the ids of al1 are of two students of the other roster: 270 and 337"):
+    with pytest.raises(UserError, match="the ids of al1 belong to two students of the other roster: 270 and 337"):
         read_rosters([first, second])
 
 

@@ -255,7 +255,7 @@ cudaError_t cudaHostGetFlags(unsigned* flags, void* host);
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer);
 cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes, int device, cudaStream_t stream = nullptr);
 cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, cudaMemoryAdvise advice, int device);
-// The same functions as CUDA 13 declares them
+// The same functions, as CUDA 13 declares them
 inline cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes, cudaMemLocation, unsigned,
                                         cudaStream_t stream = nullptr) {
     return cudaMemPrefetchAsync(pointer, bytes, 0, stream);
@@ -356,7 +356,7 @@ cudaError_t copy_from_symbol(void* to, const void* symbol, size_t symbol_bytes, 
                              cudaMemcpyKind kind, int line, Queue queue = {});
 cudaError_t symbol_address(void** address, const void* symbol);
 template <class T>
-const void* place_of_symbol(const T& symbol) {  // which may be volatile
+const void* place_of_symbol(const T& symbol) {  // the symbol may be volatile
     return const_cast<const char*>(&reinterpret_cast<const volatile char&>(symbol));
 }
 }  // namespace warplab_cpu
@@ -496,8 +496,8 @@ cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(int* grid, i
 template <class K>
 cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, K*, int blocks, int) {
     if (!bytes || blocks <= 0) return cudaErrorInvalidValue;
-    const size_t each = 228 * 1024 / size_t(blocks);
-    *bytes = each < 1024 ? 0 : each - 1024;
+    const size_t bytes_per_block = 228 * 1024 / size_t(blocks);
+    *bytes = bytes_per_block < 1024 ? 0 : bytes_per_block - 1024;
     return cudaSuccess;
 }
 template <class K>

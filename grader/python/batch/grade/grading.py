@@ -89,13 +89,13 @@ def add_journal(files: dict[str, bytes] | None, key: str, work: Work) -> list[st
     """Keep a submission's journal, unless it is None, and render it next to the feedback. Return remarks; a journal
     does not change points. Raises DiskFullError and StoppedError."""
     settings = work.settings
-    kept = place_of(settings.folder, "journals", key)
+    target = place_of(settings.folder, "journals", key)
     page = place_of(settings.folder, "feedback", key) / JOURNAL
     bounded = work.bounded(2 * RENDERING_S)
     try:
-        remarks = [] if files is None else keep_journal(files, settings.lab, settings.stages, kept)
+        remarks = [] if files is None else keep_journal(files, settings.lab, settings.stages, target)
         return remarks + render_journal(
-            kept,
+            target,
             page,
             settings.root,
             settings.lab,

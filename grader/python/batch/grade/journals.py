@@ -33,15 +33,15 @@ def pick_journal(files: dict[str, bytes], lab: str, stages: Sequence[str]) -> tu
     """Return the records, the notes and the answers to the quiz by their plain names, and remarks on omitted ones."""
     slugs = "|".join(re.escape(stage[3:]) for stage in stages)  # numbers may be those of an earlier version of the lab
     note = re.compile(rf"\d\d_(?:{slugs})(?:-\d{{1,4}})?\.md")
-    named = [name for name in files if is_journal(name)]
-    named = [
-        name for name in named if PurePosixPath(name).name in MAX_BYTES or note.fullmatch(PurePosixPath(name).name)
+    candidates = [name for name in files if is_journal(name)]
+    candidates = [
+        name for name in candidates if PurePosixPath(name).name in MAX_BYTES or note.fullmatch(PurePosixPath(name).name)
     ]
     folders = sorted(
-        {PurePosixPath(name).parent for name in named},
+        {PurePosixPath(name).parent for name in candidates},
         key=lambda folder: (lab not in folder.parts, len(folder.parts), folder),
     )
-    names = sorted(name for name in named if PurePosixPath(name).parent == folders[0])[: MAX_NOTES + 1]
+    names = sorted(name for name in candidates if PurePosixPath(name).parent == folders[0])[: MAX_NOTES + 1]
     picked, remarks = {}, []
     for path in map(PurePosixPath, names):
         content = files[str(path)]
@@ -52,31 +52,33 @@ def pick_journal(files: dict[str, bytes], lab: str, stages: Sequence[str]) -> tu
     return picked, remarks
 
 
-def keep_journal(files: dict[str, bytes], lab: str, stages: Sequence[str], kept: Path) -> list[str]:
-    """Write a submission's journal to the folder `kept`, in place of an earlier one. Return remarks. Raises OSError."""
-    shutil.rmtree(kept, ignore_errors=True)
+def keep_journal(files: dict[str, bytes], lab: str, stages: Sequence[str], target: Path) -> list[str]:
+    """Write a submission's journal to the folder `target`, and replace an earlier one. Return remarks. Raises
+    OSError."""
+    shutil.rmtree(target, ignore_errors=True)
     picked, remarks = pick_journal(files, lab, stages)
     for name, content in picked.items():
-        kept.mkdir(parents=True, exist_ok=True)
-        (kept / name).write_bytes(content)
+        target.mkdir(parents=True, exist_ok=True)
+        (target / name).write_bytes(content)
     return remarks
 
 
-def render_journal(kept: Path, page: Path, root: Path, lab: str, run: Run) -> list[str]:
+def render_journal(journal: Path, page: Path, root: Path, lab: str, run: Run) -> list[str]:
     """Render the page from the journal that was kept. This runs in a separate process, because a student may write
     records that take all memory or endless time to render. Return remarks. Raises OSError."""
     page.unlink(missing_ok=True)
-    if not kept.is_dir():
+    if not journal.is_dir():
         return []
     limits = [f"--as={MAX_MEMORY_BYTES}", f"--cpu={RENDERING_S}", f"--fsize={MAX_PAGE_BYTES}"]
     command = ["prlimit", *limits] if shutil.which("prlimit") else []
-    command += [sys.executable, "-m", "grader.python.journal.journal", lab, "--folder", str(kept), "--root", str(root)]
+    command += [sys.executable, "-m", "grader.python.journal.journal", lab]
+    command += ["--folder", str(journal), "--root", str(root)]
     status, words = run(command, {"PYTHONPATH": python_path()})
     if status != 0:
-        last_line = words.replace(f"{kept}/", "").splitlines()[-1:]
+        last_line = words.replace(f"{journal}/", "").splitlines()[-1:]
         why = last_line[0][-200:] if last_line and status == 2 else "it takes too much time or memory"
         return [f"The journal could not be rendered: {why}"]
     page.parent.mkdir(parents=True, exist_ok=True)
-    (kept / JOURNAL).replace(page)
-    (kept / "journal.md").unlink(missing_ok=True)  # notes may contain HTML, which a viewer of Markdown could run
+    (journal / JOURNAL).replace(page)
+    (journal / "journal.md").unlink(missing_ok=True)  # notes may contain HTML, which a viewer of Markdown could run
     return []

@@ -51,8 +51,8 @@ class Lanes:
 
     def grade(self, submission: Submission, skip_unfinished: bool) -> Graded | None:
         """Return the result; None if the hand-in changed or may be incomplete."""
-        taken = take_copy(submission, self.settings, skip_unfinished)
-        return self.submit(taken).result() if taken else None
+        copied = take_copy(submission, self.settings, skip_unfinished)
+        return self.submit(copied).result() if copied else None
 
     def take(self, max_s: float) -> list[tuple[str, Graded | None]]:
         """Wait at most `max_s` seconds for results, and return those that count, by key. None: it was skipped.

@@ -49,10 +49,10 @@ def merge_reports(report: Json, other: Json) -> Json:
     if report["lab"] != other["lab"]:
         raise UserError(f"One report is about {report['lab']}, the other one about {other['lab']}.")
     merged = copy.deepcopy(report)
-    others = {stage["stage"]: stage for stage in other["stages"]}
+    other_stages = {stage["stage"]: stage for stage in other["stages"]}
     for number, stage in enumerate(merged["stages"]):
-        if stage["stage"] in others:
-            merged["stages"][number] = merge_stages(stage, others[stage["stage"]])
+        if stage["stage"] in other_stages:
+            merged["stages"][number] = merge_stages(stage, other_stages[stage["stage"]])
     merged["total"] = sum_points(merged["stages"])
     verdicts = [stage["verdict"] for stage in merged["stages"]]
     merged["verdict"] = next((verdict for verdict in ("failed", "error") if verdict in verdicts), "passed")
@@ -72,13 +72,13 @@ def merge_stages(stage: Json, other: Json) -> Json:
     if stage["score"] is None or decides(other, stage, "correctness"):
         return copy.deepcopy(other)
     merged = copy.deepcopy(stage)
-    for kind, along in TAKEN_WITH_POINTS.items():
+    for kind, part in TAKEN_WITH_POINTS.items():
         if decides(other, stage, kind):
             for key in (kind, f"{kind}_pending", f"{kind}_why"):
                 merged["score"][key] = other["score"][key]
             if kind == "speed":
                 merged["score"]["speed_modelled"] = is_modelled(other["score"])
-            merged[along] = copy.deepcopy(other[along])
+            merged[part] = copy.deepcopy(other[part])
     merged["score"]["total"] = sum(merged["score"][kind] for kind in KINDS)
     failed = other["verdict"] == "failed" and not is_pending(other["score"], "correctness")
     if stage["verdict"] == "passed" and failed:

@@ -34,17 +34,17 @@ UNFINISHED = (
 )  # reasons that also occur if a part is still being written
 
 
-def explain_nothing_to_grade(files: Sequence[str], others: Sequence[str], settings: Settings, empty: bool) -> str:
-    """Return the reason why none of these files is graded. `others`: names of files that were not read."""
+def explain_nothing_to_grade(files: Sequence[str], unread: Sequence[str], settings: Settings, empty: bool) -> str:
+    """Return the reason why none of these files is graded. `unread`: names of files that were not read."""
     sources = list_sources(files)
     stage = f"{settings.graded_stages()[0]}.cu"
     if empty:
         return f"It is empty: there is no file in it. Hand in files such as {stage}."
     why = f"No file has the name of a stage of {settings.lab}, such as {stage}."
-    if other := find_other_lab(sources, settings):
-        why = f"This is for the lab {other}, not {settings.lab}."
-    named = dict.fromkeys([*sources, *sorted(filter(is_archive, files)), *files, *others])
-    return why + (f" It holds {name_some([show_own_path(name) for name in named])}." if named else "")
+    if other_lab := find_other_lab(sources, settings):
+        why = f"This is for the lab {other_lab}, not {settings.lab}."
+    names = dict.fromkeys([*sources, *sorted(filter(is_archive, files)), *files, *unread])
+    return why + (f" It holds {name_some([show_own_path(name) for name in names])}." if names else "")
 
 
 def list_sources(files: Sequence[str]) -> list[str]:
@@ -96,7 +96,7 @@ class Opened:
     detail: str = ""
     was_killed: bool = False  # whether another process killed the one that read it
     may_be_unfinished: bool = False  # whether a part looks as if it were still being written
-    released: Released | None = None  # the student's kit by the manifest of `make submit`
+    released: Released | None = None  # the student's kit, which the manifest of `make submit` names
 
     def size(self) -> int:
         """Return the number of bytes of its contents."""
@@ -133,7 +133,7 @@ def open_submission(submission: Submission, settings: Settings) -> Opened:
 
 
 def find_released(files: Sequence[File], settings: Settings) -> Released | None:
-    """Return the student's kit by the manifest of `make submit`; None if there is no such manifest. The ids of its
+    """Return the student's kit, which the manifest of `make submit` names; None if there is no manifest. The ids of its
     stages are today's, even if the kit is older."""
     for file in files:
         if PurePosixPath(file.name).name != MANIFEST or len(file.content) > MAX_MANIFEST_BYTES:
@@ -147,13 +147,13 @@ def find_released(files: Sequence[File], settings: Settings) -> Released | None:
 
 
 def describe_kit(released: Released | None, graded: Sequence[str]) -> list[str]:
-    """Return a note on stages that are graded although the student's kit does not have them, by its manifest."""
+    """Return a note on stages that are graded although the student's kit lacks them according to its manifest."""
     missing = [stage for stage in graded if released and stage not in released.stages]
     if not released or not missing:
         return []
     kit = f"kit {released.kit}" if released.kit else "a kit"
-    have = f"{len(graded) - len(missing)} of the {plural(len(graded), 'stage')}"
-    return [f"It comes from {kit}, which has only {have} that are graded. The kit lacks {name_some(missing)}."]
+    count = f"{len(graded) - len(missing)} of the {plural(len(graded), 'stage')}"
+    return [f"It comes from {kit}, which has only {count} that are graded. The kit lacks {name_some(missing)}."]
 
 
 def is_manifest(manifest: object) -> bool:

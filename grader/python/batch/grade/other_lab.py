@@ -20,20 +20,20 @@ MAX_SAMPLED = 20  # reading hundreds of hand-ins takes seconds
 MAX_OWN = 2  # maximum number of hand-ins of this lab in a download of another lab
 
 
-def require_own_lab(submissions: Path, folder: Path, found: Sequence[Submission], settings: Settings) -> None:
+def require_own_lab(submissions: Path, folder: Path, hand_ins: Sequence[Submission], settings: Settings) -> None:
     """Raise UserError if most readable hand-ins are of one other lab, and at most MAX_OWN are of this one. `folder`:
     the folder with the hand-ins; `submissions`: the path that the user gave, for the message. With a roster, strangers
     do not count, because one of them may hand in many archives."""
-    found = [submission for submission in found if submission.own] or found
-    taken = {entry for submission in found for entry in submission.entries}
+    hand_ins = [submission for submission in hand_ins if submission.own] or hand_ins
+    taken = {entry for submission in hand_ins for entry in submission.entries}
     named = [
         lab for path in folder.iterdir() if path not in taken and (lab := lab_in_name(path)) not in ("", settings.lab)
     ]
-    opened = open_all(found[:: len(found) // MAX_SAMPLED + 1], settings)
+    opened = open_all(hand_ins[:: len(hand_ins) // MAX_SAMPLED + 1], settings)
     if not find_majority(labs_of(opened, settings) or named, settings.lab):
         require_released(submissions, opened, settings)
         return
-    labs = labs_of(open_all(found, settings), settings)  # all of them, because the sample may be wrong
+    labs = labs_of(open_all(hand_ins, settings), settings)  # all of them, because the sample may be wrong
     if other := find_majority(labs or named, settings.lab):
         labs += named
         raise UserError(
@@ -43,11 +43,11 @@ def require_own_lab(submissions: Path, folder: Path, found: Sequence[Submission]
         )
 
 
-def find_majority(labs: Sequence[str], own: str) -> str:
+def find_majority(labs: Sequence[str], own_lab: str) -> str:
     """Return the lab of more than half of the hand-ins; '' if there is no such lab, or if more than MAX_OWN are of
-    `own`."""
+    `own_lab`."""
     majority = next((lab for lab, count in Counter(labs).items() if 2 * count > len(labs)), "")
-    return majority if majority != own and labs.count(own) <= MAX_OWN else ""
+    return majority if majority != own_lab and labs.count(own_lab) <= MAX_OWN else ""
 
 
 def require_released(submissions: Path, opened: Sequence[tuple[Submission, Opened]], settings: Settings) -> None:
@@ -61,39 +61,40 @@ def require_released(submissions: Path, opened: Sequence[tuple[Submission, Opene
         return
     released, count = kits.most_common(1)[0]
     missing = [stage for stage in settings.stages if stage not in released.stages]
-    kept = [stage for stage in settings.stages if stage in released.stages]
+    released_stages = [stage for stage in settings.stages if stage in released.stages]
     without = [
         hand_in
         for _, hand_in in opened
         if hand_in.picked and not hand_in.released and not set(missing) & set(hand_in.picked)
     ]
-    if 2 * (count + (len(without) if count > MAX_OWN else 0)) <= hand_ins or not missing or not kept:
+    if 2 * (count + (len(without) if count > MAX_OWN else 0)) <= hand_ins or not missing or not released_stages:
         return
     kit = f"kit {released.kit}" if released.kit else "a kit"
-    last = kept[-1][:2]
+    last = released_stages[-1][:2]
     how = f"UPTO={last} (--upto {last})"
-    if kept != list(settings.stages[: len(kept)]):  # the lab got stages in between since
+    if released_stages != list(settings.stages[: len(released_stages)]):  # the lab has new stages in between
         how = f"use the version of Warplab that made the kit, which lacks {name_some(missing)}"
     raise UserError(
-        f"{submissions}: {count} of {hand_ins} hand-ins come from {kit}, which has {plural(len(kept), 'stage')} of "
-        f"{settings.lab}, but {plural(len(settings.stages), 'stage')} would be graded. Nothing was graded. To grade "
+        f"{submissions}: {count} of {hand_ins} hand-ins come from {kit}, which has "
+        f"{plural(len(released_stages), 'stage')} of {settings.lab}, but {plural(len(settings.stages), 'stage')} would "
+        "be graded. Nothing was graded. To grade "
         f"the stages that students have: {how}. To grade all of them: UPTO={settings.stages[-1][:2]}."
     )
 
 
-def open_all(found: Sequence[Submission], settings: Settings) -> list[tuple[Submission, Opened]]:
+def open_all(hand_ins: Sequence[Submission], settings: Settings) -> list[tuple[Submission, Opened]]:
     """Open these hand-ins, except those whose only archive's name contains another lab."""
     settings = replace(settings, stage="", upto="", timeout_s=READING_S)
     return [
         (submission, Opened() if other_lab_of(submission, settings) else open_submission(submission, settings))
-        for submission in found
+        for submission in hand_ins
     ]
 
 
 def other_lab_of(submission: Submission, settings: Settings) -> str:
     """Return the lab that the names of all archives of a hand-in contain, if it is another lab."""
-    named = {lab_in_name(entry) for entry in submission.entries}
-    return named.pop() if len(named) == 1 and not named & {"", settings.lab} else ""
+    labs = {lab_in_name(entry) for entry in submission.entries}
+    return labs.pop() if len(labs) == 1 and not labs & {"", settings.lab} else ""
 
 
 def labs_of(hand_ins: Sequence[tuple[Submission, Opened]], settings: Settings) -> list[str]:

@@ -7,14 +7,14 @@ from collections import deque
 from statistics import fmean
 from textwrap import shorten
 
-from grader.python.batch.store.rows import OURS, Graded, in_words
+from grader.python.batch.store.rows import INTERNAL_FAILURES, Graded, in_words
 from grader.python.common.console import say
 from grader.python.common.markup import show_text
 from grader.python.common.units import plural
 
-FINE = ("graded", "missing_stages")
+GRADED = ("graded", "missing_stages")
 MAX_DETAIL = 120  # characters of a reason
-LATELY = 20  # number of recent submissions whose durations predict the remaining time
+MAX_RECENT = 20  # number of recent submissions whose durations predict the remaining time
 
 
 def show_duration(seconds: float) -> str:
@@ -38,7 +38,7 @@ class Progress:
     def __init__(self, total: int, before: int, at_once: int):
         self.total, self.before, self.at_once = total, before, at_once
         self.done = self.failed = self.internal = 0
-        self.lately_s: deque[float] = deque(maxlen=LATELY)
+        self.recent_s: deque[float] = deque(maxlen=MAX_RECENT)
 
     def __enter__(self) -> Progress:
         say(self.begin(), flush=True)
@@ -50,10 +50,10 @@ class Progress:
     def add(self, graded: Graded) -> None:
         """Count a graded submission and print it."""
         self.done += 1
-        self.internal += graded.status in OURS
-        self.failed += graded.status not in (*FINE, *OURS)
-        if graded.status in FINE:  # a refusal takes no time, so it does not predict the others
-            self.lately_s.append(graded.wall_s)
+        self.internal += graded.status in INTERNAL_FAILURES
+        self.failed += graded.status not in (*GRADED, *INTERNAL_FAILURES)
+        if graded.status in GRADED:  # a refusal takes no time, so it does not predict the others
+            self.recent_s.append(graded.wall_s)
         self.say(graded)
 
     def begin(self) -> str:
@@ -65,9 +65,9 @@ class Progress:
         """Return how many are left, and the approximate time if it can be predicted."""
         queue = self.total - self.done
         running = min(self.at_once, queue)
-        if not running or not self.lately_s:
+        if not running or not self.recent_s:
             return f"{queue} left"
-        return f"{queue} left, about {show_duration(predict_s(fmean(self.lately_s), queue, running, running))}"
+        return f"{queue} left, about {show_duration(predict_s(fmean(self.recent_s), queue, running, running))}"
 
     def counts(self) -> str:
         """Return the counts as text: done, failed, internal failures, left."""
@@ -99,7 +99,7 @@ class LiveProgress(Progress):
         from rich.markup import escape
 
         self.bar.update(self.task, advance=1, description=self.counts())
-        if graded.status not in FINE:
+        if graded.status not in GRADED:
             line = f"{graded.key}: {in_words(graded.status)}. {graded.detail.partition(chr(10))[0][:120]}"
             self.bar.console.print(escape(show_text(line)))
 

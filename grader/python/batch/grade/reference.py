@@ -14,7 +14,7 @@ from grader.python.batch.store.rows import Graded
 from grader.python.batch.store.settings import Settings
 
 TREES = ("solutions", "starter")  # the first that has all stages is the reference
-CAUSED_BY_IT = (
+CAUSED_BY_SUBMISSION = (
     "The same judge grades the reference with the same options, so something in these files causes it. Look for "
     "accesses outside of arrays, endless loops and writes to memory of the judge, and correct them. "
     "If there are none, ask the instructor to look at the files."
@@ -23,7 +23,7 @@ CAUSED_BY_IT = (
 
 def attribute_failure(failed: Graded) -> Graded:
     """Return the status of a hand-in on which the judge failed twice, with the reason."""
-    why = f"{failed.judge_failure} {CAUSED_BY_IT}"
+    why = f"{failed.judge_failure} {CAUSED_BY_SUBMISSION}"
     return replace(failed, status="judge_crashed", detail=why, report="", judged=None)
 
 

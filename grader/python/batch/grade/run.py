@@ -70,16 +70,16 @@ def cores() -> list[int]:
 
 def list_gpus() -> list[str]:
     """Return a value of CUDA_VISIBLE_DEVICES for each GPU."""
-    given = os.environ.get("CUDA_VISIBLE_DEVICES", "")
-    if given:
-        return given.split(",")
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES", "")
+    if visible:
+        return visible.split(",")
     try:
-        listed = subprocess.run(
+        result = subprocess.run(
             ["nvidia-smi", "--query-gpu=uuid", "--format=csv,noheader"], capture_output=True, text=True, timeout=60
         )
     except (OSError, subprocess.TimeoutExpired):
         return []
-    return listed.stdout.split() if listed.returncode == 0 else []
+    return result.stdout.split() if result.returncode == 0 else []
 
 
 def judges_at_once(backend: str, jobs: int) -> int:
@@ -219,19 +219,19 @@ def make_workers(
 
 def split_cores(of_all: list[int], jobs: int) -> list[list[int]]:
     """Return cores for each judge: disjoint shares, or all cores for each if there are too few."""
-    each = len(of_all) // jobs
-    return [of_all[number * each : (number + 1) * each] if each else of_all for number in range(jobs)]
+    share = len(of_all) // jobs
+    return [of_all[number * share : (number + 1) * share] if share else of_all for number in range(jobs)]
 
 
 def share_cores(of_all: list[int], judges: int) -> tuple[list[list[int]], list[int]]:
     """Return the cores for each judge, half of all cores in total, and the cores left for compiling. A judge's
     threads wait by spinning, which takes time from other programs on the same cores. If there are too few cores, judges
     use all of them."""
-    each = max(CORES_FOR_TIMING, len(of_all) // (2 * judges))
-    if each * judges > len(of_all):
+    share = max(CORES_FOR_TIMING, len(of_all) // (2 * judges))
+    if share * judges > len(of_all):
         return [of_all] * judges, of_all[CORES_FOR_TIMING:]
-    shares = [of_all[number * each : (number + 1) * each] for number in range(judges)]
-    return shares, of_all[judges * each :]
+    shares = [of_all[number * share : (number + 1) * share] for number in range(judges)]
+    return shares, of_all[judges * share :]
 
 
 def list_places(gpus: Sequence[str], of_all: list[int]) -> tuple[list[tuple[str, list[int]]], list[int]]:

@@ -53,15 +53,17 @@ class Cluster:
             raise UserError(f"There is no Slurm here: {error}") from None
         self.job_class = submitit.SlurmJob
         minutes = int(settings.timeout_s * ATTEMPTS / 60) + 5  # confirm_on_node() judges three times
-        own = {name: parameters[name] for name in ("partition", "gres", "account", "qos", "mem") if name in parameters}
-        more = {name: value for name, value in parameters.items() if name not in (*own, "time", "cpus-per-task")}
+        options = {
+            name: parameters[name] for name in ("partition", "gres", "account", "qos", "mem") if name in parameters
+        }
+        more = {name: value for name, value in parameters.items() if name not in (*options, "time", "cpus-per-task")}
         self.executor.update_parameters(
             job_name=f"warplab-{settings.lab}",
             time=int(parameters.get("time", minutes)),
             cpus_per_task=int(parameters.get("cpus-per-task", 1)),
             additional_parameters=more,
             use_srun=False,
-            **own,
+            **options,
         )
         os.environ["PYTHONPATH"] = str(settings.root)  # tasks inherit it
 
@@ -94,15 +96,15 @@ class Cluster:
 def list_alive(job_ids: Sequence[str]) -> set[str]:
     """Return the ids of the tasks that wait or run in the arrays of these. Raises OSError if the controller does not
     answer."""
-    found: set[str] = set()
+    alive_ids: set[str] = set()
     for array in sorted({job_id.partition("_")[0] for job_id in job_ids}):
-        listed = subprocess.run(
+        result = subprocess.run(
             ["squeue", "-h", "-r", "-o", "%i", "-j", array], capture_output=True, text=True, timeout=60
         )
-        if listed.returncode != 0 and "Invalid job id" not in listed.stderr:
-            raise OSError(listed.stderr.strip() or f"squeue ended with status {listed.returncode}")
-        found.update(listed.stdout.split())
-    return found
+        if result.returncode != 0 and "Invalid job id" not in result.stderr:
+            raise OSError(result.stderr.strip() or f"squeue ended with status {result.returncode}")
+        alive_ids.update(result.stdout.split())
+    return alive_ids
 
 
 def require_no_tasks(database: Database) -> None:

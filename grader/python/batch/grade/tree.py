@@ -18,8 +18,10 @@ def write_tree(
     for report in (f"{lab}.json", f"{lab}.unfinished.json"):
         (folder / report).unlink(missing_ok=True)
     names = {f"{stage}.cu": content for stage, content in picked.items()}
-    kept = (folder / lab).is_dir() and {file.name: file.read_bytes() for file in (folder / lab).iterdir()} == names
-    if not kept:
+    is_current = (folder / lab).is_dir() and {
+        file.name: file.read_bytes() for file in (folder / lab).iterdir()
+    } == names
+    if not is_current:
         (folder / MARK).unlink(missing_ok=True)
         shutil.rmtree(folder, ignore_errors=True)
         (folder / lab).mkdir(parents=True)

@@ -64,9 +64,9 @@ def complete(stopped: Graded, settings: Settings, end_s: float, offset_s: float)
     rest = Rest(settings, tree, settings.timeout_s, end_s, report["stages"] if report else [])
     known = {stage["id"]: stage for stage in read_manifest(settings.root, settings.lab)["stages"]}
     for stage in settings.graded_stages()[len(rest.stages) :]:
-        made, own_report = judge_stage(rest, stage, known[stage], took_s)
+        result, own_report = judge_stage(rest, stage, known[stage], took_s)
         report, took_s = report or own_report, 0.0
-        rest.stages.append(made)
+        rest.stages.append(result)
     if report is None:
         report = empty_report(settings)
     verdicts = [stage["verdict"] for stage in rest.stages]

@@ -32,13 +32,13 @@ def hash_files(root: Path, folders: Sequence[str], leave_out: str) -> str:
     return digest.hexdigest()
 
 
-def is_stale(kept: str, kept_version: str, judging: str, version: str) -> bool:
-    """Return whether a grade comes from another version of the lab or grader. `kept` and `judging` are hash_judging()
-    at that time and now. Earlier batches kept only the lab's hash; for them, the version shows whether the grader has
-    changed."""
-    if "+" in kept:
-        return kept != judging
-    return kept != judging.partition("+")[0] or kept_version != version
+def is_stale(kept_hashes: str, kept_version: str, judging: str, version: str) -> bool:
+    """Return whether a grade comes from another version of the lab or grader. `kept_hashes` and `judging` are
+    hash_judging() at that time and now. Earlier batches kept only the lab's hash; for them, the version shows whether
+    the grader has changed."""
+    if "+" in kept_hashes:
+        return kept_hashes != judging
+    return kept_hashes != judging.partition("+")[0] or kept_version != version
 
 
 def find_stale(database: Database, judging: str, version: str) -> list[str]:

@@ -99,13 +99,13 @@ def agree(roster_name: str, system_name: str) -> bool | None:
 
 def repair(name: str) -> list[str]:
     """Return the possible originals of a name whose UTF-8 a program misread."""
-    found = []
+    originals = []
     for codec in GARBLED_AS:
         try:
-            found.append(restore(name).encode(codec).decode())
+            originals.append(restore(name).encode(codec).decode())
         except UnicodeError:
             continue
-    return found
+    return originals
 
 
 def letters_left(name: str) -> str:
@@ -154,17 +154,17 @@ def fits(own: Sequence[str], other: Sequence[str]) -> bool:
     )  # Canvas's name, with an additional first name in it
 
 
-def has_words(some: Sequence[str], of: Sequence[str]) -> bool:
+def has_words(words: Sequence[str], of: Sequence[str]) -> bool:
     """Return whether each of some words matches a different word `of` a name, or is its initial. At least one must
     match a whole word."""
     left, whole = list(of), False
-    for word in sorted(some, key=len, reverse=True):
+    for word in sorted(words, key=len, reverse=True):
         initials = [candidate for candidate in left if len(word) == 1 and word.isascii() and candidate.startswith(word)]
-        found = word if word in left else next(iter(initials), None)
-        if found is None:
+        match = word if word in left else next(iter(initials), None)
+        if match is None:
             return False
-        whole |= found == word
-        left.remove(found)
+        whole |= match == word
+        left.remove(match)
     return whole
 
 

@@ -1,4 +1,4 @@
-"""Read tables that identify students: rosters, gradebooks of Canvas and Moodle, files of points."""
+"""Read tables that identify students: rosters, Canvas and Moodle gradebooks, files of points."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def read_name(cells: Mapping[str, str]) -> str:
 
 def identify_cell(column: str, cell: str, of_canvas: bool = False) -> Identifier:
     """Return the id in a cell, with its namespace, which follows from the column's plain title. The numbers of course
-    systems consist of digits; any other id is the course's own. `of_canvas`: the columns are of Canvas's gradebook."""
+    systems consist of digits; any other id is the course's own. `of_canvas`: the table is a Canvas gradebook."""
     value = cell.removeprefix(PARTICIPANT).casefold()
     if column == "moodleid" or (column == "identifier" and cell.startswith(PARTICIPANT)):
         return MOODLE_NUMBER if value.isdecimal() else OWN_ID, value
@@ -121,7 +121,7 @@ def is_running_number(identifier: Identifier) -> bool:
 
 @lru_cache(maxsize=1000)  # it is called for every cell
 def plain_title(title: str) -> str:
-    """Return the letters of a column's title in lower case; an empty string for any assignment of Canvas."""
+    """Return the letters of a column's title in lower case; an empty string for any Canvas assignment."""
     return "" if ASSIGNMENT.fullmatch(title.strip()) else re.sub(r"[^a-z]", "", title.casefold())
 
 
@@ -133,7 +133,7 @@ def columns_of(header: Sequence[str], names: Collection[str]) -> list[int]:
 def read_rows(text: str, in_english: bool = True) -> list[tuple[int, list[str]]]:
     """Return the rows of a CSV file with cells in them, each with the number of its last line. Raises UserError.
 
-    A worksheet of Moodle in another language gets English titles and identifiers, unless `in_english` is False.
+    A Moodle worksheet in another language gets English titles and identifiers, unless `in_english` is False.
     Students type some cells of a course system's table, so a cell may be as long as the file.
     """
     if "\0" in text:
@@ -222,10 +222,10 @@ def read_cells(record: str, way: tuple[str, re.Pattern[str]], separator: str = "
     quoted_text, pair = way
     cell = re.compile(rf'(?:"({quoted_text})"|([^"{separator}]*+))(?={separator}|\Z)')
     cells, at = [], 0
-    while at <= len(record) and (found := cell.match(record, at)):
-        quoted, plain = found.groups()
+    while at <= len(record) and (cell_match := cell.match(record, at)):
+        quoted, plain = cell_match.groups()
         cells.append(plain if quoted is None else pair.sub(lambda match: '"' if match[0] == '""' else match[0], quoted))
-        at = found.end() + 1
+        at = cell_match.end() + 1
     return cells
 
 

@@ -65,18 +65,18 @@ def pick_stages(
     notes: list[str] = []
     ties: list[str] = []
     unused: dict[tuple[str, str, tuple[str, ...]], list[str]] = {}  # stages with the same remark
-    called = [PurePosixPath(file_name(file.name)) for file in files]
+    own_names = [PurePosixPath(file_name(file.name)) for file in files]
     for stage in stages:
-        named = find_named(files, called, stage, stages)
+        named = find_named(files, own_names, stage, stages)
         if not named:
             continue
         starter = (starters or {}).get(stage)
-        own = keep_clearest([(form, file) for form, file in named if not is_fallback(file, starter)])
-        best[stage] = chosen = find_newest(own or keep_clearest(named), lab)
-        others = [file for file in own if file.content != chosen.content]
-        if unused_files := sorted(show_path(file.name) for file in others if file.places == chosen.places):
+        candidates = keep_clearest([(form, file) for form, file in named if not is_fallback(file, starter)])
+        best[stage] = chosen = find_newest(candidates or keep_clearest(named), lab)
+        different = [file for file in candidates if file.content != chosen.content]
+        if unused_files := sorted(show_path(file.name) for file in different if file.places == chosen.places):
             notes.append(f"{show_path(chosen.name)} was graded, and not {name_some(unused_files)}")
-        elsewhere = [file for file in others if file.places != chosen.places]
+        elsewhere = [file for file in different if file.places != chosen.places]
         why = explain_choice(chosen, elsewhere, lab)
         ties += [stage] if why == TIE else []
         if places := tuple(sorted({show_place(file) for file in elsewhere})):
@@ -91,39 +91,41 @@ def pick_stages(
 
 
 def find_named(
-    files: Sequence[File], called: Sequence[PurePosixPath], stage: str, stages: Sequence[str]
+    files: Sequence[File], own_names: Sequence[PurePosixPath], stage: str, stages: Sequence[str]
 ) -> list[tuple[int, File]]:
-    """Return the files whose names match the stage's, and how closely. `called`: the files' own names."""
-    forms = [rank_name_match(name, stage, stages) for name in called]
+    """Return the files whose names match the stage's, and how closely. `own_names`: the files' own names."""
+    forms = [rank_name_match(name, stage, stages) for name in own_names]
     return [(form, file) for file, form in zip(files, forms, strict=True) if form is not None]
 
 
-def keep_clearest(named: Sequence[tuple[int, File]]) -> list[File]:
+def keep_clearest(ranked: Sequence[tuple[int, File]]) -> list[File]:
     """Return the files whose names match most closely."""
-    clearest = min((form for form, _ in named), default=None)
-    return [file for form, file in named if form == clearest]
+    clearest = min((form for form, _ in ranked), default=None)
+    return [file for form, file in ranked if form == clearest]
 
 
-def rank_name_match(called: PurePosixPath, stage: str, stages: Sequence[str]) -> int | None:
+def rank_name_match(own_name: PurePosixPath, stage: str, stages: Sequence[str]) -> int | None:
     """Return how closely a file's own name matches a stage's; None if it does not. 0: exactly, or with _1; 1: with
     another ending, or with the number that the stage had before the lab got others; 2: with other signs between the
     words, or words before or after it; 3: without the number, or without the last words; 4: only the number."""
-    stem, ending, stage = called.stem.casefold().removesuffix(".cu"), called.suffix.casefold(), stage.casefold()
-    others = {other.casefold() for other in stages} - {stage}
-    if ending not in CODE_ENDINGS or stem in others:
+    stem, ending, stage = own_name.stem.casefold().removesuffix(".cu"), own_name.suffix.casefold(), stage.casefold()
+    other_stages = {other.casefold() for other in stages} - {stage}
+    if ending not in CODE_ENDINGS or stem in other_stages:
         return None
     if stem == stage or re.fullmatch(rf"{re.escape(stage)}_\d", stem):
         return int(ending != ".cu")
-    if is_same_stage(stem, stage) and not any(re.fullmatch(rf"{re.escape(other)}_\d", stem) for other in others):
+    if is_same_stage(stem, stage) and not any(re.fullmatch(rf"{re.escape(other)}_\d", stem) for other in other_stages):
         return 1
     if ending != ".cu":  # such as output_01_first.txt
         return None
-    if holds_words(stem, stage) and not any(holds_words(stem, other) for other in others if len(other) > len(stage)):
+    if holds_words(stem, stage) and not any(
+        holds_words(stem, other) for other in other_stages if len(other) > len(stage)
+    ):
         return 2
     number, _, slug = stage.partition("_")
-    words = re.sub(r"\A0*(\d+)(?=_)", lambda found: found[1].zfill(len(number)), join_words(stem))
+    words = re.sub(r"\A0*(\d+)(?=_)", lambda match: match[1].zfill(len(number)), join_words(stem))
     is_begun = f"{stage}_".startswith(f"{words}_") and words != number
-    if words == slug or (is_begun and not any(is_same_stage(stem, other) for other in others)):
+    if words == slug or (is_begun and not any(is_same_stage(stem, other) for other in other_stages)):
         return 3
     return 4 if number.isdecimal() and re.fullmatch(f"(stage_?)?0*{int(number)}", words) else None
 
@@ -177,17 +179,17 @@ def describe_sources(best: Mapping[str, File]) -> list[str]:
     places: dict[str, list[str]] = {}
     for stage, file in best.items():
         places.setdefault(show_place(file) if any(map(is_archive, around(file))) else "single files", []).append(stage)
-    return [f"Used: {'; '.join(f'{name_some(taken)} from {place}' for place, taken in places.items())}."] * (
-        len(places) > 1
-    )
+    return [
+        f"Used: {'; '.join(f'{name_some(stages_there)} from {place}' for place, stages_there in places.items())}."
+    ] * (len(places) > 1)
 
 
 def describe_names(best: Mapping[str, File], stages: Sequence[str]) -> list[str]:
     """Return a remark for each file whose name is not its stage's."""
-    called = {stage: PurePosixPath(file_name(file.name)) for stage, file in best.items()}
+    own_names = {stage: PurePosixPath(file_name(file.name)) for stage, file in best.items()}
     return [
         f"{show_path(name.name)} was used as {stage}.cu."
-        for stage, name in called.items()
+        for stage, name in own_names.items()
         if rank_name_match(name, stage, stages)
     ]
 
@@ -209,7 +211,7 @@ def is_starter(file: File, starter: bytes | None) -> bool:
 
 def best_of(files: Sequence[File], lab: str) -> File:
     """Return the file that counts, of several in one archive or folder: in a whole kit, the one in work/. Of several
-    with the same time, the last by name counts, as v3 after v2, and (1) after none."""
+    with the same time, the last by name counts, so v3 counts before v2."""
     return max(
         files,
         key=lambda file: (

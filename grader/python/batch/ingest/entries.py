@@ -91,9 +91,9 @@ class Entry:
 def list_entries(folder: Path, lab: str, roster: Sequence[Student], out: Path | None) -> tuple[list[Entry], list[str]]:
     """Return the entries of a folder of submissions, and a sentence about each file that is not a submission."""
     paths = [path for path in sorted(folder.iterdir()) if not is_hidden(path.name) and not is_same(path, out)]
-    shown = Counter(map(show_name, paths))
-    systems, known = choose_systems(list(shown)), students_by_alias(roster)
-    of_anonymous = is_anonymous(shown)
+    counts = Counter(map(show_name, paths))
+    systems, known = choose_systems(list(counts)), students_by_alias(roster)
+    of_anonymous = is_anonymous(counts)
     entries, left_out = [], []
     for path in paths:
         name = show_name(path)
@@ -107,7 +107,7 @@ def list_entries(folder: Path, lab: str, roster: Sequence[Student], out: Path | 
         if isinstance(entry, str):
             left_out.append(entry)
             continue
-        if shown[name] > 1 and not entry.of_system:  # two keys that look the same
+        if counts[name] > 1 and not entry.of_system:  # two keys that look the same
             entry.key += f" ({hashlib.sha256(path.name.encode('utf-8', 'surrogateescape')).hexdigest()[:8]})"
         entries.append(entry)
     return entries, left_out

@@ -52,12 +52,12 @@ def walk(folder: Path) -> Iterator[Part]:
         try:
             if len(inside) > MAX_NAME:
                 raise RefusedError("too_deep")
-            found = list_folder(folder, inside, left)
+            entries = list_folder(folder, inside, left)
         except (OSError, RefusedError) as error:
             yield Part(inside or folder.name, 0, 0, "other", partial(raise_again, error), contextlib.nullcontext)
             continue
-        left -= len(found)
-        for name, status in found:
+        left -= len(entries)
+        for name, status in entries:
             if stat.S_ISDIR(status.st_mode):
                 waiting.append(name)
             else:
@@ -70,12 +70,12 @@ def walk(folder: Path) -> Iterator[Part]:
 def list_folder(folder: Path, inside: str, max_entries: int) -> list[tuple[str, os.stat_result]]:
     """Return at most `max_entries` entries of a folder below another, each with its path from there and its status.
     Raises OSError."""
-    found = []
-    with open_below(folder, inside, os.O_DIRECTORY) as descriptor, os.scandir(descriptor) as listed:
-        for entry in islice((entry for entry in listed if not is_hidden(entry.name)), max(max_entries, 0)):
+    entries = []
+    with open_below(folder, inside, os.O_DIRECTORY) as descriptor, os.scandir(descriptor) as scanned:
+        for entry in islice((entry for entry in scanned if not is_hidden(entry.name)), max(max_entries, 0)):
             with contextlib.suppress(FileNotFoundError):  # it was removed in the meantime
-                found.append((f"{inside}/{entry.name}".lstrip("/"), entry.stat(follow_symlinks=False)))
-    return sorted(found)
+                entries.append((f"{inside}/{entry.name}".lstrip("/"), entry.stat(follow_symlinks=False)))
+    return sorted(entries)
 
 
 @contextlib.contextmanager
@@ -103,12 +103,12 @@ def holds_batch(folder: Path) -> bool:
 
 def make_part(folder: Path, name: str, status: os.stat_result) -> Part:
     """Return a file of a folder; if the name is empty, the hand-in is the file itself."""
-    called = name or folder.name
-    kind: Kind = kind_of_file(called)
+    own_name = name or folder.name
+    kind: Kind = kind_of_file(own_name)
     if kind == "ignored" and not name:
         kind = "other"
-    check = partial(require_file, called, status.st_mode)
-    return Part(called, status.st_size, status.st_mtime, kind, check, partial(open_file, folder, name))
+    check = partial(require_file, own_name, status.st_mode)
+    return Part(own_name, status.st_size, status.st_mtime, kind, check, partial(open_file, folder, name))
 
 
 def require_file(name: str, mode: int) -> None:

@@ -38,39 +38,43 @@ MAX_IN_GROUP = 10  # a larger group is not a team: Moodle puts all students with
 MAX_DIFFERING = 2  # tolerated differing names of students whose numbers agree
 
 
-def identify(found: Sequence[Submission], roster: Sequence[Student], earlier: Sequence[Earlier] = ()) -> None:
+def identify(submissions: Sequence[Submission], roster: Sequence[Student], earlier: Sequence[Earlier] = ()) -> None:
     """Identify submissions by the roster: by id or number first, then by name if the name is unambiguous; then credit
     partners."""
-    numbered = [submission for submission in found if submission.of_system and not submission.claim]
+    numbered = [submission for submission in submissions if submission.of_system and not submission.claim]
     in_groups = identify_by_group(numbered, roster)
     identify_by_number([submission for submission in numbered if submission not in in_groups], roster)
     known, written = students_by_alias(roster), students_as_written(roster)
-    for submission in found:
+    for submission in submissions:
         if not submission.of_system and not submission.claim:
             ids = written if submission.written else known
             team = [ids[alias_key(part)] for part in split_team(submission.key, set(ids))]
             assign(submission, team, certain=True)
-    current = {submission.called for submission in found} | {submission.key for submission in found if submission.own}
+    current = {submission.called for submission in submissions} | {
+        submission.key for submission in submissions if submission.own
+    }
     earlier = [submission for submission in earlier if not {submission.called, submission.key} & current]
     unknown = [
-        submission for submission in found if not submission.own and "other_name" not in map(kind_of, submission.notes)
+        submission
+        for submission in submissions
+        if not submission.own and "other_name" not in map(kind_of, submission.notes)
     ]
-    identify_by_name(unknown, found, roster, earlier)
+    identify_by_name(unknown, submissions, roster, earlier)
     note_shared_names(unknown, roster)
     if roster:
-        for submission in found:
+        for submission in submissions:
             submission.notes += [] if submission.own else [make_note("not_on_roster")]
-    credit_partners(found, roster, earlier)
-    note_rivals(found, earlier)
-    note_groups(found, roster)
+    credit_partners(submissions, roster, earlier)
+    note_rivals(submissions, earlier)
+    note_groups(submissions, roster)
 
 
-def identify_by_group(found: Sequence[Submission], roster: Sequence[Student]) -> list[Submission]:
+def identify_by_group(submissions: Sequence[Submission], roster: Sequence[Student]) -> list[Submission]:
     """Assign the hand-ins of a group assignment to all students of their groups, and return them. Their names are the
     groups'. Their numbers are the groups' in Moodle, and one member's in Canvas."""
     groups, names = students_by_group(roster), squeezed_names(roster)
     assigned = []
-    for submission in found:
+    for submission in submissions:
         name = squeeze(submission.name)
         team = groups.get(name, [])
         in_canvas = any(kind == CANVAS_NUMBER for student in team for kind, _ in student.ids)
@@ -92,7 +96,7 @@ def join_ids(team: Sequence[Student]) -> str:
     return " and ".join(student.id for student in team)
 
 
-def identify_by_number(found: Sequence[Submission], roster: Sequence[Student]) -> None:
+def identify_by_number(submissions: Sequence[Submission], roster: Sequence[Student]) -> None:
     """Assign submissions to students by the course system's numbers, unless the names differ.
 
     If most names differ, the roster's numbers belong to a different assignment, or the download's belong to teams; then
@@ -101,7 +105,9 @@ def identify_by_number(found: Sequence[Submission], roster: Sequence[Student]) -
     """
     numbers = {number: student for student in roster for number in student.numbers}
     pairs = [
-        (submission, numbers[submission.key], submission.name) for submission in found if submission.key in numbers
+        (submission, numbers[submission.key], submission.name)
+        for submission in submissions
+        if submission.key in numbers
     ]
     names = squeezed_names(roster)
     agreed = [can_have_name(student, name, names) for _, student, name in pairs]
@@ -119,7 +125,7 @@ def identify_by_number(found: Sequence[Submission], roster: Sequence[Student]) -
         rest = f" for {len(differing)} of {len(pairs)} the names differ, such as: {describe_names(*differing[0][:2])}"
         differing[0][0].notes.append(make_note("other_numbers", f"{rest} {HOW_TO_NUMBER}"))
     known = students_by_alias(roster)
-    for submission in found:
+    for submission in submissions:
         if submission.key not in numbers and has_name(known.get(alias_key(submission.key)), submission.name):
             submission.claim = submission.key
 
@@ -154,14 +160,17 @@ def use_worksheet(submission: Submission, team: Sequence[Student]) -> None:
 
 
 def identify_by_name(
-    unknown: Sequence[Submission], found: Sequence[Submission], roster: Sequence[Student], earlier: Sequence[Earlier]
+    unknown: Sequence[Submission],
+    submissions: Sequence[Submission],
+    roster: Sequence[Student],
+    earlier: Sequence[Earlier],
 ) -> None:
     """Assign a submission to the student whose name it has, but only if no other submission belongs to that student or
     has that name, because students choose their names. Other submissions stay separate, with a remark for the
     instructor."""
     claims = claimed_students(unknown, roster)
     owners = {member: submission.called or submission.key for submission in earlier for member in submission.own}
-    owners |= {member: submission.called for submission in found for member in submission.own}
+    owners |= {member: submission.called for submission in submissions for member in submission.own}
     rivals = Counter(student.id for _, student in claims)
     numbers = {number for student in roster for number in student.numbers}
     for submission, student in claims:
@@ -171,11 +180,13 @@ def identify_by_name(
             submission.notes.append(make_note("found_by_name", rest))
             assign(submission, [student], certain=False)
             continue
-        others = [claimant.called for claimant, other in claims if other is student and claimant is not submission]
-        others += [owners[student.id]] if student.id in owners else []
+        other_claimants = [
+            claimant.called for claimant, other in claims if other is student and claimant is not submission
+        ]
+        other_claimants += [owners[student.id]] if student.id in owners else []
         rest = (
             f" {submission.called} has the name {submission.name}, which is also the name of {student.id} on the "
-            f"roster, but {' and '.join(sorted(others))} may belong to that student, too. {HOW_TO_TELL}"
+            f"roster, but {' and '.join(sorted(other_claimants))} may belong to that student, too. {HOW_TO_TELL}"
         )
         submission.notes.append(make_note("same_name", rest))
 
@@ -192,27 +203,27 @@ def note_shared_names(unknown: Sequence[Submission], roster: Sequence[Student]) 
             submission.notes.append(make_note("same_name", rest))
 
 
-def claimed_students(found: Sequence[Submission], roster: Sequence[Student]) -> list[tuple[Submission, Student]]:
+def claimed_students(submissions: Sequence[Submission], roster: Sequence[Student]) -> list[tuple[Submission, Student]]:
     """Return each submission with the student of the roster whose name it has, if exactly one student has it."""
-    named, known = students_of_unique_names(roster), students_by_alias(roster)
+    by_name, known = students_of_unique_names(roster), students_by_alias(roster)
     return [
-        (submission, known[alias_key(submission.claim)]) if submission.claim else (submission, named[name])
-        for submission in found
+        (submission, known[alias_key(submission.claim)]) if submission.claim else (submission, by_name[name])
+        for submission in submissions
         for name in ([""] if submission.claim else as_claimed(submission.name))
-        if submission.claim or name in named
+        if submission.claim or name in by_name
     ]
 
 
-def credit_partners(found: Sequence[Submission], roster: Sequence[Student], earlier: Sequence[Earlier]) -> None:
+def credit_partners(submissions: Sequence[Submission], roster: Sequence[Student], earlier: Sequence[Earlier]) -> None:
     """Add the partners in an archive's name, unless they have, or had earlier, their own hand-in. If only a name
     links such a hand-in to them, policy.rank() decides, so that nobody can replace another student's work."""
     known, forms = students_as_written(roster), ids_by_form(roster)
-    named = {name: student for name, student in students_of_unique_names(roster).items() if name not in forms}
-    present = {member for submission in (*found, *earlier) for member in submission.own}
-    certain = {member for submission in (*found, *earlier) if submission.certain for member in submission.own}
-    for submission in found:
-        team = [known.get(alias_key(part)) or named[alias_key(part)]
-                for part in split_team(submission.team, known.keys() | named.keys())]  # fmt: skip
+    by_name = {name: student for name, student in students_of_unique_names(roster).items() if name not in forms}
+    present = {member for submission in (*submissions, *earlier) for member in submission.own}
+    certain = {member for submission in (*submissions, *earlier) if submission.certain for member in submission.own}
+    for submission in submissions:
+        team = [known.get(alias_key(part)) or by_name[alias_key(part)]
+                for part in split_team(submission.team, known.keys() | by_name.keys())]  # fmt: skip
         one_known = "-" not in submission.team and submission.own  # the course system identifies the student
         if known and submission.team and not team and not one_known:
             submission.notes.append(
@@ -237,29 +248,29 @@ def credit_partners(found: Sequence[Submission], roster: Sequence[Student], earl
             submission.notes.append(f"For {' and '.join(submission.members)}, according to its name.")
 
 
-def note_rivals(found: Sequence[Submission], earlier: Sequence[Earlier]) -> None:
+def note_rivals(submissions: Sequence[Submission], earlier: Sequence[Earlier]) -> None:
     """Add a remark for the instructor to hand-ins of different teams that may belong to one student: several name that
     student as a partner, or one does and another has the student's name."""
     claims: dict[str, list[Submission | Earlier]] = {}
-    for rival in (*found, *earlier):
+    for rival in (*submissions, *earlier):
         for member in rival.members if rival.own else ():
             claims.setdefault(member, []).append(rival)
-    certain = {member for submission in (*found, *earlier) if submission.certain for member in submission.own}
+    certain = {member for submission in (*submissions, *earlier) if submission.certain for member in submission.own}
     for student, rivals in claims.items():
         teams, owners = {frozenset(rival.members) for rival in rivals}, {tuple(rival.own) for rival in rivals}
         if student in certain or len(teams) == 1 or len(owners) == 1:
             continue
-        others = " and ".join(sorted(rival.key if rival.key != student else rival.called for rival in rivals))
-        rest = f" {others} may be of {student}, and the one with the most points counts. {HOW_TO_DECIDE}"
+        rival_names = " and ".join(sorted(rival.key if rival.key != student else rival.called for rival in rivals))
+        rest = f" {rival_names} may be of {student}, and the one with the most points counts. {HOW_TO_DECIDE}"
         for rival in rivals:
             if isinstance(rival, Submission):
                 rival.notes.append(make_note("rivals", rest))
 
 
-def note_groups(found: Sequence[Submission], roster: Sequence[Student]) -> None:
+def note_groups(submissions: Sequence[Submission], roster: Sequence[Student]) -> None:
     """Add the students of the roster's groups to the groups of their hand-ins."""
     groups = [team for team in students_by_group(roster).values() if len(team) <= MAX_IN_GROUP]
     team_of = {student.id: [member.id for member in team] for team in groups for student in team}
-    for submission in found:
+    for submission in submissions:
         of_roster = [member for own in submission.own for member in team_of.get(own, ())]
         submission.group = list(dict.fromkeys([*submission.group, *of_roster]))

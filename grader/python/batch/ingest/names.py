@@ -30,7 +30,7 @@ LATE = "_LATE"
 MAX_CHARACTERS = 1000  # file systems allow 255 bytes
 # Additions by Canvas, browsers and desktops to a file's name, before or after its ending: -1, (1), - Copy.
 ADDITION = r"(?:-\d{1,4}|[ +_]?\(\d{1,4}\)|[ +_-]{1,3}(?:copy|kopie|copie|copia)(?:[ +_]?\(?\d{1,4}\)?)?)"
-ADDED = re.compile(rf"{ADDITION}$", re.I)
+ADDITIONS = re.compile(rf"{ADDITION}$", re.I)
 TEXT = re.compile(r"\.txt$", re.I)  # desktops add it to files that look like text
 ENDING = re.compile(r"\.(?:cuh?|c|cc|cpp|cxx|zip|tgz|tbz2?|txz|7z|rar|tar|gz|bz2|xz|zst)$", re.I)
 MAX_ADDED = 5
@@ -110,7 +110,7 @@ def keep_anonymous(readings: list[Reading]) -> list[Reading]:
 def is_anonymous(names: Iterable[str]) -> bool:
     """Return whether a download is of an anonymous assignment: one of its names has no other reading."""
     ids = ([reading.id for reading in read_canvas(name)] for name in names)
-    return any(of_name and all(each.startswith(ANONYMOUS_ID) for each in of_name) for of_name in ids)
+    return any(of_name and all(reading_id.startswith(ANONYMOUS_ID) for reading_id in of_name) for of_name in ids)
 
 
 def list_readings(name: str, systems: Sequence[System] = SYSTEMS) -> list[Reading]:
@@ -134,13 +134,13 @@ def file_name(name: str) -> str:
 
 def original_name(name: str) -> str:
     """Return the name of a stage's file or of an archive without additions by browsers and desktops."""
-    bare = strip(name, (ADDED, TEXT))
+    bare = strip(name, (ADDITIONS, TEXT))
     ending = ENDING.search(bare, max(0, len(bare) - MAX_ADDITION))
     if not ending:
         return f"{bare}.txt" if TEXT.search(name, max(0, len(name) - MAX_ADDITION)) else name
-    stem = strip(bare[: ending.start()], (ADDED,))
+    stem = strip(bare[: ending.start()], (ADDITIONS,))
     if stem.lower().endswith(".tar"):
-        return f"{strip(stem[:-4], (ADDED,))}{stem[-4:]}{ending[0]}"
+        return f"{strip(stem[:-4], (ADDITIONS,))}{stem[-4:]}{ending[0]}"
     return f"{stem}{ending[0]}"
 
 
@@ -149,10 +149,10 @@ def strip(text: str, added: Sequence[re.Pattern[str]]) -> str:
     for _ in range(MAX_ADDED):
         text = text.rstrip(" +")
         first = max(0, len(text) - MAX_ADDITION)
-        found = next(filter(None, (pattern.search(text, first) for pattern in added)), None)
-        if not found:
+        match = next(filter(None, (pattern.search(text, first) for pattern in added)), None)
+        if not match:
             break
-        text = text[: found.start()]
+        text = text[: match.start()]
     return text
 
 

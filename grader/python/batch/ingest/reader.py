@@ -180,12 +180,12 @@ def exchange(question: IO[bytes], output: IO[bytes], text: bytes) -> bytes | Non
 def parse(data: bytes) -> Contents:
     """Parse the output of the process. Raises OSError if the reader itself failed."""
     at = data.index(b"\n") + 1
-    listed = json.loads(data[:at])
-    if listed["error"]:
-        raise OSError(listed["error"])
-    contents = Contents([], [(name, RefusedError(*why)) for name, *why in listed["refused"]], listed["is_empty"])
-    contents.ignored = listed["ignored"]
-    for name, size, time_s, places in listed["files"]:  # no copy of all bytes: there may be hundreds of MB
+    answer = json.loads(data[:at])
+    if answer["error"]:
+        raise OSError(answer["error"])
+    contents = Contents([], [(name, RefusedError(*why)) for name, *why in answer["refused"]], answer["is_empty"])
+    contents.ignored = answer["ignored"]
+    for name, size, time_s, places in answer["files"]:  # no copy of all bytes: there may be hundreds of MB
         contents.files.append(File(name, data[at : at + size], time_s, tuple(places)))
         at += size
     return contents
@@ -310,8 +310,8 @@ def answer(cpu_s: int) -> None:
         contents, error = Contents(), str(broken)
     files = [(file.name, len(file.content), file.time_s, file.places) for file in contents.files]
     refused = [(name, refused.reason, refused.detail) for name, refused in contents.refused]
-    listed = {"error": error, "files": files, "refused": refused, "is_empty": contents.is_empty}
-    header = json.dumps(listed | {"ignored": contents.ignored})
+    summary = {"error": error, "files": files, "refused": refused, "is_empty": contents.is_empty}
+    header = json.dumps(summary | {"ignored": contents.ignored})
     sys.stdout.buffer.write(header.encode() + b"\n")
     for file in contents.files:
         sys.stdout.buffer.write(file.content)
@@ -353,9 +353,9 @@ def main() -> None:
     """Fork a child for each question that arrives at standard input, until the other side closes it."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # no process waits for those that watch the children
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the batch ends it
-    asked = socket.socket(fileno=os.dup(0))
+    question = socket.socket(fileno=os.dup(0))
     while True:
-        limits, descriptors, _, _ = socket.recv_fds(asked, 100, 3)
+        limits, descriptors, _, _ = socket.recv_fds(question, 100, 3)
         if not limits:
             return
         cpu_s, wall_s = limits.split()

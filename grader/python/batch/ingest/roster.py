@@ -165,7 +165,7 @@ def read_rosters(files: Sequence[Path]) -> list[Student]:
             }
             if len(same) > 1:
                 ids = " and ".join(student.id for student in same.values())
-                raise UserError(f"{file}: the ids of {student.id} are of two students of the other roster: {ids}.")
+                raise UserError(f"{file}: the ids of {student.id} belong to two students of the other roster: {ids}.")
             if not same:
                 students.append(student)
                 continue

@@ -48,33 +48,35 @@ def find_submissions(
         if not entry.typed:
             by_key.setdefault((entry.key, entry.written, entry.claim), []).append(entry)
     keys = {key for key, *_ in by_key}
-    typed = {entry.key: entry.name for entry in entries if entry.typed and entry.key not in keys}
-    left_out += [f"{name} typed something into Moodle, and handed in no file." for name in typed.values()]
+    typed_only = {entry.key: entry.name for entry in entries if entry.typed and entry.key not in keys}
+    left_out += [f"{name} typed something into Moodle, and handed in no file." for name in typed_only.values()]
     marks = any(entry.late for entry in entries)  # without a due date, Canvas marks nobody
-    found = [make_submission(key, entries, marks) for (key, *_), entries in by_key.items()]
-    identify(found, roster, earlier)
+    submissions = [make_submission(key, entries, marks) for (key, *_), entries in by_key.items()]
+    identify(submissions, roster, earlier)
     ids = {student.id for student in roster}
-    return sorted(give_keys(merge_same(found), earlier, ids), key=lambda submission: submission.key), left_out
+    return sorted(give_keys(merge_same(submissions), earlier, ids), key=lambda submission: submission.key), left_out
 
 
 def make_submission(key: str, entries: list[Entry], marks: bool = False) -> Submission:
     """Return a submission with all entries, and the time of the latest. `marks`: whether Canvas marks late ones."""
-    used = choose_entries(entries)
-    submission = Submission(key, used[-1].name, [entry.path for entry in used], [key], team=used[-1].team, called=key)
-    submission.written, submission.claim = used[-1].written, used[-1].claim
-    submission.of_system = used[-1].of_system
-    submission.notes += dict.fromkeys(entry.note for entry in used if entry.note)
+    readable = choose_entries(entries)
+    submission = Submission(
+        key, readable[-1].name, [entry.path for entry in readable], [key], team=readable[-1].team, called=key
+    )
+    submission.written, submission.claim = readable[-1].written, readable[-1].claim
+    submission.of_system = readable[-1].of_system
+    submission.notes += dict.fromkeys(entry.note for entry in readable if entry.note)
     submission.notes += [entry.doubt for entry in entries if entry.doubt]
-    submission.marked_late = any(entry.late for entry in used)
-    submission.marked_by = CANVAS if marks and used[-1].of_canvas else ""
+    submission.marked_late = any(entry.late for entry in readable)
+    submission.marked_by = CANVAS if marks and readable[-1].of_canvas else ""
     if submission.marked_late:
         submission.notes.append("Canvas calls it late.")
-    time = used[-1].time
+    time = readable[-1].time
     if time:
         submission.handed_in, submission.known_by = show_time(time), NAMED_TIME
         submission.named_time = submission.handed_in
     else:
-        date_by_files(submission, doubted=any(entry.doubt for entry in used))
+        date_by_files(submission, doubted=any(entry.doubt for entry in readable))
     submission.fingerprint = find_fingerprint(submission.entries)
     return submission
 
@@ -138,10 +140,12 @@ def hash_date(part: Part) -> bytes:
     return hashlib.sha256(f"{part.size} {part.time_s}".encode()).digest()
 
 
-def merge_same(found: Sequence[Submission]) -> list[Submission]:
+def merge_same(submissions: Sequence[Submission]) -> list[Submission]:
     """Keep one submission per team of the roster, the latest: two names on disk may belong to one student."""
     merged: dict[tuple[str, ...], Submission] = {}
-    for submission in sorted(found, key=lambda submission: order_by_time(submission.handed_in, submission.known_by)):
+    for submission in sorted(
+        submissions, key=lambda submission: order_by_time(submission.handed_in, submission.known_by)
+    ):
         owner = ("roster", *submission.own) if submission.own else ("name", submission.called)
         if earlier := merged.get(owner):
             names = ", ".join(map(show_name, earlier.entries))
@@ -150,18 +154,22 @@ def merge_same(found: Sequence[Submission]) -> list[Submission]:
     return list(merged.values())
 
 
-def give_keys(found: Sequence[Submission], earlier: Sequence[Earlier], ids: Set[str]) -> Sequence[Submission]:
+def give_keys(submissions: Sequence[Submission], earlier: Sequence[Earlier], ids: Set[str]) -> Sequence[Submission]:
     """Give each submission a unique key, those on the roster first, because ids and names may hold any character. A
     student who is not on the roster gets neither an id of the roster nor the key of another's earlier submission, and
     counts only under that unique key."""
-    taken: set[str] = set()
+    used_keys: set[str] = set()
     owners = {submission.key: submission.called for submission in earlier}
-    for submission in sorted(found, key=lambda submission: (not submission.own, submission.own, submission.called)):
-        while submission.key in taken or (not submission.own and belongs_to_another_student(submission, owners, ids)):
+    for submission in sorted(
+        submissions, key=lambda submission: (not submission.own, submission.own, submission.called)
+    ):
+        while submission.key in used_keys or (
+            not submission.own and belongs_to_another_student(submission, owners, ids)
+        ):
             submission.key += ANOTHER
         submission.members = submission.members if submission.own else [submission.key]
-        taken.add(submission.key)
-    return found
+        used_keys.add(submission.key)
+    return submissions
 
 
 def belongs_to_another_student(submission: Submission, owners: Mapping[str, str], ids: Set[str]) -> bool:

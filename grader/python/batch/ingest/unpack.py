@@ -182,7 +182,7 @@ def make_empty_folders(unpacked: Unpacked, tops: Set[str]) -> list[Path]:
     """Make an empty folder for each hand-in without unpacked files, so that it gets a status, too. Return the
     folders."""
     numbers = {match["id"] for top in tops if (match := read_system_name(top))}
-    made = []
+    folders = []
     for hand_in, _ in unpacked.left_out:
         match = read_system_name(hand_in)
         is_whole = match or is_archive(hand_in) or "." not in hand_in  # not a loose file without a student
@@ -191,8 +191,8 @@ def make_empty_folders(unpacked: Unpacked, tops: Set[str]) -> list[Path]:
         with contextlib.suppress(RefusedError):  # not a valid name for a folder
             folder = unpacked.folder / checked_name(hand_in)
             make_folder(folder)
-            made.append(folder)
-    return list(dict.fromkeys(made))
+            folders.append(folder)
+    return list(dict.fromkeys(folders))
 
 
 def read_members(stream: IO[bytes]) -> Iterator[Member]:
@@ -388,8 +388,8 @@ def find_sign_of_one_student(folder: Path, lab: str) -> str:
         return ""
     folders = [top for top in tops if top.name == lab or (top / MANIFEST).is_file()]
     files = [top for top in tops if top.name == MANIFEST or top.name.endswith(".cu")]
-    others = [top for top in tops if top not in folders and (top.is_dir() or is_archive(top.name))]
-    if others:  # a student's loose files must not make the whole archive look like one hand-in
+    rest = [top for top in tops if top not in folders and (top.is_dir() or is_archive(top.name))]
+    if rest:  # a student's loose files must not make the whole archive look like one hand-in
         return ""
     return next(iter([f"{top.name}/" for top in folders] + [top.name for top in files]), "")
 

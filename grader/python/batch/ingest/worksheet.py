@@ -2,8 +2,8 @@
 
 Moodle writes: identifier, name, other columns about the person, status, group, marker, grade, maximum grade, state of
 the marking workflow, whether the grade can be changed, time of the hand-in, texts, time of the grade, comments. An
-anonymous assignment has no name; only a group assignment has a group, only one with a marking workflow has its state
-and, if markers are allocated, the marker (mod/assign/gradingtable.php).
+anonymous assignment has no name; only a group assignment has a group, only one with a marking workflow has the
+workflow's state and, if markers are allocated, the marker (mod/assign/gradingtable.php).
 """
 
 from __future__ import annotations
@@ -36,20 +36,20 @@ def find_titles(rows: Sequence[Row]) -> tuple[list[str], str]:
         return [], ""
     header, *people = rows
     numbered = [NUMBERED.fullmatch(row[0]) for row in people]
-    prefixes = {found["prefix"] if found else "" for found in numbered}
+    prefixes = {match["prefix"] if match else "" for match in numbered}
     maximum = find_maximum(people, len(header))
     status = find_column(people, 1, maximum - 1, has_status)
     if len(prefixes) != 1 or "" in prefixes or not maximum or not status or len(header) < maximum + len(FROM_GRADE):
         return [], ""
     time = find_column(people, maximum + 2, min(maximum + 4, len(header)), is_time)
-    of_workflow, between = time == maximum + 3, maximum - status - 2  # columns between the status and the grade
-    if between > 1 + of_workflow or (of_workflow and between == 1):  # a group or a marker
+    has_workflow, between = time == maximum + 3, maximum - status - 2  # columns between the status and the grade
+    if between > 1 + has_workflow or (has_workflow and between == 1):  # a group or a marker
         return [], ""
     titles = list(header)
     titles[0], titles[status] = IDENTIFIER, "Status"
     titles[maximum - 1 : maximum + 1] = FROM_GRADE[:2]
-    titles[maximum + 1 : maximum + 1 + of_workflow] = [WORKFLOW] * of_workflow
-    titles[maximum + 1 + of_workflow : maximum + 3 + of_workflow] = FROM_GRADE[2:]
+    titles[maximum + 1 : maximum + 1 + has_workflow] = [WORKFLOW] * has_workflow
+    titles[maximum + 1 + has_workflow : maximum + 3 + has_workflow] = FROM_GRADE[2:]
     titles[-len(LAST) :] = LAST
     if between:
         titles[status + 1 : maximum - 1] = ["Group", "Marker"][:between]
@@ -78,7 +78,7 @@ def is_maximum(cells: list[str]) -> bool:
 
 def is_time(cells: list[str]) -> bool:
     """Return whether a column is the time of the hand-ins: a date, or a dash."""
-    return all(cell == "-" or any(sign.isdigit() for sign in cell) for cell in cells)
+    return all(cell == "-" or any(character.isdigit() for character in cell) for cell in cells)
 
 
 def has_status(cells: list[str]) -> bool:

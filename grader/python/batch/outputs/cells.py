@@ -36,10 +36,10 @@ def defuse(cell: str, is_first: bool = False) -> str:
     return CELL_START.sub(defuse_start, text)
 
 
-def defuse_start(found: re.Match[str]) -> str:
+def defuse_start(match: re.Match[str]) -> str:
     """Insert an apostrophe after the last separator if a formula would begin there."""
-    at = max(found[0].rfind(separator) for separator in SEPARATORS) + 1
-    return f"{found[0][:at]}'{found[0][at:]}" if begins_formula(found[1]) else found[0]
+    at = max(match[0].rfind(separator) for separator in SEPARATORS) + 1
+    return f"{match[0][:at]}'{match[0][at:]}" if begins_formula(match[1]) else match[0]
 
 
 def write_csv(rows: Sequence[Sequence[str]]) -> str:

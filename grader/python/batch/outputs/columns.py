@@ -27,29 +27,29 @@ from grader.python.common.units import show_points
 POSSIBLE = "Points Possible"  # first cell of Canvas's row of maximum points
 COMPUTED = tuple(f"{kind} {what}" for kind in ("Current", "Final") for what in ("Score", "Grade", "Points"))
 COMPUTED += ("Override Score", "Override Grade", "Override Status")
-CANVAS = ("Student", "ID")  # every gradebook of Canvas has these columns
+CANVAS = ("Student", "ID")  # every Canvas gradebook has these columns
 # The columns of Moodle's worksheet that its importer reads, or that identify a row's student.
 IMPORTED = (*IDS, "fullname", "grade", "maximumgrade", "lastmodifiedgrade", "feedbackcomments")
 
 
-def is_of_canvas(header: Sequence[str]) -> bool:
-    """Return whether a table is a gradebook of Canvas, with names in one column or in two."""
+def is_canvas(header: Sequence[str]) -> bool:
+    """Return whether a table is a Canvas gradebook, with names in one column or in two."""
     return set(CANVAS) <= set(header) or set(SPLIT_NAMES) <= set(header)
 
 
 def require_canvas(header: Sequence[str]) -> None:
-    """Raise UserError if the table is not a gradebook of Canvas."""
-    if is_of_canvas(header):
+    """Raise UserError if the table is not a Canvas gradebook."""
+    if is_canvas(header):
         return
-    named = [name for name in header if name.strip().lower() in MOODLE]
-    found = ", ".join(named or header[:8])
-    guess = " It seems to be Moodle's: use --format moodle, or the file that Canvas exports." if named else ""
-    raise UserError(f"Not a gradebook of Canvas, which has columns {' and '.join(CANVAS)}: {found}.{guess}")
+    moodle_columns = [name for name in header if name.strip().lower() in MOODLE]
+    columns = ", ".join(moodle_columns or header[:8])
+    guess = " It seems to be Moodle's: use --format moodle, or the file that Canvas exports." if moodle_columns else ""
+    raise UserError(f"Not a Canvas gradebook, which has the columns {' and '.join(CANVAS)}: {columns}.{guess}")
 
 
 def require_not_canvas(header: Sequence[str]) -> None:
-    """Raise UserError if the table is a gradebook of Canvas, which Moodle would not accept."""
-    if is_of_canvas(header):
+    """Raise UserError if the table is a Canvas gradebook, which Moodle would not accept."""
+    if is_canvas(header):
         raise UserError(
             f"The gradebook seems to be Canvas's: it has columns {' and '.join(CANVAS)}. Use --format canvas, or "
             "Moodle's grading worksheet."
@@ -66,7 +66,7 @@ def require_assignment(title: str) -> None:
 
 
 def list_assignments(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return the columns of Canvas's gradebook that can be filled in."""
+    """Return the columns of a Canvas gradebook that can be filled in."""
     return [
         name
         for name in rows[0]
@@ -85,11 +85,11 @@ def choose_column(rows: Sequence[Sequence[str]], title: str) -> str:
     if title in rows[0] and "read only" not in points_cell(rows, title):
         return title
     assignments = list_assignments(rows)
-    called = [name for name in assignments if name.rpartition(" (")[0].casefold() == title.strip().casefold()]
-    if len(called) == 1:
-        return called[0]
-    if called or title in rows[0] or ASSIGNMENT.fullmatch(title):
-        raise UserError(f"No assignment's column is '{title}'. {name_columns(called or assignments)}")
+    same_title = [name for name in assignments if name.rpartition(" (")[0].casefold() == title.strip().casefold()]
+    if len(same_title) == 1:
+        return same_title[0]
+    if same_title or title in rows[0] or ASSIGNMENT.fullmatch(title):
+        raise UserError(f"No assignment column is called '{title}'. {name_columns(same_title or assignments)}")
     return title
 
 

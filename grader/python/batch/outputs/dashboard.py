@@ -16,7 +16,7 @@ from grader.python.batch.grade.journals import JOURNAL
 from grader.python.batch.policy.points import Final
 from grader.python.batch.policy.suspicious import SLOW, Remark
 from grader.python.batch.store.places import folder_name
-from grader.python.batch.store.rows import OURS, STATUSES, Row, Stage, in_words
+from grader.python.batch.store.rows import INTERNAL_FAILURES, STATUSES, Row, Stage, in_words
 from grader.python.common.markup import Child, Html, join, tag
 from grader.python.common.page import make_document
 from grader.python.common.units import NONE, plural, show_points, show_seconds
@@ -65,7 +65,7 @@ def make_header(title: str, facts: Sequence[str], rows: Sequence[Row]) -> Html:
     items = []
     for status in ["", *STATUSES]:
         words = join(tag("strong", counts[status]), f" {in_words(status)}")
-        kind = "ours" if status in OURS else None
+        kind = "ours" if status in INTERNAL_FAILURES else None
         if counts[status]:
             items.append(tag("li", words, title=STATUSES.get(status), class_=kind))
     return tag(
@@ -76,7 +76,7 @@ def make_header(title: str, facts: Sequence[str], rows: Sequence[Row]) -> Html:
 
 def count_all(rows: Sequence[Row]) -> str:
     """Return the number of submissions; also the number of students if it differs, because of teams or students who
-    handed nothing in."""
+    handed in nothing."""
     handed_in = [row for row in rows if row.status != "not_submitted"]
     everyone, present = members_of(rows), members_of(handed_in)
     lead = plural(len(handed_in), "submission")
@@ -94,29 +94,31 @@ def make_remarks(remarks: Sequence[Remark], notes: Sequence[str], names: Mapping
     paragraphs = [tag("p", note, class_="note") for note in notes]
     if not remarks:
         return tag("section", tag("h2", "Review these first"), *paragraphs, tag("p", "Nothing stands out."))
-    listed = first_of_each_rank(remarks, MAX_REMARKS)
-    leading = first_of_each_rank(listed, FIRST_OF_RANK)
-    first = [*leading, *(remark for remark in listed if remark not in leading)][:FIRST_REMARKS]
-    shown, rest = [item for item in listed if item in first], [item for item in listed if item not in first]
+    chosen = first_of_each_rank(remarks, MAX_REMARKS)
+    leading = first_of_each_rank(chosen, FIRST_OF_RANK)
+    first = [*leading, *(remark for remark in chosen if remark not in leading)][:FIRST_REMARKS]
+    serious, rest = [item for item in chosen if item in first], [item for item in chosen if item not in first]
     more = None
     if rest:
-        left_out = len(remarks) - len(listed)
+        left_out = len(remarks) - len(chosen)
         words = f"{len(rest)} more" + (f", and {left_out} that are not listed" if left_out > 0 else "")
         more = tag("details", tag("summary", words), make_remarks_table(rest, names))
     side_by_side = tag("a", "Similar files side by side", href=SIMILAR)
     caption = tag("p", "These are hints, not verdicts; no points depend on them. ", side_by_side, ".", class_="caption")
-    return tag("section", tag("h2", "Review these first"), *paragraphs, make_remarks_table(shown, names), more, caption)
+    return tag(
+        "section", tag("h2", "Review these first"), *paragraphs, make_remarks_table(serious, names), more, caption
+    )
 
 
 def first_of_each_rank(remarks: Sequence[Remark], max_per_rank: int) -> list[Remark]:
     """Return at most `max_per_rank` remarks of each rank, so that one rank cannot crowd out the others."""
     counts: Counter[int] = Counter()
-    listed = []
+    chosen = []
     for remark in remarks:
         counts[remark.rank] += 1
         if counts[remark.rank] <= max_per_rank:
-            listed.append(remark)
-    return listed
+            chosen.append(remark)
+    return chosen
 
 
 def make_remarks_table(remarks: Sequence[Remark], names: Mapping[str, str]) -> Html:
@@ -156,7 +158,7 @@ def make_distribution(finals: Sequence[Final]) -> Html | None:
     middle = statistics.median(shares)
     label = f"{plural(len(shares), 'student')}; the median is {middle:.0%} of the points"
     if absent := len(finals) - len(present):
-        label += f"; without {plural(absent, 'student')} who handed nothing in"
+        label += f"; without {plural(absent, 'student')} who handed in nothing"
     line = tag("line", x1="0", x2="100%", y1=130.5, y2=130.5, class_="axis")
     picture = tag("svg", *bars, line, *ticks, width="100%", height=154, role="img", aria_label=label)
     return tag("section", tag("h2", "Points"), tag("figure", picture, tag("figcaption", label, ".")))
@@ -181,21 +183,21 @@ def make_times(rows: Sequence[Row], stages: Sequence[str]) -> Html:
     return tag("section", tag("h2", "Time against bound"), *figures, tag("p", caption, class_="caption"))
 
 
-def draw_stage(stage: str, found: Sequence[Stage], low: float, high: float) -> Html:
+def draw_stage(stage: str, timed: Sequence[Stage], low: float, high: float) -> Html:
     """Return the plot of one stage, with a dot for each submission."""
 
     def across(factor: float) -> str:
         return f"{100 * math.log(factor / low) / math.log(high / low):.2f}%"
 
     dots = []
-    for result in found:
+    for result in timed:
         if not result.time_s or not result.bound_s:
             continue
         slow = result.ratio is not None and result.ratio >= SLOW
         dots.append(tag("circle", cx=across(result.time_s / result.bound_s), cy=ROW_HEIGHT / 2, r=4,
                         class_="slow" if slow else "dot"))  # fmt: skip
     bound = tag("line", x1=across(1), x2=across(1), y1=2, y2=ROW_HEIGHT - 2, class_="bound")
-    times = sorted(result.time_s for result in found if result.time_s)
+    times = sorted(result.time_s for result in timed if result.time_s)
     label = f"{stage}: {plural(len(times), 'time')} from {show_seconds(times[0])} to {show_seconds(times[-1])}"
     picture = tag("svg", *dots, bound, width="100%", height=ROW_HEIGHT, role="img", aria_label=label)
     return tag("figure", tag("figcaption", label), picture)
@@ -210,8 +212,12 @@ def make_quiz(quizzes: Mapping[str, Score]) -> Html | None:
     if not tries:
         return None
     lines = [
-        tag("tr", tag("th", question, scope="row"), tag("td", f"{sum(each)} of {len(each)}", class_="number"))
-        for question, each in sorted(tries.items(), key=lambda attempts: sum(attempts[1]) / len(attempts[1]))
+        tag(
+            "tr",
+            tag("th", question, scope="row"),
+            tag("td", f"{sum(first_tries)} of {len(first_tries)}", class_="number"),
+        )
+        for question, first_tries in sorted(tries.items(), key=lambda attempts: sum(attempts[1]) / len(attempts[1]))
     ]
     titles = [tag("th", "Question", scope="col"), tag("th", "Right at the first try", scope="col", class_="number")]
     table = tag("table", tag("thead", tag("tr", *titles)), tag("tbody", *lines))
@@ -324,9 +330,9 @@ def make_leaderboard(rows: Sequence[Row], stages: Sequence[str], secret: str) ->
     lists = []
     for stage in stages:
         times = sorted(
-            (found.time_s, pseudonym(secret, row.key))
-            for row in rows for found in row.stages
-            if found.stage == stage and found.verdict == "passed" and found.time_s
+            (stage_row.time_s, pseudonym(secret, row.key))
+            for row in rows for stage_row in row.stages
+            if stage_row.stage == stage and stage_row.verdict == "passed" and stage_row.time_s
         )[:LEADERS]  # fmt: skip
         if times:
             items = [tag("li", f"{name}: ", show_seconds(time)) for time, name in times]

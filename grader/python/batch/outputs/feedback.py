@@ -32,11 +32,11 @@ from grader.python.common.units import plural, show_points
 
 def redact(report: dict[str, Any], folders: Sequence[str] = ()) -> dict[str, Any]:
     """Return report.json for its student. `folders`: the instructor's, which are removed from all texts."""
-    made = change_texts(report, lambda text: hide_folders(text, [report["tree"], *folders]))
-    names = [check["dataset"] for stage in made["stages"] for check in stage["checks"] if check["hidden"]]
+    redacted = change_texts(report, lambda text: hide_folders(text, [report["tree"], *folders]))
+    names = [check["dataset"] for stage in redacted["stages"] for check in stage["checks"] if check["hidden"]]
     new_names = {name: f"hidden {number}" for number, name in enumerate(dict.fromkeys(names), 1)}
-    made["tree"], made["machine"] = "handed in", {**made["machine"], "host": ""}
-    for stage in made["stages"]:
+    redacted["tree"], redacted["machine"] = "handed in", {**redacted["machine"], "host": ""}
+    for stage in redacted["stages"]:
         stage["source"] = PurePath(stage["source"]).name
         if any(check["hidden"] for check in stage["checks"]):
             stage["output"], stage["phases"] = "", []  # the time of a phase includes that of hidden datasets
@@ -53,7 +53,7 @@ def redact(report: dict[str, Any], folders: Sequence[str] = ()) -> dict[str, Any
         for measurement in stage["measurements"]:
             measurement["dataset"] = hide_names(measurement["dataset"], new_names)
         stage["notes"] = [hide_names(note, new_names) for note in stage["notes"]]
-    return made
+    return redacted
 
 
 def change_texts(value: Any, change: Callable[[str], str]) -> Any:
@@ -72,17 +72,17 @@ def redact_check(check: dict[str, Any], new_names: dict[str, str]) -> None:
     numbers in its hint may reveal them, because code can make these depend on them."""
     failure = check["failure"]
     if check["hidden"]:
-        shown = {name: check[name] for name in ("hidden", "points", "verdict", "skipped", "empty")}
+        redacted = {name: check[name] for name in ("hidden", "points", "verdict", "skipped", "empty")}
         blocked_by = check.get("blocked_by", "")
-        shown |= {"dataset": new_names[check["dataset"]], "failure": None, "wall_s": 0, "skipped_why": ""}
-        shown["blocked_by"] = new_names.get(blocked_by, blocked_by)
+        redacted |= {"dataset": new_names[check["dataset"]], "failure": None, "wall_s": 0, "skipped_why": ""}
+        redacted["blocked_by"] = new_names.get(blocked_by, blocked_by)
         if failure:
             why = "Not run, because an earlier dataset failed." if blocked_by else "A dataset that is not shown fails."
-            shown["failure"] = {"cause": failure["cause"], "message": why, "hint": "", "place": None}
+            redacted["failure"] = {"cause": failure["cause"], "message": why, "hint": "", "place": None}
         if check["skipped_why"]:
-            shown["skipped_why"] = "It was not run here."
+            redacted["skipped_why"] = "It was not run here."
         check.clear()
-        check.update(shown)
+        check.update(redacted)
         return
     if check.get("blocked_by"):
         check["blocked_by"] = new_names.get(check["blocked_by"], check["blocked_by"])

@@ -93,13 +93,13 @@ def read_own(
     if final.student not in final.row.own():
         return []
     numbers = roster[final.student].numbers if final.student in roster else set()
-    found = []
+    system_names = []
     for path in entries.get(final.row.key, ()):
         readings = system(show_name(path))
         if len(readings) > 1:
             readings = [reading for reading in readings if reading.id in numbers]
-        found += readings if len(readings) == 1 else []
-    return found
+        system_names += readings if len(readings) == 1 else []
+    return system_names
 
 
 def read_own_numbers(final: Final, entries: Mapping[str, Sequence[Path]], roster: Mapping[str, Student]) -> list[str]:

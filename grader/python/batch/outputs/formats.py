@@ -33,10 +33,10 @@ MAX_BYTES = 16_000  # per stage's text; PrairieLearn accepts 1 MiB in total
 
 def clip(text: str, max_bytes: int = MAX_BYTES) -> str:
     """Return printable text of at most `max_bytes` of UTF-8, before the remark that it was shortened."""
-    shown = show_text(text)
-    encoded = shown.encode()
+    printable = show_text(text)
+    encoded = printable.encode()
     if len(encoded) <= max_bytes:
-        return shown
+        return printable
     return encoded[:max_bytes].decode(errors="ignore") + "\n... (shortened)"
 
 
@@ -163,7 +163,7 @@ def prairielearn(report: Report) -> str:
     max_bytes_per_stage = min(MAX_BYTES, 900_000 // max(len(report.stages), 1))
     tests, hidden = [], hidden_names(report)
     for stage in report.stages:
-        got, of = (points(stage.score.total), points(stage.score.max)) if stage.score else (0, 0)
+        earned, of = (points(stage.score.total), points(stage.score.max)) if stage.score else (0, 0)
         message = (
             f"{show_points(stage.score.pending)} points are pending" if stage.score and stage.score.pending else ""
         )
@@ -171,7 +171,7 @@ def prairielearn(report: Report) -> str:
             {
                 "name": name_of(stage),
                 "description": clip(stage.title, 200),
-                "points": got,
+                "points": earned,
                 "max_points": of,
                 "message": message,
                 "output": clip(describe_stage(stage, hidden), max_bytes_per_stage),

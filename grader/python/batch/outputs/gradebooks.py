@@ -53,11 +53,11 @@ def canvas(entries: Sequence[Entry], gradebook: str = "", title: str = "") -> tu
     rows = read_canvas(gradebook)
     title = choose_column(rows, title)
     columns = {title: lambda student: grades[student]}
-    found = fill(rows, entries, columns, keep=("EX",), first={title: show_points(maximum)})
+    rows_by_student = fill(rows, entries, columns, keep=("EX",), first={title: show_points(maximum)})
     for row in rows[1:]:
         for at in columns_of(rows[0], IDENTITIES):  # students type their names; other cells stay unchanged
             row[at] = defuse(row[at], at == 0)
-    return mark_of(gradebook) + encode_csv(rows), list_students_without_row(entries, found)
+    return mark_of(gradebook) + encode_csv(rows), list_students_without_row(entries, rows_by_student)
 
 
 def list_students_without_row(entries: Sequence[Entry], found: Collection[str]) -> list[str]:
@@ -66,7 +66,7 @@ def list_students_without_row(entries: Sequence[Entry], found: Collection[str]) 
 
 
 def read_canvas(gradebook: str) -> Rows:
-    """Read a gradebook. Raises UserError if it is not a gradebook of Canvas."""
+    """Read a gradebook. Raises UserError if it is not a Canvas gradebook."""
     rows = read_csv(gradebook)
     require_canvas(rows[0])
     return rows
@@ -130,16 +130,16 @@ def moodle(entries: Sequence[Entry], gradebook: str = "") -> tuple[str, list[str
     }
     rows = read_csv(gradebook)
     require_not_canvas(rows[0])
-    found = fill(rows, entries, columns)
-    kept = columns_of(rows[0], IMPORTED)
-    own = read_csv(gradebook, in_english=False)
-    titles = own[0] + rows[0][len(own[0]) :]
-    filled = [[titles[at] for at in kept]]
+    rows_by_student = fill(rows, entries, columns)
+    kept_columns = columns_of(rows[0], IMPORTED)
+    original = read_csv(gradebook, in_english=False)
+    titles = original[0] + rows[0][len(original[0]) :]
+    filled = [[titles[at] for at in kept_columns]]
     grade = rows[0].index("Grade")
-    for row, own_cells in zip(rows, own, strict=True):
-        if any(row is matched for matched in found.values()) and (row[grade] or IDENTIFIER in rows[0]):
-            filled.append([own_cells[at] if rows[0][at] == IDENTIFIER else row[at] for at in kept])
-    return mark_of(gradebook) + write_csv(filled), list_students_without_row(entries, found)
+    for row, own_cells in zip(rows, original, strict=True):
+        if any(row is matched for matched in rows_by_student.values()) and (row[grade] or IDENTIFIER in rows[0]):
+            filled.append([own_cells[at] if rows[0][at] == IDENTIFIER else row[at] for at in kept_columns])
+    return mark_of(gradebook) + write_csv(filled), list_students_without_row(entries, rows_by_student)
 
 
 def to_html(text: str) -> str:
@@ -206,13 +206,13 @@ def fill(
                 row[header.index(column)] = row[header.index(column)].strip() or cell
         else:
             people.append(row)
-    found = find_rows(header, people, entries)
-    for student, row in found.items():
+    rows_by_student = find_rows(header, people, entries)
+    for student, row in rows_by_student.items():
         for column, write in columns.items():
             at = header.index(column)
             if row[at] not in keep:
                 row[at] = write(student) or row[at]  # Canvas deletes a grade whose cell is empty
-    return found
+    return rows_by_student
 
 
 GRADEBOOKS = ("canvas", "moodle")

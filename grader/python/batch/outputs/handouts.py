@@ -95,14 +95,14 @@ def find_answer(handout: str, stage: str, cause: str) -> Answer:
     titles = list(sections)
     if stage not in titles:
         return Answer(stage)
-    own = titles.index(stage)
+    stage_index = titles.index(stage)
     first = next(number for number, title in enumerate(titles) if title[:2].isdigit())
-    for number in [*range(own, first - 1, -1), *range(first)]:
+    for number in [*range(stage_index, first - 1, -1), *range(first)]:
         title = titles[number]
         texts = [text for text in sections[title] if number >= first or text.startswith("- **")]
         for word in WORDS.get(cause, ()):
-            if found := next((text for text in texts if re.search(word, text)), ""):
-                return Answer(title, found)
+            if paragraph := next((text for text in texts if re.search(word, text)), ""):
+                return Answer(title, paragraph)
     return Answer(stage)
 
 

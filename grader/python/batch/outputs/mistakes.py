@@ -53,13 +53,13 @@ class Periods:
 
 def count_mistakes(finals: Sequence[Final], stages: Sequence[str]) -> list[Mistake]:
     """Return the mistakes in the hand-ins that count, the most frequent of each stage first."""
-    found = []
+    mistakes = []
     for stage in stages:
         causes = [graded.cause for final in finals for graded in final.row.stages if graded.stage == stage]
         handed_in = len(causes) - causes.count("missing_file")
         counts = Counter(cause for cause in causes if cause not in NO_MISTAKE)
-        found += [Mistake(stage, cause, count, handed_in) for cause, count in counts.most_common()]
-    return found
+        mistakes += [Mistake(stage, cause, count, handed_in) for cause, count in counts.most_common()]
+    return mistakes
 
 
 def count_over_time(causes: Sequence[Cause]) -> Periods:
@@ -86,7 +86,7 @@ def make_mistakes(mistakes: Sequence[Mistake], periods: Periods, lab: str, root:
     """Return the page's section on the class's mistakes, or None if there are none."""
     if not mistakes:
         return None
-    shown = sorted(mistakes, key=lambda mistake: (-mistake.count, mistake.stage, mistake.cause))[:SHOWN]
+    frequent = sorted(mistakes, key=lambda mistake: (-mistake.count, mistake.stage, mistake.cause))[:SHOWN]
     days = periods.list()
     by_day = len(days) > 1
     names = ["Stage", "Mistake", "Students", *(["Over time"] if by_day else []), "Handout"]
@@ -99,7 +99,7 @@ def make_mistakes(mistakes: Sequence[Mistake], periods: Periods, lab: str, root:
             tag("td", draw_bars(entry, periods, days)) if by_day else None,
             tag("td", *link_answer(entry, lab, root, handout)),
         )
-        for entry in shown
+        for entry in frequent
     ]
     head = tag("thead", tag("tr", *(tag("th", name, scope="col") for name in names)))
     table = tag("div", tag("table", head, tag("tbody", *lines)), class_="wide")
@@ -117,14 +117,14 @@ def draw_bars(mistake: Mistake, periods: Periods, days: Sequence[date]) -> Html:
     """Return a bar for each period: the share of its students who made the mistake."""
     bars = []
     for number, day in enumerate(days):
-        of = len(periods.handed_in.get((mistake.stage, day), ()))
-        made = len(periods.made.get((mistake.stage, mistake.cause, day), ()))
-        height = BAR_HEIGHT * made / of if of else 0
+        hand_ins = len(periods.handed_in.get((mistake.stage, day), ()))
+        count = len(periods.made.get((mistake.stage, mistake.cause, day), ()))
+        height = BAR_HEIGHT * count / hand_ins if hand_ins else 0
         bar = tag("rect", x=number * BAR_WIDTH, width=BAR_WIDTH - 1, y=f"{BAR_HEIGHT - height:.1f}",
                   height=f"{height:.1f}", class_="bar")  # fmt: skip
-        whole = BAR_HEIGHT if of else 0  # a gap if nobody handed in
+        whole = BAR_HEIGHT if hand_ins else 0  # a gap if nobody handed in
         space = tag("rect", x=number * BAR_WIDTH, width=BAR_WIDTH - 1, y=0, height=whole, class_="space")
-        bars.append(tag("g", tag("title", f"{day}: {made} of {of}"), space, bar))
+        bars.append(tag("g", tag("title", f"{day}: {count} of {hand_ins}"), space, bar))
     width = len(days) * BAR_WIDTH
     line = tag("line", x1=0, x2=width, y1=BAR_HEIGHT + 0.5, y2=BAR_HEIGHT + 0.5, class_="axis")
     label = f"{mistake.cause} over time"

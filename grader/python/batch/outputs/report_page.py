@@ -193,15 +193,15 @@ def make_check_failures(checks: Sequence[Check]) -> list[Html]:
 def make_findings(check_mode: SanitizerResult | None) -> list[Html]:
     """Show the sanitizer's findings against the stage, each with its one or two lines."""
     boxes = []
-    for found in check_mode.findings if check_mode else []:
-        if not found.explains:
+    for finding in check_mode.findings if check_mode else []:
+        if not finding.explains:
             continue
-        places = [(found.line, found.text)]
-        if found.other_line != found.line:
-            places.append((found.other_line, found.other_text))
+        places = [(finding.line, finding.text)]
+        if finding.other_line != finding.line:
+            places.append((finding.other_line, finding.other_text))
         lines = [f"{number:5} | {text}" for number, text in places if number > 0 and text]
-        where = f"Sanitizer, line {found.line}" if found.line else "Sanitizer"
-        failure = Failure(found.cause, found.message, found.hint)
+        where = f"Sanitizer, line {finding.line}" if finding.line else "Sanitizer"
+        failure = Failure(finding.cause, finding.message, finding.hint)
         boxes.append(make_failure(where, failure, is_internal=False, lines="\n".join(lines)))
     return boxes
 

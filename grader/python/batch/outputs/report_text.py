@@ -49,7 +49,7 @@ def hide_names(text: str, names: Mapping[str, str]) -> str:
     A name is one word, so each word of the text is looked up once, for any number of names. Invisible characters, such
     as a colour's escape sequence, do not split a name.
     """
-    return re.sub(r"\w+", lambda found: names.get(found[0], found[0]), show_text(text))
+    return re.sub(r"\w+", lambda match: names.get(match[0], match[0]), show_text(text))
 
 
 def describe_failure(failure: Failure) -> list[str]:
@@ -109,8 +109,8 @@ def describe_hidden_checks(checks: Sequence[Check]) -> list[str]:
     causes = sorted({check.failure.cause for check in bad if check.failure and check.failure.cause})
     if not ran:
         return []
-    shown = f" ({', '.join(causes)})" if causes else ""
-    return [f"{len(ran) - len(bad)} of {plural(len(ran), 'hidden dataset')} passed{shown}"]
+    causes_text = f" ({', '.join(causes)})" if causes else ""
+    return [f"{len(ran) - len(bad)} of {plural(len(ran), 'hidden dataset')} passed{causes_text}"]
 
 
 def describe_findings(stage: StageReport) -> list[str]:

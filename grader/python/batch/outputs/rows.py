@@ -83,13 +83,13 @@ def find_rows(header: Sequence[str], rows: Sequence[list[str]], entries: Sequenc
     """
     lines, contradicted = leave_out_contradictions([read_line(header, row) for row in rows], entries)
     claims = claim_by_id(lines, entries)
-    found = choose(claims)
-    tried = {student for _, named in claims for student in named} | contradicted
-    by_name = claim_by_name([line for line, named in claims if not named], entries)
-    tried |= find_rivals([line for line, named in by_name if not named], entries)
-    found |= choose([(line, named - tried) for line, named in by_name])
+    chosen = choose(claims)
+    tried = {student for _, students in claims for student in students} | contradicted
+    by_name = claim_by_name([line for line, students in claims if not students], entries)
+    tried |= find_rivals([line for line, students in by_name if not students], entries)
+    chosen |= choose([(line, students - tried) for line, students in by_name])
     return {
-        entry.student: found[entry.student] for entry in entries if entry.student in found and not entry.is_stranger
+        entry.student: chosen[entry.student] for entry in entries if entry.student in chosen and not entry.is_stranger
     }
 
 
@@ -101,8 +101,8 @@ def read_line(header: Sequence[str], row: list[str]) -> Line:
 
 def choose(claims: Claims) -> dict[str, list[str]]:
     """Return the row of each student who has one row alone."""
-    count = Counter(student for _, named in claims for student in named)
-    return {min(named): line.row for line, named in claims if len(named) == 1 and count[min(named)] == 1}
+    count = Counter(student for _, students in claims for student in students)
+    return {min(students): line.row for line, students in claims if len(students) == 1 and count[min(students)] == 1}
 
 
 def pair_by_id(lines: Sequence[Line], entries: Sequence[Entry]) -> list[tuple[Line, list[tuple[Identifier, Entry]]]]:
@@ -127,7 +127,7 @@ def pair_by_id(lines: Sequence[Line], entries: Sequence[Entry]) -> list[tuple[Li
 
 
 def counts(identifier: Identifier, line: Line, entry: Entry) -> bool:
-    """Return whether a line's id may identify a student. A running number does only if there are two names to compare,
+    """Return whether a line's id may identify a student. A running number may only if there are two names to compare,
     and a number that may be Canvas's only if they agree."""
     if identifier[0] == OWN_ID and (CANVAS_NUMBER, identifier[1]) in line.ids:
         return agree(entry.name, line.name) is True
@@ -166,10 +166,10 @@ def leave_out_contradictions(lines: Sequence[Line], entries: Sequence[Entry]) ->
         else:
             kept.append(line)
     if contradictions and 2 * len(contradictions) >= sum(bool(pairs) for _, pairs in pairs_of_lines):
-        named = "; ".join(contradictions[:MAX_CONTRADICTIONS])
+        listing = "; ".join(contradictions[:MAX_CONTRADICTIONS])
         more = len(contradictions) - MAX_CONTRADICTIONS
         raise UserError(
-            f"Nothing was exported, because rows of the gradebook have a student's id and a different name: {named}"
+            f"Nothing was exported, because rows of the gradebook have a student's id and a different name: {listing}"
             f"{f'; and {more} more' if more > 0 else ''}. {HOW_TO_AGREE}"
         )
     return kept, students
@@ -186,11 +186,11 @@ def claim_by_id(lines: Sequence[Line], entries: Sequence[Entry]) -> Claims:
     name, unless another row has that student's id."""
     claims = [(line, {entry.student for _, entry in pairs}) for line, pairs in pair_by_id(lines, entries)]
     strangers = {entry.student for entry in entries if entry.is_stranger}
-    found = {student for _, named in claims for student in named}
+    claimants = {student for _, owners in claims for student in owners}
     contested = []
-    for (line, named), (_, by_name) in zip(claims, claim_by_name(lines, entries), strict=True):
-        named = named - strangers or named
-        contested.append((line, named | (by_name - found) if named and named <= strangers else named))
+    for (line, owners), (_, by_name) in zip(claims, claim_by_name(lines, entries), strict=True):
+        owners = owners - strangers or owners
+        contested.append((line, owners | (by_name - claimants) if owners and owners <= strangers else owners))
     return contested
 
 
@@ -203,8 +203,8 @@ def claim_by_name(lines: Sequence[Line], entries: Sequence[Entry]) -> Claims:
             owners.setdefault(name, []).append(entry)
     claims = []
     for line in lines:
-        named = [owners[name][0] for name in line.called() if len(owners.get(name, ())) == 1]
-        claims.append((line, {entry.student for entry in named if not has_other_number(entry, line)}))
+        claimants = [owners[name][0] for name in line.called() if len(owners.get(name, ())) == 1]
+        claims.append((line, {entry.student for entry in claimants if not has_other_number(entry, line)}))
     return claims
 
 

@@ -82,11 +82,11 @@ def align(left: str, right: str, starter: str) -> Iterator[Line]:
     given = {line.strip() for line in starter.splitlines()} | {""}
     left_lines, right_lines = (text.splitlines()[:MAX_LINES] for text in (left, right))
     plain = [[line.strip() for line in lines] for lines in (left_lines, right_lines)]
-    for what, begin, end, first, last in SequenceMatcher(None, *plain).get_opcodes():
+    for change, begin, end, first, last in SequenceMatcher(None, *plain).get_opcodes():
         for at in range(max(end - begin, last - first)):
             texts = [
                 left_lines[begin + at] if begin + at < end else "",
                 right_lines[first + at] if first + at < last else "",
             ]
-            kind = ("given" if texts[0].strip() in given else "same") if what == "equal" else ""
+            kind = ("given" if texts[0].strip() in given else "same") if change == "equal" else ""
             yield texts[0], texts[1], kind

@@ -149,25 +149,25 @@ def compare(database: Database, rows: list[Row], settings: Settings) -> tuple[li
     """Return the pairs of similar submissions, and sentences about files that were not compared. A failure stops no
     other output. Results are stored and used again until a stage's files change, because the comparison takes most of
     the time of the outputs."""
-    kept, pairs, notes = database.fact("alike") or {}, [], []
+    stored, pairs, notes = database.fact("alike") or {}, [], []
     starters = {stage: settings.root / "starter" / settings.lab / f"{stage}.cu" for stage in settings.graded_stages()}
     files = {stage: list(files_of(rows, settings, stage)) for stage in starters}
     compared = {stage: hash_files([("", starters[stage]), *files[stage]]) for stage in starters}
-    changed = [stage for stage in starters if kept.get(stage, {}).get("of") != compared[stage]]
+    changed = [stage for stage in starters if stored.get(stage, {}).get("of") != compared[stage]]
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         comparing = [pool.submit(find_similar, stage, starters[stage], files[stage]) for stage in changed]
         for stage, comparison in zip(changed, comparing, strict=True):
             try:
-                found, left_out = comparison.result()
+                result, left_out = comparison.result()
             except (ImportError, OSError):
                 return [], ["Similarity was not examined: copydetect does not run here (make batch installs it)."]
             except TooMuchError:
-                found, left_out = [], None
-            kept[stage] = {"of": compared[stage], "pairs": [astuple(pair) for pair in found], "left_out": left_out}
-            database.set_facts(alike=kept)  # stored now, so that the comparison is not repeated after an interruption
+                result, left_out = [], None
+            stored[stage] = {"of": compared[stage], "pairs": [astuple(pair) for pair in result], "left_out": left_out}
+            database.set_facts(alike=stored)  # stored now, so that the comparison is not repeated after an interruption
     for stage in starters:
-        pairs += [SimilarPair(*pair) for pair in kept[stage]["pairs"]]
-        notes += describe_partial_comparison(stage, kept[stage].get("left_out", []))
+        pairs += [SimilarPair(*pair) for pair in stored[stage]["pairs"]]
+        notes += describe_partial_comparison(stage, stored[stage].get("left_out", []))
     return pairs, notes
 
 

@@ -57,9 +57,9 @@ def list_same(rows: Sequence[Row], untouched: Collection[tuple[str, str]]) -> It
 
 def collect(stage: str, key: str, near: dict[tuple[str, str], set[str]]) -> set[str]:
     """Return all keys that can be reached from one."""
-    found, waiting = {key}, [key]
+    reached, waiting = {key}, [key]
     while waiting:
-        new = near[stage, waiting.pop()] - found
-        found |= new
+        new = near[stage, waiting.pop()] - reached
+        reached |= new
         waiting += new
-    return found
+    return reached

@@ -1,4 +1,4 @@
-"""Find journals with the records of another one. Each record contains the second of its measurement, so two authors
+"""Find journals with the records of another journal. Each record contains the second of its measurement, so two authors
 never have equal records."""
 
 from __future__ import annotations

@@ -37,13 +37,15 @@ def rows_that_count(database: Database, policy: Policy) -> list[Row]:
 
 
 def leave_out_dropped(rows: Sequence[Row], policy: Policy, roster: Mapping[str, str]) -> list[Row]:
-    """Return the rows that are not dropped. A student of the roster without another one handed in nothing. `roster`:
-    the names of its students by id."""
-    kept = [row for row in rows if row.key not in policy.drops]
-    present = {member for row in kept for member in row.members}
+    """Return the rows that are not dropped. A student of the roster without a remaining row handed in nothing.
+    `roster`: the names of its students by id."""
+    remaining = [row for row in rows if row.key not in policy.drops]
+    present = {member for row in remaining for member in row.members}
     dropped = {member for row in rows if row.key in policy.drops for member in row.members}
     absent = sorted(dropped & roster.keys() - present)
-    return kept + [Row(student, roster[student], [student], "", "", [], "not_submitted", "", 0) for student in absent]
+    return remaining + [
+        Row(student, roster[student], [student], "", "", [], "not_submitted", "", 0) for student in absent
+    ]
 
 
 def points_of(settings: Settings, policy: Policy) -> float:

@@ -22,8 +22,8 @@ NO_LATE_MARK = "Canvas, which marks others as late"
 
 @dataclass(frozen=True)
 class Lateness:
-    """The started days after the due date, the source of that number, and where other sources disagree. Without one,
-    `doubt` says what is missing to decide."""
+    """The started days after the due date, the source of that number, and where other sources disagree. Without a
+    source, `doubt` says what information is missing."""
 
     days: int = 0
     by: str = ""
@@ -65,8 +65,8 @@ def describe_undecided_lateness(system: str, due: datetime) -> str:
 
 
 def follow_mark(row: Row, due: datetime, known: bool, days: int) -> Lateness:
-    """Return the lateness by a course system's mark, which contains no time. If another time is also late, it gives the
-    number of days; otherwise the number is one."""
+    """Return the lateness according to a course system's mark, which contains no time. If another source's time is also
+    late, the number of days follows from this time; otherwise the number is one."""
     is_after = known and late_s(row.handed_in, due) > 0
     other_time = f"{row.known_by} says {show(row.handed_in)}" if known else ""
     if not row.marked_late:
@@ -91,8 +91,8 @@ def late_s(time: str, due: datetime) -> float:
 
 def parse_local(time: str, due: datetime) -> datetime:
     """Parse a time. A time without a zone is in the due date's zone, because both come from the same person."""
-    read = datetime.fromisoformat(time)
-    return read if read.tzinfo else read.replace(tzinfo=due.tzinfo)
+    parsed = datetime.fromisoformat(time)
+    return parsed if parsed.tzinfo else parsed.replace(tzinfo=due.tzinfo)
 
 
 def count_days(seconds: float, grace_minutes: float) -> int:

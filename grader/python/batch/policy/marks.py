@@ -80,22 +80,24 @@ def read_levels(file: Path, rubric: Rubric) -> list[Levels]:
         names = ", ".join(criterion.name for criterion in rubric.criteria)
         missing = "of a criterion" if columns_of(header, IDENTITIES) else "id"
         raise UserError(f"{file}: no column {missing}. Its first line names the columns: id, {names}, perhaps reason.")
-    found = []
+    lines_with_levels = []
     for number, cells in lines:
-        typed = dict(zip(columns, cells, strict=False))
+        cells_by_title = dict(zip(columns, cells, strict=False))
         place = f"{file}:{number}"
-        given = [
-            (criterion, text) for criterion in criteria if (text := typed.get(plain_title(criterion.name), "").strip())
+        levels = [
+            (criterion, text)
+            for criterion in criteria
+            if (text := cells_by_title.get(plain_title(criterion.name), "").strip())
         ]
-        if given:
-            line = read_line(header, cells, place, given[0][1])
+        if levels:
+            line = read_line(header, cells, place, levels[0][1])
             try:
-                found.append(
-                    Levels(**vars(line), levels=[(criterion, criterion.find_level(text)) for criterion, text in given])
+                lines_with_levels.append(
+                    Levels(**vars(line), levels=[(criterion, criterion.find_level(text)) for criterion, text in levels])
                 )
             except UserError as error:
                 raise UserError(f"{place}: {error}") from None
-    return found
+    return lines_with_levels
 
 
 def read_line(header: Sequence[str], cells: list[str], place: str, what: str) -> Line:

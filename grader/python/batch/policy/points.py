@@ -59,8 +59,8 @@ class Policy:
         """Return the maximum points of each item. It applies to all students: a student without points for an item has
         0 of them."""
         maxima: dict[str, float] = {}
-        for given in self.points.values():
-            for item, (_, of) in given.items():
+        for items in self.points.values():
+            for item, (_, of) in items.items():
                 maxima[item] = max(of, maxima.get(item, 0))
         return maxima
 
@@ -190,7 +190,9 @@ def make_final(student: str, row: Row, policy: Policy, lab_points: float) -> Fin
 def due_of(student: str, policy: Policy) -> datetime | None:
     """Return the due date of a student. An extension never shortens a student's time, even if the due date was
     moved past it later; without a due date, no student is late."""
-    extensions = [given.get(student) for given in (policy.extensions, policy.known_extensions)]
+    extensions = [
+        extensions_by_student.get(student) for extensions_by_student in (policy.extensions, policy.known_extensions)
+    ]
     return max([policy.due, *filter(None, extensions)]) if policy.due else None
 
 
@@ -219,8 +221,8 @@ def describe_extensions(known: Mapping[str, datetime], names: Mapping[str, str])
     """Return a sentence with extensions of the course system; none if there are none."""
     if not known:
         return []
-    listed = (f"{with_name(student, names)} until {show(until.isoformat())}" for student, until in known.items())
-    return [f"Extensions, according to the roster: {name_some(list(listed))}."]
+    sentences = (f"{with_name(student, names)} until {show(until.isoformat())}" for student, until in known.items())
+    return [f"Extensions, according to the roster: {name_some(list(sentences))}."]
 
 
 def leave_out(report: Report, kinds: Sequence[str]) -> Report:

@@ -84,10 +84,10 @@ def find_similar(stage: str, starter: Path, files: Sequence[tuple[str, Path]]) -
     files = [(key, file) for key, file in files if file.stat().st_size >= MIN_BYTES]
     if len(files) < 2:
         return [], []
-    made, stopped = fingerprint_all(starter, [file for _, file in files])
-    left_out = [key for at, (key, _) in enumerate(files) if at in stopped or made[at].is_cut]
+    fingerprints, stopped = fingerprint_all(starter, [file for _, file in files])
+    left_out = [key for at, (key, _) in enumerate(files) if at in stopped or fingerprints[at].is_cut]
     same: dict[frozenset[int], list[str]] = defaultdict(list)
-    for (key, _), candidate in zip(files, made, strict=True):
+    for (key, _), candidate in zip(files, fingerprints, strict=True):
         if len(candidate.hashes) >= MIN_FINGERPRINTS:
             same[candidate.hashes].append(key)
     pairs = [SimilarPair(stage, keys[0], other, 1.0) for keys in same.values() for other in keys[1:]]
@@ -108,14 +108,14 @@ def fingerprint_all(starter: Path, files: Sequence[Path]) -> tuple[list[Fingerpr
     that file. Raises as find_similar() does.
     """
     seed = str(secrets.randbelow(2**32))  # the same in all processes, because fingerprints are Python's hashes
-    made: list[Fingerprints] = []
+    fingerprints: list[Fingerprints] = []
     stopped: list[int] = []
     while True:
-        made += start_fingerprinting(starter, files[len(made) :], seed)
-        if len(made) == len(files):
-            return made, stopped
-        stopped.append(len(made))
-        made.append(Fingerprints())
+        fingerprints += start_fingerprinting(starter, files[len(fingerprints) :], seed)
+        if len(fingerprints) == len(files):
+            return fingerprints, stopped
+        stopped.append(len(fingerprints))
+        fingerprints.append(Fingerprints())
         if len(stopped) == MAX_STOPPED:
             raise TooMuchError
 
@@ -124,14 +124,14 @@ def start_fingerprinting(starter: Path, files: Sequence[Path], seed: str) -> lis
     """Return the fingerprints of the first files, up to one that takes too much time or memory. Raises ImportError if
     copydetect does not run."""
     limited = {"PYTHONPATH": python_path(), "PYTHONHASHSEED": seed, "OPENBLAS_NUM_THREADS": "1"}
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-P", "-m", "grader.python.batch.policy.similarity", str(starter)],
         input=json.dumps([str(file) for file in files]).encode(),
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         env={**os.environ, **limited},
     )
-    lines = done.stdout.splitlines(keepends=True)
+    lines = result.stdout.splitlines(keepends=True)
     if not lines:
         raise ImportError("copydetect")
     read = [json.loads(line) for line in lines[1:] if line.endswith(b"\n")]
@@ -168,9 +168,9 @@ def import_fingerprinter() -> Any:
     return CodeFingerprint
 
 
-def write_line(made: Fingerprints) -> None:
+def write_line(fingerprints: Fingerprints) -> None:
     """Send a file's fingerprints to the process that started this one."""
-    sys.stdout.buffer.write(json.dumps([sorted(made.hashes), made.is_cut]).encode() + b"\n")
+    sys.stdout.buffer.write(json.dumps([sorted(fingerprints.hashes), fingerprints.is_cut]).encode() + b"\n")
     sys.stdout.buffer.flush()
 
 
@@ -185,8 +185,8 @@ def fingerprint(make: Any, file: Path, boilerplate: Any) -> Fingerprints:
     try:
         text = simplify(file.read_bytes().decode("utf-8", "replace"))  # before the text is cut: comments may be long
         code = io.StringIO(text[:MAX_CHARACTERS])
-        made = make(f"{file.stem}.cu", NOISE, WINDOW, boilerplate, language="cuda", fp=code)
-        return Fingerprints(frozenset(map(int, made.hashes)), len(text) > MAX_CHARACTERS)
+        fingerprinted = make(f"{file.stem}.cu", NOISE, WINDOW, boilerplate, language="cuda", fp=code)
+        return Fingerprints(frozenset(map(int, fingerprinted.hashes)), len(text) > MAX_CHARACTERS)
     except MemoryError:
         raise
     except Exception:  # any text may fail: similarity is only a hint
@@ -197,7 +197,7 @@ def simplify(text: str) -> str:
     """Return code without continued lines, comments and unnecessary blanks, which can slow the lexer down. The text of
     directives becomes ordinary code, so that nothing can be hidden there."""
     whole = CONTINUED.sub("", text.replace("\r\n", "\n"))
-    without_comments = COMMENT.sub(lambda found: found["literal"] or " ", whole)
+    without_comments = COMMENT.sub(lambda match: match["literal"] or " ", whole)
     for digraph, punctuator in DIGRAPHS.items():
         without_comments = without_comments.replace(digraph, punctuator)
     without_comments = DIRECTIVE.sub("", without_comments)

@@ -81,10 +81,10 @@ def find_slowest_hand_ins(rows: Sequence[Row]) -> list[Row]:
 def look_at(row: Row) -> list[Remark]:
     remarks = []
     if row.status in BY_STATUS:
-        rank, what = BY_STATUS[row.status]
-        remarks.append(Remark(rank, row.key, "", what, row.detail))
-    for what, kinds in BY_NOTE.items():
-        remarks += [Remark(1, row.key, "", what, note) for note in row.notes if kind_of(note) in kinds]
+        rank, title = BY_STATUS[row.status]
+        remarks.append(Remark(rank, row.key, "", title, row.detail))
+    for title, kinds in BY_NOTE.items():
+        remarks += [Remark(1, row.key, "", title, note) for note in row.notes if kind_of(note) in kinds]
     if row.sandbox == "none":
         remarks.append(Remark(3, row.key, "", "graded without a sandbox"))
     for stage in row.stages:
@@ -105,8 +105,8 @@ def look_at_decisions(final: Final) -> list[Remark]:
     if final.is_override_old:
         remarks.append(Remark(1, final.row.key, "", "changed under an override", describe_old_override(final)))
     if final.lateness.doubt:
-        what = "times disagree" if final.lateness.by else "late or not? Decide"
-        remarks.append(Remark(1, final.row.key, "", what, final.lateness.doubt))
+        title = "times disagree" if final.lateness.by else "late or not? Decide"
+        remarks.append(Remark(1, final.row.key, "", title, final.lateness.doubt))
     return remarks
 
 
@@ -167,11 +167,11 @@ def same_files(rows: Sequence[Row], untouched: Collection[tuple[str, str]]) -> l
             is_own = stage.cause not in ("missing_file", "empty_file") and (row.key, stage.stage) not in untouched
             if stage.source_hash and is_own:
                 owners[stage.stage, stage.source_hash].append(row)
-    found = []
+    remarks = []
     for (stage, _), same in owners.items():
         if all(row.is_teammate(other) for row, other in combinations(same, 2)):
             continue
         keys = [row.key for row in same]
         others = f"{', '.join(keys[1:6])}{' …' * (len(keys) > 6)}"
-        found.append(Remark(5, keys[0], stage, "the same file as others", others))
-    return found
+        remarks.append(Remark(5, keys[0], stage, "the same file as others", others))
+    return remarks

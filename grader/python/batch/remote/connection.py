@@ -69,7 +69,7 @@ def read_token(variable: str, file: Path | None) -> str:
 
 
 def open_assignment(url: str, token: str, course: int, assignment: int) -> Any:
-    """Return an assignment of Canvas. Raises UserError, and what `try_again` catches."""
+    """Return a Canvas assignment. Raises UserError, and what `try_again` catches."""
     require_secure(url)
     try:
         from canvasapi import Canvas
@@ -126,8 +126,8 @@ def make_adapter(url: str, token: str) -> Any:
             time.sleep(PAUSE_S)
             reads = RETRIES.wants_more_attempts()
             self.max_retries = reading if reads else Retry(0, raise_on_status=False)
-            given = {**options, "timeout": TIMEOUT_S, "stream": True}
-            answer = within(WHOLE_S, lambda: HTTPAdapter.send(self, request, *words, **given), request.url)
+            send_options = {**options, "timeout": TIMEOUT_S, "stream": True}
+            answer = within(WHOLE_S, lambda: HTTPAdapter.send(self, request, *words, **send_options), request.url)
             answer._content = read_whole(answer)  # as requests itself stores it
             self.pages = self.pages + 1 if "next" in answer.links else 0
             if self.pages > MAX_PAGES:  # empty pages may lead to each other endlessly
@@ -204,9 +204,9 @@ def try_again(act: Callable[[], T], what: str) -> T:
 
     for pause_s in (*WAITING_S, None):
         try:
-            done = act()
+            result = act()
             RETRIES.note(is_answered=True)
-            return done
+            return result
         except InvalidAccessToken:
             raise UserError(
                 "Canvas does not accept the access token. Make a new one in Canvas: Account > Settings."

@@ -123,23 +123,23 @@ def flatten(value: Any, name: str = "") -> dict[str, str]:
     if not isinstance(value, dict | list):
         return {name: str(int(value) if isinstance(value, bool) else value)}
     pairs = value.items() if isinstance(value, dict) else enumerate(value)
-    found: dict[str, str] = {}
-    for key, each in pairs:
-        found |= flatten(each, f"{name}[{key}]" if name else str(key))
-    return found
+    parameters: dict[str, str] = {}
+    for key, item in pairs:
+        parameters |= flatten(item, f"{name}[{key}]" if name else str(key))
+    return parameters
 
 
 def pull(moodle: Moodle, folder: Path) -> Pulled:
     """Write hand-ins/ and roster.csv. Existing files are not fetched again, and those that Moodle no
     longer has are removed. Raises UserError, OSError."""
-    (listed,) = moodle.call("mod_assign_get_submissions", assignmentids=[moodle.assignment])["assignments"]
+    (assignment,) = moodle.call("mod_assign_get_submissions", assignmentids=[moodle.assignment])["assignments"]
     handed_in: dict[int, Mapping[str, Any]] = {}
     pulled, expected, missing = Pulled(len(moodle.users)), dict[Path, Mapping[str, Any]](), []
     teams = list_teams(moodle) if moodle.of_teams else {}
     ids = ids_of(moodle.users)
     known = {alias_key(word) for user in moodle.users for word in (ids[user["id"]], user.get("email") or "")}
     is_complete = True
-    for submission in listed["submissions"]:
+    for submission in assignment["submissions"]:
         try:
             with reading_answers():
                 if moodle.of_teams and submission["userid"]:
@@ -178,7 +178,7 @@ def pull(moodle: Moodle, folder: Path) -> Pulled:
 
 
 def fetch_new(moodle: Moodle, target: Path, file: Mapping[str, Any]) -> bool:
-    """Fetch a file, and return True, unless this version of it is there. Raises UserError, OSError, and what
+    """Fetch a file and return True, unless this version was already fetched. Raises UserError, OSError, and what
     `reading_answers` catches."""
     size, time_s = version_of(file)
     if target.is_file() and (target.stat().st_size, int(target.stat().st_mtime)) == (size, time_s):
@@ -190,7 +190,7 @@ def fetch_new(moodle: Moodle, target: Path, file: Mapping[str, Any]) -> bool:
 
 
 def members_of(moodle: Moodle, submission: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the users whose hand-in it is: at most one."""
+    """Return the owner of a hand-in, as a list with at most one user."""
     return [user for user in moodle.users if user["id"] == submission["userid"]]
 
 
@@ -228,8 +228,8 @@ def id_of(user: Mapping[str, Any]) -> str:
 
 
 def ids_of(users: Sequence[Mapping[str, Any]]) -> dict[int, str]:
-    """Return the users' ids in the roster, by their numbers. Users who have one address are named by their numbers:
-    otherwise, they would share a folder and a grade, and users can change their address."""
+    """Return the users' ids in the roster, by their numbers. The id of users who share an address is made
+    from their number; otherwise, they would share a folder and a grade, and users can change their address."""
     count = Counter(id_of(user).casefold() for user in users)
     return {user["id"]: id_of(user) if count[id_of(user).casefold()] == 1 else f"user{user['id']}" for user in users}
 
@@ -258,21 +258,21 @@ def remove_others(folder: Path, expected: set[Path]) -> None:
 
 
 def read_extensions(moodle: Moodle) -> dict[int, datetime]:
-    """Return until when users have more time, by their numbers."""
+    """Return the end of each extension, by the user's number."""
     try:
         answer = moodle.call("mod_assign_get_user_flags", assignmentids=[moodle.assignment])
     except RefusedError as error:
         say_once(f"Extensions that Moodle grants are not known; use `extend`. {error}")
         return {}
-    found: dict[int, datetime] = {}
+    extensions: dict[int, datetime] = {}
     for flags in [each for listed in answer["assignments"] for each in listed["userflags"]]:
         try:
             with reading_answers():
                 if until := read_seconds(flags["extensionduedate"]):
-                    found[flags["userid"]] = until
+                    extensions[flags["userid"]] = until
         except UserError as error:
             say_once(f"The extension of a student is not known; use `extend`. {error}")
-    return found
+    return extensions
 
 
 @cache
@@ -326,8 +326,8 @@ def push(moodle: Moodle, returned: Mapping[str, Returned], send: bool) -> Pushed
 def read_grades(moodle: Moodle) -> dict[int, float]:
     """Return the grades by user. A negative number stands for no grade. In a group assignment, Moodle lists only the
     members who handed in themselves."""
-    (listed,) = moodle.call("mod_assign_get_grades", assignmentids=[moodle.assignment])["assignments"] or [{}]
-    grades = {grade["userid"]: float(grade["grade"]) for grade in listed.get("grades", [])}
+    (assignment,) = moodle.call("mod_assign_get_grades", assignmentids=[moodle.assignment])["assignments"] or [{}]
+    grades = {grade["userid"]: float(grade["grade"]) for grade in assignment.get("grades", [])}
     return {user: grade for user, grade in grades.items() if grade >= 0}
 
 
@@ -340,7 +340,7 @@ def read_members_grade(moodle: Moodle, user: int) -> float | None:
 
 
 def read_status(moodle: Moodle, user: int) -> Any:
-    """Return what a user has: the hand-in, the grade and the feedback. Raises UserError."""
+    """Return a user's hand-in, grade and feedback. Raises UserError."""
     return moodle.call("mod_assign_get_submission_status", assignid=moodle.assignment, userid=user)
 
 

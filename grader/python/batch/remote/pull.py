@@ -19,7 +19,7 @@ from grader.python.batch.remote.connection import reading_answers, try_again
 from grader.python.common.console import UserError, write_atomically
 
 HAND_INS, ROSTER = "hand-ins", "roster.csv"
-MARKED = re.compile(r"[0-9a-f]{12}-")  # as plain_name() begins a name that it changed
+MARKED = re.compile(r"[0-9a-f]{12}-")  # plain_name() puts this before a name that it changes
 MAX_NAME_BYTES = 150  # the limit for a file's name without the part that identifies the student
 COLUMNS = ("id", "name", "canvas id", "email", "submitted", "extended until")
 
@@ -72,12 +72,12 @@ def pull(assignment: Any, folder: Path) -> Pulled:
 def list_submissions(assignment: Any) -> list[Any]:
     """Return the submissions of all students. Raises ValueError if a student is in the list twice: the list changed
     at the same time, or its pages repeat endlessly."""
-    found: dict[int, Any] = {}
+    by_user: dict[int, Any] = {}
     for submission in assignment.get_submissions(include=["user"], per_page=100):
-        if submission.user_id in found:
-            raise ValueError("a student twice")
-        found[submission.user_id] = submission
-    return list(found.values())
+        if submission.user_id in by_user:
+            raise ValueError("a student is listed twice")
+        by_user[submission.user_id] = submission
+    return list(by_user.values())
 
 
 def begin(folder: Path, roster: str) -> None:
@@ -98,7 +98,7 @@ def keep_file(file: Path, size: int, fetch_it: Callable[[], bytes]) -> None:
         write_atomically(file, try_again(fetch_it, file.name))
         return
     with file.open("wb") as stream:
-        stream.truncate(size)  # takes no room on the disk
+        stream.truncate(size)  # takes no space on the disk
 
 
 def fetch(attachment: Any) -> bytes:
@@ -110,7 +110,7 @@ def fetch(attachment: Any) -> bytes:
 
 
 def user_of(submission: Any) -> Mapping[str, Any]:
-    """Return what Canvas says about a student; nothing if it says nothing."""
+    """Return Canvas's data about a student; an empty mapping if there is none."""
     user = getattr(submission, "user", None)
     return user if isinstance(user, dict) else {}
 
@@ -170,13 +170,13 @@ def read_time(time: Any) -> str:
 
 
 def drop_shared(rows: Sequence[list[str]], columns: Sequence[int]) -> None:
-    """Empty each cell of these columns that another row has in the same column or in an earlier one of `columns`. A
+    """Empty each cell of these columns if another row has its value in the same column or in an earlier one. A
     roster in which an id belongs to two students is refused, and students choose some ids, such as addresses."""
-    taken: dict[str, int] = {}
+    owners: dict[str, int] = {}
     for at in columns:
         words = [compose(row[at].strip()).casefold() for row in rows]
         count = Counter(words)
         for number, (row, word) in enumerate(zip(rows, words, strict=True)):
-            if count[word] > 1 or taken.get(word, number) != number:
+            if count[word] > 1 or owners.get(word, number) != number:
                 row[at] = ""
-        taken |= {word: number for number, word in enumerate(words) if rows[number][at]}
+        owners |= {word: number for number, word in enumerate(words) if rows[number][at]}

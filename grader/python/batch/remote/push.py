@@ -103,10 +103,10 @@ def describe_deductions(pushed: Pushed) -> str:
     """Return a sentence on the points that Canvas's own late policy deducts; empty if it deducts none."""
     if not pushed.deducted:
         return ""
-    listed = [f"{student} ({show_points(points)})" for student, points in pushed.deducted.items()]
+    deductions = [f"{student} ({show_points(points)})" for student, points in pushed.deducted.items()]
     return (
-        f"Canvas's late policy deducts points of its own from the stored grades: {name_some(listed)}. If `due` deducts "
-        "points as well, these students lose twice: switch off one of the two."
+        f"Canvas's late policy deducts points of its own from the stored grades: {name_some(deductions)}. If `due` "
+        "deducts points as well, these students lose twice: switch off one of the two."
     )
 
 

@@ -35,12 +35,12 @@ def convert(database: SqliteFile, schema: int) -> None:
         convert_teams(database)
     if "handed_in" not in [name for _, name, *_ in database.query("PRAGMA table_info(grades)")]:
         convert_grades(database)
-    database.set_facts(schema=SCHEMA)  # last: if killed earlier, it is repeated
+    database.set_facts(schema=SCHEMA)  # last, so that an interrupted conversion is repeated
 
 
 def convert_notes(database: SqliteFile) -> None:
     """Convert schema 1, which kept all notes in one column: they stay until the submission is graded again."""
-    folder = Path(database.fact("submissions") or "").absolute()  # paths in it were kept as typed
+    folder = Path(database.fact("submissions") or "").absolute()  # its paths were stored as typed
     with database.transaction() as connection:
         connection.execute("ALTER TABLE submissions ADD COLUMN graded_notes TEXT NOT NULL DEFAULT '[]'")
         connection.execute("UPDATE submissions SET graded_notes = notes")
@@ -71,7 +71,7 @@ def convert_reasons(database: SqliteFile) -> None:
 
 
 def convert_times(database: SqliteFile) -> None:
-    """Convert schema 5, which had no course system's word on lateness, and no contents and user of a decision."""
+    """Convert schema 5, which stored neither a course system's mark of lateness nor a decision's contents and user."""
     with database.transaction() as connection:
         connection.execute("ALTER TABLE submissions ADD COLUMN named_time TEXT NOT NULL DEFAULT ''")
         connection.execute("ALTER TABLE submissions ADD COLUMN marked_by TEXT NOT NULL DEFAULT ''")
@@ -89,8 +89,8 @@ def convert_teams(database: SqliteFile) -> None:
 
 
 def convert_grades(database: SqliteFile) -> None:
-    """Convert schema 7, in which a grade did not have the time of its hand-in: that of an earlier one is not known, and
-    the grade's own time takes its place."""
+    """Convert schema 7, which did not store the time of a grade's hand-in. If the submission has changed since,
+    this time is not known, and the grade's own time replaces it."""
     with database.transaction() as connection:
         connection.execute("ALTER TABLE grades ADD COLUMN handed_in TEXT NOT NULL DEFAULT ''")
         connection.execute(

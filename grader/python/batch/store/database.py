@@ -154,7 +154,7 @@ class Database(SqliteFile):
         the same files; and the old key is gone. Submissions missing from the new roster keep their keys.
         """
         rows = self.query("SELECT key, called, entries, fingerprint FROM submissions WHERE status != 'not_submitted'")
-        now, taken = {submission.key for submission in submissions}, {key for key, *_ in rows}
+        now, old_keys = {submission.key for submission in submissions}, {key for key, *_ in rows}
         called, files = defaultdict(list), defaultdict(list)
         for key, name, entries, known in rows:
             if key not in now:
@@ -164,7 +164,7 @@ class Database(SqliteFile):
         contents = Counter((file_names(submission.entries), submission.fingerprint) for submission in submissions)
         renamed: dict[str, Submission] = {}
         for submission in submissions:
-            if not submission.own or submission.key in taken:
+            if not submission.own or submission.key in old_keys:
                 continue
             same = (file_names(submission.entries), submission.fingerprint)
             by_files = files[same] if contents[same] == 1 else []
@@ -177,12 +177,12 @@ class Database(SqliteFile):
     def earlier(self) -> list[Earlier]:
         """Return all submissions handed in so far."""
         rows = self.query("SELECT key, called, members, notes FROM submissions WHERE status != 'not_submitted'")
-        found = []
+        submissions = []
         for key, called, text, kept in rows:
             members, notes = json.loads(text), read_notes(kept)
             own = [] if has_kind(notes, "not_on_roster") else own_members(key, members)
-            found.append(Earlier(key, called, members, own, not has_kind(notes, "found_by_name")))
-        return found
+            submissions.append(Earlier(key, called, members, own, not has_kind(notes, "found_by_name")))
+        return submissions
 
     def separate_strangers(self, ids: Set[str]) -> None:
         """Give new keys to submissions of students who are not on the roster, if the keys are among the roster's `ids`.
@@ -191,16 +191,16 @@ class Database(SqliteFile):
         that student.
         """
         rows = self.query("SELECT key, members, notes FROM submissions WHERE status != 'not_submitted'")
-        taken, before = {key for key, *_ in rows} | ids, set(self.fact("names") or {})
+        used_keys, before = {key for key, *_ in rows} | ids, set(self.fact("names") or {})
         renamed = {}
         for key, _, notes in rows:
             if key in ids and has_kind(read_notes(notes), "not_on_roster"):
                 new = key + ANOTHER
-                while new in taken:
+                while new in used_keys:
                     new += ANOTHER
-                taken.add(new)
+                used_keys.add(new)
                 renamed[key] = new
-        others = {member for key, members, _ in rows if key not in renamed for member in json.loads(members)}
+        other_members = {member for key, members, _ in rows if key not in renamed for member in json.loads(members)}
         with self.transaction() as connection:
             for old, new in renamed.items():
                 connection.execute(
@@ -209,7 +209,7 @@ class Database(SqliteFile):
                 connection.execute("UPDATE grades SET key = ? WHERE key = ?", [new, old])
                 for table in ("drops", "comments"):
                     connection.execute(f"UPDATE {table} SET student = ? WHERE student = ?", [new, old])
-                for table in OF_STUDENTS if old not in others | before else ():
+                for table in OF_STUDENTS if old not in other_members | before else ():
                     connection.execute(f"UPDATE {table} SET student = ? WHERE student = ?", [new, old])
             write_facts(connection, renamed=renamed)
 
@@ -284,7 +284,7 @@ class Database(SqliteFile):
                     )
 
     def enter_absent(self, students: Iterable[tuple[str, str]]) -> None:
-        """Enter students (id, name) who handed nothing in, and remove those who have done so since."""
+        """Enter students (id, name) who handed in nothing, and remove those who have done so since."""
         present = {member for (text,) in self.query("SELECT members FROM submissions WHERE status != 'not_submitted'")
                    for member in json.loads(text)}  # fmt: skip
         with self.transaction() as connection:
@@ -447,10 +447,10 @@ class Database(SqliteFile):
     def counts(self) -> dict[str, int]:
         """Return the number of submissions of each status, in the order of STATUSES; '' (waiting) is first. Dropped
         submissions do not count."""
-        found = dict(
+        by_status = dict(
             self.query(f"SELECT status, COUNT(*) FROM submissions WHERE key NOT IN ({DROPPED}) GROUP BY status")
         )
-        return {status: found[status] for status in ["", *STATUSES] if status in found}
+        return {status: by_status[status] for status in ["", *STATUSES] if status in by_status}
 
     def dropped(self) -> set[str]:
         """Return the keys of the hand-ins that are dropped now."""
@@ -459,8 +459,8 @@ class Database(SqliteFile):
     def insert(self, table: str, lines: Sequence[Mapping[str, Any]]) -> None:
         """Add lines of the same columns to a table of decisions, in one transaction."""
         with self.transaction() as connection:
-            for given in lines:
-                line = {**given, "who": name_user()}
+            for decision in lines:
+                line = {**decision, "who": name_user()}
                 places = ", ".join("?" * len(line))
                 connection.execute(f"INSERT INTO {table} ({', '.join(line)}) VALUES ({places})", list(line.values()))
 
@@ -476,12 +476,12 @@ class Database(SqliteFile):
     def causes(self) -> list[tuple[list[str], str, str, str]]:
         """Return the causes in the newest grade of each version that was handed in: the members, the time of the
         hand-in, the stage and the cause, which is empty if the stage passed. Dropped hand-ins are omitted."""
-        found = self.query(
+        grades = self.query(
             "SELECT s.members, iif(g.fingerprint = s.fingerprint, s.handed_in, g.handed_in), t.stage, t.cause"
             " FROM grades g JOIN stages t ON t.grade = g.id JOIN submissions s ON s.key = g.key WHERE g.id IN"
             f" (SELECT max(id) FROM grades GROUP BY key, fingerprint) AND g.key NOT IN ({DROPPED}) ORDER BY g.id"
         )
-        return [(json.loads(members), *values) for members, *values in found]
+        return [(json.loads(members), *values) for members, *values in grades]
 
     def decisions(self) -> list[tuple[bool, str, str, str, str, str]]:
         """Return all manual decisions, those in force first, then the oldest first. Each row has: whether it is in

@@ -19,9 +19,9 @@ def open_batch(folder: Path) -> Database:
 
 def kept_settings(database: Database) -> Settings:
     """Return the settings that the batch was graded with; its folder is the current one."""
-    kept = database.fact("settings")
-    if not kept:
+    stored = database.fact("settings")
+    if not stored:
         raise UserError(f"{database.file}: nothing was graded yet. A batch begins with: warplab-course grade")
-    folders = {name: Path(kept[name]) for name in ("root", "build")}
+    folders = {name: Path(stored[name]) for name in ("root", "build")}
     folders["folder"] = database.file.resolve().parent
-    return Settings(**{**kept, **folders, "stages": tuple(kept["stages"])})
+    return Settings(**{**stored, **folders, "stages": tuple(stored["stages"])})

@@ -76,8 +76,8 @@ class People:
     def pick(self, word: str, known: Mapping[str, str]) -> str:
         """Return the student, on the roster or not, whose id or name is that word. Raises UserError."""
         word = compose(word)
-        named = {known[key] for key in (word.casefold(), *as_claimed(word)) if key in known}
-        return pick_student(word, self.strangers | named, known, self.doubles)
+        students = {known[key] for key in (word.casefold(), *as_claimed(word)) if key in known}
+        return pick_student(word, self.strangers | students, known, self.doubles)
 
     def require_name(self, student: str, name: str) -> None:
         """Raise UserError if the name in a line cannot be the student's."""
@@ -123,7 +123,7 @@ def pick_student(
         )
     called = called or (student if student in members else "")
     if called not in members:
-        doubles = next((found for name in as_claimed(student) if (found := (names or {}).get(name))), [])
+        doubles = next((namesakes for name in as_claimed(student) if (namesakes := (names or {}).get(name))), [])
         if len(doubles) > 1:
             raise UserError(f"{describe_shared_name(show_text(student), doubles)} Give an id.")
         raise UnknownStudentError(student, members, ids)
@@ -174,20 +174,20 @@ class Students:
         UserError if other students have the name, too."""
         if word in self.own_ids or word.casefold() in self.own_ids:
             return ""
-        named = {student.id: student for name in as_claimed(compose(word)) for student in self.called.get(name, ())}
-        if named.keys() <= self.on_roster or len(named.keys() & self.on_roster) > 1:
+        students = {student.id: student for name in as_claimed(compose(word)) for student in self.called.get(name, ())}
+        if students.keys() <= self.on_roster or len(students.keys() & self.on_roster) > 1:
             return ""
-        if len(named) > 1:
-            raise UserError(f"{describe_shared_name(show_text(word), list(named.values()))} Give an id.")
-        return next(iter(named))
+        if len(students) > 1:
+            raise UserError(f"{describe_shared_name(show_text(word), list(students.values()))} Give an id.")
+        return next(iter(students))
 
     def find_key(self, word: str) -> str:
         """Return the key of the submission of a student or team. Raises UserError if there is none."""
         if word in self.by_key and word not in self.by_key[word].members:  # a team
             return word
-        called = self.find(word)
+        student = self.find(word)
         return next(
-            row.key for own in (True, False) for row in self.rows if called in (row.own() if own else row.members)
+            row.key for own in (True, False) for row in self.rows if student in (row.own() if own else row.members)
         )
 
     def find_own_key(self, word: str) -> str:
@@ -231,17 +231,17 @@ def find_students(database: Database, words: Sequence[str]) -> list[str]:
 
 def find_each(words: Sequence[str], find: Callable[[str], str]) -> list[str]:
     """Return what is found for each word. Raises UserError with the first problems."""
-    found, wrong = [], []
+    results, wrong = [], []
     for word in words:
         try:
-            found.append(find(word))
+            results.append(find(word))
         except UserError as error:
             wrong.append(error)
     if wrong:
         count = f"{len(wrong)} of {len(words)} names do not identify a student: " if len(wrong) > 1 else ""
         more = f" And {len(wrong) - MAX_WRONG} more names." if len(wrong) > MAX_WRONG else ""
         raise UserError(f"{count}{' '.join(map(str, wrong[:MAX_WRONG]))}{more}")
-    return found
+    return results
 
 
 def roster_of(database: Database) -> list[Student]:
@@ -252,8 +252,8 @@ def roster_of(database: Database) -> list[Student]:
 def roster_files(database: Database) -> list[Path]:
     """Return the paths of the batch's rosters; none if it has none. Raises UserError if a file no longer exists:
     without it, hand-ins would get different keys, and decisions and exports would omit students."""
-    kept = database.fact("roster") or []
-    files = [Path(file) for file in ([kept] if isinstance(kept, str) else kept)]  # earlier batches have one
+    stored = database.fact("roster") or []
+    files = [Path(file) for file in ([stored] if isinstance(stored, str) else stored)]  # earlier batches have one
     if gone := [file for file in files if not file.is_file()]:
         raise UserError(
             f"The batch's roster is no longer there: {gone[0]}. Put it back, or repeat the grade command with "

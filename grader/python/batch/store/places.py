@@ -10,7 +10,7 @@ from typing import Literal, NewType
 
 FolderName = NewType("FolderName", str)  # only letters, digits, '-', '+' and '_'
 Part = Literal["submissions", "journals", "feedback", "ahead"]
-KEPT: tuple[Part, ...] = ("submissions", "journals", "feedback")
+PARTS: tuple[Part, ...] = ("submissions", "journals", "feedback")
 MAX_READABLE = 60  # characters of a key in a folder's name
 
 
@@ -65,7 +65,7 @@ def move_folders(folder: Path, keys: Collection[str], name: Callable[[str], str]
     files of both and stays; its contents are written again for each key."""
     sharing = Counter(map(name, keys))
     for key in keys:
-        for part in KEPT:
+        for part in PARTS:
             old, new = folder / part / name(key), place_of(folder, part, key)
             if sharing[old.name] == 1 and old.is_dir() and not new.exists():
                 old.rename(new)

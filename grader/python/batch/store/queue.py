@@ -18,7 +18,7 @@ from grader.python.common.submission_code import make_code
 
 HELD = "held"  # the kind of the note on a hand-in beyond the limit of attempts
 MAX_CODES = 3  # per hand-in: each of its archives and loose files has one
-LATELY = 20  # graded hand-ins whose durations predict those of the others
+MAX_RECENT = 20  # graded hand-ins whose durations predict those of the others
 PREDICTS = ("graded", "missing_stages")
 
 
@@ -63,11 +63,11 @@ def enter_arrivals(database: Database, submissions: Iterable[Submission]) -> Non
 
 def list_waiting(database: Database) -> list[Place]:
     """Return the hand-ins that wait, in the order of arrival, also if the clock was set back meanwhile."""
-    found = database.query(
+    rows = database.query(
         "SELECT s.key, coalesce(q.code, ''), coalesce(q.arrived, '') FROM submissions s LEFT JOIN queue q"
         f" ON q.key = s.key WHERE s.status = '' AND s.key NOT IN ({DROPPED}) ORDER BY q.rowid"
     )
-    return [Place(*values) for values in found]
+    return [Place(*values) for values in rows]
 
 
 def list_graded(database: Database, limit: int) -> list[Place]:
@@ -93,7 +93,7 @@ def mean_wall_s(database: Database) -> float:
     ((mean,),) = database.query(
         "SELECT avg(wall_s) FROM (SELECT wall_s FROM submissions WHERE status IN (?, ?) AND grade IS NOT NULL"
         " ORDER BY grade DESC LIMIT ?)",
-        [*PREDICTS, LATELY],
+        [*PREDICTS, MAX_RECENT],
     )
     return mean or 0.0
 
@@ -101,10 +101,10 @@ def mean_wall_s(database: Database) -> float:
 def note_held(database: Database, key: str, note: str) -> None:
     """Note for the student that a newer hand-in is not graded."""
     ((text,),) = database.query("SELECT notes FROM submissions WHERE key = ?", [key])
-    kept = [note for note in read_notes(text) if not has_kind([note], HELD)]
+    other_notes = [note for note in read_notes(text) if not has_kind([note], HELD)]
     with database.transaction() as connection:
         connection.execute(
-            "UPDATE submissions SET notes = ? WHERE key = ?", [write_notes([*kept, Note(note, HELD)]), key]
+            "UPDATE submissions SET notes = ? WHERE key = ?", [write_notes([*other_notes, Note(note, HELD)]), key]
         )
 
 

@@ -21,7 +21,7 @@ STATUSES = {
     "graded": "graded, all stages",
     "not_submitted": "on the roster, but nothing was handed in",
 }
-OURS = ("judge_error",)
+INTERNAL_FAILURES = ("judge_error",)
 HAS_POINTS = ("needs_review", "did_not_compile", "missing_stages", "graded")
 
 
@@ -146,7 +146,7 @@ def summarise(stage: StageReport) -> Stage:
 
 def join_notes(*notes: str) -> list[str]:
     """Join lists of notes in the database's format into one list without repetitions."""
-    return list(dict.fromkeys(note for kept in notes for note in read_notes(kept)))
+    return list(dict.fromkeys(note for notes_text in notes for note in read_notes(notes_text)))
 
 
 def own_members(key: str, members: Sequence[str]) -> list[str]:

@@ -53,4 +53,4 @@ class Settings:
         words += ["--sample-seconds", str(self.sample_s)] if verb == "grade" and self.sample_s else []
         flags = {"--no-check-mode": not self.check_mode, "--no-nvcc": not self.nvcc}
         flags |= {"--unsafe": self.unsafe, "--precise": self.precise}
-        return words + [flag for flag, given in flags.items() if given]
+        return words + [flag for flag, is_given in flags.items() if is_given]

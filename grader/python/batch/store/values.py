@@ -168,10 +168,10 @@ def require_valid_values(database: SqliteFile, tables: Sequence[str]) -> None:
 
 
 def wrong_value(database: SqliteFile, place: str, value: Any, expected: str) -> UserError:
-    shown = repr(value)
-    shown = shown if len(shown) <= MAX_SHOWN else shown[:MAX_SHOWN] + "…"
+    text = repr(value)
+    text = text if len(text) <= MAX_SHOWN else text[:MAX_SHOWN] + "…"
     return UserError(
-        f"{database.file} is damaged: {place} is {shown}, but must be {expected}. Correct the value if you edited the "
+        f"{database.file} is damaged: {place} is {text}, but must be {expected}. Correct the value if you edited the "
         "file by hand, or restore the file from a backup."
     )
 
@@ -192,7 +192,7 @@ def find_wrong_cells(database: SqliteFile, table: str) -> Iterator[tuple[str, An
     row = "quote(grade) || ' ' || quote(stage)" if table == "stages" else "rowid"
     columns = {name: (kind, required or key) for _, name, kind, required, _, key in list_columns(database, table)}
     wrong = " ".join(f"WHEN {is_wrong(name, *column)} THEN '{name}'" for name, column in columns.items())
-    scan = f"SELECT {row}, CASE {wrong} END AS wrong FROM {table} WHERE wrong IS NOT NULL LIMIT 1"  # one, as it is slow
+    scan = f"SELECT {row}, CASE {wrong} END AS wrong FROM {table} WHERE wrong IS NOT NULL LIMIT 1"
     for number, name in database.query(scan):
         ((value,),) = database.query(f"SELECT {name} FROM {table} WHERE {row} IS ?", [number])
         yield name_cell(table, number, name), value, IN_WORDS.get(columns[name][0], IN_WORDS["TEXT"])

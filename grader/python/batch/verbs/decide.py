@@ -55,7 +55,7 @@ def due(options: argparse.Namespace) -> int:
     say(f"{describe_lateness(policy)} {late} of {len(everyone)} are late.")
     if unknown := sum(final.row.known_by in FILE_DATES and not final.lateness.by for final in everyone if policy.due):
         say(
-            f"Of {plural(unknown, 'hand-in')} only a file's date is known, which may be the download's. To count it, "
+            f"For {plural(unknown, 'hand-in')}, only a file's date is known, which may be the download's. To count it, "
             "use --trust-file-dates."
         )
     names = names_of(database)
@@ -76,14 +76,14 @@ def read_due(options: argparse.Namespace) -> dict[str, Any]:
     """Return the options of the command line as facts. Raises UserError if one is out of range."""
     require_between("--percent-per-day", options.percent_per_day or 0, 0, 100)
     require_between("--most-days", options.most_days or 0, 0)
-    typed = {
+    values = {
         "due": parse_zoned_time(options.at).isoformat() if options.at else None,
         "grace_minutes": options.grace_minutes,
         "percent_per_day": options.percent_per_day,
         "most_days": options.most_days,
         "trust_dates": options.trust_file_dates,
     }
-    return {name: value for name, value in typed.items() if value is not None}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def undo_due(database: Database, facts: Mapping[str, Any]) -> None:
@@ -109,7 +109,7 @@ def without(options: argparse.Namespace) -> int:
     above = [final.student for final in all_finals(database, settings) if final.override and exceeds(final)]
     if above:
         names = names_of(database)
-        say(f"Points set by hand exceed that for: {', '.join(with_name(student, names) for student in above)}.")
+        say(f"Points set by hand exceed this maximum for: {', '.join(with_name(student, names) for student in above)}.")
     say_report(database)
     return 0
 
@@ -157,12 +157,12 @@ def points_from_file(options: argparse.Namespace) -> int:
     students = find_marked(database, marks)
     require_same_maximum(database, options.item, options.of, set(students))
     reasons = [mark.reason or options.reason or options.file.name for mark in marks]
-    given = {"time": now(), "item": options.item, "most": options.of}
+    common = {"time": now(), "item": options.item, "most": options.of}
     enter(
         database,
         "points",
         [
-            given | {"student": student, "points": mark.points, "reason": reason}
+            common | {"student": student, "points": mark.points, "reason": reason}
             for student, mark, reason in zip(students, marks, reasons, strict=True)
         ],
     )
@@ -226,10 +226,10 @@ def mark_from_file(options: argparse.Namespace, database: Database, rubric: Rubr
         f"Journals: {plural(len(lines), 'student')} marked by {options.file.name}; {marked} of {len(everyone)} have a "
         "level for each criterion now."
     )
-    given = {level.item for line in lines for level, _ in line.levels}
-    if left := [criterion.name for criterion in rubric.criteria if criterion.item not in given]:
+    marked_items = {level.item for line in lines for level, _ in line.levels}
+    if left := [criterion.name for criterion in rubric.criteria if criterion.item not in marked_items]:
         say(f"{options.file.name} has no level for: {', '.join(left)}.")
-    for item in sorted(given):
+    for item in sorted(marked_items):
         say_partners(everyone, students, item, names_of(database))
     say_report(database)
     return 0
@@ -265,8 +265,8 @@ def find_marked(database: Database, marks: Sequence[Line]) -> list[str]:
     if wrong:
         more = f" And {len(wrong) - MAX_WRONG} more lines." if len(wrong) > MAX_WRONG else ""
         count = f"{len(wrong)} lines are invalid: " if len(wrong) > 1 else ""
-        shown = " ".join(f"{place}: {error}" for place, error in wrong[:MAX_WRONG])
-        raise UserError(f"{count}{shown}{more}")
+        problems = " ".join(f"{place}: {error}" for place, error in wrong[:MAX_WRONG])
+        raise UserError(f"{count}{problems}{more}")
     return list(places)
 
 
@@ -275,7 +275,7 @@ def require_student_and_reason(options: argparse.Namespace, given: object, missi
     if not options.reason:
         raise UserError("--reason: write why, for later questions.")
     if not options.undo and given is None:
-        raise UserError(f"{missing}; or --undo removes the earlier decision.")
+        raise UserError(f"{missing}. To remove the earlier decision, add --undo.")
 
 
 def require_maximum(options: argparse.Namespace) -> None:
@@ -289,16 +289,16 @@ def require_item(options: argparse.Namespace) -> None:
     """Raise UserError if the item is blank, if gradebook.csv has another column of that name, or if its name differs
     from an earlier item's only in case and blanks: each item adds its points and its maximum."""
     database = open_batch(options.folder)
-    taken = columns_around(kept_settings(database).stages)
+    columns = columns_around(kept_settings(database).stages)
     if not options.item.strip():
         raise UserError("--item is empty. Name what the points are for, such as journal.")
-    if plain_name(options.item) in [name for names in taken for name in names]:
+    if plain_name(options.item) in [name for names in columns for name in names]:
         raise UserError(f"--item {options.item}: gradebook.csv has a column of that name. Choose a different name.")
-    given = read_policy(database).items()
+    items = read_policy(database).items()
     name = plain_name(options.item)
-    if name.startswith(PREFIX.strip()) or (name == JOURNAL and any(item.startswith(PREFIX) for item in given)):
+    if name.startswith(PREFIX.strip()) or (name == JOURNAL and any(item.startswith(PREFIX) for item in items)):
         raise UserError(f"--item {options.item}: journals are marked by criterion here. Type  warplab-course mark")
-    if options.item not in given and (same := [item for item in given if plain_name(item) == plain_name(options.item)]):
+    if options.item not in items and (same := [item for item in items if plain_name(item) == plain_name(options.item)]):
         raise UserError(f"--item {options.item}: there are points for {same[0]} already. Use that spelling.")
 
 
@@ -309,10 +309,10 @@ def plain_name(item: str) -> str:
 
 def require_same_maximum(database: Database, item: str, of: float, students: Collection[str]) -> None:
     """Raise UserError if other students have points for the item with another maximum."""
-    given = read_policy(database).points.items()
-    others = {items[item][1] for who, items in given if who not in students and item in items}
-    if others - {of}:
-        raise UserError(f"{item} has the maximum {show_points(max(others))} for others, not {show_points(of)}.")
+    points_by_student = read_policy(database).points.items()
+    other_maxima = {items[item][1] for who, items in points_by_student if who not in students and item in items}
+    if other_maxima - {of}:
+        raise UserError(f"{item} has the maximum {show_points(max(other_maxima))} for others, not {show_points(of)}.")
 
 
 def override(options: argparse.Namespace) -> int:
@@ -352,8 +352,8 @@ def drop(options: argparse.Namespace) -> int:
     rows = {row.key: row for row in database.rows()}
     keys = list(dict.fromkeys(find_own_keys(database, options.student)))
     drops = read_policy(database).drops
-    if options.undo and (kept := [key for key in keys if key not in drops]):
-        raise UserError(f"{', '.join(kept)}: not dropped. Nothing was changed.")
+    if options.undo and (not_dropped := [key for key in keys if key not in drops]):
+        raise UserError(f"{', '.join(not_dropped)}: not dropped. Nothing was changed.")
     lines = [{"student": key, "time": now(), "dropped": not options.undo, "reason": options.reason} for key in keys]
     database.insert("drops", [line | {"fingerprint": rows[line["student"]].fingerprint} for line in lines])
     for row in map(rows.__getitem__, keys):
@@ -394,9 +394,9 @@ def enter(database: Database, table: str, lines: Sequence[dict[str, Any]]) -> No
     before, names = database.decisions(), names_of(database)
     database.insert(table, lines)
     after = database.decisions()
-    held = {(student, what) for holds, _, student, what, *_ in after if holds}
+    in_force = {(student, what) for holds, _, student, what, *_ in after if holds}
     replaced = [decision for decision in before if decision[0] and decision not in after]
-    replaced = [decision for decision in replaced if (decision[2], decision[3]) not in held]
+    replaced = [decision for decision in replaced if (decision[2], decision[3]) not in in_force]
     for _, time, student, what, why, who in replaced[:MAX_REPLACED]:
         say(f"This replaces: {with_name(student, names)}, {what} ({why}){f', by {who}' if who else ''}, {time}")
     if len(replaced) > MAX_REPLACED:
@@ -408,20 +408,20 @@ def say_partners(everyone: Sequence[Final], students: Collection[str], item: str
     keys = {final.row.key for final in everyone if final.student in students and item in final.given}
     without = [final.student for final in everyone if final.row.key in keys and item not in final.given]
     if without:
-        named = ", ".join(with_name(student, names) for student in without)
-        say(f"Partners of the same hand-in without points for {item}: {named}. Give them points, too?")
+        names_text = ", ".join(with_name(student, names) for student in without)
+        say(f"Partners of the same hand-in without points for {item}: {names_text}. Give them points, too?")
 
 
 def require_decided(database: Database, table: str, students: Sequence[str], item: str) -> None:
     """Raise UserError with the students for whom there is no decision to remove."""
     policy = read_policy(database)
-    given = {student for student, items in policy.points.items() if item in items}
-    decided = {"extensions": policy.extensions, "points": given, "overrides": policy.overrides}[table]
+    with_points = {student for student, items in policy.points.items() if item in items}
+    decided = {"extensions": policy.extensions, "points": with_points, "overrides": policy.overrides}[table]
     if without := [student for student in students if student not in decided]:
-        what = {"extensions": "extension", "points": f"points for {item}", "overrides": "override"}[table]
+        kind = {"extensions": "extension", "points": f"points for {item}", "overrides": "override"}[table]
         items = f" Points were given for: {', '.join(policy.items()) or 'nothing'}." if item else ""
-        named = ", ".join(with_name(student, names_of(database)) for student in without)
-        raise UserError(f"{named}: no {what} to remove.{items} Nothing was changed.")
+        names_text = ", ".join(with_name(student, names_of(database)) for student in without)
+        raise UserError(f"{names_text}: no {kind} to remove.{items} Nothing was changed.")
 
 
 def require_between(name: str, value: float, minimum: float, maximum: float = math.inf) -> None:

@@ -99,7 +99,7 @@ def ids_without_roster(final: Final) -> set[Identifier]:
 
 
 def is_decided(final: Final) -> bool:
-    """Return whether a student has final points. A student who handed nothing in has none, except points given by
+    """Return whether a student has final points. A student who handed in nothing has none, except points given by
     hand."""
     by_hand = bool(final.override or final.given)
     return final.points is not None and (final.row.status != "not_submitted" or by_hand)
@@ -108,6 +108,6 @@ def is_decided(final: Final) -> bool:
 def report_of(database: Database, settings: Settings, final: Final) -> Report:
     """Return a report with the final points as its total. If nothing was judged, the report has no stages."""
     judged = parse_report(database.report(final.row.grade)) if final.row.grade else Report(lab=settings.lab)
-    found = leave_out(judged, final.without)
-    found.total = Total(final.points or 0, final.max_points, final.pending)
-    return found
+    report = leave_out(judged, final.without)
+    report.total = Total(final.points or 0, final.max_points, final.pending)
+    return report

@@ -30,7 +30,7 @@ from grader.python.batch.policy.points import Final, read_policy
 from grader.python.batch.policy.suspicious import describe_changed_drop, find_slowest_hand_ins
 from grader.python.batch.store.database import Database
 from grader.python.batch.store.people import roster_files
-from grader.python.batch.store.places import KEPT, place_of
+from grader.python.batch.store.places import PARTS, place_of
 from grader.python.batch.store.rows import in_words
 from grader.python.batch.store.settings import Settings
 from grader.python.common.console import UserError, say, say_error
@@ -52,19 +52,19 @@ def grade(options: argparse.Namespace) -> int:
         say(f"Reading the hand-ins in {options.submissions} …", flush=True)
         folder, left_out = open_submissions(options.submissions, settings, roster)
         separate_strangers(options.out, {student.id for student in roster})
-        found, more = find_submissions(folder, lab, roster, options.out, read_earlier(options.out))
+        hand_ins, more = find_submissions(folder, lab, roster, options.out, read_earlier(options.out))
         left_out += more
-        say(f"Found {plural(len(found), 'hand-in')}. Examining them …", flush=True)
-        require_own_lab(options.submissions, folder, found, settings)
-        say_found(options.submissions, found, left_out, roster)
+        say(f"Found {plural(len(hand_ins), 'hand-in')}. Examining them …", flush=True)
+        require_own_lab(options.submissions, folder, hand_ins, settings)
+        say_found(options.submissions, hand_ins, left_out, roster)
         database = Database(options.out / DATABASE)
         before = all_finals(database, settings)
         grade_added_stages(database, settings)
         note_settings(database, settings, options)
         database.set_facts(left_out=left_out)
-        rename(database, settings.folder, found, {student.id for student in roster})
-        print_missing_submissions({submission.key for submission in found}, database, options.submissions)
-        database.enter(found)
+        rename(database, settings.folder, hand_ins, {student.id for student in roster})
+        print_missing_submissions({submission.key for submission in hand_ins}, database, options.submissions)
+        database.enter(hand_ins)
         say_dropped(database)
         if not database.fact("slurm_jobs"):  # the tasks of a job may still read them
             remove_unused(settings.folder, [folder, *database.entries()])
@@ -95,16 +95,18 @@ def open_submissions(submissions: Path, settings: Settings, roster: Sequence[Stu
 
 
 def say_found(
-    submissions: Path, found: Sequence[Submission], left_out: Sequence[str], roster: Sequence[Student]
+    submissions: Path, hand_ins: Sequence[Submission], left_out: Sequence[str], roster: Sequence[Student]
 ) -> None:
     """Print which entries are skipped, which students are in doubt, and which are not on the roster. Raises UserError
     if there is neither a submission nor a roster."""
     for sentence in left_out:
         say_error(f"Skipped: {sentence}")
-    for note in dict.fromkeys(note for submission in found for note in submission.notes if kind_of(note) in IN_DOUBT):
+    for note in dict.fromkeys(
+        note for submission in hand_ins for note in submission.notes if kind_of(note) in IN_DOUBT
+    ):
         say_error(note)
-    print_unknown_students([submission for submission in found if NOT_ON_ROSTER in submission.notes])
-    if not found and not roster:
+    print_unknown_students([submission for submission in hand_ins if NOT_ON_ROSTER in submission.notes])
+    if not hand_ins and not roster:
         raise UserError(f"{submissions}: no submission in it. BATCH.md lists the valid names.")
 
 
@@ -125,15 +127,15 @@ def print_unknown_students(unknown: Sequence[Submission]) -> None:
     """Print which submissions are not on the roster, with the names in their files' names, and what to do."""
     if not unknown:
         return
-    named = [
+    unknown_names = [
         f"{submission.key} ({submission.name})" if submission.name not in ("", submission.key) else submission.key
         for submission in unknown
     ]
-    count = f" ({len(named)})" if len(named) > 1 else ""
+    count = f" ({len(unknown_names)})" if len(unknown_names) > 1 else ""
     say_error(
-        f"Not on the roster{count}: {', '.join(named)}. If they are on the roster under another id, add a column to it "
-        "(Canvas ID or Moodle ID for a course system's number, login for any other name of a folder or archive), or "
-        "give a second --roster with that column, and repeat the command."
+        f"Not on the roster{count}: {', '.join(unknown_names)}. If they are on the roster under another id, add a "
+        "column to it (Canvas ID or Moodle ID for a course system's number, login for any other name of a folder or "
+        "archive), or give a second --roster with that column, and repeat the command."
     )
 
 
@@ -152,7 +154,7 @@ def move_renamed(database: Database, folder: Path) -> None:
     """Move the folders of renamed submissions, also of those that a killed batch did not move. A folder that
     already has the new name is a leftover, because no other submission has that key."""
     for old, new in (database.fact("renamed") or {}).items():
-        for part in KEPT:
+        for part in PARTS:
             source, target = place_of(folder, part, old), place_of(folder, part, new)
             if source.is_dir():
                 shutil.rmtree(target, ignore_errors=True)
@@ -160,9 +162,9 @@ def move_renamed(database: Database, folder: Path) -> None:
     database.set_facts(renamed={})
 
 
-def rename(database: Database, folder: Path, found: Sequence[Submission], on_roster: Set[str]) -> None:
+def rename(database: Database, folder: Path, submissions: Sequence[Submission], on_roster: Set[str]) -> None:
     """Rename submissions that a better roster identifies, and move their folders."""
-    for old, submission in database.find_renamed(found):
+    for old, submission in database.find_renamed(submissions):
         database.rename(old, submission, on_roster)
         move_renamed(database, folder)
         say(f"{old} is now {submission.key}, according to the roster.")
@@ -177,11 +179,11 @@ def require_folders(options: argparse.Namespace) -> None:
         )
     if options.out.is_file():
         raise UserError(f"{options.out} is a file. OUT is the batch's folder, which is created if it does not exist.")
-    begun = ("lock", DATABASE)
-    others = [file.name for file in options.out.iterdir()] if options.out.is_dir() else []
-    if others and not set(others) & set(begun):
+    marks = ("lock", DATABASE)
+    other_files = [file.name for file in options.out.iterdir()] if options.out.is_dir() else []
+    if other_files and not set(other_files) & set(marks):
         raise UserError(
-            f"{options.out} contains other files, such as {min(others)}. OUT must be a folder for the batch only."
+            f"{options.out} contains other files, such as {min(other_files)}. OUT must be a folder for the batch only."
         )
     out, submissions = options.out.resolve(), options.submissions.resolve()
     if out == submissions:
@@ -197,12 +199,12 @@ def require_folders(options: argparse.Namespace) -> None:
         )
 
 
-def print_missing_submissions(found: set[str], database: Database, submissions: Path) -> None:
+def print_missing_submissions(present: set[str], database: Database, submissions: Path) -> None:
     """Print the earlier submissions that no longer exist: those that keep their grades, and those without a result,
     which may need their files."""
     rows = database.query("SELECT key, status FROM submissions WHERE status != 'not_submitted' ORDER BY key")
     dropped = database.dropped()
-    gone = {key: status for key, status in rows if key not in found and key not in dropped}
+    gone = {key: status for key, status in rows if key not in present and key not in dropped}
     ungraded = [key for key, status in gone.items() if status in ("", "judge_error")]
     if graded := [key for key in gone if key not in ungraded]:
         say_error(f"No longer among the submissions, and kept as graded: {', '.join(graded)}")
@@ -327,10 +329,13 @@ def grade_added_stages(database: Database, settings: Settings) -> None:
     """If the last stage is later than before, put all hand-ins back in the queue. Their grades and all decisions stay.
     This precedes `note_settings`, so that the same command continues if it is killed in between."""
     before = read_settings(database, settings)
-    held = before.get("upto", "")
-    if (before.get("lab"), before.get("stage", "")) != (settings.lab, settings.stage) or held not in settings.stages:
+    earlier_last = before.get("upto", "")
+    if (before.get("lab"), before.get("stage", "")) != (
+        settings.lab,
+        settings.stage,
+    ) or earlier_last not in settings.stages:
         return
-    if added := settings.graded_stages()[settings.stages.index(held) + 1 :]:
+    if added := settings.graded_stages()[settings.stages.index(earlier_last) + 1 :]:
         require_no_tasks(database)
         dropped = database.dropped()
         keys = [row.key for row in database.rows() if row.key not in dropped]
@@ -356,15 +361,21 @@ def note_settings(database: Database, settings: Settings, options: argparse.Name
     before = read_settings(database, settings)
     for name, here in (("lab", settings.lab), ("stage", settings.stage), ("upto", settings.upto)):
         if before and before.get(name, "") != here:
-            held = before.get(name, "")
-            what = "all stages" if not held else f"the stages up to {held}" if name == "upto" else f"{name} {held}"
-            on = f"{name.upper()}={held} (--{name} {held})" if held else f"omit {name.upper()} (--{name})"
+            earlier = before.get(name, "")
+            extent = (
+                "all stages"
+                if not earlier
+                else f"the stages up to {earlier}"
+                if name == "upto"
+                else f"{name} {earlier}"
+            )
+            on = f"{name.upper()}={earlier} (--{name} {earlier})" if earlier else f"omit {name.upper()} (--{name})"
             raise UserError(
-                f"{settings.folder}: contains a batch of {what}. To continue it: {on}. For another batch, choose a "
+                f"{settings.folder}: contains a batch of {extent}. To continue it: {on}. For another batch, choose a "
                 "different OUT."
             )
-    kept = {name: str(value) if isinstance(value, Path) else value for name, value in asdict(settings).items()}
+    stored = {name: str(value) if isinstance(value, Path) else value for name, value in asdict(settings).items()}
     roster = [str(file.resolve()) for file in options.roster]
-    database.set_facts(settings=kept, submissions=str(options.submissions.resolve()), roster=roster)
+    database.set_facts(settings=stored, submissions=str(options.submissions.resolve()), roster=roster)
     if database.fact("secret") is None:
         database.set_facts(secret=secrets.token_hex(16))

@@ -52,8 +52,8 @@ def push(options: argparse.Namespace) -> int:
     system = "Moodle" if options.moodle else "Canvas"
     for change in pushed.changes:
         say(change)
-    done = "written" if options.send else "would change (add --send to write)"
-    say(f"{plural(len(pushed.changes), 'student')} {done}; {system} is up to date for {pushed.same}.")
+    outcome = "written" if options.send else "would change (add --send to write)"
+    say(f"{plural(len(pushed.changes), 'student')} {outcome}; {system} is up to date for {pushed.same}.")
     for failure in filter(None, (*pushed.failed.values(), describe_deductions(pushed))):
         say_error(failure)
     if unknown:
@@ -110,7 +110,7 @@ def give_back(options: argparse.Namespace, returned: Mapping[str, Returned], sen
 
 
 def connect_canvas(options: argparse.Namespace) -> Any:
-    """Return the assignment of Canvas that the options name. Raises UserError."""
+    """Return the Canvas assignment that the options name. Raises UserError."""
     token = read_token("CANVAS_TOKEN", options.token_file)
     return open_assignment(options.canvas, token, options.course, options.assignment)
 

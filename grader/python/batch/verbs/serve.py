@@ -148,7 +148,7 @@ class Server:
         self.pull()
         self.attempt(self.look)
         self.feed()
-        begun = time.monotonic()
+        started_s = time.monotonic()
         for key, graded in self.lanes.take(TICK_S):
             if graded:
                 self.keep(graded)
@@ -160,7 +160,7 @@ class Server:
             self.write()
         self.attempt(self.push)
         self.try_to_show()
-        time.sleep(max(0.0, begun + TICK_S - time.monotonic()) if not self.lanes.begun() else 0)
+        time.sleep(max(0.0, started_s + TICK_S - time.monotonic()) if not self.lanes.begun() else 0)
 
     def attempt(self, act: Callable[[], None]) -> None:
         """Call a function that reads the roster, which may be edited now, or a folder, which may not be mounted. Print
@@ -217,15 +217,15 @@ class Server:
         if busy and ids != self.ids:
             return False
         separate_strangers(self.options.out, ids)
-        found, left_out = find_submissions(
+        submissions, left_out = find_submissions(
             self.options.submissions, self.settings.lab, roster, self.options.out, self.database.earlier()
         )
-        if busy - {submission.key for submission in found}:
+        if busy - {submission.key for submission in submissions}:
             return False
         self.ids = ids
-        rename(self.database, self.settings.folder, found, ids)
-        settled = [submission for submission in found if self.is_complete(submission)]
-        self.arriving = len(found) - len(settled)
+        rename(self.database, self.settings.folder, submissions, ids)
+        settled = [submission for submission in submissions if self.is_complete(submission)]
+        self.arriving = len(submissions) - len(settled)
         self.enter([submission for submission in settled if submission.key not in busy])
         self.must_write |= enter_roster(self.database, roster)
         self.database.set_facts(left_out=left_out)
@@ -236,27 +236,27 @@ class Server:
         names = {submission.called, *(entry.name for entry in submission.entries)}
         return not names & self.incomplete and self.settling.unchanged_s(submission.entries) >= self.settle_s
 
-    def enter(self, found: Sequence[Submission]) -> None:
+    def enter(self, submissions: Sequence[Submission]) -> None:
         """Enter hand-ins that may be graded, and keep those beyond the limit of attempts."""
         known = {
             key: (fingerprint, status)
             for key, fingerprint, status in self.database.query("SELECT key, fingerprint, status FROM submissions")
         }
-        held: dict[str, tuple[str, str]] = {}
+        beyond_limit: dict[str, tuple[str, str]] = {}
         allowed = []
-        for submission in found:
+        for submission in submissions:
             fingerprint, status = known.get(submission.key, ("", ""))
             is_new = status not in ("", "not_submitted") and fingerprint != submission.fingerprint
             why = self.limits.explain_reached_limit(self.database, submission.key, submission.members) if is_new else ""
             if not why:
                 allowed.append(submission)
                 continue
-            held[submission.key] = (submission.fingerprint, find_codes(submission.entries))
-            if self.held.get(submission.key) != held[submission.key]:
+            beyond_limit[submission.key] = (submission.fingerprint, find_codes(submission.entries))
+            if self.held.get(submission.key) != beyond_limit[submission.key]:
                 say(f"{submission.key}: kept but not graded, beyond the limit of attempts", flush=True)
                 note_held(self.database, submission.key, why)
                 self.must_write = True
-        self.held = held
+        self.held = beyond_limit
         self.database.enter(allowed)
         enter_arrivals(self.database, allowed)
         self.ready = {submission.key: submission for submission in allowed}
@@ -279,9 +279,9 @@ class Server:
             self.postponed.get(submission.key) == submission.fingerprint and self.may_be_incomplete(submission)
         ):
             return False
-        found = self.ready.get(submission.key)
+        scanned = self.ready.get(submission.key)
         return submission.graded_notes is not None or (
-            found is not None and found.fingerprint == submission.fingerprint
+            scanned is not None and scanned.fingerprint == submission.fingerprint
         )
 
     def may_be_incomplete(self, submission: Submission) -> bool:
@@ -348,8 +348,8 @@ class Server:
             say_error(why)
             self.not_before[student] = time.monotonic() + MAX_PAUSE_S
             self.must_send = True
-        done = {student: mark for student, mark in self.sending.items() if student not in pushed.failed}
-        self.database.set_facts(pushed={**(self.database.fact("pushed") or {}), **done})
+        stored = {student: mark for student, mark in self.sending.items() if student not in pushed.failed}
+        self.database.set_facts(pushed={**(self.database.fact("pushed") or {}), **stored})
 
     # The queue's page
 
@@ -368,10 +368,10 @@ class Server:
     def show(self, is_over: bool = False) -> None:
         """Write the queue's page and text, if they changed. Raises UserError, OSError."""
         state = self.describe(is_over)
-        shown = (*state.lines, state.arriving, state.notice, int(time.monotonic() // 10))
-        if shown == self.shown and not is_over:
+        content = (*state.lines, state.arriving, state.notice, int(time.monotonic() // 10))
+        if content == self.shown and not is_over:
             return
-        self.shown = shown
+        self.shown = content
         if not self.queue.is_dir():
             self.queue.mkdir(parents=True)
             self.queue.chmod(0o755)
@@ -380,16 +380,16 @@ class Server:
 
     def describe(self, is_over: bool) -> QueueState:
         """Return what the page shows."""
-        begun, waiting = self.lanes.begun(), list_waiting(self.database)
+        in_progress, waiting = self.lanes.begun(), list_waiting(self.database)
         state = QueueState(f"{self.settings.lab}: the queue", show_clock(datetime.now()), arriving=self.arriving)
-        state.lines += [Line(place.code, "being graded", "") for place in waiting if place.key in begun]
-        ready = [place for place in waiting if place.key not in begun and place.key in self.ready]
+        state.lines += [Line(place.code, "being graded", "") for place in waiting if place.key in in_progress]
+        ready = [place for place in waiting if place.key not in in_progress and place.key in self.ready]
         unfinished = [place for place in ready if self.postponed.get(place.key) == self.ready[place.key].fingerprint]
         state.lines += [Line(place.code, "incomplete: waiting for the rest of its file", "") for place in unfinished]
         ready = [place for place in ready if place not in unfinished]
         mean_s, at_once = mean_wall_s(self.database), self.lanes.at_once
         for number, place in enumerate(ready, 1):
-            expected_s = max(mean_s, predict_s(mean_s, len(begun) + number, len(begun), at_once))
+            expected_s = max(mean_s, predict_s(mean_s, len(in_progress) + number, len(in_progress), at_once))
             when = f"about {show_duration(expected_s)}" if mean_s else ""
             state.lines.append(Line(place.code, show_place(number), when))
         state.lines += [Line(code, "kept, not graded: limit of attempts reached", "") for _, code in self.held.values()]

@@ -55,13 +55,15 @@ def request(options: argparse.Namespace) -> int:
     """Record a student's request to grade again, or the answer to it."""
     database = open_batch(options.folder)
     (student,) = find_students(database, [options.student])
-    who, is_open = with_name(student, names_of(database)), student in database.requests()
+    student_name, is_open = with_name(student, names_of(database)), student in database.requests()
     if options.answer and not is_open:
-        raise UserError(f"{who} has no open request.")
+        raise UserError(f"{student_name} has no open request.")
     if options.text and is_open:
-        raise UserError(f"{who} has an open request: {database.requests()[student]} Answer it first, with --answer.")
+        raise UserError(
+            f"{student_name} has an open request: {database.requests()[student]} Answer it first, with --answer."
+        )
     line = {"student": student, "open": not options.answer, "reason": options.answer or options.text, "time": now()}
     database.insert("requests", [line])
-    say(f"{who}: {'answered' if options.answer else 'a request to grade again; answer it with --answer'}")
+    say(f"{student_name}: {'answered' if options.answer else 'a request to grade again; answer it with --answer'}")
     say_report(database)
     return 0

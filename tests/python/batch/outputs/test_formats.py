@@ -436,9 +436,9 @@ CANVAS = (
     [
         (
             "Dot (1234)",
-            "No assignment's column is 'Dot \\(1234\\)'. --title .*: Dot \\(7\\), Twice \\(1\\), Twice \\(2\\)$",
+            "No assignment column is called 'Dot \\(1234\\)'. --title .*: Dot \\(7\\), Twice \\(1\\), Twice \\(2\\)$",
         ),
-        ("Old (8)", "No assignment's column is 'Old"),
+        ("Old (8)", "No assignment column is called 'Old"),
         ("Twice", "--title must be one of: Twice \\(1\\), Twice \\(2\\)$"),
     ],
 )
@@ -579,7 +579,7 @@ def test_ambiguous_gradebooks_are_refused():
         canvas(entries("al1", "al1"))
     with pytest.raises(UserError, match="about add, dot"):
         moodle([*entries("al1"), Entry("at2", make_report(samples.cpu_report()))])
-    with pytest.raises(UserError, match="Not a gradebook of Canvas"):
+    with pytest.raises(UserError, match="Not a Canvas gradebook"):
         canvas(entries("al1"), "Identifier,Full name,Email address,Grade\nParticipant 7,Ada,al1,\n")
     with pytest.raises(UserError, match="No column of the gradebook identifies"):
         moodle(entries("al1"), "name of person,grade\n")

@@ -258,7 +258,7 @@ def test_the_distribution_counts_only_students_who_handed_in() -> None:
     absent = [Row(key, "", [key], "", "", [], "not_submitted", "", 0) for key in ("x1", "x2", "x3", "x4")]
     assert "3 students; the median is 50% of the points." in page_of(rows)
     page = page_of(rows + absent)
-    assert "3 students; the median is 50% of the points; without 4 students who handed nothing in." in page
+    assert "3 students; the median is 50% of the points; without 4 students who handed in nothing." in page
     assert "<title>0 to 5%: 0 students" in page
 
 

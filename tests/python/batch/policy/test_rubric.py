@@ -120,7 +120,7 @@ def test_a_file_marks_all_students_or_none(marked: Course) -> None:
     [
         (["--criterion", "style", "--level", "half"], "no criterion 'style'. Criteria: prediction, clear words."),
         (["--criterion", "prediction", "--level", "2"], "'2' is not a level of prediction."),
-        (["--criterion", "prediction"], "--level: the level is missing; or --undo"),
+        (["--criterion", "prediction"], "--level: the level is missing. To remove the earlier decision, add --undo."),
         (["--level", "half"], "--criterion: choose one of: prediction, clear words."),
     ],
 )
