@@ -51,7 +51,8 @@ INSTANTIATE_TEST_SUITE_P(
                     "warplab_cpu::note_fence();", "using namespace warplab_cpu;", "namespace w = warplab_cpu;",
                     "warplab_cpu\n# 9 \"k.cu\"\n::note_fence();", "int x = load_unseen(y);",
                     "extern \"C\" void _ZN11warplab_cpu10note_fenceEv();", "#pragma redefine_extname f g\n",
-                    "#pragma weak f = g\n", "#pragma GCC system_header\n"));
+                    "#pragma weak f = g\n", "#pragma GCC system_header\n",
+                    "int x = \"\"R\"(\"; asm(\"nop\"); int y = \"\"R\")\";"));
 
 TEST(Scan, FindsAStatementThatIsTooLong) {
     std::string sum = "1";
