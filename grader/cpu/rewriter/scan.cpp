@@ -38,8 +38,8 @@ const Words runtime_names(
     "yield_before_checked_atomic multiprocessor ticks warp");
 /// Words that have a meaning only in an attribute. Elsewhere, they are ordinary names.
 constexpr Word attributes[] = {
-    {"*no_sanitize*", unseen}, {"ifunc", unseen},         {"__ifunc__", unseen},
-    {"weakref", own_name},     {"__weakref__", own_name},
+    {"*no_sanitize*", unseen}, {"ifunc", unseen}, {"__ifunc__", unseen}, {"weakref", own_name},
+    {"__weakref__", own_name}, {"copy", unseen},  {"__copy__", unseen},
 };
 /// Attributes whose text g++ passes to the assembler unchanged.
 constexpr std::string_view attributes_with_text[] = {"section",   "__section__", "alias",
