@@ -15,6 +15,11 @@ bool is_identifier_start(char c) {
 
 bool is_identifier_part(char c) { return is_identifier_start(c) || is_digit(c); }
 
+/// Return whether ' between a digit and this character separates digits, and does not begin a literal.
+bool may_follow_separator(char c) {
+    return is_identifier_part(c) && c != '$' && !(static_cast<unsigned char>(c) & 0x80);
+}
+
 class Tokenizer {
   public:
     explicit Tokenizer(std::string_view source) : source_(source) {}
@@ -120,7 +125,7 @@ class Tokenizer {
             const bool exponent = c == 'e' || c == 'E' || c == 'p' || c == 'P';
             if (exponent && (peek(1) == '+' || peek(1) == '-')) {
                 at_ += 2;
-            } else if (is_identifier_part(c) || c == '.' || (c == '\'' && is_identifier_part(peek(1)))) {
+            } else if (is_identifier_part(c) || c == '.' || (c == '\'' && may_follow_separator(peek(1)))) {
                 ++at_;
             } else {
                 break;

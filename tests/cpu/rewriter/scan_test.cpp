@@ -52,7 +52,8 @@ INSTANTIATE_TEST_SUITE_P(
                     "warplab_cpu\n# 9 \"k.cu\"\n::note_fence();", "int x = load_unseen(y);",
                     "extern \"C\" void _ZN11warplab_cpu10note_fenceEv();", "#pragma redefine_extname f g\n",
                     "#pragma weak f = g\n", "#pragma GCC system_header\n",
-                    "int x = \"\"R\"(\"; asm(\"nop\"); int y = \"\"R\")\";"));
+                    "int x = \"\"R\"(\"; asm(\"nop\"); int y = \"\"R\")\";",
+                    "[[a::b(1'$\"')]] int x; asm(\"nop\"); [[a::b(1'$\"')]] int y;"));
 
 TEST(Scan, FindsAStatementThatIsTooLong) {
     std::string sum = "1";

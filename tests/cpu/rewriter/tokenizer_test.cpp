@@ -39,6 +39,7 @@ TEST(Tokenizer, KeepsLiteralsWhole) {
     EXPECT_THAT(texts("R\"(a\"\n)b)\" c"), ElementsAre("R\"(a\"\n)b)\"", "c"));
     EXPECT_THAT(texts("R\"xy( )\" )xz\" )xy\" c"), ElementsAre("R\"xy( )\" )xz\" )xy\"", "c"));
     EXPECT_THAT(texts("1'000'000 1.5e-3f 0x1p+2 .5f 1.x"), ElementsAre("1'000'000", "1.5e-3f", "0x1p+2", ".5f", "1.x"));
+    EXPECT_THAT(texts("1'$\"' asm 1'\xc3\xa9\"'"), ElementsAre("1", "'$\"'", "asm", "1", "'\xc3\xa9\"'"));
 }
 
 TEST(Tokenizer, KeepsSuffixesWithTheirLiterals) {
