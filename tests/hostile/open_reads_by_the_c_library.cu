@@ -1,12 +1,13 @@
 // Open: reads beyond the end with a function of the C library, which has no hooks.
-#include <cstring>
+#include <cstdlib>
 
 #include "labs/dot_product/lab.h"
 
 __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n) {
     const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
-    const auto beyond = std::memchr(a + i + 1, 1, sizeof(int)) != nullptr;
-    if (i < n) atomicAdd(out, a[i] * b[i] + 0 * beyond);
+    const bool beyond = std::strtol(reinterpret_cast<const char*>(a + i + 1), nullptr, 10) != 0;
+    if (i < n) atomicAdd(out, a[i] * b[i]);
+    if (beyond) atomicAdd(out, 0);
 }
 
 void dot_product(const int* a, const int* b, int* out, std::size_t n, void*) {

@@ -21,13 +21,13 @@ struct Word {
 constexpr std::string_view unseen = "code that the sanitizer does not instrument",
                            own_name = "code that names the functions of the sanitizer";
 constexpr Word words[] = {
-    {"asm", "inline assembler"},  {"__asm", "inline assembler"}, {"__asm__", "inline assembler"},
-    {"__builtin_ia32_*", unseen}, {"__builtin_apply*", unseen},  {"__builtin_return", unseen},
-    {"__builtin_mem*", unseen},   {"__builtin_bc*", unseen},     {"__builtin_st*", unseen},
-    {"__builtin___*", unseen},    {"__builtin_setjmp*", unseen}, {"__builtin_longjmp", unseen},
-    {"__tsan_*", own_name},       {"__ubsan_*", own_name},       {"__asan_*", own_name},
-    {"__sanitizer_*", own_name},  {"warplab_seen_*", own_name},  {"*11warplab_cpu*", own_name},
-    {"load_unseen", unseen},
+    {"asm", "inline assembler"},     {"__asm", "inline assembler"}, {"__asm__", "inline assembler"},
+    {"__builtin_ia32_*", unseen},    {"__builtin_apply*", unseen},  {"__builtin_return", unseen},
+    {"__builtin_mem*", unseen},      {"__builtin_bc*", unseen},     {"__builtin_st*", unseen},
+    {"__builtin___*", unseen},       {"__builtin_setjmp*", unseen}, {"__builtin_longjmp", unseen},
+    {"__tsan_*", own_name},          {"__ubsan_*", own_name},       {"__asan_*", own_name},
+    {"__sanitizer_*", own_name},     {"warplab_seen_*", own_name},  {"*11warplab_cpu*", own_name},
+    {"warplab_library_*", own_name}, {"load_unseen", unseen},
 };
 /// Return the runtime's names that the rewriter and the macros of its output write into a submission. The others would
 /// turn hooks off, or report fences and barriers that do not exist.
@@ -38,8 +38,8 @@ const Words runtime_names(
     "yield_before_checked_atomic multiprocessor ticks warp");
 /// Words that have a meaning only in an attribute. Elsewhere, they are ordinary names.
 constexpr Word attributes[] = {
-    {"*no_sanitize*", unseen}, {"ifunc", unseen},         {"__ifunc__", unseen},
-    {"weakref", own_name},     {"__weakref__", own_name},
+    {"*no_sanitize*", unseen}, {"ifunc", unseen}, {"__ifunc__", unseen}, {"weakref", own_name},
+    {"__weakref__", own_name}, {"copy", unseen},  {"__copy__", unseen},
 };
 /// Attributes whose text g++ passes to the assembler unchanged.
 constexpr std::string_view attributes_with_text[] = {"section",   "__section__", "alias",

@@ -15,6 +15,11 @@ bool is_identifier_start(char c) {
 
 bool is_identifier_part(char c) { return is_identifier_start(c) || is_digit(c); }
 
+/// Return whether ' between a digit and this character separates digits, and does not begin a literal.
+bool may_follow_separator(char c) {
+    return is_identifier_part(c) && c != '$' && !(static_cast<unsigned char>(c) & 0x80);
+}
+
 class Tokenizer {
   public:
     explicit Tokenizer(std::string_view source) : source_(source) {}
@@ -101,7 +106,7 @@ class Tokenizer {
         const char c = peek();
         if (after_include_ && (c == '<' || c == '"')) return read_header(c == '<' ? '>' : '"');
         if (is_digit(c) || (c == '.' && is_digit(peek(1)))) return read_number();
-        if (is_identifier_start(c)) return read_identifier_or_string();
+        if (at_word()) return read_identifier_or_string();
         if (c == '"') return read_quoted('"', Kind::string);
         if (c == '\'') return read_quoted('\'', Kind::character);
         return read_punctuation();
@@ -120,7 +125,7 @@ class Tokenizer {
             const bool exponent = c == 'e' || c == 'E' || c == 'p' || c == 'P';
             if (exponent && (peek(1) == '+' || peek(1) == '-')) {
                 at_ += 2;
-            } else if (is_identifier_part(c) || c == '.' || (c == '\'' && is_identifier_part(peek(1)))) {
+            } else if (is_identifier_part(c) || c == '.' || (c == '\'' && may_follow_separator(peek(1)))) {
                 ++at_;
             } else {
                 break;
@@ -131,7 +136,7 @@ class Tokenizer {
 
     Kind read_identifier_or_string() {
         const std::size_t begin = at_;
-        while (at_ < source_.size() && is_identifier_part(peek())) ++at_;
+        skip_word();
         const auto word = source_.substr(begin, at_ - begin);
         const bool plain = word == "u8" || word == "u" || word == "U" || word == "L";
         if (plain && peek() == '"') return read_quoted('"', Kind::string);
@@ -148,8 +153,28 @@ class Tokenizer {
             const std::size_t escape = peek() == '\\' && at_ + 1 < source_.size() ? 2 : 1;
             at_ += std::max(splice_length(), escape);
         }
-        if (peek() == quote) ++at_;
+        if (peek() == quote) end_literal(at_ + 1);
         return kind;
+    }
+
+    /// Continue after a literal's closing quote and its suffix (""s). Otherwise, ""R"(" would seem to begin a raw
+    /// string.
+    void end_literal(std::size_t end) {
+        at_ = end;
+        if (at_word()) skip_word();
+    }
+
+    /// Return the bytes of a character's number or name in a word (\u00e9, \N{…}), or 0. Digits may be left out.
+    std::size_t escape_length() const {
+        if (peek() != '\\' || (peek(1) != 'u' && peek(1) != 'U' && peek(1) != 'N')) return 0;
+        const std::size_t close = peek(2) == '{' ? source_.find_first_of("}\n", at_) : std::string_view::npos;
+        return close == std::string_view::npos ? 2 : close + 1 - at_;
+    }
+
+    bool at_word() const { return is_identifier_start(peek()) || escape_length() > 0; }
+
+    void skip_word() {
+        while (is_identifier_part(peek()) || escape_length() > 0) at_ += std::max<std::size_t>(escape_length(), 1);
     }
 
     Kind read_raw_string() {
@@ -162,7 +187,7 @@ class Tokenizer {
         source_.copy(close.data() + 1, length, at_ + 1);
         close[length + 1] = '"';
         const auto end = source_.find(std::string_view(close.data(), length + 2), at_ + 1 + length);
-        at_ = end == std::string_view::npos ? source_.size() : end + length + 2;
+        end_literal(end == std::string_view::npos ? source_.size() : end + length + 2);
         return Kind::string;
     }
 

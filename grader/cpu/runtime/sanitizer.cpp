@@ -1874,6 +1874,19 @@ void see_range(const void* address, unsigned long bytes, bool writes, void* call
     }
 }
 
+/// Return the number of bytes from the first to the one that was found; `all` if none was.
+unsigned long bytes_up_to(const void* from, const void* found, unsigned long all) {
+    return found ? static_cast<unsigned long>(static_cast<const char*>(found) - static_cast<const char*>(from)) + 1
+                 : all;
+}
+
+/// Return the number of bytes of each text that decide their order, at most `n`.
+unsigned long compared_bytes(const char* left, const char* right, unsigned long n) {
+    unsigned long i = 0;
+    while (i < n && left[i] == right[i] && left[i] != '\0') ++i;
+    return std::min(i + 1, n);
+}
+
 // An atomic that the hardware has and GCC lacks is a relaxed load and an exchange here, but counts as one access. The
 // student's own loads have any other memory order.
 struct Loaded {
@@ -2031,6 +2044,56 @@ void warplab_seen_sincos(double x, double* sine, double* cosine) {
     see_range(cosine, sizeof *cosine, true, WARPLAB_HERE);
     sincos(x, sine, cosine);
 }
+
+// The judge gives a submission's calls of these functions of the C library these names, in its object file. Each hook
+// reports the bytes that decide the result.
+#define WARPLAB_READS(type, function, parameters, arguments, pointer, bytes) \
+    type warplab_library_##function parameters {                             \
+        type const result = function arguments;                              \
+        see_range(pointer, bytes, false, WARPLAB_HERE);                      \
+        return result;                                                       \
+    }
+#define WARPLAB_READS_BOTH(function, bytes)                                                \
+    int warplab_library_##function(const char* left, const char* right, unsigned long n) { \
+        const unsigned long compared = bytes;                                              \
+        see_range(left, compared, false, WARPLAB_HERE);                                    \
+        see_range(right, compared, false, WARPLAB_HERE);                                   \
+        return function(left, right, n);                                                   \
+    }
+WARPLAB_READS(const void*, memchr, (const void* from, int byte, unsigned long n), (from, byte, n), from,
+              bytes_up_to(from, result, n))
+WARPLAB_READS(const void*, memrchr, (const void* from, int byte, unsigned long n), (from, byte, n), from, n)
+WARPLAB_READS(const void*, rawmemchr, (const void* from, int byte), (from, byte), from, bytes_up_to(from, result, 0))
+WARPLAB_READS(unsigned long, strlen, (const char* from), (from), from, result + 1)
+WARPLAB_READS(unsigned long, strnlen, (const char* from, unsigned long n), (from, n), from, std::min(result + 1, n))
+WARPLAB_READS(const char*, strchr, (const char* from, int letter), (from, letter), from,
+              bytes_up_to(from, result, strlen(from) + 1))
+WARPLAB_READS(const char*, strrchr, (const char* from, int letter), (from, letter), from, strlen(from) + 1)
+WARPLAB_READS_BOTH(bcmp, n)
+WARPLAB_READS_BOTH(strncmp, compared_bytes(left, right, n))
+int warplab_library_strcmp(const char* left, const char* right) {
+    const unsigned long compared = compared_bytes(left, right, ~0ul);
+    see_range(left, compared, false, WARPLAB_HERE);
+    see_range(right, compared, false, WARPLAB_HERE);
+    return strcmp(left, right);
+}
+void* warplab_library_memmem(const void* from, unsigned long n, const void* part, unsigned long of_part) {
+    see_range(from, n, false, WARPLAB_HERE);
+    see_range(part, of_part, false, WARPLAB_HERE);
+    return memmem(from, n, part, of_part);
+}
+char* warplab_library_strcpy(char* to, const char* from) {
+    see_range(from, strlen(from) + 1, false, WARPLAB_HERE);
+    see_range(to, strlen(from) + 1, true, WARPLAB_HERE);
+    return strcpy(to, from);
+}
+void* warplab_library_mempcpy(void* to, const void* from, unsigned long n) {
+    see_range(from, n, false, WARPLAB_HERE);
+    see_range(to, n, true, WARPLAB_HERE);
+    return mempcpy(to, from, n);
+}
+#undef WARPLAB_READS
+#undef WARPLAB_READS_BOTH
 
 /// The data that GCC passes to a handler of -fsanitize=bounds.
 struct IndexBeyond {

@@ -227,7 +227,8 @@ JobOutcome Compiler::make_cpu_object() {
     start_again();
     const Ended all = run_in_turn({rewriter_command(rewrite), expand, rewriter_command(scan), compile}, policy_);
     if (succeeded(all) && all.output.empty()) return {};
-    if (is_out_of_time(all, job_)) return *explain_end(all, "The compiler", job_);
+    if (is_out_of_time(all, job_) || all.how == End::out_of_memory)  // so each tool would be, on its own
+        if (auto end = explain_end(all, "The compiler", job_)) return *end;
     // One after the other, so that each message belongs to one tool.
     start_again();
     if (JobOutcome done = rewriter(rewrite); !done.passed()) return done;
@@ -353,13 +354,17 @@ JobOutcome Compiler::judge_symbols(const Ended& ended) const {
 }
 
 /// Return the commands that hide every symbol of the file except the contract's functions from other objects and
-/// libraries, so that the file cannot replace a function that the grader calls.
+/// libraries, so that the file cannot replace a function that the grader calls. They also have the file call the
+/// runtime's hooks instead of functions of the C library: g++ itself makes calls of these, too.
 std::array<Words, 2> Compiler::hide_commands() const {
     // If several objects define a section group, the linker keeps only one copy. This step keeps it from choosing the
     // submission's copy.
     const Words dissolve_groups = {find_cxx().string(), "-r", "-nostdlib", "-Wl,--force-group-allocation",
                                    "student.o",         "-o", "grouped.o"};
     Words hide = {"objcopy"};
+    constexpr std::string_view hook = "warplab_library_";
+    for (const std::string& name : harness_.contract.reserved)
+        if (name.starts_with(hook)) add(hide, {"--redefine-sym", name.substr(hook.size()) + "=" + name});
     for (const std::string& name : harness_.contract.offered) hide.push_back("--keep-global-symbol=" + name);
     add(hide, {"grouped.o", "offered.o"});
     return {dissolve_groups, hide};

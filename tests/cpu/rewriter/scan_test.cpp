@@ -38,11 +38,11 @@ INSTANTIATE_TEST_SUITE_P(
     Scan, RefusedText,
     testing::Values("__asm__(\"\");", "[[gnu::no_sanitize_thread]] void f();",
                     "void f() __attribute__((__no_sanitize__(\"all\")));", "extern \"C\" void __tsan_read4(void*);",
-                    "void f() __attribute__((weakref(\"x\")));", "__builtin_ia32_gathersiv4si();",
-                    "__builtin_apply(f, x, 16);", "__builtin_return(x);", "__builtin_memcmp(a, b, 4);",
-                    "__builtin___memcpy_chk(a, b, 32, 32);", "int x __attribute__((section(\"a\" \"b\")));",
-                    "void f() __attribute__((alias(\"g\\n.abort\")));", "int x __attribute__((section((\"a b\"))));",
-                    "int x __attribute((used, section(\"a b\")));",
+                    "void f() __attribute__((weakref(\"x\")));", "void f() __attribute__((copy(g)));",
+                    "__builtin_ia32_gathersiv4si();", "__builtin_apply(f, x, 16);", "__builtin_return(x);",
+                    "__builtin_memcmp(a, b, 4);", "__builtin___memcpy_chk(a, b, 32, 32);",
+                    "int x __attribute__((section(\"a\" \"b\")));", "void f() __attribute__((alias(\"g\\n.abort\")));",
+                    "int x __attribute__((section((\"a b\"))));", "int x __attribute((used, section(\"a b\")));",
                     "int x __attribute__((section\n# 9 \"k.cu\"\n(\"a b\")));",
                     "int x __attribute__((\n#pragma x )))\nsection(\"a b\")));",
                     "[\n# 9 \"k.cu\"\n[gnu::section(\"a b\")]] int x;", "[[using gnu: section(R\"(a)\")]] int x;",
@@ -51,7 +51,9 @@ INSTANTIATE_TEST_SUITE_P(
                     "warplab_cpu::note_fence();", "using namespace warplab_cpu;", "namespace w = warplab_cpu;",
                     "warplab_cpu\n# 9 \"k.cu\"\n::note_fence();", "int x = load_unseen(y);",
                     "extern \"C\" void _ZN11warplab_cpu10note_fenceEv();", "#pragma redefine_extname f g\n",
-                    "#pragma weak f = g\n", "#pragma GCC system_header\n"));
+                    "#pragma weak f = g\n", "#pragma GCC system_header\n",
+                    "int x = \"\"R\"(\"; asm(\"nop\"); int y = \"\"R\")\";",
+                    "[[a::b(1'$\"')]] int x; asm(\"nop\"); [[a::b(1'$\"')]] int y;"));
 
 TEST(Scan, FindsAStatementThatIsTooLong) {
     std::string sum = "1";

@@ -39,6 +39,14 @@ TEST(Tokenizer, KeepsLiteralsWhole) {
     EXPECT_THAT(texts("R\"(a\"\n)b)\" c"), ElementsAre("R\"(a\"\n)b)\"", "c"));
     EXPECT_THAT(texts("R\"xy( )\" )xz\" )xy\" c"), ElementsAre("R\"xy( )\" )xz\" )xy\"", "c"));
     EXPECT_THAT(texts("1'000'000 1.5e-3f 0x1p+2 .5f 1.x"), ElementsAre("1'000'000", "1.5e-3f", "0x1p+2", ".5f", "1.x"));
+    EXPECT_THAT(texts("1'$\"' asm 1'\xc3\xa9\"'"), ElementsAre("1", "'$\"'", "asm", "1", "'\xc3\xa9\"'"));
+}
+
+TEST(Tokenizer, KeepsSuffixesWithTheirLiterals) {
+    EXPECT_THAT(texts("\"\"R\"(\" asm \")\" 'a'_s R\"(x)\"_t b"),
+                ElementsAre("\"\"R", "\"(\"", "asm", "\")\"", "'a'_s", "R\"(x)\"_t", "b"));
+    EXPECT_THAT(texts("\"\"\\u{e9}R\"(\" asm"), ElementsAre("\"\"\\u{e9}R", "\"(\"", "asm"));
+    EXPECT_THAT(texts("\\N{DIGIT}R\"(\" \\u00e9R\"(\""), ElementsAre("\\N{DIGIT}R", "\"(\"", "\\u00e9R", "\"(\""));
 }
 
 TEST(Tokenizer, UnterminatedLiteralsEndWithTheirLine) {

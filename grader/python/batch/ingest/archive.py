@@ -74,6 +74,7 @@ MEANINGS = {
     "too_deep": "its folders are nested too deeply",
     "nested": "it is inside more than two other archives",
     "unknown_format": "it is neither a zip nor a tar archive",
+    "ambiguous": "it is a tar archive and a zip archive at the same time",
     "unreadable": "it cannot be read",
     "too_slow": "reading it takes too much time or memory",
 }
@@ -158,7 +159,23 @@ def list_members(data: bytes) -> Iterator[Part]:
     if not data:
         raise RefusedError("empty")
     with refusing_damage():
-        yield from list_zip(data) if data.startswith(b"PK") else list_tar(Bounded(inflate(data)))
+        if is_zip(data):
+            yield from list_zip(data)
+        else:
+            require_no_zip(data[-ZIP_END_BYTES:])
+            yield from list_tar(Bounded(inflate(data)))
+
+
+def is_zip(start: bytes) -> bool:
+    """Return whether these are the first bytes of a zip, and not of a tar whose first name begins with PK."""
+    return start.startswith(b"PK") and not tar.is_header(start[: tar.BLOCK])
+
+
+def require_no_zip(end: bytes) -> None:
+    """Raise RefusedError if a file that begins as a tar ends as a zip. Programs would show one or the other."""
+    for found in re.finditer(rb"PK\x05\x06.{16}(..)", end, re.DOTALL):  # the last two bytes: a comment's length
+        if int.from_bytes(found[1], "little") == len(end) - found.end():
+            raise RefusedError("ambiguous")
 
 
 def read_part(part: Part, name: str) -> Member:

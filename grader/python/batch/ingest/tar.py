@@ -124,6 +124,14 @@ def parse_header(block: bytes) -> Member:
     return Member(name, block[156:157], read_number(block[124:136]), read_time(block[136:148]))
 
 
+def is_header(block: bytes) -> bool:
+    """Return whether a block is a valid header of a ustar archive."""
+    try:
+        return len(block) == BLOCK and block[257:262] == b"ustar" and bool(parse_header(block))
+    except TarError:
+        return False
+
+
 def read_text(field: bytes) -> str:
     """Decode a field up to its NUL; bytes that are not UTF-8 become surrogates."""
     return field.partition(b"\0")[0].decode("utf-8", "surrogateescape")

@@ -42,6 +42,7 @@ from grader.python.batch.ingest.archive import (
     has_hidden_part,
     is_archive,
     is_hidden,
+    is_zip,
     kind_of_file,
     plain_name,
     refusing_damage,
@@ -58,7 +59,7 @@ FOLDER = "handed-in"
 MAX_HAND_INS = 200_000  # hundreds of students with some hundred loose files each
 MAX_HAND_IN_BYTES = 200_000_000  # for the files of one kind; the reader's limit
 MAX_PART_BYTES = 255  # the limit for a name on Linux's file systems
-START_BYTES = 300  # enough to identify an archive's kind
+START_BYTES = tar.BLOCK  # enough to identify an archive's kind
 CHUNK_BYTES = 1_000_000
 LATEST_S = 2**32
 COMPRESSED: dict[bytes, Callable[[Any], Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
@@ -200,7 +201,7 @@ def read_members(stream: IO[bytes]) -> Iterator[Member]:
     stream.seek(0)
     start = stream.read(START_BYTES)
     with refusing_damage():
-        yield from read_zip(stream) if start.startswith(b"PK") else read_tar(stream, start)
+        yield from read_zip(stream) if is_zip(start) else read_tar(stream, start)
 
 
 def read_zip(stream: IO[bytes]) -> Iterator[Member]:

@@ -161,6 +161,9 @@ HOSTILE: dict[str, tuple[str, Callable[[], bytes]]] = {
     "changed_zip": ("damaged", lambda: make_zip(("a.cu", b"abc"), method=0).replace(b"abc", b"abd")),
     "changed_gzip": ("damaged", lambda: gzip.compress(GOOD_TAR)[:-8] + bytes(8)),
     "encrypted": ("encrypted", encrypted),
+    "zip_after_tar": ("ambiguous", lambda: GOOD_TAR + make_zip(("a.cu", b"1"))),
+    "zip_after_xz": ("ambiguous", lambda: lzma.compress(GOOD_TAR) + GOOD_ZIP),
+    "zip_in_a_tar's_name": ("ambiguous", lambda: make_tar(("PK\3\4/a.cu", b"")) + GOOD_ZIP),
     "rar": ("unknown_format", lambda: b"Rar!\x1a\x07\x01\0"),
     "no_archive": ("unknown_format", lambda: b"not an archive"),
     "compressed_file": ("unknown_format", lambda: gzip.compress(b"__global__ void k() {}\n" * 40)),
@@ -273,6 +276,11 @@ def test_a_folder_whose_name_is_not_utf_8_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize("pack", [bytes, gzip.compress, bz2.compress, lzma.compress])
 def test_tars_are_read(pack: Callable[[bytes], bytes]) -> None:
     assert contents_of(pack(GOOD_TAR)) == GOOD
+
+
+def test_a_tar_may_look_like_a_zip() -> None:
+    members = {"PKumar/01_first.cu": b"1", "PKumar/other.txt": GOOD_ZIP}
+    assert contents_of(make_tar(*members.items())) == {"PKumar/01_first.cu": b"1"}
 
 
 def test_the_attributes_of_a_file_are_skipped() -> None:
