@@ -115,7 +115,7 @@ std::vector<Finding> describe_findings(const std::vector<BufferSpec>& buffers, c
         found.count = finding.count;
         found.message = words.message;
         const bool is_race = found.cause == cause::race && finding.detail[0] == 0;
-        const bool with_itself = is_race && same_block(finding) && found.line == found.other_line;
+        const bool with_itself = is_race && found.line > 0 && found.line == found.other_line;
         found.hint = with_itself ? race_with_itself(finding) : words.hint;
         if (const std::string hint = is_race ? race_of_all_threads(finding, text) : ""; !hint.empty())
             found.hint = hint;
