@@ -51,6 +51,7 @@ bool is_explained_by(const Failure& failure, const Finding& finding) {
     if (is_counted_wrong && finding.cause == cause::out_of_bounds) return true;
     const bool stops_threads = is_one_of(failure.cause, {cause::deadlock, cause::crash});
     if (stops_threads && finding.cause == cause::lane_mask) return true;
+    if (failure.cause == cause::cuda_error && finding.cause == cause::invalid_free) return true;
     if (is_one_of(failure.cause, {cause::crash, cause::illegal_instruction, cause::cuda_error, cause::host_memory,
                                   cause::out_of_bounds_write}))
         return at_wrong_place;

@@ -93,6 +93,13 @@ TEST(Settle, AnAccessOfTheHostToDeviceMemoryExplainsACrash) {
               "Line 9: Why.");
 }
 
+TEST(Settle, AFreeOfAWrongPointerExplainsTheErrorThatItReturns) {
+    const std::vector<Check> checks = {failed_with(cause::cuda_error), failed_with(cause::wrong_value)};
+    const auto led = stories(checks, {{.cause = "invalid_free", .line = 9, .message = "Freed before."}});
+    EXPECT_EQ(led[0].failure->message, "Line 9: Freed before.");
+    EXPECT_EQ(led[1].failure->cause, "wrong_value");
+}
+
 TEST(Settle, AnAbsentLaneExplainsADeadlock) {
     const std::vector<Check> checks = {failed_with(cause::deadlock)};
     const auto of = [&](const char* cause) {

@@ -141,13 +141,14 @@ Description far_from_all(const RawFinding& f) {
                    "overflow, and values past the end of an input are garbage.)"};
 }
 
-/// Return whether a line has an index such as [y * columns + x] that is not made of numbers of threads.
+/// Return whether a line has an index such as [y * columns + x] that is not made of numbers of threads, and whose rows
+/// have no fixed length.
 bool has_row_index(const std::string& line) {
     for (std::size_t open = line.find('['); open != std::string::npos; open = line.find('[', open + 1)) {
         const std::string index = line.substr(open, line.find(']', open) - open);
         const std::size_t times = index.find(" * ");
         if (times != std::string::npos && index.find(" + ", times) != std::string::npos &&
-            index.find("Idx.") == std::string::npos)
+            index.find("Idx.") == std::string::npos && std::isdigit(static_cast<unsigned char>(index[times + 3])) == 0)
             return true;
     }
     return false;

@@ -125,6 +125,17 @@ TEST(OutOfBounds, NamesASingleElement) {
     EXPECT_TRUE(has(describe_one(finding).hint, "was probably read from memory"));
 }
 
+TEST(OutOfBounds, HintsAtRowsOnlyIfTheirLengthIsAVariable) {
+    RawFinding finding = finding_of(FindingKind::out_of_bounds);
+    finding.offset = 1024;
+    const auto hint_for = [&](const char* text) {
+        const std::vector<BufferSpec> buffers = {{"out", ElementType::int32, Role::output, ""}};
+        return describe_findings(buffers, {{7, 1}}, text, {}, {finding}).front().hint;
+    };
+    EXPECT_TRUE(has(hint_for("out[y * columns + x] = 1;"), "columns must be the row length"));
+    EXPECT_TRUE(has(hint_for("out[first * 4 + k] = 1;"), "Guard the access"));
+}
+
 TEST(OutOfBounds, OfDynamicSharedMemoryNamesTheLaunchsArgument) {
     RawFinding finding = finding_of(FindingKind::out_of_bounds, FindingSpace::dynamic_shared);
     finding.offset = 1024;
