@@ -71,7 +71,8 @@ enum class FindingKind : std::uint32_t {
     unjoined = 29,               // work (detail) in a stream that nothing waits for when the function returns
     not_destroyed = 30,          // a stream or event that each call creates (object) and none destroys (detail)
     beyond_vector = 31,          // an access or a copy (object, detail) of the host beyond the size of a std::vector
-    unordered_nodes = 32         // like `unfinished`, for two nodes of one graph
+    unordered_nodes = 32,        // like `unfinished`, for two nodes of one graph
+    copy_beyond_variable = 33    // copy_size, from or to a variable of the host
 };
 
 /// The limit that a refused launch exceeds.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <sstream>
 #include <string_view>
 
 #include "grader/model/cause.h"
@@ -39,15 +40,18 @@ bool is_explained_by(const Failure& failure, const Finding& finding) {
     if (reads_unwritten(failure, finding)) return true;
     const bool at_wrong_place =
         is_one_of(finding.cause, {cause::out_of_bounds, cause::use_after_free, cause::uninitialised, cause::host_memory,
-                                  cause::misaligned, cause::copy_direction, cause::copy_size, cause::failed_launch});
+                                  cause::misaligned, cause::copy_direction, cause::copy_size, cause::failed_launch,
+                                  cause::device_memory});
     if (finding.cause == cause::kept_value) return is_one_of(failure.cause, {cause::kept_state, "stale_result"});
     if (finding.note) return is_described(failure) && matters_if_wrong(finding);
     if (failure.cause == cause::kept_state && is_one_of(finding.cause, {cause::race, cause::atomic_race})) return true;
-    const bool is_counted_wrong = is_one_of(failure.cause, {"block_index_forgotten", "tail_twice", "counted_twice",
-                                                            "partials_lost", "bins_lost", cause::bytes_not_elements});
+    const bool is_counted_wrong =
+        is_one_of(failure.cause, {"block_index_forgotten", "tail_twice", "counted_twice", "partials_lost", "bins_lost",
+                                  "shared_not_cleared", "stale_shared", cause::bytes_not_elements});
     if (is_counted_wrong && finding.cause == cause::out_of_bounds) return true;
     const bool stops_threads = is_one_of(failure.cause, {cause::deadlock, cause::crash});
     if (stops_threads && finding.cause == cause::lane_mask) return true;
+    if (failure.cause == cause::cuda_error && finding.cause == cause::invalid_free) return true;
     if (is_one_of(failure.cause, {cause::crash, cause::illegal_instruction, cause::cuda_error, cause::host_memory,
                                   cause::out_of_bounds_write}))
         return at_wrong_place;
@@ -56,9 +60,26 @@ bool is_explained_by(const Failure& failure, const Finding& finding) {
                                   cause::divergent_barrier, cause::return_before_barrier});
     const bool adds_nothing = is_one_of(failure.cause, {"nothing_added", "nothing_counted"});
     const bool loses_all = is_one_of(finding.cause, {cause::out_of_bounds, cause::use_after_free, cause::copy_size});
+    // Results that other threads overwrite are lost; which of them remain depends on the order of the threads.
+    const bool loses_results =
+        is_one_of(failure.cause, {"lost_maximum", "one_cell_only", "one_block_only", "nothing_added", "nothing_counted",
+                                  "share_lost", "last_lost"});
     const bool is_unloaded = is_one_of(failure.cause, {"halo_missing", "corner_missing", "tile_incomplete"});
-    return (is_described(failure) && (at_wrong_place || at_wrong_time)) || (adds_nothing && loses_all) ||
-           (is_unloaded && finding.cause == cause::out_of_bounds);
+    return (is_described(failure) && (at_wrong_place || at_wrong_time)) || (loses_results && at_wrong_time) ||
+           (adds_nothing && loses_all) || (is_unloaded && finding.cause == cause::out_of_bounds);
+}
+
+/// Return the text of the warning about the warned line, in parentheses; an empty string if the log lacks it.
+std::string warning_in(const Compilation& compilation) {
+    constexpr std::string_view word = " warning: ";
+    const std::string place = fmt::format(":{}:", compilation.warned_line);
+    std::istringstream log(compilation.log);
+    for (std::string line; std::getline(log, line);) {
+        const std::size_t at = line.find(word);
+        if (at != std::string::npos && line.substr(0, at).find(place) != std::string::npos)
+            return " (" + line.substr(at + word.size()) + ")";
+    }
+    return "";
 }
 
 /// Return the failure of a file that nvcc compiles but the CPU backend cannot run, so that a GPU decides its points.
@@ -182,8 +203,8 @@ std::vector<Check> with_stories(std::vector<Check> checks, const std::vector<Fin
         Failure& failure = *check.failure;
         const auto explains = [&](const Finding& finding) { return is_explained_by(failure, finding); };
         const auto leading = std::ranges::find_if(findings, explains);
-        const std::string warned =
-            fmt::format("The compiler warns about line {}: start there.", compilation.warned_line);
+        const std::string warned = fmt::format("The compiler warns about line {}{}: start there.",
+                                               compilation.warned_line, warning_in(compilation));
         if (leading != findings.end()) {
             const int after = leading->line - compilation.warned_line;
             const bool is_near = compilation.warned_line > 0 && after >= 0 && after <= 2;

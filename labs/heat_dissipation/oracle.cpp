@@ -179,10 +179,16 @@ double extreme_temperature(const Place& at) {
 }
 double extreme_conductivity(const Place& at) { return static_cast<double>(random_bits(at.seed, 1, at.index) % 2); }
 
+/// One cell halves its temperature in each iteration, without rounding; all others are 0 and never change.
+bool is_middle(const Place& at) { return at.row == at.rows / 2 && at.column == at.columns / 2; }
+double middle_temperature(const Place& at) { return is_middle(at) ? 512 : 0; }
+double middle_conductivity(const Place& at) { return is_middle(at) ? 0.5 : 1; }
+
 using At = double (*)(const Place&);
 const std::map<std::string, std::pair<At, At>> generators = {{"random", {random_temperature, random_conductivity}},
                                                              {"discs", {disc_temperature, stripe_conductivity}},
-                                                             {"extremes", {extreme_temperature, extreme_conductivity}}};
+                                                             {"extremes", {extreme_temperature, extreme_conductivity}},
+                                                             {"halving", {middle_temperature, middle_conductivity}}};
 
 void fill(Array& array, At value, std::uint64_t seed, std::size_t rows, std::size_t columns) {
     const auto values = array.as<double>();
@@ -768,17 +774,33 @@ class Suspicions {
                 take_actual({field, result}));
     }
 
+    static double largest_of(const std::vector<double>& changes) {
+        const auto [lowest, highest] = std::minmax_element(changes.begin(), changes.end());
+        return std::max(-*lowest, *highest);
+    }
+
     /// An iteration that computes nothing has a largest change of 0, and ends the iterations.
     void suspect_idle_iteration() {
         const std::size_t claimed = claimed_iterations();
-        if (!one_call() || claimed < 2 || claimed >= right_iterations_ || actual_[largest_change] != 0) return;
+        if (!one_call() || claimed < 2 || claimed > right_iterations_ || actual_[largest_change] != 0) return;
         if (!(threshold_of(problem_) > 0)) return;
+        if (sizes_.cells() * claimed > max_explained) return;
+        const bool at_threshold =
+            std::abs(largest_of(last_changes(claimed - 1)) - threshold_of(problem_)) <= change_bound();
+        if (claimed == right_iterations_ && !at_threshold) return;
         MistakenSolver right(problem_, {});
         std::vector<double> cells(sizes_.cells());
         for (std::size_t computed = 0; computed < claimed; ++computed) {
-            if (sizes_.cells() * computed > max_explained) return;
             right.fields.copy_cells(right.answer(), cells.data());
             if (equals_field(cells, computed)) {
+                if (at_threshold)
+                    suspect({"threshold_counts",
+                             sentence("Iteration {} computes nothing: the largest change of the one before it is the "
+                                      "threshold, {}. The returned field is that after {}.",
+                                      claimed, threshold_of(problem_), format_plural(computed, "iteration")),
+                             "Iterations end when every change is below the threshold: < and not <=, in the kernel and "
+                             "on the host."},
+                            take_actual({field, result}));
                 suspect({"lost_maximum",
                          sentence("The code ends after {} of {} iterations, because the largest change of the last one "
                                   "is 0: it computed nothing. The returned field is that after {}.",
@@ -1510,8 +1532,7 @@ class Suspicions {
         if (!one_call() || !(count >= 1) || !(count < answer_[iterations_done])) return;
         const auto ended = static_cast<std::size_t>(count);
         const std::vector<double> changes = last_changes(ended);
-        const auto [lowest, highest] = std::minmax_element(changes.begin(), changes.end());
-        const double largest = std::max(-*lowest, *highest), threshold = threshold_of(problem_);
+        const double largest = largest_of(changes), threshold = threshold_of(problem_);
         if (std::max(std::abs(largest - threshold), std::abs(found - threshold)) <= change_bound())
             suspect_stopped_at(
                 ended,

@@ -78,6 +78,28 @@ TEST(Settle, AReadOfTheOutputExplainsElementsThatSeemUnwritten) {
     EXPECT_EQ(led_by("Kernel k reads element 1 of tile, which has not been written yet."), "steps_too_far");
 }
 
+TEST(Settle, ThreadsThatOverwriteEachOtherExplainLostResults) {
+    for (const char* lost : {"lost_maximum", "nothing_counted", "share_lost"}) {
+        const std::vector<Check> checks = {failed_with(lost)};
+        for (const char* cause : {"race", "atomic_race", "return_before_barrier"})
+            EXPECT_EQ(stories(checks, {{.cause = cause, .line = 9, .message = "Why."}})[0].failure->cause, cause);
+        EXPECT_EQ(stories(checks, {{.cause = "leak", .line = 9}})[0].failure->cause, lost);
+    }
+}
+
+TEST(Settle, AnAccessOfTheHostToDeviceMemoryExplainsACrash) {
+    const std::vector<Check> checks = {failed_with(cause::crash)};
+    EXPECT_EQ(stories(checks, {{.cause = "device_memory", .line = 9, .message = "Why."}})[0].failure->message,
+              "Line 9: Why.");
+}
+
+TEST(Settle, AFreeOfAWrongPointerExplainsTheErrorThatItReturns) {
+    const std::vector<Check> checks = {failed_with(cause::cuda_error), failed_with(cause::wrong_value)};
+    const auto led = stories(checks, {{.cause = "invalid_free", .line = 9, .message = "Freed before."}});
+    EXPECT_EQ(led[0].failure->message, "Line 9: Freed before.");
+    EXPECT_EQ(led[1].failure->cause, "wrong_value");
+}
+
 TEST(Settle, AnAbsentLaneExplainsADeadlock) {
     const std::vector<Check> checks = {failed_with(cause::deadlock)};
     const auto with_finding = [&](const char* cause) {
@@ -110,7 +132,7 @@ TEST(Settle, ARaceExplainsAnAnswerThatOnlyTheSecondCallGetsWrong) {
 }
 
 TEST(Settle, AReadOutsideExplainsElementsThatSeemToBeCountedByTheWrongBlocks) {
-    for (const char* cause : {"block_index_forgotten", "bins_lost", "bytes_not_elements"}) {
+    for (const char* cause : {"block_index_forgotten", "bins_lost", "shared_not_cleared", "bytes_not_elements"}) {
         const std::vector<Check> checks = {failed_with(cause)};
         EXPECT_EQ(stories(checks, {{.cause = "out_of_bounds", .line = 9, .message = "Why."}})[0].failure->cause,
                   "out_of_bounds");
@@ -132,6 +154,10 @@ TEST(Settle, AWarningComesFirstIfTheCauseIsUnknown) {
     const auto results = with_stories(checks, {}, warned);
     for (const std::size_t unknown : {0u, 1u})
         EXPECT_TRUE(results[unknown].failure->message.ends_with(" The compiler warns about line 3: start there."));
+    warned.log = "a.cu:2:1: warning: other\na.cu:3:9: warning: s is a separate array\n";
+    EXPECT_TRUE(with_stories(checks, {}, warned)[0].failure->message.ends_with(
+        " The compiler warns about line 3 (s is a separate array): start there."));
+    warned.log = "";
     EXPECT_EQ(results[2].failure->hint, "of the outputs alone");
     for (const int line : {2, 3, 5, 6}) {
         const auto near_finding =

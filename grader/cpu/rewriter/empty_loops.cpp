@@ -1,4 +1,4 @@
-// Warns about `for (…; i < n; ++i);`: the semicolon is the loop's body, and the intended body runs only once.
+// Warns about `for (…; i < n; ++i);` and `if (i < n);`: the semicolon is the body, and the intended body runs once.
 
 #include "grader/cpu/rewriter/passes.h"
 #include "grader/cpu/rewriter/words.h"
@@ -18,11 +18,22 @@ bool only_counts(const Stream& code, int open) {
     return parts == 2 && step + 1 < code.match[open];
 }
 
+/// Warn if the condition at `i` has no body: `if (i < n);`, but not `if (i < n); else …`.
+void warn_of_empty_if(Context& context, int i) {
+    const Stream& code = context.unit.code;
+    const int open = code[i + 1] == "constexpr" ? i + 2 : i + 1;
+    if (code[open] != "(" || code.match[open] < 0) return;
+    const int end = code.match[open] + 1;
+    if (code[end] == ";" && code[end + 1] != "else")
+        context.warn(code.tokens[end], "this ; is the whole body of the if; what follows runs in any case");
+}
+
 }  // namespace
 
-void warn_of_empty_loops(Context& context) {
+void warn_of_empty_bodies(Context& context) {
     const Stream& code = context.unit.code;
     for (int i = 0; i < code.size(); ++i) {
+        if (code[i] == "if") warn_of_empty_if(context, i);
         if (code[i] != "for" || code[i + 1] != "(" || code.match[i + 1] < 0) continue;
         const int end = code.match[i + 1] + 1;
         if (code[end] == ";" && only_counts(code, i + 1))

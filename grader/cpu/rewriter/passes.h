@@ -75,7 +75,7 @@ void refuse_unsupported(Context& context);
 void refuse_removed(Context& context);
 void refuse_host_code(Context& context);
 void warn_of_thread_arrays(Context& context);
-void warn_of_empty_loops(Context& context);
+void warn_of_empty_bodies(Context& context);
 void refuse_wrong_callees(Context& context);
 
 /// A function that the file declares or defines outside classes: its name and the tokens [begin, end) of its

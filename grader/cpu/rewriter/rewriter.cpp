@@ -167,7 +167,7 @@ Rewritten rewrite(std::string_view source, std::string_view shown_name, Barriers
     refuse_host_code(context);
     refuse_wrong_callees(context);
     warn_of_thread_arrays(context);
-    warn_of_empty_loops(context);
+    warn_of_empty_bodies(context);
     if (barriers == Barriers::split) context.splits = find_splits(context, result.source);
     rewrite_stream(unit.code, context);
     rewrite_configured_launches(context);

@@ -139,8 +139,18 @@ cudaError_t refuse_symbol(const char* function, const void* symbol, size_t left,
                   FindingKind::copy_of_host_variable, cudaErrorInvalidSymbol);
 }
 
+constexpr Room unknown_room = {~size_t{0}, ~size_t{0}};
+
+/// Describe a copy that exceeds the end of a variable; return an empty string for other copies.
+std::string beyond_variable(size_t bytes, const Room& room) {
+    if (bytes <= std::min(room.to, room.from)) return "";
+    const bool is_to = bytes > room.to;
+    return std::string("the ") + (is_to ? "destination" : "source") + " is a variable of " +
+           std::to_string(is_to ? room.to : room.from) + " bytes, but " + std::to_string(bytes) + " are copied";
+}
+
 cudaError_t copy(const char* function, void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
-                 size_t height, cudaMemcpyKind kind, int line, Queue queue = {}) {
+                 size_t height, cudaMemcpyKind kind, int line, Queue queue = {}, const Room& room = unknown_room) {
     if (width == 0 || height == 0) return cudaSuccess;
     Recorded recorded(function, line, queue.stream, queue.host_waits);
     if (observer && height == 1 && observer->is_exchanged(to, from, width))
@@ -157,6 +167,8 @@ cudaError_t copy(const char* function, void* to, size_t to_pitch, const void* fr
     const Ends ends{place_of(to, to_bytes), place_of(from, from_bytes)};
     if (const std::string why = wrong_way(ends, kind); !why.empty())
         return refuse(function, line, why, FindingKind::copy_direction);
+    if (const std::string why = beyond_variable(width, room); !why.empty())
+        return refuse(function, line, why, FindingKind::copy_beyond_variable);
     if (const char* why = wrong_direction(ends, kind)) return refuse(function, line, why, FindingKind::copy_direction);
     if (!ends.to.fits || !ends.from.fits)
         return refuse(function, line,
@@ -230,7 +242,7 @@ cudaError_t do_at_once(const Work& work) {
 }  // namespace
 
 static cudaError_t copy_to_symbol_in(Queue queue, const void* symbol, size_t symbol_bytes, const void* from,
-                                     size_t bytes, size_t offset, cudaMemcpyKind kind, int line) {
+                                     size_t bytes, size_t offset, cudaMemcpyKind kind, const Room& room, int line) {
     char* const to = static_cast<char*>(const_cast<void*>(symbol)) + offset;
     Recorded recorded("cudaMemcpyToSymbol", line, queue.stream, queue.host_waits);
     note_written("cudaMemcpyToSymbol", line, to, bytes, bytes, 1);
@@ -242,6 +254,8 @@ static cudaError_t copy_to_symbol_in(Queue queue, const void* symbol, size_t sym
     if (bytes == 0) return cudaSuccess;
     if (const BadPointer bad = find_bad_pointer(from, "cudaMemcpyFromSymbol"); !bad.why.empty())
         return refuse("cudaMemcpyToSymbol", line, "the source " + bad.why, bad.kind);
+    if (const std::string why = beyond_variable(bytes, room); !why.empty())
+        return refuse("cudaMemcpyToSymbol", line, why, FindingKind::copy_beyond_variable);
     const Side side = place_of(from, bytes).side;
     if (side != Side::device && side != Side::managed && kind == cudaMemcpyDeviceToDevice)
         return refuse("cudaMemcpyToSymbol", line, "the source should be device memory, but is host memory",
@@ -257,7 +271,7 @@ static cudaError_t copy_to_symbol_in(Queue queue, const void* symbol, size_t sym
 }
 
 static cudaError_t copy_from_symbol_in(Queue queue, void* to, const void* symbol, size_t symbol_bytes, size_t bytes,
-                                       size_t offset, cudaMemcpyKind kind, int line) {
+                                       size_t offset, cudaMemcpyKind kind, const Room& room, int line) {
     Recorded recorded("cudaMemcpyFromSymbol", line, queue.stream, queue.host_waits);
     if (kind == cudaMemcpyHostToDevice || kind == cudaMemcpyHostToHost)
         return refuse("cudaMemcpyFromSymbol", line, "the direction should begin on the device",
@@ -269,6 +283,8 @@ static cudaError_t copy_from_symbol_in(Queue queue, void* to, const void* symbol
     const char* const symbol_begin = static_cast<const char*>(symbol) + offset;
     if (const BadPointer bad = find_bad_pointer(to, "cudaMemcpyToSymbol"); !bad.why.empty())
         return refuse("cudaMemcpyFromSymbol", line, "the destination " + bad.why, bad.kind);
+    if (const std::string why = beyond_variable(bytes, room); !why.empty())
+        return refuse("cudaMemcpyFromSymbol", line, why, FindingKind::copy_beyond_variable);
     const Side side = place_of(to, bytes).side;
     if (side != Side::device && side != Side::managed && kind == cudaMemcpyDeviceToDevice)
         return refuse("cudaMemcpyFromSymbol", line, "the destination should be device memory, but is host memory",
@@ -292,16 +308,28 @@ static cudaError_t copy_symbol(Queue queue, const Action& work) {
 }
 
 cudaError_t copy_to_symbol(const void* symbol, size_t symbol_bytes, const void* from, size_t bytes, size_t offset,
-                           cudaMemcpyKind kind, int line, Queue queue) {
+                           cudaMemcpyKind kind, Room room, int line, Queue queue) {
     return copy_symbol(queue, [=](cudaStream_t where) {
-        return copy_to_symbol_in({where, queue.host_waits}, symbol, symbol_bytes, from, bytes, offset, kind, line);
+        return copy_to_symbol_in({where, queue.host_waits}, symbol, symbol_bytes, from, bytes, offset, kind, room,
+                                 line);
     });
 }
 
 cudaError_t copy_from_symbol(void* to, const void* symbol, size_t symbol_bytes, size_t bytes, size_t offset,
-                             cudaMemcpyKind kind, int line, Queue queue) {
+                             cudaMemcpyKind kind, Room room, int line, Queue queue) {
     return copy_symbol(queue, [=](cudaStream_t where) {
-        return copy_from_symbol_in({where, queue.host_waits}, to, symbol, symbol_bytes, bytes, offset, kind, line);
+        return copy_from_symbol_in({where, queue.host_waits}, to, symbol, symbol_bytes, bytes, offset, kind, room,
+                                   line);
+    });
+}
+
+cudaError_t copy_memory(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, Room room, int line) {
+    return do_at_once([=] { return copy("cudaMemcpy", to, bytes, from, bytes, bytes, 1, kind, line, {}, room); });
+}
+cudaError_t copy_memory(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, Room room, int line,
+                        cudaStream_t stream) {
+    return do_in_stream(stream, cudaGraphNodeTypeMemcpy, [=](cudaStream_t where) {
+        return copy("cudaMemcpyAsync", to, bytes, from, bytes, bytes, 1, kind, line, {where, false}, room);
     });
 }
 
@@ -326,15 +354,6 @@ cudaError_t symbol_address(void** address, const void* symbol) {
 
 using namespace warplab_cpu;
 
-cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, Line line) {
-    return do_at_once([=] { return copy("cudaMemcpy", to, bytes, from, bytes, bytes, 1, kind, line); });
-}
-cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream,
-                            Line line) {
-    return do_in_stream(stream, cudaGraphNodeTypeMemcpy, [=](cudaStream_t where) {
-        return copy("cudaMemcpyAsync", to, bytes, from, bytes, bytes, 1, kind, line, {where, false});
-    });
-}
 cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t height,
                          cudaMemcpyKind kind, Line line) {
     return do_at_once([=] { return copy("cudaMemcpy2D", to, to_pitch, from, from_pitch, width, height, kind, line); });

@@ -56,6 +56,7 @@ const char* name_of(FindingKind kind) {
         case FindingKind::copy_by_name:
             return "copy_direction";
         case FindingKind::copy_size:
+        case FindingKind::copy_beyond_variable:
             return "copy_size";
         case FindingKind::device_memory:
             return "device_memory";

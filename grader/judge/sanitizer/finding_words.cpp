@@ -91,6 +91,25 @@ std::string object_of(const RawFinding& f) { return clean_name(f.object, sizeof 
 
 std::string detail_of(const RawFinding& f) { return clean_name(f.detail, sizeof f.detail); }
 
+/// Return a hint on an index beyond an array of `count` elements.
+std::string index_hint(const RawFinding& f, long count) {
+    if (f.offset < 0) return "Which index is negative there, and for which thread?";
+    if (f.offset == static_cast<std::int64_t>(f.now.thread[0]) && f.offset > 0)
+        return fmt::format(
+            "{} is also this thread's number in its block, threadIdx.x: does the block have more threads than the "
+            "array "
+            "has elements? Declare a larger array, or let only the first {} threads reach this line.",
+            f.offset, count);
+    if (f.offset == count)
+        return fmt::format(
+            "{} is the first index past the end: does a loop or a condition use <= where < is meant, or does it "
+            "compare "
+            "another value than this index? Or is the array too small?",
+            count);
+    return "Compare the index with the array's declaration, dimension by dimension. If it depends on the thread: does "
+           "the condition in front of it exclude the threads whose index is too large?";
+}
+
 /// Describe an index beyond an array. The type is in GCC's format: 'int [8][32]'.
 Description index_beyond(const RawFinding& f, const SourceLine& source) {
     std::string type = detail_of(f);
@@ -102,8 +121,7 @@ Description index_beyond(const RawFinding& f, const SourceLine& source) {
     return {cause::out_of_bounds,
             fmt::format("Kernel {} uses index {} of {}, declared as {}, with indices 0 to {}: {}.", kernel_of(f),
                         f.offset, name.empty() ? "an array" : name, type, count - 1, name_thread(f.now)),
-            "Compare the index with the array's declaration, dimension by dimension. If it depends on the thread: does "
-            "the condition in front of it exclude the threads whose index is too large?"};
+            index_hint(f, count)};
 }
 
 /// Describe an access far from all memory. `f.offset` is the address.
@@ -123,13 +141,14 @@ Description far_from_all(const RawFinding& f) {
                    "overflow, and values past the end of an input are garbage.)"};
 }
 
-/// Return whether a line has an index such as [y * columns + x] that is not made of numbers of threads.
+/// Return whether a line has an index such as [y * columns + x] that is not made of numbers of threads, and whose rows
+/// have no fixed length.
 bool has_row_index(const std::string& line) {
     for (std::size_t open = line.find('['); open != std::string::npos; open = line.find('[', open + 1)) {
         const std::string index = line.substr(open, line.find(']', open) - open);
         const std::size_t times = index.find(" * ");
         if (times != std::string::npos && index.find(" + ", times) != std::string::npos &&
-            index.find("Idx.") == std::string::npos)
+            index.find("Idx.") == std::string::npos && std::isdigit(static_cast<unsigned char>(index[times + 3])) == 0)
             return true;
     }
     return false;
@@ -154,8 +173,12 @@ std::string size_hint(const RawFinding& f, const Elements& elements, const std::
         return "In an index such as y * columns + x, columns must be the row length of this array, and x must be less "
                "than columns. Did you swap x and y, or use the row length of another array? If the index is right, "
                "guard the access, e.g. if (x < columns && y < rows).";
-    return "Guard the access, e.g. if (i < n). If it is guarded: is this the index that you mean, in the array that "
-           "you mean?";
+    const std::string guard = fmt::format(
+        "T{} must not reach this line with this index. Guard the access by the index that the line uses, with < and "
+        "not <=, e.g. if (i < n).",
+        name_thread(f.now).substr(1));
+    if (f.offset == static_cast<std::int64_t>(f.bytes)) return guard + " This element is the first past the end.";
+    return guard + " If it is guarded: is this the index that you mean, in the array that you mean?";
 }
 
 Description out_of_bounds(const std::vector<BufferSpec>& buffers, const RawFinding& f, const SourceLine& source) {
@@ -185,8 +208,10 @@ Description misaligned_variable(const RawFinding& f, const std::string& of) {
 std::string misaligned_hint(const std::vector<BufferSpec>& buffers, const RawFinding& f) {
     const std::uint64_t element = elements_of(buffers, f).bytes;
     if (!f.now.atomic && (f.width == 2 * element || f.width == 4 * element))
-        return fmt::format("On a GPU this is an error. A vector of {0} begins where the index is a multiple of {0}.",
-                           f.width == 2 * element ? "two" : "four");
+        return fmt::format(
+            "On a GPU this is an error. A vector of {0} begins where the index is a multiple of {0}; so "
+            "must the part of the array that a block or a thread takes.",
+            f.width == 2 * element ? "two" : "four");
     return fmt::format(
         "On a GPU this is an error: {0} bytes are read and written at multiples of {0}. Was a pointer to smaller "
         "elements cast, or does the data before it have an odd size?",
@@ -252,7 +277,10 @@ Description race(const std::vector<BufferSpec>& buffers, const RawFinding& f, bo
     return {with_atomic ? cause::atomic_race : cause::race, message, both_meant + hint};
 }
 
-const char* copy_hint(FindingKind kind) {
+const char* copy_hint(FindingKind kind, const std::string& function) {
+    if (kind == FindingKind::copy_direction && function.starts_with("cudaMemset"))
+        return "It fills device memory: pass the pointer that cudaMalloc returned, or one of the contract's pointers, "
+               "without &.";
     switch (kind) {
         case FindingKind::copy_of_freed:
             return "Free memory after the last copy from or to it.";
@@ -427,7 +455,14 @@ Description describe(const std::vector<BufferSpec>& buffers, const RawFinding& f
         case FindingKind::copy_of_host_variable:
         case FindingKind::copy_by_name:
             return {cause::copy_direction, fmt::format("{}: {}.", object_of(f), detail_of(f)),
-                    copy_hint(static_cast<FindingKind>(f.kind))};
+                    copy_hint(static_cast<FindingKind>(f.kind), object_of(f))};
+        case FindingKind::copy_beyond_variable:
+            return {
+                cause::copy_size, fmt::format("{}: {}.", object_of(f), detail_of(f)),
+                "If this should be an array, is the & too much? With a pointer p, p is the address of its array, but "
+                "&p "
+                "that of the variable p itself. With a std::vector v, the array is v.data(). Otherwise, compare the "
+                "size in bytes with the variable's type."};
         case FindingKind::copy_size:
             return {cause::copy_size, fmt::format("{}: {}.", object_of(f), detail_of(f)),
                     "Sizes are in bytes: compare the number of elements and their sizeof with what was allocated."};
@@ -509,6 +544,11 @@ std::string race_with_itself(const RawFinding& f) {
     const std::string many_threads = fmt::format("If many threads update one element, use {}.", atomic),
                       turns =
                           "between a read and a write of another thread, for example between two iterations of a loop";
+    if (!same_block(f))
+        return "If this line adds to the element, as a += b does, blocks that do so at the same time lose additions: "
+               "use "
+               "an atomic (atomicAdd for a sum, atomicMax for a maximum). If each block has its own element, the index "
+               "is wrong.";
     if (is_in_shared(f)) return fmt::format("A barrier belongs {}: {}. {}", turns, barrier, many_threads);
     return fmt::format("{} If each thread has its own, put a barrier {}: {}.", many_threads, turns, barrier);
 }

@@ -115,7 +115,7 @@ std::vector<Finding> describe_findings(const std::vector<BufferSpec>& buffers, c
         merged.count = finding.count;
         merged.message = words.message;
         const bool is_race = merged.cause == cause::race && finding.detail[0] == 0;
-        const bool with_itself = is_race && same_block(finding) && merged.line == merged.other_line;
+        const bool with_itself = is_race && merged.line > 0 && merged.line == merged.other_line;
         merged.hint = with_itself ? race_with_itself(finding) : words.hint;
         if (const std::string hint = is_race ? race_of_all_threads(finding, text) : ""; !hint.empty())
             merged.hint = hint;

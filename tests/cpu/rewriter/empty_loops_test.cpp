@@ -34,5 +34,12 @@ TEST(EmptyLoops, OtherLoopsGetNoWarning) {
         EXPECT_THAT(warning_of_loop(body), IsEmpty()) << body;
 }
 
+TEST(EmptyLoops, WarnsIfAnIfHasNoBody) {
+    EXPECT_THAT(warning_of_loop("if (threadIdx.x < n); x[n] = 1;"),
+                HasSubstr("warning: this ; is the whole body of the if"));
+    for (const std::string body : {"if (n > 3) x[0] = 1;", "if (n > 3); else x[0] = 1;", "if (n > 3) {} x[0] = 1;"})
+        EXPECT_THAT(warning_of_loop(body), IsEmpty()) << body;
+}
+
 }  // namespace
 }  // namespace warplab::rewriter

@@ -8,8 +8,10 @@
 namespace warplab {
 namespace {
 
-std::string words_for(const std::string& line, std::uint32_t column, const char* type, std::int64_t index) {
+Finding index_beyond(const std::string& line, std::uint32_t column, const char* type, std::int64_t index,
+                     std::uint32_t thread) {
     RawFinding finding{};
+    finding.now.thread[0] = thread;
     finding.kind = static_cast<std::uint32_t>(FindingKind::out_of_bounds);
     finding.space = static_cast<std::uint32_t>(FindingSpace::declared);
     finding.offset = index;
@@ -17,8 +19,11 @@ std::string words_for(const std::string& line, std::uint32_t column, const char*
     finding.line = 1;
     std::strncpy(finding.kernel, "smooth", sizeof finding.kernel - 1);
     std::strncpy(finding.detail, type, sizeof finding.detail - 1);
-    const auto findings = describe_findings({}, {}, line + "\n", {}, {finding});
-    return findings.empty() ? "" : findings.front().message;
+    return describe_findings({}, {}, line + "\n", {}, {finding}).front();
+}
+
+std::string words_for(const std::string& line, std::uint32_t column, const char* type, std::int64_t index) {
+    return index_beyond(line, column, type, index, 0).message;
 }
 
 constexpr auto line = "    if (n) halo->tile[t / 32][k[t] + 1] = row[2 * (t + 1)];";
@@ -41,6 +46,17 @@ TEST(IndexBeyond, NamesNoArrayIfTheColumnIsNotAnIndex) {
     for (const std::uint32_t column : {0u, 1u, 38u, 60u, 4000000000u})
         EXPECT_NE(words_for(line, column, "'int [8]'", 8).find("of an array, declared as"), std::string::npos);
     EXPECT_NE(words_for("]] = 1", 2, "'int [8]'", 8).find("of an array, "), std::string::npos);
+}
+
+TEST(IndexBeyond, HasAHintOnTheThreadsNumberAndOnTheFirstIndexPastTheEnd) {
+    const auto hint_for = [](std::int64_t index, std::uint32_t thread) {
+        return index_beyond("tile[k] = 0;", 7, "'float [128]'", index, thread).hint;
+    };
+    EXPECT_NE(hint_for(128, 128).find("this thread's number in its block"), std::string::npos);
+    EXPECT_NE(hint_for(130, 130).find("let only the first 128 threads"), std::string::npos);
+    EXPECT_NE(hint_for(128, 0).find("128 is the first index past the end"), std::string::npos);
+    EXPECT_NE(hint_for(200, 0).find("dimension by dimension"), std::string::npos);
+    EXPECT_NE(hint_for(-1, 0).find("negative"), std::string::npos);
 }
 
 Finding far_access(std::uint64_t address) {
@@ -99,8 +115,25 @@ TEST(OutOfBounds, NamesASingleElement) {
     finding.offset = 1022;
     EXPECT_TRUE(has(describe_one(finding).message, "elements 255 to 256 of out"));
     EXPECT_TRUE(has(describe_one(finding).hint, "Guard the access"));
+    EXPECT_FALSE(has(describe_one(finding).hint, "first past the end"));
+    finding.offset = 1024;
+    finding.now.thread[0] = 255;
+    finding.now.block[0] = 7;
+    EXPECT_TRUE(has(describe_one(finding).hint, "Thread (255,0,0) of block (7,0,0) must not reach this line"));
+    EXPECT_TRUE(has(describe_one(finding).hint, "This element is the first past the end."));
     finding.offset = 128 << 20;
     EXPECT_TRUE(has(describe_one(finding).hint, "was probably read from memory"));
+}
+
+TEST(OutOfBounds, HintsAtRowsOnlyIfTheirLengthIsAVariable) {
+    RawFinding finding = finding_of(FindingKind::out_of_bounds);
+    finding.offset = 1024;
+    const auto hint_for = [&](const char* text) {
+        const std::vector<BufferSpec> buffers = {{"out", ElementType::int32, Role::output, ""}};
+        return describe_findings(buffers, {{7, 1}}, text, {}, {finding}).front().hint;
+    };
+    EXPECT_TRUE(has(hint_for("out[y * columns + x] = 1;"), "columns must be the row length"));
+    EXPECT_TRUE(has(hint_for("out[first * 4 + k] = 1;"), "Guard the access"));
 }
 
 TEST(OutOfBounds, OfDynamicSharedMemoryNamesTheLaunchsArgument) {
@@ -181,8 +214,16 @@ TEST(Race, OfTwoPointersToOneArrayLeadsWithTheLaunch) {
     EXPECT_TRUE(has(description.hint, "in place of std::swap(a, b)"));
 }
 
+TEST(Race, BetweenBlocksOnOneLineNamesTheAtomics) {
+    RawFinding finding = finding_of(FindingKind::race);
+    finding.before.writes = finding.before.block[0] = 1;
+    EXPECT_TRUE(has(describe_one(finding).hint, "atomicAdd for a sum"));
+    EXPECT_FALSE(has(describe_one(finding).hint, "grid.sync()"));
+}
+
 TEST(Race, BetweenBlocksAsksWhetherABlockMayReadTheElement) {
     RawFinding finding = finding_of(FindingKind::race);
+    finding.before.program_counter = 8;
     finding.before.writes = finding.before.block[0] = 1;
     EXPECT_TRUE(has(describe_one(finding).hint, "Should a block read what another one writes?"));
 }
@@ -241,9 +282,13 @@ TEST(FailedLaunch, HintsAtTheLimitThatItExceeds) {
 TEST(Copies, HaveAHintForEachKind) {
     const auto hint_for = [](FindingKind kind) { return describe_one(finding_of(kind)).hint; };
     EXPECT_TRUE(has(hint_for(FindingKind::copy_direction), "The first pointer is the destination"));
+    EXPECT_TRUE(has(hint_for(FindingKind::copy_beyond_variable), "is the & too much?"));
     EXPECT_TRUE(has(hint_for(FindingKind::copy_by_name), "cudaMemcpyFromSymbol"));
     EXPECT_TRUE(has(hint_for(FindingKind::copy_of_host_variable), "declared outside all functions"));
     EXPECT_TRUE(has(hint_for(FindingKind::copy_of_freed), "Free memory after the last copy"));
+    RawFinding fill = finding_of(FindingKind::copy_direction);
+    std::strncpy(fill.object, "cudaMemset", sizeof fill.object - 1);
+    EXPECT_TRUE(has(describe_one(fill).hint, "It fills device memory"));
 }
 
 TEST(Consequences, OfARaceDropNotesThatCallItHarmless) {

@@ -264,9 +264,26 @@ inline cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, cudaMemoryAd
     return cudaMemAdvise(pointer, bytes, advice, 0);
 }
 
-cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, warplab_cpu::Line line = {});
-cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
-                            cudaStream_t stream = nullptr, warplab_cpu::Line line = {});
+namespace warplab_cpu {
+/// The bytes from each pointer of a copy to the end of its variable, if GCC knows the variable.
+struct Room {
+    size_t to, from;
+};
+cudaError_t copy_memory(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, Room room, int line);
+cudaError_t copy_memory(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, Room room, int line,
+                        cudaStream_t stream);
+}  // namespace warplab_cpu
+#define WARPLAB_CPU_ROOM(pointer) __builtin_object_size(pointer, 0)
+#define WARPLAB_CPU_INLINED inline __attribute__((always_inline))  // so that GCC knows the variables of the caller
+WARPLAB_CPU_INLINED cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
+                                           warplab_cpu::Line line = {}) {
+    return warplab_cpu::copy_memory(to, from, bytes, kind, {WARPLAB_CPU_ROOM(to), WARPLAB_CPU_ROOM(from)}, line);
+}
+WARPLAB_CPU_INLINED cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
+                                                cudaStream_t stream = nullptr, warplab_cpu::Line line = {}) {
+    return warplab_cpu::copy_memory(to, from, bytes, kind, {WARPLAB_CPU_ROOM(to), WARPLAB_CPU_ROOM(from)}, line,
+                                    stream);
+}
 cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t height,
                          cudaMemcpyKind kind, warplab_cpu::Line line = {});
 cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
@@ -351,9 +368,9 @@ struct Queue {
     bool host_waits = true;
 };
 cudaError_t copy_to_symbol(const void* symbol, size_t symbol_bytes, const void* from, size_t bytes, size_t offset,
-                           cudaMemcpyKind kind, int line, Queue queue = {});
+                           cudaMemcpyKind kind, Room room, int line, Queue queue = {});
 cudaError_t copy_from_symbol(void* to, const void* symbol, size_t symbol_bytes, size_t bytes, size_t offset,
-                             cudaMemcpyKind kind, int line, Queue queue = {});
+                             cudaMemcpyKind kind, Room room, int line, Queue queue = {});
 cudaError_t symbol_address(void** address, const void* symbol);
 template <class T>
 const void* place_of_symbol(const T& symbol) {  // the symbol may be volatile
@@ -361,31 +378,35 @@ const void* place_of_symbol(const T& symbol) {  // the symbol may be volatile
 }
 }  // namespace warplab_cpu
 template <class T>
-cudaError_t cudaMemcpyToSymbol(const T& symbol, const void* from, size_t bytes, size_t offset = 0,
-                               cudaMemcpyKind kind = cudaMemcpyHostToDevice, warplab_cpu::Line line = {}) {
+WARPLAB_CPU_INLINED cudaError_t cudaMemcpyToSymbol(const T& symbol, const void* from, size_t bytes, size_t offset = 0,
+                                                   cudaMemcpyKind kind = cudaMemcpyHostToDevice,
+                                                   warplab_cpu::Line line = {}) {
     return warplab_cpu::copy_to_symbol(warplab_cpu::place_of_symbol(symbol), sizeof(T), from, bytes, offset, kind,
-                                       line);
+                                       {~size_t{0}, WARPLAB_CPU_ROOM(from)}, line);
 }
 template <class T>
-cudaError_t cudaMemcpyToSymbolAsync(const T& symbol, const void* from, size_t bytes, size_t offset = 0,
-                                    cudaMemcpyKind kind = cudaMemcpyHostToDevice, cudaStream_t stream = nullptr,
-                                    warplab_cpu::Line line = {}) {
-    return warplab_cpu::copy_to_symbol(warplab_cpu::place_of_symbol(symbol), sizeof(T), from, bytes, offset, kind, line,
-                                       {stream, false});
+WARPLAB_CPU_INLINED cudaError_t cudaMemcpyToSymbolAsync(const T& symbol, const void* from, size_t bytes,
+                                                        size_t offset = 0, cudaMemcpyKind kind = cudaMemcpyHostToDevice,
+                                                        cudaStream_t stream = nullptr, warplab_cpu::Line line = {}) {
+    return warplab_cpu::copy_to_symbol(warplab_cpu::place_of_symbol(symbol), sizeof(T), from, bytes, offset, kind,
+                                       {~size_t{0}, WARPLAB_CPU_ROOM(from)}, line, {stream, false});
 }
 template <class T>
-cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, size_t bytes, size_t offset = 0,
-                                 cudaMemcpyKind kind = cudaMemcpyDeviceToHost, warplab_cpu::Line line = {}) {
+WARPLAB_CPU_INLINED cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, size_t bytes, size_t offset = 0,
+                                                     cudaMemcpyKind kind = cudaMemcpyDeviceToHost,
+                                                     warplab_cpu::Line line = {}) {
     return warplab_cpu::copy_from_symbol(to, warplab_cpu::place_of_symbol(symbol), sizeof(T), bytes, offset, kind,
-                                         line);
+                                         {WARPLAB_CPU_ROOM(to), ~size_t{0}}, line);
 }
 template <class T>
-cudaError_t cudaMemcpyFromSymbolAsync(void* to, const T& symbol, size_t bytes, size_t offset = 0,
-                                      cudaMemcpyKind kind = cudaMemcpyDeviceToHost, cudaStream_t stream = nullptr,
-                                      warplab_cpu::Line line = {}) {
-    return warplab_cpu::copy_from_symbol(to, warplab_cpu::place_of_symbol(symbol), sizeof(T), bytes, offset, kind, line,
-                                         {stream, false});
+WARPLAB_CPU_INLINED cudaError_t cudaMemcpyFromSymbolAsync(void* to, const T& symbol, size_t bytes, size_t offset = 0,
+                                                          cudaMemcpyKind kind = cudaMemcpyDeviceToHost,
+                                                          cudaStream_t stream = nullptr, warplab_cpu::Line line = {}) {
+    return warplab_cpu::copy_from_symbol(to, warplab_cpu::place_of_symbol(symbol), sizeof(T), bytes, offset, kind,
+                                         {WARPLAB_CPU_ROOM(to), ~size_t{0}}, line, {stream, false});
 }
+#undef WARPLAB_CPU_INLINED
+#undef WARPLAB_CPU_ROOM
 template <class T>
 cudaError_t cudaGetSymbolAddress(void** address, const T& symbol) {
     return warplab_cpu::symbol_address(address, warplab_cpu::place_of_symbol(symbol));
