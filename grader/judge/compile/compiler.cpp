@@ -227,7 +227,7 @@ JobOutcome Compiler::make_cpu_object() {
     start_again();
     const Ended all = run_in_turn({rewriter_command(rewrite), expand, rewriter_command(scan), compile}, policy_);
     if (succeeded(all) && all.output.empty()) return {};
-    if (is_out_of_time(all, job_) || all.how == End::out_of_memory)  // so each tool would be, on its own
+    if (is_out_of_time(all, job_) || all.how == End::out_of_memory)  // one of the tools alone would end in the same way
         if (auto end = explain_end(all, "The compiler", job_)) return *end;
     // One after the other, so that each message belongs to one tool.
     start_again();
