@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from grader.python.journal.exercise import KINDS, find_key, inspect, read_exercises
-from grader.python.release.exercises import Listed, make_exercises, read_list, strip_comments
+from grader.python.release.exercises import Entry, make_exercises, read_list, strip_comments
 from tests.labs import wrong
 from tests.labs.conftest import BACKEND, BUILD, ROOT, labs, stages
 from tests.share import share_of
@@ -20,7 +20,7 @@ REVEALING_WORDS = re.compile(r"(?i)bug|wrong|forgot|missing|//|/\*|race|not[ _](
 MAX_LINES = 4  # with a finding, so that "which line?" has an answer
 
 
-def name_of(listed: Listed) -> str:
+def name_of(listed: Entry) -> str:
     return f"{listed.lab}/{listed.name}"
 
 
@@ -35,7 +35,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def find_planted(listed: Listed) -> tuple[str, list[int]]:
+def find_planted(listed: Entry) -> tuple[str, list[int]]:
     """Return the stage of the submission that an exercise is made from, and the known lines of its bug."""
     if listed.source.parts[1] == "corpus":
         rows = json.loads((ROOT / "tests/corpus/corpus.json").read_text())
@@ -53,7 +53,7 @@ def test_each_lab_has_exercises_of_different_kinds() -> None:
 
 
 @pytest.mark.parametrize("listed", LISTED, ids=name_of)
-def test_an_exercise_is_for_its_submissions_stage_and_does_not_name_the_bug(listed: Listed, folder: Path) -> None:
+def test_an_exercise_is_for_its_submissions_stage_and_does_not_name_the_bug(listed: Entry, folder: Path) -> None:
     assert find_planted(listed)[0] in (listed.stage, listed.stage[:2])
     heading, code = (folder / listed.lab / f"{listed.name}.cu").read_text().split("\n", 1)
     assert heading == f"// Exercise {listed.name} of {listed.lab}, for {listed.stage}: which line is wrong, and how?"
@@ -62,7 +62,7 @@ def test_an_exercise_is_for_its_submissions_stage_and_does_not_name_the_bug(list
 
 @pytest.mark.skipif(BACKEND != "cpu", reason="the sanitizer is part of the CPU backend")
 @pytest.mark.parametrize("listed", share_of(LISTED, lambda listed: listed.lab, name_of, 3), ids=name_of)
-def test_the_sanitizer_finds_one_kind_of_bug_at_the_planted_lines(listed: Listed, folder: Path, monkeypatch) -> None:
+def test_the_sanitizer_finds_one_kind_of_bug_at_the_planted_lines(listed: Entry, folder: Path, monkeypatch) -> None:
     monkeypatch.chdir(ROOT)
     exercise = next(exercise for exercise in read_exercises(folder, listed.lab) if exercise.name == listed.name)
     inspection = inspect(exercise, BUILD)

@@ -322,7 +322,7 @@ def test_the_first_build_shows_its_progress_on_a_terminal(checkout, machine):
     folder = checkout()
     output = machine.run("script", "-qec", "./warplab check sample", "/dev/null", cwd=folder)
     assert output.has(
-        "Building Warplab, once: about 1 minute.", " of 6 parts, ", " s left: main.cpp", "judge: [check] [sample]"
+        "Building Warplab, once: about 1 minute.", " of 5 parts, ", " s left: main.cpp", "judge: [check] [sample]"
     )
     assert "  compile" not in output.out
     (folder / "grader/judge/cli/main.cpp").write_text("int main() { return nothing; }\n")

@@ -60,7 +60,7 @@ def judge_objects() -> list[Path]:
     alone = [file.with_suffix(".o") for file in project_files() if file.name in ("version.cpp", "image.cpp")]
     return [
         *(file for file in alone if file.parts[0] == "grader"),
-        *map(Path, ("base.o", "bench.o", "compile.o", "judge.o")),
+        *map(Path, ("base.o", "bench.o", "compile.o", "json.o", "judge.o")),
     ]
 
 

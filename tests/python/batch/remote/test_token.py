@@ -44,14 +44,14 @@ class Host:
 
 
 @pytest.fixture
-def other() -> Iterator[Host]:
+def other_host() -> Iterator[Host]:
     host = Host()
     yield host
     host.server.shutdown()
 
 
 @pytest.fixture
-def own(other_host: Host) -> Iterator[Host]:
+def course_system(other_host: Host) -> Iterator[Host]:
     host = Host(other_host.url)
     yield host
     host.server.shutdown()
