@@ -5,15 +5,11 @@
 #include <cstring>
 #include <numeric>
 
+#include "grader/common/parallel.h"
 #include "grader/judge/device/bulk.h"
 
 namespace warplab {
 namespace {
-
-bool same_bytes(const Array& a, const Array& b, std::size_t index) {
-    const std::size_t width = element_bytes(a.type());
-    return std::memcmp(a.data() + index * width, b.data() + index * width, width) == 0;
-}
 
 bool holds_pattern(const Array& array, std::size_t index, std::uint32_t pattern) {
     const std::size_t width = element_bytes(array.type());
@@ -39,17 +35,57 @@ std::uint32_t unset_terms(const Array& expected, const Array& actual, std::size_
     return difference % 2 == 0 && terms <= max_terms ? terms : 0;
 }
 
-bool accepted(const Oracle& oracle, const Problem& problem, std::size_t buffer, const Array& expected,
-              const Array& actual, std::size_t offset, std::size_t i) {
-    return same_bytes(expected, actual, i) ||
-           oracle.accepts(problem, buffer, offset + i, value_at(expected, i), value_at(actual, i));
+/// An output, compared with the right one. The first element of both arrays is element `offset` of the buffer.
+struct Comparison {
+    const Oracle& oracle;
+    const Problem& problem;
+    std::size_t buffer;
+    const Array &expected, &actual;
+    std::size_t offset = 0;
+};
+
+template <class T, class Found>
+void for_each_wrong_of(const Comparison& c, std::size_t begin, std::size_t end, const Found& found) {
+    const T* expected = c.expected.as<T>().data();
+    const T* actual = c.actual.as<T>().data();
+    for (std::size_t i = begin; i < end; ++i)
+        if (std::memcmp(expected + i, actual + i, sizeof(T)) != 0 &&
+            !c.oracle.accepts(c.problem, c.buffer, c.offset + i, expected[i], actual[i]))
+            found(i);
+}
+
+/// Call found(i) for each element i in [begin, end) that the oracle does not accept.
+template <class Found>
+void for_each_wrong(const Comparison& c, std::size_t begin, std::size_t end, const Found& found) {
+    switch (c.expected.type()) {
+        case ElementType::float32:
+            return for_each_wrong_of<float>(c, begin, end, found);
+        case ElementType::float64:
+            return for_each_wrong_of<double>(c, begin, end, found);
+        case ElementType::int32:
+            return for_each_wrong_of<std::int32_t>(c, begin, end, found);
+        case ElementType::uint32:
+            return for_each_wrong_of<std::uint32_t>(c, begin, end, found);
+        case ElementType::uint8:
+            return for_each_wrong_of<std::uint8_t>(c, begin, end, found);
+    }
+}
+
+/// Return the wrong elements among [begin, end).
+Difference difference_in(const Comparison& c, std::size_t begin, std::size_t end) {
+    Difference difference{.buffer = c.buffer};
+    for_each_wrong(c, begin, end, [&](std::size_t i) {
+        if (difference.wrong++ == 0) difference.first = i;
+        difference.last = i;
+    });
+    return difference;
 }
 
 std::vector<std::size_t> wrong_indices(const Oracle& oracle, const Problem& problem, std::size_t buffer,
                                        const Array& expected, const Array& actual) {
     std::vector<std::size_t> indices;
-    for (std::size_t i = 0; i < expected.count(); ++i)
-        if (!accepted(oracle, problem, buffer, expected, actual, 0, i)) indices.push_back(i);
+    for_each_wrong({oracle, problem, buffer, expected, actual}, 0, expected.count(),
+                   [&](std::size_t i) { indices.push_back(i); });
     return indices;
 }
 
@@ -94,12 +130,18 @@ std::int64_t common_shift(const Array& expected, const Array& actual, const std:
 std::optional<Difference> compare(const Oracle& oracle, const Problem& problem, std::size_t buffer,
                                   const Array& expected, const Array& actual, std::size_t offset) {
     if (!first_difference(expected.data(), actual.data(), expected.bytes())) return std::nullopt;
-    Difference difference;
-    difference.buffer = buffer;
-    for (std::size_t i = 0; i < expected.count(); ++i) {
-        if (accepted(oracle, problem, buffer, expected, actual, offset, i)) continue;
-        if (difference.wrong++ == 0) difference.first = i;
-        difference.last = i;
+    constexpr std::size_t part = 4 << 20;  // elements; outputs of another rounding differ in most of many
+    const Comparison comparison{oracle, problem, buffer, expected, actual, offset};
+    std::vector<Difference> parts((expected.count() + part - 1) / part);
+    for_each_index(parts.size(), count_cores(), [&](std::size_t k) {
+        parts[k] = difference_in(comparison, k * part, std::min(expected.count(), (k + 1) * part));
+    });
+    Difference difference{.buffer = buffer};
+    for (const Difference& one : parts) {
+        if (one.wrong == 0) continue;
+        if (difference.wrong == 0) difference.first = one.first;
+        difference.wrong += one.wrong;
+        difference.last = one.last;
     }
     if (difference.wrong == 0) return std::nullopt;
     return difference;

@@ -65,6 +65,18 @@ TEST_F(WrongOutput, NoCauseIsSearchedWhenTheTimeIsUp) {
 
 TEST_F(WrongOutput, EqualOutputsHaveNoDifference) { EXPECT_FALSE(compare(oracle, problem, 0, expected, actual)); }
 
+TEST_F(WrongOutput, DifferencesOfLargeOutputsAreCountedOnce) {
+    const std::vector<std::size_t> wrong = {5, (4 << 20) - 1, 4 << 20, 9'000'002};
+    const Array expected(ElementType::uint8, 9'000'003);
+    Array actual = expected.clone();
+    for (const std::size_t i : wrong) actual.as<std::uint8_t>()[i] = 1;
+    const auto difference = compare(oracle, problem, 0, expected, actual);
+    ASSERT_TRUE(difference);
+    EXPECT_EQ(difference->wrong, wrong.size());
+    EXPECT_EQ(difference->first, wrong.front());
+    EXPECT_EQ(difference->last, wrong.back());
+}
+
 TEST_F(WrongOutput, NaNNeverEqualsAnything) {
     expected.as<float>()[3] = actual.as<float>()[3] = std::nanf("1");
     actual.as<float>()[3] = std::nanf("2");
