@@ -43,11 +43,12 @@ std::uint32_t clamp_to(double value, std::size_t size) {
     return static_cast<std::uint32_t>(std::clamp(value, 0.0, static_cast<double>(size - 1)));
 }
 
-/// The inputs of a value's generator: the dataset's parameters, the seed, its histogram, and its index among all.
+/// What the generators of one histogram's values need.
 struct Recipe {
     const Dataset& dataset;
     Shape shape;
     std::uint64_t seed;
+    std::size_t histogram;
 
     double number(const char* name) const {
         const double bins = read_number(dataset, name);
@@ -66,24 +67,23 @@ std::uint32_t bell_at(const Recipe& recipe, double x, double y, double sigma_x, 
 }
 
 /// Return a position from one to four fifths of the length, different for each histogram.
-double centre_of(const Recipe& recipe, std::uint64_t stream, std::size_t histogram, std::size_t size) {
-    return static_cast<double>(size) * (0.2 + 0.6 * unit(random_bits(recipe.seed, stream, histogram)));
+double centre_of(const Recipe& recipe, std::uint64_t stream, std::size_t size) {
+    return static_cast<double>(size) * (0.2 + 0.6 * unit(random_bits(recipe.seed, stream, recipe.histogram)));
 }
 
-using Value = std::function<std::uint32_t(std::size_t histogram, std::size_t i)>;
+/// Returns a histogram's value from its index among the values of all histograms.
+using Value = std::function<std::uint32_t(std::size_t i)>;
 
 Value make_bell(const Recipe& recipe) {
     const double sigma_x = recipe.number("sigma_x"), sigma_y = recipe.number("sigma_y");
-    return [=](std::size_t h, std::size_t i) {
-        return bell_at(recipe, centre_of(recipe, 1, h, recipe.shape.columns),
-                       centre_of(recipe, 2, h, recipe.shape.rows), sigma_x, sigma_y, i);
-    };
+    const double x = centre_of(recipe, 1, recipe.shape.columns), y = centre_of(recipe, 2, recipe.shape.rows);
+    return [=](std::size_t i) { return bell_at(recipe, x, y, sigma_x, sigma_y, i); };
 }
 
 /// Two normal distributions in opposite corners, so that hardly any value is near their mean.
 Value make_two_bells(const Recipe& recipe) {
     const double sigma_x = recipe.number("sigma_x"), sigma_y = recipe.number("sigma_y");
-    return [=](std::size_t, std::size_t i) {
+    return [=](std::size_t i) {
         const bool first = random_bits(recipe.seed, 3, i) & 1;
         const double at = first ? 0.1 : 0.9;
         return bell_at(recipe, at * static_cast<double>(recipe.shape.columns),
@@ -92,29 +92,26 @@ Value make_two_bells(const Recipe& recipe) {
 }
 
 Value make_uniform(const Recipe& recipe) {
-    return [=](std::size_t, std::size_t i) {
-        return static_cast<std::uint32_t>(random_bits(recipe.seed, 4, i) % recipe.shape.bins());
-    };
+    return
+        [=](std::size_t i) { return static_cast<std::uint32_t>(random_bits(recipe.seed, 4, i) % recipe.shape.bins()); };
 }
 
 /// All values of a histogram are equal.
 Value make_one_value(const Recipe& recipe) {
-    return [=](std::size_t h, std::size_t) {
-        return static_cast<std::uint32_t>(random_bits(recipe.seed, 5, h) % recipe.shape.bins());
-    };
+    const auto value = static_cast<std::uint32_t>(random_bits(recipe.seed, 5, recipe.histogram) % recipe.shape.bins());
+    return [=](std::size_t) { return value; };
 }
 
 /// Only two adjacent bins in one word.
 Value make_neighbours(const Recipe& recipe) {
-    return [=](std::size_t h, std::size_t i) {
-        const std::uint64_t word = random_bits(recipe.seed, 6, h) % (recipe.shape.bins() / 4), first = h % 3;
-        return static_cast<std::uint32_t>(word * 4 + first + (random_bits(recipe.seed, 7, i) & 1));
-    };
+    const std::uint64_t word = random_bits(recipe.seed, 6, recipe.histogram) % (recipe.shape.bins() / 4);
+    const std::uint64_t first = word * 4 + recipe.histogram % 3;
+    return [=](std::size_t i) { return static_cast<std::uint32_t>(first + (random_bits(recipe.seed, 7, i) & 1)); };
 }
 
 /// The four corners, and bins along the edges.
 Value make_edges(const Recipe& recipe) {
-    return [=](std::size_t, std::size_t i) {
+    return [=](std::size_t i) {
         const std::uint64_t bits = random_bits(recipe.seed, 8, i);
         const std::size_t right = recipe.shape.columns - 1, bottom = recipe.shape.rows - 1;
         const std::size_t x = (bits >> 8) % recipe.shape.columns, y = (bits >> 32) % recipe.shape.rows;
@@ -142,7 +139,7 @@ Value make_counts(const Recipe& recipe) {
         list->insert(list->end(), count, static_cast<std::uint32_t>(bin));
     }
     for (std::size_t i = n; i-- > 1;) std::swap((*list)[i], (*list)[random_bits(recipe.seed, 9, i) % (i + 1)]);
-    return [=](std::size_t, std::size_t i) { return (*list)[i % n]; };
+    return [=](std::size_t i) { return (*list)[i % n]; };
 }
 
 struct Generator {
@@ -963,10 +960,13 @@ class LargeHistogram : public Oracle {
                         {},
                         {Array(ElementType::uint32, shape.histograms * shape.n + extra),
                          Array(ElementType::uint8, shape.histograms * shape.bins())}};
-        const Value value = generator.make({dataset, shape, seed});
         const auto all = problem.arrays[values].as<std::uint32_t>();
-#pragma omp parallel for
-        for (std::size_t i = 0; i < all.size(); ++i) all[i] = value(i / shape.n, i);
+        const std::size_t n = std::max<std::size_t>(shape.n, 1), parts = all.size() / n + 1;  // the last may be empty
+        std::vector<Value> of_histogram;
+        for (std::size_t h = 0; h < parts; ++h) of_histogram.push_back(generator.make({dataset, shape, seed, h}));
+#pragma omp parallel for schedule(dynamic)
+        for (std::size_t h = 0; h < parts; ++h)
+            for (std::size_t i = h * n; i < std::min(all.size(), (h + 1) * n); ++i) all[i] = of_histogram[h](i);
         return problem;
     }
 

@@ -44,7 +44,9 @@ std::vector<Problem> make_fresh_calls(const StageRun& run, const Dataset& datase
     std::ranges::generate(seeds, std::ref(random));
     std::vector<Problem> calls(count);
     const std::size_t step = run.oracle.window_step();
-    for_each_index(count, count_cores(), [&](std::size_t k) {
+    // Each generator uses all cores, unless there are enough calls to keep every core busy with one.
+    const std::size_t threads = count < count_cores() ? 1 : count_cores();
+    for_each_index(count, threads, [&](std::size_t k) {
         const Pool other{run.oracle.generate(dataset, seeds[k], step), step, step, {}};
         calls[k] = other.shape(run.lab);
     });
