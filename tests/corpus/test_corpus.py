@@ -1,6 +1,6 @@
 """Compare the results of the CPU backend and the sanitizer for the corpus with CUDA's rules; see README.md here.
 
-`make test` runs one in 12 rows of each expectation and kind; WARPLAB_THOROUGH=1 runs all.
+`make test` runs one in 24 rows of each expectation and kind; WARPLAB_THOROUGH=1 runs all.
 `python3 -m tests.corpus.test_corpus` runs all rows and prints the three rates and the rows that fail;
 `make soak` keeps both.
 """
@@ -193,7 +193,7 @@ def disagreements(rows: list[dict], outcomes: dict[str, Outcome]) -> list[str]:
 
 def chosen_rows() -> list[dict]:
     """Return every row, or a share of each expectation and kind."""
-    return share_of(ROWS, lambda row: (row["expect"], row.get("kind", "")), lambda row: row["file"], 12)
+    return share_of(ROWS, lambda row: (row["expect"], row.get("kind", "")), lambda row: row["file"], 24)
 
 
 @pytest.mark.parametrize("row", chosen_rows(), ids=lambda row: row["file"])

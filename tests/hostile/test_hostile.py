@@ -9,8 +9,8 @@ points on a GPU. Files with `check_mode` run under the sanitizer, whose verdict 
 run on the datasets that only a GPU gets, because all timed datasets of their lab are among these. The judge tries to
 model the time of files with `modelled`, which must take too long. `open` means that the attack still works and that
 SANDBOX.md lists it. `slow` files run only with WARPLAB_THOROUGH=1, and so do all files at the level `uid` (without
-bubblewrap), except for a few `short` ones. Without WARPLAB_THOROUGH=1, only one in six of the files that do not try to
-break out of the sandbox (kind_of) runs.
+bubblewrap), except for a few `short` ones. Without WARPLAB_THOROUGH=1, only one in twelve of the files that do not try
+to break out of the sandbox (kind_of) runs.
 
 @ROOT@, @BUILD@, @OUTSIDE@, @PORT@ and @NAME@ in a file represent values that a cheat would have to guess: the course's
 folder, its build folder, another student's folder, a port on which a server listens, and the name by which the test
@@ -166,7 +166,7 @@ def kind_of(entry: dict) -> object:
     return "honest" if entry["file"].startswith("honest_") else entry["file"]
 
 
-@pytest.mark.parametrize("entry", share_of(ENTRIES, kind_of, name_of, 6), ids=name_of)
+@pytest.mark.parametrize("entry", share_of(ENTRIES, kind_of, name_of, 12), ids=name_of)
 def test_a_technique_gets_its_stated_outcome(entry: dict, tmp_path: Path) -> None:
     if BACKEND not in entry["backends"]:
         pytest.skip(f"works only on {', '.join(entry['backends'])}")

@@ -80,8 +80,8 @@ def wrong_submissions() -> list:
 
 
 def sample_wrong_submissions() -> list:
-    """Return one in six wrong submissions of each cause."""
-    return share_of(wrong_submissions(), lambda row: row.values[1]["inspect"][0], lambda row: row.id, 6)
+    """Return one in twelve wrong submissions of each cause."""
+    return share_of(wrong_submissions(), lambda row: row.values[1]["inspect"][0], lambda row: row.id, 12)
 
 
 @pytest.mark.parametrize(("lab", "entry"), sample_wrong_submissions())

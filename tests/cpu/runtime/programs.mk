@@ -41,6 +41,8 @@ $(out)/whole.cpp: $(here)/split.cu $(BUILD)/cpu/rewrite
 	@$(BUILD)/cpu/rewrite $< $@ --name $(<F)
 
 $(out)/native/split.o $(out)/cross/split.o: private student_flags += $(SPLIT_FLAGS)
+# Its thousands of functions take a minute with -O2.
+$(out)/native/float16.o: private student_flags += $(if $(WARPLAB_THOROUGH),,-O0)
 
 define rules
 $(out)/$(1)/runtime.a: $(runtime:%=$(out)/$(1)/runtime/%)
