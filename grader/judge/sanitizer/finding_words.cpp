@@ -383,7 +383,8 @@ Description describe(const std::vector<BufferSpec>& buffers, const RawFinding& f
                     ? "Shared memory is undefined until a thread of the block writes it. Do not read an element that "
                       "no "
                       "thread has stored, even if the value is not used: store 0 beyond the edge, or do not read there."
-                    : "Memory is undefined until it is written: was all of it loaded or copied (sizes are in bytes)? "
+                    : "Memory is undefined until it is written: was all of it loaded or copied (sizes and pitches are "
+                      "in bytes)? "
                       "Set sums and counters to 0 first, in every call."};
         case FindingKind::race:
             return race(buffers, f, false);
@@ -510,9 +511,12 @@ Description describe(const std::vector<BufferSpec>& buffers, const RawFinding& f
                     "Kernels can only read __constant__ memory: fill it with cudaMemcpyToSymbol before the launch. For "
                     "data that kernels write, use a __device__ variable."};
         case FindingKind::absent_lane:
-            return {cause::absent_lane,
-                    fmt::format("{}: harmless only if the value is not used, because it is undefined.", detail_of(f)),
-                    "", true};
+            return {
+                cause::absent_lane,
+                fmt::format("{}: harmless only if the value is not used, because it is undefined.", detail_of(f)),
+                "If the value is used, let all lanes of the warp call this function, outside an if or a loop that some "
+                "of them do not enter. Lanes without a value pass one that changes nothing, such as 0.",
+                true};
     }
     return {};  // only a forged page has such a kind
 }
@@ -549,7 +553,11 @@ std::string race_with_itself(const RawFinding& f) {
                "use "
                "an atomic (atomicAdd for a sum, atomicMax for a maximum). If each block has its own element, the index "
                "is wrong.";
-    if (is_in_shared(f)) return fmt::format("A barrier belongs {}: {}. {}", turns, barrier, many_threads);
+    if (is_in_shared(f))
+        return fmt::format(
+            "A barrier belongs {}: {}. If a barrier is there, both threads run this line in the same step: does the "
+            "condition before it let too many threads run it? {}",
+            turns, barrier, many_threads);
     return fmt::format("{} If each thread has its own, put a barrier {}: {}.", many_threads, turns, barrier);
 }
 

@@ -186,6 +186,7 @@ TEST(Race, OfALineWithItselfNamesBothBarriersAndTheAtomics) {
     RawFinding finding = finding_of(FindingKind::race, FindingSpace::shared);
     finding.before.writes = 1;
     EXPECT_TRUE(has(describe_one(finding).hint, "__syncthreads(), or __syncwarp() if threads exchange"));
+    EXPECT_TRUE(has(describe_one(finding).hint, "If a barrier is there, both threads run this line in the same step"));
     finding.now.writes = 1;
     EXPECT_TRUE(has(describe_one(finding).hint, "atomicMax for a maximum"));
     EXPECT_TRUE(has(describe_one(finding).hint, "If each has its own, the index is wrong"));
@@ -202,6 +203,10 @@ TEST(Race, InGlobalMemorySaysThatABarrierIsForOneBlock) {
     finding.now.writes = 0;
     finding.space = static_cast<std::uint32_t>(FindingSpace::shared);
     EXPECT_TRUE(has(describe_one(finding).hint, "A barrier belongs between the two lines: __syncthreads(), or"));
+}
+
+TEST(AbsentLane, SaysThatAllLanesMustCallTheFunction) {
+    EXPECT_TRUE(has(describe_one(finding_of(FindingKind::absent_lane)).hint, "let all lanes of the warp call"));
 }
 
 TEST(Race, OfTwoPointersToOneArrayLeadsWithTheLaunch) {
