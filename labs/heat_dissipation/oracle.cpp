@@ -1570,6 +1570,12 @@ class Suspicions {
                       count_is_wrong && change_is_wrong ? "; " : "", change_is_wrong ? change : ""),
              claims_nothing   ? "Does the program reach the line that sets the result? If the result comes from a "
                                 "std::vector, use v.resize(n): v.reserve(n) adds no elements."
+             : more < -1      ? sentence("{} iterations are missing. Does the count go on from one batch of iterations "
+                                              "to the next?",
+                                         -more)
+             : more > 1       ? sentence("{} iterations too many are counted. Do those count that were computed after "
+                                               "the one that ends?",
+                                         more)
              : count_is_wrong ? "Every computed iteration counts, including the last one: count it before the "
                                 "test that ends the loop."
                               : "It is the largest fabs(new - old) of all cells in the last iteration. Is it copied "

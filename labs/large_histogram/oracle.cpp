@@ -91,6 +91,15 @@ Value make_two_bells(const Recipe& recipe) {
     };
 }
 
+/// A normal distribution around the first corner of a histogram with an even number, around the last one of the others.
+Value make_corners(const Recipe& recipe) {
+    const double sigma_x = recipe.number("sigma_x"), sigma_y = recipe.number("sigma_y");
+    const bool last = recipe.histogram % 2;
+    const double x = last ? static_cast<double>(recipe.shape.columns) : 0;
+    const double y = last ? static_cast<double>(recipe.shape.rows) : 0;
+    return [=](std::size_t i) { return bell_at(recipe, x, y, sigma_x, sigma_y, i); };
+}
+
 Value make_uniform(const Recipe& recipe) {
     return
         [=](std::size_t i) { return static_cast<std::uint32_t>(random_bits(recipe.seed, 4, i) % recipe.shape.bins()); };
@@ -148,9 +157,10 @@ struct Generator {
 };
 
 const std::map<std::string, Generator> generators = {
-    {"bell", {make_bell, true}},     {"two_bells", {make_two_bells, true}}, {"uniform", {make_uniform}},
-    {"one_value", {make_one_value}}, {"neighbours", {make_neighbours}},     {"edges", {make_edges}},
-    {"counts", {make_counts}}};
+    {"bell", {make_bell, true}},       {"two_bells", {make_two_bells, true}},
+    {"corners", {make_corners, true}}, {"uniform", {make_uniform}},
+    {"one_value", {make_one_value}},   {"neighbours", {make_neighbours}},
+    {"edges", {make_edges}},           {"counts", {make_counts}}};
 
 void require_parameters(const Dataset& dataset, bool has_sigma) {
     if (has_sigma)

@@ -433,6 +433,8 @@ class Explanation : Output<std::uint8_t> {
             static_cast<std::size_t>(std::max_element(counts_.begin(), counts_.end()) - counts_.begin());
         const bool is_zero = all_wrong([this](std::size_t b) { return actual[b] == 0; });  // as if it was not written
         const bool one_only = wrong == 1 && !is_zero;                                      // this may be chance
+        const bool only_full =
+            std::ranges::all_of(counts_, [](std::uint64_t count) { return count == 0 || count >= bin_full; });
         return match(
             {{{"all_full", sentence("Every bin is 255, including {}.", occurs(first)),
                "Do counters of 32 bits begin with 0, in every call? scratch and shared memory hold garbage. Is it "
@@ -450,11 +452,16 @@ class Explanation : Output<std::uint8_t> {
                    std::string(
                        "Eight bits return to 0 after 255. Count in 32 bits and take the smaller of count and 255 "
                        "before you narrow it; a single thread can also count only below 255.") +
-                   (is_zero ? " If you do: does a thread write this bin? Look at the loops over the bins." : "")},
+                   (is_zero ? " If you do: does a step omit counts that are full, or does no thread write this bin?"
+                            : "")},
               [&](std::size_t b) { return static_cast<std::uint8_t>(counts_[b]); }},
-             {{"nothing_counted", sentence("Every bin is 0, including {}.", occurs(first)),
-               "Is the counting kernel launched, do its blocks write their counts where the narrowing kernel reads "
-               "them, and does a thread that has too few elements for a whole step count them one by one?"},
+             {{only_full ? "full_bin_wrong" : "nothing_counted",
+               sentence("Every bin is 0, including {}.", occurs(first)),
+               std::string(only_full ? "All bins that occur here are full: does a step omit full ones, so that their "
+                                       "counts are lost? "
+                                     : "") +
+                   "Is the counting kernel launched, do its blocks write their counts where the narrowing kernel reads "
+                   "them, and does a thread that has too few elements for a whole step count them one by one?"},
               [](std::size_t) { return std::uint8_t{0}; }},
              {{"wrong_cap", "Full bins hold 0: they stop at 256, and 256 in 8 bits is 0.",
                "The maximum of a bin is 255."},

@@ -26,7 +26,7 @@ Dataset dataset_of(const Recipe& recipe) {
                              {"n", whole(recipe.n)},
                              {"columns", whole(recipe.columns)},
                              {"rows", whole(recipe.rows)}};
-    if (recipe.generator == "bell" || recipe.generator == "two_bells")
+    if (recipe.generator == "bell" || recipe.generator == "two_bells" || recipe.generator == "corners")
         parameters["sigma_x"] = 12, parameters["sigma_y"] = 3;
     return make_dataset(recipe.generator, parameters);
 }
@@ -56,8 +56,8 @@ Array bytes_of(const std::vector<std::uint8_t>& bytes) {
 
 Array zeros(std::size_t count) { return bytes_of(std::vector<std::uint8_t>(count)); }
 
-const std::vector<Recipe> every_generator = {{"bell"},       {"two_bells"}, {"uniform"}, {"one_value"},
-                                             {"neighbours"}, {"edges"},     {"counts"}};
+const std::vector<Recipe> every_generator = {{"bell"},      {"two_bells"},  {"corners"}, {"uniform"},
+                                             {"one_value"}, {"neighbours"}, {"edges"},   {"counts"}};
 
 TEST(LargeHistogramOracle, ReferencesAndCountsAgree) {
     for (const Recipe& recipe : every_generator) {

@@ -284,6 +284,13 @@ TEST(SaturatingHistogramOracle, ExplainsBinsThatAreNotWrittenWithoutElements) {
         EXPECT_EQ(explain_bins(make_problem("uniform", 0, height), Bins(bin_count, 3))->cause, "empty_not_written");
 }
 
+TEST(SaturatingHistogramOracle, SuspectsThatFullBinsAreOmittedIfOnlyThoseOccur) {
+    const Bins zeros(bin_count, 0);
+    const Parameters one_value = {{"values", whole(1)}};
+    EXPECT_EQ(explain_bins(make_problem("few", 301, 97, 7, one_value), zeros)->cause, "full_bin_wrong");
+    EXPECT_EQ(explain_bins(make_problem("few", 10, 10, 7, one_value), zeros)->cause, "nothing_counted");
+}
+
 TEST(SaturatingHistogramOracle, DoesNotExplainArbitraryBins) {
     const Problem problem = make_problem("uniform", 403, 251);
     Bins wrong = answer(problem);
