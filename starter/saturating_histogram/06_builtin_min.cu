@@ -1,4 +1,4 @@
-// The same, but the narrowing kernel calls the built-in min(). It is easier to read; nvcc generates the same code.
+// As stage 05, but the narrowing kernel calls the built-in min(). It is easier to read; nvcc generates the same code.
 
 #include <algorithm>
 
@@ -74,7 +74,7 @@ unsigned count_multiprocessors() {
     return static_cast<unsigned>(multiprocessors);
 }
 
-// BLOCKS_PER_SM blocks for each multiprocessor, but no more than have elements to count.
+// BLOCKS_PER_SM blocks for each multiprocessor, but only as many as have elements to count.
 unsigned blocks_for(std::size_t elements) {
     const std::size_t useful = (elements + BLOCK - 1) / BLOCK;
     return static_cast<unsigned>(std::min<std::size_t>(useful, count_multiprocessors() * BLOCKS_PER_SM));

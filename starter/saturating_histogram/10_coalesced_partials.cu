@@ -99,7 +99,7 @@ unsigned count_multiprocessors() {
     return static_cast<unsigned>(multiprocessors);
 }
 
-// BLOCKS_PER_SM blocks for each multiprocessor, but no more than have a whole step to do.
+// BLOCKS_PER_SM blocks for each multiprocessor, but only as many as have at least a whole step to do.
 unsigned blocks_for(std::size_t elements) {
     const std::size_t useful = std::max<std::size_t>(elements / (BLOCK * PER_STEP), 1);
     return static_cast<unsigned>(std::min<std::size_t>(useful, count_multiprocessors() * BLOCKS_PER_SM));
