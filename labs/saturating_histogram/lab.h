@@ -19,7 +19,7 @@ constexpr unsigned bin_full = 255;  // the maximum of a bin of 8 bits
 ///          any values, also values that are not the number of a bin. You may read it, but must not count it.
 /// bins     device pointer, 1024 bytes. They hold garbage before the call, and all must be written, even if there are
 ///          no elements.
-/// width, height   from 0 to 2^31 - 1; they need not be multiples of any number. width * height can exceed 2^32
+/// width, height   from 0 to 2^31 - 1; they need not be multiples of any number. width * height can exceed 2^32.
 /// pitch    elements from one row to the next: (width + 128) & ~127, more than width and a multiple of 128
 /// scratch  device memory of saturating_histogram_scratch_bytes(width, height) bytes, or null if that is 0 or the
 ///          function is not defined. Its contents are arbitrary before every call: bins kept there must be cleared in

@@ -84,7 +84,7 @@ __device__ double update_cells(const double* current, double* next, const double
     }
     //@ starter
     //@ // TODO: walk down the cells. Keep Sides of the row above, this row and the row below; for the next row, two of
-    //@ // them stay and one is loaded, best some rows in advance. Write each new value to next and, at the edges,
+    //@ // them stay and one is loaded, preferably some rows in advance. Write each new value to next and, at the edges,
     //@ // to the mirror columns; largest is the largest change.
     //@ end
     return largest;

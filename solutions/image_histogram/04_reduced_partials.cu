@@ -1,5 +1,5 @@
 // No atomics in global memory: every block stores its bins in scratch, as separate partial bins. Then a kernel adds
-// the upper half of the partials to the lower half; the next one does the same, until a single one is left. Kernels
+// the upper half of the partials to the lower half; the next kernel does the same, until one set is left. Kernels
 // on one stream run one after the other: this is the barrier between the steps.
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPLIT blocks for each histogram. Each of them reads all values, and counts those in its own share of the
-// bins. So the blocks read SPLIT times as much, mostly from the L2 cache. But at any time, only one SPLIT-th as many
+// bins. So the blocks read SPLIT times as much, mostly from the L2 cache. But at any time, only 1 / SPLIT as many
 // histograms are being counted, and if all of these fit into the L2, the bins need not be read from memory every time.
 
 #include "labs/large_histogram/lab.h"

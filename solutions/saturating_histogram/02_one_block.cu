@@ -8,7 +8,7 @@
 #define BLOCK 1024
 #endif
 
-// A full bin needs no atomic. The value read may be old, but bins only grow: at worst, some are counted above 255.
+// A full bin needs no atomic. The value that is read may be old, but bins only grow: at worst, one exceeds 255.
 __device__ void count(unsigned* bins, std::uint32_t value) {
     if (bins[value] < bin_full) atomicAdd(&bins[value], 1u);
 }

@@ -1,6 +1,6 @@
 // Threads step through the input together: thread t takes elements t, t + BLOCK, t + 2 BLOCK … The 32 loads of a
-// warp lie next to each other, and a sector of 32 bytes serves eight of them. But neighbours in a row are often equal:
-// now they are counted at the same time, and atomics on one bin wait for each other.
+// warp access neighbouring elements, and a sector of 32 bytes serves eight of them. But neighbours in a row are often
+// equal: now they are counted at the same time, and atomics on one bin wait for each other.
 
 #include "labs/saturating_histogram/lab.h"
 
@@ -8,7 +8,7 @@
 #define BLOCK 1024
 #endif
 
-// A full bin needs no atomic. The value read may be old, but bins only grow: at worst, some are counted above 255.
+// A full bin needs no atomic. The value that is read may be old, but bins only grow: at worst, one exceeds 255.
 __device__ void count(unsigned* bins, std::uint32_t value) {
     if (bins[value] < bin_full) atomicAdd(&bins[value], 1u);
 }

@@ -1,4 +1,4 @@
-// The same with twelve elements per step, as loops over small arrays. #pragma unroll removes the loops, so that
+// As stage 08, with twelve elements per step, in loops over small arrays. #pragma unroll removes the loops, so that
 // the arrays are registers. Code for twelve elements that is written by hand has twelve chances for a wrong index.
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 #define PER_STEP 12
 #endif
 
-// A full bin needs no atomic. The value read may be old, but bins only grow: at worst, some are counted above 255.
+// A full bin needs no atomic. The value that is read may be old, but bins only grow: at worst, one exceeds 255.
 __device__ void count(unsigned* bins, std::uint32_t value) {
     if (bins[value] < bin_full) atomicAdd(&bins[value], 1u);
 }
@@ -101,7 +101,7 @@ unsigned count_multiprocessors() {
     return static_cast<unsigned>(multiprocessors);
 }
 
-// BLOCKS_PER_SM blocks for each multiprocessor, but no more than have a whole step to do.
+// BLOCKS_PER_SM blocks for each multiprocessor, but only as many as have at least a whole step to do.
 unsigned blocks_for(std::size_t elements) {
     const std::size_t useful = std::max<std::size_t>(elements / (BLOCK * PER_STEP), 1);
     return static_cast<unsigned>(std::min<std::size_t>(useful, count_multiprocessors() * BLOCKS_PER_SM));

@@ -37,8 +37,8 @@ __device__ void load(const Input& input, unsigned number, uint4 (&vectors)[VECTO
 #pragma unroll
     for (unsigned k = 0; k < VECTORS; ++k) vectors[k] = __ldcs(&from[min(first + k * warp_threads, last)]);
     //@ starter
-    //@ // TODO: VECTORS vectors of the row, warp_threads apart, from this lane's first one in the segment on; none
-    //@ // beyond the row's last vector. __ldcs(&…) loads data that will not be needed again.
+    //@ // TODO: load VECTORS vectors of the row, warp_threads apart, from this lane's first one in the segment on,
+    //@ // but none beyond the row's last vector. __ldcs(&…) loads data that will not be needed again.
     //@ for (uint4& vector : vectors) (void)row, (void)lane, vector = make_uint4(0, 0, 0, 0);
     //@ end
 }
@@ -103,8 +103,8 @@ __global__ void __launch_bounds__(BLOCK) count_kernel(Input input, std::uint8_t*
     }
     __syncthreads();
     //@ starter
-    //@ // TODO: clear the block's bins. Then this warp takes every warps-th segment, from the first one on: it loads all
-    //@ // vectors of one and counts them. Where must all threads wait for each other?
+    //@ // TODO: clear the block's bins. Then this warp takes every warps-th segment, from the first one on: it loads
+    //@ // all vectors of one and counts them. Where must all threads wait for each other?
     //@ (void)warps, (void)first, (void)input;
     //@ end
     finish(own, bins);

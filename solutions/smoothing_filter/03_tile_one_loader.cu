@@ -27,9 +27,9 @@ __global__ void smoothing_filter_kernel(const float* image, float* out, int widt
             for (int j = 0; j < tile_x && left + j < pitch; ++j) tile[i][j] = image[(top + i) * pitch + left + j];
     __syncthreads();  // outside the if: all threads of a block must reach a barrier, or none
     //@ starter
-    //@ // TODO: an array tile of tile_y x tile_x floats in shared memory. One thread of the block fills it with image
-    //@ // from row top and column left on, as far as image has pixels. All others wait for it: where must the
-    //@ // __syncthreads() stand?
+    //@ // TODO: an array tile of tile_y x tile_x floats in shared memory. One thread of the block copies image
+    //@ // to it, from row top and column left on, but nothing beyond image's end. All others wait for it: where does
+    //@ // the __syncthreads() belong?
     //@ (void)pitch, (void)rows, (void)tile_x, (void)tile_y;
     //@ end
 

@@ -32,9 +32,9 @@ __global__ void smoothing_filter_kernel(const float* image, float* out, int widt
             tile[i][j] = image[min(top + i, rows - 1) * pitch + min(left + j, pitch - 1)];
     __syncthreads();
     //@ starter
-    //@ // TODO: every thread copies tile[threadIdx.y][threadIdx.x], and the pixels BLOCK_X further right and BLOCK_Y
-    //@ // further down, as far as the tile goes. Read nothing beyond image's last row and column: write a value, such
-    //@ // as 0, to the rest of the tile, because threads read all of it. Then wait for all threads.
+    //@ // TODO: every thread copies tile[threadIdx.y][threadIdx.x], and those BLOCK_X further to the right and
+    //@ // BLOCK_Y further down, up to the end of the tile. Read nothing beyond image's last row and column: write a
+    //@ // value, such as 0, to the rest of the tile, because threads read all of it. Then wait for all threads.
     //@ (void)tile, (void)pitch, (void)rows;
     //@ end
 

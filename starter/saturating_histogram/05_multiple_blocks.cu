@@ -12,7 +12,7 @@
 #define BLOCKS_PER_SM 2
 #endif
 
-// A full bin needs no atomic. The value read may be old, but bins only grow: at worst, some are counted above 255.
+// A full bin needs no atomic. The value that is read may be old, but bins only grow: at worst, one exceeds 255.
 __device__ void count(unsigned* bins, std::uint32_t value) {
     if (bins[value] < bin_full) atomicAdd(&bins[value], 1u);
 }
@@ -54,8 +54,8 @@ __global__ void count_kernel(const std::uint32_t* input, unsigned* counts, unsig
     __syncthreads();
 
     // TODO: as in stage 04, but the elements are divided among all threads of the grid: where does this one
-    // begin, and how far does it step? In the end blocks add their bins to counts, at the same time and in any
-    // order.
+    // begin, and how far does it step? At the end, blocks add their bins to counts, at the same time and in
+    // any order.
     (void)input, (void)counts, (void)width, (void)pitch, (void)end;
 }
 
@@ -75,7 +75,7 @@ unsigned count_multiprocessors() {
     return static_cast<unsigned>(multiprocessors);
 }
 
-// BLOCKS_PER_SM blocks for each multiprocessor, but no more than have elements to count.
+// BLOCKS_PER_SM blocks for each multiprocessor, but only as many as have elements to count.
 unsigned blocks_for(std::size_t elements) {
     const std::size_t useful = (elements + BLOCK - 1) / BLOCK;
     return static_cast<unsigned>(std::min<std::size_t>(useful, count_multiprocessors() * BLOCKS_PER_SM));

@@ -11,7 +11,7 @@
 #define BLOCKS_PER_SM 2
 #endif
 
-// A full bin needs no atomic. The value read may be old, but bins only grow: at worst, some are counted above 255.
+// A full bin needs no atomic. The value that is read may be old, but bins only grow: at worst, one exceeds 255.
 __device__ void count(unsigned* bins, std::uint32_t value) {
     if (bins[value] < bin_full) atomicAdd(&bins[value], 1u);
 }
@@ -76,7 +76,7 @@ unsigned count_multiprocessors() {
     return static_cast<unsigned>(multiprocessors);
 }
 
-// BLOCKS_PER_SM blocks for each multiprocessor, but no more than have elements to count.
+// BLOCKS_PER_SM blocks for each multiprocessor, but only as many as have elements to count.
 unsigned blocks_for(std::size_t elements) {
     const std::size_t useful = (elements + BLOCK - 1) / BLOCK;
     return static_cast<unsigned>(std::min<std::size_t>(useful, count_multiprocessors() * BLOCKS_PER_SM));

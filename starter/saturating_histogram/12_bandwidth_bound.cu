@@ -30,8 +30,8 @@ struct Input {
 // vector is loaded once more.
 __device__ void load(const Input& input, unsigned number, uint4 (&vectors)[VECTORS]) {
     const unsigned row = number / input.row_segments, lane = threadIdx.x % warp_threads;
-    // TODO: VECTORS vectors of the row, warp_threads apart, from this lane's first one in the segment on; none
-    // beyond the row's last vector. __ldcs(&…) loads data that will not be needed again.
+    // TODO: load VECTORS vectors of the row, warp_threads apart, from this lane's first one in the segment on,
+    // but none beyond the row's last vector. __ldcs(&…) loads data that will not be needed again.
     for (uint4& vector : vectors) (void)row, (void)lane, vector = make_uint4(0, 0, 0, 0);
 }
 
@@ -78,8 +78,8 @@ __global__ void __launch_bounds__(BLOCK) count_kernel(Input input, std::uint8_t*
     __shared__ unsigned own[bin_count];
     const unsigned warps = gridDim.x * warps_per_block;
     const unsigned first = blockIdx.x * warps_per_block + threadIdx.x / warp_threads;
-    // TODO: clear the block's bins. Then this warp takes every warps-th segment, from the first one on: it loads all
-    // vectors of one and counts them. Where must all threads wait for each other?
+    // TODO: clear the block's bins. Then this warp takes every warps-th segment, from the first one on: it loads
+    // all vectors of one and counts them. Where must all threads wait for each other?
     (void)warps, (void)first, (void)input;
     finish(own, bins);
 }

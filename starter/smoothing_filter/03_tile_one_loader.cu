@@ -20,9 +20,9 @@ void smoothing_filter_prepare(int /*width*/, int /*height*/, const float* filter
 __global__ void smoothing_filter_kernel(const float* image, float* out, int width, int height) {
     const int pitch = width + filter_size - 1, rows = height + filter_size - 1;  // of image
     const int left = blockIdx.x * BLOCK_X, top = blockIdx.y * BLOCK_Y;           // where the tile begins, in image
-    // TODO: an array tile of tile_y x tile_x floats in shared memory. One thread of the block fills it with image
-    // from row top and column left on, as far as image has pixels. All others wait for it: where must the
-    // __syncthreads() stand?
+    // TODO: an array tile of tile_y x tile_x floats in shared memory. One thread of the block copies image
+    // to it, from row top and column left on, but nothing beyond image's end. All others wait for it: where does
+    // the __syncthreads() belong?
     (void)pitch, (void)rows, (void)tile_x, (void)tile_y;
 
     const int x = left + threadIdx.x, y = top + threadIdx.y;

@@ -322,8 +322,17 @@ def find_our_measurements(
     return measurements
 
 
+MEANINGS = {
+    "device_bytes": "Bytes requested: 32 for each sector of a request; the minimum is what has to move.",
+    "thread_bytes": "Bytes of threads: what threads load and store, without atomics; the minimum is the same.",
+    "device_accesses": "Accesses: loads and stores of single threads.",
+    "sectors": "Sectors: the minimum is enough for the same bytes side by side.",
+}  # of counters whose titles do not say it
+
+
 def make_counters(sources: Sources, lab: str) -> list[str]:
-    """Make a row for each stage: the sanitizer's counts for its solution; those with a limit are bold."""
+    """Make a row for each stage: the sanitizer's counts for its solution; those with a limit are bold. The sentences
+    before the table explain its columns."""
     rows, dataset = [], ""
     for stage in sources.manifest(lab)["stages"]:
         counted = sources.counters().stages.get(f"{lab}/{stage['id']}")
@@ -344,12 +353,10 @@ def make_counters(sources: Sources, lab: str) -> list[str]:
     names = ["Stage", *(f"{name}>" for name, _ in COUNTERS.values())]
     columns = [number for number in range(len(names)) if any(row[number] != NONE for row in rows)]
     table = make_table([names[number] for number in columns], [[row[number] for number in columns] for row in rows])
-    return [
-        f"`make inspect` on dataset {dataset}, for each stage's reference solution. "
-        "Bold: the stage has a limit for this count.",
-        "",
-        *table,
-    ]
+    counters = list(COUNTERS)
+    meanings = [MEANINGS[counters[number - 1]] for number in columns[1:] if counters[number - 1] in MEANINGS]
+    text = f"`make inspect` on dataset {dataset}, for each stage's reference solution."
+    return [" ".join([text, "Bold: the stage has a limit for this count.", *meanings]), "", *table]
 
 
 def make_mistakes(sources: Sources, lab: str) -> list[str]:

@@ -64,6 +64,8 @@ def test_the_table_shows_limits_in_bold(course: Path) -> None:
     assert run_module(TABLES, "--root", course).returncode == 0
     text = (course / "handouts/lab.md").read_text()
     assert "on dataset course" in text
+    assert "Bytes requested: 32 for each sector" in text
+    assert "Bytes of threads" not in text, "a column that the table lacks needs no explanation"
     assert "| Stage | Bytes requested, over the minimum | Global atomics per block |" in text
     assert "| `01_first` | 2.12× | 5.00 |" in text
     assert "| `02_second` | 2.12× | **0**, at most 0 |" in text
