@@ -27,22 +27,22 @@ std::vector<std::string> quoted_parts(std::string message) {
 
 /// Return the notes that follow the error.
 std::vector<Diagnostic> notes_of(const Diagnostic& error, const std::vector<Diagnostic>& all) {
-    const auto is_it = [&](const Diagnostic& other) {
+    const auto is_this_error = [&](const Diagnostic& other) {
         return other.kind == "error" && other.file == error.file && other.line == error.line;
     };
     std::vector<Diagnostic> notes;
-    for (auto at = std::ranges::find_if(all, is_it); at != all.end(); ++at)
+    for (auto at = std::ranges::find_if(all, is_this_error); at != all.end(); ++at)
         if (at->kind == "note")
             notes.push_back(*at);
-        else if (!is_it(*at))
+        else if (!is_this_error(*at))
             break;
     return notes;
 }
 
 const Diagnostic* find_note(const std::vector<Diagnostic>& notes, const char* words) {
-    const auto found =
+    const auto iterator =
         std::ranges::find_if(notes, [&](const Diagnostic& note) { return contains(note.message, words); });
-    return found == notes.end() ? nullptr : &*found;
+    return iterator == notes.end() ? nullptr : &*iterator;
 }
 
 /// Return whether a declaration mentions the type of the call's last argument.
@@ -321,8 +321,8 @@ std::pair<std::string, std::string> header_of_for(const std::string& line) {
     for (std::size_t at = open; at < line.size(); ++at) {
         depth += (line[at] == '(') - (line[at] == ')');
         if (depth > 0) continue;
-        const std::size_t rest = std::min(line.find_first_not_of(" \t\r", at + 1), line.size());
-        return {line.substr(open, at - open), line.substr(rest)};
+        const std::size_t body = std::min(line.find_first_not_of(" \t\r", at + 1), line.size());
+        return {line.substr(open, at - open), line.substr(body)};
     }
     return {};
 }
@@ -369,8 +369,8 @@ std::string remedy_for_macro(const Diagnostic& error, const std::vector<Diagnost
         line.erase(line.find_last_not_of(" \t\r") + 1);
         if (note.file == error.file && line.starts_with("#") && line.ends_with(';') && !name.empty())
             return fmt::format(
-                "Line {} defines {} with a semicolon at its end, which every use of {} gets, too: remove "
-                "that semicolon.",
+                "Line {} defines {} with a semicolon at its end, so every use of {} has this semicolon, too: "
+                "remove it.",
                 note.line, name[0], name[0]);
     }
     return "";
@@ -392,13 +392,13 @@ std::string remedy_for_ended_loop(const Diagnostic& error, const std::string& so
         if (!declares(header, name[0])) continue;
         if (rest.starts_with(';'))
             return fmt::format(
-                "The ; after the ) of line {} is the whole body of that loop, whose variable {} ends with it: remove "
-                "this ;.",
+                "The ; after the ) of line {} is the whole body of that loop, so its variable {} does not exist after "
+                "it: remove this ;.",
                 number, name[0]);
         if (rest.starts_with('{')) return "";
         return fmt::format(
-            "{0} belongs to the loop of line {1}, which has ended here: without {{ }} only one statement is in the "
-            "loop. Enclose all of its body.",
+            "{0} belongs to the loop of line {1}, which has ended here: without {{ }}, the loop has only one "
+            "statement. Enclose the whole body in {{ }}.",
             name[0], number);
     }
     return "";
@@ -526,8 +526,8 @@ std::string remedy_for(const Diagnostic& error, const std::vector<Diagnostic>& a
     if (says("invalid conversion", "cannot convert")) return remedy_for_conversion(error, notes);
     const std::string returned = line.substr(std::min(line.find("return "), line.size()));
     if (says("could not convert") && contains(returned, ",") && !contains(returned, "{"))
-        return "return takes one value: after a comma, only the last one counts. To return an object by its members, "
-               "write braces: return {…, …};";
+        return "return takes one value, and of values separated by commas only the last one counts. To return an "
+               "object by its members, write braces: return {…, …};";
     if (says("too few arguments", "too many arguments", "no matching function for call",
              "is incompatible with parameter"))
         return remedy_for_call(error, notes, source);

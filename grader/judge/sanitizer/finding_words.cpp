@@ -272,7 +272,7 @@ Description race(const std::vector<BufferSpec>& buffers, const RawFinding& f, bo
     if (!with_atomic && !detail_of(f).empty())
         return {
             cause::race, fmt::format("Two arguments of {} point to the same array. {}", detail_of(f), message),
-            "Then a thread reads elements that another one has already overwritten. Is a pointer copied where two "
+            "A thread may then read elements that another one has already overwritten. Is a pointer copied where two "
             "pointers should be exchanged, as in a = b in place of std::swap(a, b)? Or is one pointer passed twice?"};
     return {with_atomic ? cause::atomic_race : cause::race, message, both_meant + hint};
 }
@@ -459,7 +459,7 @@ Description describe(const std::vector<BufferSpec>& buffers, const RawFinding& f
         case FindingKind::copy_beyond_variable:
             return {
                 cause::copy_size, fmt::format("{}: {}.", object_of(f), detail_of(f)),
-                "If this should be an array, is the & too much? With a pointer p, p is the address of its array, but "
+                "If this should be an array, is the & a mistake? With a pointer p, p is the address of its array, but "
                 "&p "
                 "that of the variable p itself. With a std::vector v, the array is v.data(). Otherwise, compare the "
                 "size in bytes with the variable's type."};
