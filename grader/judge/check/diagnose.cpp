@@ -114,16 +114,16 @@ std::string hint_for_values(const Array& expected, const Array& actual, const Pa
 Failure from_pattern(const Lab& lab, const Difference& difference, const Array& expected, const Array& actual,
                      const Pattern& p) {
     const std::string name = lab.buffers[difference.buffer].name;
-    const std::string here = fmt::format("{}[{}]", name, format_count(p.first));
+    const std::string element = fmt::format("{}[{}]", name, format_count(p.first));
     const std::string right = element_text(expected, p.first);
     const bool unwritten = p.unwritten == p.wrong;
     std::string message;
     if (unwritten && p.wrong == p.count)
         message = fmt::format("{} is never written: after the call, it has the same value as before.", name);
     else if (unwritten)
-        message = fmt::format("{} is never written; it should be {}.", here, right);
+        message = fmt::format("{} is never written; it should be {}.", element, right);
     else
-        message = fmt::format("{} is {}, expected {}.", here, element_text(actual, p.first), right);
+        message = fmt::format("{} is {}, expected {}.", element, element_text(actual, p.first), right);
     if (p.count > 1 && !(unwritten && p.wrong == p.count))
         message += fmt::format(" Wrong: {} of {} elements, {}.", format_count(p.wrong), format_count(p.count),
                                which_elements(p));

@@ -36,7 +36,7 @@ Descriptor open_left(const fs::path& path, struct stat& file) {
     return left;
 }
 
-std::string read_left(const fs::path& path) {
+std::string read_output(const fs::path& path) {
     struct stat file {};
     const Descriptor source = open_left(path, file);
     if (!source) return "";
@@ -193,12 +193,12 @@ void Compiler::write_student_file(const std::string& text) const {
 JobOutcome Compiler::judge_compiler(const Ended& ended) {
     if (auto end = explain_end(ended, "The compiler", job_)) return *end;
     if (ended.status != 0) {
-        const std::string rewritten = job_.backend == Backend::cpu ? read_left(in_work("student.cpp")) : "";
+        const std::string rewritten = job_.backend == Backend::cpu ? read_output(in_work("student.cpp")) : "";
         return explain_errors(without_our_paths(ended.output), job_, harness_.contract, text_, rewritten);
     }
     compiler_warnings_ = select(read_diagnostics(ended.output, job_.shown), job_.shown, "warning");
     if (job_.backend == Backend::cpu) {
-        move_columns(compiler_warnings_, text_, read_left(in_work("student.cpp")));
+        move_columns(compiler_warnings_, text_, read_output(in_work("student.cpp")));
         omit_internal_names(compiler_warnings_, text_);
     }
     return {};
@@ -249,7 +249,7 @@ JobOutcome Compiler::make_cpu_object() {
 std::optional<JobOutcome> Compiler::make_split_object() {
     const Words include = {"-include", "cuda_runtime.h"};
     if (!rewriter({"--split", "student.cu", "student.cpp"}).passed()) return std::nullopt;
-    if (!contains(read_left(in_work("student.cpp")), "WARPLAB_CPU_SPLIT_KERNEL(")) return std::nullopt;
+    if (!contains(read_output(in_work("student.cpp")), "WARPLAB_CPU_SPLIT_KERNEL(")) return std::nullopt;
     Ended compiled = compile_cpu(include, {"-E", "-fpch-preprocess", "student.cpp", "-o", "student.ii"});
     if (!succeeded(compiled) || !rewriter({"--scan", "student.ii"}).passed()) return std::nullopt;
     compiled = compile_cpu(split_cpu_flags(), {"-fpreprocessed", "-c", "student.ii", "-o", "student.o"});
@@ -269,20 +269,20 @@ Words Compiler::dump_flags() const {
     return job_.traced ? Words{fmt::format("-fdump-tree-optimized-raw-lineno={}", gimple_name)} : Words{};
 }
 
-Ended Compiler::compile_cpu(const Words& before, const Words& what) const {
-    remove_outputs({what.back()});
-    return run(cpu_command(before, what), policy_);
+Ended Compiler::compile_cpu(const Words& options, const Words& arguments) const {
+    remove_outputs({arguments.back()});
+    return run(cpu_command(options, arguments), policy_);
 }
 
-Words Compiler::cpu_command(const Words& before, const Words& what) const {
+Words Compiler::cpu_command(const Words& options, const Words& arguments) const {
     Words command = {find_cxx().string()};
     add(command, student_cpu_flags());
     add(command, hook_flags(job_));
     add(command, job_.defines);
     if (may_call_special_functions(text_)) command.push_back("-DWARPLAB_CPU_SPECIAL_FUNCTIONS");
     add(command, harness_.includes);
-    add(command, before);
-    add(command, what);
+    add(command, options);
+    add(command, arguments);
     return command;
 }
 
@@ -336,7 +336,7 @@ JobOutcome Compiler::check_contract() const {
 JobOutcome Compiler::judge_symbols(const Ended& ended) const {
     if (auto end = explain_end(ended, "nm, which lists the file's functions,", job_)) return *end;
     std::optional<Failure> breach;
-    const bool is_object = visit_section_names(read_left(in_work("student.o")), [&](std::string_view name) {
+    const bool is_object = visit_section_names(read_output(in_work("student.o")), [&](std::string_view name) {
         breach = find_section_breach(name);
         return !breach;
     });
