@@ -396,8 +396,8 @@ class KernelSplitter {
 
     /// Return whether the statement uses only the thread's own variables.
     bool is_private(const Statement& statement) const {
-        const bool known = statement.kind == Statement::expression || statement.kind == Statement::declaration;
-        return is_shared(statement) || (known && are_private(statement.begin, statement.end));
+        const bool is_known = statement.kind == Statement::expression || statement.kind == Statement::declaration;
+        return is_shared(statement) || (is_known && are_private(statement.begin, statement.end));
     }
 
     bool are_private(int begin, int end) const {

@@ -53,11 +53,11 @@ class DeviceHeap {
     }
     void give_back(void* place) {
         const std::lock_guard lock(mutex_);
-        const auto found = allocations_.find(place);
-        if (found == allocations_.end()) return;
-        live_bytes_ -= found->second.bytes;
-        freed_[found->second.whole].push_back(static_cast<char*>(place));
-        allocations_.erase(found);
+        const auto iterator = allocations_.find(place);
+        if (iterator == allocations_.end()) return;
+        live_bytes_ -= iterator->second.bytes;
+        freed_[iterator->second.whole].push_back(static_cast<char*>(place));
+        allocations_.erase(iterator);
     }
     bool has(const void* place) const {
         return begin_ && static_cast<size_t>(static_cast<const char*>(place) - begin_) < all_bytes_;
