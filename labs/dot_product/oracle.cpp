@@ -624,15 +624,16 @@ class Explanation {
     /// Slots of threads past the end still contain the values of another block that used the same shared memory.
     Guess try_stale_shared_memory() {
         for (const std::size_t block : common_block_sizes) {
-            const std::size_t rest = n_ % block;
-            for (std::size_t begin = 0; rest != 0 && begin + block <= n_; begin += block)
-                if (right_ + sum(begin + rest, begin + block) == actual_)
-                    return Mistake{"stale_shared",
-                                   sentence("The last block, of {} products, adds {} more: elements {} to {}, which "
-                                            "another block left in shared memory.",
-                                            rest, block - rest, begin + rest, begin + block - 1),
-                                   "Threads past the end must neither return before the __syncthreads() nor leave "
-                                   "their slot as it is: they store 0."};
+            const std::size_t in_last_block = n_ % block;
+            for (std::size_t begin = 0; in_last_block != 0 && begin + block <= n_; begin += block)
+                if (right_ + sum(begin + in_last_block, begin + block) == actual_)
+                    return Mistake{
+                        "stale_shared",
+                        sentence("The last block, of {} products, adds {} more: elements {} to {}, which "
+                                 "another block left in shared memory.",
+                                 in_last_block, block - in_last_block, begin + in_last_block, begin + block - 1),
+                        "Threads past the end must neither return before the __syncthreads() nor leave "
+                        "their slot as it is: they store 0."};
         }
         return {};
     }
