@@ -200,7 +200,7 @@ def make_workers(
 ) -> Iterator[Submit]:
     """Yield a function that submits untimed judges to run in parallel, each on its own cores if there are enough."""
     threads = os.environ.get("WARPLAB_THREADS") or str(min(len(cores()), THREADS_PER_JUDGE))
-    more = {**(environment or {}), **({"WARPLAB_THREADS": threads} if jobs > 1 else {})}
+    variables = {**(environment or {}), **({"WARPLAB_THREADS": threads} if jobs > 1 else {})}
     free: SimpleQueue[list[int]] = SimpleQueue()
     for share in split_cores(cores(), jobs):
         free.put(share)
@@ -209,7 +209,7 @@ def make_workers(
         share = free.get()
         try:
             os.sched_setaffinity(0, share)  # for this thread and the judge that it starts
-            return grade_submission(submission, settings, running, more)
+            return grade_submission(submission, settings, running, variables)
         finally:
             free.put(share)
 

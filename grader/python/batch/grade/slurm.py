@@ -56,12 +56,12 @@ class Cluster:
         options = {
             name: parameters[name] for name in ("partition", "gres", "account", "qos", "mem") if name in parameters
         }
-        more = {name: value for name, value in parameters.items() if name not in (*options, "time", "cpus-per-task")}
+        extra = {name: value for name, value in parameters.items() if name not in (*options, "time", "cpus-per-task")}
         self.executor.update_parameters(
             job_name=f"warplab-{settings.lab}",
             time=int(parameters.get("time", minutes)),
             cpus_per_task=int(parameters.get("cpus-per-task", 1)),
-            additional_parameters=more,
+            additional_parameters=extra,
             use_srun=False,
             **options,
         )
@@ -73,8 +73,8 @@ class Cluster:
             with self.executor.batch():
                 return [self.executor.submit(function, *arguments) for arguments in tasks]
         except Exception as error:
-            why = str(error) or f"{error.__cause__ or type(error).__name__}, without a message"
-            raise UserError(f"Slurm rejects jobs: {why}") from None
+            reason = str(error) or f"{error.__cause__ or type(error).__name__}, without a message"
+            raise UserError(f"Slurm rejects jobs: {reason}") from None
 
     def job(self, job_id: str) -> Any:
         """Return a job that was submitted before."""
@@ -213,8 +213,8 @@ def grade_by_slurm(
                 elif not last:
                     again.append(key)
                 else:
-                    why = f"No result after {ATTEMPTS} tasks: {why_no_result(job)}. Logs: slurm/"
-                    graded = Graded(key, "judge_error", why, fingerprint=by_key[key].fingerprint)
+                    reason = f"No result after {ATTEMPTS} tasks: {why_no_result(job)}. Logs: slurm/"
+                    graded = Graded(key, "judge_error", reason, fingerprint=by_key[key].fingerprint)
                     if lost_tasks[key] >= MAX_LOST_TASKS:
                         graded.judge_failure = "The cluster ended each task that graded it, as for lack of memory."
                         vanished.append(graded)

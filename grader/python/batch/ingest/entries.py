@@ -103,7 +103,7 @@ def list_entries(folder: Path, lab: str, roster: Sequence[Student], out: Path | 
         if not readings and holds_batch(path):  # a student's folder has a course system's name, or no database
             left_out.append(f"{name} is the folder of another batch, not a hand-in: {DATABASE} is in it.")
             continue
-        entry = understand(path, lab, readings, choose_reading(readings, known))
+        entry = read_name_of_entry(path, lab, readings, choose_reading(readings, known))
         if isinstance(entry, str):
             left_out.append(entry)
             continue
@@ -184,7 +184,7 @@ def attempt(read: Callable[[], T], otherwise: T) -> T:
         return otherwise
 
 
-def understand(path: Path, lab: str, readings: Sequence[Reading], reading: Reading | None) -> Entry | str:
+def read_name_of_entry(path: Path, lab: str, readings: Sequence[Reading], reading: Reading | None) -> Entry | str:
     """Return an entry with the information from its name, or the reason why it is not a submission of this lab.
 
     `readings`: all ways to read the name as a course system's; `reading`: the chosen one.

@@ -122,8 +122,8 @@ def identify_by_number(submissions: Sequence[Submission], roster: Sequence[Stude
             assign(submission, [student], certain=True)
             use_worksheet(submission, [student])
     if misfit:
-        rest = f" for {len(differing)} of {len(pairs)} the names differ, such as: {describe_names(*differing[0][:2])}"
-        differing[0][0].notes.append(make_note("other_numbers", f"{rest} {HOW_TO_NUMBER}"))
+        text = f" for {len(differing)} of {len(pairs)} the names differ, such as: {describe_names(*differing[0][:2])}"
+        differing[0][0].notes.append(make_note("other_numbers", f"{text} {HOW_TO_NUMBER}"))
     known = students_by_alias(roster)
     for submission in submissions:
         if submission.key not in numbers and has_name(known.get(alias_key(submission.key)), submission.name):
@@ -176,19 +176,19 @@ def identify_by_name(
     for submission, student in claims:
         if rivals[student.id] == 1 and student.id not in owners:
             number = f"{submission.called} with that name" if submission.called in numbers else submission.called
-            rest = f" {number}: found by the name, {submission.name}."
-            submission.notes.append(make_note("found_by_name", rest))
+            text = f" {number}: found by the name, {submission.name}."
+            submission.notes.append(make_note("found_by_name", text))
             assign(submission, [student], certain=False)
             continue
         other_claimants = [
             claimant.called for claimant, other in claims if other is student and claimant is not submission
         ]
         other_claimants += [owners[student.id]] if student.id in owners else []
-        rest = (
+        text = (
             f" {submission.called} has the name {submission.name}, which is also the name of {student.id} on the "
             f"roster, but {' and '.join(sorted(other_claimants))} may belong to that student, too. {HOW_TO_TELL}"
         )
-        submission.notes.append(make_note("same_name", rest))
+        submission.notes.append(make_note("same_name", text))
 
 
 def note_shared_names(unknown: Sequence[Submission], roster: Sequence[Student]) -> None:
@@ -197,10 +197,10 @@ def note_shared_names(unknown: Sequence[Submission], roster: Sequence[Student]) 
     for submission in unknown:
         doubles = next((students[name] for name in as_claimed(submission.name) if name in students), [])
         if len(doubles) > 1 and not submission.claim:
-            rest = (
+            text = (
                 f" {submission.called} is not assigned. {describe_shared_name(submission.name, doubles)} {HOW_TO_TELL}"
             )
-            submission.notes.append(make_note("same_name", rest))
+            submission.notes.append(make_note("same_name", text))
 
 
 def claimed_students(submissions: Sequence[Submission], roster: Sequence[Student]) -> list[tuple[Submission, Student]]:
@@ -232,8 +232,8 @@ def credit_partners(submissions: Sequence[Submission], roster: Sequence[Student]
             )
         if team and not {student.id for student in team} & set(submission.own):
             students_ids = " and ".join(student.id for student in team)
-            rest = f" {students_ids}, and not {submission.key}, who handed it in."
-            submission.notes.append(make_note("names_others", rest))
+            text = f" {students_ids}, and not {submission.key}, who handed it in."
+            submission.notes.append(make_note("names_others", text))
             continue
         submission.group = [student.id for student in team]
         for student in team:
@@ -261,10 +261,10 @@ def note_rivals(submissions: Sequence[Submission], earlier: Sequence[Earlier]) -
         if student in certain or len(teams) == 1 or len(owners) == 1:
             continue
         rival_names = " and ".join(sorted(rival.key if rival.key != student else rival.called for rival in rivals))
-        rest = f" {rival_names} may be of {student}, and the one with the most points counts. {HOW_TO_DECIDE}"
+        text = f" {rival_names} may be of {student}, and the one with the most points counts. {HOW_TO_DECIDE}"
         for rival in rivals:
             if isinstance(rival, Submission):
-                rival.notes.append(make_note("rivals", rest))
+                rival.notes.append(make_note("rivals", text))
 
 
 def note_groups(submissions: Sequence[Submission], roster: Sequence[Student]) -> None:

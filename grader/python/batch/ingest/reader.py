@@ -140,14 +140,14 @@ class Server:
                 socket.send_fds(self.asking, [limits.encode()], descriptors)
 
     def start(self) -> None:
-        ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        own_end, servers_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         if self.asking:
             self.asking.close()
-        self.asking = ours
-        with its:
+        self.asking = own_end
+        with servers_end:
             self.process = subprocess.Popen(
                 [sys.executable, "-S", "-P", "-m", "grader.python.batch.ingest.reader"],
-                stdin=its,
+                stdin=servers_end,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 env={**os.environ, "PYTHONPATH": python_path()},

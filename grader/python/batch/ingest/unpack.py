@@ -310,22 +310,22 @@ def make_folder(folder: Path) -> None:
 
 def write_file(member: Member, target: Path, counted: Counted, unpacked: Unpacked) -> None:
     """Write a file with its date, up to the size limit of its hand-in. Raises RefusedError, OSError."""
-    left = MAX_HAND_IN_BYTES - unpacked.bytes[counted]
+    remaining_bytes = MAX_HAND_IN_BYTES - unpacked.bytes[counted]
     too_large = RefusedError(
         "too_large", f"{show(member.name)}, with at most {MAX_HAND_IN_BYTES // 10**6} MB per hand-in"
     )
-    if not left:
+    if not remaining_bytes:
         raise too_large
     with refusing_damage():
         stream = member.open()
     with open_new(target) as file:
-        while chunk := read_chunk(stream, min(left + 1, CHUNK_BYTES)):
-            file.write(chunk[:left])
-            if len(chunk) > left:
+        while chunk := read_chunk(stream, min(remaining_bytes + 1, CHUNK_BYTES)):
+            file.write(chunk[:remaining_bytes])
+            if len(chunk) > remaining_bytes:
                 unpacked.bytes[counted] = MAX_HAND_IN_BYTES
                 raise too_large
-            left -= len(chunk)
-    unpacked.bytes[counted] = MAX_HAND_IN_BYTES - left
+            remaining_bytes -= len(chunk)
+    unpacked.bytes[counted] = MAX_HAND_IN_BYTES - remaining_bytes
     date = min(max(0, member.time_s), LATEST_S)
     os.utime(target, (date, date))
 

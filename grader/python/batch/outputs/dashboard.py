@@ -219,7 +219,7 @@ def make_quiz(quizzes: Mapping[str, Score]) -> Html | None:
         )
         for question, first_tries in sorted(tries.items(), key=lambda attempts: sum(attempts[1]) / len(attempts[1]))
     ]
-    titles = [tag("th", "Question", scope="col"), tag("th", "Right at the first try", scope="col", class_="number")]
+    titles = [tag("th", "Question", scope="col"), tag("th", "Right on the first try", scope="col", class_="number")]
     table = tag("table", tag("thead", tag("tr", *titles)), tag("tbody", *lines))
     return tag("section", tag("h2", "Quiz"), tag("div", table, class_="wide"))
 
@@ -231,7 +231,7 @@ def make_table(
     columns = [("Student", ""), ("Name", ""), ("Status", ""), ("Points", "number"), ("Pending", "number"),
                ("Late", "number"), *((stage[:2], "number") for stage in stages),
                *([("Quiz", "number")] if quizzes else []), ("Remarks", "")]  # fmt: skip
-    titles = dict(zip((stage[:2] for stage in stages), stages, strict=True)) | {"Quiz": "right at the first try"}
+    titles = dict(zip((stage[:2] for stage in stages), stages, strict=True)) | {"Quiz": "right on the first try"}
     head = [
         tag("th", tag("button", name, type="button", title=titles.get(name)), scope="col", class_=kind or None)
         for name, kind in columns
@@ -313,7 +313,7 @@ def stage_cell(stage: Stage | None) -> Html:
 
 
 def quiz_cell(score: Score | None) -> Html:
-    """Return the cell with the questions that were answered right at the first try."""
+    """Return the cell with the questions that were answered right on the first try."""
     return value_cell(f"{score.right} / {score.of}" if score else NONE, score.right if score else -1)
 
 

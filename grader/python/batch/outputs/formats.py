@@ -49,8 +49,8 @@ def require_points(report: Report) -> None:
     """Raise UserError if no stage has a score. That is not the student's fault, so 0 points would be wrong."""
     if any(stage.score for stage in report.stages):
         return
-    whys = [stage.error.message for stage in report.stages if stage.error]
-    raise UserError(f"{report.lab}: no stage could be judged, so there are no points to write. {' '.join(whys[:1])}")
+    reasons = [stage.error.message for stage in report.stages if stage.error]
+    raise UserError(f"{report.lab}: no stage could be judged, so there are no points to write. {' '.join(reasons[:1])}")
 
 
 def name_of(stage: StageReport) -> str:

@@ -185,8 +185,8 @@ def make_check_failures(checks: Sequence[Check]) -> list[Html]:
             by_cause.setdefault((check.verdict, check.failure.cause), []).append((check.dataset, check.failure))
     boxes = []
     for (verdict, _), ((dataset, failure), *others) in by_cause.items():
-        also = ", ".join(name for name, _ in others)
-        boxes.append(make_failure(f"Dataset {dataset}", failure, is_internal=verdict == "error", also=also))
+        other_datasets = ", ".join(name for name, _ in others)
+        boxes.append(make_failure(f"Dataset {dataset}", failure, is_internal=verdict == "error", also=other_datasets))
     return boxes
 
 
@@ -200,9 +200,9 @@ def make_findings(check_mode: SanitizerResult | None) -> list[Html]:
         if finding.other_line != finding.line:
             places.append((finding.other_line, finding.other_text))
         lines = [f"{number:5} | {text}" for number, text in places if number > 0 and text]
-        where = f"Sanitizer, line {finding.line}" if finding.line else "Sanitizer"
+        place = f"Sanitizer, line {finding.line}" if finding.line else "Sanitizer"
         failure = Failure(finding.cause, finding.message, finding.hint)
-        boxes.append(make_failure(where, failure, is_internal=False, lines="\n".join(lines)))
+        boxes.append(make_failure(place, failure, is_internal=False, lines="\n".join(lines)))
     return boxes
 
 

@@ -55,18 +55,18 @@ class Moodle:
         for scheme in ("https://", "http://"):
             self.session.mount(scheme, make_adapter(url, token))
         listed = self.call("mod_assign_get_assignments", courseids=[course], includenotenrolledcourses=True)
-        found = [
+        matching = [
             assignment
             for each in listed["courses"]
             for assignment in each["assignments"]
             if assignment["cmid"] == module
         ]
-        if not found:
-            why = "".join(f" Moodle's reason: {warning['message']}." for warning in listed.get("warnings", [])[:1])
+        if not matching:
+            reason = "".join(f" Moodle's reason: {warning['message']}." for warning in listed.get("warnings", [])[:1])
             raise UserError(
-                f"The course {course} has no assignment {module}. Give the id in the assignment's address.{why}"
+                f"The course {course} has no assignment {module}. Give the id in the assignment's address.{reason}"
             )
-        self.assignment, self.of_teams = found[0]["id"], bool(found[0].get("teamsubmission"))
+        self.assignment, self.of_teams = matching[0]["id"], bool(matching[0].get("teamsubmission"))
         self.users = self.call("core_enrol_get_enrolled_users", courseid=course)
 
     def call(self, function: str, **parameters: Any) -> Any:

@@ -31,10 +31,10 @@ class Returned:
 
     def mark(self) -> str:
         """Return the words by which a comment with these files is recognised."""
-        whole = hashlib.sha256()
+        digest = hashlib.sha256()
         for name, content in sorted(self.files.items()):
-            whole.update(f"{name}\0{len(content)}\0".encode() + content)
-        return f"{MARK} {whole.hexdigest()[:12]}"
+            digest.update(f"{name}\0{len(content)}\0".encode() + content)
+        return f"{MARK} {digest.hexdigest()[:12]}"
 
 
 @dataclass

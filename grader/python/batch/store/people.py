@@ -98,9 +98,9 @@ class UnknownStudentError(UserError):
     def __str__(self) -> str:
         names = sorted(self.members | self.ids.keys())
         near = difflib.get_close_matches(self.student[:MAX_COMPARED], names, cutoff=0.7)
-        like = f" Is it {' or '.join(dict.fromkeys(self.ids.get(name, name) for name in near))}?" if near else ""
+        suggestion = f" Is it {' or '.join(dict.fromkeys(self.ids.get(name, name) for name in near))}?" if near else ""
         return (
-            f"No student has the name {show_text(self.student)}.{like} Give an id of gradebook.csv, or a name or "
+            f"No student has the name {show_text(self.student)}.{suggestion} Give an id of gradebook.csv, or a name or "
             "e-mail of the roster."
         )
 
@@ -239,8 +239,8 @@ def find_each(words: Sequence[str], find: Callable[[str], str]) -> list[str]:
             wrong.append(error)
     if wrong:
         count = f"{len(wrong)} of {len(words)} names do not identify a student: " if len(wrong) > 1 else ""
-        more = f" And {len(wrong) - MAX_WRONG} more names." if len(wrong) > MAX_WRONG else ""
-        raise UserError(f"{count}{' '.join(map(str, wrong[:MAX_WRONG]))}{more}")
+        omitted = f" And {len(wrong) - MAX_WRONG} more names." if len(wrong) > MAX_WRONG else ""
+        raise UserError(f"{count}{' '.join(map(str, wrong[:MAX_WRONG]))}{omitted}")
     return results
 
 

@@ -56,7 +56,7 @@ def grade(options: argparse.Namespace) -> int:
         left_out += more
         say(f"Found {plural(len(hand_ins), 'hand-in')}. Examining them …", flush=True)
         require_own_lab(options.submissions, folder, hand_ins, settings)
-        say_found(options.submissions, hand_ins, left_out, roster)
+        print_found(options.submissions, hand_ins, left_out, roster)
         database = Database(options.out / DATABASE)
         before = all_finals(database, settings)
         grade_added_stages(database, settings)
@@ -94,7 +94,7 @@ def open_submissions(submissions: Path, settings: Settings, roster: Sequence[Stu
     return folder, []
 
 
-def say_found(
+def print_found(
     submissions: Path, hand_ins: Sequence[Submission], left_out: Sequence[str], roster: Sequence[Student]
 ) -> None:
     """Print which entries are skipped, which students are in doubt, and which are not on the roster. Raises UserError
@@ -204,9 +204,9 @@ def print_missing_submissions(present: set[str], database: Database, submissions
     which may need their files."""
     rows = database.query("SELECT key, status FROM submissions WHERE status != 'not_submitted' ORDER BY key")
     dropped = database.dropped()
-    gone = {key: status for key, status in rows if key not in present and key not in dropped}
-    ungraded = [key for key, status in gone.items() if status in ("", "judge_error")]
-    if graded := [key for key in gone if key not in ungraded]:
+    missing = {key: status for key, status in rows if key not in present and key not in dropped}
+    ungraded = [key for key, status in missing.items() if status in ("", "judge_error")]
+    if graded := [key for key in missing if key not in ungraded]:
         say_error(f"No longer among the submissions, and kept as graded: {', '.join(graded)}")
     if ungraded:
         say_error(
