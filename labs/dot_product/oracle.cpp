@@ -362,7 +362,7 @@ class Explanation {
             squares_a += x_[i] * x_[i], squares_b += y_[i] * y_[i];
             both += x_[i] & y_[i], either += x_[i] | y_[i], one_only += x_[i] ^ y_[i];
         }
-        const auto of = [](const char* terms) {
+        const auto sum_of = [](const char* terms) {
             return Mistake{"wrong_operation",
                            sentence("The answer is the sum of {}; it should be that of a[i] * b[i].", terms),
                            "Which operator does the line with a[i] and b[i] use, and with which arrays?"};
@@ -374,15 +374,15 @@ class Explanation {
                            "Keep products and sums in int (or unsigned): float and double round, and converting them "
                            "back to int saturates."};
         };
-        return match<std::uint32_t>(actual_, {{sum_a, of("a[i]")},
-                                              {sum_b, of("b[i]")},
-                                              {sum_a + sum_b, of("a[i] + b[i]")},
-                                              {sum_a - sum_b, of("a[i] - b[i]")},
-                                              {squares_a, of("a[i] * a[i]")},
-                                              {squares_b, of("b[i] * b[i]")},
-                                              {both, of("a[i] & b[i]")},
-                                              {either, of("a[i] | b[i]")},
-                                              {one_only, of("a[i] ^ b[i]")},
+        return match<std::uint32_t>(actual_, {{sum_a, sum_of("a[i]")},
+                                              {sum_b, sum_of("b[i]")},
+                                              {sum_a + sum_b, sum_of("a[i] + b[i]")},
+                                              {sum_a - sum_b, sum_of("a[i] - b[i]")},
+                                              {squares_a, sum_of("a[i] * a[i]")},
+                                              {squares_b, sum_of("b[i] * b[i]")},
+                                              {both, sum_of("a[i] & b[i]")},
+                                              {either, sum_of("a[i] | b[i]")},
+                                              {one_only, sum_of("a[i] ^ b[i]")},
                                               {0x7fffffffu, extreme("largest")},
                                               {0x80000000u, extreme("smallest")}});
     }

@@ -1675,16 +1675,16 @@ class Investigation {
     }
 
     std::string describe_cell(std::size_t k, std::size_t cell, double actual) {
-        const auto same = [&](double value) { return std::abs(value - actual) <= rounding_bound(8); };
-        if (same(problem_.arrays[initial].as<double>()[cell]))
+        const auto is_close = [&](double value) { return std::abs(value - actual) <= rounding_bound(8); };
+        if (is_close(problem_.arrays[initial].as<double>()[cell]))
             return sentence("The first of them, {}, still has its value from the beginning.", name(cell));
         for (std::size_t other = 1; other <= k + 1; ++other)
-            if (const Array after = solve_after(other); other != k && same(after.as<double>()[cell]))
+            if (const Array after = solve_after(other); other != k && is_close(after.as<double>()[cell]))
                 return sentence("The first of them, {}, has the value that belongs there after {}.", name(cell),
                                 format_plural(other, "iteration"));
         const Array right = solve_after(k);
         for (std::size_t other = 0; other < sizes_.cells(); ++other)
-            if (same(right.as<double>()[other]))
+            if (is_close(right.as<double>()[other]))
                 return sentence("The first of them, {}, has the value that belongs to {}.", name(cell), name(other));
         return k == 1 ? describe_weights(cell) : "";
     }

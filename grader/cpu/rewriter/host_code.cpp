@@ -315,8 +315,9 @@ class HostCode {
             if (!closes || code_[i] != "(") continue;
             for (int k = i + 1; k < code_.match[i]; ++k) {
                 const auto before = code_[k - 1], after = code_[k + 1];
-                const bool whole = (before == "(" || before == "," || before == "&") && (after == "," || after == ")");
-                if (!whole || !symbols_.count(code_[k]) || declares(function, code_[k])) continue;
+                const bool is_whole_argument =
+                    (before == "(" || before == "," || before == "&") && (after == "," || after == ")");
+                if (!is_whole_argument || !symbols_.count(code_[k]) || declares(function, code_[k])) continue;
                 add(k, std::string(code_[k]) +
                            " is a device variable: in host code, its name is not its device address. Do not pass it to "
                            "the kernel; use it in the kernel directly");

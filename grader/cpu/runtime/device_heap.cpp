@@ -44,11 +44,12 @@ class DeviceHeap {
         if (bytes == 0 || bytes > limit || live_bytes_ > limit - bytes) return nullptr;
         if (live_bytes_ == 0 && grid_ != launch_count()) begin_grid();
         grid_ = launch_count();
-        const size_t whole = (bytes + alignment - 1) / alignment * alignment + alignment;
-        char* const place = used_ >= fresh_bytes && freed_.count(whole) ? renew(whole) : extend(whole);
+        const size_t reserved_bytes = (bytes + alignment - 1) / alignment * alignment + alignment;
+        char* const place =
+            used_ >= fresh_bytes && freed_.count(reserved_bytes) ? renew(reserved_bytes) : extend(reserved_bytes);
         if (!place) return nullptr;
         live_bytes_ += bytes;
-        allocations_[place] = {bytes, whole};
+        allocations_[place] = {bytes, reserved_bytes};
         return place;
     }
     void give_back(void* place) {

@@ -51,7 +51,7 @@ Histories::Earlier* Histories::earlier_of(const History& history, AccessKind kin
 
 Histories::Earlier& Histories::provide_earlier(History& history, AccessKind kind) {
     history.crowded = true;
-    if (Earlier* known = earlier_of(history, kind)) return *known;
+    if (Earlier* existing = earlier_of(history, kind)) return *existing;
     if (used_ == more_.size()) more_.emplace_back();
     More& more = more_[used_++];
     history.more = static_cast<std::uint32_t>(used_);

@@ -1866,12 +1866,12 @@ void see_range(const void* address, unsigned long bytes, bool writes, void* call
     if (bytes == 8 && begin % 8 == 0) return see_rare<8>(address, mode, caller);
     if (bytes == 16 && begin % 16 == 0) return see_rare<16>(address, mode, caller);
     for (std::uintptr_t at = begin; at < begin + bytes;) {
-        const bool whole = at % 4 == 0 && at + 4 <= begin + bytes;
-        if (whole)
+        const bool is_whole_word = at % 4 == 0 && at + 4 <= begin + bytes;
+        if (is_whole_word)
             see_rare<4>(reinterpret_cast<void*>(at), mode, caller);
         else
             see_rare<1>(reinterpret_cast<void*>(at), mode, caller);
-        at += whole ? 4 : 1;
+        at += is_whole_word ? 4 : 1;
     }
 }
 

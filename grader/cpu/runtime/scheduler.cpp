@@ -812,9 +812,9 @@ unsigned warp_match_any(unsigned mask, uint64_t word, int line) {
     return static_cast<unsigned>(run_warp_function(mask, word, 0, line, [](Warp& warp, unsigned lanes) {
         for (unsigned i = 0; i < lanes_per_warp; ++i) {
             if (!(lanes >> i & 1)) continue;
-            unsigned same = 0;
-            for (unsigned k = 0; k < lanes_per_warp; ++k) same |= unsigned{warp.given[k] == warp.given[i]} << k;
-            warp.result[i] = same & lanes;
+            unsigned equal_lanes = 0;
+            for (unsigned k = 0; k < lanes_per_warp; ++k) equal_lanes |= unsigned{warp.given[k] == warp.given[i]} << k;
+            warp.result[i] = equal_lanes & lanes;
         }
     }));
 }
@@ -823,11 +823,11 @@ unsigned warp_match_all(unsigned mask, uint64_t word, int* all, int line) {
     trace_operation(OperationKind::warp_function, __builtin_return_address(0));
     const auto result = static_cast<unsigned>(run_warp_function(mask, word, 0, line, [](Warp& warp, unsigned lanes) {
         const uint64_t first = warp.given[__builtin_ctz(lanes)];
-        bool same = true;
+        bool are_equal = true;
         for (unsigned i = 0; i < lanes_per_warp; ++i)
-            if (lanes >> i & 1) same = same && warp.given[i] == first;
+            if (lanes >> i & 1) are_equal = are_equal && warp.given[i] == first;
         for (unsigned i = 0; i < lanes_per_warp; ++i)
-            if (lanes >> i & 1) warp.result[i] = same ? lanes : 0;
+            if (lanes >> i & 1) warp.result[i] = are_equal ? lanes : 0;
     }));
     *all = result != 0;
     return result;

@@ -217,7 +217,7 @@ Failure explain_guard_violation(const Lab& lab, const GuardViolation& violation)
     const bool scratch = violation.buffer == "scratch";  // whose type the stage defines
     const std::string unit = scratch ? "byte" : "element";
     const auto past = violation.index - static_cast<std::int64_t>(violation.count);
-    const std::string where =
+    const std::string place =
         violation.index < 0
             ? fmt::format("{} before its first", format_plural(static_cast<std::uint64_t>(-violation.index), unit))
             : fmt::format("{} past its last {}",
@@ -226,9 +226,9 @@ Failure explain_guard_violation(const Lab& lab, const GuardViolation& violation)
         lab.buffers, [&](const BufferSpec& b) { return b.name == violation.buffer && b.role == Role::input; });
     return {
         cause::out_of_bounds_write,
-        scratch ? outside_scratch(lab, violation, where)
+        scratch ? outside_scratch(lab, violation, place)
                 : fmt::format("The code writes outside {}: at index {}, {} (it has {}).{}", violation.buffer,
-                              violation.index, where, format_plural(violation.count, unit),
+                              violation.index, place, format_plural(violation.count, unit),
                               input ? " It is an input, which must not be written." : ""),
         scratch
             ? "Is an index checked before it is written to? scratch has the bytes that the stage's _scratch_bytes() "

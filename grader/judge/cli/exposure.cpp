@@ -14,12 +14,12 @@ namespace fs = std::filesystem;
 
 /// Return the folders that exist, with links resolved.
 std::vector<fs::path> existing(const std::vector<fs::path>& folders) {
-    std::vector<fs::path> found;
+    std::vector<fs::path> existing_folders;
     std::error_code error;
     for (const fs::path& folder : folders)
         if (const fs::path real = fs::canonical(folder, error); !error && fs::is_directory(real, error))
-            found.push_back(real);
-    return found;
+            existing_folders.push_back(real);
+    return existing_folders;
 }
 
 /// Return whether a user without any privileges can enter the folder.

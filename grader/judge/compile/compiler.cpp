@@ -28,17 +28,17 @@ constexpr std::size_t symbol_list_bytes = 8ull << 20;  // printed by nm
 const Words list_symbols = {"nm", "--plugin", "/dev/null", "-C", "student.o"};
 
 /// Open a file that the sandboxed compiler wrote, but no link or device in its place.
-Descriptor open_left(const fs::path& path, struct stat& file) {
-    Descriptor left(open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-    if (left && (fstat(left.get(), &file) != 0 || !S_ISREG(file.st_mode) ||
-                 static_cast<std::uint64_t>(file.st_size) > written_bytes))
-        left.reset();
-    return left;
+Descriptor open_output(const fs::path& path, struct stat& file) {
+    Descriptor output(open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    if (output && (fstat(output.get(), &file) != 0 || !S_ISREG(file.st_mode) ||
+                   static_cast<std::uint64_t>(file.st_size) > written_bytes))
+        output.reset();
+    return output;
 }
 
 std::string read_output(const fs::path& path) {
     struct stat file {};
-    const Descriptor source = open_left(path, file);
+    const Descriptor source = open_output(path, file);
     if (!source) return "";
     std::string text(static_cast<std::size_t>(file.st_size), '\0');
     const ssize_t count = read(source.get(), text.data(), text.size());
@@ -73,7 +73,7 @@ bool may_call_special_functions(const std::string& text) {
 
 void copy_out(const fs::path& from, const fs::path& to) {
     struct stat file {};
-    const Descriptor source = open_left(from, file);
+    const Descriptor source = open_output(from, file);
     const Descriptor target(source ? open(to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0755) : -1);
     off_t copied = 0;
     while (target && copied < file.st_size &&

@@ -225,41 +225,43 @@ std::string remedy_for_conversion(const Diagnostic& error, const std::vector<Dia
     if (contains(from, "cudaStream_t") && !contains(to, "cudaStream_t"))
         return "A launch takes its stream as the fourth argument; the third is the bytes of dynamic shared memory: "
                "<<<blocks, threads, 0, stream>>>.";
-    std::string where;
+    std::string context;
     bool is_argument = false;
     if (const Diagnostic* note = find_note(notes, "initializing argument")) {
         const auto parts = quoted_parts(note->message);
         const std::size_t number = note->message.find("argument ");
         if (!parts.empty() && contains(parts[0], "dim3::dim3("))
-            where = "Give the blocks and the threads of a launch as numbers or as dim3. ";
+            context = "Give the blocks and the threads of a launch as numbers or as dim3. ";
         else if (!parts.empty() && !contains(parts[0], "warplab_cpu") && (is_argument = true))
-            where = fmt::format("This is argument {} of  {}. ",
-                                note->message.substr(number + 9, note->message.find(' ', number + 9) - number - 9),
-                                without_internal_names(parts[0]));
+            context = fmt::format("This is argument {} of  {}. ",
+                                  note->message.substr(number + 9, note->message.find(' ', number + 9) - number - 9),
+                                  without_internal_names(parts[0]));
     }
-    if (is_triple(from)) return where + triple_words;
-    if (from == "void*" && is_pointer(to)) return where + fmt::format("Convert it explicitly: static_cast<{}>(…).", to);
+    if (is_triple(from)) return context + triple_words;
+    if (from == "void*" && is_pointer(to))
+        return context + fmt::format("Convert it explicitly: static_cast<{}>(…).", to);
     if (from == "const " + to && to == "void*")
-        return where +
+        return context +
                "The destination is const, so it cannot be written. Pass the destination first, then the source.";
     if (from == "const " + to && is_argument)
-        return where +
+        return context +
                "What it points to is const, and the function may write to it: are the arguments in the order of "
                "the parameters? If they are, and the function only reads it, declare the parameter as " +
                from + ".";
-    if (from == "const " + to) return where + fmt::format("It points to const data: declare the pointer as {}.", from);
+    if (from == "const " + to)
+        return context + fmt::format("It points to const data: declare the pointer as {}.", from);
     if (is_pointer(from) && is_pointer(to))
-        return where + fmt::format(
-                           "The pointers have different types: declare the array with elements of that type, as "
-                           "for {}, or the other way round.",
-                           to);
+        return context + fmt::format(
+                             "The pointers have different types: declare the array with elements of that type, as "
+                             "for {}, or the other way round.",
+                             to);
     if (is_pointer(from) && !is_pointer(to))
-        return where +
+        return context +
                "A value is needed here, but this is a pointer: use an element, such as p[i], or *p for the first.";
     if (!is_pointer(from) && is_pointer(to))
-        return where +
+        return context +
                "A pointer is needed here, but this is a value: use the array's name, or write & before a variable.";
-    return where + fmt::format("Declare the variable as {}, or use a value of type {}.", from, to);
+    return context + fmt::format("Declare the variable as {}, or use a value of type {}.", from, to);
 }
 
 /// Return "image" for the bracket at `column` of "image[r][c]"; "" if it is not clear.
@@ -335,8 +337,8 @@ std::string remedy_for_semicolon(const Diagnostic& error, const std::string& sou
         contains(header, ",") && std::ranges::count(header, ';') < 2 && !contains(header, ":"))
         return "Semicolons separate the three parts of a loop: for (…; …; …).";
     const std::size_t column = error.column > 0 ? static_cast<std::size_t>(error.column) - 1 : 0;
-    const std::string rest = line.substr(std::min(line.find_first_not_of(" \t", column), line.size()));
-    if (rest.empty() || rest.starts_with("//"))
+    const std::string remaining = line.substr(std::min(line.find_first_not_of(" \t", column), line.size()));
+    if (remaining.empty() || remaining.starts_with("//"))
         return fmt::format("The semicolon at the end of line {} is missing.", error.line);
     const bool is_launch = contains(error.message, "before the launch");
     const bool begins_line = is_launch ? begins_with_launch(line)

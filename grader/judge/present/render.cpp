@@ -291,8 +291,9 @@ std::string render_output(const std::string& output) {
 }  // namespace
 
 std::string render_quotes(const Finding& finding) {
-    const bool two = finding.other_line != finding.line;
-    return render_line(finding.line, finding.text) + (two ? render_line(finding.other_line, finding.other_text) : "");
+    const bool has_two_lines = finding.other_line != finding.line;
+    return render_line(finding.line, finding.text) +
+           (has_two_lines ? render_line(finding.other_line, finding.other_text) : "");
 }
 
 Colour colour_of(Verdict verdict) {

@@ -30,7 +30,7 @@ std::string clean_name(const char* name, std::size_t capacity) {
 /// The elements of a memory object.
 struct Elements {
     std::uint64_t bytes = 1;
-    std::string of;  // the object's name: "in", "the shared variable tile"
+    std::string object;  // its name: "in", "the shared variable tile"
     bool is_scratch = false;
 };
 
@@ -67,7 +67,7 @@ Elements elements_of(const std::vector<BufferSpec>& buffers, const RawFinding& f
 /// The elements that one access touches.
 struct Touched {
     std::int64_t first, last;
-    std::string of;
+    std::string object;
     bool is_one() const { return last <= first; }
 };
 
@@ -76,13 +76,13 @@ Touched touched_by(const std::vector<BufferSpec>& buffers, const RawFinding& f) 
     const auto unit = static_cast<std::int64_t>(elements.bytes);
     const auto element_of = [&](std::int64_t offset) { return offset / unit - (offset % unit < 0 ? 1 : 0); };
     const std::int64_t width = std::max<std::int64_t>(f.width, 1);
-    return {element_of(f.offset), element_of(f.offset + width - 1), elements.of};
+    return {element_of(f.offset), element_of(f.offset + width - 1), elements.object};
 }
 
 std::string element_at(const std::vector<BufferSpec>& buffers, const RawFinding& f) {
     const Touched touched = touched_by(buffers, f);
-    if (touched.is_one()) return fmt::format("element {} of {}", touched.first, touched.of);
-    return fmt::format("elements {} to {} of {}", touched.first, touched.last, touched.of);
+    if (touched.is_one()) return fmt::format("element {} of {}", touched.first, touched.object);
+    return fmt::format("elements {} to {} of {}", touched.first, touched.last, touched.object);
 }
 
 std::string verb_of(const FindingSide& side) { return side.atomic ? "updates" : side.writes ? "writes" : "reads"; }
@@ -97,14 +97,12 @@ std::string index_hint(const RawFinding& f, long count) {
     if (f.offset == static_cast<std::int64_t>(f.now.thread[0]) && f.offset > 0)
         return fmt::format(
             "{} is also this thread's number in its block, threadIdx.x: does the block have more threads than the "
-            "array "
-            "has elements? Declare a larger array, or let only the first {} threads reach this line.",
+            "array has elements? Declare a larger array, or let only the first {} threads reach this line.",
             f.offset, count);
     if (f.offset == count)
         return fmt::format(
             "{} is the first index past the end: does a loop or a condition use <= where < is meant, or does it "
-            "compare "
-            "another value than this index? Or is the array too small?",
+            "compare another value than this index? Or is the array too small?",
             count);
     return "Compare the index with the array's declaration, dimension by dimension. If it depends on the thread: does "
            "the condition in front of it exclude the threads whose index is too large?";

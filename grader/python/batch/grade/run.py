@@ -141,14 +141,14 @@ def confirm(
     hand-in counts as the cause of the judge's failures only if the judge fails on it twice, and grades the reference
     before and after."""
     environment = {"CUDA_VISIBLE_DEVICES": gpus[0]} if gpus else {}
-    again = [submission for submission, _ in doubted]
-    by_key = {submission.key: submission for submission in again}
+    to_repeat = [submission for submission, _ in doubted]
+    by_key = {submission.key: submission for submission in to_repeat}
     suspects, failed = {graded.key for _, graded in doubted if graded.judge_failure}, []
     works = True
-    while again:
-        say(f"Grading {plural(len(again), 'hand-in')} again, one at a time …", flush=True)
+    while to_repeat:
+        say(f"Grading {plural(len(to_repeat), 'hand-in')} again, one at a time …", flush=True)
         works = works and (not suspects or is_reference_graded(settings, running, environment))
-        trying, again = again, []
+        trying, to_repeat = to_repeat, []
         for graded in grade_all(trying, make_workers(settings, running, 1, environment), running):
             if not graded.judge_failure:
                 yield graded
@@ -156,7 +156,7 @@ def confirm(
                 failed.append(graded)
             else:
                 suspects.add(graded.key)
-                again.append(by_key[graded.key])
+                to_repeat.append(by_key[graded.key])
     works = works and bool(failed) and is_reference_graded(settings, running, environment)
     yield from map(attribute_failure, failed) if works else failed
 

@@ -188,17 +188,18 @@ def grade_by_slurm(
     earlier = database.fact("slurm_jobs") or {}
     jobs = {key: cluster.job(job_id) for key, job_id in earlier.items() if key in by_key}
     attempts = dict.fromkeys(jobs, 1)
-    again = [key for key in by_key if key not in jobs]
+    to_submit = [key for key in by_key if key not in jobs]
     suspects: set[str] = set()
     lost_tasks: Counter[str] = Counter()
     vanished: list[Graded] = []
     try:
-        while again or jobs:
-            for function, chosen in ((grade_on_node, set(again) - suspects), (confirm_on_node, set(again) & suspects)):
-                submit_all(cluster, database, function, settings, [by_key[key] for key in again if key in chosen], jobs)
-            for key in again:
+        while to_submit or jobs:
+            for function, is_suspect in ((grade_on_node, False), (confirm_on_node, True)):
+                chosen = [by_key[key] for key in to_submit if (key in suspects) == is_suspect]
+                submit_all(cluster, database, function, settings, chosen, jobs)
+            for key in to_submit:
                 attempts[key] = attempts.get(key, 0) + 1
-            again = []
+            to_submit = []
             for key, outcome in wait_for(cluster, dict(jobs)):
                 job = jobs.pop(key)
                 last = attempts[key] >= ATTEMPTS
@@ -211,7 +212,7 @@ def grade_by_slurm(
                 elif isinstance(outcome, str) and outcome:
                     raise DiskFullError(outcome)
                 elif not last:
-                    again.append(key)
+                    to_submit.append(key)
                 else:
                     reason = f"No result after {ATTEMPTS} tasks: {why_no_result(job)}. Logs: slurm/"
                     graded = Graded(key, "judge_error", reason, fingerprint=by_key[key].fingerprint)

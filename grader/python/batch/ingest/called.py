@@ -88,12 +88,12 @@ def agree(roster_name: str, system_name: str) -> bool | None:
         for spelling in written
     ):
         return True
-    left = letters_left(restore(system_name))
-    if LOST.search(restore(system_name)) and left in {
+    remaining_letters = letters_left(restore(system_name))
+    if LOST.search(restore(system_name)) and remaining_letters in {
         letters_left(roster_name),
         letters_left(unicodedata.normalize("NFD", roster_name)),
     }:
-        return True if left else None
+        return True if remaining_letters else None
     return False
 
 

@@ -159,9 +159,9 @@ def read_rows(text: str, in_english: bool = True) -> list[tuple[int, list[str]]]
 
 def is_worksheet(text: str) -> bool:
     """Return whether a text begins like a grading worksheet from Moodle's PHP that no spreadsheet has saved."""
-    header, _, rest = text.partition("\n")
+    header, _, body = text.partition("\n")
     cells = read_cells(header.rstrip("\r"), CSV)
-    return cells[:1] == [IDENTIFIER] and header.rstrip("\r") == quote_as_php(cells) and bool(ROW_START.match(rest))
+    return cells[:1] == [IDENTIFIER] and header.rstrip("\r") == quote_as_php(cells) and bool(ROW_START.match(body))
 
 
 def quote_as_php(cells: Sequence[str]) -> str:
@@ -176,10 +176,10 @@ def read_worksheet(text: str) -> list[tuple[int, list[str]]]:
     one quote and "Participant 7": each such line begins a row, and all text that a student types stays in the student's
     row.
     """
-    header, _, rest = text.partition("\n")
+    header, _, body = text.partition("\n")
     titles = read_cells(header.rstrip("\r"), CSV)
     rows, line = [(1, titles)], 1
-    for record in ROW_START.split(rest)[1:]:
+    for record in ROW_START.split(body)[1:]:
         line += record.count("\n")
         rows.append((line, read_record(record.rstrip("\r\n"), len(titles))))
     return rows

@@ -44,10 +44,10 @@ def identify(submissions: Sequence[Submission], roster: Sequence[Student], earli
     numbered = [submission for submission in submissions if submission.of_system and not submission.claim]
     in_groups = identify_by_group(numbered, roster)
     identify_by_number([submission for submission in numbered if submission not in in_groups], roster)
-    known, written = students_by_alias(roster), students_as_written(roster)
+    by_alias, as_written = students_by_alias(roster), students_as_written(roster)
     for submission in submissions:
         if not submission.of_system and not submission.claim:
-            ids = written if submission.written else known
+            ids = as_written if submission.written else by_alias
             team = [ids[alias_key(part)] for part in split_team(submission.key, set(ids))]
             assign(submission, team, certain=True)
     current = {submission.called for submission in submissions} | {
@@ -124,9 +124,9 @@ def identify_by_number(submissions: Sequence[Submission], roster: Sequence[Stude
     if misfit:
         text = f" for {len(differing)} of {len(pairs)} the names differ, such as: {describe_names(*differing[0][:2])}"
         differing[0][0].notes.append(make_note("other_numbers", f"{text} {HOW_TO_NUMBER}"))
-    known = students_by_alias(roster)
+    by_alias = students_by_alias(roster)
     for submission in submissions:
-        if submission.key not in numbers and has_name(known.get(alias_key(submission.key)), submission.name):
+        if submission.key not in numbers and has_name(by_alias.get(alias_key(submission.key)), submission.name):
             submission.claim = submission.key
 
 
@@ -205,9 +205,9 @@ def note_shared_names(unknown: Sequence[Submission], roster: Sequence[Student]) 
 
 def claimed_students(submissions: Sequence[Submission], roster: Sequence[Student]) -> list[tuple[Submission, Student]]:
     """Return each submission with the student of the roster whose name it has, if exactly one student has it."""
-    by_name, known = students_of_unique_names(roster), students_by_alias(roster)
+    by_name, by_alias = students_of_unique_names(roster), students_by_alias(roster)
     return [
-        (submission, known[alias_key(submission.claim)]) if submission.claim else (submission, by_name[name])
+        (submission, by_alias[alias_key(submission.claim)]) if submission.claim else (submission, by_name[name])
         for submission in submissions
         for name in ([""] if submission.claim else as_claimed(submission.name))
         if submission.claim or name in by_name
@@ -217,15 +217,15 @@ def claimed_students(submissions: Sequence[Submission], roster: Sequence[Student
 def credit_partners(submissions: Sequence[Submission], roster: Sequence[Student], earlier: Sequence[Earlier]) -> None:
     """Add the partners in an archive's name, unless they have, or had earlier, their own hand-in. If only a name
     links such a hand-in to them, policy.rank() decides, so that nobody can replace another student's work."""
-    known, forms = students_as_written(roster), ids_by_form(roster)
+    as_written, forms = students_as_written(roster), ids_by_form(roster)
     by_name = {name: student for name, student in students_of_unique_names(roster).items() if name not in forms}
     present = {member for submission in (*submissions, *earlier) for member in submission.own}
     certain = {member for submission in (*submissions, *earlier) if submission.certain for member in submission.own}
     for submission in submissions:
-        team = [known.get(alias_key(part)) or by_name[alias_key(part)]
-                for part in split_team(submission.team, known.keys() | by_name.keys())]  # fmt: skip
-        one_known = "-" not in submission.team and submission.own  # the course system identifies the student
-        if known and submission.team and not team and not one_known:
+        team = [as_written.get(alias_key(part)) or by_name[alias_key(part)]
+                for part in split_team(submission.team, as_written.keys() | by_name.keys())]  # fmt: skip
+        is_identified = "-" not in submission.team and submission.own  # the course system identifies the student
+        if as_written and submission.team and not team and not is_identified:
             submission.notes.append(
                 f"Its name has the ids {submission.team}, and the roster does not have all of them. If they are "
                 "logins, give a second roster that has logins."

@@ -168,10 +168,10 @@ def exchange(question: IO[bytes], output: IO[bytes], text: bytes) -> bytes | Non
     """Write a question to a child and return its output; None if it exceeds MAX_ANSWER_BYTES."""
     with contextlib.suppress(BrokenPipeError), question:
         question.write(text)
-    chunks, left = [], MAX_ANSWER_BYTES
+    chunks, remaining_bytes = [], MAX_ANSWER_BYTES
     while chunk := output.read(CHUNK_BYTES):
-        left -= len(chunk)
-        if left < 0:
+        remaining_bytes -= len(chunk)
+        if remaining_bytes < 0:
             return None  # the child ends when it writes to the closed pipe
         chunks.append(chunk)
     return b"".join(chunks)

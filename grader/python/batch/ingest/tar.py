@@ -97,11 +97,11 @@ def read_members(stream: Stream) -> Iterator[tuple[Member, Content]]:
 
 def read_exactly(stream: Stream, size: int) -> bytes:
     """Return that many bytes, or none at the end of the stream. Raises EOFError if it ends in between."""
-    parts, left = [], size
-    while left and (part := stream.read(left)):
+    parts, remaining = [], size
+    while remaining and (part := stream.read(remaining)):
         parts.append(part)
-        left -= len(part)
-    if left and parts:
+        remaining -= len(part)
+    if remaining and parts:
         raise EOFError
     return b"".join(parts)
 

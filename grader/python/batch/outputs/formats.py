@@ -163,7 +163,7 @@ def prairielearn(report: Report) -> str:
     max_bytes_per_stage = min(MAX_BYTES, 900_000 // max(len(report.stages), 1))
     tests, hidden = [], hidden_names(report)
     for stage in report.stages:
-        earned, of = (points(stage.score.total), points(stage.score.max)) if stage.score else (0, 0)
+        earned, maximum = (points(stage.score.total), points(stage.score.max)) if stage.score else (0, 0)
         message = (
             f"{show_points(stage.score.pending)} points are pending" if stage.score and stage.score.pending else ""
         )
@@ -172,7 +172,7 @@ def prairielearn(report: Report) -> str:
                 "name": name_of(stage),
                 "description": clip(stage.title, 200),
                 "points": earned,
-                "max_points": of,
+                "max_points": maximum,
                 "message": message,
                 "output": clip(describe_stage(stage, hidden), max_bytes_per_stage),
             }

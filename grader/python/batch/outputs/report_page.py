@@ -210,9 +210,9 @@ def make_failure(where: str, failure: Failure, is_internal: bool, also: str = ""
     """Show a failure: what happened, where, and what to try. `is_internal`: an internal error of the kit. `also`:
     other datasets with the same cause."""
     place = failure.place
-    found = None
+    details = None
     if place:
-        found = tag(
+        details = tag(
             "dl",
             *(
                 tag("div", tag("dt", name), tag("dd", tag("code", value)))
@@ -231,7 +231,7 @@ def make_failure(where: str, failure: Failure, is_internal: bool, also: str = ""
     elsewhere = tag("p", f"The same cause: {also}", class_="also") if also else None
     source = tag("pre", lines, tabindex=0) if lines else None
     return tag(
-        "div", title, message, source, found, hint, elsewhere, class_="failure ours" if is_internal else "failure"
+        "div", title, message, source, details, hint, elsewhere, class_="failure ours" if is_internal else "failure"
     )
 
 

@@ -158,8 +158,8 @@ def describe_total(report: Report) -> str:
     if total.pending:
         scores = [stage.score for stage in report.stages if stage.score]
         only_speed = not any(score.correctness_pending or score.hygiene_pending for score in scores)
-        where = "on a GPU" if only_speed else "on a GPU or by the sanitizer"
-        text += f" so far; {show_points(total.pending)} are pending: they are decided later, {where}"
+        place = "on a GPU" if only_speed else "on a GPU or by the sanitizer"
+        text += f" so far; {show_points(total.pending)} are pending: they are decided later, {place}"
     if total.without_score:
         text += (
             f". {plural(total.without_score, 'stage')} could not be judged, which is not your fault and costs no "

@@ -120,14 +120,14 @@ def share_feedback(
     """Write a submission's feedback, without the journal, also for each partner who has no folder. Remove the folders
     of former partners. A student whose own submission is replaced by another one also gets that one's feedback. Return
     the sentences of try_feedback()."""
-    own = {
+    own_folders = {
         folder_name(row.key)
         for row in rows
         if row.status != "not_submitted" and (row.is_certain() or any(final.counts for final in by_key[row.key]))
     }
     present = [final for final in everyone if final.row.status != "not_submitted"]
-    shared = {name: final.row for final in present if (name := folder_name(final.student)) not in own}
-    for name in set(database.fact("shared") or []) - shared.keys() - own:
+    shared = {name: final.row for final in present if (name := folder_name(final.student)) not in own_folders}
+    for name in set(database.fact("shared") or []) - shared.keys() - own_folders:
         shutil.rmtree(folder / name, ignore_errors=True)
     database.set_facts(shared=sorted(shared))
     return [

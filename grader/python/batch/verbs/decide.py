@@ -243,8 +243,8 @@ def require_markable(database: Database, maxima: Mapping[str, float], students: 
             f"There are points for the {JOURNAL} as a whole, which would count as well. Revoke them first: "
             f"warplab-course points DIR --item {JOURNAL} --undo …"
         )
-    for item, of in maxima.items():
-        require_same_maximum(database, item, of, students)
+    for item, maximum in maxima.items():
+        require_same_maximum(database, item, maximum, students)
 
 
 def find_marked(database: Database, marks: Sequence[Line]) -> list[str]:
@@ -338,11 +338,11 @@ def attempts(options: argparse.Namespace) -> int:
     them."""
     database = open_batch(options.folder)
     students, names = find_students(database, options.student), names_of(database)
-    more = 0 if options.undo else options.more
-    line = {"more": more, "reason": options.reason, "time": now()}
+    granted = 0 if options.undo else options.more
+    line = {"more": granted, "reason": options.reason, "time": now()}
     database.insert("attempts", [{"student": student, **line} for student in students])
     for student in students:
-        say(f"{with_name(student, names)}: {plural(more, 'further attempt')}")
+        say(f"{with_name(student, names)}: {plural(granted, 'further attempt')}")
     return 0
 
 

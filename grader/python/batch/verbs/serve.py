@@ -238,14 +238,14 @@ class Server:
 
     def enter(self, submissions: Sequence[Submission]) -> None:
         """Enter hand-ins that may be graded, and keep those beyond the limit of attempts."""
-        known = {
+        states = {
             key: (fingerprint, status)
             for key, fingerprint, status in self.database.query("SELECT key, fingerprint, status FROM submissions")
         }
         beyond_limit: dict[str, tuple[str, str]] = {}
         allowed = []
         for submission in submissions:
-            fingerprint, status = known.get(submission.key, ("", ""))
+            fingerprint, status = states.get(submission.key, ("", ""))
             is_new = status not in ("", "not_submitted") and fingerprint != submission.fingerprint
             reason = (
                 self.limits.explain_reached_limit(self.database, submission.key, submission.members) if is_new else ""
