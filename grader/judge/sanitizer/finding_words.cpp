@@ -400,12 +400,12 @@ Description describe(const std::vector<BufferSpec>& buffers, const RawFinding& f
                             index_text(f.now.block)),
                 "Threads without work must not return before it, and it must not be in an if that some do not enter."};
         case FindingKind::misaligned:
-            if (is_by_its_variable(f)) return misaligned_variable(f, elements_of(buffers, f).of);
-            return {
-                cause::misaligned,
-                fmt::format("Kernel {} {} {} bytes at byte {} of {}, which is not a multiple of {}: {}.", kernel_of(f),
-                            verb_of(f.now), f.width, f.offset, elements_of(buffers, f).of, f.width, name_thread(f.now)),
-                misaligned_hint(buffers, f)};
+            if (is_by_its_variable(f)) return misaligned_variable(f, elements_of(buffers, f).object);
+            return {cause::misaligned,
+                    fmt::format("Kernel {} {} {} bytes at byte {} of {}, which is not a multiple of {}: {}.",
+                                kernel_of(f), verb_of(f.now), f.width, f.offset, elements_of(buffers, f).object,
+                                f.width, name_thread(f.now)),
+                    misaligned_hint(buffers, f)};
         case FindingKind::host_memory:
             return {
                 cause::host_memory,
