@@ -86,10 +86,10 @@ std::string write_draft(const fs::path& file, const std::string& text) {
     if (!draft) fail_to_write(file);
     const bool written = ::write(draft.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
                          ::fsync(draft.get()) == 0;
-    const int why = errno;
+    const int error = errno;
     if (written) return name;
     ::unlink(name.c_str());
-    errno = why;
+    errno = error;
     fail_to_write(file);
 }
 
@@ -98,9 +98,9 @@ std::string write_draft(const fs::path& file, const std::string& text) {
 void create_secret(const fs::path& file) {
     const auto draft = write_draft(file, random_secret() + "\n");
     const bool linked = ::link(draft.c_str(), file.c_str()) == 0 || errno == EEXIST;
-    const int why = errno;
+    const int error = errno;
     ::unlink(draft.c_str());
-    errno = why;
+    errno = error;
     if (!linked) fail_to_write(file);
 }
 

@@ -148,10 +148,10 @@ template <Enum E>
 void from_json(const JsonNode& node, E& field) {
     const auto word = node.text();
     const auto names = names_of(field);
-    const auto found = std::ranges::find(names, word);
-    if (found == names.end())
+    const auto iterator = std::ranges::find(names, word);
+    if (iterator == names.end())
         node.fail(fmt::format("\"{}\" is not valid here; expected one of {}", word, fmt::join(names, ", ")));
-    field = static_cast<E>(found - names.begin());
+    field = static_cast<E>(iterator - names.begin());
 }
 
 /// Read the value of an optional field; `bounds` are those of the value.

@@ -106,16 +106,16 @@ void JsonNode::require_only(const std::vector<std::string>& known) const {
 
 JsonNode JsonNode::at(const std::string& key) const {
     require_object();
-    const auto found = value_->find(key);
-    if (found == value_->end()) fail(fmt::format("the key \"{}\" is missing; add it", key));
-    return JsonNode(*found, place_ + "/" + escape_pointer(key));
+    const auto iterator = value_->find(key);
+    if (iterator == value_->end()) fail(fmt::format("the key \"{}\" is missing; add it", key));
+    return JsonNode(*iterator, place_ + "/" + escape_pointer(key));
 }
 
 std::optional<JsonNode> JsonNode::find(const std::string& key) const {
     require_object();
-    const auto found = value_->find(key);
-    if (found == value_->end() || found->is_null()) return std::nullopt;
-    return JsonNode(*found, place_ + "/" + escape_pointer(key));
+    const auto iterator = value_->find(key);
+    if (iterator == value_->end() || iterator->is_null()) return std::nullopt;
+    return JsonNode(*iterator, place_ + "/" + escape_pointer(key));
 }
 
 std::vector<JsonNode> JsonNode::items() const {

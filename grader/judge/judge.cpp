@@ -46,8 +46,9 @@ Judge::Judge(Folders folders, Backend backend) : folders_(std::move(folders)), b
 Judge::~Judge() = default;
 
 const Lab& Judge::lab(const std::string& name) {
-    const auto known = labs_.find(name);
-    return known != labs_.end() ? known->second : labs_.emplace(name, load_lab(folders_.root, name)).first->second;
+    const auto iterator = labs_.find(name);
+    return iterator != labs_.end() ? iterator->second
+                                   : labs_.emplace(name, load_lab(folders_.root, name)).first->second;
 }
 
 Lab& Judge::lab_for_grading(const std::string& name) {

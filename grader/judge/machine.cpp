@@ -62,13 +62,13 @@ Backend choose_backend(const std::string& requested) {
     if (!requested.empty() && requested != "cuda" && requested != "cpu")
         throw UsageError(fmt::format("There is no backend \"{}\": BACKEND is cuda or cpu.", requested));
     if (requested == "cpu") return Backend::cpu;
-    const std::string why = why_no_gpu();
-    if (why.empty()) return Backend::cuda;
+    const std::string reason = why_no_gpu();
+    if (reason.empty()) return Backend::cuda;
     if (requested.empty()) return Backend::cpu;
     throw UsageError(
         fmt::format("BACKEND=cuda cannot run here: {}. Omit BACKEND, or use BACKEND=cpu: the same files "
                     "run on the CPU backend without a GPU.",
-                    why));
+                    reason));
 }
 
 }  // namespace warplab

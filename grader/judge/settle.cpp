@@ -186,12 +186,12 @@ SanitizerResult settle_sanitizer(const Sanitized& sanitized) {
 
 SanitizerResult settle_sanitizer(const Compilation& compilation) {
     SanitizerResult result;
-    const std::string why = compilation.failure ? compilation.failure->message : "it could not be compiled.";
+    const std::string reason = compilation.failure ? compilation.failure->message : "it could not be compiled.";
     if (compilation.verdict == Verdict::failed) {
         result.verdict = SanitizerResult::Verdict::unconfirmed;
-        result.remark = "unconfirmed: the sanitizer, which runs on the CPU backend, cannot run this file. " + why;
+        result.remark = "unconfirmed: the sanitizer, which runs on the CPU backend, cannot run this file. " + reason;
     } else {
-        result.remark = "the program for the sanitizer could not be compiled: " + why;
+        result.remark = "the program for the sanitizer could not be compiled: " + reason;
     }
     return result;
 }

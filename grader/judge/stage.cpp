@@ -38,11 +38,11 @@ bool is_slow(const Check& check) {
            (check.failure->cause == cause::out_of_memory && check.wall_s > 2);
 }
 
-constexpr const char* left_out = "--no-cuda-only omits it";
+constexpr const char* omitted_by_option = "--no-cuda-only omits it";
 
 /// Return whether the check passed, or was omitted for a reason other than memory.
 bool is_settled(const Check& check) {
-    return check.skipped ? check.skipped_why == left_out : check.verdict == Verdict::passed;
+    return check.skipped ? check.skipped_why == omitted_by_option : check.verdict == Verdict::passed;
 }
 
 Check not_run(const Dataset& dataset, const Check& slow) {
@@ -244,17 +244,17 @@ class StageJudge {
     std::vector<Check> check_once(StageRun& run, BeforeSanitizer& before) {
         slow_.reset();
         if (task_.sanitizer && !needs_separate_program(request_)) before.small = split_small(run, datasets_);
-        std::map<const Dataset*, Check> known;
+        std::map<const Dataset*, Check> checked;
         for (const auto& part : before.small) {
             for (const Dataset* dataset : part) {
-                known[dataset] = check_one(run, *dataset);
+                checked[dataset] = check_one(run, *dataset);
                 before.launches[dataset->name] = run.launch_digests;
             }
             run.end_session();
         }
         std::vector<Check> checks;
         for (const Dataset* dataset : datasets_)
-            checks.push_back(known.contains(dataset) ? known[dataset] : check_one(run, *dataset));
+            checks.push_back(checked.contains(dataset) ? checked[dataset] : check_one(run, *dataset));
         return checks;
     }
 
@@ -302,7 +302,7 @@ class StageJudge {
 
     /// Check one dataset, unless an earlier one was slow.
     Check check_one(StageRun& run, const Dataset& dataset) {
-        if (task_.options.no_cuda_only && dataset.uses.cuda_only) return skipped_check(dataset, left_out);
+        if (task_.options.no_cuda_only && dataset.uses.cuda_only) return skipped_check(dataset, omitted_by_option);
         progress_(GradingPhase::check, "checking " + dataset.name);
         run.launch_digests.clear();
         run.doing = [&](const std::string& what) {
@@ -430,11 +430,11 @@ class StageJudge {
         if (!is_unexplained(failure) && failure.cause != cause::race && failure.cause != cause::out_of_bounds_write &&
             failure.cause != cause::crash)
             return nullptr;
-        const auto is_it = [&](const Dataset* dataset) { return dataset->name == failed->dataset; };
-        if (std::ranges::any_of(parts, [&](const auto& part) { return std::ranges::any_of(part, is_it); }))
+        const auto is_failed_dataset = [&](const Dataset* dataset) { return dataset->name == failed->dataset; };
+        if (std::ranges::any_of(parts, [&](const auto& part) { return std::ranges::any_of(part, is_failed_dataset); }))
             return nullptr;
-        const auto found = std::ranges::find_if(datasets_, is_it);
-        return found == datasets_.end() ? nullptr : *found;
+        const auto iterator = std::ranges::find_if(datasets_, is_failed_dataset);
+        return iterator == datasets_.end() ? nullptr : *iterator;
     }
 
     /// Return whether the dataset was not run because another one was slow. The sanitizer would hang on it again.

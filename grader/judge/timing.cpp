@@ -124,11 +124,11 @@ class PreviousSolution {
   public:
     PreviousSolution(Judge& judge, const StageRun& run, const Task& task) : judge_(judge), run_(run), task_(task) {
         const std::vector<Stage>& stages = run.lab.stages;
-        const auto here =
+        const auto iterator =
             std::find_if(stages.begin(), stages.end(), [&](const Stage& s) { return s.id == run.stage.id; });
-        if (here == stages.begin() || here == stages.end()) return;
-        source_ = judge.source_of(run.lab, *(here - 1), "solutions");
-        if (std::filesystem::exists(source_)) stage_ = &*(here - 1);
+        if (iterator == stages.begin() || iterator == stages.end()) return;
+        source_ = judge.source_of(run.lab, *(iterator - 1), "solutions");
+        if (std::filesystem::exists(source_)) stage_ = &*(iterator - 1);
     }
 
     /// Return the time of this solution divided by the reference's; nothing if there is no solution or timing fails.
@@ -137,7 +137,7 @@ class PreviousSolution {
         if (!stage_ || !dataset.applies_to(*stage_)) return std::nullopt;
         const std::filesystem::path file = judge_.folders().build / "cache" / "previous.json";
         const std::string name = name_of(dataset);
-        if (const auto known = find_numbers(file, name, 1)) return known->front();
+        if (const auto kept = find_numbers(file, name, 1)) return kept->front();
         progress(GradingPhase::baselines, fmt::format("timing the solution of {}, once on this machine", stage_->id));
         const std::unique_ptr<StageRun> run = ready();
         if (!run) return std::nullopt;
@@ -213,12 +213,12 @@ std::unique_ptr<StageRun> without_hooks(Judge& judge, const StageRun& run, const
     task.budget = timed_budget(task);
     Judge::Ready ready = judge.make_ready(run.lab, run.stage, source, task);
     if (ready.run) return std::move(ready.run);
-    Failure why = *ready.compilation.failure;
-    why.message = "The file compiles for the sanitizer, but not for timing. " + why.message;
+    Failure reported = *ready.compilation.failure;
+    reported.message = "The file compiles for the sanitizer, but not for timing. " + reported.message;
     if (ready.compilation.verdict == Verdict::error)
-        timed.error = why;
+        timed.error = reported;
     else
-        timed.failed = without_points(failed_check(first, why));
+        timed.failed = without_points(failed_check(first, reported));
     return nullptr;
 }
 

@@ -52,7 +52,7 @@ std::vector<std::string> keys_of(const Map& map) {
 template <class T>
 T pick(const JsonNode& node, const std::map<std::string, T>& choices) {
     const auto word = node.text();
-    if (const auto found = choices.find(word); found != choices.end()) return found->second;
+    if (const auto iterator = choices.find(word); iterator != choices.end()) return iterator->second;
     const auto names = keys_of(choices);
     node.fail(
         fmt::format("\"{}\" is unknown.{} Choose one of: {}", word, did_you_mean(word, names), fmt::join(names, ", ")));
@@ -569,10 +569,8 @@ const Dataset& Lab::dataset(std::string_view requested) const {
                                  did_you_mean(requested, names), fmt::join(names, ", ")));
 }
 
-ManifestError::ManifestError(fs::path file_, std::string place_, std::string what_and_what_to_try)
-    : std::runtime_error(manifest_message(file_, place_, what_and_what_to_try)),
-      file(std::move(file_)),
-      place(std::move(place_)) {}
+ManifestError::ManifestError(fs::path file_, std::string place_, std::string message)
+    : std::runtime_error(manifest_message(file_, place_, message)), file(std::move(file_)), place(std::move(place_)) {}
 
 Lab parse_lab(std::string_view name, const LabTexts& texts) {
     const auto manifest = fs::path("labs") / name / "lab.json";

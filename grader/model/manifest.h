@@ -156,7 +156,7 @@ bool is_same_stage(std::string_view a, std::string_view b);
 /// A mistake in the lab's own files, never the student's mistake.
 class ManifestError : public std::runtime_error {
   public:
-    ManifestError(std::filesystem::path file, std::string place, std::string what_and_what_to_try);
+    ManifestError(std::filesystem::path file, std::string place, std::string message);
     const std::filesystem::path file;
     const std::string place;  // JSON pointer such as /stages/2/points
 };

@@ -16,8 +16,8 @@ std::string shown(const Parameter& parameter) {
 
 /// Return null if the parameter is missing and optional.
 const Parameter* find(const Dataset& dataset, std::string_view name, bool needed) {
-    const auto found = dataset.parameters.find(name);
-    if (found != dataset.parameters.end()) return &found->second;
+    const auto iterator = dataset.parameters.find(name);
+    if (iterator != dataset.parameters.end()) return &iterator->second;
     if (needed) throw recipe_error(dataset, fmt::format("the parameter \"{}\" is missing", name));
     return nullptr;
 }

@@ -42,7 +42,7 @@ ManifestError unknown_generator(const Dataset& dataset, std::vector<std::string>
 template <class Generator>
 const Generator& find_generator(const Dataset& dataset, const std::map<std::string, Generator>& generators,
                                 std::vector<std::string> others = {}) {
-    if (const auto found = generators.find(dataset.generator); found != generators.end()) return found->second;
+    if (const auto iterator = generators.find(dataset.generator); iterator != generators.end()) return iterator->second;
     for (const auto& [name, unused] : generators) others.push_back(name);
     throw unknown_generator(dataset, std::move(others));
 }

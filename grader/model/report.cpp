@@ -103,11 +103,11 @@ void from_text(const std::string& text, NvccAnswer& nvcc) {
     constexpr std::string_view no_answer_because = "could not be asked: ";
     const std::map<std::string_view, NvccAnswer::Answer> alone = {
         {"", not_asked}, {"ok", compiles}, {"not found", not_found}};
-    const auto found = alone.find(text);
+    const auto iterator = alone.find(text);
     if (text.starts_with(no_answer_because))
         nvcc = {no_answer, text.substr(no_answer_because.size())};
     else
-        nvcc = found != alone.end() ? NvccAnswer{found->second, ""} : NvccAnswer{refuses, text};
+        nvcc = iterator != alone.end() ? NvccAnswer{iterator->second, ""} : NvccAnswer{refuses, text};
 }
 
 Report report_from_json(const Json& json) {

@@ -20,10 +20,10 @@ constexpr auto no_points_yet = "no points until every dataset passes";
 
 Score pending_score(const Stage& stage) {
     Score score;
-    const auto pend = [](double points, double& max, bool& pending, std::string& reason, const std::string& why) {
+    const auto pend = [](double points, double& max, bool& pending, std::string& target, const std::string& reason) {
         max = points;
         pending = points > 0;
-        if (pending) reason = why;
+        if (pending) target = reason;
     };
     const std::string with_correctness = "decided on a GPU, together with correctness";
     pend(stage.points.correctness, score.correctness_max, score.correctness_pending, score.correctness_why,

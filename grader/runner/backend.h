@@ -49,7 +49,7 @@ struct Counters {
 };
 Counters counters();
 
-/// Set the number of multiprocessors that the CPU backend's GPU seems to have.
+/// Set the number of multiprocessors that the CPU backend reports.
 void show_multiprocessors(unsigned count);
 
 /// Start the calls of the next dataset. `counts_requests`: the sanitizer counts its requests to memory, which costs

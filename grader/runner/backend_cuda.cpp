@@ -96,10 +96,10 @@ void note_allocation(void* pointer, std::size_t bytes) {
 
 void note_free(void* pointer) {
     const std::lock_guard lock(allocations_mutex);
-    const auto found = allocations().find(pointer);
-    if (found == allocations().end()) return;
-    now.allocated_bytes -= static_cast<std::int64_t>(found->second);
-    allocations().erase(found);
+    const auto iterator = allocations().find(pointer);
+    if (iterator == allocations().end()) return;
+    now.allocated_bytes -= static_cast<std::int64_t>(iterator->second);
+    allocations().erase(iterator);
 }
 
 bool is_local(const protocol::Buffer& buffer) {

@@ -362,7 +362,7 @@ class Explanation {
             squares_a += x_[i] * x_[i], squares_b += y_[i] * y_[i];
             both += x_[i] & y_[i], either += x_[i] | y_[i], one_only += x_[i] ^ y_[i];
         }
-        const auto of = [](const char* terms) {
+        const auto sum_of = [](const char* terms) {
             return Mistake{"wrong_operation",
                            sentence("The answer is the sum of {}; it should be that of a[i] * b[i].", terms),
                            "Which operator does the line with a[i] and b[i] use, and with which arrays?"};
@@ -374,15 +374,15 @@ class Explanation {
                            "Keep products and sums in int (or unsigned): float and double round, and converting them "
                            "back to int saturates."};
         };
-        return match<std::uint32_t>(actual_, {{sum_a, of("a[i]")},
-                                              {sum_b, of("b[i]")},
-                                              {sum_a + sum_b, of("a[i] + b[i]")},
-                                              {sum_a - sum_b, of("a[i] - b[i]")},
-                                              {squares_a, of("a[i] * a[i]")},
-                                              {squares_b, of("b[i] * b[i]")},
-                                              {both, of("a[i] & b[i]")},
-                                              {either, of("a[i] | b[i]")},
-                                              {one_only, of("a[i] ^ b[i]")},
+        return match<std::uint32_t>(actual_, {{sum_a, sum_of("a[i]")},
+                                              {sum_b, sum_of("b[i]")},
+                                              {sum_a + sum_b, sum_of("a[i] + b[i]")},
+                                              {sum_a - sum_b, sum_of("a[i] - b[i]")},
+                                              {squares_a, sum_of("a[i] * a[i]")},
+                                              {squares_b, sum_of("b[i] * b[i]")},
+                                              {both, sum_of("a[i] & b[i]")},
+                                              {either, sum_of("a[i] | b[i]")},
+                                              {one_only, sum_of("a[i] ^ b[i]")},
                                               {0x7fffffffu, extreme("largest")},
                                               {0x80000000u, extreme("smallest")}});
     }
@@ -624,15 +624,16 @@ class Explanation {
     /// Slots of threads past the end still contain the values of another block that used the same shared memory.
     Guess try_stale_shared_memory() {
         for (const std::size_t block : common_block_sizes) {
-            const std::size_t rest = n_ % block;
-            for (std::size_t begin = 0; rest != 0 && begin + block <= n_; begin += block)
-                if (right_ + sum(begin + rest, begin + block) == actual_)
-                    return Mistake{"stale_shared",
-                                   sentence("The last block, of {} products, adds {} more: elements {} to {}, which "
-                                            "another block left in shared memory.",
-                                            rest, block - rest, begin + rest, begin + block - 1),
-                                   "Threads past the end must neither return before the __syncthreads() nor leave "
-                                   "their slot as it is: they store 0."};
+            const std::size_t in_last_block = n_ % block;
+            for (std::size_t begin = 0; in_last_block != 0 && begin + block <= n_; begin += block)
+                if (right_ + sum(begin + in_last_block, begin + block) == actual_)
+                    return Mistake{
+                        "stale_shared",
+                        sentence("The last block, of {} products, adds {} more: elements {} to {}, which "
+                                 "another block left in shared memory.",
+                                 in_last_block, block - in_last_block, begin + in_last_block, begin + block - 1),
+                        "Threads past the end must neither return before the __syncthreads() nor leave "
+                        "their slot as it is: they store 0."};
         }
         return {};
     }

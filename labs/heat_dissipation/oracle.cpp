@@ -217,9 +217,9 @@ void fill_halo(Problem& problem) {
     const Sizes sizes = sizes_of(problem);
     const double* cells = problem.arrays[initial].as<double>().data();
     const auto edge = problem.arrays[halo].as<double>();
-    const std::size_t known = problem.arrays[initial].count();
+    const std::size_t cell_count = problem.arrays[initial].count();
     for (std::size_t k = 0; k < edge.size(); ++k)
-        edge[k] = k < sizes.columns ? cells[k] : cells[(sizes.cells() - 2 * sizes.columns + k) % known];
+        edge[k] = k < sizes.columns ? cells[k] : cells[(sizes.cells() - 2 * sizes.columns + k) % cell_count];
 }
 
 /// Read a picture from the dataset's folder.
@@ -1180,7 +1180,7 @@ class Suspicions {
         }
     }
 
-    void suspect_covered(const char* cause, std::size_t rows, std::size_t columns, const std::string& why) {
+    void suspect_covered(const char* cause, std::size_t rows, std::size_t columns, const std::string& reason) {
         if (rows >= sizes_.rows && columns >= sizes_.columns) return;
         const auto old = problem_.arrays[initial].as<double>(), found = actuals_[field].as<double>();
         for (std::size_t k = 0; k < sizes_.cells(); ++k)
@@ -1188,7 +1188,8 @@ class Suspicions {
         suspect(
             {cause,
              sentence("Only the first {} of {} rows and the first {} of {} columns ever change: {}.",
-                      std::min(sizes_.rows, rows), sizes_.rows, std::min(sizes_.columns, columns), sizes_.columns, why),
+                      std::min(sizes_.rows, rows), sizes_.rows, std::min(sizes_.columns, columns), sizes_.columns,
+                      reason),
              "The grid has (columns + BLOCK_X - 1) / BLOCK_X blocks in x and as many in y as rows need, rounded up."},
             {.rows_covered = rows, .columns_covered = columns});
     }
@@ -1556,9 +1557,9 @@ class Suspicions {
         const auto words = [&](std::size_t which, const char* name) {
             return sentence("HeatState::{} is {}, expected {}", name, actual_[which], answer_[which]);
         };
-        const double more = actual_[iterations_done] - answer_[iterations_done];
-        const char* off = more == 1 ? ", one too many" : more == -1 ? ", one too few" : "";
-        const bool count_is_wrong = more != 0;
+        const double difference = actual_[iterations_done] - answer_[iterations_done];
+        const char* off = difference == 1 ? ", one too many" : difference == -1 ? ", one too few" : "";
+        const bool count_is_wrong = difference != 0;
         const bool change_is_wrong = !(std::abs(actual_[largest_change] - answer_[largest_change]) <= change_bound());
         if (!count_is_wrong && !change_is_wrong) return;
         const bool claims_nothing = actual_[iterations_done] == 0 && actual_[largest_change] == 0;
@@ -1680,16 +1681,16 @@ class Investigation {
     }
 
     std::string describe_cell(std::size_t k, std::size_t cell, double actual) {
-        const auto same = [&](double value) { return std::abs(value - actual) <= rounding_bound(8); };
-        if (same(problem_.arrays[initial].as<double>()[cell]))
+        const auto is_close = [&](double value) { return std::abs(value - actual) <= rounding_bound(8); };
+        if (is_close(problem_.arrays[initial].as<double>()[cell]))
             return sentence("The first of them, {}, still has its value from the beginning.", name(cell));
         for (std::size_t other = 1; other <= k + 1; ++other)
-            if (const Array after = solve_after(other); other != k && same(after.as<double>()[cell]))
+            if (const Array after = solve_after(other); other != k && is_close(after.as<double>()[cell]))
                 return sentence("The first of them, {}, has the value that belongs there after {}.", name(cell),
                                 format_plural(other, "iteration"));
         const Array right = solve_after(k);
         for (std::size_t other = 0; other < sizes_.cells(); ++other)
-            if (same(right.as<double>()[other]))
+            if (is_close(right.as<double>()[other]))
                 return sentence("The first of them, {}, has the value that belongs to {}.", name(cell), name(other));
         return k == 1 ? describe_weights(cell) : "";
     }

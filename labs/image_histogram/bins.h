@@ -35,8 +35,8 @@ inline Bins count_values_openmp(const std::uint8_t* pixels, std::size_t n) {
 #pragma omp parallel
     {
         const auto threads = static_cast<std::size_t>(omp_get_num_threads());
-        const auto me = static_cast<std::size_t>(omp_get_thread_num());
-        const std::size_t begin = n / threads * me, end = me + 1 == threads ? n : begin + n / threads;
+        const auto thread = static_cast<std::size_t>(omp_get_thread_num());
+        const std::size_t begin = n / threads * thread, end = thread + 1 == threads ? n : begin + n / threads;
         Bins core_bins{};
         count_values(pixels + begin, end - begin, core_bins);
 #pragma omp critical

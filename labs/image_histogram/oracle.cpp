@@ -458,8 +458,8 @@ class Explanation {
                 for (std::size_t i = 0; i < n_; ++i) ++partials[i / block % blocks * 256 + pixels_[i]];
                 for (const auto& [words, of] : sources) {
                     std::vector<std::uint32_t> sums = partials;
-                    for (std::size_t left = blocks; left > 1; left = (left + 1) / 2)
-                        for (std::size_t half = (left + 1) / 2, b = 0; b < left - half; ++b)
+                    for (std::size_t remaining = blocks; remaining > 1; remaining = (remaining + 1) / 2)
+                        for (std::size_t half = (remaining + 1) / 2, b = 0; b < remaining - half; ++b)
                             for (std::size_t v = 0; v < 256; ++v)
                                 sums[b * 256 + v] += sums[std::min(of(b, half, v), sums.size() - 1)];
                     if (!std::equal(actual_.begin(), actual_.end(), sums.begin())) continue;

@@ -124,14 +124,14 @@ Value make_edges(const Recipe& recipe) {
         const std::uint64_t bits = random_bits(recipe.seed, 8, i);
         const std::size_t right = recipe.shape.columns - 1, bottom = recipe.shape.rows - 1;
         const std::size_t x = (bits >> 8) % recipe.shape.columns, y = (bits >> 32) % recipe.shape.rows;
-        const bool far = bits & 1;
+        const bool is_far_edge = bits & 1;
         switch (bits >> 1 & 3) {
             case 0:
-                return recipe.bin(far ? right : 0, y);
+                return recipe.bin(is_far_edge ? right : 0, y);
             case 1:
-                return recipe.bin(x, far ? bottom : 0);
+                return recipe.bin(x, is_far_edge ? bottom : 0);
             default:
-                return recipe.bin(far ? right : 0, bits >> 3 & 1 ? bottom : 0);
+                return recipe.bin(is_far_edge ? right : 0, bits >> 3 & 1 ? bottom : 0);
         }
     };
 }
@@ -244,7 +244,7 @@ class Explanation {
         return sentence("histogram {}, row {}, column {}", bin.histogram, bin.y, bin.x);
     }
 
-    std::string say_counted(std::size_t b) const {
+    std::string describe_count(std::size_t b) const {
         return sentence("{} is {}, and {} {} into it", describe(b), actual_[b], format_plural(counts_[b], "value"),
                         counts_[b] == 1 ? "falls" : "fall");
     }
@@ -302,7 +302,7 @@ class Explanation {
         if (std::pow(share, static_cast<double>(wrong_.size())) > max_chance) return {};
         return Mistake{"mask_missing",
                        "Counts are missing only in bins that share their word with a later bin that is not empty: " +
-                           say_counted(first_) + ".",
+                           describe_count(first_) + ".",
                        "After the shift, the later bins of the word are still there, above the eight bits of this bin: "
                        "seen >> shift & 255 is the bin."};
     }
@@ -364,7 +364,7 @@ class Explanation {
         return Mistake{"shifted_by_bits",
                        sentence("All four bins of a word are counted in its first byte, {} for a value: {}, {} into "
                                 "the three bins after it.",
-                                std::string(factor == 2 ? "1, 2, 4 or 8" : "1"), say_counted(first),
+                                std::string(factor == 2 ? "1, 2, 4 or 8" : "1"), describe_count(first),
                                 counts_[first + 1] + counts_[first + 2] + counts_[first + 3]),
                        factor == 2
                            ? "A bin has eight bits: bin % 4 counts bytes, so the word is shifted by bin % 4 * 8."
@@ -534,7 +534,7 @@ class Explanation {
         return Mistake{
             "counted_repeatedly",
             "Every bin that a value falls into is full, as if each value were counted many times: " +
-                say_counted(first_) + ".",
+                describe_count(first_) + ".",
             "Does every thread go through all values? A thread's loop begins at threadIdx.x, and its step is "
             "the number of threads that count the same histogram."};
     }
@@ -686,7 +686,7 @@ class Explanation {
         return Mistake{
             "layout_mixed",
             sentence("No count is lost, but {} in rows {} to {}, where the window is, have counts of other bins: {}.",
-                     format_plural(wrong_.size(), "bin"), low_row, high_row, say_counted(first_)),
+                     format_plural(wrong_.size(), "bin"), low_row, high_row, describe_count(first_)),
             "Row y, column x of the window is its byte y * width + x, where width is the window's own. Do the code "
             "that "
             "counts and the code that stores the window use the same width, and the same beginning?"};
@@ -710,7 +710,8 @@ class Explanation {
         const double share = static_cast<double>(beside_full) / static_cast<double>(used);
         if (std::pow(share, static_cast<double>(wrong_.size())) > max_chance) return {};
         return Mistake{
-            "other_byte", sentence("Only bins that share a word with a full bin are wrong: {}.", say_counted(first_)),
+            "other_byte",
+            sentence("Only bins that share a word with a full bin are wrong: {}.", describe_count(first_)),
             "Taking back an addition must change the same byte that the addition changed, and no other: what "
             "is subtracted from the word for byte 0, and for byte 3?"};
     }
@@ -758,16 +759,16 @@ class Explanation {
         std::vector<std::size_t> right(split), missing(split), lost;
         for (std::size_t b = 0; b < counts_.size(); ++b)
             if (counts_[b]) ++(actual_[b] ? right : missing)[owner(b)];
-        std::size_t there = 0, gone = 0;
+        std::size_t more_complete = 0, more_missing = 0;
         for (std::size_t part = 0; part < split; ++part) {
             if (right[part] && missing[part]) return {};
             if (missing[part]) lost.push_back(part);
-            there += std::max<std::size_t>(right[part], 1) - 1;
-            gone += std::max<std::size_t>(missing[part], 1) - 1;
+            more_complete += std::max<std::size_t>(right[part], 1) - 1;
+            more_missing += std::max<std::size_t>(missing[part], 1) - 1;
         }
         const bool others_counted =
             std::any_of(right.begin(), right.end(), [](std::size_t count) { return count > 0; });
-        if (!others_counted || (lost.size() > 1 && std::min(there, gone) < enough)) return {};
+        if (!others_counted || (lost.size() > 1 && std::min(more_complete, more_missing) < enough)) return {};
         return lost;
     }
 
@@ -900,7 +901,7 @@ class Explanation {
         return Mistake{"share_lost",
                        sentence("No value is counted in row {} of a histogram or below it; all counts above are right: "
                                 "{}.",
-                                end, say_counted(first_)),
+                                end, describe_count(first_)),
                        "Each row belongs to exactly one block of its histogram: for which bins is owns(bin) true, in "
                        "each of the blocks?"};
     }
@@ -921,7 +922,7 @@ class Explanation {
             "counted_repeatedly",
             sentence(
                 "{} bins hold more than their counts, and {} others less: values are counted several times. In {}.",
-                surplus, wrong_.size() - surplus, say_counted(first)),
+                surplus, wrong_.size() - surplus, describe_count(first)),
             "Exactly one thread of one block counts each value: for which bins is owns(bin) true in each of the "
             "blocks, and which values does each thread read?"};
     }
@@ -938,13 +939,13 @@ class Explanation {
             return Mistake{"bins_lost",
                            sentence("{} into which values fall {} 0, and all others are right: {}.",
                                     format_plural(wrong_.size(), "bin"), std::string(wrong_.size() == 1 ? "is" : "are"),
-                                    say_counted(first_)),
+                                    describe_count(first_)),
                            "Does a block exist for each of these bins, does it count their values, and does nothing "
                            "clear or overwrite them later?"};
         return Mistake{
             "lost_updates",
             sentence("{} of {} values are missing in {}, and no bin holds too many: {}.", missing,
-                     shape_.histograms * shape_.n, format_plural(wrong_.size(), "bin"), say_counted(first_)),
+                     shape_.histograms * shape_.n, format_plural(wrong_.size(), "bin"), describe_count(first_)),
             "Is every value processed, and does a thread whose atomicCAS found another word try again? Is a "
             "bin cleared after another thread has counted in it, or is a list full? Threads that read, add and "
             "write without an atomic on the whole word lose counts, too."};

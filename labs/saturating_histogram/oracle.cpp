@@ -515,15 +515,15 @@ class Explanation : Output<std::uint8_t> {
     /// Remove elements from the end until the bins agree; they agree for a range of numbers of elements.
     Guess try_end_lost() {
         Counts counts = counts_;
-        std::size_t left = wrong, max_counted = 0, min_counted = 0;
+        std::size_t wrong_bins = wrong, max_counted = 0, min_counted = 0;
         for (std::size_t b = 0; b < bin_count; ++b)
             if (actual[b] > right[b]) return {};
         for (std::size_t n = n_; n-- > 0;) {
             const std::uint32_t v = value(n);
             if (--counts[v] >= bin_full) continue;
             if (counts[v] < actual[v]) break;
-            left -= counts[v] == actual[v];
-            if (left > 0) continue;
+            wrong_bins -= counts[v] == actual[v];
+            if (wrong_bins > 0) continue;
             if (max_counted == 0) max_counted = n;
             min_counted = n;
         }
@@ -632,17 +632,17 @@ class Explanation : Output<std::uint8_t> {
         constexpr std::size_t max_blocks = 16;
         for (const std::size_t block : {1024, 512, 256})
             for (std::size_t blocks = 1; blocks <= max_blocks && block * blocks < n_; ++blocks)
-                for (const bool more : {false, true}) {
-                    const std::size_t threads = block * blocks, step = more ? threads + 1 : threads - 1;
+                for (const bool is_too_long : {false, true}) {
+                    const std::size_t threads = block * blocks, step = is_too_long ? threads + 1 : threads - 1;
                     Counts counts = counts_;
-                    for (std::size_t i = more ? threads : step; i < n_; i += step)
-                        counts[value(i)] += more ? -1ul : 1ul;
+                    for (std::size_t i = is_too_long ? threads : step; i < n_; i += step)
+                        counts[value(i)] += is_too_long ? -1ul : 1ul;
                     if (fits(counts))
                         return Mistake{"step_off_by_one",
                                        sentence("The step of the loop is one {} {}, the number of threads: one element "
                                                 "is {} in each step.",
-                                                std::string(more ? "more than" : "less than"), threads,
-                                                more ? "left out" : "counted twice"),
+                                                std::string(is_too_long ? "more than" : "less than"), threads,
+                                                is_too_long ? "left out" : "counted twice"),
                                        "Thread t takes elements t, t + threads, t + 2 * threads and so on: the step is "
                                        "exactly the number of threads."};
                 }
@@ -751,7 +751,7 @@ class Explanation : Output<std::uint8_t> {
         const auto width = static_cast<std::int64_t>(shape_.width);
         const auto right_vector = [](const Lane& at) { return at.column / 4 + at.lane + at.k * 32; };
         const auto right_left = [=](const Lane& at) { return width - (at.column + at.lane * 4 + at.k * 128); };
-        const auto left = [](const char* what) {
+        const auto wrong_rest = [](const char* what) {
             return Mistake{"wrong_rest", sentence("The number of elements that are left in a row is wrong: {}.", what),
                            "From a lane's k-th vector on, the row has width - (column + lane * 4 + k * 128) elements: "
                            "column counts elements, and so must the lane's and the vector's part."};
@@ -768,19 +768,19 @@ class Explanation : Output<std::uint8_t> {
         };
         const Attempt attempts[] = {
             {right_vector, [=](const Lane& at) { return width - (at.column + at.lane + at.k * 128); },
-             left("the lane counts as 1 element, not 4")},
+             wrong_rest("the lane counts as 1 element, not 4")},
             {right_vector, [=](const Lane& at) { return width - (at.column + at.k * 128); },
-             left("it does not depend on the lane")},
+             wrong_rest("it does not depend on the lane")},
             {right_vector, [=](const Lane& at) { return width - (at.column + at.lane * 4 + at.k * 32); },
-             left("a step from one vector to the next counts as 32 elements, not 128")},
+             wrong_rest("a step from one vector to the next counts as 32 elements, not 128")},
             {right_vector, [=](const Lane& at) { return width - (at.column + at.lane * 4 + at.k * 4); },
-             left("a step from one vector to the next counts as 4 elements, not 128")},
+             wrong_rest("a step from one vector to the next counts as 4 elements, not 128")},
             {right_vector, [=](const Lane& at) { return width - (at.column + at.lane * 4); },
-             left("it is the same for all vectors of a lane")},
+             wrong_rest("it is the same for all vectors of a lane")},
             {right_vector, [=](const Lane& at) { return width - (at.lane * 4 + at.k * 128); },
-             left("it does not depend on the segment's beginning")},
-            {right_vector, [=](const Lane& at) { return right_left(at) - 1; }, left("it is one too few")},
-            {right_vector, [=](const Lane& at) { return right_left(at) + 1; }, left("it is one too many")},
+             wrong_rest("it does not depend on the segment's beginning")},
+            {right_vector, [=](const Lane& at) { return right_left(at) - 1; }, wrong_rest("it is one too few")},
+            {right_vector, [=](const Lane& at) { return right_left(at) + 1; }, wrong_rest("it is one too many")},
             {[](const Lane& at) { return at.column / 4 + at.lane + at.k; }, right_left,
              vector("a lane's vectors are 1 apart, not 32")},
             {[](const Lane& at) { return at.column / 4 + at.lane + at.k * 128; }, right_left,
@@ -830,9 +830,9 @@ class Explanation : Output<std::uint8_t> {
     Guess try_steps(const Pieces& pieces, std::size_t blocks, std::size_t step) const {
         // In each step of `step` rounds, the first `kept` - 1 count once, the next one `times` times, and the others
         // not.
-        const auto fits_steps = [&](std::size_t kept, std::size_t times, bool rest) {
+        const auto fits_steps = [&](std::size_t kept, std::size_t times, bool counts_rest) {
             return are(pieces.fill(blocks, [=](auto, std::size_t round, std::size_t rounds) -> std::size_t {
-                if (round >= rounds / step * step) return rest;
+                if (round >= rounds / step * step) return counts_rest;
                 return round % step >= kept ? 0 : round % step + 1 == kept ? times : 1;
             }));
         };

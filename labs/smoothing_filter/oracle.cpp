@@ -847,8 +847,8 @@ class Explanation : Output<float> {
     Guess try_values() {
         const std::size_t middle = shape_.size / 2;
         const Problem* previous = situation_.previous;
-        const bool is_alike = previous && previous->arrays[out].count() == right.size();
-        const auto old = (is_alike ? *previous : situation_.problem).arrays[out].as<float>();
+        const bool has_previous = previous && previous->arrays[out].count() == right.size();
+        const auto old = (has_previous ? *previous : situation_.problem).arrays[out].as<float>();
         return match(
             {{{"not_filtered", "The output is the image itself, without any filter.",
                "A pixel is the sum of 25 products."},
@@ -978,19 +978,19 @@ class Explanation : Output<float> {
 
     /// Return whether almost all pixels that read this part are wrong (a few may be right by chance).
     bool nearly_all_wrong(Block block, const Missing& reads) const {
-        std::size_t seen = 0, wrong = 0;
-        std::vector<std::size_t> seen_in_row(block.y), wrong_in_row(block.y);
+        std::size_t tested = 0, wrong = 0;
+        std::vector<std::size_t> tested_in_row(block.y), wrong_in_row(block.y);
         const std::size_t step = std::max<std::size_t>(1, shape_.pixels() / 20000) | 1;
         for (std::size_t i = 0; i < shape_.pixels(); i += step) {
             const std::size_t x = i % shape_.width, y = i / shape_.width, row = y % block.y;
             if (!reads(row, x % block.x)) continue;
             const bool is_off = is_wrong(i);
-            ++seen, ++seen_in_row[row];
+            ++tested, ++tested_in_row[row];
             wrong += is_off, wrong_in_row[row] += is_off;
         }
         for (std::size_t row = 0; row < block.y; ++row)
-            if (wrong_in_row[row] == 0 && seen_in_row[row] >= 8) return false;  // not by chance
-        return seen > 0 && wrong * 20 >= seen * 19;
+            if (wrong_in_row[row] == 0 && tested_in_row[row] >= 8) return false;  // not by chance
+        return tested > 0 && wrong * 20 >= tested * 19;
     }
 
     /// Return whether exactly the pixels that read this part are wrong, and these are at most 15 in 16.
@@ -1023,13 +1023,13 @@ class Investigation {
     std::string findings(const Experiment& call) {
         const std::string places =
             describe_places(shape_.height, shape_.width, [&](std::size_t i) { return sums_.is_wrong(i); });
-        const std::string where = places.empty() ? "" : sentence("Wrong pixels are in {}. ", places);
-        if (const std::string moved = find_moved(); !moved.empty()) return where + moved;
+        const std::string places_text = places.empty() ? "" : sentence("Wrong pixels are in {}. ", places);
+        if (const std::string moved = find_moved(); !moved.empty()) return places_text + moved;
         constexpr std::size_t max_wrong = 60;
         const auto taps = find_taps({oracle_, problem_, {image}, out, sums_.first}, call, max_wrong);
-        if (!taps) return where;
+        if (!taps) return places_text;
         if (taps->constant != 0)
-            return where +
+            return places_text +
                    sentence("If all pixels of image are 0, out[{}] is {:.6g}, and not 0{}.", sums_.first,
                             taps->constant,
                             std::string(taps->constant < -1e38 ? ": a variable that was never set holds this" : ""));
@@ -1039,9 +1039,9 @@ class Investigation {
         std::size_t named = 0;
         for (const auto& [row, wrong] : by_row)
             if (++named <= max_rows) text += (text.empty() ? "" : "; ") + describe_row(row, wrong);
-        if (text.empty()) return where;
-        return where + sentence("For out[{}], which is row {}, column {}: {}{}", sums_.first, top(), left(), text,
-                                std::string(taps->complete && named <= max_rows ? "." : ", and so on."));
+        if (text.empty()) return places_text;
+        return places_text + sentence("For out[{}], which is row {}, column {}: {}{}", sums_.first, top(), left(), text,
+                                      std::string(taps->complete && named <= max_rows ? "." : ", and so on."));
     }
 
   private:

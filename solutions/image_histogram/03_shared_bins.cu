@@ -1,5 +1,5 @@
-// Every block has its own bins in shared memory, which only its own threads use. At the end the
-// block adds each of its bins to the global one, so each block needs only 256 global atomics instead of one per pixel.
+// Every block has its own bins in shared memory, which only its own threads use. At the end, the block adds each of its
+// bins to the global one, so each block needs only 256 global atomics instead of one per pixel.
 
 #include <algorithm>
 

@@ -17,7 +17,7 @@
 #ifndef AHEAD  // vectors of 16 pixels in each of two register arrays
 #define AHEAD 2
 #endif
-#ifndef PIXELS_PER_BLOCK  // at least: each block costs 256 global atomics
+#ifndef PIXELS_PER_BLOCK  // minimum, because each block costs 256 global atomics
 #define PIXELS_PER_BLOCK 16384
 #endif
 constexpr unsigned lanes = 32;

@@ -140,7 +140,7 @@ unsigned window_bytes;  // of shared memory, per block
 void large_histogram_prepare(unsigned /*histograms*/, std::size_t /*n*/, unsigned /*columns*/, unsigned /*rows*/) {
     // TODO: how many bytes of shared memory can a block have, if the kernel asks for them
     // (cudaDevAttrMaxSharedMemoryPerBlockOptin)? Subtract those that the kernel has already
-    // (cudaFuncGetAttributes: sharedSizeBytes). Set window_bytes to the rest, but to WINDOW_KB * 1024 at most;
+    // (cudaFuncGetAttributes: sharedSizeBytes). Set window_bytes to the rest, but to WINDOW_KB * 1024 at most, and
     // print a message if it is less. Then allow the kernel to use them: cudaFuncSetAttribute.
 }
 

@@ -209,8 +209,8 @@ void vector_add_host(const float* a, const float*, float* out, std::size_t n) {
 }
 """
 MESSAGES = [
-    ("vector_add", "01_one_thread_per_element", HOST, 9, "the source is too small for what is copied"),
-    ("vector_add", "01_one_thread_per_element", HOST, 10, "the destination is too small for what is copied"),
+    ("vector_add", "01_one_thread_per_element", HOST, 9, "the source is too small"),
+    ("vector_add", "01_one_thread_per_element", HOST, 10, "the destination is too small"),
     ("heat_dissipation", "01_separate_mirror", HEAT, 3, " of current, which has only "),
     ("heat_dissipation", "01_separate_mirror", HEAT, 4, "Kernel spoil writes element -1 of current, "),
     # The first element beyond scratch is nearer to `current`, which follows it.

@@ -34,8 +34,8 @@ std::string_view register_function(std::string_view text) {
     const auto destination = squeezed.find("%0,%");
     if (destination == std::string::npos) return {};
     const bool doubled = squeezed.compare(destination, 5, "%0,%%") == 0;  // nvcc accepts both
-    const auto found = functions.find(squeezed.erase(destination, doubled ? 4 : 3));
-    return found == functions.end() ? std::string_view() : found->second;
+    const auto iterator = functions.find(squeezed.erase(destination, doubled ? 4 : 3));
+    return iterator == functions.end() ? std::string_view() : iterator->second;
 }
 
 struct Assembler {

@@ -203,7 +203,7 @@ bool Calls::call_never_waits(const Stream& stream, int i) {
 /// Return whether functions and classes of this name never wait. The operators and the destructor of a class count,
 /// too, because they run without being named.
 bool Calls::function_never_waits(std::string_view name) {
-    if (const auto known = known_.find(name); known != known_.end()) return known->second;
+    if (const auto iterator = known_.find(name); iterator != known_.end()) return iterator->second;
     if (std::ranges::find(examined_, name) != examined_.end()) return examined_.back() == name;
     examined_.push_back(name);
     const Stream& code = unit_.code;

@@ -25,7 +25,7 @@ void warn_of_empty_if(Context& context, int i) {
     if (code[open] != "(" || code.match[open] < 0) return;
     const int end = code.match[open] + 1;
     if (code[end] == ";" && code[end + 1] != "else")
-        context.warn(code.tokens[end], "this ; is the whole body of the if; what follows runs in any case");
+        context.warn(code.tokens[end], "this ; is the whole body of the if; the statement after it always runs");
 }
 
 }  // namespace
@@ -38,7 +38,7 @@ void warn_of_empty_bodies(Context& context) {
         const int end = code.match[i + 1] + 1;
         if (code[end] == ";" && only_counts(code, i + 1))
             context.warn(code.tokens[end],
-                         "this ; is the whole body of the loop; what follows runs once, after the loop");
+                         "this ; is the whole body of the loop; the statement after it runs once, after the loop");
     }
 }
 

@@ -70,8 +70,8 @@ class Body {
             if (stream_[i + 1] == "[" || stream_[i + 1] == "->") add_name(stream_[i], names);
             const bool loads = stream_[i].starts_with("__ld") || stream_[i].starts_with("atomic");
             if (loads && stream_[i + 1] == "(") add_address(i + 2, first_argument_end(i + 1), names);
-            const auto found = loaded_from_.find(stream_[i]);
-            if (found != loaded_from_.end()) names.insert(found->second.begin(), found->second.end());
+            const auto iterator = loaded_from_.find(stream_[i]);
+            if (iterator != loaded_from_.end()) names.insert(iterator->second.begin(), iterator->second.end());
         }
     }
 
@@ -100,7 +100,7 @@ class Body {
         return i;
     }
 
-    /// Note what the variable before the = at `i` points to, or from which arrays its value is.
+    /// Note what the variable before the = at `i` points to, or from which arrays its value comes.
     void note_assignment(int i) {
         const int end = statement_end(i + 1);
         const auto before = stream_[i - 2];

@@ -266,11 +266,11 @@ class HostCode {
     void refuse_own(int i) {
         if (is_part_of_another(code_, i) || hidden_.count(code_[i])) return;
         const bool of_cuda_too = Calls::is_pure(code_[i]);  // overload resolution chooses, as in nvcc
-        if (const auto found = functions_.find(code_[i]); found != functions_.end() && is_call(i) && !of_cuda_too)
+        if (const auto iterator = functions_.find(code_[i]); iterator != functions_.end() && is_call(i) && !of_cuda_too)
             add(i, std::string(code_[i]) + " is a host function, which device code cannot call; declare it '" +
-                       found->second + "'");
-        if (const auto found = variables_.find(code_[i]); found != variables_.end() && !is_only_named(i))
-            add(i, std::string(code_[i]) + " is a variable of the host ('" + found->second +
+                       iterator->second + "'");
+        if (const auto iterator = variables_.find(code_[i]); iterator != variables_.end() && !is_only_named(i))
+            add(i, std::string(code_[i]) + " is a variable of the host ('" + iterator->second +
                        "'), which device code cannot use; write __device__ or __constant__ before its declaration, or "
                        "pass its value as an argument");
     }
@@ -315,8 +315,9 @@ class HostCode {
             if (!closes || code_[i] != "(") continue;
             for (int k = i + 1; k < code_.match[i]; ++k) {
                 const auto before = code_[k - 1], after = code_[k + 1];
-                const bool whole = (before == "(" || before == "," || before == "&") && (after == "," || after == ")");
-                if (!whole || !symbols_.count(code_[k]) || declares(function, code_[k])) continue;
+                const bool is_whole_argument =
+                    (before == "(" || before == "," || before == "&") && (after == "," || after == ")");
+                if (!is_whole_argument || !symbols_.count(code_[k]) || declares(function, code_[k])) continue;
                 add(k, std::string(code_[k]) +
                            " is a device variable: in host code, its name is not its device address. Do not pass it to "
                            "the kernel; use it in the kernel directly");

@@ -204,8 +204,8 @@ void rewrite_kernels(const Stream& stream, Context& context) {
         const auto name = kernel_name(stream, context.qualifiers, definition.parameters);
         const int begin = statement_begin(stream, i);
         const auto bounds = context.qualifiers.launch_bounds(stream, begin, definition.body);
-        const bool known = !bounds.empty() && !hides_bounds(stream, definition.parameters, begin, definition.body);
-        const std::string bound = known ? ", ::warplab_cpu::launch_bounds(" + bounds + ")" : "";
+        const bool is_known = !bounds.empty() && !hides_bounds(stream, definition.parameters, begin, definition.body);
+        const std::string bound = is_known ? ", ::warplab_cpu::launch_bounds(" + bounds + ")" : "";
         const bool split = !stream.is_macro && context.splits.count(definition.body);
         const std::string macro = split ? "WARPLAB_CPU_SPLIT_KERNEL(" : "WARPLAB_CPU_KERNEL(";
         context.edits.insert_after(stream.tokens[definition.body], macro + name + bound + "){");

@@ -300,8 +300,8 @@ void rewrite_configured_launches(Context& context) {
     if (configurations.empty()) return;
     const auto rewrite_uses = [&](const Stream& stream) {
         for (int i = 1; i < stream.size(); ++i)
-            if (const auto found = configurations.find(stream[i]); found != configurations.end())
-                rewrite_use(stream, i, found->second, context);
+            if (const auto iterator = configurations.find(stream[i]); iterator != configurations.end())
+                rewrite_use(stream, i, iterator->second, context);
     };
     rewrite_uses(context.unit.code);
     for (const Macro& macro : context.unit.macros) rewrite_uses(macro.body);

@@ -14,8 +14,8 @@ unsigned plain(std::string_view word) {
         {"__shared__", q_shared},     {"__global__", q_global},   {"__device__", q_device}, {"__host__", q_host},
         {"__constant__", q_constant}, {"__managed__", q_managed}, {"extern", q_extern},     {"static", q_static},
     };
-    const auto found = words.find(word);
-    return found == words.end() ? 0 : found->second;
+    const auto iterator = words.find(word);
+    return iterator == words.end() ? 0 : iterator->second;
 }
 
 using Arguments = std::vector<std::string>;
@@ -39,9 +39,9 @@ constexpr std::size_t longest_bounds = 1000;  // nested macros could grow withou
 /// Return the text with the arguments substituted for the macro's parameters, and the remaining ones for __VA_ARGS__.
 /// Return an empty string if the text becomes too long.
 std::string substitute(const std::string& text, const Macro& macro, const Arguments& arguments) {
-    std::string rest, result;
+    std::string remaining, result;
     for (std::size_t i = macro.parameters.size(); i < arguments.size(); ++i)
-        rest += (rest.empty() ? "" : ", ") + arguments[i];
+        remaining += (remaining.empty() ? "" : ", ") + arguments[i];
     for (std::size_t at = 0; at < text.size();) {
         if (result.size() > longest_bounds) return "";
         const std::size_t begin = at;
@@ -51,11 +51,11 @@ std::string substitute(const std::string& text, const Macro& macro, const Argume
             continue;
         }
         const std::string word = text.substr(begin, at - begin);
-        const auto found = std::ranges::find(macro.parameters, word);
-        const auto index = static_cast<std::size_t>(found - macro.parameters.begin());
-        result += word == "__VA_ARGS__"                                         ? rest
-                  : index < arguments.size() && found != macro.parameters.end() ? arguments[index]
-                                                                                : word;
+        const auto iterator = std::ranges::find(macro.parameters, word);
+        const auto index = static_cast<std::size_t>(iterator - macro.parameters.begin());
+        result += word == "__VA_ARGS__"                                            ? remaining
+                  : index < arguments.size() && iterator != macro.parameters.end() ? arguments[index]
+                                                                                   : word;
     }
     return result;
 }
@@ -102,8 +102,8 @@ std::vector<std::string> Qualifiers::attributes_in(const Stream& body) const {
 }
 
 std::vector<std::string> Qualifiers::attributes_of(std::string_view word) const {
-    const auto found = attributes_of_aliases_.find(word);
-    return found == attributes_of_aliases_.end() ? std::vector<std::string>() : found->second;
+    const auto iterator = attributes_of_aliases_.find(word);
+    return iterator == attributes_of_aliases_.end() ? std::vector<std::string>() : iterator->second;
 }
 
 int Qualifiers::after_attribute(const Stream& stream, int i) const {
@@ -120,9 +120,9 @@ std::string Qualifiers::launch_bounds(const Stream& stream, int begin, int end) 
         if (!stream.is_identifier(i)) continue;
         const bool called = stream[i + 1] == "(" && stream.match[i + 1] >= 0;
         if (stream[i] == "__launch_bounds__" && called) return stream.text(i + 2, stream.match[i + 1]);
-        const auto known = bounds_.find(stream[i]);
-        if (known == bounds_.end() || known->second.arguments.empty()) continue;
-        const auto& [macro, arguments] = known->second;
+        const auto iterator = bounds_.find(stream[i]);
+        if (iterator == bounds_.end() || iterator->second.arguments.empty()) continue;
+        const auto& [macro, arguments] = iterator->second;
         if (macro->has_parameters != called) continue;
         const auto text = called ? substitute(arguments, *macro, arguments_at(stream, i + 1)) : arguments;
         return text.size() <= longest_bounds ? text : "";

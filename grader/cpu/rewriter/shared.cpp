@@ -101,15 +101,17 @@ class SharedRewriter {
         context_.refuse_for_cpu(
             stream_.tokens[i],
             "the CPU backend cannot read the part of this __shared__ variable that is in the macro '" +
-                std::string(stream_[i]) + "'; write '__shared__ float tile[256];', or put all of that into the macro");
+                std::string(stream_[i]) +
+                "'; write '__shared__ float tile[256];', or put the whole declaration into the macro");
         return false;
     }
 
     bool refuse_macro(int i) {
-        context_.refuse_for_cpu(stream_.tokens[i],
-                                "the CPU backend cannot read the name of this __shared__ variable in the macro '" +
-                                    std::string(stream_[i]) +
-                                    "'; write '__shared__ float tile[256];', or put all of that into the macro");
+        context_.refuse_for_cpu(
+            stream_.tokens[i],
+            "the CPU backend cannot read the name of this __shared__ variable in the macro '" +
+                std::string(stream_[i]) +
+                "'; write '__shared__ float tile[256];', or put the whole declaration into the macro");
         return false;
     }
 
@@ -142,8 +144,8 @@ class SharedRewriter {
         enclose_before_label(declaration);
         std::string word = declaration.words & q_extern ? "extern" : "typedef";
         for (const int i : declaration.word_tokens) {
-            const bool here = context_.qualifiers.of(stream_, i) & q_shared;
-            edits.replace(stream_.tokens[i], here ? std::exchange(word, "") : "");
+            const bool is_shared_word = context_.qualifiers.of(stream_, i) & q_shared;
+            edits.replace(stream_.tokens[i], is_shared_word ? std::exchange(word, "") : "");
         }
         for (const int i : declaration.attribute_tokens) edits.remove(stream_.tokens[i]);
         for (const auto& declarator : declaration.declarators) {
@@ -249,22 +251,22 @@ class LambdaCapturer {
 
     void capture(int open, int close, int body) {
         if (stream_[open + 1] == "&" && (open + 2 == close || stream_[open + 2] == ",")) return;
-        std::unordered_set<std::string_view> known;
-        for (int i = open + 1; i < close; ++i) known.insert(stream_[i]);
+        std::unordered_set<std::string_view> listed;
+        for (int i = open + 1; i < close; ++i) listed.insert(stream_[i]);
         std::string added;
         for (int i = close + 1; i < stream_.match[body] && budget_ > 0; ++i, --budget_) {
             if (!stream_.is_identifier(i) || !is_visible(stream_[i], open)) continue;
             const bool is_parameter = i < body;
-            if (!known.insert(stream_[i]).second || is_parameter) continue;
+            if (!listed.insert(stream_[i]).second || is_parameter) continue;
             added += (open + 1 == close && added.empty() ? "&" : ", &") + std::string(stream_[i]);
         }
         if (!added.empty()) context_.edits.insert_before(stream_.tokens[close], added);
     }
 
     bool is_visible(std::string_view name, int at) const {
-        const auto found = names_.find(name);
-        if (found == names_.end()) return false;
-        const auto& declared = found->second;
+        const auto iterator = names_.find(name);
+        if (iterator == names_.end()) return false;
+        const auto& declared = iterator->second;
         auto after = std::partition_point(declared.begin(), declared.end(),
                                           [at](const SharedName& shared) { return shared.from < at; });
         constexpr int max_steps = 16;  // declarations of one name in enclosing blocks

@@ -356,10 +356,10 @@ class KernelSplitter {
     bool is_grid_wide(std::string_view name, int at) const {
         const Variable* variable = const_cast<Variables&>(variables_).find(name, at);
         if (!variable || variable->origin != Variable::local) return false;
-        bool found = false;
+        bool is_named = false;
         variables_.visit_names(variable->bounds_end, variable->end,
-                               [&](std::string_view word, int) { found = found || word == "gridDim"; });
-        return found;
+                               [&](std::string_view word, int) { is_named = is_named || word == "gridDim"; });
+        return is_named;
     }
 
     // ---- Regions
@@ -396,8 +396,8 @@ class KernelSplitter {
 
     /// Return whether the statement uses only the thread's own variables.
     bool is_private(const Statement& statement) const {
-        const bool known = statement.kind == Statement::expression || statement.kind == Statement::declaration;
-        return is_shared(statement) || (known && are_private(statement.begin, statement.end));
+        const bool is_known = statement.kind == Statement::expression || statement.kind == Statement::declaration;
+        return is_shared(statement) || (is_known && are_private(statement.begin, statement.end));
     }
 
     bool are_private(int begin, int end) const {
@@ -470,16 +470,16 @@ class KernelSplitter {
     }
 
     bool mentions(const Region& region, const Variable& variable) const {
-        bool found = false;
+        bool is_named = false;
         const auto visit = [&](std::string_view name, int at) {
-            found = found || (name == variable.name && variable.from <= at && at < variable.to);
+            is_named = is_named || (name == variable.name && variable.from <= at && at < variable.to);
         };
         variables_.visit_names(region.begin, region.end, visit);
         if (region.gives) {
             const auto [begin, end] = shuffled_value(region.gives->shuffle);
             variables_.visit_names(begin, end, visit);
         }
-        return found;
+        return is_named;
     }
 
     static bool holds(const Region& region, int at) { return region.begin <= at && at < region.end; }
@@ -532,11 +532,11 @@ class KernelSplitter {
             if (is_macro(text) && !is_constant_macro(text)) return false;
             if (text == "::" && names_.changing.count(code_[i + 1])) return false;
         }
-        bool same = true;
+        bool is_repeatable = true;
         variables_.visit_names(variable.bounds_end, variable.end, [&](std::string_view name, int at) {
-            same = same && is_repeatable_name(variable, name, at, depth);
+            is_repeatable = is_repeatable && is_repeatable_name(variable, name, at, depth);
         });
-        return same;
+        return is_repeatable;
     }
 
     bool is_repeatable_name(const Variable& in, std::string_view name, int at, int depth) const {
@@ -705,11 +705,11 @@ class KernelSplitter {
     Supply supply(const Variable& variable) const { return supplies_[&variable - variables_.all().data()]; }
 
     bool computes_from(const Variable& variable, const Variable& other) const {
-        bool found = false;
+        bool is_named = false;
         variables_.visit_names(variable.bounds_end, variable.end, [&](std::string_view name, int at) {
-            found = found || (name == other.name && other.from <= at && at < other.to);
+            is_named = is_named || (name == other.name && other.from <= at && at < other.to);
         });
-        return found;
+        return is_named;
     }
 
     std::string text_before(const Region& region) const {

@@ -18,7 +18,7 @@ Truth negate(Truth truth) {
 using Tokens = std::vector<Token>;
 
 /// Evaluate a condition as g++ does. The result is also unknown if it differs between host code and device code.
-Truth evaluate(const Tokens& tokens, std::size_t begin, std::size_t end) {
+Truth evaluate_both_views(const Tokens& tokens, std::size_t begin, std::size_t end) {
     const auto host = evaluate_condition(tokens.data() + begin, tokens.data() + end, View::host);
     const auto device = evaluate_condition(tokens.data() + begin, tokens.data() + end, View::device);
     if (!host || !device || (*host != 0) != (*device != 0)) return Truth::unknown;
@@ -180,13 +180,13 @@ class Reader {
         const auto rest = std::min(begin + 2, end);
         note_conditional(name, begin, end);
         if (name == "if") {
-            open(evaluate(tokens_, rest, end));
+            open(evaluate_both_views(tokens_, rest, end));
         } else if (name == "ifdef" || name == "ifndef") {
             const bool is_backend_macro = rest < end && tokens_[rest].text == "__WARPLAB_CPU__";
             const Truth defined = is_backend_macro ? Truth::yes : Truth::unknown;
             open(name == "ifdef" ? defined : negate(defined));
         } else if (name == "elif") {
-            alternative(evaluate(tokens_, rest, end));
+            alternative(evaluate_both_views(tokens_, rest, end));
         } else if (name == "elifdef" || name == "elifndef") {
             alternative(Truth::unknown);
         } else if (name == "else") {

@@ -15,9 +15,9 @@ bool is_pointer_word(std::string_view word) {
 }  // namespace
 
 Variable* Variables::find(std::string_view name, int at) {
-    const auto found = by_name_.find(name);
-    if (found == by_name_.end()) return nullptr;
-    for (const int i : found->second)
+    const auto iterator = by_name_.find(name);
+    if (iterator == by_name_.end()) return nullptr;
+    for (const int i : iterator->second)
         if (all_[i].from <= at && at < all_[i].to) return &all_[i];
     return nullptr;
 }
@@ -184,23 +184,23 @@ void Variables::mark_all(int begin, int end) {
 void Variables::note_use(int i, Variable& variable) {
     int first = i, next = i + 1;
     bool direct = true;  // whether this is the variable itself or a part of it
-    for (bool goes_on = true; goes_on;) {
-        goes_on = false;
+    for (bool continues = true; continues;) {
+        continues = false;
         if (stream_[next] == "[" && stream_.match[next] > next) {
             if (variable.is_pointer && !variable.is_array) direct = false;
             next = stream_.match[next] + 1;
-            goes_on = true;
+            continues = true;
         } else if (stream_[next] == "." && stream_.is_identifier(next + 1)) {
             if (stream_[next + 2] == "(" && direct) return variable.changes.push_back(i);
             next += 2;
-            goes_on = true;
+            continues = true;
         } else if (stream_[next] == "->") {
             if (!variable.is_pointer) variable.changes.push_back(i);
             return;
         } else if (stream_[next] == ")" && stream_.match[next] == first - 1 && is_plain_group(first - 1)) {
             --first;
             ++next;
-            goes_on = true;
+            continues = true;
         }
     }
     if (variable.is_array && stream_[i + 1] != "[" && stream_[i - 2] != "sizeof") variable.escapes = true;

@@ -156,9 +156,9 @@ cudaError_t refuse_wait(cudaStream_t stream) {
 
 cudaError_t refuse_wait(cudaEvent_t event) {
     const std::lock_guard lock(mutex);
-    const auto found = captured_events().find(event);
-    if (found == captured_events().end()) return cudaSuccess;
-    return invalidate(*found->second.capture, cudaErrorCapturedEvent);
+    const auto iterator = captured_events().find(event);
+    if (iterator == captured_events().end()) return cudaSuccess;
+    return invalidate(*iterator->second.capture, cudaErrorCapturedEvent);
 }
 
 std::optional<cudaError_t> capture_record(cudaEvent_t event, cudaStream_t stream, unsigned flags) {
@@ -179,8 +179,8 @@ std::optional<cudaError_t> capture_record(cudaEvent_t event, cudaStream_t stream
 std::optional<cudaError_t> capture_wait(cudaStream_t stream, cudaEvent_t event, unsigned flags) {
     const std::lock_guard lock(mutex);
     const auto own = capture_of(stream);
-    const auto found = captured_events().find(event);
-    const auto other = found == captured_events().end() ? nullptr : found->second.capture;
+    const auto iterator = captured_events().find(event);
+    const auto other = iterator == captured_events().end() ? nullptr : iterator->second.capture;
     if (!own && !other) return std::nullopt;
     if (own && !own->valid) return set_error(cudaErrorStreamCaptureInvalidated);
     if (own && (flags & cudaEventWaitExternal)) {
@@ -197,7 +197,7 @@ std::optional<cudaError_t> capture_wait(cudaStream_t stream, cudaEvent_t event, 
     if (std::ranges::find(captures(), other) == captures().end())
         return set_error(cudaErrorCapturedEvent);  // the capture has ended
     if (is_legacy(stream)) return invalidate(*other, cudaErrorStreamCaptureImplicit);
-    other->latest[stream].insert(found->second.nodes.begin(), found->second.nodes.end());
+    other->latest[stream].insert(iterator->second.nodes.begin(), iterator->second.nodes.end());
     return cudaSuccess;
 }
 

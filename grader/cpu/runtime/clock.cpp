@@ -65,10 +65,10 @@ void Known::merge(const Known& other) {
 const Known* BlockClock::find(std::uint32_t block) const {
     if (!chunks_) return nullptr;
     const std::uint32_t number = block / blocks_per_chunk;
-    const auto found = std::lower_bound(chunks_->begin(), chunks_->end(), number,
-                                        [](const auto& entry, std::uint32_t at) { return entry.first < at; });
-    if (found == chunks_->end() || found->first != number) return nullptr;
-    return (*found->second)[block % blocks_per_chunk].get();
+    const auto iterator = std::lower_bound(chunks_->begin(), chunks_->end(), number,
+                                           [](const auto& entry, std::uint32_t at) { return entry.first < at; });
+    if (iterator == chunks_->end() || iterator->first != number) return nullptr;
+    return (*iterator->second)[block % blocks_per_chunk].get();
 }
 
 std::shared_ptr<const Known> BlockClock::join(const std::shared_ptr<const Known>& a,
@@ -76,9 +76,9 @@ std::shared_ptr<const Known> BlockClock::join(const std::shared_ptr<const Known>
     if (!b || a == b) return a;
     if (!a || b->contains(*a)) return b;
     if (a->contains(*b)) return a;
-    auto both = std::make_shared<Known>(*a);
-    both->merge(*b);
-    return both;
+    auto united = std::make_shared<Known>(*a);
+    united->merge(*b);
+    return united;
 }
 
 std::shared_ptr<const BlockClock::Chunk> BlockClock::join(const std::shared_ptr<const Chunk>& a,

@@ -19,10 +19,10 @@ namespace {
 
 using warplab::FindingKind;
 
-cudaError_t refuse(const char* function, int line, const std::string& why, FindingKind kind,
+cudaError_t refuse(const char* function, int line, const std::string& reason, FindingKind kind,
                    cudaError_t error = cudaErrorInvalidValue) {
-    if (observer) observer->wrong(kind, line, function, why);
-    note_detail("line " + std::to_string(line) + ": " + function + ": " + why);
+    if (observer) observer->wrong(kind, line, function, reason);
+    note_detail("line " + std::to_string(line) + ": " + function + ": " + reason);
     return set_error(error);
 }
 
@@ -99,17 +99,17 @@ const char* wrong_direction(const Ends& ends, cudaMemcpyKind kind) {
 }
 
 std::string too_small(const std::string& what, std::size_t bytes, std::size_t requested, const char* verb = "copied") {
-    return what + " is too small for what is " + verb + ": it has " + std::to_string(bytes) +
-           " bytes from this address on, " + std::to_string(requested) + " are " + verb;
+    return what + " is too small: it has " + std::to_string(bytes) + " bytes from this address on, but " +
+           std::to_string(requested) + " are " + verb;
 }
 
 /// Report a copy that exceeds the end of one of the lab's buffers or of a std::vector. A buffer has guard zones around
 /// it, so only the sanitizer knows where it ends.
-void stay_in_buffer(const char* function, const char* what, const void* at, std::size_t requested, const char* verb,
-                    int line) {
-    const std::size_t left = observer ? observer->bytes_left(at) : requested;
-    if (left < requested)
-        observer->wrong(FindingKind::copy_size, line, function, too_small(what, left, requested, verb));
+void report_beyond_buffer(const char* function, const char* what, const void* at, std::size_t requested,
+                          const char* verb, int line) {
+    const std::size_t available = observer ? observer->bytes_left(at) : requested;
+    if (available < requested)
+        observer->wrong(FindingKind::copy_size, line, function, too_small(what, available, requested, verb));
     const std::size_t of_vector = observer ? observer->vector_bytes_left(at) : requested;
     if (of_vector < requested)
         observer->wrong(FindingKind::beyond_vector, line, function, too_small(what, of_vector, requested, verb));
@@ -117,7 +117,7 @@ void stay_in_buffer(const char* function, const char* what, const void* at, std:
 
 struct BadPointer {
     FindingKind kind;
-    std::string why;  // follows "the source "; empty for a pointer that a copy can use
+    std::string reason;  // follows "the source "; empty for a pointer that a copy can use
 };
 
 /// Describe why no copy can use a pointer. `function` copies to or from a variable by its name.
@@ -135,7 +135,7 @@ BadPointer find_bad_pointer(const void* pointer, const char* function) {
 cudaError_t refuse_symbol(const char* function, const void* symbol, size_t left, size_t requested, int line) {
     if (is_symbol(symbol))
         return refuse(function, line, too_small("the symbol", left, requested), FindingKind::copy_size);
-    return refuse(function, line, "the name is that of a host variable, not of a __device__ or __constant__ variable",
+    return refuse(function, line, "the name belongs to a host variable, not to a __device__ or __constant__ variable",
                   FindingKind::copy_of_host_variable, cudaErrorInvalidSymbol);
 }
 
@@ -157,27 +157,28 @@ cudaError_t copy(const char* function, void* to, size_t to_pitch, const void* fr
         observer->wrong(FindingKind::copy_direction, line, function,
                         "the source has never been written, but the destination has");
     note_written(function, line, to, to_pitch, width, height);
-    if (const BadPointer bad = find_bad_pointer(to, "cudaMemcpyToSymbol"); !bad.why.empty())
-        return refuse(function, line, "the destination " + bad.why, bad.kind);
-    if (const BadPointer bad = find_bad_pointer(from, "cudaMemcpyFromSymbol"); !bad.why.empty())
-        return refuse(function, line, "the source " + bad.why, bad.kind);
+    if (const BadPointer bad = find_bad_pointer(to, "cudaMemcpyToSymbol"); !bad.reason.empty())
+        return refuse(function, line, "the destination " + bad.reason, bad.kind);
+    if (const BadPointer bad = find_bad_pointer(from, "cudaMemcpyFromSymbol"); !bad.reason.empty())
+        return refuse(function, line, "the source " + bad.reason, bad.kind);
     if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) return set_error(cudaErrorInvalidMemcpyDirection);
     if (height > 1 && (width > to_pitch || width > from_pitch)) return set_error(cudaErrorInvalidPitchValue);
     const size_t to_bytes = (height - 1) * to_pitch + width, from_bytes = (height - 1) * from_pitch + width;
     const Ends ends{place_of(to, to_bytes), place_of(from, from_bytes)};
-    if (const std::string why = wrong_way(ends, kind); !why.empty())
-        return refuse(function, line, why, FindingKind::copy_direction);
-    if (const std::string why = beyond_variable(width, room); !why.empty())
-        return refuse(function, line, why, FindingKind::copy_beyond_variable);
-    if (const char* why = wrong_direction(ends, kind)) return refuse(function, line, why, FindingKind::copy_direction);
+    if (const std::string reason = wrong_way(ends, kind); !reason.empty())
+        return refuse(function, line, reason, FindingKind::copy_direction);
+    if (const std::string reason = beyond_variable(width, room); !reason.empty())
+        return refuse(function, line, reason, FindingKind::copy_beyond_variable);
+    if (const char* reason = wrong_direction(ends, kind))
+        return refuse(function, line, reason, FindingKind::copy_direction);
     if (!ends.to.fits || !ends.from.fits)
         return refuse(function, line,
                       too_small(ends.to.fits ? "the source" : "the destination",
                                 ends.to.fits ? ends.from.bytes : ends.to.bytes, ends.to.fits ? from_bytes : to_bytes),
                       FindingKind::copy_size);
     if (ends.to.side == Side::unknown) recorded.let_host_wait();  // the destination is not pinned
-    stay_in_buffer(function, "the destination", to, to_bytes, "copied", line);
-    stay_in_buffer(function, "the source", from, from_bytes, "copied", line);
+    report_beyond_buffer(function, "the destination", to, to_bytes, "copied", line);
+    report_beyond_buffer(function, "the source", from, from_bytes, "copied", line);
     note_read(from, from_pitch, width, height);
     if (ends.from_device() && ends.to_host() && ends.to.side != Side::managed && kind != cudaMemcpyHostToHost)
         count_host_bytes(width * height, line);
@@ -199,14 +200,14 @@ cudaError_t fill(const char* function, void* to, size_t pitch, unsigned value, s
     const size_t bytes = (height - 1) * pitch + width;
     const Place place = place_of(to, bytes);
     note_written(function, line, to, pitch, width, height);
-    if (const BadPointer bad = find_bad_pointer(to, "cudaGetSymbolAddress"); !bad.why.empty())
-        return refuse(function, line, "the destination " + bad.why, bad.kind);
+    if (const BadPointer bad = find_bad_pointer(to, "cudaGetSymbolAddress"); !bad.reason.empty())
+        return refuse(function, line, "the destination " + bad.reason, bad.kind);
     if (place.side == Side::unknown)
         return refuse(function, line, "the destination is not device memory", FindingKind::copy_direction);
     if (!place.fits)
         return refuse(function, line, too_small("the destination", place.bytes, bytes, "set"), FindingKind::copy_size);
     if (height > 1 && width > pitch) return set_error(cudaErrorInvalidPitchValue);
-    stay_in_buffer(function, "the destination", to, bytes, "set", line);
+    report_beyond_buffer(function, "the destination", to, bytes, "set", line);
     const Access access(to, bytes);
     for (size_t row = 0; row < height; ++row) {
         char* const begin = static_cast<char*>(to) + row * pitch;
@@ -252,10 +253,10 @@ static cudaError_t copy_to_symbol_in(Queue queue, const void* symbol, size_t sym
     if (offset > symbol_bytes || bytes > symbol_bytes - offset)
         return refuse_symbol("cudaMemcpyToSymbol", symbol, symbol_bytes - std::min(offset, symbol_bytes), bytes, line);
     if (bytes == 0) return cudaSuccess;
-    if (const BadPointer bad = find_bad_pointer(from, "cudaMemcpyFromSymbol"); !bad.why.empty())
-        return refuse("cudaMemcpyToSymbol", line, "the source " + bad.why, bad.kind);
-    if (const std::string why = beyond_variable(bytes, room); !why.empty())
-        return refuse("cudaMemcpyToSymbol", line, why, FindingKind::copy_beyond_variable);
+    if (const BadPointer bad = find_bad_pointer(from, "cudaMemcpyFromSymbol"); !bad.reason.empty())
+        return refuse("cudaMemcpyToSymbol", line, "the source " + bad.reason, bad.kind);
+    if (const std::string reason = beyond_variable(bytes, room); !reason.empty())
+        return refuse("cudaMemcpyToSymbol", line, reason, FindingKind::copy_beyond_variable);
     const Side side = place_of(from, bytes).side;
     if (side != Side::device && side != Side::managed && kind == cudaMemcpyDeviceToDevice)
         return refuse("cudaMemcpyToSymbol", line, "the source should be device memory, but is host memory",
@@ -263,7 +264,7 @@ static cudaError_t copy_to_symbol_in(Queue queue, const void* symbol, size_t sym
     if (side == Side::device && kind == cudaMemcpyHostToDevice)
         return refuse("cudaMemcpyToSymbol", line, "the source should be host memory, but is device memory",
                       FindingKind::copy_direction);
-    stay_in_buffer("cudaMemcpyToSymbol", "the source", from, bytes, "copied", line);
+    report_beyond_buffer("cudaMemcpyToSymbol", "the source", from, bytes, "copied", line);
     note_read(from, bytes, bytes, 1);
     const Access access(from, bytes);
     std::memmove(to, from, bytes);
@@ -281,10 +282,10 @@ static cudaError_t copy_from_symbol_in(Queue queue, void* to, const void* symbol
                              line);
     if (bytes == 0) return cudaSuccess;
     const char* const symbol_begin = static_cast<const char*>(symbol) + offset;
-    if (const BadPointer bad = find_bad_pointer(to, "cudaMemcpyToSymbol"); !bad.why.empty())
-        return refuse("cudaMemcpyFromSymbol", line, "the destination " + bad.why, bad.kind);
-    if (const std::string why = beyond_variable(bytes, room); !why.empty())
-        return refuse("cudaMemcpyFromSymbol", line, why, FindingKind::copy_beyond_variable);
+    if (const BadPointer bad = find_bad_pointer(to, "cudaMemcpyToSymbol"); !bad.reason.empty())
+        return refuse("cudaMemcpyFromSymbol", line, "the destination " + bad.reason, bad.kind);
+    if (const std::string reason = beyond_variable(bytes, room); !reason.empty())
+        return refuse("cudaMemcpyFromSymbol", line, reason, FindingKind::copy_beyond_variable);
     const Side side = place_of(to, bytes).side;
     if (side != Side::device && side != Side::managed && kind == cudaMemcpyDeviceToDevice)
         return refuse("cudaMemcpyFromSymbol", line, "the destination should be device memory, but is host memory",
@@ -293,7 +294,7 @@ static cudaError_t copy_from_symbol_in(Queue queue, void* to, const void* symbol
         return refuse("cudaMemcpyFromSymbol", line, "the destination should be host memory, but is device memory",
                       FindingKind::copy_direction);
     if (side == Side::unknown) recorded.let_host_wait();  // the destination is not pinned
-    stay_in_buffer("cudaMemcpyFromSymbol", "the destination", to, bytes, "copied", line);
+    report_beyond_buffer("cudaMemcpyFromSymbol", "the destination", to, bytes, "copied", line);
     note_read(symbol_begin, bytes, bytes, 1);
     if (side != Side::device && side != Side::managed) count_host_bytes(bytes, line);
     const Access access(to, bytes);

@@ -99,11 +99,11 @@ class Counter {
     };
     Requests& requests_at(std::uint32_t place, std::size_t& likely) {
         const auto is_there = [place](const Requests& requests) { return requests.place == place; };
-        auto found = places_.begin() + static_cast<std::ptrdiff_t>(likely);
-        if (found == places_.end() || !is_there(*found)) found = std::ranges::find_if(places_, is_there);
-        if (found == places_.end()) found = places_.insert(found, Requests{place});
-        likely = static_cast<std::size_t>(found - places_.begin()) + 1;
-        return *found;
+        auto iterator = places_.begin() + static_cast<std::ptrdiff_t>(likely);
+        if (iterator == places_.end() || !is_there(*iterator)) iterator = std::ranges::find_if(places_, is_there);
+        if (iterator == places_.end()) iterator = places_.insert(iterator, Requests{place});
+        likely = static_cast<std::size_t>(iterator - places_.begin()) + 1;
+        return *iterator;
     }
 
     void tally(std::uint32_t place, const Request& request) {

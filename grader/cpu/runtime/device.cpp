@@ -165,8 +165,8 @@ cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
     return cudaSuccess;
 }
 cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
-    const bool known = limit >= 0 && limit < static_cast<int>(std::size(limits));
-    return value && !known ? set_error(cudaErrorNotSupported) : give(value, known ? limits[limit] : 0);
+    const bool is_known = limit >= 0 && limit < static_cast<int>(std::size(limits));
+    return value && !is_known ? set_error(cudaErrorNotSupported) : give(value, is_known ? limits[limit] : 0);
 }
 cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) { return cudaSuccess; }
 cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig) { return cudaSuccess; }

@@ -44,20 +44,21 @@ class DeviceHeap {
         if (bytes == 0 || bytes > limit || live_bytes_ > limit - bytes) return nullptr;
         if (live_bytes_ == 0 && grid_ != launch_count()) begin_grid();
         grid_ = launch_count();
-        const size_t whole = (bytes + alignment - 1) / alignment * alignment + alignment;
-        char* const place = used_ >= fresh_bytes && freed_.count(whole) ? renew(whole) : extend(whole);
+        const size_t reserved_bytes = (bytes + alignment - 1) / alignment * alignment + alignment;
+        char* const place =
+            used_ >= fresh_bytes && freed_.count(reserved_bytes) ? renew(reserved_bytes) : extend(reserved_bytes);
         if (!place) return nullptr;
         live_bytes_ += bytes;
-        allocations_[place] = {bytes, whole};
+        allocations_[place] = {bytes, reserved_bytes};
         return place;
     }
     void give_back(void* place) {
         const std::lock_guard lock(mutex_);
-        const auto found = allocations_.find(place);
-        if (found == allocations_.end()) return;
-        live_bytes_ -= found->second.bytes;
-        freed_[found->second.whole].push_back(static_cast<char*>(place));
-        allocations_.erase(found);
+        const auto iterator = allocations_.find(place);
+        if (iterator == allocations_.end()) return;
+        live_bytes_ -= iterator->second.bytes;
+        freed_[iterator->second.whole].push_back(static_cast<char*>(place));
+        allocations_.erase(iterator);
     }
     bool has(const void* place) const {
         return begin_ && static_cast<size_t>(static_cast<const char*>(place) - begin_) < all_bytes_;

@@ -94,18 +94,18 @@ std::uint32_t recorded = 0, notes = 0;  // separate from the page's count, which
 std::uint64_t digest = 0;               // a digest of all findings that were sent
 
 bool is_harmless(std::uint32_t kind) {
-    const auto of = static_cast<FindingKind>(kind);
-    return of == FindingKind::same_value || of == FindingKind::beside_atomic ||
-           of == FindingKind::return_before_barrier;
+    const auto finding_kind = static_cast<FindingKind>(kind);
+    return finding_kind == FindingKind::same_value || finding_kind == FindingKind::beside_atomic ||
+           finding_kind == FindingKind::return_before_barrier;
 }
 
 }  // namespace
 
 void record_finding(const RawFinding& finding, std::uint64_t times) {
     using Key = std::tuple<std::uint32_t, std::uint64_t, std::uint64_t, std::int32_t, std::int32_t>;
-    static auto& seen = *new std::map<Key, std::uint32_t>;
+    static auto& indices = *new std::map<Key, std::uint32_t>;
     warplab::StatusPage& page = writable_page();
-    const auto [place, is_new] = seen.try_emplace(
+    const auto [place, is_new] = indices.try_emplace(
         {finding.kind, finding.now.program_counter, finding.before.program_counter, finding.line, finding.other_line},
         recorded);
     if (!is_new) {
@@ -136,6 +136,6 @@ void record_guard(std::uint64_t program_counter) {
 
 }  // namespace warplab_cpu
 
-void warplab::cpu::send_findings_to(void (*to)(const RawFinding&)) {
-    if (!warplab_cpu::listener) warplab_cpu::listener = to;
+void warplab::cpu::send_findings_to(void (*receive)(const RawFinding&)) {
+    if (!warplab_cpu::listener) warplab_cpu::listener = receive;
 }

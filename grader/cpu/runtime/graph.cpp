@@ -22,8 +22,8 @@ struct CUgraphExec_st {
     /// Return the copy of a node of the original graph; null for other nodes.
     CUgraphNode_st* copy_of(const CUgraphNode_st* node) {
         const auto& copies = run.graph().copies;
-        const auto found = copies.find(node);
-        return found == copies.end() ? nullptr : found->second;
+        const auto iterator = copies.find(node);
+        return iterator == copies.end() ? nullptr : iterator->second;
     }
 };
 
@@ -211,8 +211,8 @@ cudaError_t list_nodes(const List& found, cudaGraphNode_t* nodes, size_t* count)
 
 cudaError_t update(CUgraph_st& to, cudaGraphExecUpdateResultInfo& info, const std::vector<CUgraphNode_st*>& order,
                    const std::vector<CUgraphNode_st*>& other) {
-    const auto refuse = [&](cudaGraphExecUpdateResult why, CUgraphNode_st* node) {
-        info = {why, node, nullptr};
+    const auto refuse = [&](cudaGraphExecUpdateResult error, CUgraphNode_st* node) {
+        info = {error, node, nullptr};
         return set_error(cudaErrorGraphExecUpdateFailure);
     };
     if (order.size() != other.size()) return refuse(cudaGraphExecUpdateErrorTopologyChanged, nullptr);
@@ -255,8 +255,8 @@ cudaError_t cudaGraphClone(cudaGraph_t* clone, cudaGraph_t graph) {
     return cudaSuccess;
 }
 cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t* node, cudaGraphNode_t original, cudaGraph_t clone) {
-    const bool known = clone && clone->copies.count(original);
-    return known ? give(node, clone->copies[original]) : set_error(cudaErrorInvalidValue);
+    const bool is_known = clone && clone->copies.count(original);
+    return is_known ? give(node, clone->copies[original]) : set_error(cudaErrorInvalidValue);
 }
 
 cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
@@ -317,8 +317,8 @@ cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node) {
 cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* from, const cudaGraphNode_t* to,
                                      size_t count) {
     for (size_t i = 0; i < count; ++i) {
-        const bool known = graph && from && to && graph->has(from[i]) && graph->has(to[i]);
-        if (!known || from[i] == to[i]) return set_error(cudaErrorInvalidValue);
+        const bool is_known = graph && from && to && graph->has(from[i]) && graph->has(to[i]);
+        if (!is_known || from[i] == to[i]) return set_error(cudaErrorInvalidValue);
         auto& dependencies = to[i]->dependencies;
         if (std::ranges::count(dependencies, from[i])) return set_error(cudaErrorInvalidValue);
         dependencies.push_back(from[i]);
@@ -328,12 +328,12 @@ cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* f
 cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t* from, const cudaGraphNode_t* to,
                                         size_t count) {
     for (size_t i = 0; i < count; ++i) {
-        const bool known = graph && from && to && graph->has(from[i]) && graph->has(to[i]);
-        if (!known) return set_error(cudaErrorInvalidValue);
+        const bool is_known = graph && from && to && graph->has(from[i]) && graph->has(to[i]);
+        if (!is_known) return set_error(cudaErrorInvalidValue);
         auto& dependencies = to[i]->dependencies;
-        const auto found = std::ranges::find(dependencies, from[i]);
-        if (found == dependencies.end()) return set_error(cudaErrorInvalidValue);
-        dependencies.erase(found);
+        const auto iterator = std::ranges::find(dependencies, from[i]);
+        if (iterator == dependencies.end()) return set_error(cudaErrorInvalidValue);
+        dependencies.erase(iterator);
     }
     return cudaSuccess;
 }

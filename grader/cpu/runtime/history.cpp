@@ -51,7 +51,7 @@ Histories::Earlier* Histories::earlier_of(const History& history, AccessKind kin
 
 Histories::Earlier& Histories::provide_earlier(History& history, AccessKind kind) {
     history.crowded = true;
-    if (Earlier* known = earlier_of(history, kind)) return *known;
+    if (Earlier* existing = earlier_of(history, kind)) return *existing;
     if (used_ == more_.size()) more_.emplace_back();
     More& more = more_[used_++];
     history.more = static_cast<std::uint32_t>(used_);
@@ -145,8 +145,8 @@ const Mark* Histories::find_unordered(const History& history, const Mark& mark, 
     const Earlier* earlier = earlier_of(history, query.kind);
     if (!earlier) return nullptr;
     if (!peers_are_harmless(*earlier, latest, mark, query)) {
-        const auto found = std::find_if(earlier->peers.rbegin(), earlier->peers.rend(), is_race);
-        if (found != earlier->peers.rend()) return &*found;
+        const auto iterator = std::find_if(earlier->peers.rbegin(), earlier->peers.rend(), is_race);
+        if (iterator != earlier->peers.rend()) return &*iterator;
     }
     if (query.shared) return nullptr;
     const auto other = std::ranges::find_if(earlier->other_blocks, is_race);
@@ -161,8 +161,8 @@ const Mark* Histories::own(const History& history, AccessKind kind, const Mark& 
     if (is_own(latest)) return &latest;
     const Earlier* earlier = earlier_of(history, kind);
     if (!earlier) return nullptr;
-    const auto found = std::find_if(earlier->peers.rbegin(), earlier->peers.rend(), is_own);
-    return found == earlier->peers.rend() ? nullptr : &*found;
+    const auto iterator = std::find_if(earlier->peers.rbegin(), earlier->peers.rend(), is_own);
+    return iterator == earlier->peers.rend() ? nullptr : &*iterator;
 }
 
 }  // namespace warplab_cpu

@@ -61,8 +61,8 @@ __attribute__((noinline)) Identity identify(const void* kernel) {
 
 int allowed_shared_bytes(RunBlock kernel) {
     std::lock_guard lock(mutex);
-    const auto found = shared_opt_in.find(kernel);
-    return found == shared_opt_in.end() ? default_shared_bytes : found->second;
+    const auto iterator = shared_opt_in.find(kernel);
+    return iterator == shared_opt_in.end() ? default_shared_bytes : iterator->second;
 }
 
 int blocks_per_multiprocessor_of(int block_threads, size_t shared_bytes) {
@@ -88,8 +88,8 @@ struct Refusal {
     std::string words = {};
 };
 
-std::string beyond(uint64_t number, const char* of_what, uint64_t limit, const char* why = "are allowed") {
-    return " (" + std::to_string(number) + " " + of_what + "; at most " + std::to_string(limit) + " " + why + ")";
+std::string beyond(uint64_t number, const char* of_what, uint64_t limit, const char* words = "are allowed") {
+    return " (" + std::to_string(number) + " " + of_what + "; at most " + std::to_string(limit) + " " + words + ")";
 }
 
 Refusal check(const Launch& launch, const Grid& grid) {

@@ -203,15 +203,16 @@ bool overlaps_region(void* pointer, size_t bytes) {
 
 /// Return why cudaFree or cudaFreeHost refuses this pointer; empty if the registry does not know the pointer.
 std::string why_not_freed(const void* pointer) {
-    const auto found = find(pointer);
-    if (found == regions().end() && freed().count(number(pointer))) return "that memory was freed before";
-    if (found == regions().end()) return symbols().count(number(pointer)) ? "a __device__ variable is never freed" : "";
-    if (!found->second.mapping) return "it points to one of the lab's buffers, which the lab frees";
-    if (const uintptr_t into = number(pointer) - found->first)
+    const auto iterator = find(pointer);
+    if (iterator == regions().end() && freed().count(number(pointer))) return "that memory was freed before";
+    if (iterator == regions().end())
+        return symbols().count(number(pointer)) ? "a __device__ variable is never freed" : "";
+    if (!iterator->second.mapping) return "it points to one of the lab's buffers, which the lab frees";
+    if (const uintptr_t into = number(pointer) - iterator->first)
         return "it points " + std::to_string(into) +
                " bytes after the beginning of an allocation: free the pointer that the allocation returned";
-    return found->second.side == Side::pinned ? "it is from cudaMallocHost: cudaFreeHost frees that"
-                                              : "it is from cudaMalloc: cudaFree frees that";
+    return iterator->second.side == Side::pinned ? "it is from cudaMallocHost: cudaFreeHost frees that"
+                                                 : "it is from cudaMalloc: cudaFree frees that";
 }
 
 void remember_freed(uintptr_t begin, size_t bytes) {
@@ -242,15 +243,17 @@ cudaError_t release(void* pointer, bool pinned, const char* function, void* call
     Region region;
     {
         std::lock_guard lock(mutex);
-        const auto found = regions().find(number(pointer));
-        if (found == regions().end() || !found->second.mapping || (found->second.side == Side::pinned) != pinned) {
-            const std::string why = why_not_freed(pointer);
-            if (observer) observer->freed_wrongly(pointer, function, why, caller);
-            note_detail(std::string(function) + ": " + (why.empty() ? "no CUDA function allocated this memory" : why));
+        const auto iterator = regions().find(number(pointer));
+        if (iterator == regions().end() || !iterator->second.mapping ||
+            (iterator->second.side == Side::pinned) != pinned) {
+            const std::string reason = why_not_freed(pointer);
+            if (observer) observer->freed_wrongly(pointer, function, reason, caller);
+            note_detail(std::string(function) + ": " +
+                        (reason.empty() ? "no CUDA function allocated this memory" : reason));
             return set_error(cudaErrorInvalidValue);
         }
-        region = found->second;
-        regions().erase(found);
+        region = iterator->second;
+        regions().erase(iterator);
         remember_freed(number(pointer), region.bytes);
     }
     if (observer) observer->memory_ends(pointer);
@@ -263,9 +266,9 @@ cudaError_t release(void* pointer, bool pinned, const char* function, void* call
 
 Place place_of(const void* address, size_t bytes) {
     std::lock_guard lock(mutex);
-    if (const auto found = find(address); found != regions().end()) {
-        const size_t left = found->first + found->second.bytes - number(address);
-        return {found->second.side, bytes <= left, left};
+    if (const auto iterator = find(address); iterator != regions().end()) {
+        const size_t left = iterator->first + iterator->second.bytes - number(address);
+        return {iterator->second.side, bytes <= left, left};
     }
     const auto symbol = find_symbol(address);
     if (symbol == symbols().end()) return {};
@@ -284,20 +287,21 @@ std::vector<Range> memory_of_kernels() {
 
 void note_address_requested(const void* symbol) {
     std::lock_guard lock(mutex);
-    if (const auto found = find_symbol(symbol); found != symbols().end()) found->second.address_requested = true;
+    if (const auto iterator = find_symbol(symbol); iterator != symbols().end())
+        iterator->second.address_requested = true;
 }
 
 const char* variable_by_name(const void* address) {
     std::lock_guard lock(mutex);
-    const auto found = find_symbol(address);
-    if (found == symbols().end() || found->second.managed || found->second.address_requested) return nullptr;
-    return found->second.name;
+    const auto iterator = find_symbol(address);
+    if (iterator == symbols().end() || iterator->second.managed || iterator->second.address_requested) return nullptr;
+    return iterator->second.name;
 }
 
 bool was_freed(const void* address) {
     std::lock_guard lock(mutex);
-    const auto found = holder(freed(), address, [](size_t bytes) { return bytes; });
-    return found != freed().end();
+    const auto iterator = holder(freed(), address, [](size_t bytes) { return bytes; });
+    return iterator != freed().end();
 }
 
 void hide_left_visible() {
@@ -322,9 +326,9 @@ void remove_host_buffer(void* memory) {
 Access::Access(const void* address, size_t bytes) {
     hide_left_visible();
     std::lock_guard lock(mutex);
-    const auto found = find(address);
-    if (bytes == 0 || found == regions().end() || found->second.side != Side::device || !hiding ||
-        !can_hide(found->second))
+    const auto iterator = find(address);
+    if (bytes == 0 || iterator == regions().end() || iterator->second.side != Side::device || !hiding ||
+        !can_hide(iterator->second))
         return;
     const uintptr_t begin = number(address) / page_bytes * page_bytes;
     begin_ = reinterpret_cast<void*>(begin);
@@ -415,9 +419,9 @@ bool hand_over(const void* address, bool in_kernel) {
         if (!in_kernel) protect_host_buffers(PROT_READ | PROT_WRITE);  // another host thread, which may access them
         return !in_kernel;
     }
-    const auto found = find(address);
-    if (found == regions().end()) return false;
-    Region& region = found->second;
+    const auto iterator = find(address);
+    if (iterator == regions().end()) return false;
+    Region& region = iterator->second;
     const size_t chunk = (number(address) - number(region.pages)) / chunk_bytes;
     if (chunk >= region.handed_over.size() || (region.side != Side::managed && !in_kernel)) return false;
     const bool pinned = region.side == Side::pinned, whole = region.wholly_visible && !pinned;
@@ -442,8 +446,8 @@ AddressFault explain_address(const void* address, bool in_kernel, bool in_librar
         return {Fault::wrong_free, after->second.mapping
                                        ? "memory from cudaMalloc was passed to free() or delete: cudaFree frees it"
                                        : "a buffer of the lab was passed to free() or delete: the lab frees it"};
-    const auto found = find(address);
-    if (found != regions().end() && !in_kernel)
+    const auto iterator = find(address);
+    if (iterator != regions().end() && !in_kernel)
         return {Fault::segmentation,
                 in_library ? "host code used a pointer to device memory in memcpy(), free() or a similar function"
                            : "host code used a pointer to device memory; copy with cudaMemcpy first"};
@@ -510,11 +514,11 @@ void register_device_memory(void* begin, size_t bytes) {
 
 void unregister_device_memory(void* begin) {
     std::lock_guard lock(mutex);
-    const auto found = regions().find(number(begin));
-    if (found == regions().end()) return;
-    if (hiding) protect(found->second, PROT_READ | PROT_WRITE);
-    const size_t bytes = found->second.bytes;
-    regions().erase(found);
+    const auto iterator = regions().find(number(begin));
+    if (iterator == regions().end()) return;
+    if (hiding) protect(iterator->second, PROT_READ | PROT_WRITE);
+    const size_t bytes = iterator->second.bytes;
+    regions().erase(iterator);
     if (observer) observer->memory_unmapped(begin, bytes);
 }
 
@@ -596,11 +600,11 @@ cudaError_t cudaHostRegister(void* pointer, size_t bytes, unsigned) {
 cudaError_t cudaHostUnregister(void* pointer) {
     const DeviceLock device = lock_device();
     std::unique_lock lock(mutex);
-    const auto found = regions().find(number(pointer));
-    if (found == regions().end() || found->second.side != Side::pinned || found->second.mapping)
+    const auto iterator = regions().find(number(pointer));
+    if (iterator == regions().end() || iterator->second.side != Side::pinned || iterator->second.mapping)
         return set_error(cudaErrorHostMemoryNotRegistered);
-    const size_t bytes = found->second.bytes;
-    regions().erase(found);
+    const size_t bytes = iterator->second.bytes;
+    regions().erase(iterator);
     lock.unlock();
     if (observer) observer->memory_unmapped(pointer, bytes);
     return cudaSuccess;

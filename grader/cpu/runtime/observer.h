@@ -70,12 +70,13 @@ class Observer {
     /// These lanes of the running thread's warp have completed a __syncwarp().
     virtual void lanes_synchronised(unsigned /*lanes*/) {}
     /// Report a defect that does not depend on any other event.
-    virtual void wrong(warplab::FindingKind, int /*line*/, const char* /*function*/, const std::string& /*why*/) {}
-    /// `why` may be empty if nothing is known about the pointer; `caller` is a return address in the student's code.
-    virtual void freed_wrongly(const void*, const char* /*function*/, const std::string& /*why*/, void* /*caller*/) {}
+    virtual void wrong(warplab::FindingKind, int /*line*/, const char* /*function*/, const std::string& /*reason*/) {}
+    /// `reason` may be empty if nothing is known about the pointer; `caller` is a return address in the student's code.
+    virtual void freed_wrongly(const void*, const char* /*function*/, const std::string& /*reason*/, void* /*caller*/) {
+    }
     /// A launch failed. This is a defect unless the program queries the error.
     virtual void launch_failed(int /*line*/, const char* /*kernel*/, warplab::LaunchLimit /*limit*/,
-                               const std::string& /*why*/) {}
+                               const std::string& /*reason*/) {}
     virtual void error_queried() {}
     /// A call of the contract begins or ends. It must free the memory that it allocates, but the first call may keep
     /// memory that later calls use.

@@ -240,9 +240,9 @@ class Sanitizer final : public Observer {
         settle();
         if (grid_) histories_.order.reach_grid_barrier();
     }
-    void wrong(FindingKind kind, int line, const char* function, const std::string& why) override;
-    void freed_wrongly(const void* pointer, const char* function, const std::string& why, void* caller) override;
-    void launch_failed(int line, const char* kernel, LaunchLimit limit, const std::string& why) override;
+    void wrong(FindingKind kind, int line, const char* function, const std::string& reason) override;
+    void freed_wrongly(const void* pointer, const char* function, const std::string& reason, void* caller) override;
+    void launch_failed(int line, const char* kernel, LaunchLimit limit, const std::string& reason) override;
     void error_queried() override {
         const DeviceLock lock = lock_device();
         failed_launch_ = {};
@@ -1035,8 +1035,8 @@ void Sanitizer::report_race(const Object& object, const Mark& earlier, bool earl
     const Mark& read = touch.atomic ? earlier : now;
     if (kind == FindingKind::beside_atomic && read.is_volatile) return;  // a deliberate read
     if (kind == FindingKind::beside_atomic && object.is_shared() && earlier.bytes == now.bytes) {
-        const auto known = reads_beside_atomics_.try_emplace(read.place, finding, 0).first;
-        ++known->second.second;
+        const auto iterator = reads_beside_atomics_.try_emplace(read.place, finding, 0).first;
+        ++iterator->second.second;
         return;
     }
     if (kind == FindingKind::race && earlier_writes && touch.writes && touch.width <= sizeof pending_.old) {
@@ -1052,8 +1052,9 @@ void Sanitizer::settle() {
     if (!pending_.active) return;
     pending_.active = false;
     RawFinding finding = pending_.finding;
-    const bool same = std::memcmp(pending_.old, reinterpret_cast<const void*>(pending_.address), pending_.width) == 0;
-    if (same) finding.kind = static_cast<std::uint32_t>(FindingKind::same_value);
+    const bool is_unchanged =
+        std::memcmp(pending_.old, reinterpret_cast<const void*>(pending_.address), pending_.width) == 0;
+    if (is_unchanged) finding.kind = static_cast<std::uint32_t>(FindingKind::same_value);
     record_finding(finding);
 }
 
@@ -1261,8 +1262,8 @@ unsigned Sanitizer::written_of(const Object& object, std::size_t index) const {
 unsigned padding_in(const Object& object, const Touch& touch) {
     if (!object.pitch) return 0;
     const std::size_t column = (touch.address - object.begin) % object.pitch;
-    const std::size_t left = column < object.width ? object.width - column : word_bytes;
-    return ~0u << (touch.address % word_bytes + std::min(left, word_bytes));
+    const std::size_t remaining = column < object.width ? object.width - column : word_bytes;
+    return ~0u << (touch.address % word_bytes + std::min(remaining, word_bytes));
 }
 
 /// Report a read of unwritten bytes. One unwritten byte is enough, because a copy may have ended within a word. For a
@@ -1469,11 +1470,11 @@ void Sanitizer::block_scope(const Touch& touch) {
         return earlier.block >= histories_.order.first_block() && earlier.block != mark.block &&
                !histories_.order.ordered(earlier);
     };
-    const auto known = writes_for_one_block_.find(word);
+    const auto iterator = writes_for_one_block_.find(word);
     const Mark& any_scope =
         object->histories[word - object->begin / word_bytes].latest[static_cast<unsigned>(AccessKind::atomic)];
-    if (known != writes_for_one_block_.end() && is_race(known->second))
-        report_race(*object, known->second, true, mark, touch);
+    if (iterator != writes_for_one_block_.end() && is_race(iterator->second))
+        report_race(*object, iterator->second, true, mark, touch);
     else if (touch.writes && is_race(any_scope))
         report_race(*object, any_scope, true, mark, touch);
     if (touch.writes) writes_for_one_block_[word] = mark;
@@ -1491,9 +1492,9 @@ void Sanitizer::look_for_other_width(Object& object, std::size_t first, Touch to
         auto& [earlier, width] =
             atomics_by_width_.try_emplace(touch.address / word_bytes + word, latest, object.first_atomic_width)
                 .first->second;
-        const bool own = earlier.block == mark.block && earlier.thread == mark.thread;
+        const bool is_own = earlier.block == mark.block && earlier.thread == mark.thread;
         const bool other_memory = object.is_shared() && earlier.block != mark.block;
-        if (width != touch.width && !other_memory && earlier.block >= histories_.order.first_block() && !own &&
+        if (width != touch.width && !other_memory && earlier.block >= histories_.order.first_block() && !is_own &&
             !histories_.order.ordered(earlier)) {
             touch.other_width = width;
             report_race(object, earlier, true, mark, touch);
@@ -1513,8 +1514,8 @@ RawFinding at_line(FindingKind kind, int line, const char* object, const std::st
     return finding;
 }
 
-void Sanitizer::wrong(FindingKind kind, int line, const char* function, const std::string& why) {
-    RawFinding finding = at_line(kind, line, function, why);
+void Sanitizer::wrong(FindingKind kind, int line, const char* function, const std::string& reason) {
+    RawFinding finding = at_line(kind, line, function, reason);
     if (grid_) {
         finding.now = describe_access_side({});
         copy_name(finding.kernel, sizeof finding.kernel, grid_->kernel);
@@ -1526,11 +1527,11 @@ std::uint32_t caller_place(void* return_address) {
     return static_cast<std::uint32_t>(number(return_address) - 1 - quick.executable);
 }
 
-void Sanitizer::freed_wrongly(const void* pointer, const char* function, const std::string& why, void* caller) {
+void Sanitizer::freed_wrongly(const void* pointer, const char* function, const std::string& reason, void* caller) {
     const Object* const object = find(device_, last_device_, number(pointer));
     const char* const unknown =
         object && object->freed ? "that memory was freed before" : "no CUDA function allocated it";
-    RawFinding finding = at_line(FindingKind::invalid_free, 0, function, why.empty() ? unknown : why);
+    RawFinding finding = at_line(FindingKind::invalid_free, 0, function, reason.empty() ? unknown : reason);
     finding.now.program_counter = caller_place(caller);
     record_finding(finding);
 }
@@ -1544,9 +1545,9 @@ void Sanitizer::index_beyond(std::int64_t index, const char* array, std::uint32_
     record_finding(finding);
 }
 
-void Sanitizer::launch_failed(int line, const char* kernel, LaunchLimit limit, const std::string& why) {
+void Sanitizer::launch_failed(int line, const char* kernel, LaunchLimit limit, const std::string& reason) {
     if (failed_launch_.kind) return;
-    failed_launch_ = at_line(FindingKind::failed_launch, line, "", why);
+    failed_launch_ = at_line(FindingKind::failed_launch, line, "", reason);
     failed_launch_.limit = static_cast<std::uint32_t>(limit);
     copy_name(failed_launch_.kernel, sizeof failed_launch_.kernel, kernel);
 }
@@ -1613,14 +1614,14 @@ void Sanitizer::forget_kept_words(Object& object, std::uintptr_t begin, std::siz
 
 /// Report, as a note, a call's first read of a word that an earlier call has changed.
 void Sanitizer::look_for_kept_words(Object& object, const Touch& touch) {
-    const auto kept = kept_words_.words.find(touch.address / word_bytes * word_bytes);
-    if (kept != kept_words_.words.end() && touch.reads()) {
+    const auto iterator = kept_words_.words.find(touch.address / word_bytes * word_bytes);
+    if (iterator != kept_words_.words.end() && touch.reads()) {
         int now;
-        std::memcpy(&now, reinterpret_cast<const void*>(kept->first), sizeof now);
+        std::memcpy(&now, reinterpret_cast<const void*>(iterator->first), sizeof now);
         RawFinding finding = describe(FindingKind::kept_value, &object, touch);
         copy_name(
             finding.detail, sizeof finding.detail,
-            ("it was " + std::to_string(kept->second) + " before the first call, and is now " + std::to_string(now))
+            ("it was " + std::to_string(iterator->second) + " before the first call, and is now " + std::to_string(now))
                 .c_str());
         record_finding(finding);
     }
@@ -1865,12 +1866,12 @@ void see_range(const void* address, unsigned long bytes, bool writes, void* call
     if (bytes == 8 && begin % 8 == 0) return see_rare<8>(address, mode, caller);
     if (bytes == 16 && begin % 16 == 0) return see_rare<16>(address, mode, caller);
     for (std::uintptr_t at = begin; at < begin + bytes;) {
-        const bool whole = at % 4 == 0 && at + 4 <= begin + bytes;
-        if (whole)
+        const bool is_whole_word = at % 4 == 0 && at + 4 <= begin + bytes;
+        if (is_whole_word)
             see_rare<4>(reinterpret_cast<void*>(at), mode, caller);
         else
             see_rare<1>(reinterpret_cast<void*>(at), mode, caller);
-        at += whole ? 4 : 1;
+        at += is_whole_word ? 4 : 1;
     }
 }
 

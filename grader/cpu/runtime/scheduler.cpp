@@ -342,11 +342,11 @@ void report_missing_lanes(Worker& w) {
         if (!(warp.pending >> lane & 1)) continue;
         const unsigned missing = warp.mask[lane] & ~warp.returned & ~warp.pending;
         if (!missing) continue;
-        const std::string why = "lane " + std::to_string(lane) + " waits for lane " +
-                                std::to_string(__builtin_ctz(missing)) +
-                                ", which its mask names but which never arrives";
+        const std::string reason = "lane " + std::to_string(lane) + " waits for lane " +
+                                   std::to_string(__builtin_ctz(missing)) +
+                                   ", which its mask names but which never arrives";
         Fiber* const current = std::exchange(block_state.current, &w.fibers[linear]);
-        observer->wrong(warplab::FindingKind::lane_mask, w.fibers[linear].line, "", why);
+        observer->wrong(warplab::FindingKind::lane_mask, w.fibers[linear].line, "", reason);
         block_state.current = current;
         return;
     }
@@ -508,9 +508,9 @@ bool all_wait_for_mask(const Warp& warp, unsigned mask, unsigned present) {
 }
 
 [[noreturn]] void end_outside_mask(int line) {
-    const char* why = "a thread calls a warp function whose mask does not include it";
-    if (observer) observer->wrong(warplab::FindingKind::lane_mask, line, "", why);
-    end_with_fault(warplab::Fault::refused, "line " + std::to_string(line) + ": " + why);
+    const char* reason = "a thread calls a warp function whose mask does not include it";
+    if (observer) observer->wrong(warplab::FindingKind::lane_mask, line, "", reason);
+    end_with_fault(warplab::Fault::refused, "line " + std::to_string(line) + ": " + reason);
 }
 
 /// Run a warp function. `given` and `source` are the lane's contributions. The last lane to arrive calls compute(warp,
@@ -597,21 +597,21 @@ void begin_shared(void* begin, const SharedDeclaration& variable) {
 bool promote(bool at_barrier) {
     Worker& w = *worker;
     Block& block = block_state;
-    const unsigned here = linear_thread(), count = w.grid->backward ? here + 1 : block.threads - here;
+    const unsigned thread = linear_thread(), count = w.grid->backward ? thread + 1 : block.threads - thread;
     block.alive = count;
     if (count == 1) {
-        w.warps[here / lanes_per_warp].returned = ~(1u << here % lanes_per_warp);
+        w.warps[thread / lanes_per_warp].returned = ~(1u << thread % lanes_per_warp);
         if (at_barrier && block.threads != 1) note_early_exit();
         return false;
     }
     provide_stacks(w, block.threads);
     number_fibers(w, *w.grid);
-    ready_fibers(w, here, w.grid->backward ? -1u : 1u, count);
-    reset_warps(w, block.threads, here, w.grid->backward);
+    ready_fibers(w, thread, w.grid->backward ? -1u : 1u, count);
+    reset_warps(w, block.threads, thread, w.grid->backward);
     block.arrived = 0;
     w.votes = w.idle = 0;
     w.spun = w.tried = false;
-    w.loop_fiber = block.current = &w.fibers[here];
+    w.loop_fiber = block.current = &w.fibers[thread];
     return true;
 }
 
@@ -671,9 +671,9 @@ void wait_for_change() {
 static void note_spin_at(const void* caller) {
     if (!in_kernel()) return;
     Worker& w = *worker;
-    const unsigned here = linear_thread();
-    if (w.spin_thread != here) {
-        w.spin_thread = here;
+    const unsigned thread = linear_thread();
+    if (w.spin_thread != thread) {
+        w.spin_thread = thread;
         w.spins = 0;
     }
     if (++w.spins < 32) return;
@@ -703,11 +703,11 @@ void note_volatile_read(const volatile void* place, size_t width, const void* ca
     constexpr unsigned polls_before_wait = 64;
     if (!in_kernel()) return;
     Polled& polled = worker->polled;
-    const unsigned here = linear_thread();
+    const unsigned current = linear_thread();
     uint64_t value = 0;
-    const bool is_repeated = polled.place == place && polled.thread == here;
+    const bool is_repeated = polled.place == place && polled.thread == current;
     if (is_repeated) memcpy(&value, const_cast<const void*>(place), std::min(width, sizeof value));  // it can be read
-    if (!is_repeated || polled.value != value) polled = {place, value, here, 0};
+    if (!is_repeated || polled.value != value) polled = {place, value, current, 0};
     if (++polled.times < polls_before_wait) return;
     note_spin_at(caller);
     restore_thread_index();
@@ -749,8 +749,10 @@ void let_others_run() {
 int block_vote(int predicate, Vote vote, int line) {
     trace_operation(OperationKind::barrier, __builtin_return_address(0));
     Block& block = block_state;
-    const auto answer = [vote](unsigned yes, unsigned total) {
-        return vote == Vote::count ? static_cast<int>(yes) : vote == Vote::all ? yes == total : yes != 0;
+    const auto answer = [vote](unsigned votes_for, unsigned total) {
+        return vote == Vote::count ? static_cast<int>(votes_for)
+               : vote == Vote::all ? votes_for == total
+                                   : votes_for != 0;
     };
     if (!block.current && !promote(true)) return answer(predicate != 0, 1);
     Worker& w = *worker;
@@ -786,9 +788,9 @@ unsigned warp_ballot(unsigned mask, bool predicate, int line) {
 
 /// Report a lane that takes a value from an absent lane. Called only while the sanitizer is on.
 void note_absent_lane(unsigned lane, unsigned from, int line) {
-    const std::string why = "Lane " + std::to_string(lane) + " of a warp takes a value from lane " +
-                            std::to_string(from) + ", which does not take part";
-    observer->wrong(warplab::FindingKind::absent_lane, line, "", why);
+    const std::string reason = "Lane " + std::to_string(lane) + " of a warp takes a value from lane " +
+                               std::to_string(from) + ", which does not take part";
+    observer->wrong(warplab::FindingKind::absent_lane, line, "", reason);
 }
 
 uint64_t warp_shuffle(unsigned mask, uint64_t word, unsigned source, int line) {
@@ -810,9 +812,9 @@ unsigned warp_match_any(unsigned mask, uint64_t word, int line) {
     return static_cast<unsigned>(run_warp_function(mask, word, 0, line, [](Warp& warp, unsigned lanes) {
         for (unsigned i = 0; i < lanes_per_warp; ++i) {
             if (!(lanes >> i & 1)) continue;
-            unsigned same = 0;
-            for (unsigned k = 0; k < lanes_per_warp; ++k) same |= unsigned{warp.given[k] == warp.given[i]} << k;
-            warp.result[i] = same & lanes;
+            unsigned equal_lanes = 0;
+            for (unsigned k = 0; k < lanes_per_warp; ++k) equal_lanes |= unsigned{warp.given[k] == warp.given[i]} << k;
+            warp.result[i] = equal_lanes & lanes;
         }
     }));
 }
@@ -821,11 +823,11 @@ unsigned warp_match_all(unsigned mask, uint64_t word, int* all, int line) {
     trace_operation(OperationKind::warp_function, __builtin_return_address(0));
     const auto result = static_cast<unsigned>(run_warp_function(mask, word, 0, line, [](Warp& warp, unsigned lanes) {
         const uint64_t first = warp.given[__builtin_ctz(lanes)];
-        bool same = true;
+        bool are_equal = true;
         for (unsigned i = 0; i < lanes_per_warp; ++i)
-            if (lanes >> i & 1) same = same && warp.given[i] == first;
+            if (lanes >> i & 1) are_equal = are_equal && warp.given[i] == first;
         for (unsigned i = 0; i < lanes_per_warp; ++i)
-            if (lanes >> i & 1) warp.result[i] = same ? lanes : 0;
+            if (lanes >> i & 1) warp.result[i] = are_equal ? lanes : 0;
     }));
     *all = result != 0;
     return result;
@@ -858,8 +860,8 @@ unsigned warp_reduce(unsigned mask, unsigned word, Reduction reduction, int line
     trace_operation(OperationKind::warp_function, __builtin_return_address(0));
     return static_cast<unsigned>(run_warp_function(mask, word, 0, line, [reduction](Warp& warp, unsigned lanes) {
         auto total = static_cast<unsigned>(warp.given[__builtin_ctz(lanes)]);
-        for (unsigned left = lanes & (lanes - 1); left; left &= left - 1)
-            total = reduced(reduction, total, static_cast<unsigned>(warp.given[__builtin_ctz(left)]));
+        for (unsigned remaining = lanes & (lanes - 1); remaining; remaining &= remaining - 1)
+            total = reduced(reduction, total, static_cast<unsigned>(warp.given[__builtin_ctz(remaining)]));
         for (unsigned i = 0; i < lanes_per_warp; ++i)
             if (lanes >> i & 1) warp.result[i] = total;
     }));
@@ -869,8 +871,8 @@ void warp_combine(unsigned mask, void* place, Combine combine, void* context, in
     run_warp_function(mask, reinterpret_cast<uint64_t>(place), 0, line, [=](Warp& warp, unsigned lanes) {
         void* places[lanes_per_warp];
         unsigned count = 0;
-        for (unsigned left = mask; left; left &= left - 1) {
-            const unsigned lane = __builtin_ctz(left);
+        for (unsigned remaining = mask; remaining; remaining &= remaining - 1) {
+            const unsigned lane = __builtin_ctz(remaining);
             places[count++] = lanes >> lane & 1 ? reinterpret_cast<void*>(warp.given[lane]) : nullptr;
         }
         combine(places, count, context);
@@ -1190,8 +1192,8 @@ unsigned pool_size() {
     if (const char* requested = getenv("WARPLAB_THREADS"))
         return static_cast<unsigned>(std::clamp(atoi(requested), 1, 256));
     cpu_set_t usable;
-    const bool known = sched_getaffinity(0, sizeof(usable), &usable) == 0;
-    const unsigned cores = known ? static_cast<unsigned>(CPU_COUNT(&usable)) : std::thread::hardware_concurrency();
+    const bool is_known = sched_getaffinity(0, sizeof(usable), &usable) == 0;
+    const unsigned cores = is_known ? static_cast<unsigned>(CPU_COUNT(&usable)) : std::thread::hardware_concurrency();
     return std::clamp(cores, 1u, 24u);  // with more, guard pages would exceed the kernel's mapping limit
 }
 

@@ -12,10 +12,10 @@ constexpr std::size_t max_bytes = std::size_t{256} << 20;  // reading more repea
 /// Return the digest with device memory added; empty if that takes too long, or if the host may write the memory.
 std::optional<std::uint64_t> add_device(std::uint64_t digest) {
     if (has_unlisted_memory() || has_other_host_threads()) return std::nullopt;
-    std::size_t left = max_bytes;
+    std::size_t remaining_bytes = max_bytes;
     for (const Range& range : memory_of_kernels()) {
-        if (range.bytes > left) return std::nullopt;
-        left -= range.bytes;
+        if (range.bytes > remaining_bytes) return std::nullopt;
+        remaining_bytes -= range.bytes;
         digest = add_to_digest(digest, range);
     }
     return digest;

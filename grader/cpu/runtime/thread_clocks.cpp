@@ -131,9 +131,9 @@ bool ThreadClocks::knows_access(const Instant& at, const Mark& earlier) {
 bool ThreadClocks::has_read(const Instant& at, std::uintptr_t place, const Mark& earlier) {
     if (!any_fence_) return false;
     if (earlier.block == at.block && running(at).observed.covers(earlier)) return true;
-    const auto found = words_.find(place);
-    if (found == words_.end()) return false;
-    const auto& signals = found->second.signals;
+    const auto iterator = words_.find(place);
+    if (iterator == words_.end()) return false;
+    const auto& signals = iterator->second.signals;
     const auto writer = signals.find(thread_key(earlier.block, earlier.thread));
     if (writer == signals.end()) return false;
     const bool own_block = earlier.block == at.block;
@@ -156,8 +156,8 @@ bool ThreadClocks::knows_read(const Instant& at, std::uint64_t thread_key, const
 }
 
 bool ThreadClocks::is_published(const Mark& mark) const {
-    const auto found = published_.find(mark.block);
-    return found != published_.end() && found->second.covers(mark);
+    const auto iterator = published_.find(mark.block);
+    return iterator != published_.end() && iterator->second.covers(mark);
 }
 
 /// Set `known` to all accesses of the block that happen before the running thread's next step, including its own.
@@ -235,15 +235,15 @@ void ThreadClocks::share_fences(const Instant& at, unsigned first, unsigned lane
 int ThreadClocks::exchange(const Instant& at, std::uintptr_t place, bool reads, bool writes) {
     const Thread& here = running(at);
     const bool publishes = writes && !(here.fenced.empty() && fenced_for_device_.empty());
-    auto found = words_.find(place);
-    if (found == words_.end()) {
+    auto iterator = words_.find(place);
+    if (iterator == words_.end()) {
         if (!publishes) return -1;
-        found = words_.try_emplace(place).first;
-        found->second.number = static_cast<int>(words_.size()) - 1;
+        iterator = words_.try_emplace(place).first;
+        iterator->second.number = static_cast<int>(words_.size()) - 1;
     }
-    if (reads) observe(at, found->second);
-    if (publishes) publish(at, found->second);
-    return found->second.number;
+    if (reads) observe(at, iterator->second);
+    if (publishes) publish(at, iterator->second);
+    return iterator->second.number;
 }
 
 void ThreadClocks::learn(Thread& here, const BlockClock& others) {

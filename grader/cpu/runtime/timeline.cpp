@@ -50,8 +50,8 @@ void Timeline::begin_work(cudaStream_t stream, int line, const std::string& name
     last = {last.number + 1, is_blocking(stream)};
     works_.push_back({block_state.epoch + 1, block_state.epoch + 1, stream, last.number, line, name, graph_});
     has_concurrent_work_ = std::any_of(works_.begin(), works_.end() - 1, [&](const Work& work) {
-        const auto known = running_.find(work.stream);
-        return known == running_.end() || known->second < work.number;
+        const auto iterator = running_.find(work.stream);
+        return iterator == running_.end() || iterator->second < work.number;
     });
 }
 
@@ -99,16 +99,17 @@ void Timeline::host_waits_for(const Clock& clock) {
 const Work* Timeline::unjoined() {
     Clock known = reached(nullptr);
     raise(known, host_);
-    const auto found = std::ranges::find_if(works_, [&](const Work& work) { return work.number > known[work.stream]; });
-    return found == works_.end() ? nullptr : &*found;
+    const auto iterator =
+        std::ranges::find_if(works_, [&](const Work& work) { return work.number > known[work.stream]; });
+    return iterator == works_.end() ? nullptr : &*iterator;
 }
 
 const Work* Timeline::after(std::uint32_t epoch, const Clock& clock) const {
-    const auto found = std::lower_bound(works_.begin(), works_.end(), epoch,
-                                        [](const Work& work, std::uint32_t at) { return work.last_epoch < at; });
-    if (found == works_.end() || epoch < found->first_epoch) return nullptr;
-    const auto known = clock.find(found->stream);
-    return known != clock.end() && found->number <= known->second ? nullptr : &*found;
+    const auto iterator = std::lower_bound(works_.begin(), works_.end(), epoch,
+                                           [](const Work& work, std::uint32_t at) { return work.last_epoch < at; });
+    if (iterator == works_.end() || epoch < iterator->first_epoch) return nullptr;
+    const auto latest = clock.find(iterator->stream);
+    return latest != clock.end() && iterator->number <= latest->second ? nullptr : &*iterator;
 }
 
 }  // namespace warplab_cpu

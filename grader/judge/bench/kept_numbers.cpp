@@ -21,17 +21,17 @@ Json read_kept(const std::filesystem::path& file) {
 std::optional<std::vector<double>> find_numbers(const std::filesystem::path& file, const std::string& name,
                                                 std::size_t count) {
     const Json all = read_kept(file);
-    const auto found = all.find(name);
-    if (found == all.end() || !found->is_array() || found->size() != count) return std::nullopt;
-    if (!std::all_of(found->begin(), found->end(), [](const Json& number) { return number.is_number(); }))
+    const auto iterator = all.find(name);
+    if (iterator == all.end() || !iterator->is_array() || iterator->size() != count) return std::nullopt;
+    if (!std::all_of(iterator->begin(), iterator->end(), [](const Json& number) { return number.is_number(); }))
         return std::nullopt;
-    return found->get<std::vector<double>>();
+    return iterator->get<std::vector<double>>();
 }
 
 std::vector<double> keep_numbers(const std::filesystem::path& file, const std::string& name, std::size_t count,
                                  const std::function<std::vector<double>()>& measure) {
     const compilation::CacheLock lock(file.parent_path());
-    if (const auto known = find_numbers(file, name, count)) return *known;
+    if (const auto kept = find_numbers(file, name, count)) return *kept;
     const std::vector<double> times = measure();
     if (times.size() != count) return times;
     Json all = read_kept(file);

@@ -106,11 +106,11 @@ std::optional<Failure> find_implausible(const Measurement& m, double expected_s,
     return std::nullopt;
 }
 
-Failure implausible_calls(const std::string& which, double few_s, double samples_s, const std::string& why) {
+Failure implausible_calls(const std::string& which, double few_s, double samples_s, const std::string& reason) {
     return {
         cause::implausible_timing,
         fmt::format("A call {} took {}, but {} in the samples: {}.", which, format_seconds(few_s),
-                    format_seconds(samples_s), why),
+                    format_seconds(samples_s), reason),
         "Results that depend on the inputs must not be kept for later calls, and each call must do its own work and "
         "no other work. Memory for intermediate results belongs in the scratch buffer: allocating it in each call "
         "is slow. An instructor should look at this submission.",

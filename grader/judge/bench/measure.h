@@ -22,8 +22,8 @@ struct Bandwidth {
     std::size_t l2_bytes = 0;
 };
 
-/// Limits for the number of rounds, which each use fresh processes. Both are even or 1, because the processes swap
-/// their memory after each round.
+/// Limits for the number of rounds. Each round uses fresh processes. Both limits are even or 1, because the processes
+/// swap their memory after each round.
 struct Rounds {
     int min, max;
 };
@@ -38,7 +38,7 @@ struct Effort {
     int samples = 3;                                  // per round
     double sample_s = 1, total_s = 40, verify_s = 8;  // total: for all samples of a stage
     double round_s = 1.5;   // below this time, another sample costs less than starting another round
-    PointsFor points = {};  // if set, no more rounds are taken than the points require, not even Rounds::min
+    PointsFor points = {};  // if set, only the rounds that the points require are taken, even below Rounds::min
 };
 
 struct Measured {

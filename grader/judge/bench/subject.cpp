@@ -50,11 +50,11 @@ void Subject::end() {
 double Subject::time_calls(int calls, int sample) {
     event_s_ = 0;
     double total_s = 0;
-    for (int left = calls; left > 0 && !failure;) {
-        const auto now = static_cast<std::uint32_t>(std::min<int>(left, static_cast<int>(buffers_->slots())));
-        total_s += time_command(now);
-        left -= static_cast<int>(now);
-        if (!failure && sample >= 0) keep_parts(now, sample, left <= 0);
+    for (int remaining = calls; remaining > 0 && !failure;) {
+        const auto count = static_cast<std::uint32_t>(std::min<int>(remaining, static_cast<int>(buffers_->slots())));
+        total_s += time_command(count);
+        remaining -= static_cast<int>(count);
+        if (!failure && sample >= 0) keep_parts(count, sample, remaining <= 0);
     }
     if (!failure && sample >= 0) check_guards();
     return total_s;

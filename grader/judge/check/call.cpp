@@ -74,12 +74,12 @@ void compare_outputs(const StageRun& run, const Buffers& buffers, const Trial& t
 /// Return whether at least one element of an array of counts is too large, and none is too small.
 bool counts_too_much(const Array& expected, const Array& actual) {
     if (expected.type() != ElementType::uint32 || expected.count() < few_elements) return false;
-    bool more = false;
+    bool has_more = false;
     for (std::size_t i = 0; i < actual.count(); ++i) {
         if (value_at(actual, i) < value_at(expected, i)) return false;
-        more = more || value_at(actual, i) > value_at(expected, i);
+        has_more = has_more || value_at(actual, i) > value_at(expected, i);
     }
-    return more;
+    return has_more;
 }
 
 /// Examine the outputs of a call that was stopped while a kernel ran.

@@ -133,13 +133,13 @@ Check check_reference(StageRun& reference, const Dataset& dataset) {
 Check confirm(StageRun& run, const Dataset& dataset, const Check& check) {
     const std::unique_ptr<StageRun> reference = run.reference ? run.reference() : nullptr;
     if (!reference) return check;
-    const Check of_reference = check_reference(*reference, dataset);
-    if (is_undecided(of_reference) && !of_reference.failure) return check.skipped ? check : of_reference;
+    const Check reference_check = check_reference(*reference, dataset);
+    if (is_undecided(reference_check) && !reference_check.failure) return check.skipped ? check : reference_check;
     Check decided = new_check(dataset);
     decided.empty = check.empty;
     decided.wall_s = check.wall_s;
-    if (is_undecided(of_reference)) {
-        decided.failure = describe_reference_failure(*of_reference.failure);
+    if (is_undecided(reference_check)) {
+        decided.failure = describe_reference_failure(*reference_check.failure);
         decided.verdict = Verdict::error;
     } else {
         decided.failure =
@@ -157,15 +157,16 @@ std::string why_not_on_this_backend(const StageRun& run, const Dataset& dataset)
 }
 
 Check check_dataset(StageRun& run, const Dataset& dataset) {
-    if (const std::string why = why_not_on_this_backend(run, dataset); !why.empty()) return skipped_check(dataset, why);
+    if (const std::string reason = why_not_on_this_backend(run, dataset); !reason.empty())
+        return skipped_check(dataset, reason);
     const Check check = check_once(run, dataset);
     return is_undecided(check) ? confirm(run, dataset, check) : check;
 }
 
-Check skipped_check(const Dataset& dataset, const std::string& why) {
+Check skipped_check(const Dataset& dataset, const std::string& reason) {
     Check check = new_check(dataset);
     check.skipped = true;
-    check.skipped_why = why;
+    check.skipped_why = reason;
     return check;
 }
 

@@ -17,7 +17,7 @@ std::string why_not_on_this_backend(const StageRun& run, const Dataset& dataset)
 Check check_dataset(StageRun& run, const Dataset& dataset);
 
 /// Return the check of a dataset that was skipped, or that failed.
-Check skipped_check(const Dataset& dataset, const std::string& why);
+Check skipped_check(const Dataset& dataset, const std::string& reason);
 Check failed_check(const Dataset& dataset, const Failure& failure);
 
 }  // namespace warplab

@@ -114,16 +114,16 @@ std::string hint_for_values(const Array& expected, const Array& actual, const Pa
 Failure from_pattern(const Lab& lab, const Difference& difference, const Array& expected, const Array& actual,
                      const Pattern& p) {
     const std::string name = lab.buffers[difference.buffer].name;
-    const std::string here = fmt::format("{}[{}]", name, format_count(p.first));
+    const std::string element = fmt::format("{}[{}]", name, format_count(p.first));
     const std::string right = element_text(expected, p.first);
     const bool unwritten = p.unwritten == p.wrong;
     std::string message;
     if (unwritten && p.wrong == p.count)
         message = fmt::format("{} is never written: after the call, it has the same value as before.", name);
     else if (unwritten)
-        message = fmt::format("{} is never written; it should be {}.", here, right);
+        message = fmt::format("{} is never written; it should be {}.", element, right);
     else
-        message = fmt::format("{} is {}, expected {}.", here, element_text(actual, p.first), right);
+        message = fmt::format("{} is {}, expected {}.", element, element_text(actual, p.first), right);
     if (p.count > 1 && !(unwritten && p.wrong == p.count))
         message += fmt::format(" Wrong: {} of {} elements, {}.", format_count(p.wrong), format_count(p.count),
                                which_elements(p));
@@ -217,7 +217,7 @@ Failure explain_guard_violation(const Lab& lab, const GuardViolation& violation)
     const bool scratch = violation.buffer == "scratch";  // whose type the stage defines
     const std::string unit = scratch ? "byte" : "element";
     const auto past = violation.index - static_cast<std::int64_t>(violation.count);
-    const std::string where =
+    const std::string place =
         violation.index < 0
             ? fmt::format("{} before its first", format_plural(static_cast<std::uint64_t>(-violation.index), unit))
             : fmt::format("{} past its last {}",
@@ -226,9 +226,9 @@ Failure explain_guard_violation(const Lab& lab, const GuardViolation& violation)
         lab.buffers, [&](const BufferSpec& b) { return b.name == violation.buffer && b.role == Role::input; });
     return {
         cause::out_of_bounds_write,
-        scratch ? outside_scratch(lab, violation, where)
+        scratch ? outside_scratch(lab, violation, place)
                 : fmt::format("The code writes outside {}: at index {}, {} (it has {}).{}", violation.buffer,
-                              violation.index, where, format_plural(violation.count, unit),
+                              violation.index, place, format_plural(violation.count, unit),
                               input ? " It is an input, which must not be written." : ""),
         scratch
             ? "Is an index checked before it is written to? scratch has the bytes that the stage's _scratch_bytes() "

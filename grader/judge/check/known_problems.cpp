@@ -46,8 +46,8 @@ Problem KnownProblems::generate(const Oracle& oracle, const Lab& lab, const Data
     const Key key{lab.name + "/" + dataset.name, seed};
     {
         const std::lock_guard lock(mutex_);
-        if (const auto known = generated_.find(key); known != generated_.end())
-            return with_own_outputs(lab, known->second);
+        if (const auto iterator = generated_.find(key); iterator != generated_.end())
+            return with_own_outputs(lab, iterator->second);
     }
     Problem problem = oracle.generate(dataset, seed, 0);
     const std::lock_guard lock(mutex_);
@@ -61,9 +61,9 @@ void KnownProblems::solve(const Oracle& oracle, const Lab& lab, const Dataset& d
     const Key key{lab.name + "/" + dataset.name, seed};
     {
         const std::lock_guard lock(mutex_);
-        if (const auto known = outputs_.find(key); known != outputs_.end()) {
+        if (const auto iterator = outputs_.find(key); iterator != outputs_.end()) {
             for (std::size_t i = 0; i < problem.arrays.size(); ++i)
-                if (is_written(lab.buffers[i].role)) problem.arrays[i] = known->second[i];
+                if (is_written(lab.buffers[i].role)) problem.arrays[i] = iterator->second[i];
             return;
         }
     }

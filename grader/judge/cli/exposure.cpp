@@ -14,12 +14,12 @@ namespace fs = std::filesystem;
 
 /// Return the folders that exist, with links resolved.
 std::vector<fs::path> existing(const std::vector<fs::path>& folders) {
-    std::vector<fs::path> found;
+    std::vector<fs::path> existing_folders;
     std::error_code error;
     for (const fs::path& folder : folders)
         if (const fs::path real = fs::canonical(folder, error); !error && fs::is_directory(real, error))
-            found.push_back(real);
-    return found;
+            existing_folders.push_back(real);
+    return existing_folders;
 }
 
 /// Return whether a user without any privileges can enter the folder.
@@ -51,8 +51,8 @@ void hide_course(SandboxLevel level, const Folders& folders) {
         existing({folders.root / "solutions", folders.root / "datasets", folders.root / "tests", folders.work});
     std::vector<fs::path> hidden = existing({folders.root / "labs", folders.build / "labs", folders.build / "cache"});
     hidden.insert(hidden.end(), secret.begin(), secret.end());
-    if (const std::string why = sandbox::why_unsafe(sandbox::tool_folders(), hidden); !why.empty())
-        throw UsageError(why);
+    if (const std::string reason = sandbox::why_unsafe(sandbox::tool_folders(), hidden); !reason.empty())
+        throw UsageError(reason);
     for (const fs::path& folder : hidden)
         if (folder.string().starts_with("/usr/"))
             throw UsageError(fmt::format(

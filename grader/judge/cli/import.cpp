@@ -41,8 +41,8 @@ std::optional<Time> parse_time(std::string_view text) {
 
 /// Reject reports that the judge cannot have produced.
 void require_plausible(const Report& report, const Lab& lab, const fs::path& file) {
-    const auto refuse = [&](const std::string& why) {
-        throw UsageError(fmt::format("{} cannot be imported: {}.", Foreign(file.string()).for_terminal(), why));
+    const auto refuse = [&](const std::string& reason) {
+        throw UsageError(fmt::format("{} cannot be imported: {}.", Foreign(file.string()).for_terminal(), reason));
     };
     const std::optional<Time> time = parse_time(report.time);
     const std::string quoted = Foreign(report.time.substr(0, max_time_bytes)).for_terminal();
@@ -52,8 +52,8 @@ void require_plausible(const Report& report, const Lab& lab, const fs::path& fil
     for (const StageReport& stage : report.stages) {
         lab.stage(stage.stage);  // throws with the existing names
         for (const Measurement& m : stage.measurements) {
-            const auto known = [&](const Dataset& dataset) { return dataset.name == m.dataset; };
-            if (std::ranges::none_of(lab.datasets, known))
+            const auto has_name = [&](const Dataset& dataset) { return dataset.name == m.dataset; };
+            if (std::ranges::none_of(lab.datasets, has_name))
                 refuse(fmt::format("{} has no dataset \"{}\"", lab.name, Foreign(m.dataset).for_terminal()));
             const auto positive = [](double seconds) { return std::isfinite(seconds) && seconds > 0; };
             if (m.samples_s.empty() || !positive(m.median_s) || !std::ranges::all_of(m.samples_s, positive))

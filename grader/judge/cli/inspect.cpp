@@ -49,7 +49,7 @@ void print_finding(const Finding& d, const std::string& file) {
                paint(d.note ? "note" : to_printable(d.cause), d.note ? Colour::yellow : Colour::red, style));
     fmt::print("{}{}", wrap(d.message, 4, style.width), render_quotes(d));
     if (!d.hint.empty()) fmt::print("{}", wrap("Hint: " + d.hint, 4, style.width));
-    if (d.count > 1) fmt::print("    {} times in all\n", format_count(d.count));
+    if (d.count > 1) fmt::print("    {} times in total\n", format_count(d.count));
 }
 
 void print_findings(const Inspected& inspected, const std::string& file, bool asking) {
@@ -67,10 +67,10 @@ void judge_answers(const std::vector<Check>& checks, Inspected& inspected) {
     inspected.passed = first == checks.end();
     if (inspected.passed) return;
     const auto count = static_cast<std::uint64_t>(std::ranges::count_if(checks, failed));
-    const std::string where =
+    const std::string datasets =
         count == 1 ? first->dataset : fmt::format("{} datasets, first on {}", format_count(count), first->dataset);
     const std::string what = first->failure ? first->failure->message : "the judge failed";
-    inspected.wrong = fmt::format("It fails on {}: {}{}", where, what, what.ends_with('.') ? "" : ".");
+    inspected.wrong = fmt::format("It fails on {}: {}{}", datasets, what, what.ends_with('.') ? "" : ".");
     if (!first->failure) return;
     inspected.wrong_cause = first->failure->cause;
     inspected.wrong_hint = first->failure->hint;
@@ -138,9 +138,9 @@ std::string fit(std::string line, std::size_t columns) {
 
 /// Format the line's modelled share for a column of this width, in whole percent; empty if it rounds to none.
 std::string share_words(const ModelledLines& modelled, int line, int width) {
-    const auto found = std::ranges::find(modelled.shares, line, &ModelledLine::line);
-    const bool is_known = found != modelled.shares.end() && found->share >= 0.005;
-    return fmt::format("{:>{}}", is_known ? fmt::format("{:.0f}%", 100 * found->share) : "", width);
+    const auto iterator = std::ranges::find(modelled.shares, line, &ModelledLine::line);
+    const bool is_known = iterator != modelled.shares.end() && iterator->share >= 0.005;
+    return fmt::format("{:>{}}", is_known ? fmt::format("{:.0f}%", 100 * iterator->share) : "", width);
 }
 
 /// Explain the column of modelled shares, or why it is missing.
@@ -171,13 +171,14 @@ void print_source(const std::vector<LineSummary>& lines, const ModelledLines& mo
             (margin == lines.end() ? std::string(counts_width, ' ') : margin_words(*margin, style)) +
             share_words(modelled, line, shares);
         const auto room = static_cast<std::size_t>(std::max(20, style.width - counts_width - shares - 8));
-        const bool known = static_cast<std::size_t>(line) <= source.size();
-        fmt::print("{}{:>5} | {}\n", words, line, known ? fit(source[static_cast<std::size_t>(line) - 1], room) : "");
+        const bool is_in_source = static_cast<std::size_t>(line) <= source.size();
+        fmt::print("{}{:>5} | {}\n", words, line,
+                   is_in_source ? fit(source[static_cast<std::size_t>(line) - 1], room) : "");
     }
-    const auto left_out =
+    const auto omitted =
         std::ranges::count_if(lines, [&](const LineSummary& summary) { return !chosen.contains(summary.line); });
-    if (left_out > 0)
-        fmt::print("{} that cost less are not shown.\n", format_plural(static_cast<std::uint64_t>(left_out), "line"));
+    if (omitted > 0)
+        fmt::print("{} that cost less are not shown.\n", format_plural(static_cast<std::uint64_t>(omitted), "line"));
     fmt::print("{}", wrap("A request is an access of a whole warp. lanes: how many of its 32 take part. sectors: "
                           "of 32 bytes of device memory, and the possible minimum. passes: over the banks of shared "
                           "memory, or addresses of constants; 1 is best. clashes: lanes whose atomics go to one "
@@ -256,7 +257,7 @@ Parts parts_for(const StageRun& run, const Options& options) {
 }
 
 /// Return the names of the stage's public datasets that the sanitizer could inspect but does not.
-std::vector<std::string> list_left_out(const Parts& parts, const StageRun& run) {
+std::vector<std::string> list_not_inspected(const Parts& parts, const StageRun& run) {
     std::set<std::string> inspected;
     for (const auto& part : parts)
         for (const Dataset* dataset : part) inspected.insert(dataset->name);
@@ -268,7 +269,7 @@ std::vector<std::string> list_left_out(const Parts& parts, const StageRun& run) 
     return names;
 }
 
-void print_left_out(const std::vector<std::string>& names) {
+void print_not_inspected(const std::vector<std::string>& names) {
     if (names.empty()) return;
     fmt::print("{}", wrap(fmt::format("Not inspected: {} (too large; DATASET=NAME inspects a single dataset).",
                                       fmt::join(names, ", ")),
@@ -311,10 +312,11 @@ ModelledLines model_lines(Judge& judge, const Inspected& inspected, const Stage&
 
 /// Print everything except the source.
 void print_results(const Inspected& inspected, const std::string& file, const Stage& stage, const std::string& log,
-                   bool asking, const std::vector<std::string>& left_out, const std::vector<std::string>& not_run) {
+                   bool asking, const std::vector<std::string>& not_inspected,
+                   const std::vector<std::string>& not_run) {
     fmt::print("{}/{} under the sanitizer on {} (cpu backend)\n", inspected.lab, stage.id,
                format_plural(inspected.datasets.size(), "dataset"));
-    print_left_out(left_out);
+    print_not_inspected(not_inspected);
     print_findings(inspected, file, asking);
     if (!log.empty()) fmt::print("Compiler output:\n{}", to_printable(log));
     print_answers(inspected, first_serious(inspected.findings) == nullptr, asking);
@@ -363,7 +365,7 @@ int inspect(const Options& options) {
     inspected.lines = summarize_lines(inspected.counts);
     print_results(inspected, source.file().lexically_normal().string(), stage, ready.compilation.log,
                   asks_first(lab, options),
-                  options.dataset.empty() ? list_left_out(parts, *ready.run) : std::vector<std::string>(),
+                  options.dataset.empty() ? list_not_inspected(parts, *ready.run) : std::vector<std::string>(),
                   list_not_run(parts, sanitized));
     Console console;
     console.show("modelling each line's share of the time");

@@ -38,14 +38,14 @@ const Dataset* dataset_to_model(const Lab& lab, const Stage& stage, const Option
 }
 
 std::string limit_words(const predict::Limit& limit) {
-    const std::string where = limit.line > 0 ? fmt::format(", most of it in line {}", limit.line) : "";
+    const std::string place = limit.line > 0 ? fmt::format(", most of it in line {}", limit.line) : "";
     if (!limit.resource)
         return fmt::format(
             "No part of the GPU is busy for more than {:.0f}% of the time: warps wait for their own results. Can "
             "more of them run at the same time, or can each have more loads in flight?",
             100 * limit.busy);
     return fmt::format("The limit is {}, which is busy for {:.0f}% of the time{}.",
-                       predict::resource_name(*limit.resource), 100 * limit.busy, where);
+                       predict::resource_name(*limit.resource), 100 * limit.busy, place);
 }
 
 /// Return the waste as a phrase: "the bank conflicts".
@@ -138,9 +138,9 @@ double Modeller::solution_s(const Stage& stage, const Dataset& dataset) {
 }
 
 std::optional<double> Modeller::previous_ratio(const Stage& stage, const Dataset& dataset, double reference_s) {
-    const auto here = std::ranges::find(lab_.stages, stage.id, &Stage::id);
-    if (here == lab_.stages.begin() || !dataset.applies_to(*(here - 1))) return std::nullopt;
-    const double previous_s = solution_s(*(here - 1), dataset);
+    const auto iterator = std::ranges::find(lab_.stages, stage.id, &Stage::id);
+    if (iterator == lab_.stages.begin() || !dataset.applies_to(*(iterator - 1))) return std::nullopt;
+    const double previous_s = solution_s(*(iterator - 1), dataset);
     return previous_s > 0 ? std::optional(previous_s / reference_s) : std::nullopt;
 }
 

@@ -15,8 +15,9 @@ std::string command(const char* verb, const Lab& lab, const Stage& stage) {
 }
 
 std::string edit(const Lab& lab, const Stage& stage, const Folders& folders, bool watched = false) {
-    const std::string then = watched ? " and save it" : fmt::format(", then type  {}", command("check", lab, stage));
-    return fmt::format("edit {}{}", (folders.work / lab.name / (stage.id + ".cu")).string(), then);
+    const std::string next_command =
+        watched ? " and save it" : fmt::format(", then type  {}", command("check", lab, stage));
+    return fmt::format("edit {}{}", (folders.work / lab.name / (stage.id + ".cu")).string(), next_command);
 }
 
 /// Return the step after all judged stages passed: that of the last one, or of the next stage that is not done.

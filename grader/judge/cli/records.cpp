@@ -59,9 +59,9 @@ class Records {
         if (!text_.empty() && text_.back() != '\n') lines.insert(0, "\n");
         const ssize_t wrote = write(locked_.get(), lines.data(), lines.size());
         if (wrote == static_cast<ssize_t>(lines.size())) return;
-        const int why = wrote < 0 ? errno : ENOSPC;
-        if (wrote > 0 && ftruncate(locked_.get(), static_cast<off_t>(text_.size())) != 0) errno = why;
-        errno = why;
+        const int error = wrote < 0 ? errno : ENOSPC;
+        if (wrote > 0 && ftruncate(locked_.get(), static_cast<off_t>(text_.size())) != 0) errno = error;
+        errno = error;
         throw cannot_write(file_);
     }
 

@@ -146,20 +146,51 @@ Sweep make_sweep(const Report& report, const Stage& stage, const std::string& so
     return sweep;
 }
 
+/// Throw UsageError if there is nothing to sweep, or no GPU to time on.
+void require_sweepable(const Lab& lab, const Stage& stage, Backend backend, const Options& options) {
+    if (stage.tunables.empty())
+        throw UsageError(fmt::format("{}/{} declares no tunables in labs/{}/lab.json, so there is nothing to sweep.",
+                                     lab.name, stage.id, lab.name));
+    if (backend == Backend::cpu && !options.force)
+        throw UsageError(
+            fmt::format("A sweep compares times, and there is no GPU to time on ({}). FORCE=1 sweeps on the CPU "
+                        "backend anyway, which says nothing about a GPU.",
+                        why_no_gpu()));
+}
+
+std::vector<Point> time_choices(Judge& judge, const Lab& lab, const Stage& stage, const Dataset& dataset,
+                                const std::vector<Choice>& choices, const Source& source) {
+    std::vector<Point> points;
+    Console console;
+    for (const Choice& choice : choices)
+        points.push_back(
+            time_choice(judge, lab, stage, dataset, choice, source, [&](GradingPhase, const std::string& what) {
+                console.show(fmt::format("{} of {}: {}: {} …", points.size() + 1, choices.size(),
+                                         choice_text(stage, choice), what));
+            }));
+    return points;
+}
+
+Record make_record(const Report& report, const Stage& stage, const std::string& source_hash, Sweep swept) {
+    Record record;
+    record.kind = Record::Kind::sweep;
+    record.time = report.time;
+    record.lab = report.lab;
+    record.stage = stage.id;
+    record.source_hash = source_hash;
+    record.backend = report.backend;
+    record.machine = report.machine;
+    record.sweep = std::move(swept);
+    return record;
+}
+
 }  // namespace
 
 int sweep(const Options& options) {
     Judge judge(options.folders, choose_backend(options.backend));
     const Lab& lab = judge.lab(options.lab);
     const Stage& stage = lab.stage(options.stage);
-    if (stage.tunables.empty())
-        throw UsageError(fmt::format("{}/{} declares no tunables in labs/{}/lab.json, so there is nothing to sweep.",
-                                     lab.name, stage.id, lab.name));
-    if (judge.backend() == Backend::cpu && !options.force)
-        throw UsageError(
-            fmt::format("A sweep compares times, and there is no GPU to time on ({}). FORCE=1 sweeps on the CPU "
-                        "backend anyway, which says nothing about a GPU.",
-                        why_no_gpu()));
+    require_sweepable(lab, stage, judge.backend(), options);
     if (is_work(options)) start_lab(lab, judge.folders());
     const Dataset& dataset = dataset_to_time(lab, stage, options, judge.backend());
     const Source source = options.source.empty() ? judge.source_of(lab, stage, options.tree) : options.source;
@@ -169,29 +200,13 @@ int sweep(const Options& options) {
     const std::vector<Choice> choices = choose(stage.tunables);
     fmt::print("{}/{} on {} ({} backend): {}, seconds for {} iterations\n", lab.name, stage.id, dataset.name,
                backend_name(judge.backend()), format_plural(choices.size(), "choice"), lab.benchmark.iterations);
-    std::vector<Point> points;
-    {
-        Console console;
-        for (const Choice& choice : choices)
-            points.push_back(
-                time_choice(judge, lab, stage, dataset, choice, source, [&](GradingPhase, const std::string& what) {
-                    console.show(fmt::format("{} of {}: {}: {} …", points.size() + 1, choices.size(),
-                                             choice_text(stage, choice), what));
-                }));
-    }
+    const std::vector<Point> points = time_choices(judge, lab, stage, dataset, choices, source);
     print_points(points);
     const auto file =
         options.json.empty() ? options.folders.build / "sweep" / (lab.name + "-" + stage.id + ".json") : options.json;
     if (file.has_parent_path()) std::filesystem::create_directories(file.parent_path());
-    Record result;
-    result.kind = Record::Kind::sweep;
-    result.time = report.time;
-    result.lab = lab.name;
-    result.stage = stage.id;
-    result.source_hash = source_hash;
-    result.backend = report.backend;
-    result.machine = report.machine;
-    result.sweep = make_sweep(report, stage, source_hash, dataset, points);
+    const Record result =
+        make_record(report, stage, source_hash, make_sweep(report, stage, source_hash, dataset, points));
     std::ofstream(file) << to_json(*result.sweep).dump(2) << "\n";
     if (is_work(options)) keep_or_print_error([&] { append_record(options.folders.work, result, source); });
     return std::ranges::all_of(points, [](const Point& p) { return p.failure.empty(); }) ? 0 : 1;

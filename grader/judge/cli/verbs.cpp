@@ -29,7 +29,7 @@ namespace warplab {
 namespace fs = std::filesystem;
 namespace {
 
-bool is_ours(const Options& options) {
+bool is_project_tree(const Options& options) {
     return options.source.empty() && (options.tree == "solutions" || options.tree == "starter");
 }
 
@@ -48,7 +48,7 @@ int exit_status(const Report& report) {
 /// Return the strongest sandbox level that works. Other people's code is never graded without one.
 SandboxLevel grading_level(const Options& options) {
     const SandboxSupport& support = sandbox_support();
-    if (support.level != SandboxLevel::none || options.unsafe || is_ours(options)) {
+    if (support.level != SandboxLevel::none || options.unsafe || is_project_tree(options)) {
         hide_course(support.level, options.folders);
         return support.level;
     }
@@ -163,12 +163,12 @@ void check_names(const Lab& lab, const Options& options, Backend backend) {
             fmt::format("{0} is a folder, but SOURCE (--source) must be a .cu file. Use TREE={0} instead.", source));
     if (!source.empty() && !fs::exists(source, unreadable))
         throw UsageError(fmt::format("There is no file {}. SOURCE (--source) is one .cu file.", source));
-    if (options.tree.empty() || options.tree == "work" || is_ours(options) ||
+    if (options.tree.empty() || options.tree == "work" || is_project_tree(options) ||
         fs::is_directory(options.tree, unreadable))
         return;
     throw UsageError(fmt::format(
-        "There is no folder {}.{} TREE is work, solutions, starter, or a folder that holds the stages' "
-        "files (NN_slug.cu), or a folder of each lab's name with them.",
+        "There is no folder {}.{} TREE is work, solutions, starter, or a folder with the stages' files "
+        "(NN_slug.cu), directly or in a folder named after the lab.",
         options.tree, did_you_mean(options.tree, std::vector<std::string>{"work", "solutions", "starter"})));
 }
 

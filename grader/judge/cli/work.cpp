@@ -51,13 +51,13 @@ std::optional<Report> current_report(const Lab& lab, const Stage& stage, const F
 
 /// Make `make` work in work/<lab>/, too.
 void add_makefile(const Lab& lab, const Folders& folders) {
-    std::error_code elsewhere;
+    std::error_code error;
     const fs::path file = folders.work / lab.name / "Makefile";
-    if (!fs::equivalent(folders.work, folders.root / "work", elsewhere) || fs::exists(fs::symlink_status(file))) return;
+    if (!fs::equivalent(folders.work, folders.root / "work", error) || fs::exists(fs::symlink_status(file))) return;
     std::ofstream(file) << "include ../../Makefile\n";
 }
 
-/// Rename files of stages that had another number in an earlier version of the lab, and say so.
+/// Rename files of stages that had another number in an earlier version of the lab, and print their names.
 void rename_renumbered(const Lab& lab, const fs::path& folder, std::string_view ending) {
     std::error_code error;
     std::map<fs::path, fs::path> renamed;
@@ -82,7 +82,7 @@ std::vector<fs::path> start_lab(const Lab& lab, const Folders& folders) {
     std::error_code error;
     fs::create_directories(folders.work / lab.name, error);
     if (error)
-        throw UsageError(fmt::format("The folder {} cannot be made ({}). Choose a writable one with WORK=…",
+        throw UsageError(fmt::format("The folder {} cannot be created ({}). Choose a writable one with WORK=…",
                                      (folders.work / lab.name).string(), error.message()));
     rename_renumbered(lab, folders.work / lab.name, ".cu");
     rename_renumbered(lab, folders.work / lab.name / "reports", ".json");

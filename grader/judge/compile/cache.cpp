@@ -36,7 +36,7 @@ void make_folder(const fs::path& folder, mode_t mode) {
     std::error_code error;
     fs::create_directories(folder, error);
     if (error || chmod(folder.c_str(), mode) != 0)
-        throw std::runtime_error(fmt::format("cannot make the folder {}: {}", folder.string(),
+        throw std::runtime_error(fmt::format("cannot create the folder {}: {}", folder.string(),
                                              error ? error.message() : std::strerror(errno)));
 }
 

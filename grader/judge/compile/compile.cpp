@@ -102,8 +102,9 @@ std::string why_reference_fails(const Job& job) {
 /// a file cannot cause an error by making a tool fail.
 JobOutcome confirm(JobOutcome outcome, const Job& job) {
     if (!outcome.suspect) return outcome;
-    if (const std::string why = why_reference_fails(job); !why.empty())
-        return broken(cause::internal, fmt::format("{} does not compile here either: {}", job.reference.string(), why),
+    if (const std::string reason = why_reference_fails(job); !reason.empty())
+        return broken(cause::internal,
+                      fmt::format("{} does not compile here either: {}", job.reference.string(), reason),
                       "This is not a mistake of the student: repair the compiler's installation and grade again.");
     const Failure& failure = *outcome.failure;
     outcome.failure =

@@ -28,17 +28,17 @@ constexpr std::size_t symbol_list_bytes = 8ull << 20;  // printed by nm
 const Words list_symbols = {"nm", "--plugin", "/dev/null", "-C", "student.o"};
 
 /// Open a file that the sandboxed compiler wrote, but no link or device in its place.
-Descriptor open_left(const fs::path& path, struct stat& file) {
-    Descriptor left(open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-    if (left && (fstat(left.get(), &file) != 0 || !S_ISREG(file.st_mode) ||
-                 static_cast<std::uint64_t>(file.st_size) > written_bytes))
-        left.reset();
-    return left;
+Descriptor open_output(const fs::path& path, struct stat& file) {
+    Descriptor output(open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    if (output && (fstat(output.get(), &file) != 0 || !S_ISREG(file.st_mode) ||
+                   static_cast<std::uint64_t>(file.st_size) > written_bytes))
+        output.reset();
+    return output;
 }
 
-std::string read_left(const fs::path& path) {
+std::string read_output(const fs::path& path) {
     struct stat file {};
-    const Descriptor source = open_left(path, file);
+    const Descriptor source = open_output(path, file);
     if (!source) return "";
     std::string text(static_cast<std::size_t>(file.st_size), '\0');
     const ssize_t count = read(source.get(), text.data(), text.size());
@@ -73,7 +73,7 @@ bool may_call_special_functions(const std::string& text) {
 
 void copy_out(const fs::path& from, const fs::path& to) {
     struct stat file {};
-    const Descriptor source = open_left(from, file);
+    const Descriptor source = open_output(from, file);
     const Descriptor target(source ? open(to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0755) : -1);
     off_t copied = 0;
     while (target && copied < file.st_size &&
@@ -193,12 +193,12 @@ void Compiler::write_student_file(const std::string& text) const {
 JobOutcome Compiler::judge_compiler(const Ended& ended) {
     if (auto end = explain_end(ended, "The compiler", job_)) return *end;
     if (ended.status != 0) {
-        const std::string rewritten = job_.backend == Backend::cpu ? read_left(in_work("student.cpp")) : "";
+        const std::string rewritten = job_.backend == Backend::cpu ? read_output(in_work("student.cpp")) : "";
         return explain_errors(without_our_paths(ended.output), job_, harness_.contract, text_, rewritten);
     }
     compiler_warnings_ = select(read_diagnostics(ended.output, job_.shown), job_.shown, "warning");
     if (job_.backend == Backend::cpu) {
-        move_columns(compiler_warnings_, text_, read_left(in_work("student.cpp")));
+        move_columns(compiler_warnings_, text_, read_output(in_work("student.cpp")));
         omit_internal_names(compiler_warnings_, text_);
     }
     return {};
@@ -249,7 +249,7 @@ JobOutcome Compiler::make_cpu_object() {
 std::optional<JobOutcome> Compiler::make_split_object() {
     const Words include = {"-include", "cuda_runtime.h"};
     if (!rewriter({"--split", "student.cu", "student.cpp"}).passed()) return std::nullopt;
-    if (!contains(read_left(in_work("student.cpp")), "WARPLAB_CPU_SPLIT_KERNEL(")) return std::nullopt;
+    if (!contains(read_output(in_work("student.cpp")), "WARPLAB_CPU_SPLIT_KERNEL(")) return std::nullopt;
     Ended compiled = compile_cpu(include, {"-E", "-fpch-preprocess", "student.cpp", "-o", "student.ii"});
     if (!succeeded(compiled) || !rewriter({"--scan", "student.ii"}).passed()) return std::nullopt;
     compiled = compile_cpu(split_cpu_flags(), {"-fpreprocessed", "-c", "student.ii", "-o", "student.o"});
@@ -269,20 +269,20 @@ Words Compiler::dump_flags() const {
     return job_.traced ? Words{fmt::format("-fdump-tree-optimized-raw-lineno={}", gimple_name)} : Words{};
 }
 
-Ended Compiler::compile_cpu(const Words& before, const Words& what) const {
-    remove_outputs({what.back()});
-    return run(cpu_command(before, what), policy_);
+Ended Compiler::compile_cpu(const Words& options, const Words& arguments) const {
+    remove_outputs({arguments.back()});
+    return run(cpu_command(options, arguments), policy_);
 }
 
-Words Compiler::cpu_command(const Words& before, const Words& what) const {
+Words Compiler::cpu_command(const Words& options, const Words& arguments) const {
     Words command = {find_cxx().string()};
     add(command, student_cpu_flags());
     add(command, hook_flags(job_));
     add(command, job_.defines);
     if (may_call_special_functions(text_)) command.push_back("-DWARPLAB_CPU_SPECIAL_FUNCTIONS");
     add(command, harness_.includes);
-    add(command, before);
-    add(command, what);
+    add(command, options);
+    add(command, arguments);
     return command;
 }
 
@@ -336,7 +336,7 @@ JobOutcome Compiler::check_contract() const {
 JobOutcome Compiler::judge_symbols(const Ended& ended) const {
     if (auto end = explain_end(ended, "nm, which lists the file's functions,", job_)) return *end;
     std::optional<Failure> breach;
-    const bool is_object = visit_section_names(read_left(in_work("student.o")), [&](std::string_view name) {
+    const bool is_object = visit_section_names(read_output(in_work("student.o")), [&](std::string_view name) {
         breach = find_section_breach(name);
         return !breach;
     });

@@ -43,8 +43,8 @@ class Compiler {
     std::optional<JobOutcome> make_split_object();
     JobOutcome make_cuda_object();
     Words dump_flags() const;
-    Ended compile_cpu(const Words& before, const Words& what) const;
-    Words cpu_command(const Words& before, const Words& what) const;
+    Ended compile_cpu(const Words& options, const Words& arguments) const;
+    Words cpu_command(const Words& options, const Words& arguments) const;
     Words rewriter_command(const Words& arguments) const;
     JobOutcome rewriter(const Words& arguments);
     JobOutcome judge_compiler(const Ended& ended);

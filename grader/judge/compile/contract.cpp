@@ -44,9 +44,9 @@ std::string name_in_file(const std::string& symbol) {
     return symbol.starts_with(hook) ? symbol.substr(hook.size()) : symbol;
 }
 
-Failure reserved_name(const std::string& name, const std::string& where) {
+Failure reserved_name(const std::string& name, const std::string& place) {
     return {cause::reserved_symbol,
-            fmt::format("The file defines {}{}, a name that belongs to CUDA or the grader.", name, where),
+            fmt::format("The file defines {}{}, a name that belongs to CUDA or the grader.", name, place),
             "Give it another name."};
 }
 

@@ -325,12 +325,12 @@ std::vector<Diagnostic> select(const std::vector<Diagnostic>& all, const std::st
     std::vector<Diagnostic> chosen;
     bool belongs = false;
     for (const auto& diagnostic : all) {
-        const auto same = [&](const Diagnostic& other) {
+        const auto is_equal = [&](const Diagnostic& other) {
             return other.line == diagnostic.line && other.message == diagnostic.message;
         };
-        const bool here = diagnostic.file == shown && std::ranges::none_of(chosen, same);
-        if (diagnostic.kind != "note") belongs = here && diagnostic.kind == kind;
-        if (here && belongs && (diagnostic.kind == kind || with_notes)) chosen.push_back(diagnostic);
+        const bool is_new = diagnostic.file == shown && std::ranges::none_of(chosen, is_equal);
+        if (diagnostic.kind != "note") belongs = is_new && diagnostic.kind == kind;
+        if (is_new && belongs && (diagnostic.kind == kind || with_notes)) chosen.push_back(diagnostic);
     }
     return chosen;
 }
@@ -386,15 +386,15 @@ void omit_internal_names(std::vector<Diagnostic>& errors, const std::string& sou
     std::vector<Diagnostic> kept_diagnostics;
     bool follows = false;  // the message is a consequence of an error that is kept
     for (Diagnostic& diagnostic : errors) {
-        const auto in_its_line = [&](const Diagnostic& other) {
+        const auto is_error_in_line = [&](const Diagnostic& other) {
             return other.kind == "error" && other.line == diagnostic.line;
         };
         if (diagnostic.kind == "error")
-            follows = has_internal_names(diagnostic.message) && std::ranges::any_of(kept_diagnostics, in_its_line);
-        const bool counts_ours =
+            follows = has_internal_names(diagnostic.message) && std::ranges::any_of(kept_diagnostics, is_error_in_line);
+        const bool is_about_harness =
             diagnostic.message.starts_with("  candidate expects") && !kept_diagnostics.empty() &&
             kept_diagnostics.back().kind == "error";  // the error concerns a function in the harness's headers
-        if (follows || counts_ours) continue;
+        if (follows || is_about_harness) continue;
         if (has_internal_names(diagnostic.message)) diagnostic.message = without_internal_names(diagnostic.message);
         explain_launch(diagnostic, lines);
         kept_diagnostics.push_back(diagnostic);

@@ -16,8 +16,8 @@ namespace fs = std::filesystem;
 constexpr std::size_t max_name_bytes = 200;
 constexpr std::size_t max_delimiter_bytes = 16;  // the C++ standard's limit for a raw string's delimiter
 
-HandIn refuse(const char* why, std::string message, std::string hint) {
-    return {"", Failure{why, std::move(message), std::move(hint)}};
+HandIn refuse(const char* cause, std::string message, std::string hint) {
+    return {"", Failure{cause, std::move(message), std::move(hint)}};
 }
 
 std::string with_plain_line_ends(const std::string& text) {
@@ -72,8 +72,8 @@ std::optional<Failure> find_bad_include(const std::string& text) {
     int number = 0;
     for (std::string line; std::getline(lines, line);) {
         ++number;
-        for (std::string more; line.ends_with('\\') && std::getline(lines, more); ++number)
-            line.replace(line.size() - 1, 1, more);
+        for (std::string continuation; line.ends_with('\\') && std::getline(lines, continuation); ++number)
+            line.replace(line.size() - 1, 1, continuation);
         const std::string name = included_by(line);
         if (leaves_the_folder(name))
             return Failure{cause::compile_error,

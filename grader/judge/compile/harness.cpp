@@ -34,8 +34,8 @@ std::vector<fs::path> files_below(const fs::path& root, const fs::path& folder,
     return files;
 }
 
-std::string hash_of(const fs::path& root, const std::vector<fs::path>& files, const std::string& more) {
-    std::string text = more;
+std::string hash_of(const fs::path& root, const std::vector<fs::path>& files, const std::string& extra) {
+    std::string text = extra;
     for (const auto& file : files) text += '\0' + file.string() + '\0' + sha256_file(root / file);
     return sha256(text);
 }
@@ -67,7 +67,8 @@ void run_trusted(const std::vector<std::string>& command) {
     policy.limits.processes = 4096;
     const Ended ended = run_to_end(command, policy);
     if (ended.how != End::exited || ended.status != 0)
-        throw std::runtime_error("a part of the grader itself does not compile here:\n" + ended.why + ended.output);
+        throw std::runtime_error("a part of the grader itself does not compile here:\n" + ended.start_error +
+                                 ended.output);
 }
 
 /// Run the commands in this order, one per core at a time.
@@ -102,8 +103,8 @@ std::string object_name(const fs::path& source) { return source.stem().string() 
 std::string base_hash(const fs::path& root, Backend backend) {
     std::vector<fs::path> files = files_below(root, "grader/runner", is_anything);
     const auto add = [&](const fs::path& folder, const std::function<bool(const fs::path&)>& is_included) {
-        const auto more = files_below(root, folder, is_included);
-        files.insert(files.end(), more.begin(), more.end());
+        const auto included = files_below(root, folder, is_included);
+        files.insert(files.end(), included.begin(), included.end());
     };
     add("grader/io", [](const fs::path& path) { return path.extension() == ".h"; });
     if (backend == Backend::cpu) {
@@ -172,7 +173,7 @@ std::vector<Symbol> symbols_of(const fs::path& object, Names how = Names::plain)
     if (how == Names::plain) command.push_back("-C");
     const Ended names = run_to_end(command, policy);
     if (names.how != End::exited || names.status != 0)
-        throw std::runtime_error("nm (from the package binutils) does not run: " + names.why + names.output);
+        throw std::runtime_error("nm (from the package binutils) does not run: " + names.start_error + names.output);
     return read_symbols(names.output);
 }
 
@@ -288,12 +289,12 @@ void read_contract(const fs::path& path, Contract& contract) {
     std::ifstream file(path);
     for (std::string line; std::getline(file, line);) {
         if (line.empty()) continue;
-        const std::string rest = line.substr(1);
-        if (line[0] == '=') contract.signature = rest;
-        if (line[0] == ':') contract.declaration = rest;
-        if (line[0] == '?') contract.optional.push_back(rest);
-        if (line[0] == '!') contract.reserved.insert(rest);
-        if (line[0] == '+') contract.offered.push_back(rest);
+        const std::string content = line.substr(1);
+        if (line[0] == '=') contract.signature = content;
+        if (line[0] == ':') contract.declaration = content;
+        if (line[0] == '?') contract.optional.push_back(content);
+        if (line[0] == '!') contract.reserved.insert(content);
+        if (line[0] == '+') contract.offered.push_back(content);
     }
 }
 
@@ -317,7 +318,7 @@ fs::path rewriter_for(const fs::path& build, const fs::path& cache) {
     const fs::path built = build / "cpu" / "rewrite";
     if (!fs::exists(built)) throw std::runtime_error(fmt::format("{} is missing: type make program", built.string()));
     const std::string name = "rewriter-" + sha256_file(built).substr(0, 16);
-    if (const auto found = find_cached(cache, name)) return *found / "rewrite";
+    if (const auto folder = find_cached(cache, name)) return *folder / "rewrite";
     WorkFolder work(cache);
     fs::copy_file(built, work.path() / "rewrite");
     chmod((work.path() / "rewrite").c_str(), 0755);

@@ -27,22 +27,22 @@ std::vector<std::string> quoted_parts(std::string message) {
 
 /// Return the notes that follow the error.
 std::vector<Diagnostic> notes_of(const Diagnostic& error, const std::vector<Diagnostic>& all) {
-    const auto is_it = [&](const Diagnostic& other) {
+    const auto is_this_error = [&](const Diagnostic& other) {
         return other.kind == "error" && other.file == error.file && other.line == error.line;
     };
     std::vector<Diagnostic> notes;
-    for (auto at = std::ranges::find_if(all, is_it); at != all.end(); ++at)
+    for (auto at = std::ranges::find_if(all, is_this_error); at != all.end(); ++at)
         if (at->kind == "note")
             notes.push_back(*at);
-        else if (!is_it(*at))
+        else if (!is_this_error(*at))
             break;
     return notes;
 }
 
 const Diagnostic* find_note(const std::vector<Diagnostic>& notes, const char* words) {
-    const auto found =
+    const auto iterator =
         std::ranges::find_if(notes, [&](const Diagnostic& note) { return contains(note.message, words); });
-    return found == notes.end() ? nullptr : &*found;
+    return iterator == notes.end() ? nullptr : &*iterator;
 }
 
 /// Return whether a declaration mentions the type of the call's last argument.
@@ -225,41 +225,43 @@ std::string remedy_for_conversion(const Diagnostic& error, const std::vector<Dia
     if (contains(from, "cudaStream_t") && !contains(to, "cudaStream_t"))
         return "A launch takes its stream as the fourth argument; the third is the bytes of dynamic shared memory: "
                "<<<blocks, threads, 0, stream>>>.";
-    std::string where;
+    std::string context;
     bool is_argument = false;
     if (const Diagnostic* note = find_note(notes, "initializing argument")) {
         const auto parts = quoted_parts(note->message);
         const std::size_t number = note->message.find("argument ");
         if (!parts.empty() && contains(parts[0], "dim3::dim3("))
-            where = "Give the blocks and the threads of a launch as numbers or as dim3. ";
+            context = "Give the blocks and the threads of a launch as numbers or as dim3. ";
         else if (!parts.empty() && !contains(parts[0], "warplab_cpu") && (is_argument = true))
-            where = fmt::format("This is argument {} of  {}. ",
-                                note->message.substr(number + 9, note->message.find(' ', number + 9) - number - 9),
-                                without_internal_names(parts[0]));
+            context = fmt::format("This is argument {} of  {}. ",
+                                  note->message.substr(number + 9, note->message.find(' ', number + 9) - number - 9),
+                                  without_internal_names(parts[0]));
     }
-    if (is_triple(from)) return where + triple_words;
-    if (from == "void*" && is_pointer(to)) return where + fmt::format("Convert it explicitly: static_cast<{}>(…).", to);
+    if (is_triple(from)) return context + triple_words;
+    if (from == "void*" && is_pointer(to))
+        return context + fmt::format("Convert it explicitly: static_cast<{}>(…).", to);
     if (from == "const " + to && to == "void*")
-        return where +
+        return context +
                "The destination is const, so it cannot be written. Pass the destination first, then the source.";
     if (from == "const " + to && is_argument)
-        return where +
+        return context +
                "What it points to is const, and the function may write to it: are the arguments in the order of "
                "the parameters? If they are, and the function only reads it, declare the parameter as " +
                from + ".";
-    if (from == "const " + to) return where + fmt::format("It points to const data: declare the pointer as {}.", from);
+    if (from == "const " + to)
+        return context + fmt::format("It points to const data: declare the pointer as {}.", from);
     if (is_pointer(from) && is_pointer(to))
-        return where + fmt::format(
-                           "The pointers have different types: declare the array with elements of that type, as "
-                           "for {}, or the other way round.",
-                           to);
+        return context + fmt::format(
+                             "The pointers have different types: declare the array with elements of that type, as "
+                             "for {}, or the other way round.",
+                             to);
     if (is_pointer(from) && !is_pointer(to))
-        return where +
+        return context +
                "A value is needed here, but this is a pointer: use an element, such as p[i], or *p for the first.";
     if (!is_pointer(from) && is_pointer(to))
-        return where +
+        return context +
                "A pointer is needed here, but this is a value: use the array's name, or write & before a variable.";
-    return where + fmt::format("Declare the variable as {}, or use a value of type {}.", from, to);
+    return context + fmt::format("Declare the variable as {}, or use a value of type {}.", from, to);
 }
 
 /// Return "image" for the bracket at `column` of "image[r][c]"; "" if it is not clear.
@@ -321,8 +323,8 @@ std::pair<std::string, std::string> header_of_for(const std::string& line) {
     for (std::size_t at = open; at < line.size(); ++at) {
         depth += (line[at] == '(') - (line[at] == ')');
         if (depth > 0) continue;
-        const std::size_t rest = std::min(line.find_first_not_of(" \t\r", at + 1), line.size());
-        return {line.substr(open, at - open), line.substr(rest)};
+        const std::size_t body = std::min(line.find_first_not_of(" \t\r", at + 1), line.size());
+        return {line.substr(open, at - open), line.substr(body)};
     }
     return {};
 }
@@ -335,8 +337,8 @@ std::string remedy_for_semicolon(const Diagnostic& error, const std::string& sou
         contains(header, ",") && std::ranges::count(header, ';') < 2 && !contains(header, ":"))
         return "Semicolons separate the three parts of a loop: for (…; …; …).";
     const std::size_t column = error.column > 0 ? static_cast<std::size_t>(error.column) - 1 : 0;
-    const std::string rest = line.substr(std::min(line.find_first_not_of(" \t", column), line.size()));
-    if (rest.empty() || rest.starts_with("//"))
+    const std::string remaining = line.substr(std::min(line.find_first_not_of(" \t", column), line.size()));
+    if (remaining.empty() || remaining.starts_with("//"))
         return fmt::format("The semicolon at the end of line {} is missing.", error.line);
     const bool is_launch = contains(error.message, "before the launch");
     const bool begins_line = is_launch ? begins_with_launch(line)
@@ -369,8 +371,8 @@ std::string remedy_for_macro(const Diagnostic& error, const std::vector<Diagnost
         line.erase(line.find_last_not_of(" \t\r") + 1);
         if (note.file == error.file && line.starts_with("#") && line.ends_with(';') && !name.empty())
             return fmt::format(
-                "Line {} defines {} with a semicolon at its end, which every use of {} gets, too: remove "
-                "that semicolon.",
+                "Line {} defines {} with a semicolon at its end, so every use of {} has this semicolon, too: "
+                "remove it.",
                 note.line, name[0], name[0]);
     }
     return "";
@@ -392,13 +394,13 @@ std::string remedy_for_ended_loop(const Diagnostic& error, const std::string& so
         if (!declares(header, name[0])) continue;
         if (rest.starts_with(';'))
             return fmt::format(
-                "The ; after the ) of line {} is the whole body of that loop, whose variable {} ends with it: remove "
-                "this ;.",
+                "The ; after the ) of line {} is the whole body of that loop, so its variable {} does not exist after "
+                "it: remove this ;.",
                 number, name[0]);
         if (rest.starts_with('{')) return "";
         return fmt::format(
-            "{0} belongs to the loop of line {1}, which has ended here: without {{ }} only one statement is in the "
-            "loop. Enclose all of its body.",
+            "{0} belongs to the loop of line {1}, which has ended here: without {{ }}, the loop has only one "
+            "statement. Enclose the whole body in {{ }}.",
             name[0], number);
     }
     return "";
@@ -526,8 +528,8 @@ std::string remedy_for(const Diagnostic& error, const std::vector<Diagnostic>& a
     if (says("invalid conversion", "cannot convert")) return remedy_for_conversion(error, notes);
     const std::string returned = line.substr(std::min(line.find("return "), line.size()));
     if (says("could not convert") && contains(returned, ",") && !contains(returned, "{"))
-        return "return takes one value: after a comma, only the last one counts. To return an object by its members, "
-               "write braces: return {…, …};";
+        return "return takes one value, and of values separated by commas only the last one counts. To return an "
+               "object by its members, write braces: return {…, …};";
     if (says("too few arguments", "too many arguments", "no matching function for call",
              "is incompatible with parameter"))
         return remedy_for_call(error, notes, source);

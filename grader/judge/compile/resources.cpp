@@ -57,8 +57,8 @@ std::string plain_kernel_name(std::string name) {
     cut_bracket(name, '(', ')');
     cut_bracket(name, '<', '>');
     const auto is_part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$'; };
-    const auto end_of_rest = std::find_if_not(name.rbegin(), name.rend(), is_part);
-    return {end_of_rest.base(), name.end()};
+    const auto before_name = std::find_if_not(name.rbegin(), name.rend(), is_part);
+    return {before_name.base(), name.end()};
 }
 
 std::map<std::string, KernelResources> read_resource_report(const std::string& report) {

@@ -26,7 +26,7 @@ Failure bounded(Failure failure) {
 JobOutcome too_much_memory() {
     return suspect(
         {cause::out_of_memory,
-         fmt::format("Compiling needed more than {} GB of memory and was ended.", compiler_memory_bytes >> 30),
+         fmt::format("Compiling needed more than {} GB of memory and was stopped.", compiler_memory_bytes >> 30),
          "Is there a template, a macro or a large array that expands without end?"});
 }
 
@@ -167,25 +167,25 @@ bool is_out_of_time(const Ended& ended, const Job& job) {
 
 std::optional<JobOutcome> explain_end(const Ended& ended, const char* tool, const Job& job) {
     // The file itself may print words about memory, for example in a #pragma message.
-    const bool may_be_words = ended.how == End::exited || ended.how == End::out_of_memory;
-    if (may_be_words && ended.status != 0 && names_mistake(ended, job)) return std::nullopt;
+    const bool may_print_errors = ended.how == End::exited || ended.how == End::out_of_memory;
+    if (may_print_errors && ended.status != 0 && names_mistake(ended, job)) return std::nullopt;
     if (exceeded_cpu_limit(ended, job))
         return too_slow(
-            fmt::format("Compiling took more than {} s of processor time and was ended.", job.cpu_limit_s()));
+            fmt::format("Compiling took more than {} s of processor time and was stopped.", job.cpu_limit_s()));
     switch (ended.how) {
         case End::exited:
             break;
         case End::flooded:
             return suspect(
                 {cause::compile_error,
-                 fmt::format("{} printed more than {} MB about this file and was ended.", tool,
+                 fmt::format("{} printed more than {} MB about this file and was stopped.", tool,
                              max_printed_bytes >> 20),
                  "Does a macro or a template repeat the same error or warning? Compile a smaller part of the file."});
         case End::not_started:
             return broken(job.level == SandboxLevel::none ? cause::internal : cause::sandbox,
-                          fmt::format("{} could not be started: {}", tool, ended.why), "");
+                          fmt::format("{} could not be started: {}", tool, ended.start_error), "");
         case End::timed_out:
-            return too_slow(fmt::format("Compiling took longer than {} s and was ended.", job.limit_s));
+            return too_slow(fmt::format("Compiling took longer than {} s and was stopped.", job.limit_s));
         case End::budget_spent:
             return too_slow("The submission has used up its total time for this stage.");
         case End::out_of_memory:
@@ -220,20 +220,21 @@ JobOutcome explain_errors(const std::string& words, const Job& job, const Contra
             return failed(*breach, log);
     if (errors.empty()) {
         // The harness's headers are correct by themselves: the harness was compiled with them.
-        const auto elsewhere = std::ranges::find_if(all, is_error);
-        if (elsewhere == all.end()) return explain_failure_without_line(words);
-        if (const auto kernel = explain_kernel(elsewhere->message, text)) return failed(*kernel);
-        const fs::path header = elsewhere->file;
-        const bool is_ours = header.parent_path().filename() == "warplab_cpu";  // no student knows its name
-        return failed({cause::compile_error,
-                       fmt::format("{} does not compile after the text that precedes it in this file: {}",
-                                   is_ours ? "cuda_runtime.h" : header.filename().string(), elsewhere->message),
-                       "Does a #define change a word that the header uses? Put the #include lines first."});
+        const auto header_error = std::ranges::find_if(all, is_error);
+        if (header_error == all.end()) return explain_failure_without_line(words);
+        if (const auto kernel = explain_kernel(header_error->message, text)) return failed(*kernel);
+        const fs::path header = header_error->file;
+        const bool is_backend_header = header.parent_path().filename() == "warplab_cpu";  // no student knows its name
+        return failed(
+            {cause::compile_error,
+             fmt::format("{} does not compile after the text that precedes it in this file: {}",
+                         is_backend_header ? "cuda_runtime.h" : header.filename().string(), header_error->message),
+             "Does a #define change a word that the header uses? Put the #include lines first."});
     }
     const Diagnostic& first = errors.front();
-    const std::string more =
+    const std::string error_count =
         count > 1 ? fmt::format(" ({}{} errors; this is the first)", has_more ? "more than " : "", count) : "";
-    return failed({cause::compile_error, fmt::format("Line {}: {}{}", first.line, first.message, more),
+    return failed({cause::compile_error, fmt::format("Line {}: {}{}", first.line, first.message, error_count),
                    remedy_for(first, all, text)},
                   log);
 }

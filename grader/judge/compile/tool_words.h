@@ -19,7 +19,7 @@ inline constexpr std::uint64_t runner_bytes = 64ull << 20;       // the cache ke
 inline constexpr std::size_t max_read_bytes = 256 << 10;         // the part of a compiler's output that is read
 inline constexpr std::uint64_t max_printed_bytes = 16ull << 20;  // the limit for a tool's output about one file
 
-/// Return whether a tool was ended because it took too long.
+/// Return whether a tool was stopped because it took too long.
 bool is_out_of_time(const Ended& ended, const Job& job);
 
 /// Return the failure of a step that did not end by itself; nothing if it did, or if the tool names a mistake in the

@@ -45,9 +45,9 @@ std::optional<std::size_t> first_difference(const void* left, const void* right,
     std::atomic<std::size_t> first = bytes;
     in_parts(bytes, [&](std::size_t begin, std::size_t end) {
         if (std::memcmp(a + begin, b + begin, end - begin) == 0) return;
-        const std::size_t here = static_cast<std::size_t>(std::mismatch(a + begin, a + end, b + begin).first - a);
+        const std::size_t offset = static_cast<std::size_t>(std::mismatch(a + begin, a + end, b + begin).first - a);
         std::size_t before = first;
-        while (here < before && !first.compare_exchange_weak(before, here)) continue;
+        while (offset < before && !first.compare_exchange_weak(before, offset)) continue;
     });
     if (first == bytes) return std::nullopt;
     return first;

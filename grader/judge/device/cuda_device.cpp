@@ -344,8 +344,8 @@ PlainCopies::PlainCopies() { plain_copies = true; }
 PlainCopies::~PlainCopies() { plain_copies = false; }
 
 std::string why_no_device() {
-    static const std::string why = find_why_no_device();
-    return why;
+    static const std::string reason = find_why_no_device();
+    return reason;
 }
 
 std::string gpu_address() { return find_address(); }

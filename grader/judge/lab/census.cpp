@@ -104,19 +104,19 @@ class CountExperiments {
     std::optional<std::uint64_t> times(std::size_t i) {
         const auto bins = count({i, i + 1, 1});
         if (!bins) return std::nullopt;
-        const std::size_t own = histogram_.bin(i, value_of(i));
+        const std::size_t own_bin = histogram_.bin(i, value_of(i));
         for (std::size_t b = 0; b < bins->count(); ++b)
-            if (b != own && count_at(*bins, b) != 0 && !zeros_.contains(b)) {
-                other_ =
-                    sentence("If only {} {} is {} and all others are 0, {} is {}, and {} is {}.", histogram_.element, i,
-                             std::to_string(value_of(i)), histogram_.name(own), std::to_string(count_at(*bins, own)),
-                             histogram_.name(b), std::to_string(count_at(*bins, b)));
+            if (b != own_bin && count_at(*bins, b) != 0 && !zeros_.contains(b)) {
+                other_ = sentence("If only {} {} is {} and all others are 0, {} is {}, and {} is {}.",
+                                  histogram_.element, i, std::to_string(value_of(i)), histogram_.name(own_bin),
+                                  std::to_string(count_at(*bins, own_bin)), histogram_.name(b),
+                                  std::to_string(count_at(*bins, b)));
                 return std::nullopt;
             }
-        const std::uint32_t found = count_at(*bins, own);
+        const std::uint32_t found = count_at(*bins, own_bin);
         if (found < histogram_.cap) return found;
         other_ = sentence("If only {} {} is {} and all others are 0, {} is {}, and not 1.", histogram_.element, i,
-                          std::to_string(value_of(i)), histogram_.name(own), std::to_string(found));
+                          std::to_string(value_of(i)), histogram_.name(own_bin), std::to_string(found));
         return std::nullopt;
     }
 

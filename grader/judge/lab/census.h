@@ -1,6 +1,6 @@
 #pragma once
-// Finds by experiments how often each element is in a sum or a histogram: in each call, all elements but some are
-// neutral.
+// Finds by experiments how often each element is in a sum or a histogram: in each call, all elements except a few
+// are neutral.
 
 #include <cstdint>
 #include <functional>

@@ -81,10 +81,10 @@ std::size_t Reach::handled(std::size_t n) const {
         return total;
     }
     if (period > 1 && rise && falls) {
-        std::size_t rest = 0;
+        std::size_t in_last_period = 0;
         const std::size_t last = begin + all / period * period, last_end = std::min(last + run, begin + all);
-        for (std::size_t i = last; i < last_end; ++i) rest += times_of(i);
-        return all / period * times * (run + 1 - times) + rest;
+        for (std::size_t i = last; i < last_end; ++i) in_last_period += times_of(i);
+        return all / period * times * (run + 1 - times) + in_last_period;
     }
     if (falls) return times * (all + 1 - times);
     std::size_t sum = 0;
@@ -281,7 +281,7 @@ static Guess guess_stride_off_by_one(std::size_t n, const Nouns& nouns, const Fi
         return Mistake{
             "step_off_by_one",
             sentence("The step of the loop is one {} {}, the number of threads: {}.", off, threads, effect),
-            "Threads t of a block or a grid take elements t, t + threads, t + 2 * threads and so on: the step "
+            "Thread t of a block or a grid takes elements t, t + threads, t + 2 * threads and so on: the step "
             "is exactly the number of threads."};
     };
     for (const std::size_t block : common_block_sizes)
@@ -364,10 +364,10 @@ Mistake tail_twice(std::size_t n, std::size_t begin, const Nouns& nouns) {
             "Handle each element after the whole vectors or blocks once, by one thread."};
 }
 
-Mistake empty_not_written(const std::string& output, const std::string& why) {
+Mistake empty_not_written(const std::string& output, const std::string& reason) {
     return {"empty_not_written",
             sentence("Without elements, {} still has its value from before the call: {}, and has to be written.",
-                     output, why),
+                     output, reason),
             sentence("Set {} to 0 before you return early.", output)};
 }
 

@@ -258,8 +258,8 @@ class Output {
 
 // --- outputs that the call did not write ---
 
-/// Return the mistake for not writing `output` if n = 0. `why` is the reason to write it: "an empty sum is 0".
-Mistake empty_not_written(const std::string& output, const std::string& why);
+/// Return the mistake for not writing `output` if n = 0. `reason` is the reason to write it: "an empty sum is 0".
+Mistake empty_not_written(const std::string& output, const std::string& reason);
 
 /// Return the mistake for an answer that equals the previous call's. The message is "`what` of the previous call,
 /// although `inputs` changed since".

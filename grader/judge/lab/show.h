@@ -28,32 +28,32 @@ struct ShowRequest {
     /// Throw UsageError if the lab does not know a setting. The message names this setting and those that the lab
     /// knows.
     void require_only(std::initializer_list<std::string_view> names) const {
-        std::string known;
-        for (const std::string_view name : names) known += (known.empty() ? "" : ", ") + std::string(name);
+        std::string known_names;
+        for (const std::string_view name : names) known_names += (known_names.empty() ? "" : ", ") + std::string(name);
         for (const auto& [name, value] : settings)
             if (std::ranges::find(names, name) == names.end())
                 throw UsageError(fmt::format("There is no setting \"{}\" here. This lab knows: {}.", name,
-                                             known.empty() ? "none" : known));
+                                             known_names.empty() ? "none" : known_names));
     }
 
-    std::string text(const std::string& name, const std::string& otherwise) const {
-        const auto found = settings.find(name);
-        return found == settings.end() ? otherwise : found->second;
+    std::string text(const std::string& name, const std::string& fallback) const {
+        const auto iterator = settings.find(name);
+        return iterator == settings.end() ? fallback : iterator->second;
     }
 
-    /// Return a setting, which must be from low to high; `otherwise` if it is not set. Throw UsageError if it is out of
+    /// Return a setting, which must be from low to high; `fallback` if it is not set. Throw UsageError if it is out of
     /// range.
-    double number(const std::string& name, double otherwise, double low, double high) const {
-        const auto found = settings.find(name);
-        if (found == settings.end()) return otherwise;
+    double number(const std::string& name, double fallback, double low, double high) const {
+        const auto iterator = settings.find(name);
+        if (iterator == settings.end()) return fallback;
         std::size_t length = 0;  // of the number
         double value = std::nan("");
         try {
-            value = std::stod(found->second, &length);
+            value = std::stod(iterator->second, &length);
         } catch (const std::exception&) {
         }
-        if (length == found->second.size() && value >= low && value <= high) return value;
-        throw UsageError(fmt::format("{}={}: give a number from {} to {}.", name, found->second, low, high));
+        if (length == iterator->second.size() && value >= low && value <= high) return value;
+        throw UsageError(fmt::format("{}={}: give a number from {} to {}.", name, iterator->second, low, high));
     }
 };
 

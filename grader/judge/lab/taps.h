@@ -1,6 +1,6 @@
 #pragma once
-// Finds by experiments which inputs an output element is computed from, as a weighted sum: in each call, all inputs but
-// some are 0.
+// Finds by experiments which inputs an output element is computed from, as a weighted sum: in each call, all inputs
+// except a few are 0.
 
 #include <functional>
 #include <optional>

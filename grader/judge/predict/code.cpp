@@ -211,11 +211,11 @@ std::vector<Need> Analysis::needs_of(const std::vector<std::string>& operands, P
     const auto add = [&](const std::string& operand, int ago) {
         if (!kept_in_.empty())
             for (const std::string& word : words_in(operand))
-                if (const auto kept = kept_in_.find(word); kept != kept_in_.end())
-                    for (const Producer& producer : kept->second) needs.push_back({producer.place, 0});
+                if (const auto iterator = kept_in_.find(word); iterator != kept_in_.end())
+                    for (const Producer& producer : iterator->second) needs.push_back({producer.place, 0});
         for (const std::string& name : names_in(operand)) {
-            const auto known = seen.find(name);
-            if (known != seen.end() && known->second <= ago) continue;
+            const auto iterator = seen.find(name);
+            if (iterator != seen.end() && iterator->second <= ago) continue;
             seen[name] = ago;
             steps.push_back({name, ago});
         }
@@ -467,9 +467,9 @@ bool is_kernel_code(const std::string& symbol) {
 Code::Code(const std::vector<Function>& functions, const std::map<std::string, std::vector<HookCall>>& calls) {
     int loops = 0;
     for (const Function& function : functions) {
-        const auto found = calls.find(function.symbol);
-        if (found == calls.end() || !is_kernel_code(function.symbol)) continue;
-        Analysis analysis(function, found->second);
+        const auto iterator = calls.find(function.symbol);
+        if (iterator == calls.end() || !is_kernel_code(function.symbol)) continue;
+        Analysis analysis(function, iterator->second);
         if (analysis.matches())
             analysis.add_to(instructions_, std::exchange(loops, loops + analysis.loops()));
         else

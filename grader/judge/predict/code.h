@@ -51,8 +51,8 @@ class Code {
 
     /// Return null for a place that is not part of a kernel.
     const Instruction* at(std::uint32_t place) const {
-        const auto found = instructions_.find(place);
-        return found == instructions_.end() ? nullptr : &found->second;
+        const auto iterator = instructions_.find(place);
+        return iterator == instructions_.end() ? nullptr : &iterator->second;
     }
     int unmatched() const { return unmatched_; }
     std::size_t size() const { return instructions_.size(); }

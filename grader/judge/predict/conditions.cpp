@@ -173,7 +173,7 @@ std::string find_foreign_value(const std::string& text, const std::vector<int>& 
     for (const Directive& directive : directives)
         for (std::size_t i = 1; directive.name == "define" && i < directive.identifiers.size(); ++i)
             if (makers.contains(directive.identifiers[i]))
-                return differs(directive.line, "what " + directive.identifiers[i] + " is given");
+                return differs(directive.line, "the arguments of " + directive.identifiers[i]);
     bool in_directive = false;
     for (std::size_t at = 0, end; at < text.size(); at = end) {
         end = at + 1;

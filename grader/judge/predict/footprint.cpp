@@ -66,8 +66,8 @@ std::vector<Footprint> footprints_of(const Trace& trace, const TracedLaunch& lau
         Footprint& footprint = footprints[m];
         const double all = footprint.of_block * blocks;
         const double all_sectors = static_cast<double>(trace.memories[m].bytes) / sector_bytes + 1;
-        const double seen = static_cast<double>(touched.size());
-        const double overlap = sampled > 1 ? (footprint.of_block * sampled / seen - 1) / (sampled - 1) : 0;
+        const double touched_sectors = static_cast<double>(touched.size());
+        const double overlap = sampled > 1 ? (footprint.of_block * sampled / touched_sectors - 1) / (sampled - 1) : 0;
         footprint.of_launch = std::min(all_sectors, footprint.of_block * (1 + (blocks - 1) * (1 - overlap)));
         footprint.first_touch = footprint.of_launch / all;
         const double active = std::min(blocks, multiprocessors);

@@ -151,13 +151,13 @@ void read_declaration(std::string_view text, Function& function) {
 }  // namespace
 
 std::string_view Function::type_of(const std::string& name) const {
-    if (const auto known = types.find(name); known != types.end()) return known->second;
+    if (const auto iterator = types.find(name); iterator != types.end()) return iterator->second;
     std::string base = name.substr(0, name.find('('));  // "x_6(D)"
-    if (const auto known = types.find(base); known != types.end()) return known->second;
+    if (const auto iterator = types.find(base); iterator != types.end()) return iterator->second;
     const std::size_t score = base.rfind('_');
     if (score == std::string::npos) return {};
-    const auto known = types.find(base.substr(0, score));
-    return known == types.end() ? std::string_view() : std::string_view(known->second);
+    const auto iterator = types.find(base.substr(0, score));
+    return iterator == types.end() ? std::string_view() : std::string_view(iterator->second);
 }
 
 std::vector<Function> read_gimple(std::string_view text) {
@@ -168,11 +168,11 @@ std::vector<Function> read_gimple(std::string_view text) {
         std::string_view line = text.substr(0, end);
         text.remove_prefix(std::min(end + 1, text.size()));
         if (line.starts_with(";; Function ")) {
-            const std::size_t behind = line.rfind(", funcdef_no="), open = line.rfind('(', behind);
+            const std::size_t name_end = line.rfind(", funcdef_no="), open = line.rfind('(', name_end);
             functions.emplace_back();
             students_line = 0;
-            if (behind != std::string_view::npos && open != std::string_view::npos)
-                functions.back().symbol = line.substr(open + 1, behind - open - 1);
+            if (name_end != std::string_view::npos && open != std::string_view::npos)
+                functions.back().symbol = line.substr(open + 1, name_end - open - 1);
             continue;
         }
         if (functions.empty()) continue;

@@ -128,8 +128,8 @@ std::string hook_name(std::string_view symbol) {
         while (!symbol.empty() && symbol.front() >= '0' && symbol.front() <= '9') symbol.remove_prefix(1);
         symbol = symbol.substr(0, symbol.find('E'));
     }
-    for (const std::string_view known : functions_of_runtime)
-        if (symbol == known) return std::string(known);
+    for (const std::string_view name : functions_of_runtime)
+        if (symbol == name) return std::string(name);
     return "";
 }
 

@@ -33,6 +33,33 @@ class Fields {
     std::string where_;
 };
 
+void read_times(const Fields& all, Machine& machine) {
+    const Fields latency = all.part("latency_clocks");
+    machine.latency = {latency.number("arithmetic"),
+                       latency.number("fp64"),
+                       latency.number("shared"),
+                       latency.number("shared_write"),
+                       latency.number("l1"),
+                       latency.number("l2"),
+                       latency.number("dram"),
+                       latency.number("shuffle"),
+                       latency.number("barrier"),
+                       latency.number("atomic"),
+                       latency.number("shared_atomic"),
+                       latency.number("block_start")};
+    const Fields occupies = all.part("occupies_clocks");
+    machine.occupies = {
+        occupies.number("fp64"),          occupies.number("shuffle"),   occupies.number("tag"),
+        occupies.number("shared_atomic"), occupies.number("atomic"),    occupies.number("atomic_lane"),
+        occupies.number("atomic_result"), occupies.number("sector"),    occupies.number("changed_sector"),
+        occupies.number("block"),         occupies.number("warp_start")};
+    const Fields host = all.part("host_seconds");
+    machine.host = {
+        host.number("launch"),          host.number("gap"),  host.number("start"),    host.number("copy_to_host"),
+        host.number("copy_to_device"),  host.number("fill"), host.number("allocate"), host.number("wait"),
+        host.number("link_bytes_per_s")};
+}
+
 }  // namespace
 
 std::vector<std::string> known_machines(const fs::path& folder) {
@@ -46,10 +73,10 @@ std::vector<std::string> known_machines(const fs::path& folder) {
 
 Machine read_machine(const fs::path& folder, const std::string& name) {
     const fs::path path = folder / (name + ".json");
-    const std::vector<std::string> known = known_machines(folder);
-    if (std::ranges::find(known, name) == known.end())
+    const std::vector<std::string> names = known_machines(folder);
+    if (std::ranges::find(names, name) == names.end())
         throw UsageError(
-            fmt::format("The model does not know the GPU {}. It knows: {}.", name, fmt::join(known, ", ")));
+            fmt::format("The model does not know the GPU {}. It knows: {}.", name, fmt::join(names, ", ")));
     std::ifstream file(path);
     const Json json = Json::parse(file, nullptr, false);
     if (!json.is_object()) throw UsageError(fmt::format("{} is not a JSON object.", path.string()));
@@ -75,30 +102,7 @@ Machine read_machine(const fs::path& folder, const std::string& name) {
     machine.l2_bytes_per_s = memory.number("l2_bytes_per_s");
     machine.l2_bytes = memory.number("l2_bytes");
     machine.l2_slice_bytes = memory.number("l2_slice_bytes");
-    const Fields latency = all.part("latency_clocks");
-    machine.latency = {latency.number("arithmetic"),
-                       latency.number("fp64"),
-                       latency.number("shared"),
-                       latency.number("shared_write"),
-                       latency.number("l1"),
-                       latency.number("l2"),
-                       latency.number("dram"),
-                       latency.number("shuffle"),
-                       latency.number("barrier"),
-                       latency.number("atomic"),
-                       latency.number("shared_atomic"),
-                       latency.number("block_start")};
-    const Fields occupies = all.part("occupies_clocks");
-    machine.occupies = {
-        occupies.number("fp64"),          occupies.number("shuffle"),   occupies.number("tag"),
-        occupies.number("shared_atomic"), occupies.number("atomic"),    occupies.number("atomic_lane"),
-        occupies.number("atomic_result"), occupies.number("sector"),    occupies.number("changed_sector"),
-        occupies.number("block"),         occupies.number("warp_start")};
-    const Fields host = all.part("host_seconds");
-    machine.host = {
-        host.number("launch"),          host.number("gap"),  host.number("start"),    host.number("copy_to_host"),
-        host.number("copy_to_device"),  host.number("fill"), host.number("allocate"), host.number("wait"),
-        host.number("link_bytes_per_s")};
+    read_times(all, machine);
     return machine;
 }
 

@@ -25,7 +25,7 @@ class TraceMemory {
   public:
     TraceMemory() : file_(memfd_create("warplab-trace", MFD_CLOEXEC)) {
         if (!file_ || ftruncate(file_.get(), trace::max_bytes) != 0)
-            throw std::runtime_error(fmt::format("cannot make a memory file: {}", std::strerror(errno)));
+            throw std::runtime_error(fmt::format("cannot create a memory file: {}", std::strerror(errno)));
     }
     int file() const { return file_.get(); }
     /// Return a copy of the written part, from the beginning of the file.
@@ -130,21 +130,22 @@ std::string why_not_typical(const Trace& trace) {
     return "";
 }
 
-Recording without(const std::string& why, const std::optional<Failure>& failure) {
-    return {.why_not = failure ? fmt::format("{} ({})", why, failure->message) : why};
+Recording no_recording(const std::string& reason, const std::optional<Failure>& failure) {
+    return {.why_not = failure ? fmt::format("{} ({})", reason, failure->message) : reason};
 }
 
 }  // namespace
 
 Recording record(Judge& judge, const Lab& lab, const Stage& stage, const Source& source, const Problem& problem,
                  const Machine& machine, SandboxLevel sandbox, std::uint32_t draw) {
-    if (const std::string why = find_foreign_condition(source.text()); !why.empty()) return without(why, {});
+    if (const std::string reason = find_foreign_condition(source.text()); !reason.empty())
+        return no_recording(reason, {});
     CompileRequest request = judge.compile_request(lab, stage, source, Task{.sandbox = sandbox});
     request.backend = Backend::cpu;
     request.traced = true;
     const Compiled compiled = compile(request);
     if (compiled.result.verdict != Verdict::passed || compiled.gimple.empty())
-        return without("the file does not compile for a trace", compiled.result.failure);
+        return no_recording("the file does not compile for a trace", compiled.result.failure);
     const EffortLimit limit;
     const TraceMemory memory;
     const auto run = judge.make_run(request, compiled);
@@ -156,15 +157,15 @@ Recording record(Judge& judge, const Lab& lab, const Stage& stage, const Source&
          is_short ? std::random_device()() % max_calls_before : 0}};
     const auto failure = make_calls(*run, problem, run->trace.order.calls_before + 1);
     run->end_session();
-    if (failure) return without("the program did not finish the traced call", failure);
+    if (failure) return no_recording("the program did not finish the traced call", failure);
     Recording recording = {
         .trace = read_trace(memory.contents()),
         .code = Code(read_gimple(read_file(compiled.gimple)), find_hook_calls(read_file(compiled.runner))),
         .registers = registers_of(judge, lab, stage, source),
         .calls = lab.benchmark.iterations / run->oracle.cost(problem).iterations};
-    if (recording.code.size() == 0) return without("the intermediate code of this g++ has an unknown format", {});
-    if (const std::string why = why_not_typical(recording.trace); !why.empty()) return without(why, {});
-    if (recording.trace.launches.empty()) return without("the call launches no kernel", {});
+    if (recording.code.size() == 0) return no_recording("the intermediate code of this g++ has an unknown format", {});
+    if (const std::string reason = why_not_typical(recording.trace); !reason.empty()) return no_recording(reason, {});
+    if (recording.trace.launches.empty()) return no_recording("the call launches no kernel", {});
     return recording;
 }
 

@@ -101,7 +101,7 @@ struct WarpState {
     std::uint64_t copy = 0;  // the number of this replay of the trace
     double stores_ready = 0;
     // By place, see gather():
-    std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> owed;
+    std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> waiting_sectors;
     std::unordered_map<std::uint32_t, std::unordered_set<std::uint32_t>> touched;
     double vector_ready = 0;                       // the result of the last access
     std::array<double, max_pending> pending = {};  // the last results: the compiler moves loads before stores
@@ -328,7 +328,7 @@ void Multiprocessor::finish_warp(int number, double when) {
     BlockState& block = blocks_[static_cast<std::size_t>(warp.block)];
     warp.results = {};
     warp.turns = {};
-    warp.owed = {};
+    warp.waiting_sectors = {};
     warp.touched = {};
     --block.alive;
     if (block.arrived && block.arrived == block.alive) {
@@ -552,14 +552,15 @@ double Multiprocessor::serve_sector(WarpState& warp, const TracedOperation& oper
 /// Return the sectors that an access would use if neighbouring lanes used neighbouring addresses. Sectors that the
 /// scattered access loads for later iterations of its loop count for the gathered accesses of these iterations.
 std::vector<std::uint32_t> Multiprocessor::gather(WarpState& warp, const TracedOperation& operation) {
-    constexpr std::size_t max_owed = 1024;
-    std::vector<std::uint32_t>& owed = warp.owed[operation.place];
+    constexpr std::size_t max_waiting = 1024;
+    std::vector<std::uint32_t>& waiting_sectors = warp.waiting_sectors[operation.place];
     std::unordered_set<std::uint32_t>& touched = warp.touched[operation.place];
     for (const std::uint32_t sector : operation.sectors())
-        if (touched.insert(sector).second && owed.size() < max_owed) owed.push_back(sector);
+        if (touched.insert(sector).second && waiting_sectors.size() < max_waiting) waiting_sectors.push_back(sector);
     const auto min_sectors = static_cast<std::size_t>(min_parts(operation, sector_bytes));
     std::vector<std::uint32_t> sectors;
-    for (; sectors.size() < min_sectors && !owed.empty(); owed.pop_back()) sectors.push_back(owed.back());
+    for (; sectors.size() < min_sectors && !waiting_sectors.empty(); waiting_sectors.pop_back())
+        sectors.push_back(waiting_sectors.back());
     const auto used = operation.sectors();
     while (sectors.size() < min_sectors) sectors.push_back(used[sectors.size()]);
     std::ranges::sort(sectors);
@@ -772,9 +773,9 @@ void update(Residency& residency, const std::vector<Footprint>& footprints, doub
     }
     const double fits = l2_bytes / std::max(1.0, used);
     const double held = fits >= 1 ? 1 : fits > 0.5 ? fits : 0.3 * fits;
-    const double kept = std::min(1.0, std::max(0.0, l2_bytes - used) / std::max(1.0, before));
+    const double kept_share = std::min(1.0, std::max(0.0, l2_bytes - used) / std::max(1.0, before));
     for (std::size_t m = 0; m < footprints.size(); ++m)
-        residency.bytes[m] = std::max(held * footprints[m].of_launch * sector_bytes, kept * residency.bytes[m]);
+        residency.bytes[m] = std::max(held * footprints[m].of_launch * sector_bytes, kept_share * residency.bytes[m]);
     ++residency.launches;
 }
 

@@ -17,9 +17,9 @@ std::string describe(const std::string& name, const Lab& lab) {
     const auto dataset = std::ranges::find(lab.datasets, name, &Dataset::name);
     if (dataset == lab.datasets.end()) return words;
     for (const std::string& size : lab.sizes) {
-        const auto found = dataset->parameters.find(size);
-        if (found == dataset->parameters.end()) continue;
-        if (const auto* value = std::get_if<std::int64_t>(&found->second))
+        const auto iterator = dataset->parameters.find(size);
+        if (iterator == dataset->parameters.end()) continue;
+        if (const auto* value = std::get_if<std::int64_t>(&iterator->second))
             words += fmt::format(" {}={}", size, format_count(static_cast<std::uint64_t>(*value)));
     }
     return words;

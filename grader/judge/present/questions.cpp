@@ -238,8 +238,8 @@ void ask(Problem& problem) {
 }  // namespace
 
 std::string_view question_about(std::string_view cause) {
-    const auto found = questions().find(cause);
-    return found == questions().end() ? "" : found->second;
+    const auto iterator = questions().find(cause);
+    return iterator == questions().end() ? "" : iterator->second;
 }
 
 Finding ask_first(Finding finding) {

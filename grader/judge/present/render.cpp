@@ -162,9 +162,9 @@ const Finding* likely_reason(const StageReport& stage, const Check& failed) {
 const Finding* finding_of(const Failure& failure, const StageReport& stage) {
     if (!stage.check_mode) return nullptr;
     const std::vector<Finding>& all = stage.check_mode->findings;
-    const auto is_it = [&](const Finding& found) { return failure.message == message_of(found); };
-    const auto found = std::ranges::find_if(all, is_it);
-    return found == all.end() ? nullptr : &*found;
+    const auto has_message = [&](const Finding& found) { return failure.message == message_of(found); };
+    const auto iterator = std::ranges::find_if(all, has_message);
+    return iterator == all.end() ? nullptr : &*iterator;
 }
 
 /// Render the line that may be the reason for a wrong output, without its message if the failure has the same one.
@@ -253,7 +253,7 @@ struct PartOfScore {
     const char* name;
     double points, max;
     bool pending;
-    std::string why;
+    std::string reason;
     bool modelled = false;
 };
 
@@ -274,9 +274,9 @@ std::string render_score(const Score& score, const TextStyle& style) {
     for (const auto& part : parts) {
         if (part.max == 0) continue;
         worth.push_back(render_part(part));
-        if (part.why.empty()) continue;
+        if (part.reason.empty()) continue;
         const auto up_to = part.pending ? fmt::format(", up to {} more", format_points(part.max)) : "";
-        reasons += wrap(fmt::format("{}{}: {}", part.name, up_to, part.why), 4, style.width);
+        reasons += wrap(fmt::format("{}{}: {}", part.name, up_to, part.reason), 4, style.width);
     }
     return wrap(fmt::format("Points: {} of {} ({})", format_points(score.total()), format_points(score.max()),
                             fmt::join(worth, ", ")),
@@ -291,8 +291,9 @@ std::string render_output(const std::string& output) {
 }  // namespace
 
 std::string render_quotes(const Finding& finding) {
-    const bool two = finding.other_line != finding.line;
-    return render_line(finding.line, finding.text) + (two ? render_line(finding.other_line, finding.other_text) : "");
+    const bool has_two_lines = finding.other_line != finding.line;
+    return render_line(finding.line, finding.text) +
+           (has_two_lines ? render_line(finding.other_line, finding.other_text) : "");
 }
 
 Colour colour_of(Verdict verdict) {

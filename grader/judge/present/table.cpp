@@ -110,11 +110,11 @@ std::string render_cells(const Line& line, const Layout& layout, const TextStyle
     for (int i = 0; i < column_count; ++i) {
         if (layout.widths[i] == 0) continue;
         const std::string space(layout.widths[i] - display_width(line.cells[i]), ' ');
-        const bool left = i == stage_column || i == verdict_column;
+        const bool is_left_aligned = i == stage_column || i == verdict_column;
         const bool coloured = i == verdict_column && line.verdict;
-        row += padding + (left ? "" : space);
+        row += padding + (is_left_aligned ? "" : space);
         row += coloured ? paint(line.cells[i], colour_of(*line.verdict), style) : line.cells[i];
-        padding = (left ? space : "") + std::string(layout.gap, ' ');
+        padding = (is_left_aligned ? space : "") + std::string(layout.gap, ' ');
     }
     return row;
 }

@@ -67,8 +67,7 @@ Failure explain_cuda_error(CudaError error, std::string message, const StatusPag
         return {cause::launch_failed, std::move(message),
                 empty
                     ? fmt::format("{} is 0 here, and a grid of 0 blocks is an error: launch this kernel only if there "
-                                  "is something to do. The outputs of this call, such as bins, must be set all the "
-                                  "same.",
+                                  "is something to do. The call must still set its outputs, such as bins.",
                                   circumstances->zero_size)
                     : hint_for_launch(limit)};
     const auto hint = error == CudaError::out_of_memory ? memory_hint
@@ -120,9 +119,9 @@ std::string uncaught_exception(const std::string& output) {
     if (at == std::string::npos) return "";
     const std::size_t begin = at + opening.size(), end = output.find('\'', begin);
     const std::string type = clean(output.substr(begin, end - begin).c_str(), 100);
-    const std::size_t what = output.find("what():", begin);
-    if (what == std::string::npos) return type;
-    const std::size_t words = output.find_first_not_of(' ', what + 7);
+    const std::size_t label = output.find("what():", begin);
+    if (label == std::string::npos) return type;
+    const std::size_t words = output.find_first_not_of(' ', label + 7);
     if (words == std::string::npos) return type;
     return fmt::format("{} ({})", type, clean(output.substr(words, output.find('\n', words) - words).c_str(), 200));
 }
@@ -201,9 +200,9 @@ Failure explain_fault(const Ending& ending) {
     const std::string detail = clean(page.detail, sizeof page.detail);
     const auto fault = static_cast<Fault>(page.fault);
     const auto segmentation = [&](const char* hint) {
-        const std::string why =
+        const std::string reason =
             detail.empty() ? fmt::format("address {:#x} belongs to no buffer", page.address) : detail;
-        return Failure{cause::crash, fmt::format("Segmentation fault {}: {}.", place, why), hint};
+        return Failure{cause::crash, fmt::format("Segmentation fault {}: {}.", place, reason), hint};
     };
     const auto abortion = [&](const char* hint) {
         return Failure{cause::crash,
@@ -229,7 +228,7 @@ Failure explain_fault(const Ending& ending) {
         case Fault::stack_overflow:
             return {cause::crash, fmt::format("The stack overflowed {}.", place),
                     "Look for endless recursion, a very large local array, or a copy that is larger than the local "
-                    "variable to which it goes: cudaMemcpy(&p, …) writes over p, and cudaMemcpy(p, …) to its array."};
+                    "variable that it fills: cudaMemcpy(&p, …) overwrites p itself, cudaMemcpy(p, …) fills its array."};
         case Fault::deadlock:
         case Fault::hang:
         case Fault::hang_before_later:
@@ -402,7 +401,8 @@ Failure explain_end(const Ending& ending) {
     }
     switch (ended.how) {
         case End::not_started:
-            return {cause::sandbox, fmt::format("The program could not be started: {}.", clean(ended.why.c_str(), 300)),
+            return {cause::sandbox,
+                    fmt::format("The program could not be started: {}.", clean(ended.start_error.c_str(), 300)),
                     "A very large global array, or an asm statement or attribute that names a section, can do this."};
         case End::out_of_memory:
             return {cause::out_of_memory,

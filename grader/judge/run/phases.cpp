@@ -18,9 +18,10 @@ std::vector<PhaseTime> PhaseClock::finish() {
 void PhaseClock::leave() {
     const auto now = std::chrono::steady_clock::now();
     if (current_) {
-        auto same = std::find_if(times_.begin(), times_.end(), [&](const PhaseTime& t) { return t.phase == current_; });
-        if (same == times_.end()) same = times_.insert(same, {*current_, 0});
-        same->wall_s += std::chrono::duration<double>(now - begin_).count();
+        auto entry =
+            std::find_if(times_.begin(), times_.end(), [&](const PhaseTime& t) { return t.phase == current_; });
+        if (entry == times_.end()) entry = times_.insert(entry, {*current_, 0});
+        entry->wall_s += std::chrono::duration<double>(now - begin_).count();
     }
     begin_ = now;
 }

@@ -30,7 +30,7 @@ struct Ends {
 Ends make_request_socket() {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
-        throw std::runtime_error(fmt::format("cannot make a socket pair: {}", std::strerror(errno)));
+        throw std::runtime_error(fmt::format("cannot create a socket pair: {}", std::strerror(errno)));
     Ends pair{Descriptor(ends[0]), Descriptor(ends[1])};
     const int room = 256 << 10;
     setsockopt(pair.judge.get(), SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
@@ -42,7 +42,7 @@ Ends make_request_socket() {
 Ends make_answer_pipe() {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
-        throw std::runtime_error(fmt::format("cannot make a pipe: {}", std::strerror(errno)));
+        throw std::runtime_error(fmt::format("cannot create a pipe: {}", std::strerror(errno)));
     fcntl(ends[0], F_SETFL, O_NONBLOCK);  // the writer's end remains blocking
     return {Descriptor(ends[0]), Descriptor(ends[1])};
 }
@@ -59,7 +59,7 @@ Descriptor make_page_file(const protocol::Key& key, Sanitizer sanitizer, const t
     const int file = memfd_create("warplab-status", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (file < 0 || ftruncate(file, sizeof(StatusPage)) != 0 ||
         fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
-        throw std::runtime_error(fmt::format("cannot make a memory file: {}", std::strerror(errno)));
+        throw std::runtime_error(fmt::format("cannot create a memory file: {}", std::strerror(errno)));
     const Orders orders{{key.low, key.high}, sanitizer == Sanitizer::on, trace};
     if (pwrite(file, &orders, sizeof orders, 0) != sizeof orders)
         throw std::runtime_error(fmt::format("cannot write a memory file: {}", std::strerror(errno)));
@@ -145,24 +145,24 @@ Session::Reply Session::ask(protocol::Request request, const std::vector<int>& d
         case protocol::Sent::refused:
             return violated(Violation::reads_no_requests);
         case protocol::Sent::closed:
-            return died(limit_s, circumstances);
+            return explain_ended_runner(limit_s, circumstances);
     }
     for (;;) {
-        if (cancelled_ && *cancelled_) return died(limit_s, circumstances);
+        if (cancelled_ && *cancelled_) return explain_ended_runner(limit_s, circumstances);
         // The process's own clock ends the wait: it allows for time in which other processes starve the program.
         const Process::Event event = process_.wait_for(cancelled_ ? until_cancelled_s : at_a_time_s, answers_.get());
         if (event == Process::Event::readable) {
             const Inbox::Read read = inbox_.read(answers_.get(), request.ask);
             Reply reply{inbox_.answer(), std::nullopt, false, elapsed()};
             if (read == Inbox::Read::nothing) continue;
-            if (read == Inbox::Read::closed) return died(limit_s, circumstances);
+            if (read == Inbox::Read::closed) return explain_ended_runner(limit_s, circumstances);
             if (read == Inbox::Read::violation ||
                 reply.answer.seal != protocol::seal_of(key_, ++answers_taken_, reply.answer))
                 return violated(Violation::wrote_to_channel);
             if (!reply.answer.ok) reply.failure = explain_refusal(reply.answer, status(), circumstances);
             return reply;
         }
-        if (event == Process::Event::ended) return died(limit_s, circumstances);
+        if (event == Process::Event::ended) return explain_ended_runner(limit_s, circumstances);
     }
 }
 
@@ -188,7 +188,7 @@ void Session::kill() {
     alive_ = false;
 }
 
-Session::Reply Session::died(double limit_s, const std::optional<Circumstances>& circumstances) {
+Session::Reply Session::explain_ended_runner(double limit_s, const std::optional<Circumstances>& circumstances) {
     alive_ = false;
     const bool timed_out = process_.running() && process_.wait_for(0.05) != Process::Event::ended;
     if (timed_out) process_.kill();

@@ -76,7 +76,7 @@ class Session {
     };
     /// Return the progress of the running grid, as the CPU backend reports it.
     GridProgress grid_progress() const;
-    Reply died(double limit_s, const std::optional<Circumstances>& circumstances);
+    Reply explain_ended_runner(double limit_s, const std::optional<Circumstances>& circumstances);
     std::string source_line(std::uint64_t program_counter) const;
 
     const std::atomic<bool>* cancelled_ = nullptr;

@@ -22,7 +22,7 @@ void add(Words& to, const Words& words) { to.insert(to.end(), words.begin(), wor
 
 /// Return whether bubblewrap has the option --size: version 0.7 added it; Ubuntu 22.04 has 0.6.
 bool knows_size() {
-    static const bool known = [] {
+    static const bool is_supported = [] {
         FILE* help = popen("bwrap --help 2>/dev/null", "r");
         if (!help) return false;
         std::string text(1 << 16, '\0');
@@ -30,7 +30,7 @@ bool knows_size() {
         pclose(help);
         return text.find("--size") != std::string::npos;
     }();
-    return known;
+    return is_supported;
 }
 
 void add_temporary(Words& command, const std::string& folder, std::uint64_t bytes) {

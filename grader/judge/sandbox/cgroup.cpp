@@ -119,8 +119,8 @@ std::vector<fs::path> candidates(const fs::path& hierarchy, const std::string& g
 Parents find_parents() {
     const auto groups = own_groups();
     Parents parents;
-    if (const auto own = groups.find(""); own != groups.end() && fs::exists(mounted / "cgroup.controllers")) {
-        for (const fs::path& folder : candidates(mounted, own->second)) {
+    if (const auto iterator = groups.find(""); iterator != groups.end() && fs::exists(mounted / "cgroup.controllers")) {
+        for (const fs::path& folder : candidates(mounted, iterator->second)) {
             if (!enable_below(folder)) continue;
             parents.unified = true;
             for (const char* controller : controllers) parents.folders[controller] = folder;

@@ -145,8 +145,8 @@ CompilerPlaces nvcc_places(const fs::path& found) {
     if (found.empty() || is_of_system(found)) return {found, {}};
     CompilerPlaces places;
     const std::string words = ask(found, {"--dryrun", "-x", "cu", "/dev/null"});
-    const std::string here = line_after(words, "#$ _HERE_=");
-    const fs::path program = here.empty() ? real(found) : fs::path(here) / "nvcc";
+    const std::string folder_of_nvcc = line_after(words, "#$ _HERE_=");
+    const fs::path program = folder_of_nvcc.empty() ? real(found) : fs::path(folder_of_nvcc) / "nvcc";
     if (real(program).empty() || is_script(program)) return places;
     places.program = path_in_sandbox(program);
     const fs::path toolkit = real(program).parent_path().parent_path();

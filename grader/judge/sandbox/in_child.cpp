@@ -68,19 +68,20 @@ double cpu_seconds(pid_t child) {
     return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
 }
 
-/// Limits a child's time. On a busy machine, it may take longer until it has had the processor for `limit_s`.
+/// Limits a child's time. On a busy machine, the child may take up to `max_factor` times as long as `limit_s`, until it
+/// has used about `limit_s` of processor time.
 class TimeLimit {
   public:
     TimeLimit(pid_t child, double limit_s) : child_(child), limit_s_(limit_s) {}
 
     bool is_over() const {
         const double wall_s = std::chrono::duration<double>(Clock::now() - begin_).count();
-        return wall_s >= longest * limit_s_ || (wall_s >= limit_s_ && cpu_seconds(child_) >= 0.9 * limit_s_);
+        return wall_s >= max_factor * limit_s_ || (wall_s >= limit_s_ && cpu_seconds(child_) >= 0.9 * limit_s_);
     }
 
   private:
     using Clock = std::chrono::steady_clock;
-    static constexpr double longest = 4;  // times the limit
+    static constexpr double max_factor = 4;
     const pid_t child_;
     const double limit_s_;
     const Clock::time_point begin_ = Clock::now();
@@ -88,12 +89,12 @@ class TimeLimit {
 
 /// Read what the child writes until it ends. Return nothing if this takes too long or fails.
 std::optional<std::string> read_all(int in, const TimeLimit& limit) {
-    constexpr int between_looks_ms = 20;
+    constexpr int poll_interval_ms = 20;
     std::string all;
     for (char part[4096]; all.size() <= max_answer_bytes;) {
         if (limit.is_over()) return std::nullopt;
         pollfd readable{in, POLLIN, 0};
-        if (poll(&readable, 1, between_looks_ms) <= 0) continue;
+        if (poll(&readable, 1, poll_interval_ms) <= 0) continue;
         const ssize_t bytes = read(in, part, sizeof part);
         if (bytes == 0) return all;
         if (bytes > 0) all.append(part, static_cast<std::size_t>(bytes));
@@ -119,8 +120,8 @@ std::optional<std::vector<std::string>> compute_in_child(double limit_s,
     int status = 0;
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
-    const bool ended_well = WIFEXITED(status) && WEXITSTATUS(status) == 0;
-    return joined && ended_well ? std::optional(split(*joined)) : std::nullopt;
+    const bool has_succeeded = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    return joined && has_succeeded ? std::optional(split(*joined)) : std::nullopt;
 }
 
 }  // namespace warplab

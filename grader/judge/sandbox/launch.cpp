@@ -139,12 +139,12 @@ bool lift(const std::vector<int>& from, std::vector<int>& to) {
 
 }  // namespace
 
-pid_t launch(const Launch& what, std::string& why) {
-    Child child{what, {}, {}, pointers(what.argv), pointers(what.environment)};
-    if (what.filter)
-        child.filter = {static_cast<unsigned short>(what.filter->size()),
-                        const_cast<sock_filter*>(what.filter->data())};
-    const bool lifted = lift(what.descriptors, child.descriptors);
+pid_t launch(const Launch& program, std::string& start_error) {
+    Child child{program, {}, {}, pointers(program.argv), pointers(program.environment)};
+    if (program.filter)
+        child.filter = {static_cast<unsigned short>(program.filter->size()),
+                        const_cast<sock_filter*>(program.filter->data())};
+    const bool lifted = lift(program.descriptors, child.descriptors);
     constexpr std::size_t stack_bytes = 256 << 10;
     void* stack = mmap(nullptr, stack_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     pid_t pid = -1;
@@ -166,7 +166,8 @@ pid_t launch(const Launch& what, std::string& why) {
         while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
         }
     }
-    why = what.argv[0] + ": " + (child.failed ? child.failed : "making a process") + ": " + std::strerror(child.error);
+    start_error = program.argv[0] + ": " + (child.failed ? child.failed : "creating a process") + ": " +
+                  std::strerror(child.error);
     return -1;
 }
 

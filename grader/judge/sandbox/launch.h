@@ -29,8 +29,8 @@ struct Launch {
     const SeccompFilter* filter = nullptr;
 };
 
-/// Start the program and return the child's pid, or -1; then `why` names the step that failed. The child has an empty
-/// session keyring, leads its own session and process group, and dies with the thread that called this.
-pid_t launch(const Launch& what, std::string& why);
+/// Start the program and return the child's pid, or -1; then `start_error` names the step that failed. The child has an
+/// empty session keyring, leads its own session and process group, and dies with the thread that called this.
+pid_t launch(const Launch& program, std::string& start_error);
 
 }  // namespace warplab::sandbox

@@ -48,7 +48,7 @@ struct Pipe {
 
 Pipe make_pipe() {
     int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error(fmt::format("cannot make a pipe: {}", strerror(errno)));
+    if (pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error(fmt::format("cannot create a pipe: {}", strerror(errno)));
     fcntl(ends[0], F_SETFL, O_NONBLOCK);  // the writer's end remains blocking
     fcntl(ends[0], F_SETPIPE_SZ, 1 << 20);
     return {Descriptor(ends[0]), Descriptor(ends[1])};
@@ -58,7 +58,7 @@ Pipe make_pipe() {
 Descriptor make_file(const void* bytes, std::size_t count) {
     Descriptor file(memfd_create("sandbox", MFD_CLOEXEC));
     if (!file || write(file.get(), bytes, count) != static_cast<ssize_t>(count) || lseek(file.get(), 0, SEEK_SET) != 0)
-        throw std::runtime_error(fmt::format("cannot make a memory file: {}", strerror(errno)));
+        throw std::runtime_error(fmt::format("cannot create a memory file: {}", strerror(errno)));
     return file;
 }
 
@@ -201,7 +201,7 @@ Descriptor Process::State::enter_user(sandbox::Launch& launch, const Policy& pol
     }
     Descriptor ruleset(sandbox::landlock_ruleset(readable, policy.writable, devices));
     // Never start a program with less protection than the level promises.
-    if (!ruleset) throw std::runtime_error("cannot make a Landlock ruleset");
+    if (!ruleset) throw std::runtime_error("cannot create a Landlock ruleset");
     launch.landlock = ruleset.get();
     return ruleset;
 }
@@ -226,7 +226,7 @@ void Process::State::start(const Words& argv, const Policy& policy, const std::v
 
     const fs::path program = sandbox::find_program(argv.at(0));
     if (program.empty()) {
-        result.why = argv[0] + ": there is no such program";
+        result.start_error = argv[0] + ": there is no such program";
         return;
     }
     launch.argv[0] = program.string();
@@ -261,7 +261,7 @@ void Process::State::start(const Words& argv, const Policy& policy, const std::v
     judges_peak_bytes = static_cast<std::uint64_t>(own.ru_maxrss) << 10;
     started = Clock::now();
     set_deadline(limits.wall_s);
-    child = sandbox::launch(launch, result.why);
+    child = sandbox::launch(launch, result.start_error);
     if (child < 0) return;
     collected = false;
     output_end = std::move(output.read_end);
@@ -383,7 +383,7 @@ void Process::State::interpret(int status, const rusage& usage) {
         const ssize_t count = read(status_end.get(), report, sizeof report);
         if (!sandbox::bubblewrap_started(std::string(report, static_cast<std::size_t>(std::max<ssize_t>(count, 0))))) {
             result.how = End::not_started;
-            result.why = result.output.empty() ? "the sandbox did not start" : result.output;
+            result.start_error = result.output.empty() ? "the sandbox did not start" : result.output;
             return;
         }
         if (result.status > 128 && result.status < 128 + NSIG) {  // bubblewrap reports signals in this way
@@ -490,7 +490,7 @@ Process Process::start(const Words& argv, const Policy& policy, const std::vecto
     try {
         process.state_->start(argv, policy, inherited, environment, working_directory);
     } catch (const std::exception& problem) {
-        process.state_->result.why = problem.what();
+        process.state_->result.start_error = problem.what();
     }
     return process;
 }

@@ -75,7 +75,7 @@ struct Ended {
     double wall_s = 0;
     double cpu_s = 0;                  // the processor time of all its processes
     std::uint64_t peak_rss_bytes = 0;  // the peak of its largest process; 0: at most that of the judge itself
-    std::string why;                   // not_started: what failed
+    std::string start_error;           // not_started: what failed
     bool made_progress = false;        // timed_out although it made progress, after max_with_progress times the limit
 };
 

@@ -118,7 +118,7 @@ class Builder {
 
     SeccompFilter build() const {
         const Descriptor file(memfd_create("filter", MFD_CLOEXEC));
-        if (!file) throw std::runtime_error(fmt::format("cannot make a memory file: {}", std::strerror(errno)));
+        if (!file) throw std::runtime_error(fmt::format("cannot create a memory file: {}", std::strerror(errno)));
         require(seccomp_export_bpf(get(), file.get()), "exporting it");
         const off_t bytes = lseek(file.get(), 0, SEEK_END);
         SeccompFilter code(static_cast<std::size_t>(bytes) / sizeof(sock_filter));

@@ -21,15 +21,15 @@ std::string try_level(SandboxLevel level) {
     policy.level = level;
     const Ended ended = run_to_end({"/bin/true"}, policy);
     if (ended.how == End::exited && ended.status == 0) return "";
-    if (!ended.why.empty()) return first_line(ended.why);
+    if (!ended.start_error.empty()) return first_line(ended.start_error);
     return ended.output.empty() ? "/bin/true does not run in it" : first_line(ended.output);
 }
 
 Support offer;  // the result of `support` while it is being determined
 
-void try_namespaces(std::string& why) {
+void try_namespaces(std::string& reason) {
     if (find_program("bwrap").empty()) {
-        why = why_no_bubblewrap("");
+        reason = why_no_bubblewrap("");
         return;
     }
     std::string why_not;
@@ -42,24 +42,24 @@ void try_namespaces(std::string& why) {
             return;
         }
     }
-    why = why_no_bubblewrap(why_not);
+    reason = why_no_bubblewrap(why_not);
 }
 
-void try_user(std::string& why) {
+void try_user(std::string& reason) {
     if (geteuid() != 0) {
-        why += " Only root can work without it, with separate user ids for the sandbox.";
+        reason += " Only root can work without it, with separate user ids for the sandbox.";
         return;
     }
     const std::string does_not_work = " A separate user id does not work either";
     if (landlock_version() == 0) {
-        why +=
+        reason +=
             does_not_work +
             ": this kernel has no Landlock, or the container blocks it, so graded code could read all files that any "
             "user may read. This needs Linux 5.13 or newer with \"landlock\" in lsm= on the kernel's command line.";
         return;
     }
     if (const std::string why_not = try_level(SandboxLevel::uid); !why_not.empty()) {
-        why += fmt::format(
+        reason += fmt::format(
             "{} ({}); in a container it takes --cap-add SETUID --cap-add SETGID, user ids up to 61183 "
             "and a seccomp profile that allows it.",
             does_not_work, why_not);
@@ -76,11 +76,11 @@ const Support& support() {
     const std::lock_guard lock(mutex);
     if (tried) return offer;
     tried = true;
-    std::string why;
-    try_namespaces(why);
+    std::string reason;
+    try_namespaces(reason);
     if (offer.offered.level == SandboxLevel::none) {
-        try_user(why);
-        offer.offered.why_not_stronger = why;
+        try_user(reason);
+        offer.offered.why_not_stronger = reason;
     }
     offer.offered.weaker = control_group_support().weaker();
     return offer;

@@ -116,8 +116,8 @@ std::vector<KernelShape> describe_kernels(const std::vector<LaunchCounts>& launc
             continue;
         }
         KernelShape shape{name_of(launch), launch, {}, {}};
-        const auto found = resources.find(plain_kernel_name(shape.kernel));
-        if (found != resources.end()) shape.resources = found->second;
+        const auto iterator = resources.find(plain_kernel_name(shape.kernel));
+        if (iterator != resources.end()) shape.resources = iterator->second;
         shape.occupancy = occupancy(gpu, shape.threads(), static_cast<long long>(shape.shared_bytes() & 0xffffffff),
                                     shape.resources.registers);
         shapes.push_back(std::move(shape));
@@ -127,16 +127,16 @@ std::vector<KernelShape> describe_kernels(const std::vector<LaunchCounts>& launc
 
 std::string occupancy_words(const KernelShape& shape, const Gpu& gpu) {
     const Occupancy& resident = shape.occupancy;
-    const bool known = shape.resources.registers > 0;
+    const bool is_known = shape.resources.registers > 0;
     std::string words =
         fmt::format("{} per block, {} shared, {}", format_plural(static_cast<std::uint64_t>(shape.threads()), "thread"),
                     format_plural(shape.shared_bytes(), "byte"),
-                    known ? format_plural(static_cast<std::uint64_t>(shape.resources.registers), "register")
-                          : "registers not known");
+                    is_known ? format_plural(static_cast<std::uint64_t>(shape.resources.registers), "register")
+                             : "registers not known");
     if (resident.blocks == 0)
         return words + fmt::format(": too much for {}, limited by {}", with_article(gpu.name), resident.limit);
-    words += fmt::format(": {}{} of {} threads of {}'s multiprocessor ({})", known ? "" : "at most ", resident.threads,
-                         gpu.threads, with_article(gpu.name), format_share(resident.share));
+    words += fmt::format(": {}{} of {} threads of {}'s multiprocessor ({})", is_known ? "" : "at most ",
+                         resident.threads, gpu.threads, with_article(gpu.name), format_share(resident.share));
     if (resident.share < 1) words += fmt::format(", limited by {}", resident.limit);
     if (shape.resources.spilled_bytes > 0)
         words += fmt::format("; {} bytes per thread spill from registers to memory", shape.resources.spilled_bytes);

@@ -30,7 +30,7 @@ std::string clean_name(const char* name, std::size_t capacity) {
 /// The elements of a memory object.
 struct Elements {
     std::uint64_t bytes = 1;
-    std::string of;  // the object's name: "in", "the shared variable tile"
+    std::string object;  // its name: "in", "the shared variable tile"
     bool is_scratch = false;
 };
 
@@ -67,7 +67,7 @@ Elements elements_of(const std::vector<BufferSpec>& buffers, const RawFinding& f
 /// The elements that one access touches.
 struct Touched {
     std::int64_t first, last;
-    std::string of;
+    std::string object;
     bool is_one() const { return last <= first; }
 };
 
@@ -76,13 +76,13 @@ Touched touched_by(const std::vector<BufferSpec>& buffers, const RawFinding& f) 
     const auto unit = static_cast<std::int64_t>(elements.bytes);
     const auto element_of = [&](std::int64_t offset) { return offset / unit - (offset % unit < 0 ? 1 : 0); };
     const std::int64_t width = std::max<std::int64_t>(f.width, 1);
-    return {element_of(f.offset), element_of(f.offset + width - 1), elements.of};
+    return {element_of(f.offset), element_of(f.offset + width - 1), elements.object};
 }
 
 std::string element_at(const std::vector<BufferSpec>& buffers, const RawFinding& f) {
     const Touched touched = touched_by(buffers, f);
-    if (touched.is_one()) return fmt::format("element {} of {}", touched.first, touched.of);
-    return fmt::format("elements {} to {} of {}", touched.first, touched.last, touched.of);
+    if (touched.is_one()) return fmt::format("element {} of {}", touched.first, touched.object);
+    return fmt::format("elements {} to {} of {}", touched.first, touched.last, touched.object);
 }
 
 std::string verb_of(const FindingSide& side) { return side.atomic ? "updates" : side.writes ? "writes" : "reads"; }
@@ -97,14 +97,12 @@ std::string index_hint(const RawFinding& f, long count) {
     if (f.offset == static_cast<std::int64_t>(f.now.thread[0]) && f.offset > 0)
         return fmt::format(
             "{} is also this thread's number in its block, threadIdx.x: does the block have more threads than the "
-            "array "
-            "has elements? Declare a larger array, or let only the first {} threads reach this line.",
+            "array has elements? Declare a larger array, or let only the first {} threads reach this line.",
             f.offset, count);
     if (f.offset == count)
         return fmt::format(
             "{} is the first index past the end: does a loop or a condition use <= where < is meant, or does it "
-            "compare "
-            "another value than this index? Or is the array too small?",
+            "compare another value than this index? Or is the array too small?",
             count);
     return "Compare the index with the array's declaration, dimension by dimension. If it depends on the thread: does "
            "the condition in front of it exclude the threads whose index is too large?";
@@ -272,7 +270,7 @@ Description race(const std::vector<BufferSpec>& buffers, const RawFinding& f, bo
     if (!with_atomic && !detail_of(f).empty())
         return {
             cause::race, fmt::format("Two arguments of {} point to the same array. {}", detail_of(f), message),
-            "Then a thread reads elements that another one has already overwritten. Is a pointer copied where two "
+            "A thread may then read elements that another one has already overwritten. Is a pointer copied where two "
             "pointers should be exchanged, as in a = b in place of std::swap(a, b)? Or is one pointer passed twice?"};
     return {with_atomic ? cause::atomic_race : cause::race, message, both_meant + hint};
 }
@@ -403,12 +401,12 @@ Description describe(const std::vector<BufferSpec>& buffers, const RawFinding& f
                             index_text(f.now.block)),
                 "Threads without work must not return before it, and it must not be in an if that some do not enter."};
         case FindingKind::misaligned:
-            if (is_by_its_variable(f)) return misaligned_variable(f, elements_of(buffers, f).of);
-            return {
-                cause::misaligned,
-                fmt::format("Kernel {} {} {} bytes at byte {} of {}, which is not a multiple of {}: {}.", kernel_of(f),
-                            verb_of(f.now), f.width, f.offset, elements_of(buffers, f).of, f.width, name_thread(f.now)),
-                misaligned_hint(buffers, f)};
+            if (is_by_its_variable(f)) return misaligned_variable(f, elements_of(buffers, f).object);
+            return {cause::misaligned,
+                    fmt::format("Kernel {} {} {} bytes at byte {} of {}, which is not a multiple of {}: {}.",
+                                kernel_of(f), verb_of(f.now), f.width, f.offset, elements_of(buffers, f).object,
+                                f.width, name_thread(f.now)),
+                    misaligned_hint(buffers, f)};
         case FindingKind::host_memory:
             return {
                 cause::host_memory,
@@ -460,7 +458,7 @@ Description describe(const std::vector<BufferSpec>& buffers, const RawFinding& f
         case FindingKind::copy_beyond_variable:
             return {
                 cause::copy_size, fmt::format("{}: {}.", object_of(f), detail_of(f)),
-                "If this should be an array, is the & too much? With a pointer p, p is the address of its array, but "
+                "If this should be an array, is the & a mistake? With a pointer p, p is the address of its array, but "
                 "&p "
                 "that of the variable p itself. With a std::vector v, the array is v.data(). Otherwise, compare the "
                 "size in bytes with the variable's type."};

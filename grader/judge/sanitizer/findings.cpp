@@ -119,15 +119,15 @@ std::vector<Finding> describe_findings(const std::vector<BufferSpec>& buffers, c
         merged.hint = with_itself ? race_with_itself(finding) : words.hint;
         if (const std::string hint = is_race ? race_of_all_threads(finding, text) : ""; !hint.empty())
             merged.hint = hint;
-        const auto like = std::ranges::find_if(all, [&](const Finding& d) {
-            const bool same = d.line == merged.line && d.other_line == merged.other_line;
-            const bool swapped = d.line == merged.other_line && d.other_line == merged.line;
-            return d.cause == merged.cause && (same || swapped);
+        const auto iterator = std::ranges::find_if(all, [&](const Finding& d) {
+            const bool is_same = d.line == merged.line && d.other_line == merged.other_line;
+            const bool is_swapped = d.line == merged.other_line && d.other_line == merged.line;
+            return d.cause == merged.cause && (is_same || is_swapped);
         });
-        if (like == all.end())
+        if (iterator == all.end())
             all.push_back(merged);
         else
-            like->count += merged.count;
+            iterator->count += merged.count;
     }
     for (Finding& merged : all)
         if (merged.cause == cause::same_value) count_same_values(merged);

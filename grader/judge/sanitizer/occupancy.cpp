@@ -62,8 +62,8 @@ std::string plain(const std::string& name) {
 }
 
 const Gpu* look_up(const std::string& name) {
-    const auto found = std::ranges::find_if(gpus, [&](const Gpu& gpu) { return plain(gpu.name) == plain(name); });
-    return found == std::end(gpus) ? nullptr : found;
+    const auto iterator = std::ranges::find_if(gpus, [&](const Gpu& gpu) { return plain(gpu.name) == plain(name); });
+    return iterator == std::end(gpus) ? nullptr : iterator;
 }
 
 int round_up(int value, int step) { return (value + step - 1) / step * step; }

@@ -68,8 +68,8 @@ void compare_launches(StageRun& run, const Check& check, const LaunchDigests& ex
 }
 
 bool has_limits(const Stage& stage, const Dataset& dataset) {
-    const auto is_of_it = [&](const CounterLimit& limit) { return limit.dataset == dataset.name; };
-    return std::ranges::any_of(stage.counters, is_of_it);
+    const auto belongs_to_dataset = [&](const CounterLimit& limit) { return limit.dataset == dataset.name; };
+    return std::ranges::any_of(stage.counters, belongs_to_dataset);
 }
 
 bool stops_early(const StageRun& run, const Check& check, const SanitizerTask& task) {

@@ -269,8 +269,8 @@ def add_course_system(parser: argparse.ArgumentParser, required: bool) -> None:
     system_group.add_argument("--canvas", metavar="URL", help="https://canvas.example.edu")
     system_group.add_argument("--moodle", metavar="URL", help="https://moodle.example.edu")
     number = make_number(int, 1, MAX_ID)
-    parser.add_argument("--course", type=number, required=required, help="the number in its address")
-    parser.add_argument("--assignment", type=number, required=required, help="likewise")
+    parser.add_argument("--course", type=number, required=required, help="the number in the course's address")
+    parser.add_argument("--assignment", type=number, required=required, help="the number in the assignment's address")
     help_text = "a file with the access token, of mode 600 (default: the variable CANVAS_TOKEN or MOODLE_TOKEN)"
     parser.add_argument("--token-file", type=Path, help=help_text)
 
@@ -316,8 +316,8 @@ def make_number(kind: type[int] | type[float], minimum: float, maximum: float) -
         except ValueError:
             number = math.nan
         if not minimum <= number <= maximum:
-            whole = "a whole number" if kind is int else "a number"
-            raise argparse.ArgumentTypeError(f"{text[:40]!r}: give {whole} from {minimum} to {maximum}")
+            expected = "a whole number" if kind is int else "a number"
+            raise argparse.ArgumentTypeError(f"{text[:40]!r}: give {expected} from {minimum} to {maximum}")
         return number
 
     return parse

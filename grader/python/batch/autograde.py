@@ -37,9 +37,9 @@ SHARE = (
 )
 
 
-def refuse(format_name: str, stages: Sequence[str], why: str) -> str:
+def refuse(format_name: str, stages: Sequence[str], reason: str) -> str:
     """Return the result for a submission that cannot be graded."""
-    message = show_text(why)
+    message = show_text(reason)
     if format_name == "gradescope":
         return json.dumps({"score": 0, "output": message, "output_format": "text", "visibility": "visible"}) + "\n"
     return f"  {message}\n{json.dumps({'scores': dict.fromkeys(stages, 0)})}\n"
@@ -57,8 +57,8 @@ def grade(settings: Settings, submission: Sequence[Path], format_name: str) -> s
     if graded.judge_failure and graded.timed_out:
         graded.judged = complete(graded, settings, end_s, offset_s)
     elif graded.judge_failure:
-        rest = replace(settings, timeout_s=max(end_s - time.monotonic(), MINIMUM_S))
-        graded = attribute_failure(graded) if is_reference_graded(rest, Running(), {}) else graded
+        settings_for_rest = replace(settings, timeout_s=max(end_s - time.monotonic(), MINIMUM_S))
+        graded = attribute_failure(graded) if is_reference_graded(settings_for_rest, Running(), {}) else graded
     if graded.status in STUDENTS_FAULT:
         opened = "The hand-in was not opened. " if graded.status == "archive_refused" else ""
         return refuse(format_name, settings.stages, opened + graded.detail)

@@ -58,9 +58,9 @@ def read_rubric(root: Path) -> Rubric:
     rubric = read_document(Rubric, root / FILE, "a rubric")
     require_unique(root / FILE, "criteria", [criterion.name for criterion in rubric.criteria])
     for criterion in rubric.criteria:
-        where = f"levels of {criterion.name}"
-        require_unique(root / FILE, where, [level.name for level in criterion.levels])
-        require_unique(root / FILE, where, [show_points(level.points) for level in criterion.levels], "points")
+        place = f"levels of {criterion.name}"
+        require_unique(root / FILE, place, [level.name for level in criterion.levels])
+        require_unique(root / FILE, place, [show_points(level.points) for level in criterion.levels], "points")
     return rubric
 
 

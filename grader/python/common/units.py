@@ -54,6 +54,6 @@ def plural(count: int, noun: str) -> str:
 
 def name_some(names: Sequence[str]) -> str:
     """Join names, for example "a.cu, b.cu, c.cu and 4 more"."""
-    more = len(names) - MAX_NAMED
-    parts = [*names[:MAX_NAMED], f"{more} more"] if more > 0 else list(names)
+    unnamed = len(names) - MAX_NAMED
+    parts = [*names[:MAX_NAMED], f"{unnamed} more"] if unnamed > 0 else list(names)
     return " and ".join([", ".join(parts[:-1]), parts[-1]] if parts[1:] else parts)

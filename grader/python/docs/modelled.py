@@ -48,12 +48,12 @@ def describe_comparison(gpu: str, rows: Sequence[Compared]) -> str:
     factors = [row.factor for row in rows]
     near, double = (sum(factor <= limit for factor in factors) / len(factors) for limit in (CLOSE, 2))
     low = sum(row.ratio < 1 for row in rows if row.factor > CLOSE)
-    far = sum(factor > CLOSE for factor in factors)
+    far_off = sum(factor > CLOSE for factor in factors)
     return (
         f"{gpu}: for {near:.0%} of {len(rows)} timings, the modelled time is within a factor of {CLOSE:g} of the "
         f"measured one, and for {double:.0%} within a factor of 2. The median factor is "
-        f"{statistics.median(factors):.2f}, and the worst {max(factors):.2f}. Of the {far} modelled times that are off "
-        f"by more than {CLOSE:g}, {low} are too short."
+        f"{statistics.median(factors):.2f}, and the worst {max(factors):.2f}. Of the {far_off} modelled times that are "
+        f"off by more than {CLOSE:g}, {low} are too short."
     )
 
 

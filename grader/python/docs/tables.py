@@ -596,7 +596,7 @@ def make_block(sources: Sources, marker: str) -> list[str] | None:
     raise UserError(f"'{marker}' is not a block. Blocks are 'table:' with {kinds}, and 'help: VERB'.")
 
 
-def renew(sources: Sources, text: str, file: Path) -> str:
+def regenerate(sources: Sources, text: str, file: Path) -> str:
     """Return a document with its blocks regenerated. Raises UserError with file and line."""
     lines = text.split("\n")
     renewed: list[str] = []
@@ -669,7 +669,7 @@ def main(arguments: Sequence[str]) -> int:
         say(sentence)
     for file in find_documents(sources):
         text = read_text(sources.root / file)
-        renewed = renew(sources, text, file)
+        renewed = regenerate(sources, text, file)
         if renewed == text:
             continue
         if options.check:

@@ -82,11 +82,11 @@ def make_kernels(inspection: Inspection) -> Html | None:
     rows = []
     for kernel in inspection.kernels:
         block = " × ".join(str(extent) for extent in trim(kernel.block))
-        known = kernel.registers is not None
-        registers = str(kernel.registers) if known else "not known"
+        is_known = kernel.registers is not None
+        registers = str(kernel.registers) if is_known else "not known"
         if kernel.spilled_bytes:
             registers += f", {kernel.spilled_bytes} bytes spilled"
-        threads = f"{'' if known else 'at most '}{kernel.resident_threads} of {gpu.threads}"
+        threads = f"{'' if is_known else 'at most '}{kernel.resident_threads} of {gpu.threads}"
         values = [
             f"{block} threads",
             f"{kernel.static_shared_bytes + kernel.dynamic_shared_bytes:,} bytes",

@@ -39,8 +39,8 @@ class Place:
     @property
     def name(self) -> str:
         """Return the place's name for a heading."""
-        where = f" ({self.host})" if self.host else ""
-        return f"{self.gpu or 'GPU'}{where}" if self.is_gpu else f"CPU backend{where or ' of ' + self.cpu}"
+        host = f" ({self.host})" if self.host else ""
+        return f"{self.gpu or 'GPU'}{host}" if self.is_gpu else f"CPU backend{host or ' of ' + self.cpu}"
 
     @property
     def is_gpu(self) -> bool:
@@ -200,8 +200,8 @@ class Timeline:
     @property
     def latest(self) -> Measurement:
         """Return the latest measurement of the whole dataset; its bound and baselines are shown for all rows."""
-        whole = [row for row in self.rows if row.scale == 1] or self.rows
-        return max(whole, key=lambda row: row.record.when).measurement
+        complete = [row for row in self.rows if row.scale == 1] or self.rows
+        return max(complete, key=lambda row: row.record.when).measurement
 
     def row(self, optimisation: Optimisation) -> Row | None:
         return next((row for row in self.rows if row.optimisation is optimisation), None)

@@ -118,7 +118,7 @@ def make_measured(journal: Journal, timeline: Timeline | None, source: Source | 
 
 def make_bound(journal: Journal, timeline: Timeline) -> Html:
     """Make the derivation of the bound, one line per step, or the reason why there is no bound."""
-    formula, beyond = make_sum(describe_bound(journal, timeline), ends=True), explain_time_below_bound(timeline)
+    formula, beyond = make_sum(describe_bound(journal, timeline), has_result=True), explain_time_below_bound(timeline)
     return tag(
         "section",
         tag("h2", "Maximum possible speed"),
@@ -137,12 +137,12 @@ def make_cpu(timeline: Timeline) -> Html | None:
     return tag("section", tag("h2", "CPU reference"), times, caption)
 
 
-def make_sum(lines: Sequence[tuple[str, str]], ends: bool = False) -> Html | None:
-    """List numbers one below the other, each with its meaning. If `ends`, the last one is the result."""
+def make_sum(lines: Sequence[tuple[str, str]], has_result: bool = False) -> Html | None:
+    """List numbers one below the other, each with its meaning. If `has_result`, the last one is the result."""
     if not lines:
         return None
     rows = [tag("div", tag("dt", value), tag("dd", words)) for value, words in lines]
-    return tag("dl", *rows, class_="sum result" if ends else "sum")
+    return tag("dl", *rows, class_="sum result" if has_result else "sum")
 
 
 def make_predictions(journal: Journal) -> Html | None:
@@ -299,11 +299,11 @@ def make_counters(before: Inspection | None, after: Inspection | None, last: Opt
         return None
     old, new = counts
     rows = describe_counters(old, new)
-    where = f"Counted by make inspect on {new.dataset}"
+    place = f"Counted by make inspect on {new.dataset}"
     if not rows:
-        return tag("p", f"{where}: no counter changed.", class_="caption")
+        return tag("p", f"{place}: no counter changed.", class_="caption")
     names, counter_rows = counter_columns(old, last.id if last else "", rows)
-    caption = f"{where}{'; the counters that changed' if old else ''}."
+    caption = f"{place}{'; the counters that changed' if old else ''}."
     return tag("section", tag("h3", "Counters"), make_small_table(names, counter_rows, caption))
 
 
@@ -386,7 +386,8 @@ def make_elsewhere(journal: Journal, timelines: Sequence[Timeline]) -> Html:
             "These are another machine's times: compare them with each other, but not with those above.",
             class_="note",
         ),
-        make_sum(describe_bound(journal, timeline), ends=True) or tag("p", without_bound(timeline), class_="caption"),
+        make_sum(describe_bound(journal, timeline), has_result=True)
+        or tag("p", without_bound(timeline), class_="caption"),
         make_sum(cpu),
         draw_times(timeline),
         *(make_table(timeline, None) for timeline in timelines),

@@ -74,8 +74,8 @@ class Score:
         return sum(self.first.values())
 
     def __str__(self) -> str:
-        left = self.of - len(self.first)
-        return f"{self.right} of {self.of} right at the first try{f', {left} not answered' if left else ''}"
+        unanswered = self.of - len(self.first)
+        return f"{self.right} of {self.of} right on the first try{f', {unanswered} not answered' if unanswered else ''}"
 
 
 def has_quiz(root: Path, lab: str) -> bool:

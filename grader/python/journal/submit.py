@@ -51,7 +51,7 @@ SCHEMA = 1
 MAX_SOURCE_BYTES = 1_000_000
 MAX_REPORT_BYTES = 10_000_000
 MAX_RECORDS_BYTES = 100_000_000  # read for the journal
-MAX_MORE_BYTES = 10_000  # white space that an editor may add to a starter, besides carriage returns
+MAX_ADDED_BYTES = 10_000  # white space that an editor may add to a starter, besides carriage returns
 MAX_JOURNAL_BYTES = 10_000_000  # per packed file; the batch rejects larger ones
 MAX_NAME = 200  # characters of the archive's name; file systems allow 255, and course systems add text to it
 CODE = {".cu", ".cuh", ".h", ".hpp", ".c", ".cc", ".cpp", ".cxx"}
@@ -108,23 +108,23 @@ def collect_stage(submission: Submission, folder: Path, starter: Path, stage: st
 def collect_report(submission: Submission, folder: Path, stage: str, source: bytes) -> str:
     """Add the last report of a stage and return a short description of its result."""
     file = folder / "reports" / f"{stage}.json"
-    again = f"make check LAB={submission.lab} STAGE={stage[:2]}"
+    check_command = f"make check LAB={submission.lab} STAGE={stage[:2]}"
     if not file.exists():
-        submission.warnings.append(f"{stage} was never checked. Check it: {again}")
+        submission.warnings.append(f"{stage} was never checked. Check it: {check_command}")
         return "not checked"
     try:
         content = read_regular(file, MAX_REPORT_BYTES)
         stage_report = next((entry for entry in read_report(file).stages if is_same_stage(entry.stage, stage)), None)
     except (NotPackedError, UserError) as reason:
         message = str(reason) if isinstance(reason, UserError) else f"{file} {reason}"
-        submission.warnings.append(f"{message} The report is left out. To make a new one: {again}")
+        submission.warnings.append(f"{message} The report is left out. To make a new one: {check_command}")
         return "its report cannot be read"
     if stage_report is None:
-        submission.warnings.append(f"{file} is not about {stage}; it is omitted. To make a new one: {again}")
+        submission.warnings.append(f"{file} is not about {stage}; it is omitted. To make a new one: {check_command}")
         return "its report is about another stage"
     submission.files[f"reports/{file.name}"] = content
     if stage_report.source_hash != hashlib.sha256(source).hexdigest():
-        submission.warnings.append(f"{stage} was changed since its last report. To make a new one: {again}")
+        submission.warnings.append(f"{stage} was changed since its last report. To make a new one: {check_command}")
         return f"{describe(stage_report)} before its last change"
     return describe(stage_report)
 
@@ -206,20 +206,20 @@ def same_text(content: bytes, other: bytes) -> bool:
 
     A content that is far longer than the other text is not split into lines, which could take all memory.
     """
-    if len(content) > 2 * len(other) + MAX_MORE_BYTES:
+    if len(content) > 2 * len(other) + MAX_ADDED_BYTES:
         return False
-    ours, theirs = (text.removeprefix(BOM_UTF8).rstrip().splitlines() for text in (content, other))
-    return [line.rstrip() for line in ours] == [line.rstrip() for line in theirs]
+    lines, other_lines = (text.removeprefix(BOM_UTF8).rstrip().splitlines() for text in (content, other))
+    return [line.rstrip() for line in lines] == [line.rstrip() for line in other_lines]
 
 
 def find_unknown_files(folder: Path, stages: Sequence[str]) -> list[str]:
     """Return a sentence for each code file in the folder that belongs to no stage."""
-    known = {f"{stage}.cu" for stage in stages}
+    stage_files = {f"{stage}.cu" for stage in stages}
     sentences = []
     for entry in sorted(folder.iterdir()):
-        if entry.suffix.lower() not in CODE or entry.name in known or entry.name.startswith("."):
+        if entry.suffix.lower() not in CODE or entry.name in stage_files or entry.name.startswith("."):
             continue
-        close = difflib.get_close_matches(entry.name, known, n=1, cutoff=0.5)
+        close = difflib.get_close_matches(entry.name, stage_files, n=1, cutoff=0.5)
         if entry.suffix != ".cu":
             hint = "A stage is one file: put what it needs into the stage's .cu."
         elif close and not (folder / close[0]).exists():

@@ -11,7 +11,7 @@ from typing import Any
 
 from grader.python.common.console import UserError, read_text
 from grader.python.common.labs import find_stage, is_called, read_manifest
-from grader.python.docs.tables import Sources, renew
+from grader.python.docs.tables import Sources, regenerate
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ def cut_handout(sources: CutSources, lab: str) -> str:
         for number, (title, section) in enumerate(zip(titles, sections, strict=True))
         if number < first or title in stages or "<!-- table: counters" in section
     ]
-    return renew(sources, "".join(stay), file).rstrip("\n") + "\n"
+    return regenerate(sources, "".join(stay), file).rstrip("\n") + "\n"
 
 
 def show_json(content: dict[str, Any]) -> str:

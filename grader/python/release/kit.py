@@ -28,7 +28,7 @@ from grader.python.common.console import UserError, make_parser, read_json, run_
 from grader.python.common.console import write_atomically as write
 from grader.python.common.labs import KIT, choose_labs, read_manifest
 from grader.python.common.units import plural
-from grader.python.docs.tables import renew
+from grader.python.docs.tables import regenerate
 from grader.python.release.cut import CutSources, cut_datasets, cut_handout, cut_labs, show_json, stage_ids
 from grader.python.release.exercises import FOLDER, add_exercises
 from grader.python.release.leaks import refuse_leaks
@@ -82,9 +82,9 @@ def collect_kit(sources: CutSources, exercises: CutSources, number: int) -> File
     add_exercises(sources, exercises, files)
     files["README.md"] = make_readme(sources, files).encode()
     if CHAPTER in tracked:
-        files[CHAPTER] = renew(sources, (root / CHAPTER).read_text(encoding="utf-8"), Path(CHAPTER)).encode()
+        files[CHAPTER] = regenerate(sources, (root / CHAPTER).read_text(encoding="utf-8"), Path(CHAPTER)).encode()
     if SANDBOX in files:
-        files[SANDBOX] = leave_deceptions_out(files[SANDBOX].decode()).encode()
+        files[SANDBOX] = remove_deceptions(files[SANDBOX].decode()).encode()
     add_pictures(root, tracked, files)
     for name in [name for name in files if name.endswith(".md")]:
         files[name] = drop_dangling_links(name, files).encode()
@@ -105,7 +105,7 @@ def find_number(folder: Path, contents: dict[str, Any]) -> tuple[int, list[dict[
     return kits.index(contents) + 1, kits
 
 
-def leave_deceptions_out(text: str) -> str:
+def remove_deceptions(text: str) -> str:
     """Return the page on the sandbox without the list of programs that deceive the sanitizer. Raises UserError."""
     page, count = re.subn(rf"\n{re.escape(DECEPTIONS)}\n.*?(?=\n## |\Z)", "", text, flags=re.DOTALL)
     if count != 1 or re.search(r"\bopen_\w+\.cu", page):

@@ -36,8 +36,8 @@ def run_git(root: Path, *words: str) -> str:
     except OSError as error:
         raise UserError(f"git: {explain_os_error(error)}") from None
     if result.returncode != 0:
-        why = result.stderr.decode(errors="replace").strip()
-        raise UserError(f"git {words[0]}: {why} Only a git checkout can be packed.")
+        reason = result.stderr.decode(errors="replace").strip()
+        raise UserError(f"git {words[0]}: {reason} Only a git checkout can be packed.")
     return result.stdout.decode()
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from grader.python.common.console import UserError, read_text
-from grader.python.docs.tables import renew
+from grader.python.docs.tables import regenerate
 from grader.python.release.cut import CutSources, stage_ids
 from grader.python.release.exercises import FOLDER
 from grader.python.release.pack import Files
@@ -37,7 +37,7 @@ def make_readme(sources: CutSources, files: Mapping[str, bytes]) -> str:
         text = re.sub(r"^\*\*Find the bug\.\*\*.*?\n\n", "", text, flags=re.DOTALL | re.MULTILINE)
     if not any(b"<!-- table: results" in files[f"handouts/{lab}.md"] for lab in sources.labs()):
         text = re.sub(r";[^;.]*handouts'\s+last\s+tables", "", text)
-    return renew(sources, align_comments(text), README_TEMPLATE)
+    return regenerate(sources, align_comments(text), README_TEMPLATE)
 
 
 def align_comments(text: str) -> str:

@@ -70,7 +70,7 @@ def make_starter(solution: str, file: Path) -> str:
                 raise UserError(f"{place}: '//@ end' without a '//@ begin' before it.")
             state = "outside"
         elif state == "starter" and (text == MARKER or text.startswith(f"{MARKER} ")):
-            lines_kept.append(uncover(line))
+            lines_kept.append(remove_marker(line))
         else:
             raise UserError(f"{place}: '{text}' is not a marker: expected {BEGIN}, {STARTER} or {END}.")
     if state != "outside":
@@ -83,7 +83,7 @@ def make_starter(solution: str, file: Path) -> str:
     return starter
 
 
-def uncover(line: str) -> str:
+def remove_marker(line: str) -> str:
     """Remove a line's marker: '    //@ return;' becomes '    return;', '//@' an empty line."""
     indent, _, rest = line.partition(MARKER)
     content = rest.removeprefix(" ")

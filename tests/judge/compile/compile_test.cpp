@@ -371,7 +371,7 @@ const std::vector<RewrittenMistake>& mistakes_in_rewritten_lines() {
         {"TooFewOfCopy", right_followed_by("void f(int* p) { cudaMemcpy(p, p, 4); }"),
          "cudaMemcpy(void*, const void*, size_t, cudaMemcpyKind)’"},
         {"LoopWithoutBody", with_line_4("for (int k = 0; k < 4; ++k);\n    out[k] = 0;"),
-         "The ; after the ) of line 4 is the whole body of that loop, whose variable k ends with it"},
+         "The ; after the ) of line 4 is the whole body of that loop, so its variable k does not exist"},
         {"LoopWithoutBraces", with_line_4("for (int k = 0; k < 4; ++k)\n    out[k] = 0;\n    out[k] = 1;"),
          "k belongs to the loop of line 4, which has ended here"},
         {"LoopOfOtherVariable", with_line_4("for (int k = 0; k < 4; ++k);\n    out[m] = 0;"),
@@ -594,7 +594,7 @@ TEST_F(CompileTest, ErrorsHaveHintsThatSuggestTheFix) {
          "fill is a template, and its parameter k does not follow from the arguments: write a value for it after the "
          "name, fill<value>(…) in a call and fill<value><<<blocks, threads>>>(…) in a launch."},
         {"#define WIDTH 256;\n" + in_kernel("__shared__ int s[WIDTH]; s[0] = 1;"),
-         "Line 1 defines WIDTH with a semicolon at its end, which every use of WIDTH gets, too: remove that"},
+         "Line 1 defines WIDTH with a semicolon at its end, so every use of WIDTH has this semicolon, too: remove"},
         {"#define WIDTH 256; // threads\n" + in_kernel("out[i] = (WIDTH + 1);"),
          "Line 1 defines WIDTH with a semicolon"},
         {"struct Share {\n    int first;\n    __device__ bool owns(int i) { return i > first; }\n};\n" +

@@ -132,7 +132,7 @@ TEST_P(EveryLevel, SignalsPassThrough) {
 TEST_P(EveryLevel, MissingProgramIsNotStarted) {
     const Ended ended = run_to_end({"/no/such/program"}, policy);
     EXPECT_EQ(ended.how, End::not_started);
-    EXPECT_THAT(ended.why, HasSubstr("/no/such/program"));
+    EXPECT_THAT(ended.start_error, HasSubstr("/no/such/program"));
 }
 
 TEST_P(EveryLevel, MissingReadableFolderIsNotStartedWhenSandboxNeedsIt) {
@@ -140,7 +140,7 @@ TEST_P(EveryLevel, MissingReadableFolderIsNotStartedWhenSandboxNeedsIt) {
     const Ended ended = run({"exit", "3"});
     if (GetParam() == SandboxLevel::namespaces) {
         EXPECT_EQ(ended.how, End::not_started);
-        EXPECT_THAT(ended.why, HasSubstr("/no/such/folder"));
+        EXPECT_THAT(ended.start_error, HasSubstr("/no/such/folder"));
     } else {
         EXPECT_EQ(ended.status, 3);
     }

@@ -287,7 +287,7 @@ TEST(FailedLaunch, HintsAtTheLimitThatItExceeds) {
 TEST(Copies, HaveAHintForEachKind) {
     const auto hint_for = [](FindingKind kind) { return describe_one(finding_of(kind)).hint; };
     EXPECT_TRUE(has(hint_for(FindingKind::copy_direction), "The first pointer is the destination"));
-    EXPECT_TRUE(has(hint_for(FindingKind::copy_beyond_variable), "is the & too much?"));
+    EXPECT_TRUE(has(hint_for(FindingKind::copy_beyond_variable), "is the & a mistake?"));
     EXPECT_TRUE(has(hint_for(FindingKind::copy_by_name), "cudaMemcpyFromSymbol"));
     EXPECT_TRUE(has(hint_for(FindingKind::copy_of_host_variable), "declared outside all functions"));
     EXPECT_TRUE(has(hint_for(FindingKind::copy_of_freed), "Free memory after the last copy"));

@@ -97,7 +97,7 @@ def test_right_answers_are_confirmed_with_the_reason(course: Path) -> None:
     assert "a) red\n  b) green\n  c) blue\n" in output
     assert "Your answer (blocks): " in output
     assert "Right. Green is right." in output and "Right. Rounded up." in output
-    assert f"The quiz of {LAB}: 2 of 2 right at the first try." in output
+    assert f"The quiz of {LAB}: 2 of 2 right on the first try." in output
     assert json.loads(answers_file(course).read_text())["answers"] == [
         {"question": "colour", "answer": "green"},
         {"question": "count", "answer": "391"},
@@ -114,16 +114,16 @@ def test_a_wrong_answer_shows_its_reason_and_the_question_comes_again_after_the_
         < output.index("Divide")
         < output.index("Rounded up")
     )
-    assert "0 of 2 right at the first try" in output
+    assert "0 of 2 right on the first try" in output
     assert "To answer all questions again: make quiz LAB=dot NEW=1" in output
 
 
 def test_the_quiz_continues_where_it_was_stopped(course: Path) -> None:
     output = answer(course, f"c\n391\n{CTRL_D}")
-    assert "1 of 2 right at the first try.\nTo continue: make quiz LAB=dot\n" in output
+    assert "1 of 2 right on the first try.\nTo continue: make quiz LAB=dot\n" in output
     output = answer(course, "b\n")
     assert output.startswith("1 to answer.")
-    assert "How many?" not in output and "1 of 2 right at the first try" in output
+    assert "How many?" not in output and "1 of 2 right on the first try" in output
 
 
 def test_a_finished_quiz_asks_nothing_unless_it_is_begun_again(course: Path) -> None:
@@ -131,10 +131,10 @@ def test_a_finished_quiz_asks_nothing_unless_it_is_begun_again(course: Path) -> 
     result = run_module(MODULE, LAB, "--root", course, "--work", course / "work")  # no terminal
     assert (result.returncode, result.stdout.strip().splitlines()[0]) == (
         0,
-        "The quiz of dot: 1 of 2 right at the first try.",
+        "The quiz of dot: 1 of 2 right on the first try.",
     )
     result = answer(course, "b\n391\n", "--new")
-    assert "1 of 2 right at the first try.\nThis time: 2 of 2 right at the first try.\n" in result
+    assert "1 of 2 right on the first try.\nThis time: 2 of 2 right on the first try.\n" in result
 
 
 def test_an_invalid_answer_is_asked_for_again(course: Path) -> None:
@@ -186,9 +186,9 @@ def test_the_labs_file_decides_which_answers_are_right(course: Path) -> None:
     content |= {"score": 99}
     content["answers"][0]["right"] = True
     answers_file(course).write_text(json.dumps(content))
-    assert score(course) == "1 of 2 right at the first try"
+    assert score(course) == "1 of 2 right on the first try"
     write_answers(course, ("colour", "violet"), ("count", "nan"), ("count", "9" * 30 + "e99"))
-    assert score(course) == "0 of 2 right at the first try, 1 not answered"
+    assert score(course) == "0 of 2 right on the first try, 1 not answered"
 
 
 WRONG = {
@@ -216,8 +216,8 @@ def test_the_journal_shows_the_score_in_one_line(course: Path) -> None:
     assert "Quiz" not in render(course, LAB, answers_file(course).parent).page
     write_answers(course, ("colour", "green"))
     rendered = render(course, LAB, answers_file(course).parent)
-    assert "<dt>Quiz</dt><dd>1 of 2 right at the first try, 1 not answered</dd>" in rendered.page
-    assert "- Quiz: 1 of 2 right at the first try, 1 not answered\n" in rendered.markdown
+    assert "<dt>Quiz</dt><dd>1 of 2 right on the first try, 1 not answered</dd>" in rendered.page
+    assert "- Quiz: 1 of 2 right on the first try, 1 not answered\n" in rendered.markdown
 
 
 def test_only_the_first_try_counts(course: Path) -> None:

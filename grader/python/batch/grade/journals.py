@@ -76,8 +76,8 @@ def render_journal(journal: Path, page: Path, root: Path, lab: str, run: Run) ->
     status, words = run(command, {"PYTHONPATH": python_path()})
     if status != 0:
         last_line = words.replace(f"{journal}/", "").splitlines()[-1:]
-        why = last_line[0][-200:] if last_line and status == 2 else "it takes too much time or memory"
-        return [f"The journal could not be rendered: {why}"]
+        reason = last_line[0][-200:] if last_line and status == 2 else "it takes too much time or memory"
+        return [f"The journal could not be rendered: {reason}"]
     page.parent.mkdir(parents=True, exist_ok=True)
     (journal / JOURNAL).replace(page)
     (journal / "journal.md").unlink(missing_ok=True)  # notes may contain HTML, which a viewer of Markdown could run

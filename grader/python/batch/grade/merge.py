@@ -27,18 +27,18 @@ KINDS = ("correctness", *TAKEN_WITH_POINTS)
 
 def read_complete(file: Path) -> Json:
     """Return a report as JSON with every known key. Raises UserError naming the file."""
-    known = asdict(read_report(file))
-    completed: Json = complete(read_json(file), known)
+    parsed = asdict(read_report(file))
+    completed: Json = complete(read_json(file), parsed)
     return completed
 
 
-def complete(content: Any, known: Any) -> Any:
+def complete(content: Any, parsed: Any) -> Any:
     """Return JSON with the values of read_report: missing keys get their default, unknown ones stay."""
-    if isinstance(known, dict) and isinstance(content, dict):
-        return {**content, **{key: complete(content.get(key, value), value) for key, value in known.items()}}
-    if isinstance(known, list):
-        return [complete(*pair) for pair in zip(content, known, strict=True)]
-    return known
+    if isinstance(parsed, dict) and isinstance(content, dict):
+        return {**content, **{key: complete(content.get(key, value), value) for key, value in parsed.items()}}
+    if isinstance(parsed, list):
+        return [complete(*pair) for pair in zip(content, parsed, strict=True)]
+    return parsed
 
 
 def merge_reports(report: Json, other: Json) -> Json:

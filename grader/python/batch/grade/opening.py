@@ -40,11 +40,11 @@ def explain_nothing_to_grade(files: Sequence[str], unread: Sequence[str], settin
     stage = f"{settings.graded_stages()[0]}.cu"
     if empty:
         return f"It is empty: there is no file in it. Hand in files such as {stage}."
-    why = f"No file has the name of a stage of {settings.lab}, such as {stage}."
+    reason = f"No file has the name of a stage of {settings.lab}, such as {stage}."
     if other_lab := find_other_lab(sources, settings):
-        why = f"This is for the lab {other_lab}, not {settings.lab}."
+        reason = f"This is for the lab {other_lab}, not {settings.lab}."
     names = dict.fromkeys([*sources, *sorted(filter(is_archive, files)), *files, *unread])
-    return why + (f" It holds {name_some([show_own_path(name) for name in names])}." if names else "")
+    return reason + (f" It holds {name_some([show_own_path(name) for name in names])}." if names else "")
 
 
 def list_sources(files: Sequence[str]) -> list[str]:
@@ -198,8 +198,8 @@ def judge_nothing(opened: Opened, contents: Contents, settings: Settings) -> tup
 
 def describe_refusal(refused: RefusedError) -> str:
     """Return a sentence on why a file or archive was not read."""
-    why = str(refused)
-    return why[0].upper() + why[1:]
+    reason = str(refused)
+    return reason[0].upper() + reason[1:]
 
 
 def describe_error(error: Exception) -> str:

@@ -23,8 +23,8 @@ CAUSED_BY_SUBMISSION = (
 
 def attribute_failure(failed: Graded) -> Graded:
     """Return the status of a hand-in on which the judge failed twice, with the reason."""
-    why = f"{failed.judge_failure} {CAUSED_BY_SUBMISSION}"
-    return replace(failed, status="judge_crashed", detail=why, report="", judged=None)
+    reason = f"{failed.judge_failure} {CAUSED_BY_SUBMISSION}"
+    return replace(failed, status="judge_crashed", detail=reason, report="", judged=None)
 
 
 def is_reference_graded(settings: Settings, running: Running, environment: dict[str, str]) -> bool:

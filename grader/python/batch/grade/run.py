@@ -141,14 +141,14 @@ def confirm(
     hand-in counts as the cause of the judge's failures only if the judge fails on it twice, and grades the reference
     before and after."""
     environment = {"CUDA_VISIBLE_DEVICES": gpus[0]} if gpus else {}
-    again = [submission for submission, _ in doubted]
-    by_key = {submission.key: submission for submission in again}
+    to_repeat = [submission for submission, _ in doubted]
+    by_key = {submission.key: submission for submission in to_repeat}
     suspects, failed = {graded.key for _, graded in doubted if graded.judge_failure}, []
     works = True
-    while again:
-        say(f"Grading {plural(len(again), 'hand-in')} again, one at a time …", flush=True)
+    while to_repeat:
+        say(f"Grading {plural(len(to_repeat), 'hand-in')} again, one at a time …", flush=True)
         works = works and (not suspects or is_reference_graded(settings, running, environment))
-        trying, again = again, []
+        trying, to_repeat = to_repeat, []
         for graded in grade_all(trying, make_workers(settings, running, 1, environment), running):
             if not graded.judge_failure:
                 yield graded
@@ -156,7 +156,7 @@ def confirm(
                 failed.append(graded)
             else:
                 suspects.add(graded.key)
-                again.append(by_key[graded.key])
+                to_repeat.append(by_key[graded.key])
     works = works and bool(failed) and is_reference_graded(settings, running, environment)
     yield from map(attribute_failure, failed) if works else failed
 
@@ -200,7 +200,7 @@ def make_workers(
 ) -> Iterator[Submit]:
     """Yield a function that submits untimed judges to run in parallel, each on its own cores if there are enough."""
     threads = os.environ.get("WARPLAB_THREADS") or str(min(len(cores()), THREADS_PER_JUDGE))
-    more = {**(environment or {}), **({"WARPLAB_THREADS": threads} if jobs > 1 else {})}
+    variables = {**(environment or {}), **({"WARPLAB_THREADS": threads} if jobs > 1 else {})}
     free: SimpleQueue[list[int]] = SimpleQueue()
     for share in split_cores(cores(), jobs):
         free.put(share)
@@ -209,7 +209,7 @@ def make_workers(
         share = free.get()
         try:
             os.sched_setaffinity(0, share)  # for this thread and the judge that it starts
-            return grade_submission(submission, settings, running, more)
+            return grade_submission(submission, settings, running, variables)
         finally:
             free.put(share)
 

@@ -56,12 +56,12 @@ class Cluster:
         options = {
             name: parameters[name] for name in ("partition", "gres", "account", "qos", "mem") if name in parameters
         }
-        more = {name: value for name, value in parameters.items() if name not in (*options, "time", "cpus-per-task")}
+        extra = {name: value for name, value in parameters.items() if name not in (*options, "time", "cpus-per-task")}
         self.executor.update_parameters(
             job_name=f"warplab-{settings.lab}",
             time=int(parameters.get("time", minutes)),
             cpus_per_task=int(parameters.get("cpus-per-task", 1)),
-            additional_parameters=more,
+            additional_parameters=extra,
             use_srun=False,
             **options,
         )
@@ -73,8 +73,8 @@ class Cluster:
             with self.executor.batch():
                 return [self.executor.submit(function, *arguments) for arguments in tasks]
         except Exception as error:
-            why = str(error) or f"{error.__cause__ or type(error).__name__}, without a message"
-            raise UserError(f"Slurm rejects jobs: {why}") from None
+            reason = str(error) or f"{error.__cause__ or type(error).__name__}, without a message"
+            raise UserError(f"Slurm rejects jobs: {reason}") from None
 
     def job(self, job_id: str) -> Any:
         """Return a job that was submitted before."""
@@ -188,17 +188,18 @@ def grade_by_slurm(
     earlier = database.fact("slurm_jobs") or {}
     jobs = {key: cluster.job(job_id) for key, job_id in earlier.items() if key in by_key}
     attempts = dict.fromkeys(jobs, 1)
-    again = [key for key in by_key if key not in jobs]
+    to_submit = [key for key in by_key if key not in jobs]
     suspects: set[str] = set()
     lost_tasks: Counter[str] = Counter()
     vanished: list[Graded] = []
     try:
-        while again or jobs:
-            for function, chosen in ((grade_on_node, set(again) - suspects), (confirm_on_node, set(again) & suspects)):
-                submit_all(cluster, database, function, settings, [by_key[key] for key in again if key in chosen], jobs)
-            for key in again:
+        while to_submit or jobs:
+            for function, is_suspect in ((grade_on_node, False), (confirm_on_node, True)):
+                chosen = [by_key[key] for key in to_submit if (key in suspects) == is_suspect]
+                submit_all(cluster, database, function, settings, chosen, jobs)
+            for key in to_submit:
                 attempts[key] = attempts.get(key, 0) + 1
-            again = []
+            to_submit = []
             for key, outcome in wait_for(cluster, dict(jobs)):
                 job = jobs.pop(key)
                 last = attempts[key] >= ATTEMPTS
@@ -211,10 +212,10 @@ def grade_by_slurm(
                 elif isinstance(outcome, str) and outcome:
                     raise DiskFullError(outcome)
                 elif not last:
-                    again.append(key)
+                    to_submit.append(key)
                 else:
-                    why = f"No result after {ATTEMPTS} tasks: {why_no_result(job)}. Logs: slurm/"
-                    graded = Graded(key, "judge_error", why, fingerprint=by_key[key].fingerprint)
+                    reason = f"No result after {ATTEMPTS} tasks: {why_no_result(job)}. Logs: slurm/"
+                    graded = Graded(key, "judge_error", reason, fingerprint=by_key[key].fingerprint)
                     if lost_tasks[key] >= MAX_LOST_TASKS:
                         graded.judge_failure = "The cluster ended each task that graded it, as for lack of memory."
                         vanished.append(graded)

@@ -62,9 +62,9 @@ def complete(stopped: Graded, settings: Settings, end_s: float, offset_s: float)
     tree = place_of(settings.folder, "submissions", stopped.key)
     report, took_s = read_unfinished(tree / f"{settings.lab}.unfinished.json", settings.timeout_s, offset_s)
     rest = Rest(settings, tree, settings.timeout_s, end_s, report["stages"] if report else [])
-    known = {stage["id"]: stage for stage in read_manifest(settings.root, settings.lab)["stages"]}
+    manifest_stages = {stage["id"]: stage for stage in read_manifest(settings.root, settings.lab)["stages"]}
     for stage in settings.graded_stages()[len(rest.stages) :]:
-        result, own_report = judge_stage(rest, stage, known[stage], took_s)
+        result, own_report = judge_stage(rest, stage, manifest_stages[stage], took_s)
         report, took_s = report or own_report, 0.0
         rest.stages.append(result)
     if report is None:

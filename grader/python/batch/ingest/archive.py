@@ -173,8 +173,8 @@ def is_zip(start: bytes) -> bool:
 
 def require_no_zip(end: bytes) -> None:
     """Raise RefusedError if a file that begins as a tar ends as a zip. Programs would show one or the other."""
-    for found in re.finditer(rb"PK\x05\x06.{16}(..)", end, re.DOTALL):  # the last two bytes: a comment's length
-        if int.from_bytes(found[1], "little") == len(end) - found.end():
+    for match in re.finditer(rb"PK\x05\x06.{16}(..)", end, re.DOTALL):  # the last two bytes: a comment's length
+        if int.from_bytes(match[1], "little") == len(end) - match.end():
             raise RefusedError("ambiguous")
 
 

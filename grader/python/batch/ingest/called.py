@@ -88,12 +88,12 @@ def agree(roster_name: str, system_name: str) -> bool | None:
         for spelling in written
     ):
         return True
-    left = letters_left(restore(system_name))
-    if LOST.search(restore(system_name)) and left in {
+    remaining_letters = letters_left(restore(system_name))
+    if LOST.search(restore(system_name)) and remaining_letters in {
         letters_left(roster_name),
         letters_left(unicodedata.normalize("NFD", roster_name)),
     }:
-        return True if left else None
+        return True if remaining_letters else None
     return False
 
 
@@ -157,15 +157,17 @@ def fits(own: Sequence[str], other: Sequence[str]) -> bool:
 def has_words(words: Sequence[str], of: Sequence[str]) -> bool:
     """Return whether each of some words matches a different word `of` a name, or is its initial. At least one must
     match a whole word."""
-    left, whole = list(of), False
+    remaining, has_whole_word = list(of), False
     for word in sorted(words, key=len, reverse=True):
-        initials = [candidate for candidate in left if len(word) == 1 and word.isascii() and candidate.startswith(word)]
-        match = word if word in left else next(iter(initials), None)
+        initials = [
+            candidate for candidate in remaining if len(word) == 1 and word.isascii() and candidate.startswith(word)
+        ]
+        match = word if word in remaining else next(iter(initials), None)
         if match is None:
             return False
-        whole |= match == word
-        left.remove(match)
-    return whole
+        has_whole_word |= match == word
+        remaining.remove(match)
+    return has_whole_word
 
 
 @lru_cache(maxsize=10_000)

@@ -92,11 +92,11 @@ def begins_formula(character: str) -> bool:
 
 def read_name(cells: Mapping[str, str]) -> str:
     """Return the name in one column or in two; empty if there is none."""
-    whole = next((cells[column] for column in NAMES if column in cells), "")
+    full_name = next((cells[column] for column in NAMES if column in cells), "")
     parts = [
         next((cells[column] for column in columns if column in cells), "") for columns in (FIRST_NAMES, LAST_NAMES)
     ]
-    return whole or " ".join(filter(None, parts))
+    return full_name or " ".join(filter(None, parts))
 
 
 def identify_cell(column: str, cell: str, of_canvas: bool = False) -> Identifier:
@@ -159,9 +159,9 @@ def read_rows(text: str, in_english: bool = True) -> list[tuple[int, list[str]]]
 
 def is_worksheet(text: str) -> bool:
     """Return whether a text begins like a grading worksheet from Moodle's PHP that no spreadsheet has saved."""
-    header, _, rest = text.partition("\n")
+    header, _, body = text.partition("\n")
     cells = read_cells(header.rstrip("\r"), CSV)
-    return cells[:1] == [IDENTIFIER] and header.rstrip("\r") == quote_as_php(cells) and bool(ROW_START.match(rest))
+    return cells[:1] == [IDENTIFIER] and header.rstrip("\r") == quote_as_php(cells) and bool(ROW_START.match(body))
 
 
 def quote_as_php(cells: Sequence[str]) -> str:
@@ -176,10 +176,10 @@ def read_worksheet(text: str) -> list[tuple[int, list[str]]]:
     one quote and "Participant 7": each such line begins a row, and all text that a student types stays in the student's
     row.
     """
-    header, _, rest = text.partition("\n")
+    header, _, body = text.partition("\n")
     titles = read_cells(header.rstrip("\r"), CSV)
     rows, line = [(1, titles)], 1
-    for record in ROW_START.split(rest)[1:]:
+    for record in ROW_START.split(body)[1:]:
         line += record.count("\n")
         rows.append((line, read_record(record.rstrip("\r\n"), len(titles))))
     return rows
@@ -247,9 +247,9 @@ def require_identifiers(rows: Sequence[tuple[int, Sequence[str]]]) -> None:
     seen: set[str] = set()
     for line, cell in cells:
         if not IDENTIFIED.fullmatch(cell) or cell in seen:
-            why = "occurs twice" if cell in seen else "is not one of Moodle's identifiers"
+            problem = "occurs twice" if cell in seen else "is not one of Moodle's identifiers"
             raise UserError(
-                f"Line {line}: '{show_text(cell[:40])}' {why}. A text that a student typed may have broken the table: "
+                f"Line {line}: '{show_text(cell[:40])}' {problem}. A student's text may have broken the table: "
                 "download the worksheet again, and do not open it in a spreadsheet before."
             )
         seen.add(cell)

@@ -71,19 +71,19 @@ def pick_stages(
         if not named:
             continue
         starter = (starters or {}).get(stage)
-        candidates = keep_clearest([(form, file) for form, file in named if not is_fallback(file, starter)])
-        best[stage] = chosen = find_newest(candidates or keep_clearest(named), lab)
+        candidates = keep_closest([(form, file) for form, file in named if not is_fallback(file, starter)])
+        best[stage] = chosen = find_newest(candidates or keep_closest(named), lab)
         different = [file for file in candidates if file.content != chosen.content]
         if unused_files := sorted(show_path(file.name) for file in different if file.places == chosen.places):
             notes.append(f"{show_path(chosen.name)} was graded, and not {name_some(unused_files)}")
         elsewhere = [file for file in different if file.places != chosen.places]
-        why = explain_choice(chosen, elsewhere, lab)
-        ties += [stage] if why == TIE else []
+        reason = explain_choice(chosen, elsewhere, lab)
+        ties += [stage] if reason == TIE else []
         if places := tuple(sorted({show_place(file) for file in elsewhere})):
-            unused.setdefault((show_place(chosen), why, places), []).append(stage)
-    for (place, why, places), of_stages in unused.items():
+            unused.setdefault((show_place(chosen), reason, places), []).append(stage)
+    for (place, reason, places), of_stages in unused.items():
         these = "these stages" if len(of_stages) > 1 else "this stage"
-        notes.append(f"{name_some(of_stages)} from {place}: {why}. Not used for {these}: {name_some(places)}")
+        notes.append(f"{name_some(of_stages)} from {place}: {reason}. Not used for {these}: {name_some(places)}")
     notes += describe_sources(best)
     notes += describe_names(best, stages)
     notes += note_unchanged_starters(best, starters or {})
@@ -98,7 +98,7 @@ def find_named(
     return [(form, file) for file, form in zip(files, forms, strict=True) if form is not None]
 
 
-def keep_clearest(ranked: Sequence[tuple[int, File]]) -> list[File]:
+def keep_closest(ranked: Sequence[tuple[int, File]]) -> list[File]:
     """Return the files whose names match most closely."""
     clearest = min((form for form, _ in ranked), default=None)
     return [file for form, file in ranked if form == clearest]
@@ -145,15 +145,15 @@ def find_newest(files: Sequence[File], lab: str, depth: int = 0) -> File:
     """Return the one of a stage's files that counts. The files lie in the same `depth` outer archives or folders: a
     file next to an archive counts before those in it, and of several archives the newest counts; of several with the
     same time, the last by name."""
-    here = [file for file in files if len(around(file)) <= depth]
-    if not here:
+    nearest = [file for file in files if len(around(file)) <= depth]
+    if not nearest:
         inner: dict[str, list[File]] = {}
         for file in files:
             inner.setdefault(around(file)[depth], []).append(file)
-        here = [find_newest(of_place, lab, depth + 1) for of_place in inner.values()]
+        nearest = [find_newest(of_place, lab, depth + 1) for of_place in inner.values()]
     elif depth:
-        return best_of(here, lab)
-    return max(here, key=lambda file: (order_of(file, lab), file.places))
+        return best_of(nearest, lab)
+    return max(nearest, key=lambda file: (order_of(file, lab), file.places))
 
 
 def around(file: File) -> tuple[str, ...]:

@@ -92,7 +92,7 @@ def list_entries(folder: Path, lab: str, roster: Sequence[Student], out: Path | 
     """Return the entries of a folder of submissions, and a sentence about each file that is not a submission."""
     paths = [path for path in sorted(folder.iterdir()) if not is_hidden(path.name) and not is_same(path, out)]
     counts = Counter(map(show_name, paths))
-    systems, known = choose_systems(list(counts)), students_by_alias(roster)
+    systems, by_alias = choose_systems(list(counts)), students_by_alias(roster)
     of_anonymous = is_anonymous(counts)
     entries, left_out = [], []
     for path in paths:
@@ -103,7 +103,7 @@ def list_entries(folder: Path, lab: str, roster: Sequence[Student], out: Path | 
         if not readings and holds_batch(path):  # a student's folder has a course system's name, or no database
             left_out.append(f"{name} is the folder of another batch, not a hand-in: {DATABASE} is in it.")
             continue
-        entry = understand(path, lab, readings, choose_reading(readings, known))
+        entry = read_name_of_entry(path, lab, readings, choose_reading(readings, by_alias))
         if isinstance(entry, str):
             left_out.append(entry)
             continue
@@ -113,10 +113,10 @@ def list_entries(folder: Path, lab: str, roster: Sequence[Student], out: Path | 
     return entries, left_out
 
 
-def choose_reading(readings: Sequence[Reading], known: Mapping[str, Student]) -> Reading | None:
-    """Return the only reading of a name, or the only one with both the id and the name of one student. `known`:
+def choose_reading(readings: Sequence[Reading], by_alias: Mapping[str, Student]) -> Reading | None:
+    """Return the only reading of a name, or the only one with both the id and the name of one student. `by_alias`:
     students by alias."""
-    fitting = [reading for reading in readings if has_name(known.get(alias_key(reading.id)), reading.name)]
+    fitting = [reading for reading in readings if has_name(by_alias.get(alias_key(reading.id)), reading.name)]
     chosen = fitting if len(readings) > 1 else readings
     return chosen[0] if len(chosen) == 1 else None
 
@@ -141,13 +141,13 @@ def separate_forms(entries: Sequence[Entry], roster: Sequence[Student]) -> None:
     The key becomes the ids in the entry's manifest. If the manifest is inconclusive, each entry gets a different key
     and is assigned to nobody.
     """
-    forms, known = ids_by_form(roster), students_by_alias(roster)
+    forms, by_alias = ids_by_form(roster), students_by_alias(roster)
     for entry in entries:
         if all(len(forms[alias_key(part)]) == 1 for part in split_team(entry.key, forms.keys())):
             continue
         ids: list[str] = attempt(partial(read_ids, entry.path), [])
         entry.written = False
-        if "-".join(map(name_part, ids)) == entry.key and split_team("-".join(ids), known.keys()) == ids:
+        if "-".join(map(name_part, ids)) == entry.key and split_team("-".join(ids), by_alias.keys()) == ids:
             entry.key = "-".join(ids)
         else:
             entry.key = show_name(entry.path)
@@ -184,7 +184,7 @@ def attempt(read: Callable[[], T], otherwise: T) -> T:
         return otherwise
 
 
-def understand(path: Path, lab: str, readings: Sequence[Reading], reading: Reading | None) -> Entry | str:
+def read_name_of_entry(path: Path, lab: str, readings: Sequence[Reading], reading: Reading | None) -> Entry | str:
     """Return an entry with the information from its name, or the reason why it is not a submission of this lab.
 
     `readings`: all ways to read the name as a course system's; `reading`: the chosen one.

@@ -45,24 +45,24 @@ def walk(folder: Path) -> Iterator[Part]:
 
     Open folders one path component at a time and follow no links, because students may still change them.
     """
-    waiting, left = deque([""]), MAX_ENTRIES
-    while waiting and left > 0:
+    waiting, remaining = deque([""]), MAX_ENTRIES
+    while waiting and remaining > 0:
         inside = waiting.popleft()
-        left -= inside.count("/") + 1  # opening it takes as many steps
+        remaining -= inside.count("/") + 1  # opening it takes as many steps
         try:
             if len(inside) > MAX_NAME:
                 raise RefusedError("too_deep")
-            entries = list_folder(folder, inside, left)
+            entries = list_folder(folder, inside, remaining)
         except (OSError, RefusedError) as error:
             yield Part(inside or folder.name, 0, 0, "other", partial(raise_again, error), contextlib.nullcontext)
             continue
-        left -= len(entries)
+        remaining -= len(entries)
         for name, status in entries:
             if stat.S_ISDIR(status.st_mode):
                 waiting.append(name)
             else:
                 yield make_part(folder, name, status)
-    if left <= 0:
+    if remaining <= 0:
         too_many = RefusedError("too_many_files", f"at most {MAX_ENTRIES}")
         yield Part(folder.name, 0, 0, "other", partial(raise_again, too_many), contextlib.nullcontext)
 
@@ -85,8 +85,8 @@ def open_below(folder: Path, name: str, flags: int = 0) -> Iterator[int]:
     *around, last = [str(folder), *(name.split("/") if name else [])]
     descriptor = None
     with contextlib.ExitStack() as opened:
-        for part, more in [*((part, os.O_DIRECTORY) for part in around), (last, flags)]:
-            descriptor = os.open(part, NEVER_FOLLOW | more, dir_fd=descriptor)
+        for part, part_flags in [*((part, os.O_DIRECTORY) for part in around), (last, flags)]:
+            descriptor = os.open(part, NEVER_FOLLOW | part_flags, dir_fd=descriptor)
             opened.callback(os.close, descriptor)
         assert descriptor is not None
         yield descriptor

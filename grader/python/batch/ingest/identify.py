@@ -44,10 +44,10 @@ def identify(submissions: Sequence[Submission], roster: Sequence[Student], earli
     numbered = [submission for submission in submissions if submission.of_system and not submission.claim]
     in_groups = identify_by_group(numbered, roster)
     identify_by_number([submission for submission in numbered if submission not in in_groups], roster)
-    known, written = students_by_alias(roster), students_as_written(roster)
+    by_alias, as_written = students_by_alias(roster), students_as_written(roster)
     for submission in submissions:
         if not submission.of_system and not submission.claim:
-            ids = written if submission.written else known
+            ids = as_written if submission.written else by_alias
             team = [ids[alias_key(part)] for part in split_team(submission.key, set(ids))]
             assign(submission, team, certain=True)
     current = {submission.called for submission in submissions} | {
@@ -122,11 +122,11 @@ def identify_by_number(submissions: Sequence[Submission], roster: Sequence[Stude
             assign(submission, [student], certain=True)
             use_worksheet(submission, [student])
     if misfit:
-        rest = f" for {len(differing)} of {len(pairs)} the names differ, such as: {describe_names(*differing[0][:2])}"
-        differing[0][0].notes.append(make_note("other_numbers", f"{rest} {HOW_TO_NUMBER}"))
-    known = students_by_alias(roster)
+        text = f" for {len(differing)} of {len(pairs)} the names differ, such as: {describe_names(*differing[0][:2])}"
+        differing[0][0].notes.append(make_note("other_numbers", f"{text} {HOW_TO_NUMBER}"))
+    by_alias = students_by_alias(roster)
     for submission in submissions:
-        if submission.key not in numbers and has_name(known.get(alias_key(submission.key)), submission.name):
+        if submission.key not in numbers and has_name(by_alias.get(alias_key(submission.key)), submission.name):
             submission.claim = submission.key
 
 
@@ -176,19 +176,19 @@ def identify_by_name(
     for submission, student in claims:
         if rivals[student.id] == 1 and student.id not in owners:
             number = f"{submission.called} with that name" if submission.called in numbers else submission.called
-            rest = f" {number}: found by the name, {submission.name}."
-            submission.notes.append(make_note("found_by_name", rest))
+            text = f" {number}: found by the name, {submission.name}."
+            submission.notes.append(make_note("found_by_name", text))
             assign(submission, [student], certain=False)
             continue
         other_claimants = [
             claimant.called for claimant, other in claims if other is student and claimant is not submission
         ]
         other_claimants += [owners[student.id]] if student.id in owners else []
-        rest = (
+        text = (
             f" {submission.called} has the name {submission.name}, which is also the name of {student.id} on the "
             f"roster, but {' and '.join(sorted(other_claimants))} may belong to that student, too. {HOW_TO_TELL}"
         )
-        submission.notes.append(make_note("same_name", rest))
+        submission.notes.append(make_note("same_name", text))
 
 
 def note_shared_names(unknown: Sequence[Submission], roster: Sequence[Student]) -> None:
@@ -197,17 +197,17 @@ def note_shared_names(unknown: Sequence[Submission], roster: Sequence[Student]) 
     for submission in unknown:
         doubles = next((students[name] for name in as_claimed(submission.name) if name in students), [])
         if len(doubles) > 1 and not submission.claim:
-            rest = (
+            text = (
                 f" {submission.called} is not assigned. {describe_shared_name(submission.name, doubles)} {HOW_TO_TELL}"
             )
-            submission.notes.append(make_note("same_name", rest))
+            submission.notes.append(make_note("same_name", text))
 
 
 def claimed_students(submissions: Sequence[Submission], roster: Sequence[Student]) -> list[tuple[Submission, Student]]:
     """Return each submission with the student of the roster whose name it has, if exactly one student has it."""
-    by_name, known = students_of_unique_names(roster), students_by_alias(roster)
+    by_name, by_alias = students_of_unique_names(roster), students_by_alias(roster)
     return [
-        (submission, known[alias_key(submission.claim)]) if submission.claim else (submission, by_name[name])
+        (submission, by_alias[alias_key(submission.claim)]) if submission.claim else (submission, by_name[name])
         for submission in submissions
         for name in ([""] if submission.claim else as_claimed(submission.name))
         if submission.claim or name in by_name
@@ -217,23 +217,23 @@ def claimed_students(submissions: Sequence[Submission], roster: Sequence[Student
 def credit_partners(submissions: Sequence[Submission], roster: Sequence[Student], earlier: Sequence[Earlier]) -> None:
     """Add the partners in an archive's name, unless they have, or had earlier, their own hand-in. If only a name
     links such a hand-in to them, policy.rank() decides, so that nobody can replace another student's work."""
-    known, forms = students_as_written(roster), ids_by_form(roster)
+    as_written, forms = students_as_written(roster), ids_by_form(roster)
     by_name = {name: student for name, student in students_of_unique_names(roster).items() if name not in forms}
     present = {member for submission in (*submissions, *earlier) for member in submission.own}
     certain = {member for submission in (*submissions, *earlier) if submission.certain for member in submission.own}
     for submission in submissions:
-        team = [known.get(alias_key(part)) or by_name[alias_key(part)]
-                for part in split_team(submission.team, known.keys() | by_name.keys())]  # fmt: skip
-        one_known = "-" not in submission.team and submission.own  # the course system identifies the student
-        if known and submission.team and not team and not one_known:
+        team = [as_written.get(alias_key(part)) or by_name[alias_key(part)]
+                for part in split_team(submission.team, as_written.keys() | by_name.keys())]  # fmt: skip
+        is_identified = "-" not in submission.team and submission.own  # the course system identifies the student
+        if as_written and submission.team and not team and not is_identified:
             submission.notes.append(
                 f"Its name has the ids {submission.team}, and the roster does not have all of them. If they are "
                 "logins, give a second roster that has logins."
             )
         if team and not {student.id for student in team} & set(submission.own):
             students_ids = " and ".join(student.id for student in team)
-            rest = f" {students_ids}, and not {submission.key}, who handed it in."
-            submission.notes.append(make_note("names_others", rest))
+            text = f" {students_ids}, and not {submission.key}, who handed it in."
+            submission.notes.append(make_note("names_others", text))
             continue
         submission.group = [student.id for student in team]
         for student in team:
@@ -261,10 +261,10 @@ def note_rivals(submissions: Sequence[Submission], earlier: Sequence[Earlier]) -
         if student in certain or len(teams) == 1 or len(owners) == 1:
             continue
         rival_names = " and ".join(sorted(rival.key if rival.key != student else rival.called for rival in rivals))
-        rest = f" {rival_names} may be of {student}, and the one with the most points counts. {HOW_TO_DECIDE}"
+        text = f" {rival_names} may be of {student}, and the one with the most points counts. {HOW_TO_DECIDE}"
         for rival in rivals:
             if isinstance(rival, Submission):
-                rival.notes.append(make_note("rivals", rest))
+                rival.notes.append(make_note("rivals", text))
 
 
 def note_groups(submissions: Sequence[Submission], roster: Sequence[Student]) -> None:

@@ -41,9 +41,9 @@ class Note(str):
         return note
 
 
-def make_note(kind: str, rest: str = "") -> Note:
+def make_note(kind: str, text: str = "") -> Note:
     """Return a note for the instructor: the beginning for its kind, and the rest."""
-    return Note(f"{FOR_INSTRUCTOR[kind]}{rest}", kind)
+    return Note(f"{FOR_INSTRUCTOR[kind]}{text}", kind)
 
 
 def kind_of(note: str) -> str:

@@ -140,14 +140,14 @@ class Server:
                 socket.send_fds(self.asking, [limits.encode()], descriptors)
 
     def start(self) -> None:
-        ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        own_end, servers_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         if self.asking:
             self.asking.close()
-        self.asking = ours
-        with its:
+        self.asking = own_end
+        with servers_end:
             self.process = subprocess.Popen(
                 [sys.executable, "-S", "-P", "-m", "grader.python.batch.ingest.reader"],
-                stdin=its,
+                stdin=servers_end,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 env={**os.environ, "PYTHONPATH": python_path()},
@@ -168,10 +168,10 @@ def exchange(question: IO[bytes], output: IO[bytes], text: bytes) -> bytes | Non
     """Write a question to a child and return its output; None if it exceeds MAX_ANSWER_BYTES."""
     with contextlib.suppress(BrokenPipeError), question:
         question.write(text)
-    chunks, left = [], MAX_ANSWER_BYTES
+    chunks, remaining_bytes = [], MAX_ANSWER_BYTES
     while chunk := output.read(CHUNK_BYTES):
-        left -= len(chunk)
-        if left < 0:
+        remaining_bytes -= len(chunk)
+        if remaining_bytes < 0:
             return None  # the child ends when it writes to the closed pipe
         chunks.append(chunk)
     return b"".join(chunks)

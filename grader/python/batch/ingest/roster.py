@@ -157,19 +157,19 @@ def read_rosters(files: Sequence[Path]) -> list[Student]:
     differ."""
     students: list[Student] = []
     for file in files:
-        known = students_by_alias(students)
+        by_alias = students_by_alias(students)
         joined, renamed = 0, []
         for student in read_roster(file):
-            same = {
-                id(earlier): earlier for alias in sorted(student.aliases) if (earlier := known.get(alias_key(alias)))
+            matching = {
+                id(earlier): earlier for alias in sorted(student.aliases) if (earlier := by_alias.get(alias_key(alias)))
             }
-            if len(same) > 1:
-                ids = " and ".join(student.id for student in same.values())
+            if len(matching) > 1:
+                ids = " and ".join(student.id for student in matching.values())
                 raise UserError(f"{file}: the ids of {student.id} belong to two students of the other roster: {ids}.")
-            if not same:
+            if not matching:
                 students.append(student)
                 continue
-            earlier, joined = next(iter(same.values())), joined + 1
+            earlier, joined = next(iter(matching.values())), joined + 1
             if earlier.name and student.name and agree(earlier.name, student.name) is False:
                 renamed.append(f"{student.id} is {student.name} here, and {earlier.name} in the other roster.")
             join_students(earlier, student)

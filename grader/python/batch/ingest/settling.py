@@ -34,8 +34,8 @@ class Settling:
         for path in self.folder.iterdir():
             if not is_hidden(path.name):
                 state = read_state(path)
-                known = before.get(path)
-                self.seen[path] = known if known and known[0] == state else (state, self.clock())
+                last_seen = before.get(path)
+                self.seen[path] = last_seen if last_seen and last_seen[0] == state else (state, self.clock())
         self.next_s = self.clock() + BUSY_SHARE * (self.clock() - begin_s)
         return self.seen != before
 

@@ -83,9 +83,9 @@ def read_members(stream: Stream) -> Iterator[tuple[Member, Content]]:
                 raise TarError
             values |= read_extension(stream, member)
             continue
-        more = member.kind == SPARSE and block[482]  # whether more of GNU's map of the holes follows
-        while more:
-            more = read_whole(stream, BLOCK)[504]
+        has_more = member.kind == SPARSE and block[482]  # whether more of GNU's map of the holes follows
+        while has_more:
+            has_more = read_whole(stream, BLOCK)[504]
         member = complete(member, values)
         values, headers = {}, 0
         content = Content(stream, 0 if member.kind in WITHOUT_CONTENT else member.size)
@@ -97,11 +97,11 @@ def read_members(stream: Stream) -> Iterator[tuple[Member, Content]]:
 
 def read_exactly(stream: Stream, size: int) -> bytes:
     """Return that many bytes, or none at the end of the stream. Raises EOFError if it ends in between."""
-    parts, left = [], size
-    while left and (part := stream.read(left)):
+    parts, remaining = [], size
+    while remaining and (part := stream.read(remaining)):
         parts.append(part)
-        left -= len(part)
-    if left and parts:
+        remaining -= len(part)
+    if remaining and parts:
         raise EOFError
     return b"".join(parts)
 

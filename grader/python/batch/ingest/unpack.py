@@ -310,22 +310,22 @@ def make_folder(folder: Path) -> None:
 
 def write_file(member: Member, target: Path, counted: Counted, unpacked: Unpacked) -> None:
     """Write a file with its date, up to the size limit of its hand-in. Raises RefusedError, OSError."""
-    left = MAX_HAND_IN_BYTES - unpacked.bytes[counted]
+    remaining_bytes = MAX_HAND_IN_BYTES - unpacked.bytes[counted]
     too_large = RefusedError(
         "too_large", f"{show(member.name)}, with at most {MAX_HAND_IN_BYTES // 10**6} MB per hand-in"
     )
-    if not left:
+    if not remaining_bytes:
         raise too_large
     with refusing_damage():
         stream = member.open()
     with open_new(target) as file:
-        while chunk := read_chunk(stream, min(left + 1, CHUNK_BYTES)):
-            file.write(chunk[:left])
-            if len(chunk) > left:
+        while chunk := read_chunk(stream, min(remaining_bytes + 1, CHUNK_BYTES)):
+            file.write(chunk[:remaining_bytes])
+            if len(chunk) > remaining_bytes:
                 unpacked.bytes[counted] = MAX_HAND_IN_BYTES
                 raise too_large
-            left -= len(chunk)
-    unpacked.bytes[counted] = MAX_HAND_IN_BYTES - left
+            remaining_bytes -= len(chunk)
+    unpacked.bytes[counted] = MAX_HAND_IN_BYTES - remaining_bytes
     date = min(max(0, member.time_s), LATEST_S)
     os.utime(target, (date, date))
 
@@ -357,22 +357,22 @@ def find_hand_ins(folder: Path, lab: str) -> Path:
         return folder
     inside = visible(tops[0])
     parts = (lab, *OWN_PARTS)
-    whole = [path for path in inside if path.name not in parts and (path.is_dir() or is_archive(path.name))]
-    return tops[0] if len(whole) > 1 or any(is_hand_in_name(path.name) for path in inside) else folder
+    candidates = [path for path in inside if path.name not in parts and (path.is_dir() or is_archive(path.name))]
+    return tops[0] if len(candidates) > 1 or any(is_hand_in_name(path.name) for path in inside) else folder
 
 
 def find_extracted(folder: Path, roster: Sequence[Student]) -> Path:
     """Return the folder itself, or the only folder in it if that one contains names of several students, as after
     "extract here": names by a course system, or ids of the roster. The parts of one student's work have no such
     names."""
-    tops, known = visible(folder), students_by_alias(roster)
+    tops, by_alias = visible(folder), students_by_alias(roster)
     if len(tops) != 1 or tops[0].is_symlink() or not tops[0].is_dir() or is_hand_in_name(tops[0].name):
         return folder
-    if alias_key(tops[0].name) in known:
+    if alias_key(tops[0].name) in by_alias:
         return folder
     inside = visible(tops[0])
     ids = {name["id"] for path in inside if (name := read_system_name(path.name))}
-    owners = {known[key].id for path in inside if (key := alias_key(claimed_id(path.name))) in known}
+    owners = {by_alias[key].id for path in inside if (key := alias_key(claimed_id(path.name))) in by_alias}
     return tops[0] if max(len(ids), len(owners)) > 1 else folder
 
 
@@ -389,8 +389,8 @@ def find_sign_of_one_student(folder: Path, lab: str) -> str:
         return ""
     folders = [top for top in tops if top.name == lab or (top / MANIFEST).is_file()]
     files = [top for top in tops if top.name == MANIFEST or top.name.endswith(".cu")]
-    rest = [top for top in tops if top not in folders and (top.is_dir() or is_archive(top.name))]
-    if rest:  # a student's loose files must not make the whole archive look like one hand-in
+    other_folders = [top for top in tops if top not in folders and (top.is_dir() or is_archive(top.name))]
+    if other_folders:  # a student's loose files must not make the whole archive look like one hand-in
         return ""
     return next(iter([f"{top.name}/" for top in folders] + [top.name for top in files]), "")
 

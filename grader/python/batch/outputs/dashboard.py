@@ -97,16 +97,16 @@ def make_remarks(remarks: Sequence[Remark], notes: Sequence[str], names: Mapping
     chosen = first_of_each_rank(remarks, MAX_REMARKS)
     leading = first_of_each_rank(chosen, FIRST_OF_RANK)
     first = [*leading, *(remark for remark in chosen if remark not in leading)][:FIRST_REMARKS]
-    serious, rest = [item for item in chosen if item in first], [item for item in chosen if item not in first]
-    more = None
-    if rest:
+    serious, minor = [item for item in chosen if item in first], [item for item in chosen if item not in first]
+    details = None
+    if minor:
         left_out = len(remarks) - len(chosen)
-        words = f"{len(rest)} more" + (f", and {left_out} that are not listed" if left_out > 0 else "")
-        more = tag("details", tag("summary", words), make_remarks_table(rest, names))
+        words = f"{len(minor)} more" + (f", and {left_out} that are not listed" if left_out > 0 else "")
+        details = tag("details", tag("summary", words), make_remarks_table(minor, names))
     side_by_side = tag("a", "Similar files side by side", href=SIMILAR)
     caption = tag("p", "These are hints, not verdicts; no points depend on them. ", side_by_side, ".", class_="caption")
     return tag(
-        "section", tag("h2", "Review these first"), *paragraphs, make_remarks_table(serious, names), more, caption
+        "section", tag("h2", "Review these first"), *paragraphs, make_remarks_table(serious, names), details, caption
     )
 
 
@@ -166,15 +166,18 @@ def make_distribution(finals: Sequence[Final]) -> Html | None:
 
 def make_times(rows: Sequence[Row], stages: Sequence[str]) -> Html:
     """Return a plot for each stage of the times divided by their bound, all on the same logarithmic axis."""
-    timed = {stage: [found for row in rows for found in row.stages if found.stage == stage and found.time_s
-                     and found.bound_s] for stage in stages}  # fmt: skip
+    timed = {stage: [measured for row in rows for measured in row.stages if measured.stage == stage and measured.time_s
+                     and measured.bound_s] for stage in stages}  # fmt: skip
     factors = [
-        found.time_s / found.bound_s for each in timed.values() for found in each if found.time_s and found.bound_s
+        measured.time_s / measured.bound_s
+        for results in timed.values()
+        for measured in results
+        if measured.time_s and measured.bound_s
     ]
     if not factors:
         return tag("section", tag("h2", "Time against bound"), tag("p", "Nothing was timed; times need a GPU."))
     low, high = min(0.8, *factors), max(2.0, *factors) * 1.05
-    figures = [draw_stage(stage, found, low, high) for stage, found in timed.items() if found]
+    figures = [draw_stage(stage, results, low, high) for stage, results in timed.items() if results]
     caption = (
         f"Each dot is one submission's time, as a multiple of the bandwidth bound of a straightforward kernel "
         f"(line: 1); the axis is logarithmic, from {low:.2g} to {high:.3g}. Red: more than {SLOW} times the "
@@ -219,7 +222,7 @@ def make_quiz(quizzes: Mapping[str, Score]) -> Html | None:
         )
         for question, first_tries in sorted(tries.items(), key=lambda attempts: sum(attempts[1]) / len(attempts[1]))
     ]
-    titles = [tag("th", "Question", scope="col"), tag("th", "Right at the first try", scope="col", class_="number")]
+    titles = [tag("th", "Question", scope="col"), tag("th", "Right on the first try", scope="col", class_="number")]
     table = tag("table", tag("thead", tag("tr", *titles)), tag("tbody", *lines))
     return tag("section", tag("h2", "Quiz"), tag("div", table, class_="wide"))
 
@@ -231,7 +234,7 @@ def make_table(
     columns = [("Student", ""), ("Name", ""), ("Status", ""), ("Points", "number"), ("Pending", "number"),
                ("Late", "number"), *((stage[:2], "number") for stage in stages),
                *([("Quiz", "number")] if quizzes else []), ("Remarks", "")]  # fmt: skip
-    titles = dict(zip((stage[:2] for stage in stages), stages, strict=True)) | {"Quiz": "right at the first try"}
+    titles = dict(zip((stage[:2] for stage in stages), stages, strict=True)) | {"Quiz": "right on the first try"}
     head = [
         tag("th", tag("button", name, type="button", title=titles.get(name)), scope="col", class_=kind or None)
         for name, kind in columns
@@ -313,7 +316,7 @@ def stage_cell(stage: Stage | None) -> Html:
 
 
 def quiz_cell(score: Score | None) -> Html:
-    """Return the cell with the questions that were answered right at the first try."""
+    """Return the cell with the questions that were answered right on the first try."""
     return value_cell(f"{score.right} / {score.of}" if score else NONE, score.right if score else -1)
 
 

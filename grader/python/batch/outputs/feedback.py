@@ -77,8 +77,10 @@ def redact_check(check: dict[str, Any], new_names: dict[str, str]) -> None:
         redacted |= {"dataset": new_names[check["dataset"]], "failure": None, "wall_s": 0, "skipped_why": ""}
         redacted["blocked_by"] = new_names.get(blocked_by, blocked_by)
         if failure:
-            why = "Not run, because an earlier dataset failed." if blocked_by else "A dataset that is not shown fails."
-            redacted["failure"] = {"cause": failure["cause"], "message": why, "hint": "", "place": None}
+            reason = (
+                "Not run, because an earlier dataset failed." if blocked_by else "A dataset that is not shown fails."
+            )
+            redacted["failure"] = {"cause": failure["cause"], "message": reason, "hint": "", "place": None}
         if check["skipped_why"]:
             redacted["skipped_why"] = "It was not run here."
         check.clear()
@@ -150,8 +152,8 @@ def describe_counting_submission(final: Final) -> list[str]:
     """Return a sentence on which of a student's several submissions counts."""
     if not final.counts:
         return [f"For {final.student}, {'another' if final.by_points else 'a later'} submission counts instead."]
-    why = "has at least as many points" if final.by_points else "is later"
-    return [f"Not used, because this one {why}: {', '.join(final.unused)}"] if final.unused else []
+    reason = "has at least as many points" if final.by_points else "is later"
+    return [f"Not used, because this one {reason}: {', '.join(final.unused)}"] if final.unused else []
 
 
 def decisions(final: Final) -> list[str]:

@@ -55,7 +55,7 @@ def pack_for_moodle(
     """Return the feedback of these students. `entries`: the files and folders of each hand-in, by its key."""
     packed = Packed()
     for final in finals:
-        readings = read_own(final, entries, roster, read_moodle)
+        readings = read_own_name(final, entries, roster, read_moodle)
         numbers = [(reading.name, reading.id) for reading in readings if reading.id.isdecimal()]
         student = roster.get(final.student)
         if not numbers and student and not student.group:  # in a group assignment, the number could be a group's
@@ -74,7 +74,7 @@ def pack_for_canvas(
     """Return the feedback of these students. Canvas cannot store the feedback of a partner without an attachment."""
     packed = Packed()
     for final in finals:
-        readings = read_own(final, entries, roster, read_canvas)
+        readings = read_own_name(final, entries, roster, read_canvas)
         if not readings:
             packed.left_out.append(final.student)
             continue
@@ -85,7 +85,7 @@ def pack_for_canvas(
     return packed
 
 
-def read_own(
+def read_own_name(
     final: Final, entries: Mapping[str, Sequence[Path]], roster: Mapping[str, Student], system: System
 ) -> list[Reading]:
     """Return what a course system wrote into the names of a student's own hand-in; nothing for a credited partner. If a
@@ -105,7 +105,7 @@ def read_own(
 def read_own_numbers(final: Final, entries: Mapping[str, Sequence[Path]], roster: Mapping[str, Student]) -> list[str]:
     """Return Canvas's numbers of a student in the names of the student's own hand-in."""
     return list(
-        dict.fromkeys(entry.id for entry in read_own(final, entries, roster, read_canvas) if entry.id.isdecimal())
+        dict.fromkeys(entry.id for entry in read_own_name(final, entries, roster, read_canvas) if entry.id.isdecimal())
     )
 
 

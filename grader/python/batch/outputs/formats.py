@@ -49,8 +49,8 @@ def require_points(report: Report) -> None:
     """Raise UserError if no stage has a score. That is not the student's fault, so 0 points would be wrong."""
     if any(stage.score for stage in report.stages):
         return
-    whys = [stage.error.message for stage in report.stages if stage.error]
-    raise UserError(f"{report.lab}: no stage could be judged, so there are no points to write. {' '.join(whys[:1])}")
+    reasons = [stage.error.message for stage in report.stages if stage.error]
+    raise UserError(f"{report.lab}: no stage could be judged, so there are no points to write. {' '.join(reasons[:1])}")
 
 
 def name_of(stage: StageReport) -> str:
@@ -163,7 +163,7 @@ def prairielearn(report: Report) -> str:
     max_bytes_per_stage = min(MAX_BYTES, 900_000 // max(len(report.stages), 1))
     tests, hidden = [], hidden_names(report)
     for stage in report.stages:
-        earned, of = (points(stage.score.total), points(stage.score.max)) if stage.score else (0, 0)
+        earned, maximum = (points(stage.score.total), points(stage.score.max)) if stage.score else (0, 0)
         message = (
             f"{show_points(stage.score.pending)} points are pending" if stage.score and stage.score.pending else ""
         )
@@ -172,7 +172,7 @@ def prairielearn(report: Report) -> str:
                 "name": name_of(stage),
                 "description": clip(stage.title, 200),
                 "points": earned,
-                "max_points": of,
+                "max_points": maximum,
                 "message": message,
                 "output": clip(describe_stage(stage, hidden), max_bytes_per_stage),
             }

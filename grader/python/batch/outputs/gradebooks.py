@@ -60,9 +60,9 @@ def canvas(entries: Sequence[Entry], gradebook: str = "", title: str = "") -> tu
     return mark_of(gradebook) + encode_csv(rows), list_students_without_row(entries, rows_by_student)
 
 
-def list_students_without_row(entries: Sequence[Entry], found: Collection[str]) -> list[str]:
+def list_students_without_row(entries: Sequence[Entry], with_row: Collection[str]) -> list[str]:
     """Return the students who have no row, or share one."""
-    return sorted({entry.student for entry in entries} - set(found))
+    return sorted({entry.student for entry in entries} - set(with_row))
 
 
 def read_canvas(gradebook: str) -> Rows:
@@ -85,7 +85,7 @@ def warn_of_new_column(entries: Sequence[Entry], gradebook: str, title: str) -> 
     if column in rows[0]:
         return []
     return [
-        f"Canvas has no column '{column}' yet, and makes an assignment of it. {name_columns(list_assignments(rows))}"
+        f"Canvas has no column '{column}' yet, and will create an assignment. {name_columns(list_assignments(rows))}"
     ]
 
 
@@ -158,7 +158,7 @@ def check_same_lab(entries: Sequence[Entry]) -> str:
     if not labs:
         raise UserError("No student has points, so there is no gradebook to write. The batch's report.html says why.")
     if len(labs) != 1:
-        raise UserError(f"One gradebook's column is about one lab; these reports are about {', '.join(labs)}.")
+        raise UserError(f"A gradebook's column is about one lab; these reports are about {', '.join(labs)}.")
     return labs[0]
 
 
@@ -173,10 +173,10 @@ def check_students(entries: Sequence[Entry]) -> Sequence[Entry]:
 
 def require_logins(entries: Sequence[Entry], system: str) -> None:
     """Raise UserError if a course system's number identifies a student: the importers look for logins."""
-    known = [entry.student for entry in entries if any((kind, entry.student) in entry.ids for kind in NUMBERS)]
-    if known:
+    numbered = [entry.student for entry in entries if any((kind, entry.student) in entry.ids for kind in NUMBERS)]
+    if numbered:
         file = {"canvas": "the gradebook that Canvas exports", "moodle": "Moodle's grading worksheet"}[system]
-        raise UserError(f"Numbers of a course system, not logins: {name_some(known)}. Add --gradebook with {file}.")
+        raise UserError(f"Numbers of a course system, not logins: {name_some(numbered)}. Add --gradebook with {file}.")
 
 
 def fill(

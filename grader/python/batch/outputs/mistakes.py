@@ -122,8 +122,8 @@ def draw_bars(mistake: Mistake, periods: Periods, days: Sequence[date]) -> Html:
         height = BAR_HEIGHT * count / hand_ins if hand_ins else 0
         bar = tag("rect", x=number * BAR_WIDTH, width=BAR_WIDTH - 1, y=f"{BAR_HEIGHT - height:.1f}",
                   height=f"{height:.1f}", class_="bar")  # fmt: skip
-        whole = BAR_HEIGHT if hand_ins else 0  # a gap if nobody handed in
-        space = tag("rect", x=number * BAR_WIDTH, width=BAR_WIDTH - 1, y=0, height=whole, class_="space")
+        full_height = BAR_HEIGHT if hand_ins else 0  # a gap if nobody handed in
+        space = tag("rect", x=number * BAR_WIDTH, width=BAR_WIDTH - 1, y=0, height=full_height, class_="space")
         bars.append(tag("g", tag("title", f"{day}: {count} of {hand_ins}"), space, bar))
     width = len(days) * BAR_WIDTH
     line = tag("line", x1=0, x2=width, y1=BAR_HEIGHT + 0.5, y2=BAR_HEIGHT + 0.5, class_="axis")

@@ -185,8 +185,8 @@ def make_check_failures(checks: Sequence[Check]) -> list[Html]:
             by_cause.setdefault((check.verdict, check.failure.cause), []).append((check.dataset, check.failure))
     boxes = []
     for (verdict, _), ((dataset, failure), *others) in by_cause.items():
-        also = ", ".join(name for name, _ in others)
-        boxes.append(make_failure(f"Dataset {dataset}", failure, is_internal=verdict == "error", also=also))
+        other_datasets = ", ".join(name for name, _ in others)
+        boxes.append(make_failure(f"Dataset {dataset}", failure, is_internal=verdict == "error", also=other_datasets))
     return boxes
 
 
@@ -200,9 +200,9 @@ def make_findings(check_mode: SanitizerResult | None) -> list[Html]:
         if finding.other_line != finding.line:
             places.append((finding.other_line, finding.other_text))
         lines = [f"{number:5} | {text}" for number, text in places if number > 0 and text]
-        where = f"Sanitizer, line {finding.line}" if finding.line else "Sanitizer"
+        place = f"Sanitizer, line {finding.line}" if finding.line else "Sanitizer"
         failure = Failure(finding.cause, finding.message, finding.hint)
-        boxes.append(make_failure(where, failure, is_internal=False, lines="\n".join(lines)))
+        boxes.append(make_failure(place, failure, is_internal=False, lines="\n".join(lines)))
     return boxes
 
 
@@ -210,9 +210,9 @@ def make_failure(where: str, failure: Failure, is_internal: bool, also: str = ""
     """Show a failure: what happened, where, and what to try. `is_internal`: an internal error of the kit. `also`:
     other datasets with the same cause."""
     place = failure.place
-    found = None
+    details = None
     if place:
-        found = tag(
+        details = tag(
             "dl",
             *(
                 tag("div", tag("dt", name), tag("dd", tag("code", value)))
@@ -231,7 +231,7 @@ def make_failure(where: str, failure: Failure, is_internal: bool, also: str = ""
     elsewhere = tag("p", f"The same cause: {also}", class_="also") if also else None
     source = tag("pre", lines, tabindex=0) if lines else None
     return tag(
-        "div", title, message, source, found, hint, elsewhere, class_="failure ours" if is_internal else "failure"
+        "div", title, message, source, details, hint, elsewhere, class_="failure ours" if is_internal else "failure"
     )
 
 

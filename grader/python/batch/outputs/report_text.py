@@ -66,8 +66,8 @@ def describe_failure(failure: Failure) -> list[str]:
 def describe_log(log: str) -> list[str]:
     """Return the beginning of the compiler's log."""
     lines = [line[:MAX_COLUMNS] for line in log.splitlines()]
-    more = [f"... and {plural(len(lines) - MAX_LINES, 'more line')}"] if len(lines) > MAX_LINES else []
-    return [*lines[:MAX_LINES], *more]
+    omitted = [f"... and {plural(len(lines) - MAX_LINES, 'more line')}"] if len(lines) > MAX_LINES else []
+    return [*lines[:MAX_LINES], *omitted]
 
 
 def describe_checks(checks: Sequence[Check]) -> list[str]:
@@ -121,8 +121,8 @@ def describe_findings(stage: StageReport) -> list[str]:
         place = f"line {finding.line}: " if finding.line else ""
         lines.append(f"Sanitizer, {place}{finding.message}")
         lines += [f"Hint: {finding.hint}"] if finding.hint else []
-    more = len(findings) - MAX_FINDINGS
-    return lines + ([f"... and {plural(more, 'more finding')}: make inspect shows all"] if more > 0 else [])
+    omitted = len(findings) - MAX_FINDINGS
+    return lines + ([f"... and {plural(omitted, 'more finding')}: make inspect shows all"] if omitted > 0 else [])
 
 
 def describe_time(stage: StageReport) -> list[str]:
@@ -158,8 +158,8 @@ def describe_total(report: Report) -> str:
     if total.pending:
         scores = [stage.score for stage in report.stages if stage.score]
         only_speed = not any(score.correctness_pending or score.hygiene_pending for score in scores)
-        where = "on a GPU" if only_speed else "on a GPU or by the sanitizer"
-        text += f" so far; {show_points(total.pending)} are pending: they are decided later, {where}"
+        place = "on a GPU" if only_speed else "on a GPU or by the sanitizer"
+        text += f" so far; {show_points(total.pending)} are pending: they are decided later, {place}"
     if total.without_score:
         text += (
             f". {plural(total.without_score, 'stage')} could not be judged, which is not your fault and costs no "

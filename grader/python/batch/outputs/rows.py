@@ -167,10 +167,10 @@ def leave_out_contradictions(lines: Sequence[Line], entries: Sequence[Entry]) ->
             kept.append(line)
     if contradictions and 2 * len(contradictions) >= sum(bool(pairs) for _, pairs in pairs_of_lines):
         listing = "; ".join(contradictions[:MAX_CONTRADICTIONS])
-        more = len(contradictions) - MAX_CONTRADICTIONS
+        omitted = len(contradictions) - MAX_CONTRADICTIONS
         raise UserError(
             f"Nothing was exported, because rows of the gradebook have a student's id and a different name: {listing}"
-            f"{f'; and {more} more' if more > 0 else ''}. {HOW_TO_AGREE}"
+            f"{f'; and {omitted} more' if omitted > 0 else ''}. {HOW_TO_AGREE}"
         )
     return kept, students
 

@@ -32,7 +32,7 @@ def make_similar(
 ) -> str:
     """Return the page. `read` returns the file of a submission (key) and stage, `starter` that of a stage."""
     parts = [make_cluster(cluster, read, starter(cluster.stage), names) for cluster in clusters[:MAX_CLUSTERS]]
-    more = len(clusters) - MAX_CLUSTERS
+    omitted = len(clusters) - MAX_CLUSTERS
     lead = (
         "Clusters of similar files. The marked lines are in both files and not in the starter. There "
         "are few ways to write a short stage, so similarity is only a reason to review, and costs no points."
@@ -44,7 +44,7 @@ def make_similar(
             tag("h1", title),
             tag("p", lead if clusters else "No files are similar.", class_="lead"),
             *parts,
-            tag("p", f"And {plural(more, 'cluster')} more.") if more > 0 else None,
+            tag("p", f"And {plural(omitted, 'cluster')} more.") if omitted > 0 else None,
         ),
         STYLE,
     )
@@ -52,20 +52,24 @@ def make_similar(
 
 def make_cluster(cluster: Cluster, read: Callable[[str, str], str], starter: str, names: Mapping[str, str]) -> Html:
     """Return the section of one cluster: its members, then the first one's file next to each of the others."""
-    whole = [f"{key} ({names[key]})" if names.get(key, "") not in ("", key) else key for key in cluster.keys]
+    keys = [f"{key} ({names[key]})" if names.get(key, "") not in ("", key) else key for key in cluster.keys]
     first, others = cluster.keys[0], cluster.keys[1 : MAX_VIEWS + 1]
     views = [
         tag(
             "details",
-            tag("summary", f"{whole[0]} and {name}"),
+            tag("summary", f"{keys[0]} and {name}"),
             make_pair(read(first, cluster.stage), read(key, cluster.stage), starter),
         )
-        for key, name in zip(others, whole[1:], strict=False)
+        for key, name in zip(others, keys[1:], strict=False)
     ]
     title = tag("h2", f"{cluster.stage}: {plural(len(cluster.keys), 'submission')}")
-    more = len(cluster.keys) - 1 - len(views)
-    left_out = tag("p", f"And {plural(more, 'submission')} more that are similar to {whole[0]}.") if more > 0 else None
-    return tag("section", title, tag("p", ", ".join(whole)), *views, left_out)
+    other_count = len(cluster.keys) - 1 - len(views)
+    left_out = (
+        tag("p", f"And {plural(other_count, 'submission')} more that are similar to {keys[0]}.")
+        if other_count > 0
+        else None
+    )
+    return tag("section", title, tag("p", ", ".join(keys)), *views, left_out)
 
 
 def make_pair(left: str, right: str, starter: str) -> Html:
@@ -79,7 +83,7 @@ def make_pair(left: str, right: str, starter: str) -> Html:
 
 def align(left: str, right: str, starter: str) -> Iterator[Line]:
     """Yield the lines of two files next to each other. Blanks at the ends of lines are ignored."""
-    given = {line.strip() for line in starter.splitlines()} | {""}
+    starter_lines = {line.strip() for line in starter.splitlines()} | {""}
     left_lines, right_lines = (text.splitlines()[:MAX_LINES] for text in (left, right))
     plain = [[line.strip() for line in lines] for lines in (left_lines, right_lines)]
     for change, begin, end, first, last in SequenceMatcher(None, *plain).get_opcodes():
@@ -88,5 +92,5 @@ def align(left: str, right: str, starter: str) -> Iterator[Line]:
                 left_lines[begin + at] if begin + at < end else "",
                 right_lines[first + at] if first + at < last else "",
             ]
-            kind = ("given" if texts[0].strip() in given else "same") if change == "equal" else ""
+            kind = ("given" if texts[0].strip() in starter_lines else "same") if change == "equal" else ""
             yield texts[0], texts[1], kind

@@ -27,7 +27,7 @@ from grader.python.batch.outputs.own_gradebook import make_gradebook
 from grader.python.batch.outputs.similar import make_similar
 from grader.python.batch.policy.clusters import Cluster, find_clusters
 from grader.python.batch.policy.copied_records import find_copied_records
-from grader.python.batch.policy.finals import name_all, points_of, rows_that_count
+from grader.python.batch.policy.finals import points_of, rows_that_count, use_roster_names
 from grader.python.batch.policy.points import Final, Policy, choose_latest, describe_policy, finals, read_policy
 from grader.python.batch.policy.similarity import SimilarPair, TooMuchError, find_similar
 from grader.python.batch.policy.suspicious import find_changed_drops, find_remarks, find_requests
@@ -47,7 +47,7 @@ def write_outputs(database: Database, settings: Settings) -> Path:
     decided, policy = database.fact("decided"), read_policy(database)
     rows, lab_points = rows_that_count(database, policy), points_of(settings, policy)
     by_key = {row.key: finals(row, policy, lab_points) for row in rows}
-    everyone = name_all(database, choose_latest(final for row in rows for final in by_key[row.key]))
+    everyone = use_roster_names(database, choose_latest(final for row in rows for final in by_key[row.key]))
     without = []
     for row in rows:
         if row.status not in ("", "not_submitted"):
@@ -120,14 +120,14 @@ def share_feedback(
     """Write a submission's feedback, without the journal, also for each partner who has no folder. Remove the folders
     of former partners. A student whose own submission is replaced by another one also gets that one's feedback. Return
     the sentences of try_feedback()."""
-    own = {
+    own_folders = {
         folder_name(row.key)
         for row in rows
         if row.status != "not_submitted" and (row.is_certain() or any(final.counts for final in by_key[row.key]))
     }
     present = [final for final in everyone if final.row.status != "not_submitted"]
-    shared = {name: final.row for final in present if (name := folder_name(final.student)) not in own}
-    for name in set(database.fact("shared") or []) - shared.keys() - own:
+    shared = {name: final.row for final in present if (name := folder_name(final.student)) not in own_folders}
+    for name in set(database.fact("shared") or []) - shared.keys() - own_folders:
         shutil.rmtree(folder / name, ignore_errors=True)
     database.set_facts(shared=sorted(shared))
     return [
@@ -141,8 +141,8 @@ def share_feedback(
 def describe(database: Database, policy: Policy) -> list[str]:
     """Return how the batch was graded, and the decisions that concern all students."""
     facts = [("Warplab", "warplab"), ("backend", "backend"), ("sandbox", "sandbox")]
-    known = [f"{name} {value}" for name, fact in facts if (value := database.fact(fact))]
-    return known + describe_policy(policy)
+    facts_known = [f"{name} {value}" for name, fact in facts if (value := database.fact(fact))]
+    return facts_known + describe_policy(policy)
 
 
 def compare(database: Database, rows: list[Row], settings: Settings) -> tuple[list[SimilarPair], list[str]]:
@@ -204,16 +204,16 @@ def describe_partial_comparison(stage: str, keys: Sequence[str] | None) -> list[
         return [f"{stage}: the files were not compared, because many of them take too much time or memory."]
     if not keys:
         return []
-    why = "because they are too long or take too much time or memory"
-    return [f"{stage}: files not compared completely, {why}: {', '.join(keys)}."]
+    reason = "because they are too long or take too much time or memory"
+    return [f"{stage}: files not compared completely, {reason}: {', '.join(keys)}."]
 
 
 def hash_files(files: Iterable[tuple[str, Path]]) -> str:
-    whole = hashlib.sha256()
+    digest = hashlib.sha256()
     for name, file in files:
         contents = file.read_bytes() if file.is_file() else b""
-        whole.update(f"{name}\0{hashlib.sha256(contents).hexdigest()}\n".encode("utf-8", "backslashreplace"))
-    return whole.hexdigest()
+        digest.update(f"{name}\0{hashlib.sha256(contents).hexdigest()}\n".encode("utf-8", "backslashreplace"))
+    return digest.hexdigest()
 
 
 def files_of(rows: list[Row], settings: Settings, stage: str) -> Iterator[tuple[str, Path]]:

@@ -24,14 +24,14 @@ class Limits:
         """Return the reason why no further hand-in is graded now, for the student; empty if one may be graded. Attempts
         that the instructor granted to one of the members add to both limits."""
         granted = read_granted(database)
-        more = max((granted.get(member, 0) for member in members), default=0)
-        limit = self.total and self.total + more
+        granted_more = max((granted.get(member, 0) for member in members), default=0)
+        limit = self.total and self.total + granted_more
         if limit and count_attempts(database, key) >= limit:
             return describe_held_hand_in(
                 f"the limit for this lab is {plural(limit, 'hand-in')} per student or team",
                 "To get another attempt, ask your instructor.",
             )
-        a_day = self.a_day and self.a_day + more
+        a_day = self.a_day and self.a_day + granted_more
         midnight = show_time(datetime.combine(datetime.now().date(), time()).astimezone())
         if a_day and count_attempts(database, key, midnight) >= a_day:
             return describe_held_hand_in(
@@ -41,8 +41,7 @@ class Limits:
         return ""
 
 
-def describe_held_hand_in(why: str, then: str) -> str:
+def describe_held_hand_in(reason: str, advice: str) -> str:
     """Return the note on a hand-in beyond a limit."""
-    return (
-        f"Your newest hand-in is kept but not graded: {why}. Your points are those of your last graded hand-in. {then}"
-    )
+    points = "Your points are those of your last graded hand-in."
+    return f"Your newest hand-in is kept but not graded: {reason}. {points} {advice}"

@@ -22,12 +22,12 @@ def describe_changes(before: Sequence[Final], now: Sequence[Final], keys: Collec
         for final in graded
         if earlier[final.student] != describe_points(final)
     ]
-    more = len(lines) - MAX_LINES
-    same = sum(final.points is not None and earlier[final.student] == describe_points(final) for final in graded)
+    omitted = len(lines) - MAX_LINES
+    unchanged = sum(final.points is not None and earlier[final.student] == describe_points(final) for final in graded)
     return [
         *lines[:MAX_LINES],
-        *([f"and {more} more"] if more > 0 else []),
-        *([f"The points are the same for {plural(same, 'student')}."] if same else []),
+        *([f"and {omitted} more"] if omitted > 0 else []),
+        *([f"The points are the same for {plural(unchanged, 'student')}."] if unchanged else []),
     ]
 
 

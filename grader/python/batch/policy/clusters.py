@@ -33,11 +33,11 @@ def find_clusters(
         if first in by_key and second in by_key and not by_key[first].is_teammate(by_key[second]):
             near[stage, first].add(second)
             near[stage, second].add(first)
-    clusters, seen = [], set[tuple[str, str]]()
+    clusters, clustered = [], set[tuple[str, str]]()
     for stage, key in near:
-        if (stage, key) not in seen:
+        if (stage, key) not in clustered:
             keys = collect(stage, key, near)
-            seen |= {(stage, key) for key in keys}
+            clustered |= {(stage, key) for key in keys}
             clusters.append(Cluster(stage, tuple(sorted(keys))))
     return sorted(clusters, key=lambda cluster: (-len(cluster.keys), cluster.stage, cluster.keys))
 

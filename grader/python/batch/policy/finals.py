@@ -16,10 +16,10 @@ def all_finals(database: Database, settings: Settings) -> list[Final]:
     """Return the points of all students, sorted by student."""
     policy = read_policy(database)
     rows, lab_points = rows_that_count(database, policy), points_of(settings, policy)
-    return name_all(database, choose_latest(final for row in rows for final in finals(row, policy, lab_points)))
+    return use_roster_names(database, choose_latest(final for row in rows for final in finals(row, policy, lab_points)))
 
 
-def name_all(database: Database, everyone: list[Final]) -> list[Final]:
+def use_roster_names(database: Database, everyone: list[Final]) -> list[Final]:
     """Give each student the roster's name; the names in a hand-in's name may be a whole team's."""
     names = database.fact("names") or {}
     for final in everyone:

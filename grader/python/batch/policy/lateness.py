@@ -37,15 +37,15 @@ def measure_lateness(
     mark does not consider it."""
     if not due or not row.handed_in:
         return Lateness()
-    known = row.known_by not in FILE_DATES or trust_dates
-    days = count_days(late_s(row.handed_in, due), grace_minutes) if known else 0
-    by = row.known_by if known else ""
-    doubt = describe_conflict(row, due, grace_minutes, days) if known and row.known_by != NAMED_TIME else ""
+    is_known = row.known_by not in FILE_DATES or trust_dates
+    days = count_days(late_s(row.handed_in, due), grace_minutes) if is_known else 0
+    by = row.known_by if is_known else ""
+    doubt = describe_conflict(row, due, grace_minutes, days) if is_known and row.known_by != NAMED_TIME else ""
     marked = row.marked_by and not extended
-    if extended and row.marked_by and row.marked_late and not known:
+    if extended and row.marked_by and row.marked_late and not is_known:
         return Lateness(doubt=describe_undecided_lateness(row.marked_by, due))
     if marked and (row.known_by == NAMED_TIME or row.known_by in FILE_DATES):
-        return follow_mark(row, due, known, days)
+        return follow_mark(row, due, is_known, days)
     if marked and row.marked_by == MOODLE and row.marked_late != bool(days):
         mark = "late" if row.marked_late else "not late"
         doubt = (

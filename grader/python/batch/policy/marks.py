@@ -61,7 +61,9 @@ def read_marks(file: Path, maximum: float) -> list[Mark]:
     points = pick(list(map(plain_title, header)), POINTS)
     if not points or not columns_of(header, IDENTITIES):
         missing = "points" if columns_of(header, IDENTITIES) else "id"
-        raise UserError(f"{file}: no column {missing}. Its first line names the columns: id, points, perhaps reason.")
+        raise UserError(
+            f"{file}: no column {missing}. Its first line names the columns: id, points, reason (optional)."
+        )
     marks = []
     for number, cells in lines:
         if text := cells_by_title(header, cells).get(points, ""):
@@ -79,7 +81,9 @@ def read_levels(file: Path, rubric: Rubric) -> list[Levels]:
     if not criteria or not columns_of(header, IDENTITIES):
         names = ", ".join(criterion.name for criterion in rubric.criteria)
         missing = "of a criterion" if columns_of(header, IDENTITIES) else "id"
-        raise UserError(f"{file}: no column {missing}. Its first line names the columns: id, {names}, perhaps reason.")
+        raise UserError(
+            f"{file}: no column {missing}. Its first line names the columns: id, {names}, reason (optional)."
+        )
     lines_with_levels = []
     for number, cells in lines:
         cells_by_title = dict(zip(columns, cells, strict=False))
@@ -116,9 +120,9 @@ def read_line(header: Sequence[str], cells: list[str], place: str, what: str) ->
     return Line(person.ids, person.name, reason, place)
 
 
-def pick(columns: Sequence[str], known: Sequence[str]) -> str:
-    """Return the first of the known columns that the file has; empty if it has none."""
-    return next((name for name in known if name in columns), "")
+def pick(columns: Sequence[str], accepted: Sequence[str]) -> str:
+    """Return the first of the accepted columns that the file has; empty if it has none."""
+    return next((name for name in accepted if name in columns), "")
 
 
 def read_points(text: str, maximum: float, place: str) -> float:

@@ -196,8 +196,8 @@ def fingerprint(make: Any, file: Path, boilerplate: Any) -> Fingerprints:
 def simplify(text: str) -> str:
     """Return code without continued lines, comments and unnecessary blanks, which can slow the lexer down. The text of
     directives becomes ordinary code, so that nothing can be hidden there."""
-    whole = CONTINUED.sub("", text.replace("\r\n", "\n"))
-    without_comments = COMMENT.sub(lambda match: match["literal"] or " ", whole)
+    joined_lines = CONTINUED.sub("", text.replace("\r\n", "\n"))
+    without_comments = COMMENT.sub(lambda match: match["literal"] or " ", joined_lines)
     for digraph, punctuator in DIGRAPHS.items():
         without_comments = without_comments.replace(digraph, punctuator)
     without_comments = DIRECTIVE.sub("", without_comments)

@@ -53,8 +53,8 @@ def find_remarks(
     """Return all remarks, the most serious first. `untouched`: the key and stage of each file that is still the
     starter, and so not copied from another student. `finals`: the students' points. `copied_records`: see
     find_copied_records()."""
-    remarks = [remark for row in rows for remark in look_at(row)]
-    remarks += [remark for final in finals for remark in look_at_decisions(final)]
+    remarks = [remark for row in rows for remark in review_submission(row)]
+    remarks += [remark for final in finals for remark in review_decisions(final)]
     remarks += same_files(rows, untouched)
     remarks += [Remark(5, key, "", "records of another journal", owner) for key, owner in copied_records]
     remarks += [Remark(9, key, stage, "still the starter") for key, stage in sorted(untouched)]
@@ -78,7 +78,7 @@ def find_slowest_hand_ins(rows: Sequence[Row]) -> list[Row]:
     return sorted((row for row in rows if row.wall_s >= limit_s), key=lambda row: -row.wall_s)
 
 
-def look_at(row: Row) -> list[Remark]:
+def review_submission(row: Row) -> list[Remark]:
     remarks = []
     if row.status in BY_STATUS:
         rank, title = BY_STATUS[row.status]
@@ -88,7 +88,7 @@ def look_at(row: Row) -> list[Remark]:
     if row.sandbox == "none":
         remarks.append(Remark(3, row.key, "", "graded without a sandbox"))
     for stage in row.stages:
-        remarks += look_at_stage(row.key, stage)
+        remarks += review_stage(row.key, stage)
     by_hash: dict[str, list[str]] = defaultdict(list)
     for stage in row.stages:
         if stage.source_hash and stage.cause != "missing_file":
@@ -99,7 +99,7 @@ def look_at(row: Row) -> list[Remark]:
     return remarks
 
 
-def look_at_decisions(final: Final) -> list[Remark]:
+def review_decisions(final: Final) -> list[Remark]:
     """Return remarks on decisions that may no longer fit the current hand-in."""
     remarks = []
     if final.is_override_old:
@@ -141,7 +141,7 @@ def describe_changed_drop(row: Row) -> str:
     )
 
 
-def look_at_stage(key: str, stage: Stage) -> list[Remark]:
+def review_stage(key: str, stage: Stage) -> list[Remark]:
     if stage.cause == "implausible_timing":
         return [Remark(2, key, stage.stage, "implausible timing", "the report gives the reason")]
     remarks = []
@@ -172,6 +172,6 @@ def same_files(rows: Sequence[Row], untouched: Collection[tuple[str, str]]) -> l
         if all(row.is_teammate(other) for row, other in combinations(same, 2)):
             continue
         keys = [row.key for row in same]
-        others = f"{', '.join(keys[1:6])}{' …' * (len(keys) > 6)}"
-        remarks.append(Remark(5, keys[0], stage, "the same file as others", others))
+        other_keys = f"{', '.join(keys[1:6])}{' …' * (len(keys) > 6)}"
+        remarks.append(Remark(5, keys[0], stage, "the same file as others", other_keys))
     return remarks

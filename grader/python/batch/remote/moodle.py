@@ -55,18 +55,18 @@ class Moodle:
         for scheme in ("https://", "http://"):
             self.session.mount(scheme, make_adapter(url, token))
         listed = self.call("mod_assign_get_assignments", courseids=[course], includenotenrolledcourses=True)
-        found = [
+        matching = [
             assignment
             for each in listed["courses"]
             for assignment in each["assignments"]
             if assignment["cmid"] == module
         ]
-        if not found:
-            why = "".join(f" Moodle's reason: {warning['message']}." for warning in listed.get("warnings", [])[:1])
+        if not matching:
+            reason = "".join(f" Moodle's reason: {warning['message']}." for warning in listed.get("warnings", [])[:1])
             raise UserError(
-                f"The course {course} has no assignment {module}. Give the id in the assignment's address.{why}"
+                f"The course {course} has no assignment {module}. Give the id in the assignment's address.{reason}"
             )
-        self.assignment, self.of_teams = found[0]["id"], bool(found[0].get("teamsubmission"))
+        self.assignment, self.of_teams = matching[0]["id"], bool(matching[0].get("teamsubmission"))
         self.users = self.call("core_enrol_get_enrolled_users", courseid=course)
 
     def call(self, function: str, **parameters: Any) -> Any:
@@ -137,7 +137,7 @@ def pull(moodle: Moodle, folder: Path) -> Pulled:
     pulled, expected, missing = Pulled(len(moodle.users)), dict[Path, Mapping[str, Any]](), []
     teams = list_teams(moodle) if moodle.of_teams else {}
     ids = ids_of(moodle.users)
-    known = {alias_key(word) for user in moodle.users for word in (ids[user["id"]], user.get("email") or "")}
+    known_aliases = {alias_key(word) for user in moodle.users for word in (ids[user["id"]], user.get("email") or "")}
     is_complete = True
     for submission in assignment["submissions"]:
         try:
@@ -155,7 +155,7 @@ def pull(moodle: Moodle, folder: Path) -> Pulled:
             missing += [
                 f"{path} of the group {submission['groupid']}, whose members Moodle does not list" for path in files
             ]
-        for team in folders_of(members, ids, known) if members else ():
+        for team in folders_of(members, ids, known_aliases) if members else ():
             expected |= {Path(team) / path: file for path, file in files.items()}
     begin(folder, write_roster(moodle, handed_in, read_extensions(moodle)))
     pulled.files = len(expected)
@@ -234,13 +234,13 @@ def ids_of(users: Sequence[Mapping[str, Any]]) -> dict[int, str]:
     return {user["id"]: id_of(user) if count[id_of(user).casefold()] == 1 else f"user{user['id']}" for user in users}
 
 
-def folders_of(members: Sequence[Mapping[str, Any]], ids: Mapping[int, str], known: Set[str]) -> list[str]:
+def folders_of(members: Sequence[Mapping[str, Any]], ids: Mapping[int, str], known_aliases: Set[str]) -> list[str]:
     """Return the folder of a hand-in, named as `grade` reads the names of a team; if it would be too long, or if
-    `grade` would read it as other students, a folder for each member. `ids`: of the course's users; `known`: the keys
-    of all students' ids."""
+    `grade` would read it as other students, a folder for each member. `ids`: those of the course's users;
+    `known_aliases`: the keys of all students' ids."""
     names = sorted(ids.get(member["id"]) or id_of(member) for member in members)
     team = "-".join(names)
-    is_clear = split_team(team, known) == names and len(team.encode()) <= MAX_FOLDER_BYTES
+    is_clear = split_team(team, known_aliases) == names and len(team.encode()) <= MAX_FOLDER_BYTES
     return [team] if is_clear else names
 
 

@@ -31,10 +31,10 @@ class Returned:
 
     def mark(self) -> str:
         """Return the words by which a comment with these files is recognised."""
-        whole = hashlib.sha256()
+        digest = hashlib.sha256()
         for name, content in sorted(self.files.items()):
-            whole.update(f"{name}\0{len(content)}\0".encode() + content)
-        return f"{MARK} {whole.hexdigest()[:12]}"
+            digest.update(f"{name}\0{len(content)}\0".encode() + content)
+        return f"{MARK} {digest.hexdigest()[:12]}"
 
 
 @dataclass
@@ -57,9 +57,9 @@ def push(assignment: Any, returned: Mapping[str, Returned], send: bool) -> Pushe
                 change = try_again(
                     lambda user=user, result=result: push_one(assignment, user, result, send, pushed), result.student
                 )
-                left = push_one(assignment, user, result, False, pushed) if change and send else ""
-            if left:
-                raise UserError(f"Canvas answered that it stored this, but it did not: {left}. {NOT_KEPT}")
+                remaining_change = push_one(assignment, user, result, False, pushed) if change and send else ""
+            if remaining_change:
+                raise UserError(f"Canvas answered that it stored this, but it did not: {remaining_change}. {NOT_KEPT}")
         except UserError as error:
             pushed.failed[result.student] = f"{result.student}: {error}"
             continue

@@ -156,18 +156,18 @@ class Database(SqliteFile):
         rows = self.query("SELECT key, called, entries, fingerprint FROM submissions WHERE status != 'not_submitted'")
         now, old_keys = {submission.key for submission in submissions}, {key for key, *_ in rows}
         called, files = defaultdict(list), defaultdict(list)
-        for key, name, entries, known in rows:
+        for key, name, entries, fingerprint in rows:
             if key not in now:
                 called[name].append(key)
-                files[file_names(json.loads(entries)), known].append((key, name))
+                files[file_names(json.loads(entries)), fingerprint].append((key, name))
         names = {submission.called for submission in submissions}
         contents = Counter((file_names(submission.entries), submission.fingerprint) for submission in submissions)
         renamed: dict[str, Submission] = {}
         for submission in submissions:
             if not submission.own or submission.key in old_keys:
                 continue
-            same = (file_names(submission.entries), submission.fingerprint)
-            by_files = files[same] if contents[same] == 1 else []
+            files_key = (file_names(submission.entries), submission.fingerprint)
+            by_files = files[files_key] if contents[files_key] == 1 else []
             by_files = [key for key, _ in by_files] if all(name not in names for _, name in by_files) else []
             old = called[submission.called] or by_files
             if len(old) == 1:
@@ -384,7 +384,7 @@ class Database(SqliteFile):
 
     def rows(self) -> list[Row]:
         """Return all submissions, sorted by status and key: those that wait first, then internal failures."""
-        found = self.query(
+        records = self.query(
             "SELECT s.key, s.name, s.members, s.handed_in, s.known_by, s.notes, s.graded_notes, s.status, s.detail,"
             " s.wall_s, s.grade, s.fingerprint, s.named_time, s.marked_by, s.marked_late,"
             " s.team, g.points, g.most, g.pending, g.time, g.backend, g.sandbox, g.status"
@@ -396,7 +396,7 @@ class Database(SqliteFile):
                 named_time=named, marked_by=marked_by, marked_late=bool(late), team=json.loads(team),
                 graded_as=graded_as or "")
             for key, name, members, handed_in, known_by, notes, graded, status, detail, wall_s, grade, fingerprint,
-            named, marked_by, late, team, *rest, graded_as in found
+            named, marked_by, late, team, *rest, graded_as in records
         ]  # fmt: skip
         self.add_stages(rows)
         self.add_comments(rows)

@@ -56,13 +56,13 @@ class People:
             word for (kind, _), word in ids if kind == CANVAS_NUMBER and not self.fits(word, name)
         } | numbers.keys()
         words = [word for (kind, _), word in ids if kind not in NUMBERS and word not in unsure][:1]
-        found = [*numbers.values(), *(self.pick(word, self.by_id) for word in words)]
-        if not found:
-            found = [self.pick(name or ids[0][1], self.by_name)]
-        if len(set(found)) > 1:
-            raise UserError(f"The ids in this line are of different students: {', '.join(dict.fromkeys(found))}.")
-        self.require_name(found[0], name)
-        return found[0]
+        students = [*numbers.values(), *(self.pick(word, self.by_id) for word in words)]
+        if not students:
+            students = [self.pick(name or ids[0][1], self.by_name)]
+        if len(set(students)) > 1:
+            raise UserError(f"The ids in this line are of different students: {', '.join(dict.fromkeys(students))}.")
+        self.require_name(students[0], name)
+        return students[0]
 
     def fits(self, word: str, name: str) -> bool:
         """Return whether the roster has an id, and the name belongs to that student."""
@@ -73,18 +73,19 @@ class People:
         """Return the student with a course system's number; empty if there is none."""
         return self.by_number.get(identifier, identifier[1] if identifier[1] in self.strangers else "")
 
-    def pick(self, word: str, known: Mapping[str, str]) -> str:
+    def pick(self, word: str, by_word: Mapping[str, str]) -> str:
         """Return the student, on the roster or not, whose id or name is that word. Raises UserError."""
         word = compose(word)
-        students = {known[key] for key in (word.casefold(), *as_claimed(word)) if key in known}
-        return pick_student(word, self.strangers | students, known, self.doubles)
+        students = {by_word[key] for key in (word.casefold(), *as_claimed(word)) if key in by_word}
+        return pick_student(word, self.strangers | students, by_word, self.doubles)
 
     def require_name(self, student: str, name: str) -> None:
         """Raise UserError if the name in a line cannot be the student's."""
-        known = self.names.get(student, "")
-        if can_have_name(Student(student, known), name, self.roster_names) is False:
+        roster_name = self.names.get(student, "")
+        if can_have_name(Student(student, roster_name), name, self.roster_names) is False:
             raise UserError(
-                f"The id is of {known}, and the name is {show_text(name)}. Correct the line, or the name on the roster."
+                f"The id is of {roster_name}, and the name is {show_text(name)}. Correct the line, or the name on the "
+                "roster."
             )
 
 
@@ -97,10 +98,11 @@ class UnknownStudentError(UserError):
 
     def __str__(self) -> str:
         names = sorted(self.members | self.ids.keys())
-        near = difflib.get_close_matches(self.student[:MAX_COMPARED], names, cutoff=0.7)
-        like = f" Is it {' or '.join(dict.fromkeys(self.ids.get(name, name) for name in near))}?" if near else ""
+        close_names = difflib.get_close_matches(self.student[:MAX_COMPARED], names, cutoff=0.7)
+        close_ids = dict.fromkeys(self.ids.get(name, name) for name in close_names)
+        suggestion = f" Is it {' or '.join(close_ids)}?" if close_ids else ""
         return (
-            f"No student has the name {show_text(self.student)}.{like} Give an id of gradebook.csv, or a name or "
+            f"No student has the name {show_text(self.student)}.{suggestion} Give an id of gradebook.csv, or a name or "
             "e-mail of the roster."
         )
 
@@ -111,8 +113,8 @@ def pick_student(
     """Return the key of the student with this name, preferably one on the roster. `ids`: the roster's ids, by every
     name; `names`: the roster's students by every name. Raises UserError if nobody has the name, or if several have
     it."""
-    known = (ids[name] for name in (student.casefold(), *as_claimed(student)) if name in ids)
-    called = next(known, "")
+    matches = (ids[name] for name in (student.casefold(), *as_claimed(student)) if name in ids)
+    called = next(matches, "")
     strangers = members - set(ids.values())
     word = str if student == called else str.casefold  # a whole id identifies one student
     alike = [stranger for stranger in strangers if word(stranger) == word(student)]
@@ -221,10 +223,12 @@ def find_students(database: Database, words: Sequence[str]) -> list[str]:
     names = names_of(database)
 
     def find(word: str) -> str:
-        found = students.find(word)
-        if found not in count:
-            raise UserError(f"The hand-in of {with_name(found, names)} is dropped. To let it count again: drop --undo.")
-        return found
+        student = students.find(word)
+        if student not in count:
+            raise UserError(
+                f"The hand-in of {with_name(student, names)} is dropped. To let it count again: drop --undo."
+            )
+        return student
 
     return find_each(words, find)
 
@@ -239,8 +243,8 @@ def find_each(words: Sequence[str], find: Callable[[str], str]) -> list[str]:
             wrong.append(error)
     if wrong:
         count = f"{len(wrong)} of {len(words)} names do not identify a student: " if len(wrong) > 1 else ""
-        more = f" And {len(wrong) - MAX_WRONG} more names." if len(wrong) > MAX_WRONG else ""
-        raise UserError(f"{count}{' '.join(map(str, wrong[:MAX_WRONG]))}{more}")
+        omitted = f" And {len(wrong) - MAX_WRONG} more names." if len(wrong) > MAX_WRONG else ""
+        raise UserError(f"{count}{' '.join(map(str, wrong[:MAX_WRONG]))}{omitted}")
     return results
 
 
@@ -264,5 +268,5 @@ def roster_files(database: Database) -> list[Path]:
 
 def ids_by_name(roster: Sequence[Student]) -> dict[str, str]:
     """Return the students' ids by each of their other names on the roster."""
-    known = {name: student.id for name, student in students_of_unique_names(roster).items()}
-    return known | {alias.casefold(): student.id for student in roster for alias in student.aliases}
+    ids = {name: student.id for name, student in students_of_unique_names(roster).items()}
+    return ids | {alias.casefold(): student.id for student in roster for alias in student.aliases}

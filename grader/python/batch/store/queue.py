@@ -50,11 +50,11 @@ def find_codes(entries: Sequence[Path]) -> str:
 def enter_arrivals(database: Database, submissions: Iterable[Submission]) -> None:
     """Put hand-ins that wait at the end of the queue, unless the same contents are in it."""
     waiting = {key for (key,) in database.query("SELECT key FROM submissions WHERE status = ''")}
-    known = dict(database.query("SELECT key, fingerprint FROM queue WHERE graded = ''"))
+    queued = dict(database.query("SELECT key, fingerprint FROM queue WHERE graded = ''"))
     arrived = [
         submission
         for submission in submissions
-        if submission.key in waiting and known.get(submission.key) != submission.fingerprint
+        if submission.key in waiting and queued.get(submission.key) != submission.fingerprint
     ]
     lines = [(submission.key, submission.fingerprint, find_codes(submission.entries), now()) for submission in arrived]
     with database.transaction() as connection:

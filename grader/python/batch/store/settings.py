@@ -41,8 +41,8 @@ class Settings:
         """Return a command line of the judge. If the batch is killed, the judge dies with it, so that no process
         remains."""
         before = ["setpriv", "--pdeathsig", "KILL"] if shutil.which("setpriv") else []
-        more = ["--build", str(self.build), *(["--backend", self.backend] if self.backend else [])]
-        return [*before, str(self.build / "warplab"), *words, *more]
+        options = ["--build", str(self.build), *(["--backend", self.backend] if self.backend else [])]
+        return [*before, str(self.build / "warplab"), *words, *options]
 
     def command(self, tree: Path, reports: Path, verb: str = "grade") -> list[str]:
         """Return the command line that judges a tree."""

@@ -68,8 +68,8 @@ def is_settings(value: Any) -> bool:
     kinds = {"str": is_text, "Path": is_text, "tuple[str, ...]": is_texts, "bool": is_bool, "float": is_amount}
     fields = dataclasses.fields(Settings)
     is_needed = {field.name for field in fields if field.default is dataclasses.MISSING} <= value.keys()
-    known = {field.name: kinds[str(field.type)] for field in fields}
-    if not is_needed or not all(name in known and known[name](item) for name, item in value.items()):
+    checks = {field.name: kinds[str(field.type)] for field in fields}
+    if not is_needed or not all(name in checks and checks[name](item) for name, item in value.items()):
         return False
     return value.get("upto", "") in ("", *value["stages"])
 

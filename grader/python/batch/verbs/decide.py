@@ -66,8 +66,8 @@ def due(options: argparse.Namespace) -> int:
         say(f"Late or not? {with_name(final.student, names)}: {final.lateness.doubt}")
     doubted = [final for final in everyone if final.lateness.doubt and final.lateness.by]
     if doubts := [f"{with_name(final.student, names)}: {final.lateness.doubt}" for final in doubted]:
-        more = " report.html lists all." if len(doubts) > MAX_DOUBTS else ""
-        say(f"Sources of the time disagree ({len(doubts)}): {' '.join(doubts[:MAX_DOUBTS])}{more}")
+        hint = " report.html lists all." if len(doubts) > MAX_DOUBTS else ""
+        say(f"Sources of the time disagree ({len(doubts)}): {' '.join(doubts[:MAX_DOUBTS])}{hint}")
     say_report(database)
     return 0
 
@@ -243,8 +243,8 @@ def require_markable(database: Database, maxima: Mapping[str, float], students: 
             f"There are points for the {JOURNAL} as a whole, which would count as well. Revoke them first: "
             f"warplab-course points DIR --item {JOURNAL} --undo …"
         )
-    for item, of in maxima.items():
-        require_same_maximum(database, item, of, students)
+    for item, maximum in maxima.items():
+        require_same_maximum(database, item, maximum, students)
 
 
 def find_marked(database: Database, marks: Sequence[Line]) -> list[str]:
@@ -263,10 +263,10 @@ def find_marked(database: Database, marks: Sequence[Line]) -> list[str]:
             wrong.append((mark.place, UserError(f"{student} is in {places[student]} too.")))
         places[student] = mark.place
     if wrong:
-        more = f" And {len(wrong) - MAX_WRONG} more lines." if len(wrong) > MAX_WRONG else ""
+        omitted = f" And {len(wrong) - MAX_WRONG} more lines." if len(wrong) > MAX_WRONG else ""
         count = f"{len(wrong)} lines are invalid: " if len(wrong) > 1 else ""
         problems = " ".join(f"{place}: {error}" for place, error in wrong[:MAX_WRONG])
-        raise UserError(f"{count}{problems}{more}")
+        raise UserError(f"{count}{problems}{omitted}")
     return list(places)
 
 
@@ -338,11 +338,11 @@ def attempts(options: argparse.Namespace) -> int:
     them."""
     database = open_batch(options.folder)
     students, names = find_students(database, options.student), names_of(database)
-    more = 0 if options.undo else options.more
-    line = {"more": more, "reason": options.reason, "time": now()}
+    granted = 0 if options.undo else options.more
+    line = {"more": granted, "reason": options.reason, "time": now()}
     database.insert("attempts", [{"student": student, **line} for student in students])
     for student in students:
-        say(f"{with_name(student, names)}: {plural(more, 'further attempt')}")
+        say(f"{with_name(student, names)}: {plural(granted, 'further attempt')}")
     return 0
 
 

@@ -73,9 +73,12 @@ def export_feedback(database: Database, options: argparse.Namespace) -> int:
     write_atomically(options.output, pack_zip(packed.files))
     say(f"{options.output}: feedback for {plural(len(finals) - len(packed.left_out), 'student')}.")
     if packed.left_out:
-        why = {"moodle": "no known number in Moodle", "canvas": "no attachment in Canvas to which feedback can belong"}
+        reasons = {
+            "moodle": "no known number in Moodle",
+            "canvas": "no attachment in Canvas to which feedback can belong",
+        }
         say_error(
-            f"{plural(len(packed.left_out), 'student')} with {why[options.feedback]}, left out: "
+            f"{plural(len(packed.left_out), 'student')} with {reasons[options.feedback]}, left out: "
             f"{', '.join(packed.left_out)}. Their feedback is in {options.folder / 'feedback'}."
         )
     return 1 if packed.left_out else 0

@@ -52,11 +52,11 @@ def grade(options: argparse.Namespace) -> int:
         say(f"Reading the hand-ins in {options.submissions} …", flush=True)
         folder, left_out = open_submissions(options.submissions, settings, roster)
         separate_strangers(options.out, {student.id for student in roster})
-        hand_ins, more = find_submissions(folder, lab, roster, options.out, read_earlier(options.out))
-        left_out += more
+        hand_ins, more_left_out = find_submissions(folder, lab, roster, options.out, read_earlier(options.out))
+        left_out += more_left_out
         say(f"Found {plural(len(hand_ins), 'hand-in')}. Examining them …", flush=True)
         require_own_lab(options.submissions, folder, hand_ins, settings)
-        say_found(options.submissions, hand_ins, left_out, roster)
+        print_found(options.submissions, hand_ins, left_out, roster)
         database = Database(options.out / DATABASE)
         before = all_finals(database, settings)
         grade_added_stages(database, settings)
@@ -94,7 +94,7 @@ def open_submissions(submissions: Path, settings: Settings, roster: Sequence[Stu
     return folder, []
 
 
-def say_found(
+def print_found(
     submissions: Path, hand_ins: Sequence[Submission], left_out: Sequence[str], roster: Sequence[Student]
 ) -> None:
     """Print which entries are skipped, which students are in doubt, and which are not on the roster. Raises UserError
@@ -204,9 +204,9 @@ def print_missing_submissions(present: set[str], database: Database, submissions
     which may need their files."""
     rows = database.query("SELECT key, status FROM submissions WHERE status != 'not_submitted' ORDER BY key")
     dropped = database.dropped()
-    gone = {key: status for key, status in rows if key not in present and key not in dropped}
-    ungraded = [key for key, status in gone.items() if status in ("", "judge_error")]
-    if graded := [key for key in gone if key not in ungraded]:
+    missing = {key: status for key, status in rows if key not in present and key not in dropped}
+    ungraded = [key for key, status in missing.items() if status in ("", "judge_error")]
+    if graded := [key for key in missing if key not in ungraded]:
         say_error(f"No longer among the submissions, and kept as graded: {', '.join(graded)}")
     if ungraded:
         say_error(
@@ -225,7 +225,7 @@ def grade_waiting(
 ) -> int:
     """Grade the submissions that wait, and print the state of the batch and whose points differ from those of `before`.
     Return the exit status: 1 if the judge failed, 130 if interrupted."""
-    again = database.waiting_again()
+    graded_again = database.waiting_again()
     if database.waiting():
         if options.executor != "slurm":
             require_no_tasks(database)
@@ -244,7 +244,7 @@ def grade_waiting(
         say(f"Slowest hand-ins: {', '.join(f'{row.key} ({show_duration(row.wall_s)})' for row in long)}")
     say(f"{describe(database)}. Writing gradebook, feedback and page …", flush=True)
     say(write_outputs(database, settings))
-    for line in describe_changes(before, all_finals(database, settings), again):
+    for line in describe_changes(before, all_finals(database, settings), graded_again):
         say(line)
     return 1 if "judge_error" in database.counts() else 0
 
@@ -359,8 +359,8 @@ def read_settings(database: Database, settings: Settings) -> dict[str, Any]:
 def note_settings(database: Database, settings: Settings, options: argparse.Namespace) -> None:
     """Store the settings for `regrade`. Raises UserError if the batch is of another lab or of other stages."""
     before = read_settings(database, settings)
-    for name, here in (("lab", settings.lab), ("stage", settings.stage), ("upto", settings.upto)):
-        if before and before.get(name, "") != here:
+    for name, current in (("lab", settings.lab), ("stage", settings.stage), ("upto", settings.upto)):
+        if before and before.get(name, "") != current:
             earlier = before.get(name, "")
             extent = (
                 "all stages"

@@ -25,7 +25,7 @@ def regrade(options: argparse.Namespace) -> int:
         database = open_batch(options.folder)
         require_no_tasks(database)
         move_renamed(database, options.folder)
-        settings = renew_stages(database, kept_settings(database))
+        settings = update_stages(database, kept_settings(database))
         if options.backend:
             settings = replace(settings, backend=options.backend)
         if options.pending:
@@ -41,7 +41,7 @@ def regrade(options: argparse.Namespace) -> int:
         return grade_waiting(database, settings, options, before, trial)
 
 
-def renew_stages(database: Database, settings: Settings) -> Settings:
+def update_stages(database: Database, settings: Settings) -> Settings:
     """Return the settings with the lab's stages of today, and store them: the judge grades these. Raises UserError if
     the lab lacks a stage that the batch names."""
     stages = tuple(read_stages(settings.root, settings.lab))

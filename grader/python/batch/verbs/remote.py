@@ -48,7 +48,7 @@ def push(options: argparse.Namespace) -> int:
         raise UserError(f"The feedback does not have all decisions yet. Type: warplab-course report {options.folder}")
     with only_one_push(options.folder) if options.send else nullcontext():
         returned, unknown = collect(database, options)
-        pushed = give_back(options, returned, options.send)
+        pushed = return_results(options, returned, options.send)
     system = "Moodle" if options.moodle else "Canvas"
     for change in pushed.changes:
         say(change)
@@ -75,20 +75,20 @@ def only_one_pull(folder: Path) -> AbstractContextManager[None]:
 
 
 @contextmanager
-def only_one(lock: Path, why: str) -> Iterator[None]:
+def only_one(lock: Path, reason: str) -> Iterator[None]:
     """Hold a lock. Raises UserError if another program holds it."""
     with lock.open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise UserError(f"{lock.parent}: {why}. Wait for it, then repeat the command.") from None
+            raise UserError(f"{lock.parent}: {reason}. Wait for it, then repeat the command.") from None
         yield
 
 
 def send(options: argparse.Namespace, folder: Path, returned: Mapping[str, Returned]) -> Pushed:
     """Return the grades and feedback of the batch in this folder. Raises UserError, also if another push runs."""
     with only_one_push(folder):
-        return give_back(options, returned, send=True)
+        return return_results(options, returned, send=True)
 
 
 def fetch(options: argparse.Namespace) -> Pulled:
@@ -100,7 +100,7 @@ def fetch(options: argparse.Namespace) -> Pulled:
         return canvas_pull.pull(connect_canvas(options), options.folder)
 
 
-def give_back(options: argparse.Namespace, returned: Mapping[str, Returned], send: bool) -> Pushed:
+def return_results(options: argparse.Namespace, returned: Mapping[str, Returned], send: bool) -> Pushed:
     """Return grades and feedback to the assignment that the options name, or only determine what would change. Raises
     UserError."""
     with reading_answers():

@@ -131,7 +131,7 @@ class Server:
             self.step()
         if self.must_write:
             self.write()
-        self.try_to_show(is_over=True)
+        self.update_queue_page(is_over=True)
         say(
             f"Stopped. {plural(len(list_waiting(self.database)), 'hand-in')} waiting. Run the same command to continue."
         )
@@ -159,7 +159,7 @@ class Server:
         if self.must_write and (not self.lanes.begun() or self.is_time_to_write()):
             self.write()
         self.attempt(self.push)
-        self.try_to_show()
+        self.update_queue_page()
         time.sleep(max(0.0, started_s + TICK_S - time.monotonic()) if not self.lanes.begun() else 0)
 
     def attempt(self, act: Callable[[], None]) -> None:
@@ -238,23 +238,25 @@ class Server:
 
     def enter(self, submissions: Sequence[Submission]) -> None:
         """Enter hand-ins that may be graded, and keep those beyond the limit of attempts."""
-        known = {
+        states = {
             key: (fingerprint, status)
             for key, fingerprint, status in self.database.query("SELECT key, fingerprint, status FROM submissions")
         }
         beyond_limit: dict[str, tuple[str, str]] = {}
         allowed = []
         for submission in submissions:
-            fingerprint, status = known.get(submission.key, ("", ""))
+            fingerprint, status = states.get(submission.key, ("", ""))
             is_new = status not in ("", "not_submitted") and fingerprint != submission.fingerprint
-            why = self.limits.explain_reached_limit(self.database, submission.key, submission.members) if is_new else ""
-            if not why:
+            reason = (
+                self.limits.explain_reached_limit(self.database, submission.key, submission.members) if is_new else ""
+            )
+            if not reason:
                 allowed.append(submission)
                 continue
             beyond_limit[submission.key] = (submission.fingerprint, find_codes(submission.entries))
             if self.held.get(submission.key) != beyond_limit[submission.key]:
                 say(f"{submission.key}: kept but not graded, beyond the limit of attempts", flush=True)
-                note_held(self.database, submission.key, why)
+                note_held(self.database, submission.key, reason)
                 self.must_write = True
         self.held = beyond_limit
         self.database.enter(allowed)
@@ -293,8 +295,8 @@ class Server:
         keep(self.database, graded, hash_judging(self.settings.root, self.settings.lab))
         leave_queue(self.database, graded.key)
         self.must_write = True
-        left = len(list_waiting(self.database))
-        say(f"{graded.key}: {in_words(graded.status)}, {graded.wall_s:.1f} s; {left} left", flush=True)
+        waiting = len(list_waiting(self.database))
+        say(f"{graded.key}: {in_words(graded.status)}, {graded.wall_s:.1f} s; {waiting} left", flush=True)
 
     # Results are shown and returned
 
@@ -353,7 +355,7 @@ class Server:
 
     # The queue's page
 
-    def try_to_show(self, is_over: bool = False) -> None:
+    def update_queue_page(self, is_over: bool = False) -> None:
         """Show the queue. If its folder, which may be a web server's, cannot be written, print the reason once."""
         try:
             self.show(is_over)

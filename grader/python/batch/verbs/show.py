@@ -58,8 +58,8 @@ def history(options: argparse.Namespace) -> int:
                 say(f"{with_name(student, names)}: hand-in {row.key}, {when}: {in_words(row.status)}")
                 for line in map(describe_grade, database.history(row.key)):
                     say(line)
-        known = read_policy(database).known_extensions
-        for sentence in describe_extensions({student: known[student]} if student in known else {}, names):
+        extensions = read_policy(database).known_extensions
+        for sentence in describe_extensions({student: extensions[student]} if student in extensions else {}, names):
             say(sentence)
         for decision in sorted(database.decisions(), key=lambda decision: decision[1]):
             if decision[2] in keys:
@@ -70,8 +70,9 @@ def history(options: argparse.Namespace) -> int:
 def describe_grade(grade: tuple[str, str, float, float, float, str, str, str]) -> str:
     """Return one grading of a hand-in."""
     time, status, points, maximum, pending, backend, version, reason = grade
-    more = f", {show_points(pending)} pending" if pending else ""
-    words = f"{show_points(points)} of {show_points(maximum)} points{more} ({in_words(status)}, {backend}, {version})"
+    pending_words = f", {show_points(pending)} pending" if pending else ""
+    points_words = f"{show_points(points)} of {show_points(maximum)} points{pending_words}"
+    words = f"{points_words} ({in_words(status)}, {backend}, {version})"
     return f"Graded, {time}: {words}{f': {reason}' if reason else ''}"
 
 

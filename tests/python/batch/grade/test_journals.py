@@ -104,10 +104,10 @@ def test_answers_to_the_quiz_are_judged_again_and_give_no_points(course: Course)
     assert [(line["quiz_right"], line["quiz_of"]) for line in book] == [("1", "2"), ("", ""), ("", ""), ("", "")]
     assert len({(line["points"], line["of"]) for line in book}) == 1
     page = (course.out / "report.html").read_text()
-    assert '<button type="button" title="right at the first try">Quiz</button>' in page
+    assert '<button type="button" title="right on the first try">Quiz</button>' in page
     assert '<td data-value="1" class="number">1 / 2</td>' in page
     assert page.index('>q2</th><td class="number">0 of 1<') < page.index('>q1</th><td class="number">1 of 1<')
-    assert "1 of 2 right at the first try" in (course.out / "feedback/al1/journal.html").read_text()
+    assert "1 of 2 right on the first try" in (course.out / "feedback/al1/journal.html").read_text()
     assert "quiz.json has no valid answers" in (course.out / "feedback/gh3/journal.html").read_text()
 
 
