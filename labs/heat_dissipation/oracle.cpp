@@ -1552,6 +1552,25 @@ class Suspicions {
                                found);
     }
 
+    /// Return a hint for a result whose count differs from the right one by `difference`.
+    static std::string result_hint(double difference, bool claims_nothing) {
+        if (claims_nothing)
+            return "Does the program reach the line that sets the result? If the result comes from a std::vector, use "
+                   "v.resize(n): v.reserve(n) adds no elements.";
+        if (difference < -1)
+            return sentence("{} iterations are missing. Does the count go on from one batch of iterations to the next?",
+                            -difference);
+        if (difference > 1)
+            return sentence(
+                "{} iterations too many are counted. Do those count that were computed after the one that ends?",
+                difference);
+        if (difference != 0)
+            return "Every computed iteration counts, including the last one: count it before the test that ends the "
+                   "loop.";
+        return "It is the largest fabs(new - old) of all cells in the last iteration. Is it copied from where the "
+               "kernel wrote it, after the kernel has written it?";
+    }
+
     /// The field is right, but the reported values are not: name the wrong value. The judge still looks for a race.
     void suspect_result() {
         const auto words = [&](std::size_t which, const char* name) {
@@ -1565,23 +1584,11 @@ class Suspicions {
         const bool claims_nothing = actual_[iterations_done] == 0 && actual_[largest_change] == 0;
         const std::string count = words(iterations_done, "iterations") + off,
                           change = words(largest_change, "largest_change");
-        suspect(
-            {cause::wrong_result,
-             sentence("The field is right, but the returned result is not: {}{}{}.", count_is_wrong ? count : "",
-                      count_is_wrong && change_is_wrong ? "; " : "", change_is_wrong ? change : ""),
-             claims_nothing   ? "Does the program reach the line that sets the result? If the result comes from a "
-                                "std::vector, use v.resize(n): v.reserve(n) adds no elements."
-             : more < -1      ? sentence("{} iterations are missing. Does the count go on from one batch of iterations "
-                                              "to the next?",
-                                         -more)
-             : more > 1       ? sentence("{} iterations too many are counted. Do those count that were computed after "
-                                               "the one that ends?",
-                                         more)
-             : count_is_wrong ? "Every computed iteration counts, including the last one: count it before the "
-                                "test that ends the loop."
-                              : "It is the largest fabs(new - old) of all cells in the last iteration. Is it copied "
-                                "from where the kernel wrote it, after the kernel has written it?"},
-            take_actual({result}));
+        suspect({cause::wrong_result,
+                 sentence("The field is right, but the returned result is not: {}{}{}.", count_is_wrong ? count : "",
+                          count_is_wrong && change_is_wrong ? "; " : "", change_is_wrong ? change : ""),
+                 result_hint(difference, claims_nothing)},
+                take_actual({result}));
     }
 
     /// All wrong cells are so close to the edges of tiles that only data from neighbouring tiles can be wrong.
