@@ -971,6 +971,12 @@ TEST(HandIn, CommentsAreBlankedOut) {
     EXPECT_EQ(compilation::without_comments(text), "a     \n     d \"/*\" '\"'     \n1'000'000      f\n");
 }
 
+TEST(HandIn, QuotesAfterWordsBeginLiterals) {
+    EXPECT_EQ(compilation::without_comments("u8'\"' // a\nreturn'\"';// b\nx1'\"' /* c */"),
+              "u8'\"'     \nreturn'\"';    \nx1'\"'        ");
+    EXPECT_EQ(compilation::without_comments("0xF'F'\"/*\" 1'0R\"(//)\" 2'/*'"), "0xF'F'\"/*\" 1'0R\"(//)\" 2'/*'");
+}
+
 TEST(HandIn, RawStringsContainNoDirectivesOrComments) {
     const std::string text =
         "a R\"x(\n#include \"../x\" )\" /* )x\" b /* c */ u8R\"(//)\" // d\nBAR\"(//)\" R\"e\\(//\n";
