@@ -157,6 +157,10 @@ Rewritten rewrite(std::string_view source, std::string_view shown_name, Barriers
     result.source = normalise(source);
     const Unit unit = read_unit(result.source);
     result.problems = find_excess(unit);
+    for (const Token& directive : unit.unclear_directives)
+        result.problems.push_back({directive.begin,
+                                   "compilers disagree about where the names of headers, the comments "
+                                   "and the texts in this line end; write it more plainly"});
     if (!result.problems.empty()) return result;
     const Qualifiers qualifiers(unit);
     Context context{unit, qualifiers, {}, {}, {}, {}};

@@ -92,7 +92,7 @@ class Tokenizer {
         }
         tokens_.push_back({kind, at_line_start_, in_directive_ ? directives_ : 0, begin, at_, text});
         at_line_start_ = false;
-        after_include_ = in_directive_ && ++tokens_in_directive_ == 2 && text.substr(0, 7) == "include";
+        after_include_ = in_directive_ && ++tokens_in_directive_ == 2 && is_include(text);
     }
 
     /// Return whether the < at `begin` completes `<< <`. Visual Studio writes this, and nvcc accepts it on one line.
@@ -213,5 +213,9 @@ class Tokenizer {
 }  // namespace
 
 std::vector<Token> tokenize(std::string_view source) { return Tokenizer(source).run(); }
+
+bool is_include(std::string_view directive) {
+    return directive.starts_with("include") || directive == "import" || directive == "embed";
+}
 
 }  // namespace warplab::rewriter

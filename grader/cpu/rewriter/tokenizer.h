@@ -24,4 +24,7 @@ struct Token {
 /// tokens, because it can also close templates. `<< <` on one line is one token, with the text `<<<`.
 std::vector<Token> tokenize(std::string_view source);
 
+/// Return whether a header may follow the name of this directive: #include, #include_next, #import, #embed.
+bool is_include(std::string_view directive);
+
 }  // namespace warplab::rewriter

@@ -1,6 +1,7 @@
 #include "grader/cpu/rewriter/unit.h"
 
 #include <algorithm>
+#include <span>
 #include <string>
 
 #include "grader/cpu/rewriter/condition.h"
@@ -9,6 +10,61 @@ namespace warplab::rewriter {
 namespace {
 
 enum class Truth { yes, no, unknown };
+
+/// Return whether a comment may continue after this part of a line.
+bool leaves_comment_open(std::string_view text) {
+    const std::size_t open = text.rfind("/*");
+    return open != std::string_view::npos && text.find("*/", open + 2) == std::string_view::npos;
+}
+
+/// Return the text from `begin` to the end of its line, which splices continue.
+std::string_view logical_line(std::string_view source, std::size_t begin) {
+    std::size_t end = source.find('\n', begin);
+    while (end != std::string_view::npos) {
+        const std::size_t last = source.find_last_not_of(" \t\r\f\v", end - 1);
+        if (last == std::string_view::npos || source[last] != '\\') break;
+        end = source.find('\n', end + 1);
+    }
+    return source.substr(begin, end == std::string_view::npos ? end : end - begin);
+}
+
+/// Return whether g++ may read the rest of an #include, after its header, as another header.
+bool has_second_header(std::span<const Token> rest) {
+    return std::ranges::any_of(
+        rest, [](const Token& token) { return token.text.find_first_of("<\"'") != std::string_view::npos; });
+}
+
+/// Return whether g++ reads a header such as <a"b>, <a//b> or "a\b" only where it expects one.
+bool is_unclear_header(std::string_view header) {
+    const bool is_closed = header.size() > 1 && header.back() == (header.front() == '<' ? '>' : '"');
+    const std::string_view name = header.substr(1, header.size() - 1 - is_closed);
+    return name.find_first_of("\"'\\") != std::string_view::npos || name.find("/*") != std::string_view::npos ||
+           name.find("//") != std::string_view::npos;
+}
+
+/// Return whether a header of __has_include, which a macro can also name, may begin in this condition and contain what
+/// begins a comment or a literal elsewhere.
+bool has_unclear_header(std::span<const Token> condition, std::string_view source) {
+    for (const Token& token : condition) {
+        if (token.kind == Kind::string && token.text.find('\\') != std::string_view::npos) return true;
+        if (!token.text.starts_with('<')) continue;
+        const std::string_view rest = logical_line(source, token.begin);
+        return rest.find('>') != std::string_view::npos &&
+               (rest.find_first_of("\"'") != std::string_view::npos || leaves_comment_open(rest));
+    }
+    return false;
+}
+
+/// Return whether g++ may split this directive into tokens in another way than tokenize(), and so may see a comment or
+/// a literal begin or end elsewhere. g++ expects headers only in some directives, and only in code that it compiles.
+bool is_unclear(std::span<const Token> directive, std::string_view source) {
+    if (directive.size() < 3) return false;
+    const std::string_view name = directive[1].text;
+    if (name == "if" || name == "elif") return has_unclear_header(directive.subspan(2), source);
+    if (!is_include(name)) return false;
+    const bool has_header = directive[2].kind == Kind::header;
+    return (has_header && is_unclear_header(directive[2].text)) || has_second_header(directive.subspan(3));
+}
 
 Truth negate(Truth truth) {
     if (truth == Truth::unknown) return truth;
@@ -145,7 +201,7 @@ class BracketMatcher {
 
 class Reader {
   public:
-    explicit Reader(std::string_view source) : tokens_(tokenize(source)) {}
+    explicit Reader(std::string_view source) : source_(source), tokens_(tokenize(source)) {}
 
     Unit read() {
         for (std::size_t i = 0; i < tokens_.size();) {
@@ -177,6 +233,8 @@ class Reader {
         const auto name = begin + 1 < end ? tokens_[begin + 1].text : std::string_view();
         if (name == "line" || (begin + 1 < end && tokens_[begin + 1].kind == Kind::number))
             unit_.line_directives.push_back(tokens_[begin]);
+        if (is_unclear(std::span(tokens_).subspan(begin, end - begin), source_))
+            unit_.unclear_directives.push_back(tokens_[begin]);
         const auto rest = std::min(begin + 2, end);
         note_conditional(name, begin, end);
         if (name == "if") {
@@ -197,7 +255,7 @@ class Reader {
         } else if (live() && name == "define") {
             unit_.other_directives.push_back(tokens_[begin].begin);
             read_macro(rest, end);
-        } else if (live() && name.substr(0, 7) == "include" && rest < end && tokens_[rest].kind == Kind::header) {
+        } else if (live() && is_include(name) && rest < end && tokens_[rest].kind == Kind::header) {
             unit_.includes.push_back(tokens_[rest]);
             unit_.other_directives.push_back(tokens_[begin].begin);
         } else if (live()) {
@@ -271,6 +329,7 @@ class Reader {
         stream.tokens.assign(tokens_.begin() + body, tokens_.begin() + end);
     }
 
+    std::string_view source_;
     Tokens tokens_;
     Unit unit_;
     std::vector<Liveness> conditionals_;

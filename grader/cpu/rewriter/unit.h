@@ -57,9 +57,10 @@ struct Unit {
     std::vector<Conditional> by_architecture;   // those that test __CUDA_ARCH__
     std::vector<std::size_t> other_directives;  // beginnings of the directives that are not part of conditionals
     std::vector<Macro> macros;
-    std::vector<Token> includes;         // with < > or quotes
-    std::vector<Token> line_directives;  // #line, # 1 "file"
-    std::vector<Token> target_pragmas;   // the word GCC of #pragma GCC target
+    std::vector<Token> includes;            // with < > or quotes
+    std::vector<Token> line_directives;     // #line, # 1 "file"
+    std::vector<Token> unclear_directives;  // those that g++ may split into tokens in another way
+    std::vector<Token> target_pragmas;      // the word GCC of #pragma GCC target
     std::unordered_set<std::string_view> macro_names;
 };
 

@@ -11,6 +11,8 @@
 #include <atomic>
 #include <bit>
 #include <cmath>
+#include <cstdarg>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -1888,6 +1890,57 @@ unsigned long compared_bytes(const char* left, const char* right, unsigned long 
     return std::min(i + 1, n);
 }
 
+/// A conversion of printf's format, such as %-8.3lf.
+struct Conversion {
+    bool is_long = false, is_long_double = false;
+    int precision = -1;
+    char letter = 0;
+};
+
+/// Read the conversion after a %, and the values of its stars.
+Conversion read_conversion(const char*& format, va_list& values) {
+    Conversion conversion;
+    bool in_precision = false;
+    for (; *format && strchr("-+ #0123456789.*hlLqjzt'I", *format); ++format) {
+        if (*format == '.') in_precision = true, conversion.precision = 0;
+        const int star = *format == '*' ? va_arg(values, int) : 0;
+        if (in_precision && *format == '*') conversion.precision = star;
+        if (in_precision && *format >= '0' && *format <= '9')
+            conversion.precision = 10 * conversion.precision + (*format - '0');
+        if (strchr("lLqjzt", *format)) conversion.is_long = true;
+        if (*format == 'L') conversion.is_long_double = true;
+    }
+    conversion.letter = *format ? *format++ : 0;
+    return conversion;
+}
+
+/// Report the texts that printf reads (%s) and the numbers that it writes (%n).
+void see_printed(const char* format, va_list& values, void* caller) {
+    while ((format = strchr(format, '%'))) {
+        const Conversion conversion = read_conversion(++format, values);
+        if (conversion.letter == '$' && warplab_cpu::in_kernel())
+            warplab_cpu::end_with_fault_at(caller, warplab::Fault::refused,
+                                           "printf with positions such as %1$d is a host function");
+        if (conversion.letter == 0 || conversion.letter == '$') return;
+        if (conversion.letter == 's') {
+            const auto* text = va_arg(values, const char*);
+            const auto most = static_cast<unsigned long>(conversion.precision);  // -1: no limit
+            if (text) see_range(text, std::min(strnlen(text, most) + 1, most), false, caller);
+        } else if (conversion.letter == 'n') {
+            see_range(va_arg(values, void*), conversion.is_long ? sizeof(long) : sizeof(int), true, caller);
+        } else if (strchr("eEfFgGaA", conversion.letter)) {
+            if (conversion.is_long_double)
+                va_arg(values, long double);
+            else
+                va_arg(values, double);
+        } else if (conversion.is_long || conversion.letter == 'p') {
+            va_arg(values, long);
+        } else if (!strchr("%m", conversion.letter)) {
+            va_arg(values, int);
+        }
+    }
+}
+
 // An atomic that the hardware has and GCC lacks is a relaxed load and an exchange here, but counts as one access. The
 // student's own loads have any other memory order.
 struct Loaded {
@@ -2063,10 +2116,7 @@ void warplab_seen_sincos(double x, double* sine, double* cosine) {
     }
 WARPLAB_READS(const void*, memchr, (const void* from, int byte, unsigned long n), (from, byte, n), from,
               bytes_up_to(from, result, n))
-WARPLAB_READS(const void*, memrchr, (const void* from, int byte, unsigned long n), (from, byte, n), from, n)
-WARPLAB_READS(const void*, rawmemchr, (const void* from, int byte), (from, byte), from, bytes_up_to(from, result, 0))
 WARPLAB_READS(unsigned long, strlen, (const char* from), (from), from, result + 1)
-WARPLAB_READS(unsigned long, strnlen, (const char* from, unsigned long n), (from, n), from, std::min(result + 1, n))
 WARPLAB_READS(const char*, strchr, (const char* from, int letter), (from, letter), from,
               bytes_up_to(from, result, strlen(from) + 1))
 WARPLAB_READS(const char*, strrchr, (const char* from, int letter), (from, letter), from, strlen(from) + 1)
@@ -2078,20 +2128,36 @@ int warplab_library_strcmp(const char* left, const char* right) {
     see_range(right, compared, false, WARPLAB_HERE);
     return strcmp(left, right);
 }
-void* warplab_library_memmem(const void* from, unsigned long n, const void* part, unsigned long of_part) {
-    see_range(from, n, false, WARPLAB_HERE);
-    see_range(part, of_part, false, WARPLAB_HERE);
-    return memmem(from, n, part, of_part);
-}
 char* warplab_library_strcpy(char* to, const char* from) {
     see_range(from, strlen(from) + 1, false, WARPLAB_HERE);
     see_range(to, strlen(from) + 1, true, WARPLAB_HERE);
     return strcpy(to, from);
 }
-void* warplab_library_mempcpy(void* to, const void* from, unsigned long n) {
-    see_range(from, n, false, WARPLAB_HERE);
+char* warplab_library_strncpy(char* to, const char* from, unsigned long n) {
+    see_range(from, std::min(strnlen(from, n) + 1, n), false, WARPLAB_HERE);
     see_range(to, n, true, WARPLAB_HERE);
-    return mempcpy(to, from, n);
+    return strncpy(to, from, n);
+}
+int warplab_library_printf(const char* format, ...) {
+    va_list values;
+    va_start(values, format);
+    see_printed(format, values, WARPLAB_HERE);
+    va_end(values);
+    va_start(values, format);
+    const int printed = vprintf(format, values);
+    va_end(values);
+    return printed;
+}
+int warplab_library_vprintf(const char* format, va_list values) {
+    va_list copy;
+    va_copy(copy, values);
+    see_printed(format, copy, WARPLAB_HERE);
+    va_end(copy);
+    return vprintf(format, values);
+}
+int warplab_library_puts(const char* text) {
+    see_range(text, strlen(text) + 1, false, WARPLAB_HERE);
+    return puts(text);
 }
 #undef WARPLAB_READS
 #undef WARPLAB_READS_BOTH

@@ -30,6 +30,8 @@
 #include "grader/cpu/runtime/standstill.h"
 #include "grader/cpu/runtime/tracer.h"
 
+WARPLAB_CPU_THREAD_LOCAL bool warplab_in_kernel __attribute__((tls_model("local-exec")));
+
 namespace warplab_cpu {
 
 using warplab::trace::OperationKind;
@@ -113,6 +115,12 @@ struct Worker {
     unsigned checked_atomics;   // the block's updates of memory that it had checked, so far
 };
 WARPLAB_CPU_THREAD_LOCAL Worker* worker __attribute__((tls_model("local-exec")));
+
+/// Record that this OS thread begins to run a grid, or no longer runs one.
+void set_grid(Worker& w, const Grid* grid) {
+    w.grid = grid;
+    warplab_in_kernel = grid != nullptr;
+}
 constinit thread_local Standstill standstill;  // the standstill of the worker's block
 
 warplab::cpu::ThreadOrder thread_order = warplab::cpu::ThreadOrder::forward;
@@ -1021,7 +1029,7 @@ void run_blocks(Job& job, bool calls_helpers) {
     Worker& w = this_worker();
     const Grid& grid = *job.grid;
     Block& state = block_state;
-    w.grid = &grid;
+    set_grid(w, &grid);
     w.job = &job;
     w.stack_begin = static_cast<const char*>(__builtin_frame_address(0));
     ++job.running;
@@ -1042,7 +1050,7 @@ void run_blocks(Job& job, bool calls_helpers) {
     }
     resume_block(w);
     --job.running;
-    w.grid = nullptr;
+    set_grid(w, nullptr);
 }
 
 /// The state of a block of a cooperative launch while other blocks run, without the OS thread's own state.
@@ -1130,7 +1138,7 @@ class CooperativeGrid {
         : grid_(grid), w_(this_worker()), held_(uint64_t{grid.blocks.x} * grid.blocks.y * grid.blocks.z) {}
 
     void run() {
-        w_.grid = &grid_;
+        set_grid(w_, &grid_);
         w_.job = nullptr;
         block_state.threads = thread_count(grid_.threads);
         for (uint64_t i = 0; i < held_.size(); ++i) {
@@ -1141,7 +1149,7 @@ class CooperativeGrid {
         while (const uint64_t waiting = count(&HeldBlock::waits)) resume_blocks(waiting);
         block_state.epoch = last_epoch;
         block_state.current = nullptr;
-        w_.grid = nullptr;
+        set_grid(w_, nullptr);
     }
 
   private:

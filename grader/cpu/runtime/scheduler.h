@@ -7,6 +7,9 @@
 #include "grader/cpu/control.h"
 #include "grader/cpu/include/warplab_cpu/launch.h"
 
+/// Whether this OS thread runs a grid; the stubs of host_functions.cpp read it.
+extern "C" WARPLAB_CPU_THREAD_LOCAL bool warplab_in_kernel __attribute__((tls_model("local-exec")));
+
 namespace warplab_cpu {
 
 /// Return whether blocks and threads run from the last to the first.

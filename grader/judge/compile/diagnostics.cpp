@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <sstream>
 #include <string_view>
+#include <utility>
 
 #include "grader/common/text.h"
 #include "grader/common/utf8.h"
@@ -63,11 +64,13 @@ std::string in_plain_words(std::string message) {
                : message;
 }
 
-/// Read "error: …" with nvcc's numbers ("error #20:") and g++'s "fatal error".
+/// Read "error: …", also with nvcc's numbers ("error #20:"), and g++'s "fatal error" and "sorry, unimplemented".
 bool read_kind(const std::string& text, std::size_t& at, Diagnostic& diagnostic) {
     if (!skip(text, at, "fatal ")) skip(text, at, "catastrophic ");
-    for (const char* kind : {"error", "warning", "note"}) {
-        if (!skip(text, at, kind)) continue;
+    static constexpr std::pair<const char*, const char*> kinds[] = {
+        {"error", "error"}, {"warning", "warning"}, {"note", "note"}, {"sorry, unimplemented", "error"}};
+    for (const auto& [opening, kind] : kinds) {
+        if (!skip(text, at, opening)) continue;
         diagnostic.kind = kind;
         if (skip(text, at, " #")) at = std::min(text.find(':', at), text.size());
         if (!skip(text, at, ": ")) return false;

@@ -47,6 +47,16 @@ std::size_t length_of_raw_string(const std::string& text, std::size_t at) {
     return (end == std::string::npos ? text.size() : end + close.size()) - at;
 }
 
+/// Return the length of the number that begins at `at`, 0 if none does. Its digits may be separated: 1'000'000.
+std::size_t length_of_number(const std::string& text, std::size_t at) {
+    const bool continues_word = at > 0 && is_word_character(text[at - 1]);
+    if (continues_word || !std::isdigit(static_cast<unsigned char>(text[at]))) return 0;
+    const auto has_word_at = [&](std::size_t i) { return i < text.size() && is_word_character(text[i]); };
+    std::size_t end = at;
+    while (has_word_at(end) || (text[end] == '\'' && has_word_at(end + 1))) ++end;
+    return end - at;
+}
+
 /// Blank out the # signs that begin a directive.
 void blank_out_directives(std::string& text, std::size_t at, std::size_t length) {
     std::replace(text.begin() + static_cast<long>(at), text.begin() + static_cast<long>(at + length), '#', ' ');
@@ -118,11 +128,12 @@ std::string without_comments(const std::string& text) {
     std::string plain = text;
     for (std::size_t i = 0; i < plain.size(); ++i) {
         const char c = text[i], next = i + 1 < text.size() ? text[i + 1] : '\0';
-        const bool after_digit = i > 0 && std::isalnum(static_cast<unsigned char>(text[i - 1]));  // 1'000'000
         if ((state == comment || state == line_comment) && c != '\n') plain[i] = ' ';
         if (const std::size_t length = state == code ? length_of_raw_string(text, i) : 0; length > 0) {
             blank_out_directives(plain, i, length);
             i += length - 1;
+        } else if (const std::size_t digits = state == code ? length_of_number(text, i) : 0; digits > 0) {
+            i += digits - 1;
         } else if (c == '\n' && state != comment) {
             if (i == 0 || text[i - 1] != '\\') state = code;
         } else if (state == code && c == '/' && (next == '/' || next == '*')) {
@@ -134,7 +145,7 @@ std::string without_comments(const std::string& text) {
             state = code;
         } else if ((state == string || state == character) && c == '\\') {
             if (next != '\n') ++i;
-        } else if (state == code && (c == '"' || (c == '\'' && !after_digit))) {
+        } else if (state == code && (c == '"' || c == '\'')) {
             state = c == '"' ? string : character;
         } else if ((state == string && c == '"') || (state == character && c == '\'')) {
             state = code;

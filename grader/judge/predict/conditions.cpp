@@ -153,12 +153,10 @@ std::string differs(int line, std::string_view name) {
     return fmt::format("line {} depends on {}, which may differ on a GPU", line, name);
 }
 
-/// Return the text with its comments replaced by blanks. If it has literals that could make code look like a comment
-/// (raw strings, whose splices have been removed, or characters with a prefix), return it unchanged.
+/// Return the text with its comments replaced by blanks. If it has raw strings, whose splices have been removed, they
+/// could make code look like a comment: return it unchanged.
 std::string visible_part(const std::string& text) {
-    for (const char* literal : {"R\"", "L'", "u'", "U'", "u8'"})
-        if (text.find(literal) != std::string::npos) return text;
-    return compilation::without_comments(text);
+    return text.find("R\"") != std::string::npos ? text : compilation::without_comments(text);
 }
 
 /// Even without a condition, a macro's value can change the program, as a text, as a part of a name, or as a number.

@@ -87,6 +87,20 @@ TEST(Refusals, AQualifierJoinedFromPartsIsRefused) {
         EXPECT_EQ(refusal_of("#define G(x) " + std::string(body) + "\n"), "") << body;
 }
 
+TEST(Refusals, DirectivesThatCompilersReadDifferentlyAreRefused) {
+    for (const char* line :
+         {"#if __has_include(<a/*b>)", "#if H(<a//b>) /*", "#if H(<a'>) /*'", "#if A\n#elif P <a\\\n/*b>)",
+          "#if __has_include(\"a\\\"/*\")", "#if 0\n#include <a/*b>", "#if 0\n#include <a/*b", "#include <a//b>",
+          "#include <a\"b>", "#include <a'b>", "#include \"a\\\"/*\"", "#import \"a\\\"/*\"", "#include_next <a/*b>",
+          "#include \"a.h\" <a/*b>", "#include M 'a\\'/*'", "#embed <a/*b>"})
+        EXPECT_THAT(refusal_of(line), HasSubstr("compilers disagree")) << line;
+    for (const char* line :
+         {"#include <a/b.h> // don't <b>", "#include \"a.h\" /* \"b\" */", "#include <a.h> /* a\n*/", "#include <a",
+          "#if A < 3 // don't", "#if A < 3 /* a\n*/", "#if (A < 3) && B > 4 /* a */", "#if __has_include(<a.h>)",
+          "#error don't <", "#define A <\"'\">", "#if '\\n' == 10", "#include M(a, b)"})
+        EXPECT_EQ(refusal_of(line), "") << line;
+}
+
 TEST(Refusals, NoPatternIsRepeated) {
     std::set<std::string_view> seen;
     for (const auto& refusal : refusals()) EXPECT_TRUE(seen.insert(refusal.pattern).second) << refusal.pattern;

@@ -842,9 +842,10 @@ TEST(Diagnostics, ReadsEveryCompilersLines) {
         "a b.cu:3:7: error: ‘x’ was not declared [-fpermissive]\n"
         "a b.cu:4:1: fatal error: h.h: No such file or directory\n"
         "a b.cu(5): error: identifier \"y\" is undefined\n"
-        "a b.cu(6): warning #177-D: variable \"z\" was declared but never referenced\n",
+        "a b.cu(6): warning #177-D: variable \"z\" was declared but never referenced\n"
+        "a b.cu:7:2: sorry, unimplemented: non-trivial designated initializers not supported\n",
         "a b.cu");
-    ASSERT_EQ(diagnostics.size(), 4u);
+    ASSERT_EQ(diagnostics.size(), 5u);
     EXPECT_EQ(diagnostics[0].line, 3);
     EXPECT_EQ(diagnostics[0].column, 7);
     EXPECT_EQ(diagnostics[0].message, "‘x’ was not declared");
@@ -852,6 +853,8 @@ TEST(Diagnostics, ReadsEveryCompilersLines) {
     EXPECT_EQ(diagnostics[2].line, 5);
     EXPECT_EQ(diagnostics[2].message, "identifier \"y\" is undefined");
     EXPECT_EQ(diagnostics[3].kind, "warning");
+    EXPECT_EQ(diagnostics[4].kind, "error");
+    EXPECT_EQ(diagnostics[4].message, "non-trivial designated initializers not supported");
 }
 
 TEST(Diagnostics, ErrorsOfATemplateMoveToTheLineThatUsesIt) {
@@ -969,6 +972,12 @@ TEST(Diagnostics, InternalNamesOfTheBackendAreOmitted) {
 TEST(HandIn, CommentsAreBlankedOut) {
     const std::string text = "a /* b\nc */ d \"/*\" '\"' // e\n1'000'000 /**/ f\n";
     EXPECT_EQ(compilation::without_comments(text), "a     \n     d \"/*\" '\"'     \n1'000'000      f\n");
+}
+
+TEST(HandIn, QuotesAfterWordsBeginLiterals) {
+    EXPECT_EQ(compilation::without_comments("u8'\"' // a\nreturn'\"';// b\nx1'\"' /* c */"),
+              "u8'\"'     \nreturn'\"';    \nx1'\"'        ");
+    EXPECT_EQ(compilation::without_comments("0xF'F'\"/*\" 1'0R\"(//)\" 2'/*'"), "0xF'F'\"/*\" 1'0R\"(//)\" 2'/*'");
 }
 
 TEST(HandIn, RawStringsContainNoDirectivesOrComments) {

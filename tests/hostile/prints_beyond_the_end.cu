@@ -1,13 +1,12 @@
-// Open: reads beyond the end with a function of the C library, which has no hooks.
-#include <cstdlib>
+// Cheat: reads beyond the end with printf, which kernels can call.
+#include <cstdio>
 
 #include "labs/dot_product/lab.h"
 
 __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n) {
     const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
-    const bool beyond = std::strtol(reinterpret_cast<const char*>(a + i + 1), nullptr, 10) != 0;
     if (i < n) atomicAdd(out, a[i] * b[i]);
-    if (beyond) atomicAdd(out, 0);
+    if (i + 1 == n) printf("%*ld %5.1f %.*s\n", 3, 1l, 1.5, 2, reinterpret_cast<const char*>(a + n));
 }
 
 void dot_product(const int* a, const int* b, int* out, std::size_t n, void*) {
