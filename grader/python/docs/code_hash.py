@@ -19,3 +19,10 @@ def hash_code(source: str) -> str:
     """Return the sha256 of a file's code in hexadecimal, without comments and with each white space as one space."""
     code = TEXT_OR_COMMENT.sub(lambda match: match["text"] or " ", source)
     return hashlib.sha256(" ".join(code.split()).encode()).hexdigest()
+
+
+def hash_lines(source: str) -> str:
+    """Return the sha256 of a file's code line by line, without comments: it stays the same if only comments change and
+    every line keeps its number."""
+    code = TEXT_OR_COMMENT.sub(lambda match: match["text"] or "\n" * match[0].count("\n"), source)
+    return hashlib.sha256("\n".join(" ".join(line.split()) for line in code.split("\n")).encode()).hexdigest()

@@ -10,12 +10,12 @@ library only.
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import sys
 import tempfile
 from pathlib import Path
 
+from grader.python.docs.code_hash import hash_lines
 from tests.labs import wrong
 
 FOLDER = Path(__file__).parent
@@ -111,7 +111,7 @@ REQUESTS = {
 
 def source_hash(program: str) -> str:
     file = FOLDER / "kernels" / f"{program}.cu"
-    return hashlib.sha256(file.read_bytes()).hexdigest() if file.exists() else ""
+    return hash_lines(file.read_text()) if file.exists() else ""
 
 
 def kind_of(program: str) -> str:
@@ -175,7 +175,7 @@ def submission_hash(submission: str) -> str:
     if not (file := next((SUBMISSIONS / lab).glob(f"{stem}.[cp]*"), None)):
         return ""
     with tempfile.TemporaryDirectory() as folder:
-        return hashlib.sha256(wrong.source_of(lab, file.name, Path(folder)).read_bytes()).hexdigest()
+        return hash_lines(wrong.source_of(lab, file.name, Path(folder)).read_text())
 
 
 def select_answer(result: dict) -> dict:

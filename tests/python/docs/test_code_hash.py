@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.python.docs.code_hash import hash_code
+from grader.python.docs.code_hash import hash_code, hash_lines
 
 CODE = "int n = 1'000; // one\n/* two\n   lines */\nconst char* s = \"a // b\"; char q = '\"';\n"
 
@@ -38,3 +38,9 @@ def test_changed_code_changes_the_hash(code: str) -> None:
 
 def test_a_comment_mark_in_a_raw_string_counts() -> None:
     assert hash_code('auto r = R"x(/* a */)x";') != hash_code('auto r = R"x(/* b */)x";')
+
+
+def test_the_hash_of_lines_also_changes_if_a_line_moves() -> None:
+    assert hash_lines(CODE.replace("two\n   lines", "other\n   words")) == hash_lines(CODE)
+    assert hash_lines(CODE.replace("two\n   lines", "one line")) != hash_lines(CODE)
+    assert hash_lines(CODE.replace("1'000", "1'001")) != hash_lines(CODE)
