@@ -199,7 +199,7 @@ void test_symbols() {
     const float* of_the_host = nullptr;
     page = {};
     FAILS(cudaMemcpyToSymbol(of_the_host, other, 12), cudaErrorInvalidSymbol);
-    CHECK(strstr(page.detail, "not of a __device__ or __constant__ variable"));
+    CHECK(strstr(page.detail, "not to a __device__ or __constant__ variable"));
     WORKS(cudaMemcpyToSymbolAsync(latest, &factor, sizeof(int)));
     WORKS(cudaMemcpyFromSymbolAsync(&count, latest, sizeof(int)));
     CHECK_EQUAL(count, 10);
