@@ -43,7 +43,7 @@ std::uint32_t clamp_to(double value, std::size_t size) {
     return static_cast<std::uint32_t>(std::clamp(value, 0.0, static_cast<double>(size - 1)));
 }
 
-/// What the generators of one histogram's values need.
+/// The input of the generators of a histogram's values.
 struct Recipe {
     const Dataset& dataset;
     Shape shape;
