@@ -45,7 +45,7 @@ struct Warp {
 
 enum class OperationKind : std::uint8_t {
     basic_block = 0,
-    device_read,    // followed by the sectors (of 32 bytes)
+    device_read,    // followed by the sectors (of 32 bytes), and the passes over the banks of the L1
     device_write,   // the same
     device_atomic,  // followed by the sectors, for each: lanes at one address << 16 | lanes in it, and each lane's word
     shared_read,    // followed by the passes over the banks

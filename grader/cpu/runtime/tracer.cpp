@@ -114,6 +114,9 @@ std::vector<std::uint32_t> words_of(const Request& request) {
     switch (request.kind) {
         case device_read:
         case device_write:
+            add_sectors(request, words);
+            words.push_back(static_cast<std::uint32_t>(count_bank_passes(request.lanes)));
+            break;
         case device_atomic:
             add_sectors(request, words);
             break;

@@ -9,12 +9,13 @@
 namespace warplab {
 namespace {
 
-/// Return the function's own name in a mangled name: k of _ZN2ns1kILi256EEvPf. Demangling the whole name could use
-/// all memory, because a short name can stand for types of any length.
+/// Return the function's own name in a mangled name: k of _ZN2ns1kILi256EEvPf and of _Z1k4Pair. Demangling the whole
+/// name could use all memory, because a short name can stand for types of any length.
 std::string own_name(const std::string& mangled) {
     if (!mangled.starts_with("_Z")) return mangled;
+    const bool is_nested = mangled.starts_with("_ZN");
     std::size_t at = mangled.find_first_not_of("NKVrL", 2), begin = at, length = 0;
-    while (at < mangled.size() && std::isdigit(static_cast<unsigned char>(mangled[at]))) {
+    while (at < mangled.size() && (is_nested || length == 0) && std::isdigit(static_cast<unsigned char>(mangled[at]))) {
         const auto [end, error] = std::from_chars(&mangled[at], mangled.data() + mangled.size(), length);
         begin = static_cast<std::size_t>(end - mangled.data());
         if (error != std::errc() || length > mangled.size() - begin) return mangled;

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <cstdlib>
 #include <deque>
+#include <unordered_set>
 #include <utility>
 
 #include "grader/judge/predict/effort.h"
@@ -21,11 +22,14 @@ bool is_wide_integer(std::string_view type) {
            type.find("64") != std::string_view::npos || is_pointer(type);
 }
 
-/// Return whether an operand is a name in single static assignment form, such as "_12" or "sum_31(D)".
+/// Return whether an operand is a name in single static assignment form, such as "_12", "sum_31(D)" or "iftmp.0_22".
 bool is_name(const std::string& operand) {
     const std::size_t end = std::min(operand.find('('), operand.size()), score = operand.rfind('_', end);
-    return score != std::string::npos && score + 1 < end && operand.find_first_not_of("0123456789", score + 1) >= end &&
-           operand.find_first_of(" *.&[>-") >= end;
+    if (score == std::string::npos || score + 1 >= end || operand.find_first_not_of("0123456789", score + 1) < end)
+        return false;
+    if (operand.find_first_of(" *&[>-") < end) return false;
+    const std::size_t dot = operand.find('.');  // GCC numbers its own variables with a dot, unlike members
+    return dot >= end || std::isdigit(static_cast<unsigned char>(operand[dot + 1]));
 }
 
 /// Return the identifiers in an operand.
@@ -65,6 +69,7 @@ class Analysis {
     Analysis(const Function& function, const std::vector<HookCall>& calls) : function_(function) {
         for (std::size_t b = 0; b < function.blocks.size(); ++b) position_[function.blocks[b].number] = b;
         count_uses();
+        find_known();
         find_loops();
         match(calls);
     }
@@ -95,16 +100,23 @@ class Analysis {
             }
     }
     std::vector<std::size_t> successors_of(std::size_t block) const;
+    void find_known();
+    bool is_known(const std::string& operand) const { return is_number(operand) || known_.contains(name_of(operand)); }
+    bool is_shifted(const std::string& offset) const;
     void find_loops();
     void match(const std::vector<HookCall>& calls);
     std::vector<Need> needs_of(const std::vector<std::string>& operands, Place here) const;
     Work work_of(const Statement& statement) const;
     Work arithmetic(const Statement& statement) const;
     bool is_fused(const Statement& product) const;
-    bool becomes_address(const std::string& name) const;
+    bool becomes_address(std::string name) const;
     bool is_power_of_two(const std::string& operand, int steps = 6) const;
     const Statement* access_of(std::size_t block, std::size_t statement) const;
     bool exit_waits(std::size_t block) const;
+    bool is_small(int loop) const;
+    bool is_access(const Place& at) const {
+        return hook_name(function_.blocks[at.block].statements[at.statement].operation).starts_with("__tsan_");
+    }
     bool continues_vector(std::size_t block, std::size_t statement) const;
     PredicatedBody body_after(std::size_t block) const;
     Instruction instruction_of(std::size_t block, std::size_t statement) const;
@@ -112,10 +124,12 @@ class Analysis {
     const Function& function_;
     bool matches_ = false;
     int loop_count_ = 0;
-    std::vector<int> loops_;                         // by block: its innermost loop, counted from 1
-    std::vector<std::vector<std::size_t>> exits_;    // by block: the exits of its innermost loop
-    std::unordered_map<int, std::size_t> position_;  // the blocks' positions, by number
+    std::vector<int> loops_;                                   // by block: its innermost loop, counted from 1
+    std::vector<std::pair<std::size_t, std::size_t>> ranges_;  // by loop: its first and last block
+    std::vector<std::vector<std::size_t>> exits_;              // by block: the exits of its innermost loop
+    std::unordered_map<int, std::size_t> position_;            // the blocks' positions, by number
     std::unordered_map<std::string, int> uses_;
+    std::unordered_set<std::string> known_;                    // names that are constants after nvcc unrolled the loops
     std::unordered_map<std::string, const Statement*> users_;  // the last user of each name
     std::unordered_map<std::string, std::pair<const Statement*, Place>> definitions_;
     std::unordered_map<std::string, Producer> producers_;  // the producers of names that a hook's operation defines
@@ -137,6 +151,86 @@ std::vector<std::size_t> Analysis::successors_of(std::size_t block) const {
     return successors;
 }
 
+/// Find the names that are constants in a loop with a constant number of iterations, which nvcc unrolls: counters from
+/// a constant by a constant step, and what is computed from nothing else.
+void Analysis::find_known() {
+    std::unordered_map<std::string, const Statement*> statements;
+    for (const BasicBlock& block : function_.blocks)
+        for (const Statement& statement : block.statements)
+            if (is_name(statement.result)) statements[name_of(statement.result)] = &statement;
+    const auto steps_from = [&](const std::string& operand, const std::string& counter) {
+        const auto step = statements.find(name_of(operand));
+        return step != statements.end() && step->second->operation == "plus_expr" &&
+               step->second->operands.size() == 2 && name_of(step->second->operands[0]) == counter &&
+               is_number(step->second->operands[1]);
+    };
+    const auto is_counter = [&](const Statement& phi) {
+        return std::ranges::all_of(phi.operands,
+                                   [&](const std::string& operand) {
+                                       return is_number(operand) || steps_from(operand, name_of(phi.result));
+                                   }) &&
+               std::ranges::any_of(phi.operands, is_number);
+    };
+    for (const BasicBlock& block : function_.blocks)
+        for (const Statement& statement : block.statements)
+            if (statement.kind == Statement::Kind::phi && is_counter(statement))
+                known_.insert(name_of(statement.result));
+    // A counter is a constant only if the loop ends at a constant.
+    std::unordered_set<std::string> bounded;
+    for (const BasicBlock& block : function_.blocks)
+        for (const Statement& statement : block.statements) {
+            if (statement.kind != Statement::Kind::condition || statement.operands.size() != 2) continue;
+            if (!is_number(statement.operands[1])) continue;
+            const std::string compared = name_of(statement.operands[0]);
+            if (known_.contains(compared)) bounded.insert(compared);
+            for (const std::string& counter : known_)
+                if (steps_from(compared, counter)) bounded.insert(counter);
+        }
+    // Other counters of a loop advance with the one that ends it.
+    std::unordered_set<std::string> counters;
+    for (const BasicBlock& block : function_.blocks) {
+        const auto is_phi = [](const Statement& statement) { return statement.kind == Statement::Kind::phi; };
+        const bool ends = std::ranges::any_of(block.statements, [&](const Statement& statement) {
+            return is_phi(statement) && bounded.contains(name_of(statement.result));
+        });
+        if (!ends) continue;
+        for (const Statement& statement : block.statements)
+            if (is_phi(statement) && known_.contains(name_of(statement.result)))
+                counters.insert(name_of(statement.result));
+    }
+    known_ = std::move(counters);
+    if (known_.empty()) return;
+    for (bool found = true; found;) {
+        found = false;
+        for (const auto& [name, statement] : statements) {
+            count_effort();
+            if (statement->kind != Statement::Kind::assign || statement->operation.ends_with("_ref")) continue;
+            if (statement->operands.empty() || known_.contains(name)) continue;
+            if (!std::ranges::all_of(statement->operands,
+                                     [&](const std::string& operand) { return is_known(operand); }))
+                continue;
+            known_.insert(name);
+            found = true;
+        }
+    }
+}
+
+/// Return whether an offset is another one plus a constant, which is part of the load or store.
+bool Analysis::is_shifted(const std::string& offset) const {
+    std::string name = name_of(offset);
+    for (int steps = 0; steps < 4; ++steps) {
+        const auto definition = definitions_.find(name);
+        if (definition == definitions_.end()) return false;
+        const Statement& statement = *definition->second.first;
+        if (statement.operands.empty()) return false;
+        const bool constant = statement.operands.size() > 1 && is_known(statement.operands[1]);
+        if ((statement.operation == "plus_expr" || statement.operation == "minus_expr") && constant) return true;
+        if (statement.operation != "nop_expr" && !(statement.operation == "mult_expr" && constant)) return false;
+        name = name_of(statement.operands[0]);
+    }
+    return false;
+}
+
 /// Find the innermost loop of each block. A loop consists of the blocks from its first block to the block that jumps
 /// back to it.
 void Analysis::find_loops() {
@@ -155,6 +249,7 @@ void Analysis::find_loops() {
                     exits.push_back(block);
             }
             ++loop_count_;
+            ranges_.emplace_back(first, last);
             for (std::size_t block = first; block <= last; ++block) {
                 if (last - first >= shortest[block]) continue;
                 shortest[block] = last - first;
@@ -247,7 +342,7 @@ std::vector<Need> Analysis::needs_of(const std::vector<std::string>& operands, P
     return needs;
 }
 
-/// Return whether nvcc fuses a product with the addition that uses it.
+/// Return whether the GPU fuses a product with the addition that uses it.
 bool Analysis::is_fused(const Statement& product) const {
     const auto uses = uses_.find(name_of(product.result));
     if (uses == uses_.end() || uses->second != 1) return false;
@@ -256,10 +351,16 @@ bool Analysis::is_fused(const Statement& product) const {
 }
 
 /// Return whether a name is used only in address arithmetic, which the GPU does in one instruction.
-bool Analysis::becomes_address(const std::string& name) const {
-    const auto uses = uses_.find(name);
-    if (uses == uses_.end() || uses->second != 1) return false;
-    return users_.at(name)->operation == "pointer_plus_expr";
+bool Analysis::becomes_address(std::string name) const {
+    for (int steps = 0; steps < 4; ++steps) {
+        const auto uses = uses_.find(name);
+        if (uses == uses_.end() || uses->second != 1) return false;
+        const Statement& user = *users_.at(name);
+        if (user.operation == "pointer_plus_expr") return true;
+        if (user.operation != "nop_expr" && user.operation != "mult_expr") return false;
+        name = name_of(user.result);
+    }
+    return false;
 }
 
 /// Return whether all sources of a divisor are powers of two: nvcc unrolls such loops, or uses a mask.
@@ -328,9 +429,15 @@ bool Analysis::continues_vector(std::size_t block, std::size_t statement) const 
 Work Analysis::arithmetic(const Statement& statement) const {
     const std::string& op = statement.operation;
     const std::string_view type = function_.type_of(statement.result);
-    const bool constant = std::ranges::any_of(statement.operands, is_number);
-    if (op == "pointer_plus_expr") return {.integer = constant ? 0.0 : 1.0};
-    if (op == "mult_expr" && constant && becomes_address(name_of(statement.result))) return {};
+    const bool constant =
+        std::ranges::any_of(statement.operands, [&](const std::string& operand) { return is_known(operand); });
+    if (known_.contains(name_of(statement.result))) return {};
+    if (op == "pointer_plus_expr")
+        return {.integer =
+                    constant || (statement.operands.size() > 1 && is_shifted(statement.operands[1])) ? 0.0 : 1.0};
+    if (constant && becomes_address(name_of(statement.result)) &&
+        (op == "mult_expr" || op == "plus_expr" || op == "minus_expr"))
+        return {};
     if (is_single(type) || is_double(type)) {
         double count = 1;
         if (op == "mult_expr" && is_fused(statement)) count = 0;
@@ -347,7 +454,7 @@ Work Analysis::arithmetic(const Statement& statement) const {
                            : is_wide_integer(type)                                                 ? 60.0
                                                                                                    : 20.0};
     const double words = is_wide_integer(type) ? 2 : 1;
-    if (op == "mult_expr") return {.integer = words == 2 ? 3.0 : 1.0};
+    if (op == "mult_expr") return {.integer = words == 2 ? 3.0 : is_fused(statement) ? 0.0 : 1.0};
     return {.integer = words};
 }
 
@@ -355,7 +462,11 @@ Work Analysis::arithmetic(const Statement& statement) const {
 Work Analysis::work_of(const Statement& statement) const {
     using enum Statement::Kind;
     if (statement.by_header) return {};
-    if (statement.kind == condition) return {.integer = 2};
+    if (statement.kind == condition) {
+        const bool known =
+            std::ranges::all_of(statement.operands, [&](const std::string& operand) { return is_known(operand); });
+        return {.integer = known ? 0.0 : 2.0};
+    }
     if (statement.kind == call) {
         if (!hook_name(statement.operation).empty()) return {};
         const std::string& name = statement.operation;
@@ -363,7 +474,9 @@ Work Analysis::work_of(const Statement& statement) const {
         if (name.find("sqrt") != std::string::npos) return {.fp32 = 6, .special = 1};
         if (name.find("fabs") != std::string::npos || name.find("fmax") != std::string::npos ||
             name.find("fmin") != std::string::npos)
-            return is_double(function_.type_of(statement.result)) ? Work{.fp64 = 1} : Work{.fp32 = 1};
+            return !is_double(function_.type_of(statement.result)) ? Work{.fp32 = 1}
+                   : name.find("fabs") != std::string::npos        ? Work{}  // a modifier of the next instruction
+                                                                   : Work{.integer = 5, .fp64 = 1};
         if (name.starts_with("__builtin_")) return {.integer = 2};
         return {.integer = 8, .special = 1};
     }
@@ -383,6 +496,17 @@ bool Analysis::exit_waits(std::size_t block) const {
         });
     };
     return std::ranges::any_of(exits_[block], waits);
+}
+
+/// Return whether a loop is small enough for nvcc to combine iterations: it has few accesses, and no loop inside.
+bool Analysis::is_small(int loop) const {
+    constexpr auto max_accesses = 16;
+    const auto [first, last] = ranges_[static_cast<std::size_t>(loop) - 1];
+    for (std::size_t block = first; block <= last; ++block)
+        if (loops_[block] != loop) return false;
+    return std::ranges::count_if(hooked_, [&](const Hooked& hooked) {
+               return loops_[hooked.at.block] == loop && is_access(hooked.at);
+           }) <= max_accesses;
 }
 
 /// Return the body that a block's condition skips if nvcc predicates it: a few instructions, and nothing but reads,
@@ -414,6 +538,12 @@ PredicatedBody Analysis::body_after(std::size_t block) const {
     return {};
 }
 
+/// Return the work that takes longer if each operation waits for the previous one.
+const Work& longer(const Work& a, const Work& b) {
+    const auto steps = [](const Work& work) { return work.issued() + work.fp64; };  // FP64 takes twice as long
+    return steps(a) < steps(b) ? b : a;
+}
+
 Instruction Analysis::instruction_of(std::size_t block, std::size_t index) const {
     const std::vector<Statement>& statements = function_.blocks[block].statements;
     const Statement& call = statements[index];
@@ -422,13 +552,19 @@ Instruction Analysis::instruction_of(std::size_t block, std::size_t index) const
     const std::string hook = hook_name(call.operation);
     std::vector<std::string> operands = call.operands;
     if (hook == "__sanitizer_cov_trace_pc") {
+        std::unordered_map<std::string, Work> chains;  // by name: the longest chain that leads to it
         for (const Statement& statement : statements) {
-            const Work work = work_of(statement);
-            instruction.work.integer += work.integer;
-            instruction.work.fp32 += work.fp32;
-            instruction.work.fp64 += work.fp64;
-            instruction.work.special += work.special;
+            Work work = work_of(statement);
+            instruction.work += work;
             if (statement.kind == Statement::Kind::condition) operands = statement.operands;
+            if (statement.kind == Statement::Kind::phi) continue;
+            Work before;
+            for (const std::string& operand : statement.operands)
+                if (const auto chain = chains.find(name_of(operand)); chain != chains.end())
+                    before = longer(before, chain->second);
+            work += before;
+            instruction.chain = longer(instruction.chain, work);
+            if (is_name(statement.result)) chains[name_of(statement.result)] = work;
         }
         instruction.needs = needs_of(operands, {block, statements.size()});
         instruction.body = body_after(block);
@@ -439,6 +575,10 @@ Instruction Analysis::instruction_of(std::size_t block, std::size_t index) const
     instruction.needs = needs_of(operands, {block, index});
     instruction.continues = continues_vector(block, index);
     instruction.is_volatile = hook.find("volatile") != std::string::npos;
+    const auto user = users_.find(name_of(call.result));
+    instruction.wide = hook.starts_with("warp_shuffle") && user != users_.end() &&
+                       (is_double(function_.type_of(user->second->result)) ||
+                        is_wide_integer(function_.type_of(user->second->result)));
     instruction.compares = hook.find("compare_exchange") != std::string::npos;
     std::string result = name_of(call.result);
     if (hook.find("read") != std::string::npos && index + 1 < statements.size())
@@ -450,7 +590,7 @@ Instruction Analysis::instruction_of(std::size_t block, std::size_t index) const
 void Analysis::add_to(std::unordered_map<std::uint32_t, Instruction>& instructions, int first_loop) {
     for (const Hooked& hooked : hooked_) {
         Instruction instruction = instruction_of(hooked.at.block, hooked.at.statement);
-        if (loops_[hooked.at.block] && !exit_waits(hooked.at.block))
+        if (loops_[hooked.at.block] && !exit_waits(hooked.at.block) && is_small(loops_[hooked.at.block]))
             instruction.loop = first_loop + loops_[hooked.at.block];
         instruction.repeats_with_need = std::ranges::any_of(
             instruction.needs, [&](const Need& need) { return need.place == hooked.place || need.ago > 0; });

@@ -22,6 +22,10 @@ struct Need {
 struct Work {
     double integer = 0, fp32 = 0, fp64 = 0, special = 0;
     double issued() const { return integer + fp32 + fp64 + 2 * special; }
+    Work& operator+=(const Work& other) {
+        integer += other.integer, fp32 += other.fp32, fp64 += other.fp64, special += other.special;
+        return *this;
+    }
 };
 
 /// The short body of an if without else. nvcc gives each of its instructions a predicate instead of a branch, so that a
@@ -34,9 +38,11 @@ struct PredicatedBody {
 struct Instruction {
     int line = 0;              // a line of the student's file
     Work work = {};            // a basic block's work
+    Work chain = {};           // the part of the work that must run one after the other
     std::vector<Need> needs;   // for a basic block: the results that its final branch waits for
     PredicatedBody body = {};  // for a basic block that ends with such an if
     bool result_is_used = false;
+    bool wide = false;               // a warp function of 64 bits, which is two instructions
     bool is_volatile = false;        // a load that bypasses the L1
     bool compares = false;           // a compare-and-swap, which may fail and be repeated
     bool continues = false;          // reads or writes the next component of the vector of the previous access

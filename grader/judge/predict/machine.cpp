@@ -22,6 +22,18 @@ class Fields {
             throw UsageError(fmt::format("{} lacks the number \"{}\".", where_, name));
         return json_[name].get<double>();
     }
+    /// Return points in ascending order of their share.
+    std::vector<DramLoad> loads(const char* name) const {
+        std::vector<DramLoad> loads;
+        const auto is_point = [](const Json& point) {
+            return point.is_array() && point.size() == 2 && point[0].is_number() && point[1].is_number();
+        };
+        if (!json_.contains(name) || !json_[name].is_array() || !std::ranges::all_of(json_[name], is_point))
+            throw UsageError(fmt::format("{} lacks the list \"{}\" of pairs [share, clocks].", where_, name));
+        for (const Json& point : json_[name]) loads.push_back({point[0].get<double>(), point[1].get<double>()});
+        std::ranges::sort(loads, {}, &DramLoad::share);
+        return loads;
+    }
     Fields part(const char* name) const {
         if (!json_.contains(name) || !json_[name].is_object())
             throw UsageError(fmt::format("{} lacks the part \"{}\".", where_, name));
@@ -46,13 +58,13 @@ void read_times(const Fields& all, Machine& machine) {
                        latency.number("barrier"),
                        latency.number("atomic"),
                        latency.number("shared_atomic"),
-                       latency.number("block_start")};
+                       latency.number("block_start"),
+                       latency.number("warp_start")};
     const Fields occupies = all.part("occupies_clocks");
-    machine.occupies = {
-        occupies.number("fp64"),          occupies.number("shuffle"),   occupies.number("tag"),
-        occupies.number("shared_atomic"), occupies.number("atomic"),    occupies.number("atomic_lane"),
-        occupies.number("atomic_result"), occupies.number("sector"),    occupies.number("changed_sector"),
-        occupies.number("block"),         occupies.number("warp_start")};
+    machine.occupies = {occupies.number("fp64"),          occupies.number("shuffle"), occupies.number("tag"),
+                        occupies.number("shared_atomic"), occupies.number("atomic"),  occupies.number("atomic_lane"),
+                        occupies.number("atomic_result"), occupies.number("sector"),  occupies.number("changed_sector"),
+                        occupies.number("block")};
     const Fields host = all.part("host_seconds");
     machine.host = {
         host.number("launch"),          host.number("gap"),  host.number("start"),    host.number("copy_to_host"),
@@ -102,6 +114,9 @@ Machine read_machine(const fs::path& folder, const std::string& name) {
     machine.l2_bytes_per_s = memory.number("l2_bytes_per_s");
     machine.l2_bytes = memory.number("l2_bytes");
     machine.l2_slice_bytes = memory.number("l2_slice_bytes");
+    machine.dram_copy_bytes_per_s = memory.number("dram_copy_bytes_per_s");
+    machine.dram_reads = memory.loads("dram_reads");
+    machine.dram_copies = memory.loads("dram_copies");
     read_times(all, machine);
     return machine;
 }

@@ -9,6 +9,11 @@
 
 namespace warplab::predict {
 
+/// The additional latency of a read from the memory, in clocks, at this share of dram_bytes_per_s.
+struct DramLoad {
+    double share = 0, clocks = 0;
+};
+
 struct Machine {
     std::string name;
     std::string source;  // the origin of the constants
@@ -23,22 +28,26 @@ struct Machine {
            shared_bytes = 0;  // the same memory's size: in total, and the part that blocks may use as shared memory
     // memory
     double dram_bytes_per_s = 0, l2_bytes_per_s = 0, l2_bytes = 0;
-    double l2_bytes_per_clock = 0;  // for one multiprocessor
-    double l2_slice_bytes = 0;      // atomics within this number of neighbouring bytes wait for each other
+    double l2_bytes_per_clock = 0;     // for one multiprocessor
+    double l2_slice_bytes = 0;         // atomics within this number of neighbouring bytes wait for each other
+    double dram_copy_bytes_per_s = 0;  // bytes read and written, if there are as many of both
+    /// How much longer a read takes while other threads read, or read and write as much.
+    std::vector<DramLoad> dram_reads, dram_copies;
 
     /// Latencies in clocks.
     struct {
         double arithmetic, fp64, shared, shared_write, l1, l2, dram, shuffle, barrier, atomic, shared_atomic,
-            block_start;
+            block_start;    // from the start of a block to the end of the least that it does
+        double warp_start;  // from the start of a warp to that of the next one of its block
     } latency = {};
 
     /// The clocks for which one operation of a warp occupies its resource.
     struct {
         double fp64, shuffle, tag, shared_atomic, atomic, atomic_lane;
-        double atomic_result;      // as `atomic`, if the lane needs the old value
-        double sector;             // a sector of the L2, if no other sector of its line is read
-        double changed_sector;     // the additional time if an atomic of this launch has changed it
-        double block, warp_start;  // the start of a block, and of each of its warps
+        double atomic_result;   // as `atomic`, if the lane needs the old value
+        double sector;          // a sector of the L2, if no other sector of its line is read
+        double changed_sector;  // the additional time if an atomic of this launch has changed it
+        double block;           // the start of a block
     } occupies = {};
 
     /// Seconds of the host and of the work around a kernel. gap: from an empty kernel's start to that of the next one.

@@ -23,7 +23,6 @@ constexpr double min_l1_bytes = 28e3;
 constexpr double max_queued_clocks = 60, max_queued_l2_clocks = 1500, max_queued_dram_clocks = 3000;
 constexpr double max_queued_atomic_clocks = 2000;
 constexpr double retry_clocks = 30, retry_instructions = 10;  // to repeat a compare-and-swap
-constexpr double instructions_at_once = 2;                    // independent instructions of a warp
 constexpr int loads_at_once = 4;                              // in a loop that nvcc unrolls
 constexpr std::size_t kept_results = 4, max_pending = 16;
 
@@ -94,12 +93,52 @@ struct Server {
     }
 };
 
+/// The share of the memory's bandwidth that reads and writes have used lately.
+class MemoryLoad {
+  public:
+    void add(double when, double clocks, bool writes) {
+        decay(when);
+        (writes ? writes_ : reads_) += clocks / window;
+    }
+    /// Return the additional latency of a read that begins at `when`, in clocks.
+    double additional_latency(const Machine& machine, double when) {
+        decay(when);
+        const double share = reads_ + writes_;
+        if (share <= 0) return 0;
+        const double of_copies = std::min(1.0, 2 * writes_ / share);
+        return (1 - of_copies) * at(machine.dram_reads, share) + of_copies * at(machine.dram_copies, share);
+    }
+
+  private:
+    static constexpr double window = 2000;  // clocks
+    void decay(double when) {
+        if (when <= last_) return;
+        const double left = std::exp((last_ - when) / window);
+        reads_ *= left;
+        writes_ *= left;
+        last_ = when;
+    }
+    static double at(const std::vector<DramLoad>& loads, double share) {
+        DramLoad before;
+        for (const DramLoad& load : loads) {
+            if (share < load.share)
+                return before.clocks +
+                       (load.clocks - before.clocks) * (share - before.share) / (load.share - before.share);
+            before = load;
+        }
+        return before.clocks;
+    }
+    double reads_ = 0, writes_ = 0, last_ = 0;
+};
+
 struct WarpState {
     const std::vector<TracedOperation>* operations = nullptr;
     std::size_t next = 0;
     int scheduler = 0, block = 0;
     std::uint64_t copy = 0;  // the number of this replay of the trace
     double stores_ready = 0;
+    std::array<double, loads_at_once> loads_of_stores = {};  // when the results that the last stores need arrive
+    std::size_t stores = 0;
     // By place, see gather():
     std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> waiting_sectors;
     std::unordered_map<std::uint32_t, std::unordered_set<std::uint32_t>> touched;
@@ -116,7 +155,11 @@ struct WarpState {
     double since = 0;         // when its next operation became ready
     int line = 0;             // the line of its last operation
     std::unordered_map<std::uint32_t, std::array<double, kept_results>> results;
-    std::unordered_map<std::uint32_t, int> turns;  // iterations of operations in loops that nvcc unrolls
+    struct Turns {
+        int count = 0;
+        bool whole = false;  // whether the current group of iterations is complete
+    };
+    std::unordered_map<std::uint32_t, Turns> turns;  // iterations of operations in loops that nvcc unrolls
 };
 
 struct BlockState {
@@ -145,8 +188,9 @@ class Multiprocessor {
     bool is_unrolled(const Instruction& instruction) const {
         return instruction.loop && !ordered_loops_.contains(instruction.loop);
     }
-    bool has_another_turn(const WarpState& warp, const TracedOperation& operation,
-                          const Instruction& instruction) const;
+    bool has_turns_left(const WarpState& warp, const TracedOperation& operation, const Instruction& instruction,
+                        int wanted) const;
+    bool waits_later(WarpState& warp, const TracedOperation& operation, const Instruction& instruction) const;
     double ready_at(WarpState& warp, const TracedOperation& operation, const Instruction& instruction,
                     double when) const;
     double wait_for(const WarpState& warp, const std::vector<Need>& needs, double when) const;
@@ -191,10 +235,12 @@ class Multiprocessor {
     std::vector<Footprint> footprints_;
     std::vector<double> held_;  // the share of a footprint that the L2 holds before the launch
     int warps_per_block_, blocks_at_once_;
-    double active_, blocks_in_all_;   // multiprocessors with work; blocks of this one
-    double dram_clocks_, l2_clocks_;  // clocks per sector
-    double l2_hits_ = 1;              // the hit rate of sectors that are used again
-    int replayed_ = 0;                // blocks
+    double active_, blocks_in_all_;                       // multiprocessors with work; blocks of this one
+    double dram_clocks_, dram_write_clocks_, l2_clocks_;  // clocks per sector
+    double dram_share_clocks_;                            // clocks per sector, if the sectors of all were read evenly
+    MemoryLoad memory_load_;
+    double l2_hits_ = 1;  // the hit rate of sectors that are used again
+    int replayed_ = 0;    // blocks
 
     L1 l1_;
     std::unordered_set<std::uint64_t> by_atomics_;  // sectors that atomics changed
@@ -240,7 +286,9 @@ Multiprocessor::Multiprocessor(const Machine& machine, const Trace& trace, const
     const double share_of_l2 = machine.l2_bytes_per_s / active_ / machine.clock_hz;
     const double share_of_dram = machine.dram_bytes_per_s / active_ / machine.clock_hz;
     l2_clocks_ = std::max(sector_bytes / machine.l2_bytes_per_clock, sector_bytes / share_of_l2);
-    dram_clocks_ = std::max(sector_bytes / machine.l2_bytes_per_clock, sector_bytes / share_of_dram);
+    dram_share_clocks_ = sector_bytes / share_of_dram;
+    dram_clocks_ = std::max(sector_bytes / machine.l2_bytes_per_clock, dram_share_clocks_);
+    dram_write_clocks_ = dram_clocks_ * (2 * machine.dram_bytes_per_s / machine.dram_copy_bytes_per_s - 1);
     double working_set = 0;
     for (const Footprint& footprint : footprints_)
         if (footprint.accesses > 1.5 * footprint.of_block) working_set += footprint.working_set * sector_bytes;
@@ -293,8 +341,7 @@ void Multiprocessor::start_block(double when) {
     const auto samples = static_cast<int>(launch_.sampled.size());
     const TracedBlock& traced = launch_.sampled[static_cast<std::size_t>(number % samples)];
     BlockState& block = blocks_[static_cast<std::size_t>(number)];
-    const double clocks = machine_.occupies.block + warps_per_block_ * machine_.occupies.warp_start;
-    when = block_starts_.serve(when, clocks) + clocks;
+    when = block_starts_.serve(when, machine_.occupies.block) + machine_.occupies.block;
     starts_.push_back(when);
     for (int w = 0; w < warps_per_block_ && w < static_cast<int>(traced.warps.size()); ++w) {
         const int id = number * warps_per_block_ + w;
@@ -303,7 +350,7 @@ void Multiprocessor::start_block(double when) {
         warp.scheduler = (id + number) % schedulers;
         warp.block = number;
         warp.copy = static_cast<std::uint64_t>(number / samples);
-        warp.since = when + machine_.latency.block_start;
+        warp.since = when + machine_.latency.block_start + w * machine_.latency.warp_start;
         if (warp.operations->empty()) continue;
         ++block.left;
         ++block.alive;
@@ -379,13 +426,15 @@ double Multiprocessor::do_basic_block(WarpState& warp, const Instruction& instru
         access_.serve(begin, instruction.body.accesses);
         add_busy(Resource::shared_memory, instruction.body.accesses, instruction.line);
     }
-    double end = begin + std::max(count, work.issued() * machine_.latency.arithmetic / instructions_at_once);
+    const Work& chain = instruction.chain;
+    double end = begin + std::max(count, (chain.issued() - chain.fp64) * machine_.latency.arithmetic +
+                                             chain.fp64 * machine_.latency.fp64);
     const double double_clocks = work.fp64 * machine_.occupies.fp64 / schedulers;
     if (work.fp64 > 0 && !avoids(Waste::double_precision, instruction.line, double_clocks)) {
         const double clocks = work.fp64 * machine_.occupies.fp64;
         add_busy(Resource::fp64, double_clocks, instruction.line);
         const double served = floating_64_[static_cast<std::size_t>(warp.scheduler)].serve(begin, clocks) + clocks;
-        end = std::max({end, served, begin + work.fp64 * machine_.latency.fp64 / instructions_at_once});
+        end = std::max(end, served);
     }
     return end;
 }
@@ -484,8 +533,11 @@ double Multiprocessor::do_shared(WarpState& warp, const TracedOperation& operati
     add_busy(Resource::shared_memory, passes, instruction.line);
     if (operation.kind == OperationKind::shared_read)
         keep_result(warp, operation.place, warp.last_read = begin + passes + machine_.latency.shared);
-    else
-        warp.stores_ready = std::max(warp.stores_ready, begin + passes) + machine_.latency.shared_write;
+    else {
+        double& loaded = warp.loads_of_stores[warp.stores++ % loads_at_once];
+        loaded = wait_for(warp, instruction.needs, when);
+        warp.stores_ready = std::max({warp.stores_ready, loaded, begin + passes}) + machine_.latency.shared_write;
+    }
     return std::max(when, begin - max_queued_clocks);
 }
 
@@ -501,6 +553,7 @@ double Multiprocessor::serve_sector(WarpState& warp, const TracedOperation& oper
     if (reads && !in_l2) {
         const double arrival = l1_.find(in_l1);
         if (arrival >= 0) return std::max(arrival > 1e17 ? when : arrival, when + machine_.latency.l1);
+        access_.serve(when, sector_bytes / bank_bytes);  // to write it to the L1
     }
     const bool answers = instruction.result_is_used || instruction.compares;
     const double of_atomic = answers ? machine_.occupies.atomic_result : machine_.occupies.atomic;
@@ -522,13 +575,16 @@ double Multiprocessor::serve_sector(WarpState& warp, const TracedOperation& oper
             from_dram = fraction(seed * 31 + served_) > l2_hits_;
         if (from_dram && operation.kind != OperationKind::device_write) {
             const double read = dram_.serve(begin, dram_clocks_);
+            memory_load_.add(begin, dram_share_clocks_, false);
             add_busy(Resource::memory, dram_clocks_, instruction.line);
-            done = std::max(done, read + dram_clocks_ + machine_.latency.dram);
+            const double queued = std::max(read - begin, memory_load_.additional_latency(machine_, begin));
+            done = std::max(done, begin + queued + dram_clocks_ + machine_.latency.dram);
         }
         const bool is_written_back = !reads && is_new && held_[m] < 0.5;  // it is written back later
         if (is_written_back && fraction(seed + 1) < footprint.first_touch) {
-            dram_.serve(begin, dram_clocks_);
-            add_busy(Resource::memory, dram_clocks_, instruction.line);
+            dram_.serve(begin, dram_write_clocks_);
+            memory_load_.add(begin, dram_share_clocks_, true);
+            add_busy(Resource::memory, dram_write_clocks_, instruction.line);
         }
         if (atomic) {
             const double clocks = machine_.occupies.atomic_lane * std::max(1u, same);
@@ -591,8 +647,8 @@ double Multiprocessor::access_sectors(WarpState& warp, const TracedOperation& op
     const std::span<const std::uint32_t> sectors = gathers ? gathered : operation.sectors();
     double lines = 0;
     for (std::size_t i = 0; i < sectors.size(); ++i) lines += i == 0 || sectors[i] / 4 != sectors[i - 1] / 4;
-    const double clocks =
-        atomic ? 1 : std::max({1.0, lines * machine_.occupies.tag, static_cast<double>(sectors.size()) / 4});
+    const double passes = atomic ? 1 : gathers ? min_parts(operation, bank_bytes) : operation.passes();
+    const double clocks = std::max(passes, atomic ? 1 : lines * machine_.occupies.tag);
     const double begin = access_.serve(when, clocks);
     const int memory = memory_of(trace_, operation.words[0]);
     double now = when, of_sector = l2_clocks_;
@@ -610,21 +666,32 @@ double Multiprocessor::access_sectors(WarpState& warp, const TracedOperation& op
                      dram_.free - max_queued_dram_clocks});
 }
 
-/// Return whether a warp reaches an operation again before it leaves the loop.
-bool Multiprocessor::has_another_turn(const WarpState& warp, const TracedOperation& operation,
-                                      const Instruction& instruction) const {
+/// Return whether a warp reaches an operation this many times again before it leaves the loop.
+bool Multiprocessor::has_turns_left(const WarpState& warp, const TracedOperation& operation,
+                                    const Instruction& instruction, int wanted) const {
     constexpr std::size_t max_ahead = 256;
     const std::vector<TracedOperation>& all = *warp.operations;
     for (std::size_t i = warp.next + 1; i < std::min(all.size(), warp.next + max_ahead); ++i) {
-        if (all[i].place == operation.place) return true;
+        if (all[i].place == operation.place && --wanted == 0) return true;
         const Instruction* const other = code_.at(all[i].place);
         if (other && other->loop != instruction.loop) return false;
     }
     return false;
 }
 
+/// Return whether an operation waits in a later iteration: nvcc combines a few iterations, and starts their loads
+/// before it waits. The iterations that remain at the end of a loop run one after the other.
+bool Multiprocessor::waits_later(WarpState& warp, const TracedOperation& operation,
+                                 const Instruction& instruction) const {
+    if (!is_unrolled(instruction) || instruction.repeats_with_need) return false;
+    WarpState::Turns& turns = warp.turns[operation.place];
+    const int turn = turns.count % loads_at_once;
+    if (turn == 0) turns.whole = has_turns_left(warp, operation, instruction, loads_at_once - 1);
+    return turns.whole && turn + 1 < loads_at_once;
+}
+
 /// Return when the results that an operation needs are available. Of the iterations that nvcc combines, only the last
-/// one waits. A store to shared memory does not delay later loads, because nvcc moves them before it.
+/// one waits. A store to shared memory does not delay the next loads, because nvcc moves a few of them before it.
 double Multiprocessor::ready_at(WarpState& warp, const TracedOperation& operation, const Instruction& instruction,
                                 double when) const {
     if (operation.kind == OperationKind::basic_block)
@@ -636,13 +703,9 @@ double Multiprocessor::ready_at(WarpState& warp, const TracedOperation& operatio
     if (operation.kind == OperationKind::barrier) return std::max(when, warp.stores_ready);
     const bool is_read = operation.kind == OperationKind::device_read || operation.kind == OperationKind::shared_read;
     if (is_read) when = std::max(when, warp.pending[warp.reads % max_pending]);
-    if (is_unrolled(instruction) && !instruction.repeats_with_need) {
-        const int turn = warp.turns[operation.place] % loads_at_once;
-        if (turn + 1 < loads_at_once && has_another_turn(warp, operation, instruction)) return when;
-    } else if (operation.kind == OperationKind::shared_write) {
-        warp.stores_ready = std::max(warp.stores_ready, wait_for(warp, instruction.needs, when));
-        return when;
-    }
+    if (waits_later(warp, operation, instruction)) return when;
+    if (operation.kind == OperationKind::shared_write && !is_unrolled(instruction))
+        return std::max(when, warp.loads_of_stores[warp.stores % loads_at_once]);
     return wait_for(warp, instruction.needs, when);
 }
 
@@ -662,7 +725,7 @@ void Multiprocessor::step(double when, int number) {
     }
     const double ready = ready_at(warp, operation, instruction, when);
     if (ready > when + 1e-9) return queue_.push({ready, number});
-    if (is_unrolled(instruction)) ++warp.turns[operation.place];
+    if (is_unrolled(instruction)) ++warp.turns[operation.place].count;
     ++served_;
     if (instruction.continues) {
         ++warp.next;
@@ -686,9 +749,10 @@ void Multiprocessor::step(double when, int number) {
             return;
         }
         case OperationKind::warp_function: {
-            next = issue(warp, when, 1, instruction.line) + 1;
-            const double begin = access_.serve(next, machine_.occupies.shuffle);
-            add_busy(Resource::shared_memory, machine_.occupies.shuffle, instruction.line);
+            const double count = instruction.wide ? 2 : 1;
+            next = issue(warp, when, count, instruction.line) + count;
+            const double begin = access_.serve(next, count * machine_.occupies.shuffle);
+            add_busy(Resource::shared_memory, count * machine_.occupies.shuffle, instruction.line);
             keep_result(warp, operation.place, begin + machine_.latency.shuffle);
             break;
         }

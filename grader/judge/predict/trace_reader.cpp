@@ -33,6 +33,7 @@ std::size_t min_words(OperationKind kind, std::size_t words, std::size_t lanes) 
     switch (kind) {
         case OperationKind::device_read:
         case OperationKind::device_write:
+            return 2;
         case OperationKind::shared_read:
         case OperationKind::shared_write:
         case OperationKind::constant_read:

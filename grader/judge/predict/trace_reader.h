@@ -20,8 +20,10 @@ struct TracedOperation {
 
     /// Return the sectors of an access to device memory.
     std::span<const std::uint32_t> sectors() const {
-        return kind == trace::OperationKind::device_atomic ? words.first((words.size() - lanes) / 2) : words;
+        return words.first(kind == trace::OperationKind::device_atomic ? (words.size() - lanes) / 2 : words.size() - 1);
     }
+    /// Return the passes over the banks of an access that is not atomic.
+    double passes() const { return words.back(); }
     /// Return the word of each lane of an atomic.
     std::span<const std::uint32_t> lane_words() const { return words.last(lanes); }
 };

@@ -50,6 +50,7 @@ TEST(ResourceReport, ReadsAbbreviatedAndTruncatedNames) {
     };
     EXPECT_EQ(name_in_report("_Z1f" + types), "f");
     EXPECT_EQ(name_in_report("_ZN2ns1kEv"), "k");
+    EXPECT_EQ(name_in_report("_Z1k5Field"), "k") << "a parameter's type is not part of the name";
     EXPECT_EQ(name_in_report("plain"), "plain");
     for (const char* malformed : {"_Z", "_ZN", "_Z99999999999999999999f", "_Z9f", "_Z1", "_ZSt4pair"})
         EXPECT_EQ(name_in_report(malformed), malformed);

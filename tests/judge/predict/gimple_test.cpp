@@ -162,6 +162,40 @@ TEST(Code, WorkNeedsAndLoopsComeFromTheStatements) {
     EXPECT_EQ(code.at(0x50)->line, 5) << "the line is of the student's file, not of the header";
 }
 
+std::string replaced(std::string text, const std::string& old, const std::string& with) {
+    for (std::size_t at = text.find(old); at != std::string::npos; at = text.find(old, at + with.size()))
+        text.replace(at, old.size(), with);
+    return text;
+}
+
+TEST(Code, CountersOfALoopWithConstantEndsCostNothing) {
+    const auto integers = [](const std::string& text) {
+        const Code code(read_gimple(text), {{symbol, calls_of_loop()}});
+        EXPECT_EQ(code.unmatched(), 0);
+        return code.at(0x20)->work.integer;
+    };
+    EXPECT_EQ(integers(loop), 0);
+    EXPECT_GT(integers(replaced(loop, "i_6, 100", "i_6, _9")), 2) << "the end is not a constant";
+}
+
+TEST(Code, ValuesThatGccNamesWithADotKeepTheirNeeds) {
+    const Code code(read_gimple(replaced(loop, "sum_8", "iftmp.0_8")), {{symbol, calls_of_loop()}});
+    EXPECT_EQ(code.unmatched(), 0);
+    ASSERT_FALSE(code.at(0x60)->needs.empty());
+    EXPECT_EQ(code.at(0x60)->needs[0].place, 0x30u);
+}
+
+TEST(Code, OnlyDependentWorkFormsAChain) {
+    const std::string sum = "gimple_assign <plus_expr, sum_8, _3, sum_7, NULL>";
+    const auto chain = [&](const char* second) {
+        const std::string text =
+            replaced(replaced(loop, sum, sum + "\n  [k.cu:4:12] " + second), "float _4;", "float _4;\n  float _11;");
+        return Code(read_gimple(text), {{symbol, calls_of_loop()}}).at(0x20)->chain.fp32;
+    };
+    EXPECT_EQ(chain("gimple_assign <minus_expr, _11, sum_7, 1.0e+0, NULL>"), 1);
+    EXPECT_EQ(chain("gimple_assign <minus_expr, _11, sum_8, 1.0e+0, NULL>"), 2);
+}
+
 TEST(Code, FunctionThatDoesNotMatchIsLeftOut) {
     auto calls = calls_of_loop();
     calls[2].hook = "__tsan_read8";

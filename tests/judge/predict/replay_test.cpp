@@ -15,23 +15,33 @@ class Reads {
   public:
     Reads() {
         trace_.memories = {{0, 1ull << 30, trace::MemoryRole::allocation}};
-        trace_.words.resize(sampled_blocks * sectors_per_block);
-        std::iota(trace_.words.begin(), trace_.words.end(), 0u);
+        for (std::uint32_t b = 0; b < sampled_blocks; ++b) {
+            for (std::uint32_t s = 0; s < sectors_per_block; ++s) trace_.words.push_back(b * sectors_per_block + s);
+            trace_.words.push_back(1);  // pass over the banks
+        }
     }
     /// Return the clocks for which the memory is busy in a launch of this many blocks.
     double memory_clocks(std::uint64_t blocks) {
+        return launch(blocks).busy[static_cast<std::size_t>(Resource::memory)];
+    }
+    KernelTime launch(std::uint64_t blocks) {
         TracedLaunch launch{.kernel = "k", .blocks = blocks, .threads = 32, .shared_bytes = 0, .sampled = {}};
         for (std::size_t b = 0; b < std::min<std::size_t>(blocks, sampled_blocks); ++b) {
-            const std::span<const std::uint32_t> words(&trace_.words[b * sectors_per_block], sectors_per_block);
+            const std::span<const std::uint32_t> words(&trace_.words[b * (sectors_per_block + 1)],
+                                                       sectors_per_block + 1);
             const TracedOperation read{0x10, trace::OperationKind::device_read, 32, 64, words};
-            launch.sampled.push_back({1, 1, {{read}}});
+            const TracedOperation wait{0x20, trace::OperationKind::fence, 32, 0, {}};
+            launch.sampled.push_back({1, 1, {{read, wait}}});
         }
-        const KernelTime time = replay(machine_, trace_, launch, code_, 32, residency_, nullptr);
-        return time.busy[static_cast<std::size_t>(Resource::memory)];
+        return replay(machine, trace_, launch, code_, 32, residency_, nullptr);
     }
+    /// Let each access make this many passes over the banks of the L1.
+    void set_passes(std::uint32_t passes) {
+        for (std::size_t b = 1; b <= sampled_blocks; ++b) trace_.words[b * (sectors_per_block + 1) - 1] = passes;
+    }
+    Machine machine = read_machine("grader/judge/predict/gpus", "h100");
 
   private:
-    Machine machine_ = read_machine("grader/judge/predict/gpus", "h100");
     Code code_ = Code({}, {});
     Trace trace_;
     Residency residency_{.bytes = {0}};
@@ -100,6 +110,22 @@ TEST(Replay, DataThatFitsIsReadFromTheL2TheSecondTime) {
     EXPECT_EQ(reads.memory_clocks(few), 0);
     reads.memory_clocks(1);
     EXPECT_EQ(reads.memory_clocks(few), 0);
+}
+
+TEST(Replay, ReadsTakeLongerWhileTheMemoryIsLoaded) {
+    constexpr std::uint64_t many = 200'000;
+    Reads loaded, unloaded;
+    unloaded.machine.dram_reads = {{1, 0}};
+    loaded.machine.dram_reads = {{0.1, 0}, {0.5, 20'000}};
+    EXPECT_GT(loaded.launch(many).clocks, 1.2 * unloaded.launch(many).clocks);
+}
+
+TEST(Replay, BankConflictsInTheL1DelayReads) {
+    constexpr std::uint64_t many = 200'000;
+    Reads reads;
+    const double without = reads.launch(many).clocks;
+    reads.set_passes(32 * 64);
+    EXPECT_GT(reads.launch(many).clocks, 1.5 * without);
 }
 
 }  // namespace

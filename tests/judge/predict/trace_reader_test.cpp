@@ -53,7 +53,7 @@ Bytes small_trace() {
         .add(RecordKind::launch, launch_of(10))
         .add(RecordKind::block, trace::Block{64, 64})
         .add(RecordKind::warp, trace::Warp{1},
-             packed(trace::Operation{0x30, OperationKind::device_read, 32, 2, 4}, {128, 129}))
+             packed(trace::Operation{0x30, OperationKind::device_read, 32, 3, 4}, {128, 129, 5}))
         .add(RecordKind::launch_ends, trace::LaunchEnds{512})
         .add(RecordKind::host_call, trace::HostCall{trace::HostCallKind::wait});
     return bytes;
@@ -68,6 +68,7 @@ TEST(TraceReader, ReadsLaunchesBlocksAndOperations) {
     const TracedOperation& operation = trace.launches[0].sampled[0].warps.at(0).at(0);
     EXPECT_EQ(operation.place, 0x30u);
     EXPECT_EQ(operation.sectors().size(), 2u);
+    EXPECT_EQ(operation.passes(), 5);
     EXPECT_EQ(trace.steps.size(), 2u);
 }
 

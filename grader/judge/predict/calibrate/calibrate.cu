@@ -201,7 +201,7 @@ __global__ void run_stream(unsigned seed, const unsigned* memory, long long* clo
             if (stream == Stream::shared_atomic) atomicAdd(&words[(threadIdx.x + 32 * k) % 1024], seed + 1);
             if (stream == Stream::tag) {
                 unsigned loaded;
-                asm volatile("ld.global.ca.u32 %0, [%1];" : "=r"(loaded) : "l"(memory + 32 * lane + at));
+                asm volatile("ld.global.ca.u32 %0, [%1];" : "=r"(loaded) : "l"(memory + (32 + 1) * lane + at));
                 values[k] += loaded;
                 at = (at + seed + 1) % 32;
             }
@@ -267,6 +267,51 @@ double read_rate(const uint4* memory, std::size_t bytes, int blocks) {
     return static_cast<double>(bytes) * (passes - 1) / (all - first_pass);
 }
 
+/// Each thread reads, waits for what it read, and writes it if `writes`. `zero` is 0, which the compiler cannot know.
+template <bool writes>
+__global__ void move(const uint4* source, uint4* target, std::size_t count, unsigned zero, int times) {
+    const std::size_t stride = std::size_t{gridDim.x} * blockDim.x;
+    std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
+    for (int t = 0; t < times; ++t) {
+        const uint4 loaded = __ldcg(source + i);
+        if (writes || loaded.x & zero) target[i] = loaded;
+        i += stride + (loaded.x & zero);
+        if (i >= count) i -= count;
+    }
+}
+
+struct Moved {
+    double bytes_per_s, read_clocks;  // read_clocks: from one read of a thread to its next one
+};
+
+/// Measure `move` in `bytes` of memory with this number of threads per multiprocessor.
+template <bool writes>
+Moved moved(uint4* memory, std::size_t bytes, int threads) {
+    constexpr int block = 64, max_times = 2000, parts = writes ? 2 : 1;
+    const std::size_t count = bytes / sizeof *memory / parts;
+    const int blocks = properties.multiProcessorCount * (threads / block);
+    const std::size_t at_once = static_cast<std::size_t>(blocks) * block;
+    const int times = static_cast<int>(std::min<std::size_t>(max_times, count / at_once));
+    const double seconds =
+        gpu_seconds([&] { move<writes><<<blocks, block>>>(memory, memory + count, count, 0, times); });
+    return {static_cast<double>(at_once * times * parts * sizeof *memory) / seconds, seconds * clock_hz / times};
+}
+
+/// Return, as JSON, pairs: a share of the memory's read rate, and by how many clocks a read takes longer at it.
+template <bool writes>
+std::string measure_loads(uint4* memory, std::size_t bytes, double read_rate) {
+    std::string json;
+    const double alone = moved<writes>(memory, bytes, 64).read_clocks;
+    for (const int threads : {128, 256, 512, 768, 1024}) {  // more threads only wait for each other
+        const Moved at = moved<writes>(memory, bytes, threads);
+        char point[64];
+        std::snprintf(point, sizeof point, "%s[%.3g, %.4g]", json.empty() ? "" : ", ", at.bytes_per_s / read_rate,
+                      std::max(0.0, at.read_clocks - alone));
+        json += point;
+    }
+    return "[" + json + "]";
+}
+
 /// Each warp adds to 32 sectors of the window, or 32 times to the same word if the window is one word.
 __global__ void add_in_window(unsigned* memory, unsigned sectors, int times) {
     const unsigned number = (blockIdx.x * blockDim.x + threadIdx.x) / warp, lane = threadIdx.x % warp;
@@ -311,12 +356,18 @@ double scattered_clocks(unsigned* memory) {
 
 __global__ void nothing() {}
 
+/// The least that a block does: find its place, and compare it with an argument.
+__global__ void start(unsigned* result, unsigned long long last) {
+    if (blockIdx.x * std::uint64_t{blockDim.x} + threadIdx.x > last) *result = 1;
+}
+
 /// Return the clocks from one block's start to the next one's on a multiprocessor.
 double block_clocks(int threads, int shared_bytes) {
     constexpr int blocks_each = 400;
-    TRY(cudaFuncSetAttribute(nothing, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes));
+    TRY(cudaFuncSetAttribute(start, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes));
     const auto seconds = [&](int blocks) {
-        return gpu_seconds([&] { nothing<<<properties.multiProcessorCount * blocks, threads, shared_bytes>>>(); });
+        return gpu_seconds(
+            [&] { start<<<properties.multiProcessorCount * blocks, threads, shared_bytes>>>(sink, ~0ull); });
     };
     return (seconds(blocks_each + 1) - seconds(1)) * clock_hz / blocks_each;
 }
@@ -451,6 +502,9 @@ int main(int count, char** arguments) {
     const double l2_bytes = capacity(range(l2_size / 8, 3 * l2_size, l2_size / 8),
                                      [&](std::size_t bytes) { return 1e12 / read_rate(memory, bytes, blocks); });
     say("latencies of the caches and the memory");
+    const double copies = moved<true>(memory, large, properties.maxThreadsPerMultiProcessor).bytes_per_s;
+    const std::string read_loads = measure_loads<false>(memory, large, dram);
+    const std::string copy_loads = measure_loads<true>(memory, large, dram);
     const double l1_bytes = capacity(range(16 * kilobyte, 352 * kilobyte, 16 * kilobyte),
                                      [](std::size_t bytes) { return chase_clocks(bytes, Level::l1); });
     const double l1_clocks = chase_clocks(8 * kilobyte, Level::l1), l2_clocks = chase_clocks(4 * megabyte, Level::l2);
@@ -481,9 +535,9 @@ int main(int count, char** arguments) {
     const double atomic_result = scattered_clocks<Scattered::atomic>(words);
     const double changed = scattered_clocks<Scattered::read_and_atomic>(words) - sector_rate - atomic_result;
     say("starts of blocks");
-    const double block_alone = block_clocks(warp, attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
-    const double small_block = block_clocks(warp, 0), large_block = block_clocks(1024, 0);
-    const double warp_start = std::max(0.0, (large_block - small_block) / 31);
+    const int all_shared = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);  // one block at a time
+    const double small_alone = block_clocks(warp, all_shared), large_alone = block_clocks(1024, all_shared);
+    const double block = block_clocks(warp, 0), warp_start = std::max(0.0, (large_alone - small_alone) / 31);
     say("launches and copies");
     const Host host = measure_host(words);
 
@@ -507,22 +561,24 @@ int main(int count, char** arguments) {
     std::fprintf(file,
                  "  \"memory\": {\n    \"dram_bytes_per_s\": %.4g, \"l2_bytes_per_s\": %.4g, \"l2_bytes\": %.4g,\n",
                  dram, l2, l2_bytes);
-    std::fprintf(file, "    \"l2_slice_bytes\": %.4g\n  },\n", slice);
+    std::fprintf(file, "    \"l2_slice_bytes\": %.4g, \"dram_copy_bytes_per_s\": %.4g,\n", slice, copies);
+    std::fprintf(file, "    \"dram_reads\": %s,\n    \"dram_copies\": %s\n  },\n", read_loads.c_str(),
+                 copy_loads.c_str());
     std::fprintf(file, "  \"latency_clocks\": {\n    \"arithmetic\": %.3g, \"fp64\": %.3g, \"shared\": %.3g, ",
                  arithmetic, fp64, shared);
     std::fprintf(file, "\"shared_write\": %.3g, \"l1\": %.3g,\n    \"l2\": %.4g, \"dram\": %.4g, ",
                  std::max(0.0, store), l1_clocks, l2_clocks, dram_clocks);
     std::fprintf(file, "\"shuffle\": %.3g, \"barrier\": %.3g, \"atomic\": %.4g, \"shared_atomic\": %.3g,\n", shuffle,
                  barrier, atomic, shared_atomic);
-    std::fprintf(file, "    \"block_start\": %.4g\n  },\n", block_alone);
+    std::fprintf(file, "    \"block_start\": %.4g, \"warp_start\": %.3g\n  },\n", std::max(0.0, small_alone - block),
+                 warp_start);
     std::fprintf(file, "  \"occupies_clocks\": {\n    \"fp64\": %.3g, \"shuffle\": %.3g, \"tag\": %.3g, ", fp64_rate,
                  shuffle_rate, tag_rate);
     std::fprintf(file, "\"shared_atomic\": %.3g, \"atomic\": %.3g,\n    \"atomic_lane\": %.3g, ", shared_atomic_rate,
                  atomic_spread, atomic_word);
     std::fprintf(file, "\"atomic_result\": %.3g, \"sector\": %.3g, \"changed_sector\": %.3g,\n    ", atomic_result,
                  sector_rate, std::max(0.0, changed));
-    std::fprintf(file, "\"block\": %.3g, \"warp_start\": %.3g\n  },\n", std::max(0.0, small_block - warp_start),
-                 warp_start);
+    std::fprintf(file, "\"block\": %.3g\n  },\n", block);
     std::fprintf(file, "  \"host_seconds\": {\n    \"launch\": %.3g, \"gap\": %.3g, \"start\": %.3g, ", host.launch,
                  host.gap, host.start);
     std::fprintf(file, "\"copy_to_host\": %.3g,\n    \"copy_to_device\": %.3g, \"fill\": %.3g, ", host.copy_to_host,
