@@ -1,4 +1,4 @@
-# The instructors' verbs: a part of ./warplab, but not of a students' kit.
+# The instructors' verbs: a part of ./warplab that students' kits do not contain.
 
 verbs="$verbs demo test new-lab starters docs example-journal results counters peers soak bench-backend bench-grading \
 calibrate kit bug-key slides export gradescope autolab batch course"
@@ -21,7 +21,7 @@ For instructors; more in grader/python/release/RELEASES.md and, for developers, 
   make slides [LAB=…]                slides of the handouts, one HTML file for each lab, in build/slides/
   make batch LAB=… SUBMISSIONS=…     grade a folder of submissions, or a zip from Canvas or Moodle;
                                      OUT=… gets the gradebook and feedback, ROSTER=… lists the students
-                                     (ROSTER=one.csv,other.csv are joined),
+                                     (ROSTER=one.csv,other.csv merges two files),
                                      UPTO=… is the last stage of the students' kit
   … SPEED=measured|modelled|off      for grade, batch, gradescope and autolab: where speed points come from
   make new-lab LAB=… [STAGES=…]      a new lab's skeleton; STAGES=01_naive,02_tile names its stages

@@ -44,7 +44,7 @@ class Tally:
 
 
 def filter_by_name(only: str) -> str:
-    """Return a filter for C++ tests whose name contains the word, also in CamelCase: DotProduct for dot_product."""
+    """Return a filter for C++ tests whose name contains the word, even in CamelCase: DotProduct for dot_product."""
     as_type = "".join(part[:1].upper() + part[1:] for part in only.split("_"))
     return f"*{only}*:*{as_type}*"
 

@@ -10,7 +10,8 @@ namespace warplab {
 std::string sha256(std::string_view bytes);
 std::string sha256_file(const std::filesystem::path& file);
 
-/// Return the course secret of datasets/.secret (32 random bytes as hex; git ignores it). Create it if it is missing.
+/// Return the course secret, which is in datasets/.secret (32 random bytes as hex). Create the file if it is missing;
+/// git ignores it.
 std::string course_secret(const std::filesystem::path& root);
 
 /// Return a hidden dataset's seed: the first 8 bytes of HMAC-SHA256(secret, "<lab>/<dataset>").

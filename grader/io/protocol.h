@@ -66,7 +66,7 @@ struct Answer {
     std::uint64_t scratch_bytes;  // prepare
     double event_s;               // run: between events around the calls; 0 on the CPU backend
     double wall_s;                // run
-    std::uint64_t host_bytes;     // run: maximum of device-to-host bytes in one call
+    std::uint64_t host_bytes;     // run: maximum number of device-to-host bytes in one call
     std::uint64_t launches;       // run: kernels launched
     std::int64_t leaked_bytes;    // run: device bytes allocated by the calls and not freed
     Observed observed;            // run

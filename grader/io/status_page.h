@@ -139,7 +139,7 @@ struct RequestCounts {
     std::uint64_t requests, lanes;
     std::uint64_t sectors, fewest_sectors;  // 32-byte sectors of device memory; fewest: the minimum for these bytes
     std::uint64_t bank_passes;              // passes over shared memory and constants; the minimum is one per request
-    std::uint64_t same_address;             // for atomics: the sum of each request's maximum of lanes at one address
+    std::uint64_t same_address;  // for atomics: the sum of each request's maximum number of lanes at one address
 
     void operator+=(const RequestCounts& more) {
         requests += more.requests;
@@ -187,10 +187,10 @@ inline constexpr std::uint32_t max_buffers = 16;  // the maximum per lab
 
 /// The CPU backend's observations of one call. The sanitizer fills all fields except the digest, only when it is on.
 struct Observed {
-    std::uint64_t findings;       // digest of the findings that the process has sent so far: add_to_findings()
-    std::uint32_t finding_count;  // the number of findings
-    std::uint32_t disturbances;   // the number of times that the runtime's signal handlers were replaced
-    std::uint64_t launch_digest;  // a digest of the different launches: kernel, grid, block, shared memory
+    std::uint64_t findings;           // digest of the findings that the process has sent so far: add_to_findings()
+    std::uint32_t finding_count;      // the number of findings
+    std::uint32_t replaced_handlers;  // the number of times that the runtime's signal handlers were replaced
+    std::uint64_t launch_digest;      // a digest of the different launches: kernel, grid, block, shared memory
     std::uint64_t read_bytes[max_buffers], written_bytes[max_buffers];  // per buffer; each byte counts once
 };
 

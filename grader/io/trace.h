@@ -50,7 +50,7 @@ enum class OperationKind : std::uint8_t {
     device_atomic,  // followed by the sectors, for each: lanes at one address << 16 | lanes in it, and each lane's word
     shared_read,    // followed by the passes over the banks
     shared_write,   // the same
-    shared_atomic,  // followed by the passes, the maximum of lanes at one address, and each lane's word
+    shared_atomic,  // followed by the passes, the maximum number of lanes at one address, and each lane's word
     constant_read,  // followed by the number of addresses
     barrier,
     warp_function,

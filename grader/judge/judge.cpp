@@ -179,7 +179,7 @@ std::unique_ptr<StageRun> Judge::make_run(const CompileRequest& request, const C
     run->known_problems = known_problems_;
     run->reference = [this, request] { return make_ready(request_of_reference(request)).run; };
     if (compiled.split)
-        run->by_fibers = [request = CompileRequest(request)]() mutable {
+        run->make_fiber_runner = [request = CompileRequest(request)]() mutable {
             request.by_fibers = true;
             return compile(request).runner;
         };

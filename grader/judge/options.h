@@ -42,7 +42,7 @@ struct Options {
                         .about = "NAME=VALUE …: the lab's settings; an unknown name lists them",
                         .verbs = "show"});
         bind(gpu, {.name = "--gpu",
-                   .about = "use this GPU: H200, A100, T4, RTX3080 ... (modelled times: H200)",
+                   .about = "use this GPU: H200, A100, T4, RTX3080 … (default for modelled times: H200)",
                    .verbs = "inspect bench grade"});
         bind(speed, {.name = "--speed",
                      .about = "where speed points come from: measured (default), modelled (provisional, without a GPU) "
@@ -81,7 +81,7 @@ struct Options {
                                    "BUILD/inspect)",
                           .except = "show"});
         bind(sample_s, {.name = "--sample-seconds",
-                        .about = "bench, grade: maximum seconds of a timing sample (0.05; with --precise, 1)",
+                        .about = "bench, grade: maximum seconds of a timing sample (default: 0.05; with --precise, 1)",
                         .except = "show",
                         .lowest = 0.05,
                         .highest = 1});

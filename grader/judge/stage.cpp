@@ -171,9 +171,9 @@ class StageJudge {
             const Compiled same{evidence_.compilation, run.runner};
             inspect_all(later.with_hooks.valid() ? later.with_hooks.get() : same, before);
             // A kernel that is split at its barriers runs in only one order of threads.
-            if (run.by_fibers && evidence_.sanitizer &&
+            if (run.make_fiber_runner && evidence_.sanitizer &&
                 evidence_.sanitizer->verdict != SanitizerResult::Verdict::passed) {
-                run.change_to_fibers();
+                run.switch_to_fibers();
                 check_all(run);
             }
             if (run.backend == Backend::cpu && found_race()) check_in_one_thread(run);
@@ -314,8 +314,8 @@ class StageJudge {
             const auto patience = limit_ahead();
             check = check_dataset(run, dataset);
         }
-        if (check.verdict != Verdict::passed && !check.skipped && !is_slow(check) && run.by_fibers) {
-            run.change_to_fibers();
+        if (check.verdict != Verdict::passed && !check.skipped && !is_slow(check) && run.make_fiber_runner) {
+            run.switch_to_fibers();
             check = check_dataset(run, dataset);
         }
         if (check.verdict != Verdict::passed && !check.skipped) ahead_.cancelled = true;

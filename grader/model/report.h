@@ -31,7 +31,7 @@ Verdict verdict_of(const std::vector<Check>& checks);
 
 /// Read a report and skip unknown keys. Throws std::runtime_error with the place of an invalid value.
 Report report_from_json(const Json& json);
-/// Write and read the text of report.json. Reading throws like report_from_json, and also if the text is not JSON.
+/// Write and read the text of report.json. Reading throws like report_from_json, and if the text is not JSON.
 std::string format_report(const Report& report);
 inline constexpr std::size_t max_report_bytes = 64 << 20;  // many times the size of any report
 Report parse_report(std::string_view text);

@@ -1,7 +1,7 @@
 // The runner's side of the CUDA backend: device memory belongs to the judge and arrives as descriptors. The linker
-// redirects the student's calls of a few runtime functions to this file (--wrap; judge/toolchain.h has the list), to
-// count device-to-host bytes and allocations and to name the kernel of a failure. The results make messages clearer and
-// reveal honest mistakes; the judge does not trust them.
+// redirects the student's calls of a few runtime functions to this file (--wrap; judge/compile/toolchain.h has the
+// list), to count device-to-host bytes and allocations and to name the kernel of a failure. The results make messages
+// clearer and reveal honest mistakes; the judge does not trust them.
 
 #include <cuda.h>
 #include <cuda_runtime.h>
@@ -23,7 +23,7 @@ namespace warplab::runner {
 namespace {
 
 StatusPage* page;
-Counters now;
+Counters counted;
 std::uint64_t host_limit = ~0ull;
 bool naming = true;
 std::mutex allocations_mutex;
@@ -39,9 +39,9 @@ std::unordered_map<void*, std::size_t>& allocations() {
 }
 
 void note_launch(const void* kernel) {
-    ++now.launches;
+    ++counted.launches;
     if (!page) return;
-    page->launches = now.launches;
+    page->launches = counted.launches;
     if (!naming) return;
     const char* name = nullptr;
     if (cudaFuncGetName(&name, kernel) == cudaSuccess && name) {
@@ -80,25 +80,25 @@ bool goes_to_host(const void* destination, cudaMemcpyKind kind) {
 }
 
 void count_host_bytes(std::uint64_t bytes) {
-    now.host_bytes += bytes;
-    if (now.host_bytes <= host_limit || !page) return;
+    counted.host_bytes += bytes;
+    if (counted.host_bytes <= host_limit || !page) return;
     page->fault = static_cast<std::uint32_t>(Fault::host_limit);
-    std::snprintf(page->detail, sizeof page->detail, "%llu bytes copied to the host where %llu are allowed",
-                  static_cast<unsigned long long>(now.host_bytes), static_cast<unsigned long long>(host_limit));
+    std::snprintf(page->detail, sizeof page->detail, "%llu bytes were copied to the host, and %llu are allowed",
+                  static_cast<unsigned long long>(counted.host_bytes), static_cast<unsigned long long>(host_limit));
     _exit(91);
 }
 
 void note_allocation(void* pointer, std::size_t bytes) {
     const std::lock_guard lock(allocations_mutex);
     allocations()[pointer] = bytes;
-    now.allocated_bytes += static_cast<std::int64_t>(bytes);
+    counted.allocated_bytes += static_cast<std::int64_t>(bytes);
 }
 
 void note_free(void* pointer) {
     const std::lock_guard lock(allocations_mutex);
     const auto iterator = allocations().find(pointer);
     if (iterator == allocations().end()) return;
-    now.allocated_bytes -= static_cast<std::int64_t>(iterator->second);
+    counted.allocated_bytes -= static_cast<std::int64_t>(iterator->second);
     allocations().erase(iterator);
 }
 
@@ -161,7 +161,7 @@ void* map_judges_memory(int descriptor, std::size_t bytes) {
     check("reserve addresses for", driver_api().reserve(&pointer, bytes, 0, 0, 0));
     check("map", driver_api().map(pointer, bytes, 0, physical, 0));
     check("get access to", driver_api().set_access(pointer, bytes, &access, 1));
-    check("unmap", driver_api().release(physical));  // the memory stays until it is unmapped
+    check("release the handle of", driver_api().release(physical));  // the memory stays until it is unmapped
     return reinterpret_cast<void*>(pointer);
 }
 
@@ -212,11 +212,11 @@ void copy_out(const Mapping& mapping) {
 void set_thread_order(std::uint32_t) {}
 
 void set_host_limit(std::uint64_t bytes) {
-    now.host_bytes = 0;
+    counted.host_bytes = 0;
     host_limit = bytes;
 }
 
-Counters counters() { return now; }
+Counters counters() { return counted; }
 
 void use_sanitizer(bool) {}
 void begin_trace(const trace::Order&) {}
@@ -311,7 +311,7 @@ cudaError_t __wrap_cudaLaunchCooperativeKernel(const void* kernel, dim3 grid, di
 
 cudaError_t __real_cudaGraphLaunch(cudaGraphExec_t, cudaStream_t) __attribute__((weak));
 cudaError_t __wrap_cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t stream) {
-    ++runner::now.launches;  // counts kernels without a name
+    ++runner::counted.launches;  // counts kernels without a name
     return __real_cudaGraphLaunch(graph, stream);
 }
 

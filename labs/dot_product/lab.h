@@ -1,6 +1,6 @@
 #pragma once
 // dot_product: the contract. Every stage's file defines dot_product with exactly this signature; nothing else is
-// required. Include this file. Do not write main: the grader has one.
+// required. Include this file. Do not define main: the grader has its own.
 
 #include <cuda_runtime.h>
 

@@ -194,7 +194,7 @@ class Explanation {
         return {};
     }
 
-    /// Threads past the end add 1, the neutral value of a product.
+    /// Threads past the end add 1, the neutral element of a product.
     Guess try_neutral() {
         for (const std::size_t block : common_block_sizes)
             if (const std::size_t idle = (n_ + block - 1) / block * block - n_;
@@ -203,7 +203,7 @@ class Explanation {
                                sentence("The answer is {} too large: that is 1 for each thread past the end, with "
                                         "blocks of {}.",
                                         idle, std::to_string(block)),
-                               "A thread past the end must not change the sum: the neutral value of + is 0."};
+                               "A thread past the end must not change the sum: the neutral element of + is 0."};
         return {};
     }
 
@@ -247,8 +247,8 @@ class Explanation {
     Guess try_tail() {
         if (actual_ == 0)
             return Mistake{"nothing_added", "The answer is 0: no product is in the sum.",
-                           "Does every block add its sum to out after out is set to 0? Or did you write = where += is "
-                           "meant, in the tree or with a shuffle? Or is the sum declared again, in an inner block?"};
+                           "Does every block add its sum to out after out is set to 0? Or did you write = instead of "
+                           "+=, in the tree or with a shuffle? Or is the sum declared again, in an inner block?"};
         return guess_tail(n_, nouns, fits());
     }
 
@@ -270,7 +270,7 @@ class Explanation {
                     sentence("Only the last {} are in the sum; the first {}, which whole steps add, are not.",
                              format_plural(n_ - k, "product"), k),
                     "The sum of the loop over whole steps or vectors is lost. Does its body declare a "
-                    "variable again that exists outside, or assign with = where += is meant?"};
+                    "variable again that exists outside, or assign with = instead of +=?"};
             return Mistake{"first_lost", sentence("The first {} products are not in the sum.", k),
                            "Does something set out, or the block's sum, to 0 after the first blocks have added to it?"};
         }
@@ -709,15 +709,15 @@ class Explanation {
             "loop's variable does."};
     }
 
-    static Mistake wrong_step(std::size_t block, const char* step, const char* name, const char* does,
+    static Mistake wrong_step(std::size_t block, const char* wrong, const char* variable, const char* change,
                               const char* right) {
         return {"tree_step",
                 sentence("The answer is that of a tree whose loop ends with {}, with blocks of {}: sums are omitted "
                          "or added more than once.",
-                         step, std::to_string(block)),
+                         wrong, std::to_string(block)),
                 sentence("Look at the third part of the loop's for (…; …; …). Each step {} the distance between the "
                          "two sums that a thread adds: {}, if it is called {}.",
-                         does, right, name)};
+                         change, right, variable)};
     }
 
     /// A block's sum in float is rounded. If it does not fit into an int, the conversion gives the nearer limit of int
@@ -736,7 +736,7 @@ class Explanation {
         return try_float_total();
     }
 
-    /// Sums of blocks are ints, and are added in a float, one after the other or with an int for the result.
+    /// The blocks' sums are integers, signed or unsigned, but they are added up in a float.
     Guess try_float_total() const {
         for (const std::size_t block : common_block_sizes) {
             float total = 0, of_unsigned = 0;
@@ -911,7 +911,7 @@ class Investigation {
     Problem problem_;
     const Experiment& call_;
     std::size_t n_;
-    std::string other_;  // what is known about an element that is not just used several times
+    std::string other_;  // a sentence about an element whose contribution is not a multiple of its product
 };
 
 class DotProduct : public Oracle {

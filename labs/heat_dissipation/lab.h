@@ -1,6 +1,6 @@
 #pragma once
 // heat_dissipation: the contract. Every stage's file defines heat_dissipation with exactly this signature; nothing else
-// is required. Include this file. Do not write main: the grader has one.
+// is required. Include this file. Do not define main: the grader has its own.
 
 #include <cuda_runtime.h>
 

@@ -1276,13 +1276,14 @@ class Suspicions {
     /// A thread that computes several rows uses the wrong distance between them.
     void suspect_strips() {
         for (const std::size_t rows : {8, 4, 16, 2}) {
-            suspect({"other_conductivity",
-                     sentence("In strips of {} rows, each row uses the conductivities of the strip's first row, and "
-                              "begins there one cell further on for each row.",
-                              rows),
-                     "The conductivities of cells below each other are `columns` elements apart: what is added to the "
-                     "pointer for row k of a thread?"},
-                    {.conducts = Rules::Conductivity::along_row, .strip = rows});
+            suspect(
+                {"other_conductivity",
+                 sentence("In strips of {} rows, each row uses the conductivities of the strip's first row, and "
+                          "begins there one cell further on for each row.",
+                          rows),
+                 "The conductivities of cells one below the other are `columns` elements apart: what is added to the "
+                 "pointer for row k of a thread?"},
+                {.conducts = Rules::Conductivity::along_row, .strip = rows});
             suspect({"row_not_kept",
                      sentence("A thread walks down its {} rows, but for row k it loads row k again as the row below.",
                               rows),

@@ -1,6 +1,6 @@
 #pragma once
 // image_histogram: the contract. Every stage's file defines image_histogram with exactly this signature; nothing else
-// is required. Include this file. Do not write main: the grader has one.
+// is required. Include this file. Do not define main: the grader has its own.
 
 #include <cuda_runtime.h>
 
@@ -15,7 +15,7 @@ constexpr int bin_count = 256;  // a bin for each value that a byte can have
 /// pixels   device pointer, n bytes, read only: a grey picture, or one channel of a colour picture; its rows follow
 ///          each other without a gap, so width and height do not matter here.
 /// bins     device pointer, 256 unsigned ints. They hold garbage before the call, not 0, and all of them must be
-///          written, also for n = 0.
+///          written, even for n = 0.
 /// n        any number of pixels from 0 to 2^32 - 1. It need not be a multiple of any number. Every count fits into an
 ///          unsigned int, but an int cannot index all pixels.
 /// scratch  device memory of image_histogram_scratch_bytes(n) bytes, or null if that is 0 or the function is not

@@ -1,6 +1,6 @@
 #pragma once
 // large_histogram: the contract. Every stage's file defines large_histogram with exactly this signature; nothing else
-// is required. Include this file. Do not write main: the grader has one.
+// is required. Include this file. Do not define main: the grader has its own.
 
 #include <cuda_runtime.h>
 

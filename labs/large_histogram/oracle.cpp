@@ -181,7 +181,7 @@ Shape read_shape(const Dataset& dataset) {
 
 // --- references ---
 
-/// A bin that has reached the cap does not change any more, as in the talk.
+/// A bin that has reached the cap does not change any more, as in the 2019 talk.
 void count_values(const std::uint32_t* from, std::size_t n, std::uint8_t* to, std::size_t bins) {
     std::fill_n(to, bins, std::uint8_t{0});
     for (std::size_t i = 0; i < n; ++i)
@@ -281,7 +281,7 @@ class Explanation {
                        "the bins cleared after the values have been counted?"};
     }
 
-    /// Return the bins after this one in the same word.
+    /// Return whether a later bin of the same word is not empty.
     bool has_later_neighbour(std::size_t b) const {
         for (std::size_t later = b + 1; later % 4 && later < counts_.size(); ++later)
             if (counts_[later]) return true;
@@ -385,8 +385,8 @@ class Explanation {
                 return Mistake{
                     "stride_too_long",
                     sentence("Of each histogram's {} values only the first {} are counted.", shape_.n, block),
-                    "A block has fewer threads than values: does each thread continue with the value a block's size "
-                    "further, until the end?"};
+                    "A block has fewer threads than values: does each thread continue with the value BLOCK "
+                    "places further on, until the end?"};
             }
         return {};
     }
@@ -416,7 +416,7 @@ class Explanation {
                   " The arguments of cudaMemset are the address, the value and the number of bytes, in this order."};
     }
 
-    /// Bytes exceeded 255: they carried into the next bin of the word, or began at 0 again.
+    /// Bytes exceeded 255: they carried into the next bin of the word, or wrapped around to 0.
     Guess try_carry() {
         std::optional<std::size_t> wrapped, carried;
         if (all_wrong([&](std::size_t b) { return actual_[b] == 0 && counts_[b] % 256 != 0; }))
@@ -437,7 +437,7 @@ class Explanation {
                            "Never add to a byte that holds 255. Between the read and the atomicAdd, other threads "
                            "add, too: at most once for each thread that runs."};
         return Mistake{"wrapped",
-                       sentence("A bin went beyond 255 and began at 0 again: {} is {}, and {} values fall into it.",
+                       sentence("A bin exceeded 255 and wrapped around to 0: {} is {}, and {} values fall into it.",
                                 describe(*wrapped), actual_[*wrapped], counts_[*wrapped]),
                        "A byte holds 255 at most. Do not add to a bin that has reached soft_cap, no matter what other "
                        "threads do between your read and your addition."};
@@ -447,7 +447,7 @@ class Explanation {
         const std::uint8_t cap = actual_[first_];
         if (cap >= soft_cap || cap == 0 || wrong_.size() < 2) return {};
         if (!all_wrong([&](std::size_t b) { return actual_[b] == cap && counts_[b] > cap; })) return {};
-        if (all_wrong([&](std::size_t b) { return counts_[b] % 256 == cap; })) return {};  // began at 0 again
+        if (all_wrong([&](std::size_t b) { return counts_[b] % 256 == cap; })) return {};  // wrapped around
         if (std::none_of(actual_.begin(), actual_.end(), [&](std::uint8_t bin) { return bin > cap; }))
             return Mistake{"cap_too_low",
                            sentence("No bin goes beyond {}: counts are exact up to {}.", cap, soft_cap - 1),
@@ -572,7 +572,7 @@ class Explanation {
                 })))
                 return Mistake{
                     "tail_index",
-                    "The values after each histogram's last whole vector of four are taken from the end of its first "
+                    "The values after each histogram's last whole vector of four are read from the end of its first "
                     "quarter on: many values are counted twice.",
                     "vectors counts vectors, and a place in values counts values: four for each vector."};
         for (const bool from_head : {true, false})
@@ -688,8 +688,7 @@ class Explanation {
             sentence("No count is lost, but {} in rows {} to {}, where the window is, have counts of other bins: {}.",
                      format_plural(wrong_.size(), "bin"), low_row, high_row, describe_count(first_)),
             "Row y, column x of the window is its byte y * width + x, where width is the window's own. Do the code "
-            "that "
-            "counts and the code that stores the window use the same width, and the same beginning?"};
+            "that counts and the code that stores the window use the same width, and the same beginning?"};
     }
 
     /// Bins have too few counts if another bin of their word is so full that additions to it are undone.
@@ -755,7 +754,8 @@ class Explanation {
     /// Each share is complete or completely missing; if several are missing, by more than chance.
     template <class Owner>
     std::vector<std::size_t> lost_shares(std::size_t split, Owner owner) const {
-        constexpr std::size_t enough = 16;  // bins that are lost or complete, like the first of their share
+        constexpr std::size_t enough =
+            16;  // bins that are like the first one of their share: all right, or all missing
         std::vector<std::size_t> right(split), missing(split), lost;
         for (std::size_t b = 0; b < counts_.size(); ++b)
             if (counts_[b]) ++(actual_[b] ? right : missing)[owner(b)];

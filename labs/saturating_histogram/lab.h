@@ -1,6 +1,6 @@
 #pragma once
 // saturating_histogram: the contract. Every stage's file defines saturating_histogram with exactly this signature;
-// nothing else is required. Include this file. Do not write main: the grader has one.
+// nothing else is required. Include this file. Do not define main: the grader has its own.
 
 #include <cuda_runtime.h>
 
@@ -16,7 +16,7 @@ constexpr unsigned bin_full = 255;  // the maximum of a bin of 8 bits
 ///
 /// input    device pointer, height rows of width elements, read only. Row y begins at input[y * pitch], so every row
 ///          begins at a multiple of 512 bytes. All elements are below 1024. The padding after them in a row may hold
-///          any values, also values that are not the number of a bin. You may read it, but must not count it.
+///          any values, even values that are not the number of a bin. You may read it, but must not count it.
 /// bins     device pointer, 1024 bytes. They hold garbage before the call, and all must be written, even if there are
 ///          no elements.
 /// width, height   from 0 to 2^31 - 1; they need not be multiples of any number. width * height can exceed 2^32.

@@ -283,7 +283,8 @@ class Segments {
     };
 
     Bins fill(std::size_t blocks, const Walk& walk) const {
-        std::vector<std::size_t> times(segments_ + 1);  // at index k: of segment k, minus those of segment k - step
+        // First the number of warps that begin with each segment, then of all that count it.
+        std::vector<std::size_t> times(segments_ + 1);
         for (std::size_t b = 0; b < blocks; ++b)
             for (std::size_t w = 0; w < walk.warps; ++w)
                 if (const std::size_t first = b * walk.of_block + w * walk.of_warp; first < segments_) ++times[first];
@@ -347,8 +348,8 @@ class Explanation : Output<std::uint8_t> {
     }
 
   private:
-    bool are(const Bins& bins) const { return std::equal(bins.begin(), bins.end(), actual.begin()); }
-    bool fits(const Counts& counts) const { return are(saturate(counts)); }
+    bool equals_actual(const Bins& bins) const { return std::equal(bins.begin(), bins.end(), actual.begin()); }
+    bool fits(const Counts& counts) const { return equals_actual(saturate(counts)); }
 
     std::uint32_t value(std::size_t i) const { return cells_[i / shape_.width * shape_.pitch() + i % shape_.width]; }
 
@@ -706,7 +707,9 @@ class Explanation : Output<std::uint8_t> {
                 const std::size_t blocks =
                     std::min(multiprocessors, (segments.count() + block_warps - 1) / block_warps);
                 const std::size_t all = blocks * block_warps;
-                const auto are_taken = [&](const Segments::Walk& walk) { return are(segments.fill(blocks, walk)); };
+                const auto are_taken = [&](const Segments::Walk& walk) {
+                    return equals_actual(segments.fill(blocks, walk));
+                };
                 const std::pair<std::size_t, const char*> steps[] = {{1, "1"},
                                                                      {blocks, "the number of blocks"},
                                                                      {block_warps, "the number of warps of a block"},
@@ -811,10 +814,11 @@ class Explanation : Output<std::uint8_t> {
                 for (const std::size_t step : {4, 12, 2, 8, 16})
                     if (Guess guess = try_steps(pieces, blocks, step)) return guess;
                 for (std::size_t only = 0; only < blocks && blocks > 1; ++only)
-                    if (are(pieces.fill(blocks, [only](auto k, auto, auto) { return k == only; })))
+                    if (equals_actual(pieces.fill(blocks, [only](auto k, auto, auto) { return k == only; })))
                         return name_share(n_, block, blocks, only, {"elements", "counted"});
                 for (const std::size_t only : {std::size_t{0}, blocks - 1})
-                    if (blocks > 1 && are(pieces.fill(blocks, [only](auto k, auto, auto) { return k != only; })))
+                    if (blocks > 1 &&
+                        equals_actual(pieces.fill(blocks, [only](auto k, auto, auto) { return k != only; })))
                         return Mistake{
                             "one_block_lost",
                             sentence("The elements of block {} of {} are not counted, those of all others "
@@ -831,7 +835,7 @@ class Explanation : Output<std::uint8_t> {
         // In each step of `step` rounds, the first `kept` - 1 count once, the next one `times` times, and the others
         // not.
         const auto fits_steps = [&](std::size_t kept, std::size_t times, bool counts_rest) {
-            return are(pieces.fill(blocks, [=](auto, std::size_t round, std::size_t rounds) -> std::size_t {
+            return equals_actual(pieces.fill(blocks, [=](auto, std::size_t round, std::size_t rounds) -> std::size_t {
                 if (round >= rounds / step * step) return counts_rest;
                 return round % step >= kept ? 0 : round % step + 1 == kept ? times : 1;
             }));
@@ -925,8 +929,7 @@ class Explanation : Output<std::uint8_t> {
                                    "In the 32 x 32 sums of a block, rows and columns are exchanged where a bin's sums "
                                    "are added up.",
                                    "A thread stores its sum at one place of the array: which of the two indices "
-                                   "belongs to the bin, "
-                                   "there and where the 32 sums of a bin are read?"};
+                                   "belongs to the bin, there and where the 32 sums of a bin are read?"};
                 for (const bool stored_by_bin : {true, false}) {
                     Counts sums{};
                     for (std::size_t p = 0; p < blocks; ++p)

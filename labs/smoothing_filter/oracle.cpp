@@ -631,7 +631,7 @@ class Explanation : Output<float> {
                 }))
                 return Mistake{
                     "rows_equal",
-                    sentence("Of every {} pixels below each other, all have the value of the first one.", group),
+                    sentence("Of every {} pixels one below the other, all have the value of the first one.", group),
                     "A thread that computes several rows has a sum for each: which of them is stored in row "
                     "k, and which pixels does each add?"};
         for (const std::size_t group : {4, 2, 8})
@@ -737,7 +737,7 @@ class Explanation : Output<float> {
                         return (y / height * height + in_block / rows + in_block % rows + r) * pitch + x + c;
                     })))
                     return Mistake{"thread_rows_overlap",
-                                   sentence("Threads below each other read rows that are one apart, although each "
+                                   sentence("Threads one below the other read rows that are one apart, although each "
                                             "computes {} rows, in blocks of {} rows of threads.",
                                             rows, threads),
                                    "Thread row threadIdx.y begins at row threadIdx.y * ROWS of the tile: is * ROWS "
@@ -853,7 +853,7 @@ class Explanation : Output<float> {
             {{{"not_filtered", "The output is the image itself, without any filter.",
                "A pixel is the sum of 25 products."},
               with_weights([=](std::size_t r, std::size_t c) { return r == middle && c == middle ? 1.f : 0.f; })},
-             {{"truncated", "Every pixel is cut to a whole number.", "Add up and store floats, without an int."},
+             {{"truncated", "Every pixel is truncated to a whole number.", "Add up and store floats, without an int."},
               [&](std::size_t i) { return std::trunc(right[i]); }},
              {{"added_to_garbage", "Every pixel is the right one plus what out held before the call.",
                "out holds garbage before the call: assign with =, not +=."},
@@ -861,7 +861,7 @@ class Explanation : Output<float> {
              {stale_result("out holds the picture", "the image has"), [&](std::size_t i) { return old[i]; }}});
     }
 
-    /// If the sum is an integer, each product loses less than 1.
+    /// If the sum is stored in an integer, each product loses less than 1.
     Guess try_whole_numbers() {
         double furthest = 0;
         for (std::size_t i = 0; i < actual.size(); ++i) {
@@ -873,7 +873,7 @@ class Explanation : Output<float> {
             "truncated",
             sentence("Every pixel is a whole number, and differs from the right one by up to {:.1f}.", furthest),
             "Is the sum, or the variable that stores it, an int or an unsigned char? Then each product that is "
-            "added to it is cut to a whole number: add up and store floats."};
+            "added to it is truncated to a whole number: add up and store floats."};
     }
 
     // --- the right and lower edges of the picture, where reads exceed the size of out ---
@@ -929,7 +929,7 @@ class Explanation : Output<float> {
             missing.push_back(regions[k].second);
             (k < 4 ? sides : corners).push_back(regions[k].first);
         }
-        if (!are_just_wrong(block, [&](std::size_t i, std::size_t j) {
+        if (!are_exactly_wrong(block, [&](std::size_t i, std::size_t j) {
                 return std::any_of(missing.begin(), missing.end(), [&](const Missing& part) { return part(i, j); });
             }))
             return {};
@@ -967,7 +967,7 @@ class Explanation : Output<float> {
                  [=](std::size_t i, std::size_t j) { return i + last >= rows || j + last >= block.x; }},
                 {sentence("{} rows are loaded.", rows), [=](std::size_t i, std::size_t) { return i + last >= rows; }}};
             for (const auto& [words, reads] : loads)
-                if (are_just_wrong(block, reads))
+                if (are_exactly_wrong(block, reads))
                     return Mistake{"tile_incomplete",
                                    sentence("Of every tile of {} x {} pixels only the first {}", tile_x, tile_y, words),
                                    "A tile has more pixels than the block has threads: let each thread load several, a "
@@ -994,7 +994,7 @@ class Explanation : Output<float> {
     }
 
     /// Return whether exactly the pixels that read this part are wrong, and these are at most 15 in 16.
-    bool are_just_wrong(Block block, const Missing& reads) const {
+    bool are_exactly_wrong(Block block, const Missing& reads) const {
         std::size_t right_ones = 0;
         for (std::size_t k = 0; k < block.x * block.y; ++k) right_ones += !reads(k / block.x, k % block.x);
         if (right_ones * 16 < block.x * block.y || !nearly_all_wrong(block, reads)) return false;
@@ -1047,7 +1047,7 @@ class Investigation {
   private:
     static constexpr std::size_t max_rows = 5;
 
-    /// Return whether the first wrong pixels have the values of other pixels, all equally far away.
+    /// Return a sentence if the first wrong pixels have the values of other pixels, all equally far away; otherwise "".
     std::string find_moved() const {
         constexpr std::size_t enough = 8;
         std::vector<std::size_t> wrong;
@@ -1068,11 +1068,11 @@ class Investigation {
     std::size_t left() const { return sums_.first % shape_.width; }
 
     double right_weight(std::size_t row, std::size_t column) const {
-        const std::size_t r = row - top(), c = column - left();  // huge if before
+        const std::size_t r = row - top(), c = column - left();  // wraps around to huge numbers if before
         return r < shape_.size && c < shape_.size ? static_cast<double>(weights_[r * shape_.size + c]) : 0;
     }
 
-    /// Return the row of the filter whose weights these are, the likelier one first; `size` if there is none.
+    /// Return the row of the filter whose weights these are; `size` if there is none.
     std::size_t filter_row(std::size_t row, const std::map<std::size_t, Tap>& wrong) const {
         for (std::size_t r = 0; r < shape_.size; ++r) {
             const auto is_weight = [&](std::size_t c) {
@@ -1089,7 +1089,7 @@ class Investigation {
 
     std::string describe_row(std::size_t row, const std::map<std::size_t, Tap>& wrong) const {
         const bool inside = std::ranges::all_of(
-            wrong, [&](const auto& tap) { return tap.first - left() < shape_.size; });  // huge if before
+            wrong, [&](const auto& tap) { return tap.first - left() < shape_.size; });  // wraps around
         const bool belongs = row - top() < shape_.size;
         const bool unused = std::ranges::all_of(wrong, [](const auto& t) { return std::abs(t.second.weight) < close; });
         const std::string should =

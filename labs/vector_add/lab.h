@@ -1,6 +1,6 @@
 #pragma once
 // vector_add: the contract. Every stage's file defines vector_add with exactly this signature; stage 01 also defines
-// vector_add_host. Include this file. Do not write main: the grader has one.
+// vector_add_host. Include this file. Do not define main: the grader has its own.
 
 #include <cuda_runtime.h>
 

@@ -98,9 +98,10 @@ std::vector<Formula<float>> wrong_formulas(const Problem& problem, const Output<
     while (equal < n && cut(x[equal] + y[equal]) == x[equal]) ++equal;
     const Mistake truncated =
         equal < n
-            ? Mistake{"truncated", "Every sum is cut to a whole number.", "The sum is a float. Is it stored in an int?"}
+            ? Mistake{"truncated", "Every sum is truncated to a whole number.",
+                      "The sum is a float. Is it stored in an int?"}
             : Mistake{"wrong_operation",
-                      "out[i] is a[i], which is also the sum cut to a whole number; it should be a[i] + b[i].",
+                      "out[i] is a[i], which is also the sum truncated to a whole number; it should be a[i] + b[i].",
                       "Does the code add b[i]? Does it store the sum in an int anywhere?"};
     std::vector<Formula<float>> formulas{
         {{"tail_index",

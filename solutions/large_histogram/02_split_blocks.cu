@@ -35,7 +35,7 @@ struct Share {
     //@ end
 };
 
-// The share-th part of the bins. Their number is a multiple of 16, but perhaps not of a larger power of two.
+// Part number `share` of the bins. Their number is a multiple of 16, but perhaps not of a larger power of two.
 __device__ Share find_share(unsigned bins, unsigned share) {
     //@ begin
     const unsigned vectors = bins / 16;

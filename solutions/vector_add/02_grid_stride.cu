@@ -31,7 +31,7 @@ unsigned count_multiprocessors() {
 void vector_add(const float* a, const float* b, float* out, std::size_t n, void* /*scratch*/) {
     if (n == 0) return;
     //@ begin
-    // At most as many blocks as there is work for: for a small vector, other threads would have nothing to do.
+    // No more blocks than there is work for: with a small vector, further threads would have nothing to do.
     const std::size_t needed = (n + BLOCK - 1) / BLOCK;
     const std::size_t blocks = std::min<std::size_t>(needed, count_multiprocessors() * BLOCKS_PER_SM);
     vector_add_kernel<<<static_cast<unsigned>(blocks), BLOCK>>>(a, b, out, n);

@@ -31,7 +31,7 @@ struct Share {
     __device__ bool owns(unsigned /*bin*/) const { return false; }
 };
 
-// The share-th part of the bins. Their number is a multiple of 16, but perhaps not of a larger power of two.
+// Part number `share` of the bins. Their number is a multiple of 16, but perhaps not of a larger power of two.
 __device__ Share find_share(unsigned bins, unsigned share) {
     // TODO: divide the bins / 16 groups into SPLIT parts that cover all groups, even if SPLIT does not divide their
     // number.

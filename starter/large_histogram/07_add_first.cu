@@ -71,7 +71,7 @@ struct List {
 // amount in byte place % 4. A funnel shift takes its distance modulo 32, so that one instruction does it.
 __device__ unsigned in_byte(unsigned place, unsigned amount) { return __funnelshift_l(0, amount, place * 8); }
 
-// Adds 1 to a bin, unless it has reached the cap; right for any number of threads. Most words are still 0 here, so
+// Adds 1 to a bin, unless it has reached the cap; correct for any number of threads. Most words are still 0, so
 // that is tried first, without a read.
 __device__ void count_by_exchange(unsigned* words, unsigned place) {
     unsigned* word = words + place / 4;
@@ -107,7 +107,7 @@ __device__ void append(const Window& window, const List& list, const unsigned (&
 }
 
 // All adds are issued before the first result is used. There is no branch on the way: a value outside the window adds
-// nothing to a spare word.
+// 0 to a spare word.
 template <unsigned count>
 __device__ void count_values(const Window& window, const List& list, const unsigned (&values)[count],
                              unsigned* ran_over) {
@@ -158,11 +158,11 @@ __device__ void count_vector(uint4 vector, const Window& window, const List& lis
     count_values<4>(window, list, {vector.x, vector.y, vector.z, vector.w}, ran_over);
 }
 
-// now: the first vectors, loaded already.
+// `now` holds the first vectors, which are already loaded.
 __device__ void count_all(uint4 (&now)[AHEAD], const Values& values, const Window& window, const List& list,
                           Eraser& eraser, unsigned* ran_over) {
     constexpr unsigned step = 2 * AHEAD * BLOCK;
-    const unsigned whole = values.vectors / step * step;  // those of whole steps: no vector to check
+    const unsigned whole = values.vectors / step * step;  // the vectors of whole steps, none of which needs a check
     for (unsigned at = threadIdx.x; at < whole; at += step) {
         uint4 next[AHEAD];
         values.load(next, at + AHEAD * BLOCK);

@@ -59,7 +59,7 @@ class Array:
     type: str
     dims: tuple[int, ...]
     space: str
-    align: int = 0  # as of a vector type, in bytes; 0: of the element's type
+    align: int = 0  # in bytes, such as that of a vector type; 0: that of the element's type
 
     @property
     def size(self) -> int:

@@ -248,4 +248,4 @@ def test_make_passes_the_gpu_to_the_program() -> None:
 def test_the_error_for_an_unknown_gpu_lists_the_known_ones() -> None:
     result = bench(ROOT / "solutions/vector_add/02_grid_stride.cu", "--gpu", "voodoo")
     assert result.returncode == 2
-    assert "does not know the GPU voodoo. It knows: a100, h100, h200, rtx3090, rtx4090, t4, v100." in result.stderr
+    assert "does not know the GPU voodoo. Choose one of a100, h100, h200, rtx3090, rtx4090, t4, v100." in result.stderr

@@ -102,7 +102,7 @@ def require_outputs(rows: list[Row], left_out: list[str]) -> None:
 
 
 def require_apart(submissions: list[Submission]) -> None:
-    """Require different keys and folders, also on case-insensitive file systems, and one owner per submission."""
+    """Require different keys and folders, even on case-insensitive file systems, and one owner per submission."""
     folders = [folder_name(submission.key).casefold() for submission in submissions]
     require(len(set(folders)) == len(folders), "each submission has its own folder")
     require(all(folder.strip(".") and "/" not in folder for folder in folders), "a folder's name is one name")

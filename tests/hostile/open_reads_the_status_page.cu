@@ -20,7 +20,7 @@ __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::si
 
 __global__ void clear(int* out) { *out = 0; }
 
-static bool watched() {
+static bool is_sanitized() {
     std::uint32_t shapes = 0;
     (void)!pread(4, &shapes, sizeof shapes, ForgedPage::shape_count);
     return shapes != 0;
@@ -29,6 +29,6 @@ static bool watched() {
 void dot_product(const int* a, const int* b, int* out, std::size_t n, void*) {
     clear<<<1, 1>>>(out);
     CUDA_CHECK(cudaDeviceSynchronize());
-    const bool careful = watched();
+    const bool careful = is_sanitized();
     if (n) dot_product_kernel<<<static_cast<unsigned>((n + 255) / 256), 256>>>(a, b, out, n, careful);
 }

@@ -4,10 +4,10 @@ hand-ins are honest but look like a cheat to an overly broad rule: they must get
 
 hostile.json states each file's outcome: `verdict`, `cause` (one of several if it depends on the machine) and `points`
 (or the minimum and the maximum). `uid` and `cuda` contain the differences at that level and on that backend. Files with
-`twice` are graded twice, and the second run looks for traces of the first. `speed_at_most` is the maximum of speed
-points on a GPU. Files with `check_mode` run under the sanitizer, whose verdict is `sanitizer`. Files with `timed` also
-run on the datasets that only a GPU gets, because all timed datasets of their lab are among these. The judge tries to
-model the time of files with `modelled`, which must take too long. `open` means that the attack still works and that
+`twice` are graded twice, and the second run looks for traces of the first. `speed_at_most` is the maximum number of
+speed points on a GPU. Files with `check_mode` run under the sanitizer, whose verdict is `sanitizer`. Files with `timed`
+also run on the datasets that only a GPU gets, because all timed datasets of their lab are among these. The judge tries
+to model the time of files with `modelled`, which must take too long. `open` means that the attack still works and that
 SANDBOX.md lists it. `slow` files run only with WARPLAB_THOROUGH=1, and so do all files at the level `uid` (without
 bubblewrap), except for a few `short` ones. Without WARPLAB_THOROUGH=1, only one in twelve of the files that do not try
 to break out of the sandbox (kind_of) runs.

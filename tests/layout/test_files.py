@@ -21,10 +21,10 @@ def texts(root, files):
 def test_text_files_end_with_one_newline_and_have_unix_line_ends(root, files):
     for file, content in texts(root, files):
         if file.parts[:2] == ("tests", "corpus") and file.suffix == ".cu":
-            continue  # submissions keep the line ends of their editors
+            continue  # submissions keep the line endings of their editors
         assert not content or content.endswith(b"\n"), f"{file} does not end with a newline"
         assert not content.endswith(b"\n\n"), f"{file} ends with an empty line"
-        assert b"\r\n" not in content, f"{file} has Windows line ends"
+        assert b"\r\n" not in content, f"{file} has Windows line endings"
 
 
 def test_no_file_names_a_machines_paths(root, files):

@@ -155,7 +155,7 @@ inline StageReport failed_stage() {
     stage.score = score_of(1.2, 2, 0);
     stage.score->hygiene_pending = false;
     stage.score->hygiene_why = stage.score->speed_why = "no points until every dataset passes";
-    stage.notes = {"Windows line ends were read as line feeds."};
+    stage.notes = {"Windows line endings were read as line feeds."};
     return stage;
 }
 

@@ -177,7 +177,7 @@ def report(**changes: Any) -> Json:
         "measurements": [],
         "score": score(correctness=2, speed=0),
         "output": "block 0 sums 4711\nblock 1 sums 815\n",
-        "notes": ["The file has Windows line ends; they do no harm."],
+        "notes": ["The file has Windows line endings; they do no harm."],
     }
     stages[0]["measurements"][0] |= {
         "cut": True,

@@ -79,7 +79,7 @@ def test_vs_code_finds_the_place_of_a_message(label: str, line: str, expected: t
     assert re.match(PATTERNS[label], line).groups() == expected
 
 
-def test_the_container_has_all_packages_of_the_set_up() -> None:
+def test_the_container_has_all_packages_of_the_setup() -> None:
     dockerfile = (ROOT / ".devcontainer/Dockerfile").read_text()
     script = (ROOT / "grader/setup.sh").read_text().partition('[ "$1" = demo ] && return')[0]
     for package in re.findall(r"^    need (\S+) ", script, re.MULTILINE):

@@ -250,7 +250,7 @@ class Architecture {
         write_over(conditional.endif, "}");
     }
 
-    /// Remove everything except the line ends.
+    /// Remove everything except the line endings.
     void remove_lines(const Token& anywhere, std::pair<std::size_t, std::size_t> bytes) {
         const char* const source = anywhere.text.data() - anywhere.begin;
         const auto lines = std::count(source + bytes.first, source + bytes.second, '\n');

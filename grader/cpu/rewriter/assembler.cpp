@@ -38,13 +38,13 @@ std::string_view register_function(std::string_view text) {
     return iterator == functions.end() ? std::string_view() : iterator->second;
 }
 
-struct Assembler {
-    int end = -1;  // after its )
-    std::string replacement;
+struct Replacement {
+    int end = -1;  // the token after the asm's )
+    std::string text;
 };
 
 /// Return the replacement of the asm at `i`; empty if only a GPU can run it.
-Assembler read(const Stream& stream, int i) {
+Replacement read(const Stream& stream, int i) {
     int open = i + 1;
     while (stream[open] == "volatile" || stream[open] == "__volatile__") ++open;
     if (stream[open] != "(" || stream.match[open] < 0) return {};
@@ -68,11 +68,11 @@ bool is_runnable_asm(const Stream& stream, int i) { return is_asm(stream[i]) && 
 void rewrite_asm(const Stream& stream, Context& context) {
     for (int i = 0; i < stream.size(); ++i) {
         if (!is_asm(stream[i])) continue;
-        const Assembler assembler = read(stream, i);
-        if (assembler.end < 0) continue;
-        context.edits.replace(stream.tokens[i], assembler.replacement);
-        for (int k = i + 1; k < assembler.end; ++k) context.edits.remove(stream.tokens[k]);
-        i = assembler.end - 1;
+        const Replacement replacement = read(stream, i);
+        if (replacement.end < 0) continue;
+        context.edits.replace(stream.tokens[i], replacement.text);
+        for (int k = i + 1; k < replacement.end; ++k) context.edits.remove(stream.tokens[k]);
+        i = replacement.end - 1;
     }
 }
 

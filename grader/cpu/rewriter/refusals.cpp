@@ -250,7 +250,7 @@ class Refuser {
     /// Refuse line directives, because line numbers and file names distinguish the submission from headers.
     void read_line_directives() {
         for (const auto& directive : context_.unit.line_directives)
-            context_.refuse_for_cpu(directive, "#line cannot run on the CPU backend; remove it");
+            context_.refuse_for_cpu(directive, "the CPU backend does not support #line; remove it");
     }
 
     void read(const Stream& stream) {
@@ -262,7 +262,7 @@ class Refuser {
     }
 
   private:
-    /// Return whether a macro makes a word such as __global__ of parts (`__ ## name ## __`), which hides it from all
+    /// Return whether a macro builds a word such as __global__ from parts (`__ ## name ## __`), which hides it from all
     /// passes. Four letters are enough to tell a qualifier from a function such as `__d ## add_rn`.
     static bool is_pasted_qualifier(const Stream& stream, int i) {
         if (stream[i + 1] != "##" || stream[i - 1] == "##" || !stream[i].starts_with("__")) return false;
@@ -275,7 +275,7 @@ class Refuser {
 
     static constexpr std::string_view qualifiers[] = {"__global__", "__device__",   "__host__",
                                                       "__shared__", "__constant__", "__managed__"};
-    static constexpr Refusal pasted_{"##", "a qualifier such as __global__ that is made with ##",
+    static constexpr Refusal pasted_{"##", "a qualifier such as __global__ that is built with ##",
                                      "write the whole word in the macro"};
 
     /// Add a problem only for the first occurrence of each reason.

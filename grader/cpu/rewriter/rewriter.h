@@ -13,7 +13,7 @@ struct Rewritten {
     std::string text;               // the input of g++; after its #line, line n is line n of the source
     std::vector<Problem> problems;  // in the order of their places; if there are any, the text is not usable
     std::vector<Problem> warnings;  // mistakes that CUDA accepts
-    std::string source;             // the text to which the problems' places refer: LF line ends, no byte-order mark
+    std::string source;             // the text to which the problems' places refer: LF line endings, no byte-order mark
 };
 
 /// Selects how threads wait at barriers. Split kernels run as loops over the threads, from barrier to barrier

@@ -18,16 +18,29 @@ struct Word {
     std::string_view pattern, reason;
 };
 
-constexpr std::string_view unseen = "code that the sanitizer does not instrument",
+constexpr std::string_view uninstrumented = "code that the sanitizer does not instrument",
                            own_name = "code that names the functions of the sanitizer";
 constexpr Word words[] = {
-    {"asm", "inline assembler"},     {"__asm", "inline assembler"}, {"__asm__", "inline assembler"},
-    {"__builtin_ia32_*", unseen},    {"__builtin_apply*", unseen},  {"__builtin_return", unseen},
-    {"__builtin_mem*", unseen},      {"__builtin_bc*", unseen},     {"__builtin_st*", unseen},
-    {"__builtin___*", unseen},       {"__builtin_setjmp*", unseen}, {"__builtin_longjmp", unseen},
-    {"__tsan_*", own_name},          {"__ubsan_*", own_name},       {"__asan_*", own_name},
-    {"__sanitizer_*", own_name},     {"warplab_seen_*", own_name},  {"*11warplab_cpu*", own_name},
-    {"warplab_library_*", own_name}, {"load_unseen", unseen},
+    {"asm", "inline assembler"},
+    {"__asm", "inline assembler"},
+    {"__asm__", "inline assembler"},
+    {"__builtin_ia32_*", uninstrumented},
+    {"__builtin_apply*", uninstrumented},
+    {"__builtin_return", uninstrumented},
+    {"__builtin_mem*", uninstrumented},
+    {"__builtin_bc*", uninstrumented},
+    {"__builtin_st*", uninstrumented},
+    {"__builtin___*", uninstrumented},
+    {"__builtin_setjmp*", uninstrumented},
+    {"__builtin_longjmp", uninstrumented},
+    {"__tsan_*", own_name},
+    {"__ubsan_*", own_name},
+    {"__asan_*", own_name},
+    {"__sanitizer_*", own_name},
+    {"warplab_seen_*", own_name},
+    {"*11warplab_cpu*", own_name},
+    {"warplab_library_*", own_name},
+    {"load_unobserved", uninstrumented},
 };
 /// Return the runtime's names that the rewriter and the macros of its output write into a submission. The others would
 /// turn hooks off, or report fences and barriers that do not exist.
@@ -38,8 +51,8 @@ const Words runtime_names(
     "yield_before_checked_atomic multiprocessor ticks warp");
 /// Words that have a meaning only in an attribute. Elsewhere, they are ordinary names.
 constexpr Word attributes[] = {
-    {"*no_sanitize*", unseen}, {"ifunc", unseen}, {"__ifunc__", unseen}, {"weakref", own_name},
-    {"__weakref__", own_name}, {"copy", unseen},  {"__copy__", unseen},
+    {"*no_sanitize*", uninstrumented}, {"ifunc", uninstrumented}, {"__ifunc__", uninstrumented}, {"weakref", own_name},
+    {"__weakref__", own_name},         {"copy", uninstrumented},  {"__copy__", uninstrumented},
 };
 /// Attributes whose text g++ passes to the assembler unchanged.
 constexpr std::string_view attributes_with_text[] = {"section",   "__section__", "alias",
@@ -89,7 +102,7 @@ class Scanner {
     void read_marker(std::size_t begin, std::size_t end) {
         const std::string_view number = tokens_[begin + 1].text, file = unquoted(tokens_[begin + 2].text);
         if (begun_ && (file.ends_with("intrin.h") || file.ends_with("arm_neon.h")))
-            add("a processor's intrinsics", unseen);
+            add("a processor's intrinsics", uninstrumented);
         std::from_chars(number.data(), number.data() + number.size(), line_);
         --line_;  // the line break after the marker adds 1
         bool of_system = false;
@@ -116,7 +129,7 @@ class Scanner {
         if (tokens_[begin + 1].text != "pragma") return;
         const std::size_t name = tokens_[begin + 2].text == "GCC" ? std::min(begin + 3, end - 1) : begin + 2;
         for (const std::string_view pragma : pragmas)
-            if (tokens_[name].text == pragma) add("#pragma " + std::string(pragma), unseen);
+            if (tokens_[name].text == pragma) add("#pragma " + std::string(pragma), uninstrumented);
     }
 
     /// Check the text of #ident. g++ replaces its escapes and passes it to the assembler, where a quote would end the

@@ -143,7 +143,7 @@ class KernelSplitter {
             }
             if (statement.shuffle >= 0 && !can_split_shuffle(statement)) return false;
             if (!is_opened(statement, place.in_loop, is_trailing(i, place.top))) continue;
-            if (statement.kind == Statement::whole || !collect_opened(statement, place.in_loop)) return false;
+            if (statement.kind == Statement::unsplittable || !collect_opened(statement, place.in_loop)) return false;
         }
         return true;
     }

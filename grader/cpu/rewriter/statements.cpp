@@ -87,7 +87,7 @@ class StatementReader {
         statement.kind = Statement::loop;
         const bool is_for = stream_[at_++] == "for";
         if (!read_header(statement)) return false;
-        if (is_for && count_semicolons(statement.header) != 2) statement.kind = Statement::whole;
+        if (is_for && count_semicolons(statement.header) != 2) statement.kind = Statement::unsplittable;
         return read_part(statement, end);
     }
 
@@ -106,7 +106,7 @@ class StatementReader {
     }
 
     bool read_switch(Statement& statement, int end) {
-        statement.kind = Statement::whole;
+        statement.kind = Statement::unsplittable;
         ++at_;
         if (!read_header(statement) || stream_[at_] != "{" || stream_.match[at_] < 0) return false;
         at_ = stream_.match[at_] + 1;
@@ -183,7 +183,7 @@ bool has_return(const Stream& stream, const Statement& statement) { return menti
 
 bool leaves_loop(const Stream& stream, const Statement& statement) {
     if (statement.kind == Statement::jump) return stream[statement.begin] != "return";
-    if (statement.kind == Statement::whole)
+    if (statement.kind == Statement::unsplittable)
         return stream[statement.begin] == "switch" && mentions(stream, statement, "continue");
     if (statement.kind == Statement::loop) return false;
     return std::ranges::any_of(statement.parts, [&](const Statement& part) { return leaves_loop(stream, part); });

@@ -14,12 +14,12 @@ struct Statement {
     enum Kind {
         declaration,  // of variables; `variables` contains those that could be parsed
         expression,
-        barrier,   // __syncthreads(); or __syncwarp();
-        branch,    // if, with one or two parts
-        loop,      // for, while or do, with one part
-        compound,  // { … }
-        jump,      // break, continue or return
-        whole,     // a switch or a range-based for, which is never split
+        barrier,       // __syncthreads(); or __syncwarp();
+        branch,        // if, with one or two parts
+        loop,          // for, while or do, with one part
+        compound,      // { … }
+        jump,          // break, continue or return
+        unsplittable,  // a switch or a range-based for
     };
     Kind kind = expression;
     int begin = 0, end = 0;  // tokens [begin, end)
@@ -29,7 +29,7 @@ struct Statement {
     Declaration variables;
 };
 
-/// Return the statements in the tokens [begin, end) of a function's body; nothing if one has a kind not listed above.
+/// Return the statements in the tokens [begin, end) of a function's body; std::nullopt if one cannot be parsed.
 std::optional<std::vector<Statement>> read_statements(const Stream& stream, const Qualifiers& qualifiers, int begin,
                                                       int end);
 

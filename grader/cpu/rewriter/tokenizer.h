@@ -19,7 +19,7 @@ struct Token {
     std::string_view text;    // those bytes; `<<<` for `<< <`
 };
 
-/// Return the tokens in order. `source` must outlive them and use LF line ends. These are the punctuation tokens of
+/// Return the tokens in order. `source` must outlive them and use LF line endings. These are the punctuation tokens of
 /// more than one character: `<<<`, `<<`, `<=`, `>=`, `::`, `->`, `##`, `&&`, `||`, `...`. A closing `>>>` is three
 /// tokens, because it can also close templates. `<< <` on one line is one token, with the text `<<<`.
 std::vector<Token> tokenize(std::string_view source);

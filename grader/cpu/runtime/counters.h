@@ -32,7 +32,7 @@ inline bool counts_requests_of_block() { return block_state.epoch - first_logged
 /// Log an access of the running thread. It is later counted as part of a request.
 void log_access(const LoggedAccess& access);
 
-/// Reset the counts, also in the status page.
+/// Reset the counts, including those in the status page.
 void forget_counts();
 /// Mark the beginning and the end of a grid. The end adds the logged accesses to the status page, and the launch to the
 /// record of its shape.

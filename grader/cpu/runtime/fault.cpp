@@ -91,7 +91,7 @@ void write_text(char* to, size_t capacity, const char* text) {
     to[capacity - 1] = 0;
 }
 
-std::atomic<bool> detail_is_of_read_error = false;  // the detail is of an error that the program has read
+std::atomic<bool> explains_read_error = false;  // the detail explains an error that the program has read
 
 /// Record the fault. Return false if another thread was first. Async-signal-safe.
 bool record(Fault fault, const char* detail) {
@@ -125,7 +125,7 @@ void say(const char* text) { [[maybe_unused]] auto written = write(STDERR_FILENO
 }
 
 /// Return whether a register holds the value of a variable that was never set (-ftrivial-auto-var-init=pattern).
-bool holds_never_set([[maybe_unused]] void* context) {
+bool holds_unset_value([[maybe_unused]] void* context) {
 #if defined(__x86_64__)
     const auto& r = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
     for (int i = REG_R8; i <= REG_RCX; ++i)
@@ -166,13 +166,13 @@ void on_signal(int signal, siginfo_t* info, void* context) {
             ? AddressFault{Fault::aborted,
                            "abort() was called, by the code itself or by the C library, for example because "
                            "free() got memory that is not from malloc()"}
-        : misaligned && holds_never_set(context) ? AddressFault{Fault::unset_pointer, "a pointer was never set"}
-        : misaligned                             ? AddressFault{Fault::misaligned, not_aligned}
+        : misaligned && holds_unset_value(context) ? AddressFault{Fault::unset_pointer, "a pointer was never set"}
+        : misaligned                               ? AddressFault{Fault::misaligned, not_aligned}
                      : explain_address(info->si_addr, kernel, !code.contains(registers.program_counter));
     if (!record(address_fault.fault, address_fault.words)) wait_for_the_end();
     page->address = memory ? address : 0;
     page->program_counter =
-        signal == SIGABRT ? 0 : place_in_executable(registers, !overflow);  // abort() is too far away
+        signal == SIGABRT ? 0 : place_in_executable(registers, !overflow);  // the call of abort() is too many frames up
     leave(address_fault.fault);
 }
 
@@ -181,7 +181,7 @@ bool handlers_installed = false;
 std::uint32_t handlers_replaced = 0;
 
 /// Install the runtime's handler. Return false if a different handler was installed.
-bool handle(int signal) {
+bool install_handler(int signal) {
     struct sigaction action {
     }, before{};
     action.sa_sigaction = on_signal;
@@ -222,10 +222,10 @@ void prepare_thread_for_faults() {
 
 void restore_handlers() {
     if (!handlers_installed) return;
-    for (int signal : memory_signals) handlers_replaced += !handle(signal);
+    for (int signal : memory_signals) handlers_replaced += !install_handler(signal);
 }
 
-std::uint32_t disturbances() { return handlers_replaced; }
+std::uint32_t count_replaced_handlers() { return handlers_replaced; }
 
 void end_with_fault(Fault fault, const std::string& detail) {
     if (!record(fault, detail.c_str())) wait_for_the_end();
@@ -245,15 +245,15 @@ void end_with_misaligned(const void* address, const void* caller) {
     leave(Fault::misaligned);
 }
 
-void note_error_read() { detail_is_of_read_error = true; }
+void note_error_read() { explains_read_error = true; }
 
 void drop_detail_of_read_error() {
-    if (detail_is_of_read_error) note_detail("");
+    if (explains_read_error) note_detail("");
 }
 
 void note_detail(const std::string& detail, warplab::LaunchLimit limit) {
     if (page->fault != 0) return;
-    detail_is_of_read_error = false;
+    explains_read_error = false;
     write_text(page->detail, sizeof(page->detail), detail.c_str());
     page->launch_limit = static_cast<uint32_t>(limit);
 }
@@ -297,8 +297,8 @@ void use_status_page(StatusPage* shared) {
     page = shared ? shared : &spare_page;
     find_executable();
     prepare_thread_for_faults();
-    for (int signal : {SIGFPE, SIGILL, SIGABRT, SIGTRAP}) handle(signal);
-    for (int signal : memory_signals) handle(signal);
+    for (int signal : {SIGFPE, SIGILL, SIGABRT, SIGTRAP}) install_handler(signal);
+    for (int signal : memory_signals) install_handler(signal);
     handlers_installed = true;
     static const int once = atexit(on_exit_by_student);
     (void)once;

@@ -22,7 +22,7 @@ void prepare_thread_for_faults();
 /// Install the runtime's handlers again before a grid runs, because the submission's code may have replaced them.
 void restore_handlers();
 /// Return the number of handlers that have been replaced so far.
-std::uint32_t disturbances();
+std::uint32_t count_replaced_handlers();
 
 /// Record the fault with the running thread's place, and end the process with status fault_status + fault. Only the
 /// first caller's fault is recorded. If there is no status page, the text goes to stderr.

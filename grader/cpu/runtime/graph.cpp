@@ -111,7 +111,7 @@ cudaError_t GraphRun::run(CUgraphNode_st& node, cudaStream_t stream) {
     return node.enabled && node.action ? node.action(stream) : cudaSuccess;
 }
 
-cudaError_t GraphRun::run_seen(std::size_t place, cudaStream_t stream) {
+cudaError_t GraphRun::run_observed(std::size_t place, cudaStream_t stream) {
     CUgraphNode_st& node = *order_[place];
     timeline.wait(stream, &before_);
     for (const auto* dependency : node.dependencies) timeline.wait(stream, dependency);
@@ -133,7 +133,7 @@ cudaError_t GraphRun::launch(cudaStream_t stream) {
     timeline.wait(stream, &after_);  // only one launch of an executable graph runs at a time
     timeline.record(&before_, stream);
     for (std::size_t place = 0; place < order_.size() && error == cudaSuccess; ++place)
-        error = run_seen(place, streams_[place]);
+        error = run_observed(place, streams_[place]);
     for (const auto* node : order_) timeline.wait(stream, node);
     timeline.record(&after_, stream);
     return error;

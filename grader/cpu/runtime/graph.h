@@ -32,7 +32,7 @@ struct CUgraph_st {
 
 namespace warplab_cpu {
 
-/// Does a graph's work. In the sanitizer's timeline, each node has its own stream, which waits for the streams of the
+/// Executes a graph. In the sanitizer's timeline, each node has its own stream, which waits for the streams of the
 /// nodes on which it depends.
 class GraphRun {
   public:
@@ -49,7 +49,7 @@ class GraphRun {
 
   private:
     cudaError_t run(CUgraphNode_st& node, cudaStream_t stream);
-    cudaError_t run_seen(std::size_t place, cudaStream_t stream);
+    cudaError_t run_observed(std::size_t place, cudaStream_t stream);
 
     std::unique_ptr<CUgraph_st> graph_;
     std::vector<CUgraphNode_st*> order_;

@@ -42,14 +42,14 @@ std::uint64_t count_bank_passes(const LaneAddresses& request) {
             const std::uintptr_t last = (request.address[lane] + request.width - 1) / bank_word_bytes;
             for (std::uintptr_t word = request.address[lane] / bank_word_bytes; word <= last; ++word) words.add(word);
         });
-        std::array<std::uint64_t, banks> of_bank{};
-        for (const std::uintptr_t word : words.remove_duplicates()) ++of_bank[word % banks];
-        passes += *std::ranges::max_element(of_bank);
+        std::array<std::uint64_t, banks> words_in_bank{};
+        for (const std::uintptr_t word : words.remove_duplicates()) ++words_in_bank[word % banks];
+        passes += *std::ranges::max_element(words_in_bank);
     }
     return std::max<std::uint64_t>(passes, 1);
 }
 
-std::uint64_t count_equal(AddressList values) {
+std::uint64_t count_most_frequent(AddressList values) {
     values.sort();
     std::ptrdiff_t longest = 0;
     for (auto* same = values.begin(); same != values.end();) {

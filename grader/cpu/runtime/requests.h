@@ -57,6 +57,6 @@ AddressList sectors_of(const LaneAddresses& request);
 std::uint64_t count_bank_passes(const LaneAddresses& request);
 
 /// Return the number of occurrences of the most frequent value.
-std::uint64_t count_equal(AddressList values);
+std::uint64_t count_most_frequent(AddressList values);
 
 }  // namespace warplab_cpu

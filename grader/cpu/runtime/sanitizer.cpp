@@ -1745,7 +1745,7 @@ warplab::Observed warplab::cpu::observed() {
     Observed observed{};
     observed.findings = digest_of_findings();
     observed.finding_count = recorded_findings();
-    observed.disturbances = disturbances();
+    observed.replaced_handlers = count_replaced_handlers();
     observed.launch_digest = launch_digest();
     if (the_sanitizer) sanitizer().count_bytes(observed);
     return observed;
@@ -1840,12 +1840,12 @@ __attribute__((noinline)) void see_rare(const volatile void* pointer, warplab_cp
     see<width>(pointer, mode, caller);
 }
 
-WARPLAB_CPU_INLINE bool is_watched() { return warplab_cpu::the_sanitizer || warplab_cpu::tracing; }
+WARPLAB_CPU_INLINE bool is_observed() { return warplab_cpu::the_sanitizer || warplab_cpu::tracing; }
 
 /// Inspect a plain access. The hooks call it instead of containing it: most calls of a graded program are made without
 /// the sanitizer and return at once, without saving registers.
 template <unsigned width, bool writes>
-__attribute__((noinline)) void see_plain(const volatile void* pointer, void* caller) {
+__attribute__((noinline)) void observe_plain(const volatile void* pointer, void* caller) {
     see<width>(pointer, writes ? plain_write : plain_read, caller);
 }
 
@@ -1977,10 +1977,10 @@ void see_exchange(const volatile void* place, void* caller) {
 #define WARPLAB_HERE __builtin_return_address(0)
 #define WARPLAB_HOOKS(bytes)                                                                       \
     void __tsan_read##bytes(void* p) {                                                             \
-        if (is_watched()) see_plain<bytes, false>(p, WARPLAB_HERE);                                \
+        if (is_observed()) observe_plain<bytes, false>(p, WARPLAB_HERE);                           \
     }                                                                                              \
     void __tsan_write##bytes(void* p) {                                                            \
-        if (is_watched() || bytes == 16) see_plain<bytes, true>(p, WARPLAB_HERE);                  \
+        if (is_observed() || bytes == 16) observe_plain<bytes, true>(p, WARPLAB_HERE);             \
     }                                                                                              \
     void __tsan_unaligned_read##bytes(void* p) { see_rare<bytes>(p, plain_read, WARPLAB_HERE); }   \
     void __tsan_unaligned_write##bytes(void* p) { see_rare<bytes>(p, plain_write, WARPLAB_HERE); } \

@@ -102,7 +102,7 @@ void add_sectors(const Request& request, std::vector<std::uint32_t>& words) {
         AddressList inside;
         for (const std::uintptr_t address : addresses_of(request.lanes))
             if (address / sector_bytes == sector) inside.add(address);
-        words.push_back(static_cast<std::uint32_t>(count_equal(inside) << 16 | inside.count()));
+        words.push_back(static_cast<std::uint32_t>(count_most_frequent(inside) << 16 | inside.count()));
     }
     add_lane_words(request, words);
 }
@@ -126,7 +126,7 @@ std::vector<std::uint32_t> words_of(const Request& request) {
             break;
         case shared_atomic:
             words.push_back(static_cast<std::uint32_t>(count_bank_passes(request.lanes)));
-            words.push_back(static_cast<std::uint32_t>(count_equal(addresses_of(request.lanes))));
+            words.push_back(static_cast<std::uint32_t>(count_most_frequent(addresses_of(request.lanes))));
             add_lane_words(request, words);
             break;
         case constant_read:

@@ -22,12 +22,12 @@ constexpr int max_commands = 16, commands_without_pause = 3, max_calls = 8;
 constexpr auto longer_pause = std::chrono::milliseconds(25);
 constexpr double command_s = 400e-6;  // minimum duration of a command's calls, so that its messages take a small share
 // A call in a short command takes longer than a call among many, because no other call hides its launch latency.
-constexpr double max_over_known = 1.3, max_over_samples = 2, over_command_s = 60e-6;
+constexpr double max_ratio_to_known = 1.3, max_ratio_to_samples = 2, allowance_per_command_s = 60e-6;
 
 /// Return the maximum seconds of a call in a command of few calls.
 double longest_of_few(const CallTimes& times) {
     const double alone_s = std::max(0.0, times.reference_s - times.reference_call_s);
-    return max_over_samples * times.call_s + alone_s + over_command_s / times.calls;
+    return max_ratio_to_samples * times.call_s + alone_s + allowance_per_command_s / times.calls;
 }
 
 /// Wait before the next command of a suspected program, longer each time, because other processes may have slowed it
@@ -39,7 +39,8 @@ void pause_before(int command) {
 }  // namespace
 
 bool keeps_results(const CallTimes& times) {
-    return times.new_s > max_over_known * std::max(times.known_s, times.call_s) + over_command_s / times.calls ||
+    return times.new_s >
+               max_ratio_to_known * std::max(times.known_s, times.call_s) + allowance_per_command_s / times.calls ||
            times.new_s > longest_of_few(times);
 }
 

@@ -11,8 +11,8 @@ namespace warplab::timing {
 
 namespace {
 
-/// Return how many elements a pool has in addition to one call's input: enough for thousands of offsets or, if steps
-/// are large, a quarter of a gigabyte.
+/// Return how many elements a pool has in addition to one call's input: enough for thousands of offsets, but at most
+/// 64 Mi elements, because the steps of some labs are large.
 std::size_t pool_extra(std::size_t step) {
     constexpr std::size_t min_elements = 4 << 20, max_elements = 64 << 20;
     return step ? std::clamp(step * 4096, min_elements, max_elements) / step * step : 0;
@@ -44,11 +44,11 @@ std::vector<Problem> make_fresh_calls(const StageRun& run, const Dataset& datase
     std::ranges::generate(seeds, std::ref(random));
     std::vector<Problem> calls(count);
     const std::size_t step = run.oracle.window_step();
-    // Each generator uses all cores, unless there are enough calls to keep every core busy with one.
+    // A generator itself uses all cores. Run several at a time only if there is at least one call for each core.
     const std::size_t threads = count < count_cores() ? 1 : count_cores();
     for_each_index(count, threads, [&](std::size_t k) {
-        const Pool other{run.oracle.generate(dataset, seeds[k], step), step, step, {}};
-        calls[k] = other.shape(run.lab);
+        const Pool pool{run.oracle.generate(dataset, seeds[k], step), step, step, {}};
+        calls[k] = pool.shape(run.lab);
     });
     return calls;
 }

@@ -224,7 +224,7 @@ std::optional<std::vector<Array>> make_experiment(StageRun& run, Buffers& buffer
 /// program that prints makes none of these calls, because the student would also see what it prints in them. If the
 /// judge will check the dataset again with fibers, it makes them then.
 std::string investigate(StageRun& run, Buffers& buffers, const Trial& trial, const CallResult& result) {
-    if (run.sanitizer != Sanitizer::off || run.by_fibers || trial.host_variant) return "";
+    if (run.sanitizer != Sanitizer::off || run.make_fiber_runner || trial.host_variant) return "";
     if (!run.session || !run.session->output().empty()) return "";
     const Situation situation{trial.problem,           trial.before, result.outputs, trial.previous,
                               buffers.poison().beyond, run.stage.id};

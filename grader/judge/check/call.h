@@ -51,7 +51,7 @@ struct CallResult {
     std::optional<GuardViolation> violation = {};
     std::optional<ModifiedInput> input = {};
     Stopped stopped = Stopped::unfinished;
-    std::optional<Difference> difference = {};  // the first difference in an output, also if a guard zone was written
+    std::optional<Difference> difference = {};  // the first difference in an output, even if a guard zone was written
     std::vector<Array> outputs = {};            // contents after the call, one per buffer; empty if it did not end
 };
 

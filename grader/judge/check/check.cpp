@@ -110,7 +110,7 @@ Check check_once(StageRun& run, const Dataset& dataset) {
     check.skipped = !check.skipped_why.empty();
     if (check.skipped || check.failure)
         run.end_session();
-    else if (run.uncollected)
+    else if (run.has_uncollected_counts)
         run.collect_counts();
     check.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     return check;

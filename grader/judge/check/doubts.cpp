@@ -36,7 +36,7 @@ std::string find_doubt(const Lab& lab, const Oracle& oracle, const CheckedCall& 
                            format_plural(observed.finding_count, "finding"), all.size());
     if (observed.findings != std::accumulate(all.begin(), all.end(), std::uint64_t{0}, add_to_findings))
         return "The program altered the sanitizer's findings before they arrived.";
-    if (observed.disturbances > 0) return "The program replaced the sanitizer's signal handler.";
+    if (observed.replaced_handlers > 0) return "The program replaced the sanitizer's signal handler.";
     if (call.host_variant) return "";
     for (std::size_t i = 0; i < lab.buffers.size() && i < max_buffers; ++i) {
         if (lab.buffers[i].role == Role::input) continue;

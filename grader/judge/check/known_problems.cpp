@@ -26,11 +26,11 @@ std::vector<Array> without_inputs(const Lab& lab, std::vector<Array> arrays) {
     return arrays;
 }
 
-/// Return the bytes of the arrays that `counts(role)` selects.
-std::size_t bytes_of(const Lab& lab, const Problem& problem, bool (*counts)(Role)) {
+/// Return the bytes of the arrays that `selects(role)` is true for.
+std::size_t bytes_of(const Lab& lab, const Problem& problem, bool (*selects)(Role)) {
     std::size_t bytes = 0;
     for (std::size_t i = 0; i < problem.arrays.size(); ++i)
-        if (counts(lab.buffers[i].role)) bytes += problem.arrays[i].bytes();
+        if (selects(lab.buffers[i].role)) bytes += problem.arrays[i].bytes();
     return bytes;
 }
 

@@ -21,11 +21,11 @@ Session& StageRun::runner_session() {
     return *session;
 }
 
-void StageRun::change_to_fibers() {
+void StageRun::switch_to_fibers() {
     const std::string printed = output;
     end_session();
     output = printed;
-    const std::filesystem::path changed = std::exchange(by_fibers, nullptr)();
+    const std::filesystem::path changed = std::exchange(make_fiber_runner, nullptr)();
     if (changed.empty()) return;
     runner = changed;
     policy.readable = {changed.parent_path()};
@@ -48,14 +48,14 @@ void StageRun::end_session() {
     const std::vector<RawFinding> new_findings = session->findings();
     findings.insert(findings.end(), new_findings.begin(), new_findings.end());
     guards.insert(page.guards, page.guards + std::min(page.guard_count, max_guards));
-    if (uncollected) collect_counts();
+    if (has_uncollected_counts) collect_counts();
     calls_collected = 0;
     const Ended ended = session->finish();
     const std::size_t room = policy.limits.output_bytes - std::min(policy.limits.output_bytes, output.size());
     const std::size_t kept_bytes = std::min(room, ended.output.size());
     output.append(ended.output, 0, kept_bytes);
     if (ended.output_bytes > kept_bytes)
-        output += fmt::format("\n... and {} more, which are not kept\n",
+        output += fmt::format("\n... and {} more, which are omitted\n",
                               format_bytes(static_cast<double>(ended.output_bytes - kept_bytes)));
     session.reset();
 }
@@ -66,7 +66,7 @@ void StageRun::collect_counts() {
     launches.insert(launches.end(), page.shapes, page.shapes + std::min(page.shape_count, max_shapes));
     calls += page.calls - calls_collected;
     calls_collected = page.calls;
-    uncollected = false;
+    has_uncollected_counts = false;
 }
 
 std::uint64_t host_bytes_allowed(const StageRun& run, const Problem& problem) {
@@ -78,8 +78,8 @@ std::uint64_t host_bytes_allowed(const StageRun& run, const Problem& problem) {
 
 double time_limit_s(const StageRun& run, const Problem& problem) {
     const double megabytes = static_cast<double>(Buffers::bytes_per_slot(problem, 0, 0)) * 1e-6;
-    const double repetitions =
-        std::max(0.0, run.oracle.cost(problem).iterations - 1);  // a solver reads them many times
+    // A solver reads its data again in each iteration.
+    const double repetitions = std::max(0.0, run.oracle.cost(problem).iterations - 1);
     const double slower = !run.tool.empty() ? 30 : run.sanitizer == Sanitizer::off ? 1 : 4;
     return slower * (run.backend == Backend::cuda ? 10 + megabytes * (1 + repetitions / 20) / 1000
                                                   : 5 + megabytes * (1 + repetitions / 4) / 20);
@@ -91,7 +91,7 @@ Prepared prepare(StageRun& run, const Problem& shape, bool host_variant) {
     request.counts_requests = run.counts_requests;
     request.multiprocessors = run.multiprocessors;
     Session& session = run.runner_session();
-    run.uncollected = true;
+    run.has_uncollected_counts = true;
     const Session::Reply reply = session.ask(request, {}, 20 * (run.tool.empty() ? 1 : 10));
     if (reply.failure) return {0, false, reply.failure, reply.judge_fault};
     const std::size_t requested = reply.answer.scratch_bytes;

@@ -21,7 +21,7 @@
 
 namespace warplab {
 
-/// Everything that stays the same while one stage is judged.
+/// One stage while it is judged: its program, the current session, and the results of the ended sessions.
 struct StageRun {
     static constexpr double max_explaining_s = 3;
     const Lab& lab;
@@ -47,17 +47,18 @@ struct StageRun {
     std::vector<LaunchCounts> launches = {};
     std::uint64_t calls = 0;                         // calls of the contract function in the ended sessions
     std::uint64_t calls_collected = 0;               // calls of the current session that were collected
-    bool uncollected = false;                        // the current session has counted since collect_counts()
+    bool has_uncollected_counts = false;             // the current session has counted since collect_counts()
     std::vector<std::uint64_t> launch_digests = {};  // one digest per call in the ended sessions
     std::string doubt = {};                          // the first reason not to trust the sanitizer
     double explaining_s = max_explaining_s;          // the remaining time for causes of wrong outputs
+    /// Called with a description of the current work.
     std::function<void(const std::string&)> doing = [](const std::string&) {};
     std::shared_ptr<KnownProblems> known_problems = std::make_shared<KnownProblems>();
     /// Return a run of the stage's reference, compiled and sandboxed in the same way; null if it does not compile.
     std::function<std::unique_ptr<StageRun>()> reference = {};
     /// If kernels are split at their barriers: return a runner in which each thread has a fiber; empty if it does not
     /// compile.
-    std::function<std::filesystem::path()> by_fibers = {};
+    std::function<std::filesystem::path()> make_fiber_runner = {};
 
     /// Return a dataset's problem, and write its answers, once for all runs that share `known_problems`.
     Problem generate(const Dataset& dataset, std::uint64_t seed) const {
@@ -73,8 +74,8 @@ struct StageRun {
     /// just killed may still hold the GPU's memory.
     Session::Reply wait_for_device();
     void end_session();
-    /// Continue with the runner of by_fibers(), without the output of the present session.
-    void change_to_fibers();
+    /// Continue with the runner of make_fiber_runner(), without the output of the current session.
+    void switch_to_fibers();
 
     /// Suspend and resume the runner.
     void pause_session() const {
@@ -107,7 +108,7 @@ class ExplainingTime {
 std::optional<Failure> open_buffers(StageRun& run, const Problem& shape, const Buffers& buffers,
                                     bool host_variant = false);
 
-/// The scratch bytes that the student's code requests; a failure if the request is absurd.
+/// The scratch bytes that the student's code requests; a failure if the request is too large.
 struct Prepared {
     std::size_t scratch_bytes = 0;
     bool has_host = false;

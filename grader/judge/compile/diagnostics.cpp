@@ -64,7 +64,7 @@ std::string in_plain_words(std::string message) {
                : message;
 }
 
-/// Read "error: …", also with nvcc's numbers ("error #20:"), and g++'s "fatal error" and "sorry, unimplemented".
+/// Read "error: …", with or without nvcc's numbers ("error #20:"), and g++'s "fatal error" and "sorry, unimplemented".
 bool read_kind(const std::string& text, std::size_t& at, Diagnostic& diagnostic) {
     if (!skip(text, at, "fatal ")) skip(text, at, "catastrophic ");
     static constexpr std::pair<const char*, const char*> kinds[] = {

@@ -342,7 +342,7 @@ std::string remedy_for_semicolon(const Diagnostic& error, const std::string& sou
         return fmt::format("The semicolon at the end of line {} is missing.", error.line);
     const bool is_launch = contains(error.message, "before the launch");
     const bool begins_line = is_launch ? begins_with_launch(line)
-                                       : line.find_first_not_of(" \t") >= column;  // also if the column is unknown
+                                       : line.find_first_not_of(" \t") >= column;  // even if the column is unknown
     const int before = line_before(source, error.line);
     if (begins_line && before > 0)
         return fmt::format("Probably, the semicolon at the end of line {} is missing.", before);
@@ -494,7 +494,7 @@ std::string remedy_for(const Diagnostic& error, const std::vector<Diagnostic>& a
              "expected unqualified-id before ‘while’", "expected unqualified-id before ‘do’",
              "expected unqualified-id before ‘return’", "expected unqualified-id before ‘switch’",
              "expected declaration before ‘}’"))
-        return "This line is outside every function: one of the lines above it has a } too many, or a { is missing "
+        return "This line is outside every function: one of the lines above it has one } too many, or a { is missing "
                "there, so that the function ends too early.";
     if (says("‘else’ without a previous ‘if’"))
         return "The if before it has ended already: is there a ; directly after its condition, or are there several "

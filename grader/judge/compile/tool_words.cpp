@@ -149,8 +149,8 @@ std::string line_with_error(const std::string& words) {
 }
 
 namespace {
-/// Return whether a tool may have been killed for its processor time. A compiler that is killed makes the program that
-/// started it fail.
+/// Return whether a tool, or a program that it started, may have been killed because of its processor time. In the
+/// second case, the tool exits with a failure.
 bool exceeded_cpu_limit(const Ended& ended, const Job& job) {
     const bool was_killed = ended.how == End::signaled || (ended.how == End::exited && ended.status != 0);
     return was_killed && ended.cpu_s >= job.cpu_limit_s();

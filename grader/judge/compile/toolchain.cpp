@@ -138,7 +138,7 @@ static Flags with_hooks(Flags flags) {
 // GPU.
 Flags sanitizer_flags() {
     return with_hooks({"-O1",
-                       "-fsanitize=thread,bounds-strict",  // strict: also an array that is a struct's last member
+                       "-fsanitize=thread,bounds-strict",  // strict: including an array that is a struct's last member
                        "-fno-tree-loop-im", "-fno-tree-sra"});
 }
 

@@ -32,8 +32,8 @@ std::size_t whole_vectors(std::size_t n, std::size_t kept, const Nouns& nouns) {
 
 constexpr std::size_t int_end = std::size_t{1} << 31;
 
-Mistake int_overflow(const std::string& counts) {
-    return {"int_overflow", counts + ": an int ends at 2^31 - 1, and so does an index or a count that is one.",
+Mistake int_overflow(const std::string& handled) {
+    return {"int_overflow", handled + ": an int ends at 2^31 - 1, and so does an index or a count that is one.",
             "Use std::size_t for n and for the index, and widen before you multiply: std::size_t{blockIdx.x} * "
             "blockDim.x + threadIdx.x."};
 }
@@ -102,8 +102,8 @@ std::string blocks_of(std::size_t count, std::size_t block) {
 
 std::size_t unscaled_end(std::size_t n, std::size_t block) { return n > block ? divide_up(n, block) + block - 1 : 0; }
 
-Mistake block_size_forgotten(const std::string& counts) {
-    return {"block_size_forgotten", counts + ": as many as blocks + threads in a block - 1.",
+Mistake block_size_forgotten(const std::string& handled) {
+    return {"block_size_forgotten", handled + ": as many as blocks + threads in a block - 1.",
             "blockIdx.x + threadIdx.x reaches only these. Blocks begin blockDim.x elements apart: blockIdx.x * "
             "blockDim.x + threadIdx.x."};
 }
@@ -112,9 +112,9 @@ Reach swapped_reach(std::size_t n, std::size_t block) {
     return {.end = n, .period = block, .run = divide_up(n, block), .slices = block};
 }
 
-Mistake block_thread_swapped(const std::string& counts, std::size_t block) {
+Mistake block_thread_swapped(const std::string& handled, std::size_t block) {
     return {"block_thread_swapped",
-            sentence("{}: those that threadIdx.x * blockDim.x + blockIdx.x reaches with blocks of {}.", counts, block),
+            sentence("{}: those that threadIdx.x * blockDim.x + blockIdx.x reaches with blocks of {}.", handled, block),
             "blockIdx.x and threadIdx.x are exchanged: the index is blockIdx.x * blockDim.x + threadIdx.x."};
 }
 

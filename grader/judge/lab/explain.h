@@ -130,15 +130,15 @@ std::string describe_part(const Reach& part, const Nouns& nouns);
 /// is then correct.
 std::size_t unscaled_end(std::size_t n, std::size_t block);
 
-/// Return the mistake for an index without blockDim.x. `counts` is the start of the message, with the number of
-/// elements handled and without a full stop.
-Mistake block_size_forgotten(const std::string& counts);
+/// Return the mistake for an index without blockDim.x. The message begins with `handled`, which states the number of
+/// elements that were handled, without a full stop.
+Mistake block_size_forgotten(const std::string& handled);
 
 /// Return the elements that `threadIdx.x * blockDim.x + blockIdx.x` reaches, for n elements and blocks of this size.
 Reach swapped_reach(std::size_t n, std::size_t block);
 
-/// Return the mistake for exchanging blockIdx.x and threadIdx.x. `counts`: see block_size_forgotten().
-Mistake block_thread_swapped(const std::string& counts, std::size_t block);
+/// Return the mistake for exchanging blockIdx.x and threadIdx.x. `handled`: see block_size_forgotten().
+Mistake block_thread_swapped(const std::string& handled, std::size_t block);
 
 /// Return the mistake if only the first `kept` > 0 of n elements are handled: a tail is lost, or the grid is too small.
 Mistake name_prefix(std::size_t n, std::size_t kept, const Nouns& nouns);

@@ -32,7 +32,7 @@ struct ShowRequest {
         for (const std::string_view name : names) known_names += (known_names.empty() ? "" : ", ") + std::string(name);
         for (const auto& [name, value] : settings)
             if (std::ranges::find(names, name) == names.end())
-                throw UsageError(fmt::format("There is no setting \"{}\" here. This lab knows: {}.", name,
+                throw UsageError(fmt::format("This lab has no setting \"{}\". Its settings: {}.", name,
                                              known_names.empty() ? "none" : known_names));
     }
 

@@ -12,7 +12,7 @@
 namespace warplab::predict {
 namespace {
 
-constexpr int max_ago = 3;
+constexpr int max_age = 3;
 
 bool is_pointer(std::string_view type) { return type.ends_with('*'); }
 bool is_single(std::string_view type) { return type.ends_with("float"); }
@@ -298,21 +298,21 @@ void Analysis::match(const std::vector<HookCall>& calls) {
 std::vector<Need> Analysis::needs_of(const std::vector<std::string>& operands, Place here) const {
     struct Step {
         std::string name;
-        int ago;
+        int age;
     };
     std::deque<Step> steps;
     std::unordered_map<std::string, int> seen;
     std::vector<Need> needs;
-    const auto add = [&](const std::string& operand, int ago) {
+    const auto add = [&](const std::string& operand, int age) {
         if (!kept_in_.empty())
             for (const std::string& word : words_in(operand))
                 if (const auto iterator = kept_in_.find(word); iterator != kept_in_.end())
                     for (const Producer& producer : iterator->second) needs.push_back({producer.place, 0});
         for (const std::string& name : names_in(operand)) {
             const auto iterator = seen.find(name);
-            if (iterator != seen.end() && iterator->second <= ago) continue;
-            seen[name] = ago;
-            steps.push_back({name, ago});
+            if (iterator != seen.end() && iterator->second <= age) continue;
+            seen[name] = age;
+            steps.push_back({name, age});
         }
     };
     for (const std::string& operand : operands) add(operand, 0);
@@ -323,20 +323,20 @@ std::vector<Need> Analysis::needs_of(const std::vector<std::string>& operands, P
         if (const auto producer = producers_.find(step.name); producer != producers_.end()) {
             const Place& at = producer->second.at;
             const bool before = at.block < here.block || (at.block == here.block && at.statement < here.statement);
-            const int ago = before ? step.ago : step.ago - 1;
-            if (ago >= 0 && ago <= max_ago) needs.push_back({producer->second.place, ago});
+            const int age = before ? step.age : step.age - 1;
+            if (age >= 0 && age <= max_age) needs.push_back({producer->second.place, age});
             continue;
         }
         const auto definition = definitions_.find(step.name);
         if (definition == definitions_.end()) continue;
         const auto& [statement, at] = definition->second;
         for (std::size_t i = 0; i < statement->operands.size(); ++i) {
-            int ago = step.ago;
+            int age = step.age;
             if (statement->kind == Statement::Kind::phi) {
                 const auto from = position_.find(statement->from[i]);
-                if (from != position_.end() && from->second >= at.block) ++ago;
+                if (from != position_.end() && from->second >= at.block) ++age;
             }
-            if (ago <= max_ago + 1) add(statement->operands[i], ago);
+            if (age <= max_age + 1) add(statement->operands[i], age);
         }
     }
     return needs;
@@ -593,7 +593,7 @@ void Analysis::add_to(std::unordered_map<std::uint32_t, Instruction>& instructio
         if (loops_[hooked.at.block] && !exit_waits(hooked.at.block) && is_small(loops_[hooked.at.block]))
             instruction.loop = first_loop + loops_[hooked.at.block];
         instruction.repeats_with_need = std::ranges::any_of(
-            instruction.needs, [&](const Need& need) { return need.place == hooked.place || need.ago > 0; });
+            instruction.needs, [&](const Need& need) { return need.place == hooked.place || need.age > 0; });
         instructions.emplace(hooked.place, std::move(instruction));
     }
 }

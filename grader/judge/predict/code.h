@@ -15,7 +15,7 @@ namespace warplab::predict {
 /// The result of an operation with a long latency: an access or a warp function.
 struct Need {
     std::uint32_t place = 0;
-    int ago = 0;  // 0: the most recent execution, 1: the previous one, …
+    int age = 0;  // 0: the most recent execution, 1: the previous one, …
 };
 
 /// Instructions that a warp issues.

@@ -88,7 +88,7 @@ Machine read_machine(const fs::path& folder, const std::string& name) {
     const std::vector<std::string> names = known_machines(folder);
     if (std::ranges::find(names, name) == names.end())
         throw UsageError(
-            fmt::format("The model does not know the GPU {}. It knows: {}.", name, fmt::join(names, ", ")));
+            fmt::format("The model does not know the GPU {}. Choose one of {}.", name, fmt::join(names, ", ")));
     std::ifstream file(path);
     const Json json = Json::parse(file, nullptr, false);
     if (!json.is_object()) throw UsageError(fmt::format("{} is not a JSON object.", path.string()));

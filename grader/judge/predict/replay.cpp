@@ -390,7 +390,7 @@ void Multiprocessor::finish_warp(int number, double when) {
 double Multiprocessor::wait_for(const WarpState& warp, const std::vector<Need>& needs, double when) const {
     for (const Need& need : needs)
         if (const auto result = warp.results.find(need.place); result != warp.results.end())
-            when = std::max(when, result->second[static_cast<std::size_t>(need.ago)]);
+            when = std::max(when, result->second[static_cast<std::size_t>(need.age)]);
     return when;
 }
 

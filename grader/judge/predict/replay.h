@@ -16,7 +16,7 @@
 
 namespace warplab::predict {
 
-/// The reasons why operations wait.
+/// The parts of a multiprocessor that operations wait for.
 enum class Resource { memory, l2, shared_memory, atomics, issue, fp64 };
 inline constexpr std::size_t resource_count = 6;
 const char* resource_name(Resource resource);
@@ -37,7 +37,7 @@ struct KernelTime {
     double clocks = 0;
     Busy busy = {};
     std::map<int, Busy> busy_of_line;      // by line of the student's file
-    std::map<int, double> clocks_of_line;  // the time of the warps there, waiting or not: sums over the replayed warps
+    std::map<int, double> clocks_of_line;  // the time that the replayed warps spend there, waiting included
     std::map<Change, double> wasted;       // clocks for which a resource is busy, but would not be after the change
     int blocks_at_once = 1;                // on a multiprocessor
 };

@@ -65,7 +65,7 @@ const std::map<std::string_view, std::string_view>& questions() {
         {"return_before_barrier", "Does every thread of the block reach this barrier?"},
         {"deadlock", "What does each thread wait for, and what ends that wait?"},
         {"timeout", "Which loop might never end, or take very long?"},
-        // mistakes of single labs, and all others
+        // mistakes in the outputs of particular labs, and other causes
         {"launch_failed",
          "How many blocks, threads and bytes of shared memory does this launch request, and what are the limits?"},
         {"blocks_rounded_down",

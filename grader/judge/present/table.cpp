@@ -134,9 +134,9 @@ std::string render_legend(std::span<const Report> reports, const Layout& layout,
     const auto pending = [](const Report& report) { return report.total().pending > 0; };
     if (std::ranges::any_of(reports, pending)) legend += "*: more points are pending. ";
     if (layout.widths[seconds_column] > 0)
-        legend += "seconds: for 1000 iterations. 1 core, OpenMP: times as fast as the CPU. ";
+        legend += "seconds: for 1000 iterations. 1 core, OpenMP: speedup over the CPU. ";
     if (layout.widths[reference_column] > 0) legend += "ref: times the reference's time; ?: ambiguous. ";
-    if (layout.widths[bound_column] > 0) legend += "bound: share of the memory's bandwidth.";
+    if (layout.widths[bound_column] > 0) legend += "bound: share of the bandwidth bound.";
     return legend.empty() ? "" : "\n" + wrap(legend, 0, style.width);
 }
 

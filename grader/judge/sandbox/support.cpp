@@ -25,7 +25,7 @@ std::string try_level(SandboxLevel level) {
     return ended.output.empty() ? "/bin/true does not run in it" : first_line(ended.output);
 }
 
-Support offer;  // the result of `support` while it is being determined
+Support found;  // the result of `support` while it is being determined
 
 void try_namespaces(std::string& reason) {
     if (find_program("bwrap").empty()) {
@@ -35,10 +35,10 @@ void try_namespaces(std::string& reason) {
     std::string why_not;
     for (const auto style : {BubblewrapStyle::root_first, BubblewrapStyle::user_first}) {
         if (style == BubblewrapStyle::root_first && geteuid() != 0) continue;
-        offer.style = style;
+        found.style = style;
         why_not = try_level(SandboxLevel::namespaces);
         if (why_not.empty()) {
-            offer.offered.level = SandboxLevel::namespaces;
+            found.offered.level = SandboxLevel::namespaces;
             return;
         }
     }
@@ -60,12 +60,12 @@ void try_user(std::string& reason) {
     }
     if (const std::string why_not = try_level(SandboxLevel::uid); !why_not.empty()) {
         reason += fmt::format(
-            "{} ({}); in a container it takes --cap-add SETUID --cap-add SETGID, user ids up to 61183 "
+            "{} ({}); in a container, it needs --cap-add SETUID --cap-add SETGID, user ids up to 61183 "
             "and a seccomp profile that allows it.",
             does_not_work, why_not);
         return;
     }
-    offer.offered.level = SandboxLevel::uid;
+    found.offered.level = SandboxLevel::uid;
 }
 
 }  // namespace
@@ -74,16 +74,16 @@ const Support& support() {
     static std::recursive_mutex mutex;  // trying a level calls this function again, for the style
     static bool tried = false;
     const std::lock_guard lock(mutex);
-    if (tried) return offer;
+    if (tried) return found;
     tried = true;
     std::string reason;
     try_namespaces(reason);
-    if (offer.offered.level == SandboxLevel::none) {
+    if (found.offered.level == SandboxLevel::none) {
         try_user(reason);
-        offer.offered.why_not_stronger = reason;
+        found.offered.why_not_stronger = reason;
     }
-    offer.offered.weaker = control_group_support().weaker();
-    return offer;
+    found.offered.weaker = control_group_support().weaker();
+    return found;
 }
 
 }  // namespace sandbox

@@ -81,7 +81,7 @@ void kill_abandoned_processes() {
 
 /// Wait until the judge has ended for any reason, then kill the processes of users that no living judge holds. Runs in
 /// a separate process. No exception may leave it, because the judge's code would then continue in this process.
-[[noreturn]] void keep(int judges_end, pid_t judge) noexcept {
+[[noreturn]] void run_keeper(int judges_end, pid_t judge) noexcept {
     setsid();
     if (judges_end != 3) dup2(judges_end, 3);
     syscall(SYS_close_range, 4, ~0u, 0);
@@ -105,7 +105,7 @@ void start_keeper() {
         int ends[2];
         if (pipe2(ends, O_CLOEXEC) != 0) return;
         const pid_t judge = getpid();
-        if (fork() == 0) keep(ends[0], judge);
+        if (fork() == 0) run_keeper(ends[0], judge);
         close(ends[0]);  // the other end closes with the judge
     });
 }

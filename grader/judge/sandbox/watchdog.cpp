@@ -19,7 +19,7 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
-constexpr int interruption = SIGURG;  // ignored by default, so this does not affect other uses of the signal
+constexpr int interruption = SIGURG;  // ignored by default, so an empty handler changes nothing else
 constexpr auto between_interruptions = std::chrono::milliseconds(50);
 constexpr auto grace_period = std::chrono::seconds(20);  // after the deadline
 
@@ -33,7 +33,7 @@ void ignore(int) {}
     _exit(2);
 }
 
-/// All guards, and the thread that checks them. Never destroyed: it may run until the process ends.
+/// All watchdogs, and the thread that checks them. Never destroyed, because this thread runs until the process ends.
 class Watcher {
   public:
     static Watcher& get() {
@@ -41,20 +41,20 @@ class Watcher {
         return *watcher;
     }
 
-    void add(const Watchdog* guard, const char* doing, Clock::time_point deadline) {
+    void add(const Watchdog* watchdog, const char* doing, Clock::time_point deadline) {
         const std::lock_guard lock(mutex_);
-        watched_.push_back({guard, pthread_self(), doing, deadline});
+        watched_.push_back({watchdog, pthread_self(), doing, deadline});
         changed_.notify_one();
     }
 
-    void remove(const Watchdog* guard) {
+    void remove(const Watchdog* watchdog) {
         const std::lock_guard lock(mutex_);
-        watched_.remove_if([&](const Watched& call) { return call.guard == guard; });
+        watched_.remove_if([&](const Watched& call) { return call.watchdog == watchdog; });
     }
 
   private:
     struct Watched {
-        const Watchdog* guard;
+        const Watchdog* watchdog;
         pthread_t thread;
         const char* doing;
         Clock::time_point deadline;

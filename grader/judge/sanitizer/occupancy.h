@@ -26,7 +26,7 @@ const Gpu& default_gpu();
 
 struct Occupancy {
     int blocks = 0, threads = 0;  // resident on a multiprocessor at once; 0: the launch fails there
-    double share = 0;             // the fraction of the multiprocessor's maximum of threads
+    double share = 0;             // the fraction of the maximum number of threads
     std::string limit;            // "registers", "shared memory", "the number of blocks", "threads"
 };
 

@@ -44,7 +44,7 @@ StageRun copy_with_sanitizer(const StageRun& run) {
     copy.tool = run.tool;
     copy.environment = run.environment;
     copy.reference = run.reference;
-    copy.by_fibers = run.by_fibers;
+    copy.make_fiber_runner = run.make_fiber_runner;
     copy.known_problems = run.known_problems;
     copy.sanitizer = Sanitizer::on;
     return copy;

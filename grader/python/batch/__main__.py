@@ -92,7 +92,7 @@ def add_serve(verbs: Verbs) -> None:
     parser.add_argument("folder", type=Path, help=help_text)
     add_judging(parser)
     parser.add_argument("--jobs", type=make_number(int, 1, MAX_JOBS), default=len(cores()), help=JOBS_HELP)
-    help_text = "how long a hand-in must be unchanged before it is graded (10)"
+    help_text = "how long a hand-in must be unchanged before it is graded (default: 10)"
     parser.add_argument("--settle-s", type=make_number(float, 0, MAX_TIMEOUT_S), default=10, help=help_text)
     attempts = make_number(int, 1, MAX_ATTEMPTS)
     parser.add_argument("--attempts", type=attempts, help="grade at most this many hand-ins of each student or team")
@@ -101,7 +101,7 @@ def add_serve(verbs: Verbs) -> None:
     add_course_system(parser, required=False)
     every = make_number(float, 1, MAX_TIMEOUT_S)
     parser.add_argument(
-        "--every-s", type=every, default=60, help="pause between two requests to the course system (60)"
+        "--every-s", type=every, default=60, help="pause between two requests to the course system (default: 60)"
     )
     parser.add_argument("--send", action="store_true", help="return grades and feedback to the course system")
     parser.set_defaults(run=serve)
@@ -133,16 +133,16 @@ def add_judging(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--unsafe", action="store_true", help="grade without a sandbox if none is available")
     timeout = make_number(float, 1, MAX_TIMEOUT_S)
     parser.add_argument(
-        "--timeout-s", type=timeout, default=1800, help="time limit for all stages of a submission (1800)"
+        "--timeout-s", type=timeout, default=1800, help="time limit for all stages of a submission (default: 1800)"
     )
-    help_text = "maximum seconds of a timing sample, 0.05 to 1 (0.1; with --precise, 1)"
+    help_text = "maximum seconds of a timing sample, 0.05 to 1 (default: 0.05; with --precise, 1)"
     parser.add_argument("--sample-seconds", type=make_number(float, 0.05, 1), default=0, help=help_text)
     help_text = (
         "continue timing until the ratio to the reference is known to 0.5%%; default: until the points are known"
     )
     parser.add_argument("--precise", action="store_true", help=help_text)
-    parser.add_argument("--root", type=Path, default=ROOT, help="the project's folder (this one's)")
-    parser.add_argument("--build", type=Path, help="where warplab is built (the project's build)")
+    parser.add_argument("--root", type=Path, default=ROOT, help="the project's folder (default: this one)")
+    parser.add_argument("--build", type=Path, help="where warplab is built (default: ROOT/build)")
 
 
 def add_regrade(verbs: Verbs) -> None:
@@ -193,7 +193,7 @@ def add_points(verbs: Verbs) -> None:
     student_group.add_argument(
         "--from", dest="file", type=Path, help="a CSV file, one line per student: id, points, reason"
     )
-    parser.add_argument("--reason", type=parse_reason)
+    parser.add_argument("--reason", type=parse_text)
     parser.add_argument("--item", default="journal")
     action = parser.add_mutually_exclusive_group()
     action.add_argument("--undo", action="store_true", help="undo the earlier decision")
@@ -208,7 +208,7 @@ def add_mark(verbs: Verbs) -> None:
     help_text = "a CSV file, one line per student: id, a column for each criterion, reason"
     student_group.add_argument("--from", dest="file", type=Path, help=help_text)
     parser.add_argument("--criterion", help="its name in the rubric")
-    parser.add_argument("--reason", type=parse_reason)
+    parser.add_argument("--reason", type=parse_text)
     action = parser.add_mutually_exclusive_group()
     action.add_argument("--undo", action="store_true", help="undo the earlier decision")
     action.add_argument("--level", help="its name in the rubric, or its points")
@@ -237,12 +237,12 @@ def add_talk(verbs: Verbs) -> None:
     parser.add_argument("--student", required=True, help="a student, or a team's hand-in")
     parser.add_argument("--stage", required=True)
     parser.add_argument("--line", type=make_number(int, 1, MAX_LINE), required=True)
-    add_undo(parser).add_argument("--text", type=parse_reason, help="the comment, which the student reads")
+    add_undo(parser).add_argument("--text", type=parse_text, help="the comment, which the student reads")
     request_verb = add_verb(verbs, "request", request, "record a student's request to grade again, and the answer")
     request_verb.add_argument("--student", required=True)
     action = request_verb.add_mutually_exclusive_group(required=True)
-    action.add_argument("--text", type=parse_reason, help="the student's request")
-    action.add_argument("--answer", type=parse_reason, help="closes the open request")
+    action.add_argument("--text", type=parse_text, help="the student's request")
+    action.add_argument("--answer", type=parse_text, help="closes the open request")
 
 
 def add_export(verbs: Verbs) -> None:
@@ -252,7 +252,7 @@ def add_export(verbs: Verbs) -> None:
     action.add_argument("--feedback", choices=GRADEBOOKS, help="a zip that gives all students their feedback at once")
     parser.add_argument("--gradebook", type=Path, help="a file exported from there; its rows identify the students")
     parser.add_argument("--title", default="", help="the assignment's column in Canvas: 'Dot product (1234)'")
-    parser.add_argument("--output", type=Path, help="the file to write (the terminal)")
+    parser.add_argument("--output", type=Path, help="the file to write (default: the terminal)")
 
 
 def add_remote(verbs: Verbs) -> None:
@@ -286,7 +286,7 @@ def add_verb(verbs: Verbs, name: str, run: Callable[[argparse.Namespace], int], 
 def add_students(parser: argparse.ArgumentParser) -> None:
     """Add the options that name the students and the reason."""
     parser.add_argument("--student", action="append", required=True, help="a student; can be repeated")
-    parser.add_argument("--reason", type=parse_reason, required=True)
+    parser.add_argument("--reason", type=parse_text, required=True)
 
 
 def add_undo(parser: argparse.ArgumentParser) -> Any:
@@ -323,10 +323,10 @@ def make_number(kind: type[int] | type[float], minimum: float, maximum: float) -
     return parse
 
 
-def parse_reason(text: str) -> str:
+def parse_text(text: str) -> str:
     """Return the text. Raises argparse.ArgumentTypeError if it is blank."""
     if not text.strip():
-        raise argparse.ArgumentTypeError("the reason is empty: write why, for later questions")
+        raise argparse.ArgumentTypeError("the text is empty: write what later readers need")
     return text
 
 

@@ -81,7 +81,7 @@ def draw_sample(measurement: Measurement, index: int, reach: float) -> Html:
 
 
 def draw_ladder(stages: Sequence[StageReport]) -> Html | None:
-    """Draw a lab's stages below each other on one logarithmic time axis. Return None if fewer than two were timed."""
+    """Draw a lab's stages one below the other on a logarithmic time axis. Return None if fewer than two were timed."""
     timed = [(stage, measurement) for stage in stages if (measurement := stage.main_measurement)]
     timed = [(stage, measurement) for stage, measurement in timed if measurement.median_s > 0]
     if len(timed) < 2:

@@ -108,7 +108,7 @@ def say_error(message: str) -> None:
 
 def write_document(text: str, output: Path | None = None) -> None:
     """Write a document (CSV, JSON …) to a file, or else to stdout: to a terminal as say() does, to a pipe unchanged,
-    because its line ends and its byte order mark belong to it. Raises UserError."""
+    because its line endings and its byte order mark belong to it. Raises UserError."""
     if output:
         write_atomically(output, text)
         return
@@ -122,8 +122,8 @@ def explain_os_error(error: OSError) -> str:
 
 
 def read_bytes(file: Path, max_bytes: int = -1) -> bytes:
-    """Read a regular file, at most `max_bytes` of it if that is not negative. Raises OSError, also if it is of another
-    kind: a pipe without a writer would never end, and a device such as /dev/zero has no end."""
+    """Read a regular file, at most `max_bytes` of it if that is not negative. Raises OSError, for example if it is of
+    another kind: a pipe without a writer would never end, and a device such as /dev/zero has no end."""
     with os.fdopen(os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY), "rb") as stream:
         if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
             raise OSError(errno.EINVAL, "not a regular file", str(file))
@@ -131,7 +131,7 @@ def read_bytes(file: Path, max_bytes: int = -1) -> bytes:
 
 
 def read_text(file: Path) -> str:
-    """Read UTF-8 text with its line ends unchanged. Raises UserError with the file's name."""
+    """Read UTF-8 text with its line endings unchanged. Raises UserError with the file's name."""
     try:
         content = read_bytes(file, MAX_TEXT_BYTES + 1)
         if len(content) > MAX_TEXT_BYTES:

@@ -18,8 +18,7 @@ def make_document(
     title: str, content: Html, style: str = "", images: bool = False, script: str = "", refresh_s: int | None = None
 ) -> str:
     """Make a page that fetches nothing and runs no script but `script`. If `images`, it may contain embedded images.
-    `style` follows the style sheet of all pages. `refresh_s`: after how many
-    seconds the browser loads the page again."""
+    `style` follows the style sheet of all pages. The browser loads the page again after `refresh_s` seconds."""
     policy = f"{POLICY}; img-src data:" if images else POLICY
     if script:
         digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
@@ -45,7 +44,7 @@ def make_text(title: str, text: str, is_open: bool = False) -> Html | None:
         return None
     if len(text) > MAX_TEXT:
         half = MAX_TEXT // 2
-        text = f"{text[:half]}\n\n[{len(text) - 2 * half} characters left out]\n\n{text[-half:]}"
+        text = f"{text[:half]}\n\n[{len(text) - 2 * half} characters omitted]\n\n{text[-half:]}"
     return tag("details", tag("summary", title), tag("pre", text, tabindex=0), open="" if is_open else None)
 
 

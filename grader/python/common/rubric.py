@@ -10,7 +10,7 @@ from grader.python.common.schema_types import defined_by, type_of
 from grader.python.common.units import show_points
 
 FILE = Path("handouts/rubric.json")
-PREFIX = "journal: "  # how a criterion's name begins in the list of points that were given by hand
+PREFIX = "journal: "  # precedes a criterion's name in the list of points that were given by hand
 
 Level = type_of("rubric", "level")
 
@@ -19,7 +19,7 @@ Level = type_of("rubric", "level")
 class Criterion:
     @property
     def item(self) -> str:
-        """Return the name of the points that are given for it."""
+        """Return the name under which points for this criterion are stored."""
         return PREFIX + self.name
 
     @property
@@ -67,4 +67,4 @@ def read_rubric(root: Path) -> Rubric:
 def require_unique(file: Path, of: str, values: list[str], what: str = "names") -> None:
     """Raise UserError if there are no values, or if two are equal."""
     if not values or len(set(values)) < len(values):
-        raise UserError(f"{file}: the {of} need different {what}, and there must be at least one.")
+        raise UserError(f"{file}: the {of} must have different {what}, and at least one must exist.")

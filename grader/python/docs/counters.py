@@ -4,7 +4,7 @@ python3 -m grader.python.docs.counters [--build build] [LAB …]    runs build/w
 
 The file, schema 1; what each counter is: grader/model/schema/lab.schema.json, counter_limit:
 
-    {"schema": 1, "stages": {"<lab>/<stage>": {"code_hash": of solutions/<lab>/<stage>.cu, "dataset": …,
+    {"schema": 1, "stages": {"<lab>/<stage>": {"code_hash": <hash of the solution>, "dataset": …,
                                                "counters": {"device_bytes": 1.05, …}}}}
 
 All stages of a lab are counted on one dataset: the one that the lab's limits name, or else the largest. New counts of a

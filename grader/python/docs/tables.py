@@ -326,7 +326,7 @@ MEANINGS = {
     "device_bytes": "Bytes requested: 32 for each sector of a request; the minimum is what has to move.",
     "thread_bytes": "Bytes of threads: what threads load and store, without atomics; the minimum is the same.",
     "device_accesses": "Accesses: loads and stores of single threads.",
-    "sectors": "Sectors: the minimum is enough for the same bytes side by side.",
+    "sectors": "Sectors: the minimum is what the same bytes would need if they were contiguous.",
 }  # of counters whose titles do not say it
 
 

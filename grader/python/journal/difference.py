@@ -35,7 +35,7 @@ def compare_texts(before: str | None, after: str | None, given: Sequence[str] = 
     given_lines = {line.strip() for text in given for line in text.splitlines()} | {""}
     added, removed = (sum(line[0] == sign and line[1:].strip() not in given_lines for line in lines) for sign in "+-")
     left_out = len(lines) - MAX_LINES
-    remark = f"{left_out:,} more lines of the difference are left out." if left_out > 0 else ""
+    remark = f"{left_out:,} more lines of the difference are omitted." if left_out > 0 else ""
     if not lines:
         remark = "Nothing changed."
     return Difference(lines[:MAX_LINES], added, removed, remark)

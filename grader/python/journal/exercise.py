@@ -73,11 +73,13 @@ KINDS = {
     "not_destroyed": Kind(("not_destroyed",), "each call creates a stream or an event and does not destroy it"),
     "leak": Kind(("leak",), "a call allocates memory and does not free it"),
     "copy_size": Kind(("copy_size",), "a copy is larger than its source or its destination"),
-    "copy_direction": Kind(("copy_direction",), "a copy whose source or destination is on the other side"),
+    "copy_direction": Kind(
+        ("copy_direction",), "a copy whose direction does not fit its source or its destination (host or device)"
+    ),
     "unfinished_work": Kind(("unfinished_work",), "nothing waits for earlier work on the same memory, such as a copy"),
     "failed_launch": Kind(("failed_launch",), "a launch fails, and the code does not check its error"),
     "input_written": Kind(("input_written",), "an input of the lab is changed"),
-    "constant_written": Kind(("constant_written",), "a kernel writes a constant"),
+    "constant_written": Kind(("constant_written",), "a kernel writes to constant memory"),
 }
 
 

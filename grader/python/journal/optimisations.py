@@ -299,7 +299,7 @@ def read_journal(root: Path, lab: str, folder: Path) -> Journal:
     try:
         journal.quiz = str(read_score(root, lab, folder) or "")
     except UserError:
-        journal.problems.append(f"{ANSWERS} has no valid answers to the quiz; it is left out.")
+        journal.problems.append(f"{ANSWERS} has no valid answers to the quiz; it is omitted.")
     return journal
 
 
@@ -312,7 +312,7 @@ def find_problems(note: Note) -> list[str]:
             "like this: <!-- begun 2026-11-21T09:30:00Z -->"
         )
     if note.shortened:
-        problems.append(f"{note.file} is too long; its end is left out.")
+        problems.append(f"{note.file} is too long; its end is omitted.")
     return problems
 
 

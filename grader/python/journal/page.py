@@ -319,7 +319,7 @@ def make_sweep(sweep: Sweep | None) -> Html | None:
     left_out = len(timed) - len(rows)
     caption = f"Seconds for {sweep.iterations} iterations on {sweep.dataset}; x: time over the best's."
     if left_out:
-        caption += f" {plural(left_out, 'slower choice')} left out."
+        caption += f" {plural(left_out, 'slower choice')} omitted."
     summary = tag("summary", f"Sweep: best is {sweep.best.name}, of {plural(len(sweep.points), 'choice')}")
     return tag("details", summary, make_small_table(["Choice", "Time", "\N{MULTIPLICATION SIGN}"], rows, caption))
 
@@ -331,7 +331,7 @@ def make_discarded_versions(optimisation: Optimisation, timeline: Timeline | Non
     table = None
     if tries:
         last_tries, left_out = tries[-MAX_TRIES:], len(tries) - MAX_TRIES
-        caption = f"{plural(left_out, 'older one')} left out." if left_out > 0 else ""
+        caption = f"{plural(left_out, 'older one')} omitted." if left_out > 0 else ""
         summary = tag("summary", f"{plural(len(tries), 'version')} tried and discarded")
         names = ["When (UTC)", "Version", "Time", "vs kept version"]
         table = tag(

@@ -117,7 +117,7 @@ def collect_report(submission: Submission, folder: Path, stage: str, source: byt
         stage_report = next((entry for entry in read_report(file).stages if is_same_stage(entry.stage, stage)), None)
     except (NotPackedError, UserError) as reason:
         message = str(reason) if isinstance(reason, UserError) else f"{file} {reason}"
-        submission.warnings.append(f"{message} The report is left out. To make a new one: {check_command}")
+        submission.warnings.append(f"{message} The report is omitted. To make a new one: {check_command}")
         return "its report cannot be read"
     if stage_report is None:
         submission.warnings.append(f"{file} is not about {stage}; it is omitted. To make a new one: {check_command}")
@@ -144,14 +144,14 @@ def collect_journal(
         try:
             packed[file.name] = read_regular(file, max_bytes)
         except NotPackedError as reason:
-            submission.warnings.append(f"{file} {reason} It is left out of the journal.")
+            submission.warnings.append(f"{file} {reason} It is omitted from the journal.")
     if packed:
         packed |= render_journal(submission, root, packed, pictures)
     for name, content in packed.items():
         if len(content) <= MAX_JOURNAL_BYTES:
             submission.files[f"journal/{name}"] = content
         else:
-            submission.warnings.append(f"{folder / name} is larger than {MAX_JOURNAL_BYTES // 1_000_000} MB: left out.")
+            submission.warnings.append(f"{folder / name} is larger than {MAX_JOURNAL_BYTES // 1_000_000} MB: omitted.")
 
 
 def render_journal(

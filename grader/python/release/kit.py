@@ -117,10 +117,10 @@ def cut_lab(sources: CutSources, lab: str, files: Files) -> None:
     """Add a lab's handout, and remove the stages that are not in its manifest."""
     handout = f"handouts/{lab}.md"
     files[handout] = cut_handout(sources, lab).encode()
-    leave_stages_out(sources, lab, files)
+    omit_stages(sources, lab, files)
 
 
-def leave_stages_out(sources: CutSources, lab: str, files: Files) -> None:
+def omit_stages(sources: CutSources, lab: str, files: Files) -> None:
     """Remove stages that are not in the manifest from lab.json, the datasets, the starters and the solutions in
     `files`."""
     stages = stage_ids(sources.manifest(lab))

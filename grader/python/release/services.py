@@ -5,7 +5,7 @@ python3 -m grader.python.release.services gradescope|autolab LAB [--upto STAGE] 
 
 Gradescope gets dist/gradescope-<lab>.zip, with setup.sh and run_autograder at its root. Autolab gets
 dist/autolab-<lab>.tar, with the two files that it asks for: autograde-Makefile and autograde.tar. RELEASES.md explains
-how to use them. They contain the hidden datasets, the course's secret, from which the datasets' numbers derive, and the
+how to use them. They contain the hidden datasets, the course's secret, from which their inputs are derived, and the
 starters, which are the reference there, but no solutions. --speed modelled (SPEED=modelled) adds the solutions, because
 speed points come from their modelled times; --speed off grades without speed points.
 
@@ -31,7 +31,7 @@ from grader.python.common.console import UserError, make_parser, read_text, run_
 from grader.python.common.labs import SPEEDS, choose_labs
 from grader.python.common.units import show_points
 from grader.python.release.cut import cut_labs
-from grader.python.release.kit import leave_stages_out
+from grader.python.release.kit import omit_stages
 from grader.python.release.pack import (
     HIDDEN,
     OF_EACH_LAB,
@@ -75,12 +75,12 @@ def collect_grader(root: Path, lab: str, choice: Choice) -> Files:
             "SPEED=modelled needs the solutions on the course system, and with UNSAFE=1 submissions could read them. "
             "Omit one of the two."
         )
-    left_out = NOT_NEEDED + ([HIDDEN, STARTERS] if unsafe else [])
+    omitted = NOT_NEEDED + ([HIDDEN, STARTERS] if unsafe else [])
     needed = GRADER + OF_EACH_LAB + ([SOLUTIONS] if models else [])
-    files = {name: (root / name).read_bytes() for name in select(list_tracked(root), needed, left_out, [lab])}
+    files = {name: (root / name).read_bytes() for name in select(list_tracked(root), needed, omitted, [lab])}
     if f"labs/{lab}/lab.json" not in files:
         raise UserError(f"labs/{lab}/lab.json is not in git, and only what git tracks is packed. Commit the lab.")
-    leave_stages_out(cut_labs(root, {lab: upto}), lab, files)
+    omit_stages(cut_labs(root, {lab: upto}), lab, files)
     files[REVISION] = f"{revision(root)}\n".encode()
     if not unsafe:
         files[str(SECRET)] = read_secret(root).encode()

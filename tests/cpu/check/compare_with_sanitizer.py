@@ -173,7 +173,7 @@ def dataset_that_shows(entry: dict, folder: Path) -> str:
 
 def run_bounded(command: list, seconds: float) -> str:
     """Return the output of a command until it ended or its time was over. All processes that it started end with it,
-    also if this program is killed: a kernel that waits forever would slow down every later program on the GPU.
+    even if this program is killed: a kernel that waits forever would slow down every later program on the GPU.
     """
     limited = ["timeout", "--signal=KILL", f"{max(seconds, 1):.0f}", *map(str, command)]
     with tempfile.TemporaryFile("w+") as output:

@@ -59,7 +59,7 @@ KINDS = {
     "misaligned": "a vector at an address that is not a multiple of its size",
     "host_memory": "a kernel that uses a host pointer",
     "device_memory": "host code that uses a device pointer",
-    "copy_direction": "a copy from or to the wrong side",
+    "copy_direction": "a copy whose direction does not fit its source or its destination",
     "copy_size": "a copy or a fill larger than the memory",
     "leak": "memory that is not freed",
     "invalid_free": "a pointer that is freed twice, or that was never allocated",
@@ -336,7 +336,7 @@ def count_submissions(submissions: dict[str, dict]) -> str:
     warplab = sum(bool(entry["dataset"]) for entry in tested)
     unfinished = f" In {unknown}, no tool reports anything, but not all tools ran." if unknown else ""
     return (
-        f"Of {len(tested)} submissions, Warplab names the line in {warplab}; compute-sanitizer names it in "
+        f"Warplab names the line in {warplab} of {len(tested)} submissions; compute-sanitizer names it in "
         f"{with_line}, reports something else in {len(tested) - with_line - silent - unknown} and nothing in {silent}."
         f"{unfinished}"
     )
@@ -377,7 +377,7 @@ def describe_programs(tested: int, known: int) -> str:
         return f"all {known} programs, with its four tools and its default settings."
     return (
         f"{tested} of the {known} programs, with its four tools and its default settings. Programs that are newer, or "
-        "that nvcc did not compile, were not run there."
+        "that nvcc did not compile, did not run."
     )
 
 

@@ -81,7 +81,7 @@ TEST(Refusals, LongTablesAndTextsAreAccepted) {
 TEST(Refusals, AQualifierJoinedFromPartsIsRefused) {
     for (const char* body : {"__##x##__", "__ ## global__", "__glo ## x", "__sha##x##__", "__##x##al##__"})
         EXPECT_THAT(refusal_of("#define G(x) " + std::string(body) + "\nG(global) void k() {}\n"),
-                    HasSubstr("made with ##"))
+                    HasSubstr("built with ##"))
             << body;
     for (const char* body : {"__shfl_##x##_sync", "__d##x##_rn", "__##x##add_rn", "x##__", "__LINE__ + x", "a##__##x"})
         EXPECT_EQ(refusal_of("#define G(x) " + std::string(body) + "\n"), "") << body;

@@ -49,7 +49,7 @@ INSTANTIATE_TEST_SUITE_P(
                     "<:<:gnu::section(\"a b\"):>:> int x;", "[<:gnu::ifunc(\"f\"):>] void f();",
                     "# 1 \"/usr/include/x.h\" 1 3\n__attribute__((\n# 2 \"k.cu\" 2\nsection(\"a b\"))) int x;",
                     "warplab_cpu::note_fence();", "using namespace warplab_cpu;", "namespace w = warplab_cpu;",
-                    "warplab_cpu\n# 9 \"k.cu\"\n::note_fence();", "int x = load_unseen(y);",
+                    "warplab_cpu\n# 9 \"k.cu\"\n::note_fence();", "int x = load_unobserved(y);",
                     "extern \"C\" void _ZN11warplab_cpu10note_fenceEv();", "#pragma redefine_extname f g\n",
                     "#pragma weak f = g\n", "#pragma GCC system_header\n",
                     "int x = \"\"R\"(\"; asm(\"nop\"); int y = \"\"R\")\";",

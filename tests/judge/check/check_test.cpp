@@ -98,7 +98,7 @@ TEST_F(CheckDataset, OutputOfAllSessionsTogetherIsBounded) {
     }
     EXPECT_LT(run->output.size(), run->policy.limits.output_bytes + 1000);
     EXPECT_THAT(run->output, HasSubstr("flood\n"));
-    EXPECT_THAT(run->output, HasSubstr("more, which are not kept"));
+    EXPECT_THAT(run->output, HasSubstr("more, which are omitted"));
 }
 
 TEST_F(CheckDataset, LackOfMemoryIsAFailureIfTheReferenceHasEnough) {

@@ -61,7 +61,7 @@ TEST_F(Doubts, RejectAlteredFindings) {
 }
 
 TEST_F(Doubts, RejectReplacedSignalHandlers) {
-    observed_.disturbances = 1;
+    observed_.replaced_handlers = 1;
     EXPECT_THAT(doubt(), HasSubstr("signal handler"));
 }
 

@@ -32,8 +32,8 @@ TEST(ShowRequest, UnknownSettingsAreNamed) {
     EXPECT_EQ(error_of([&] {
                   request.require_only({"size", "speed"});
               }),
-              "There is no setting \"sice\" here. This lab knows: size, speed.");
-    EXPECT_THAT(error_of([&] { request.require_only({}); }), HasSubstr("knows: none"));
+              "This lab has no setting \"sice\". Its settings: size, speed.");
+    EXPECT_THAT(error_of([&] { request.require_only({}); }), HasSubstr("settings: none"));
     EXPECT_EQ(error_of([&] { request.require_only({"sice"}); }), "");
 }
 

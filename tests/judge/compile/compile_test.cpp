@@ -572,7 +572,7 @@ TEST_F(CompileTest, ErrorsHaveHintsThatSuggestTheFix) {
         {in_call("int threads = dim3(2); n = threads;"), "take one of them, .x, .y or .z"},
         {in_call("float p; cudaMalloc(&p, n);"), "The first is the address of a pointer"},
         {in_call("if n > 3 return;"), "Write a condition in parentheses"},
-        {in_kernel("} for (unsigned k = 0; k < 4; ++k) out[i] += 1;"), "one of the lines above it has a } too many"},
+        {in_kernel("} for (unsigned k = 0; k < 4; ++k) out[i] += 1;"), "one of the lines above it has one } too many"},
         {"#include <algorithm>\n" + in_call("unsigned m = 3; n = std::min(m, n);"), "write std::min<std::size_t>(…)"},
         {right_with(">>>(a, b, out, n)", ">>>(out, a, b, n)"), "are the arguments in the order of the parameters?"},
         {in_call("cudaMemcpy(a, out, n, cudaMemcpyDeviceToDevice);"), "Pass the destination first, then the source"},

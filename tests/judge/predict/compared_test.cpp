@@ -42,6 +42,13 @@ double spearman(const std::vector<Row>& rows) {
     return 1 - 6 * squares / (n * (n * n - 1));
 }
 
+constexpr auto explanation =
+    R"(
+This page shows how well the model predicts times. A *factor* is the larger one of the modelled and the measured time,
+divided by the smaller one. The first table of each section has Spearman's rank correlation of both times, the median
+factor, the factor that 90% of the timings do not exceed, and the largest factor.
+)";
+
 void print_summary(const std::string& name, std::vector<Row> rows) {
     std::ranges::sort(rows, {}, &Row::factor);
     const auto at = [&](double part) { return rows[static_cast<std::size_t>(part * (rows.size() - 1))].factor(); };
@@ -123,7 +130,7 @@ TEST(ModelledTimes, DISABLED_ComparedWithMeasured) {
                 fmt::print(stderr, "{}/{} {}\n", lab.name, stage.id, dataset.name);
             }
     }
-    fmt::print("# Modelled and measured times of the reference solutions\n");
+    fmt::print("# Modelled and measured times of the reference solutions\n{}", explanation);
     for (Compared& gpu : gpus) gpu.print();
 }
 
@@ -176,7 +183,7 @@ TEST(ModelledTimes, DISABLED_OfVariantsComparedWithMeasured) {
     const char *const build = std::getenv("BUILD"), *const only_lab = std::getenv("ONLY");
     Judge judge({fs::current_path(), fs::absolute(build && *build ? build : "build"), fs::temp_directory_path()},
                 Backend::cpu);
-    fmt::print("# Modelled and measured times of variants of the reference solutions\n");
+    fmt::print("# Modelled and measured times of variants of the reference solutions\n{}", explanation);
     const fs::path folder = fs::temp_directory_path() / "warplab-variants";
     fs::create_directories(folder);
     for (const Compared& gpu : compared_gpus()) {

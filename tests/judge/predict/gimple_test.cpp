@@ -158,8 +158,8 @@ TEST(Code, WorkNeedsAndLoopsComeFromTheStatements) {
     EXPECT_EQ(store->loop, 0);
     ASSERT_FALSE(store->needs.empty());
     EXPECT_EQ(store->needs[0].place, 0x30u);
-    EXPECT_EQ(store->needs[0].ago, 0);
-    EXPECT_EQ(code.at(0x50)->line, 5) << "the line is of the student's file, not of the header";
+    EXPECT_EQ(store->needs[0].age, 0);
+    EXPECT_EQ(code.at(0x50)->line, 5) << "the line is in the student's file, not in the header";
 }
 
 std::string replaced(std::string text, const std::string& old, const std::string& with) {

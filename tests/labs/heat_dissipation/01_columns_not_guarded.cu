@@ -12,7 +12,7 @@
 #ifndef BLOCK_Y
 #define BLOCK_Y 8
 #endif
-constexpr unsigned line_threads = 256;  // of a block that reduces a row or column, or mirrors
+constexpr unsigned line_threads = 256;  // per block of the kernels that mirror, or reduce a row or column
 
 __global__ void update_kernel(const double* current, double* next, const double* conductivity, double* changes,
                               std::size_t rows, std::size_t columns) {

@@ -1,4 +1,4 @@
-// All iterations store their largest change in the same place, which is never cleared.
+// Each iteration's largest change includes the earlier ones, as if all used one place that is never cleared.
 
 #include <algorithm>
 #include <cmath>

@@ -62,7 +62,7 @@ def test_show_ends_when_nothing_changes(tmp_path: Path) -> None:
         ("P2 3 2 9 1 2 3 4 5", [], ":1: the file ends where pixel 2 of row 1 should be"),
         ("P5 1 1 255 x", [], "this is a P5 file"),
         ("P2 1 1 9 4", ["conductivity=datasets/heat_dissipation/letter_conductivity.pgm"], "must have the same size"),
-        ("P2 1 1 9 4", ["hot=3"], 'There is no setting "hot" here'),
+        ("P2 1 1 9 4", ["hot=3"], 'This lab has no setting "hot".'),
         ("P2 1 1 9 4", ["low=cold"], "low=cold: give a number from -1000 to 1000"),
         ("P2 1 1 9 4", ["iterations=100000", "every=1"], "gives at most 1000"),
     ],

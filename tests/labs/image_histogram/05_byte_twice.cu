@@ -1,4 +1,4 @@
-// Wrong on purpose: the third byte of a word is taken for the fourth.
+// Wrong on purpose: the third byte of a word is counted twice, and the fourth never.
 #include "labs/image_histogram/lab.h"
 
 __device__ void count_word(unsigned* bins, unsigned word) {

@@ -72,4 +72,4 @@ def test_a_wrong_submission_is_counted_and_its_mistake_is_shown(tmp_path: Path) 
 def test_an_unknown_setting_gets_a_clear_message(tmp_path: Path) -> None:
     result = show(tmp_path, "--set", "times=3")
     assert result.returncode == 2
-    assert "This lab knows: none" in result.stderr
+    assert "Its settings: none" in result.stderr

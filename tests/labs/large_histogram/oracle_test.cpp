@@ -185,7 +185,7 @@ INSTANTIATE_TEST_SUITE_P(
                 {"counts"},
                 [](const Counts& c, std::size_t b, std::uint8_t) { return c[b] & 255; },
                 "wrapped",
-                "began at 0 again"},
+                "wrapped around to 0"},
         Mistake{"CapTooLow",
                 {},
                 [](const Counts& c, std::size_t b, std::uint8_t) { return std::min(c[b], 100u); },

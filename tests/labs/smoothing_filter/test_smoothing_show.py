@@ -102,7 +102,7 @@ def test_truncated_pictures_get_a_clear_message(name: str, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--set", "time=3"], "This lab knows: times"),
+        (["--set", "time=3"], "Its settings: times"),
         (["--set", "times=0"], "from 1 to 100"),
         (["--set", "times"], "NAME=VALUE"),
     ],

@@ -1,4 +1,4 @@
-"""The handouts' HTML pages are complete, have links that work without a network, and have a search."""
+"""The handouts' HTML pages are complete, have links that work without a network, and can be searched."""
 
 from __future__ import annotations
 

@@ -432,7 +432,7 @@ def test_a_huge_difference_is_cut_and_a_larger_one_is_not_tried(tmp_path: Path) 
     write_course(tmp_path, records)
     text = text_of(tmp_path)
     assert "3000 lines added, 3000 removed" in text
-    assert "more lines of the difference are left out." in text
+    assert "more lines of the difference are omitted." in text
     assert "Too long to compare: 3,000 lines became 200,000." in text
     assert len(page_of(tmp_path)) < 500_000
 

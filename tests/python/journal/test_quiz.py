@@ -208,7 +208,7 @@ def test_an_invalid_file_gives_one_message_and_a_remark_in_the_journal(course: P
     with pytest.raises(UserError, match=r"quiz\.json"):
         read_answers(answers_file(course), LAB)
     rendered = render(course, LAB, answers_file(course).parent)
-    assert "quiz.json has no valid answers to the quiz; it is left out." in rendered.problems
+    assert "quiz.json has no valid answers to the quiz; it is omitted." in rendered.problems
     assert str(course) not in rendered.page  # the page goes to students, and to course systems
 
 

@@ -284,7 +284,7 @@ def test_a_journal_that_cannot_be_packed_is_only_a_warning(course: Path) -> None
     with (folder / "records.jsonl").open("ab") as stream:
         stream.write(b" " * 10_000_000)
     large = submit(course, "--author", ADA)
-    assert "records.jsonl is larger than 10 MB: left out." in large.stdout
+    assert "records.jsonl is larger than 10 MB: omitted." in large.stdout
     files = unpack(archives(course)[-1])
     assert "lab/journal/records.jsonl" not in files
     assert b"0.07830" in files["lab/journal/journal.md"]

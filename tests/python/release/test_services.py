@@ -1,5 +1,5 @@
 """Run the autograders in folders with the layout of Gradescope and Autolab, without a GPU, with and without namespaces.
-The services themselves were not tried."""
+The services themselves were not tested."""
 
 from __future__ import annotations
 

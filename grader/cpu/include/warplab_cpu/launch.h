@@ -234,7 +234,7 @@ struct Shared {
     unsigned epoch;
 
     WARPLAB_CPU_INLINE T& use(const char* name, int line) {
-        if (__builtin_expect(load_unseen(epoch) != load_unseen(block_state.epoch), 0)) poison(name, line);
+        if (__builtin_expect(load_unobserved(epoch) != load_unobserved(block_state.epoch), 0)) poison(name, line);
         void* place = storage;
 #ifdef WARPLAB_CPU_HOOKED
         __asm__("" : "+r"(place));  // from here on, GCC knows only the alignment of T, like nvcc

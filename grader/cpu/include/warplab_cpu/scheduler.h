@@ -166,7 +166,7 @@ WARPLAB_CPU_INLINE void switch_to(Fiber* to) {
 
 /// Load a word of the scheduler without a hook.
 template <class Word>
-WARPLAB_CPU_INLINE auto load_unseen(const Word& word) {
+WARPLAB_CPU_INLINE auto load_unobserved(const Word& word) {
 #if defined(WARPLAB_CPU_HOOKED) && defined(__x86_64__)
     Word value;
     __asm__("mov %1, %0" : "=r"(value) : "m"(word));
@@ -200,10 +200,10 @@ WARPLAB_CPU_INLINE void yield_before_checked_atomic() {
 }
 
 WARPLAB_CPU_INLINE unsigned linear_thread() {
-    const Fiber* fiber = load_unseen(block_state.current);
-    if (!fiber) return load_unseen(block_state.row) + load_unseen(block_state.column);
+    const Fiber* fiber = load_unobserved(block_state.current);
+    if (!fiber) return load_unobserved(block_state.row) + load_unobserved(block_state.column);
     __asm__ __volatile__("" : "+r"(fiber));  // otherwise, GCC may move the next load before the test
-    return load_unseen(fiber->linear);
+    return load_unobserved(fiber->linear);
 }
 
 WARPLAB_CPU_INLINE bool is_shared(const void* address) {

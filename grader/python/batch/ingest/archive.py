@@ -30,12 +30,12 @@ from grader.python.batch.ingest.names import is_course_systems_name, original_na
 from grader.python.batch.ingest.times import past_time
 from grader.python.journal.quiz import ANSWERS
 
-MAX_ARCHIVE_BYTES = 100_000_000  # ignored files in it, such as .git/, included
+MAX_ARCHIVE_BYTES = 100_000_000  # including ignored files, such as .git/
 MAX_BYTES = 64_000_000  # bytes of all unpacked files of a kind
 MAX_ARCHIVES_BYTES = 200_000_000  # all archives together
 MAX_FILE_BYTES = 10_000_000
 MAX_FILES = 2000  # per kind of file
-MAX_ENTRIES = 50_000  # per archive or folder, ignored entries included; listing them takes about 2 s
+MAX_ENTRIES = 50_000  # per archive or folder, including ignored entries; listing them takes about 2 s
 MAX_INFLATED = 300_000_000  # bytes of a tar, without ignored files
 CHUNK_BYTES = 1_000_000
 MAX_NAME = 300  # characters
@@ -43,12 +43,12 @@ XZ_MEMORY_BYTES = 128_000_000
 NO_ZIP_TIME = (1980, 1, 1, 0, 0, 0)  # the time in a zip without times
 RECORDS = "records.jsonl"  # a journal's measurements
 MANIFEST = "manifest.json"  # written by `make submit`
-MAX_MANIFEST_BYTES = 1_000_000  # it is parsed without a limit of time
+MAX_MANIFEST_BYTES = 1_000_000  # it is parsed without a time limit
 ZIP_END_BYTES = 70_000  # the end of a zip, which holds the directory's end and a comment of maximum length
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tbz", ".tar.xz", ".txz")
 ARCHIVE_ENDINGS = (*ARCHIVES, ".7z", ".rar", ".gz", ".zst")  # also of kinds that are refused
 BUILD = "build"  # a folder of a kit; students do not write in it
-# Endings of a stage's file, also if an editor or a desktop changed it.
+# Endings of a stage's file, including those that an editor or a desktop gives it.
 CODE_ENDINGS = (".cu", ".cuh", ".c", ".cc", ".cpp", ".cxx", ".txt")
 # A part of every name that kind_of_file() does not ignore: hand-ins may contain thousands of others.
 MAY_BE_NEEDED = re.compile(r"\.(?:c|t|zip|7z|rar|gz|bz2|xz|zst|json|md)", re.IGNORECASE)
@@ -353,7 +353,7 @@ class Xz(io.RawIOBase):
 
 
 class Bounded:
-    """A stream of at most MAX_INFLATED bytes, without ignored files; the time limit bounds these."""
+    """A stream of at most MAX_INFLATED bytes. Ignored files do not count: only the time limit bounds them."""
 
     def __init__(self, stream: tar.Stream):
         self.stream, self.left = stream, MAX_INFLATED

@@ -153,8 +153,8 @@ def split_team(key: str, known: Set[str]) -> list[str]:
 def read_rosters(files: Sequence[Path]) -> list[Student]:
     """Return the students of several files. Lines of two files belong to one student if they share an id, such as an
     e-mail address; so one file may have the names and numbers, and the other one the logins. Students can change how a
-    course system shows their name, so a few different names cause only a message. Raises UserError, also if most names
-    differ."""
+    course system shows their name, so a few different names cause only a message. Raises UserError, for example if most
+    names differ."""
     students: list[Student] = []
     for file in files:
         by_alias = students_by_alias(students)

@@ -82,7 +82,7 @@ def make_submission(key: str, entries: list[Entry], marks: bool = False) -> Subm
 
 
 def find_fingerprint(entries: Sequence[Path]) -> str:
-    """Return the fingerprint of a hand-in, also if it cannot be read."""
+    """Return the fingerprint of a hand-in, even if it cannot be read."""
     return attempt(lambda: fingerprint(entries), UNREADABLE)
 
 

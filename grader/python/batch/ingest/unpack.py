@@ -239,8 +239,8 @@ def take_content(content: tar.Content) -> tar.Content:
 
 
 def take(member: Member, unpacked: Unpacked) -> None:
-    """Write a member to the path that its name gives, or record why it is left out. Files that grading ignores do not
-    count towards the limits of the other files, and are left out without a remark. Raises OSError, and RefusedError if
+    """Write a member to the path that its name gives, or record why it is omitted. Files that grading ignores do not
+    count towards the limits of the other files, and are omitted without a remark. Raises OSError, and RefusedError if
     the whole archive is refused."""
     parts = split_name(member.name)
     of_system = bool(parts) and is_hand_in_name(parts[0])
@@ -269,7 +269,7 @@ def kind_in(parts: Sequence[str], depth: int) -> Kind:
 
 
 def write_member(member: Member, counted: Counted, unpacked: Unpacked) -> None:
-    """Write a file or make a folder. Raises RefusedError, also if the file system rejects the name; OSError."""
+    """Write a file or make a folder. Raises RefusedError, for example if the file system rejects the name; OSError."""
     target = unpacked.folder / checked_name(member.name)
     try:
         make_folder(target if member.is_folder else target.parent)

@@ -13,7 +13,7 @@ from grader.python.common.console import UserError
 from grader.python.common.markup import show_text
 
 NUMBER = re.compile(r"[-+]?\d+([.,]\d+)?", re.ASCII)
-# Text that a reader may skip before a cell's first character. It always matches, so its time is linear in the text.
+# Text that a reader may skip before a cell's first character. No attempt to match fails, so the time is linear.
 CELL_START = re.compile(r"(?:^|[;\t\n])[;\s\"\u200c\u200d]*+(?=(\S?))")
 SEPARATORS = ";\t\n"
 AFTER_REFERENCE = re.compile(r"(?<=;)[^\w&;<]+")
@@ -26,9 +26,9 @@ def defuse(cell: str, is_first: bool = False) -> str:
     cell begins a line.
 
     A German Excel splits a comma-separated file at semicolons, and then quotes do not protect a cell. So a formula may
-    begin after any separator or line break, with any number of quotes and blanks before its sign; and the first cell
-    of a line continues with the next ones, so that it is not a number. Full-width signs count as their ASCII
-    equivalents.
+    begin after any separator or line break, with any number of quotes and blanks before its sign. For such an Excel,
+    the first cell of a line also contains the next ones, so a number there is no exception. Full-width signs count as
+    their ASCII equivalents.
     """
     text = JOINED.sub(lambda part: show_text(part[0]), cell)
     if not is_first and (text == "-" or NUMBER.fullmatch(text)):
@@ -59,7 +59,7 @@ def encode_csv(rows: Sequence[Sequence[str]]) -> str:
 
 
 def read_csv(text: str, in_english: bool = True) -> Rows:
-    """Read an exported gradebook. `in_english`: as read_rows()'s. Raises UserError."""
+    """Read an exported gradebook. `in_english`: see read_rows(). Raises UserError."""
     try:
         rows = read_rows(text, in_english)
     except UserError as error:
@@ -76,6 +76,6 @@ def trim(row: list[str], width: int, line: int) -> list[str]:
     return row[:width] + [""] * (width - len(row))
 
 
-def mark_of(text: str) -> str:
+def byte_order_mark_of(text: str) -> str:
     """Return the byte order mark if the text begins with one. Without it, Excel garbles umlauts."""
     return "\ufeff" if text.startswith("\ufeff") else ""

@@ -75,7 +75,7 @@ def list_assignments(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def is_computed(title: str) -> bool:
-    """Return whether Canvas computes the column, also for a group of assignments or for unposted grades."""
+    """Return whether Canvas computes the column, including one for a group of assignments or for unposted grades."""
     return any(words in title for words in COMPUTED)
 
 
@@ -110,7 +110,7 @@ def is_points_row(header: Sequence[str], row: Sequence[str]) -> bool:
 
 
 def read_number(cell: str) -> float | None:
-    """Parse a number, also with a decimal comma; return None if the cell is not a number."""
+    """Parse a number with a decimal point or comma; return None if the cell is not a number."""
     text = cell.strip().replace(",", ".")
     return float(text) if re.fullmatch(r"\d+(\.\d*)?", text) else None
 

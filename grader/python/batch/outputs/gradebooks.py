@@ -9,7 +9,14 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 
 from grader.python.batch.ingest.columns import IDENTITIES, NUMBERS, columns_of
 from grader.python.batch.ingest.worksheet import IDENTIFIER
-from grader.python.batch.outputs.cells import AFTER_REFERENCE, defuse, encode_csv, mark_of, read_csv, write_csv
+from grader.python.batch.outputs.cells import (
+    AFTER_REFERENCE,
+    byte_order_mark_of,
+    defuse,
+    encode_csv,
+    read_csv,
+    write_csv,
+)
 from grader.python.batch.outputs.columns import (
     IMPORTED,
     choose_column,
@@ -57,7 +64,7 @@ def canvas(entries: Sequence[Entry], gradebook: str = "", title: str = "") -> tu
     for row in rows[1:]:
         for at in columns_of(rows[0], IDENTITIES):  # students type their names; other cells stay unchanged
             row[at] = defuse(row[at], at == 0)
-    return mark_of(gradebook) + encode_csv(rows), list_students_without_row(entries, rows_by_student)
+    return byte_order_mark_of(gradebook) + encode_csv(rows), list_students_without_row(entries, rows_by_student)
 
 
 def list_students_without_row(entries: Sequence[Entry], with_row: Collection[str]) -> list[str]:
@@ -139,7 +146,7 @@ def moodle(entries: Sequence[Entry], gradebook: str = "") -> tuple[str, list[str
     for row, own_cells in zip(rows, original, strict=True):
         if any(row is matched for matched in rows_by_student.values()) and (row[grade] or IDENTIFIER in rows[0]):
             filled.append([own_cells[at] if rows[0][at] == IDENTIFIER else row[at] for at in kept_columns])
-    return mark_of(gradebook) + write_csv(filled), list_students_without_row(entries, rows_by_student)
+    return byte_order_mark_of(gradebook) + write_csv(filled), list_students_without_row(entries, rows_by_student)
 
 
 def to_html(text: str) -> str:

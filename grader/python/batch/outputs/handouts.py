@@ -1,8 +1,8 @@
 """Find the paragraph of a lab's handout that explains a mistake.
 
 The cause of a mistake belongs to a topic, which lists words of its paragraph. The search begins in the stage's own
-section, continues in those of earlier stages, the nearest first, and ends with the points with a bold title before the
-first stage. If no paragraph has the words, the answer is the stage's section.
+section, continues in those of earlier stages, the nearest first, and ends with the list items with a bold title before
+the first stage. If no paragraph has the words, the answer is the stage's section.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class Answer:
 
 
 def find_answer(handout: str, stage: str, cause: str) -> Answer:
-    """Return the answer of a handout's text to a mistake in a stage."""
+    """Return the place in a handout that explains a mistake in a stage."""
     sections = dict(read_sections(handout))
     titles = list(sections)
     if stage not in titles:

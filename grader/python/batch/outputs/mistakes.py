@@ -43,7 +43,7 @@ class Periods:
     made: dict[tuple[str, str, date], set[str]] = field(default_factory=lambda: defaultdict(set))
 
     def list(self) -> list[date]:
-        """Return the first day of each period, also of those without hand-ins, the latest ones if there are many."""
+        """Return the first day of each period, including those without hand-ins, the latest ones if there are many."""
         days = [day for _, day in self.handed_in]
         if not days:
             return []
@@ -63,8 +63,8 @@ def count_mistakes(finals: Sequence[Final], stages: Sequence[str]) -> list[Mista
 
 
 def count_over_time(causes: Sequence[Cause]) -> Periods:
-    """Return the mistakes in all hand-ins, also in those that students replaced later, by day; by week, from Monday on,
-    if they are from more than MAX_DAYS days. Days are of this machine's time zone."""
+    """Return the mistakes in all hand-ins, including those that students replaced later, by day; by week, from Monday
+    on, if they are from more than MAX_DAYS days. Days are of this machine's time zone."""
     dated = [(read_day(time), members, stage, cause) for members, time, stage, cause in causes if time]
     days = [day for day, *_ in dated]
     periods = Periods(7 if days and (max(days) - min(days)).days >= MAX_DAYS else 1)

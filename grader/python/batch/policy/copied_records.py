@@ -16,7 +16,7 @@ from grader.python.batch.store.rows import Row
 EXAMPLE = "the published example"
 SHARE = 0.5  # minimum share of records that are another journal's
 MAX_OWNERS = 20  # owners of a record that are compared
-MAX_RECORDS = 20_000  # of a journal; a term's has far fewer
+MAX_RECORDS = 20_000  # of a journal; the journal of a whole term has far fewer
 
 
 def find_copied_records(rows: Iterable[Row], folder: Path, example: Path) -> list[tuple[str, str]]:

@@ -76,7 +76,7 @@ class Final:
     lateness: Lateness = field(default_factory=Lateness)
     penalty: float = 0
     given: dict[str, float] = field(default_factory=dict)
-    items: dict[str, float] = field(default_factory=dict)  # each item's maximum, also if no points were given
+    items: dict[str, float] = field(default_factory=dict)  # each item's maximum, even if no points were given
     levels: dict[str, str] = field(default_factory=dict)  # for items of the rubric: its sentence for the given points
     points: float | None = None
     max_points: float = 0

@@ -125,7 +125,8 @@ def upload(submission: Any, files: Mapping[str, bytes]) -> list[int]:
 
 
 def upload_one(requester: Any, url: str, file: Path) -> int:
-    """Upload a file, and return Canvas's number for it. Raises what try_again() catches, also if a part is missing."""
+    """Upload a file, and return Canvas's number for it. Raises what try_again() catches, for example if a part is
+    missing."""
     from canvasapi.upload import Uploader
 
     is_complete, answer = Uploader(requester, url, file).start()

@@ -164,7 +164,7 @@ class Students:
         self.called = students_of_names([*self.roster, *strangers])
 
     def find(self, word: str) -> str:
-        """Return the id of a student who is given by it or by another name on the roster, also of one whose hand-in is
+        """Return the id of a student who is given by it or by another name on the roster, even of one whose hand-in is
         dropped. Raises UserError."""
         if stranger := self.find_named_stranger(word):
             return stranger

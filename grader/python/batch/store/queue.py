@@ -62,7 +62,7 @@ def enter_arrivals(database: Database, submissions: Iterable[Submission]) -> Non
 
 
 def list_waiting(database: Database) -> list[Place]:
-    """Return the hand-ins that wait, in the order of arrival, also if the clock was set back meanwhile."""
+    """Return the hand-ins that wait, in the order of arrival, even if the clock was set back meanwhile."""
     rows = database.query(
         "SELECT s.key, coalesce(q.code, ''), coalesce(q.arrived, '') FROM submissions s LEFT JOIN queue q"
         f" ON q.key = s.key WHERE s.status = '' AND s.key NOT IN ({DROPPED}) ORDER BY q.rowid"

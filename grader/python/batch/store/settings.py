@@ -25,7 +25,7 @@ class Settings:
     sample_s: float = 0  # the maximum time of a timing sample, in seconds; 0: the judge's default
     precise: bool = False  # time until the ratio is known, not only the points
     upto: str = ""  # the last stage
-    speed: str = ""  # where speed points come from: measured (also if empty), modelled or off
+    speed: str = ""  # where speed points come from: measured (or empty), modelled or off
 
     def graded_stages(self) -> tuple[str, ...]:
         """Return the ids of the stages to grade."""

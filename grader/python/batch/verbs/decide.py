@@ -273,7 +273,7 @@ def find_marked(database: Database, marks: Sequence[Line]) -> list[str]:
 def require_student_and_reason(options: argparse.Namespace, given: object, missing: str) -> None:
     """Raise UserError if the reason or the value is missing."""
     if not options.reason:
-        raise UserError("--reason: write why, for later questions.")
+        raise UserError("--reason: give the reason; it is stored for later questions.")
     if not options.undo and given is None:
         raise UserError(f"{missing}. To remove the earlier decision, add --undo.")
 

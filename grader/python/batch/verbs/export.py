@@ -78,7 +78,7 @@ def export_feedback(database: Database, options: argparse.Namespace) -> int:
             "canvas": "no attachment in Canvas to which feedback can belong",
         }
         say_error(
-            f"{plural(len(packed.left_out), 'student')} with {reasons[options.feedback]}, left out: "
+            f"{plural(len(packed.left_out), 'student')} with {reasons[options.feedback]}, omitted: "
             f"{', '.join(packed.left_out)}. Their feedback is in {options.folder / 'feedback'}."
         )
     return 1 if packed.left_out else 0

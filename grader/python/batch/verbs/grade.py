@@ -151,7 +151,7 @@ def separate_strangers(folder: Path, ids: Set[str]) -> None:
 
 
 def move_renamed(database: Database, folder: Path) -> None:
-    """Move the folders of renamed submissions, also of those that a killed batch did not move. A folder that
+    """Move the folders of renamed submissions, including those that a killed batch did not move. A folder that
     already has the new name is a leftover, because no other submission has that key."""
     for old, new in (database.fact("renamed") or {}).items():
         for part in PARTS:

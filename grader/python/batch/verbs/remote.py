@@ -86,7 +86,8 @@ def only_one(lock: Path, reason: str) -> Iterator[None]:
 
 
 def send(options: argparse.Namespace, folder: Path, returned: Mapping[str, Returned]) -> Pushed:
-    """Return the grades and feedback of the batch in this folder. Raises UserError, also if another push runs."""
+    """Return the grades and feedback of the batch in this folder. Raises UserError, for example if another push
+    runs."""
     with only_one_push(folder):
         return return_results(options, returned, send=True)
 

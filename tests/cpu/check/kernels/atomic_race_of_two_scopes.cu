@@ -1,4 +1,4 @@
-// Block 2 counts by atomics whose scope is the block, the others by atomics for the whole GPU.
+// Block 2 counts with atomics whose scope is the block, the others with atomics for the whole GPU.
 #include <cuda_runtime.h>
 
 __global__ void count_kernel(int* count) {

@@ -76,7 +76,7 @@ def find_tool(name: str) -> str:
 
 
 def release_of(moodle: Path) -> str:
-    """Return the version, as 4.5.6 (Build: 20250811)."""
+    """Return the version, for example 4.5.6 (Build: 20250811)."""
     match = re.search(r"\$release\s*=\s*'([^']+)'", (moodle / "version.php").read_text(errors="replace"))
     return match[1] if match else "unknown"
 

@@ -78,7 +78,7 @@ def test_moodle_gives_a_credited_partner_the_same_feedback(course: Course) -> No
     (course.handed_in / name).write_bytes(make_tar(("01_first.cu", b"x")))
     course.grade("--roster", roster)
     result = course.verb("export", "--feedback", "moodle", "--output", course.root / "feedback.zip")
-    assert "1 student with no known number in Moodle, left out: gh3." in result.stderr
+    assert "1 student with no known number in Moodle, omitted: gh3." in result.stderr
     people = {as_moodle(name, {34: "al1", 35: "at2"}) for name in export(course, "moodle", 1)}
     assert {recipient for recipient, _ in filter(None, people)} == {"al1", "at2"}
 

@@ -141,7 +141,7 @@ def test_long_text_is_shortened() -> None:
     report = samples.report()
     report["stages"][0]["output"] = "first" + "x" * 100_000 + "last"
     page = page_of(report)
-    assert "characters left out]" in page
+    assert "characters omitted]" in page
     assert "first" in page
     assert "last" in page
     assert len(page) < 100_000

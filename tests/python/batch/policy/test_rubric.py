@@ -171,7 +171,7 @@ def test_a_rubric_whose_levels_are_not_clear_is_refused(tmp_path: Path, spoil) -
     rubric = json.loads(json.dumps(RUBRIC))
     spoil(rubric)
     write_rubric(tmp_path, rubric)
-    with pytest.raises(UserError, match=r"rubric\.json: the (criteria|levels of prediction) need different"):
+    with pytest.raises(UserError, match=r"rubric\.json: the (criteria|levels of prediction) must have different"):
         read_rubric(tmp_path)
 
 
