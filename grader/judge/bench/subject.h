@@ -1,6 +1,7 @@
 #pragma once
 // One subject of a paired benchmark: the student's code, or the reference solution.
 
+#include <functional>
 #include <optional>
 #include <random>
 #include <vector>
@@ -76,6 +77,10 @@ class Subject {
   private:
     void allocate();
     Session::Reply command(std::uint32_t calls);
+
+    /// Call a function that writes inputs to the slots, while the process is suspended: it must not begin to work on
+    /// them before the command.
+    void fill_slots(const std::function<void()>& fill);
 
     /// Move the inputs of the first `calls` slots to unpredictable offsets.
     void move_inputs(std::uint32_t calls);
