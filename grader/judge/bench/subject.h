@@ -1,6 +1,8 @@
 #pragma once
 // One subject of a paired benchmark: the student's code, or the reference solution.
 
+#include <functional>
+#include <memory>
 #include <optional>
 #include <random>
 #include <vector>
@@ -76,6 +78,14 @@ class Subject {
   private:
     void allocate();
     Session::Reply command(std::uint32_t calls);
+
+    /// Copy inputs to the judge's own memory on the device, which the process does not have. From there, they reach the
+    /// slots as quickly as those of the samples: a kernel that the process launched earlier may see them arrive.
+    std::vector<std::vector<std::unique_ptr<Region>>> stage_inputs(const std::vector<Problem>& calls) const;
+
+    /// Call a function that writes inputs to the slots, while the process is suspended: it must not begin to work on
+    /// them before the command.
+    void fill_slots(const std::function<void()>& fill);
 
     /// Move the inputs of the first `calls` slots to unpredictable offsets.
     void move_inputs(std::uint32_t calls);

@@ -508,7 +508,7 @@ bool Process::running() const { return !state_->collected && !state_->child_ende
 void Process::kill() { state_->kill(); }
 
 void Process::pause() const {
-    if (running()) sandbox::signal_tree(state_->child, SIGSTOP);
+    if (running()) sandbox::stop_tree(state_->child);
 }
 
 void Process::resume() const {

@@ -7,11 +7,14 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <mutex>
 #include <sstream>
+#include <string_view>
+#include <thread>
 #include <vector>
 
 #include "grader/common/read_file.h"
@@ -68,6 +71,23 @@ void add_processor_time(const std::string& process, ProcessorTime& sum) {
     for (const pid_t child : children_of(process)) add_processor_time(std::to_string(child), sum);
 }
 
+/// Return whether a thread of a process is neither stopped nor ended.
+bool runs(const std::string& process) {
+    std::error_code error;
+    for (const auto& thread : fs::directory_iterator("/proc/" + process + "/task", error)) {
+        const std::string stat = read_file(thread.path() / "stat");
+        const std::size_t state = stat.rfind(") ") + 2;
+        if (state < stat.size() && std::string_view("TtZX").find(stat[state]) == std::string_view::npos) return true;
+    }
+    return false;
+}
+
+bool any_runs(pid_t root) {
+    const std::string process = std::to_string(root);
+    return (::kill(root, 0) == 0 && runs(process)) ||
+           std::ranges::any_of(children_of(process), [](pid_t child) { return any_runs(child); });
+}
+
 void kill_below(pid_t process) {
     for (pid_t child : children_of(std::to_string(process))) kill_below(child);
     ::kill(process, SIGKILL);
@@ -102,6 +122,14 @@ void kill_tree(const std::string& mark) {
 void signal_tree(pid_t root, int signal) {
     ::kill(root, signal);
     for (const pid_t child : children_of(std::to_string(root))) signal_tree(child, signal);
+}
+
+void stop_tree(pid_t root) {
+    constexpr std::chrono::seconds longest(1);
+    constexpr std::chrono::microseconds pause(20);
+    signal_tree(root, SIGSTOP);
+    const auto end = std::chrono::steady_clock::now() + longest;
+    while (any_runs(root) && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(pause);
 }
 
 ProcessorTime processor_time(pid_t root) {

@@ -36,6 +36,10 @@ bool was_starved(const ProcessorTime& before, const ProcessorTime& now, double s
 /// Send a signal to a living process and all its descendants, parents first.
 void signal_tree(pid_t root, int signal);
 
+/// Stop a living process and all its descendants, and wait until none of their threads runs, for at most a second: a
+/// process stops only when one of its threads gets a processor.
+void stop_tree(pid_t root);
+
 /// Reap a user's orphans, all of which have been killed: until then, they count against the user's limit.
 void reap_orphans(uid_t user);
 

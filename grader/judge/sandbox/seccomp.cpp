@@ -6,6 +6,7 @@
 #include <linux/prctl.h>
 #include <sched.h>
 #include <seccomp.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -47,12 +48,11 @@ constexpr auto file_calls =
     "timerfd_settime timerfd_gettime";
 
 constexpr auto time_calls =
-    "nanosleep clock_nanosleep clock_gettime clock_getres gettimeofday time times getitimer setitimer alarm "
-    "pause timer_create timer_settime timer_gettime timer_delete timer_getoverrun";
+    "nanosleep clock_nanosleep clock_gettime clock_getres gettimeofday time times getitimer setitimer alarm pause";
 
 constexpr auto signal_calls =
     "rt_sigaction rt_sigprocmask rt_sigreturn rt_sigpending rt_sigtimedwait rt_sigsuspend sigaltstack "
-    "restart_syscall kill tgkill tkill";
+    "restart_syscall";
 
 // setpriv, which bubblewrap executes, needs the last four; without capabilities they change nothing.
 constexpr auto process_calls =
@@ -75,6 +75,14 @@ constexpr std::initializer_list<int> prctl_options = {
 /// pipe sizes.
 constexpr std::initializer_list<int> fcntl_commands = {F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD,     F_SETFD,    F_GETFL,
                                                        F_SETFL, F_GETPIPE_SZ,    F_ADD_SEALS, F_GET_SEALS};
+
+/// Calls that send a signal, and their argument that is the signal's number. The list has none that create a timer with
+/// a signal of the program's choice. A program that sends itself SIGCONT continues while the judge has suspended it.
+struct SignalCall {
+    const char* name;
+    unsigned argument;
+};
+constexpr std::initializer_list<SignalCall> sending_calls = {{"kill", 1}, {"tkill", 1}, {"tgkill", 2}};
 
 /// Resources whose limits a program may change: all but RLIMIT_CORE. A program that lowers it to 0 and crashes makes
 /// the kernel start the machine's program for core dumps (limits.cpp).
@@ -157,7 +165,11 @@ void allow_common(Builder& filter) {
         filter.allow("prlimit64", {SCMP_A1(SCMP_CMP_EQ, static_cast<scmp_datum_t>(resource))});
     }
     filter.allow("prlimit64", {SCMP_A2(SCMP_CMP_EQ, 0)});  // only reads
-    constexpr unsigned flags = 5;                          // RWF_NOWAIT reveals which pages are in the page cache
+    for (const auto& [name, argument] : sending_calls)
+        for (int signal = 0; signal < NSIG; ++signal)
+            if (signal != SIGCONT)
+                filter.allow(name, {SCMP_CMP(argument, SCMP_CMP_EQ, static_cast<scmp_datum_t>(signal))});
+    constexpr unsigned flags = 5;  // RWF_NOWAIT reveals which pages are in the page cache
     for (const char* name : {"preadv2", "pwritev2"}) filter.allow(name, {SCMP_CMP32(flags, SCMP_CMP_EQ, 0)});
 }
 

@@ -97,6 +97,42 @@ void dot_product(const int* a, const int* b, int* out, std::size_t n, void*) {
 }
 )";
 
+// Gives wrong results if its thread ever sees an input of which, for a while, only one end was replaced.
+constexpr auto sees_inputs_change = R"(#include <atomic>
+struct Ends {
+    int first, last;
+    bool operator==(const Ends& other) const { return first == other.first && last == other.last; }
+};
+static std::atomic<const int*> watched{nullptr};
+static std::atomic<std::size_t> length{0};
+static std::atomic<bool> seen{false};
+static Ends read_ends() {
+    const volatile int* const input = watched;
+    return {input[0], input[length - 1]};
+}
+static void watch() {
+    using namespace std::chrono_literals;
+    for (Ends before = read_ends(); !seen;) {
+        const Ends now = read_ends();
+        if ((now.first == before.first) == (now.last == before.last)) {
+            before = now;
+            continue;
+        }
+        for (const auto end = std::chrono::steady_clock::now() + 100us; std::chrono::steady_clock::now() < end;) {}
+        if (read_ends() == now) seen = true;
+    }
+}
+void dot_product(const int* a, const int* b, int* out, std::size_t n, void*) {
+    if (!watched && n > 0) {
+        length = n;
+        watched = a;
+        std::thread(watch).detach();
+    }
+    CUDA_CHECK(cudaMemset(out, 0, sizeof *out));
+    if (n > 0 && !seen) dot_product_kernel<<<static_cast<unsigned>((n + 255) / 256), 256>>>(a, b, out, n);
+}
+)";
+
 // Stores the rows of earlier calls, and is slow only if the first row is new.
 constexpr auto remembers_rows = R"(#include "labs/saturating_histogram/lab.h"
 __device__ bool seen[1 << 20];
@@ -155,12 +191,13 @@ class TimedOutputs : public testing::Test {
     }
 
     /// Time a submission in alternation with the right solution.
-    Measured measure_beside_solution(const fs::path& student, const Effort& effort) {
+    Measured measure_beside_solution(const fs::path& student, const Effort& effort,
+                                     const std::string& dataset = "warp") {
         const Lab& lab = judge_.lab("dot_product");
         const auto handed_in = judge_.make_ready(lab, lab.stages.front(), student, Task{.fast = true});
         const auto reference_run = judge_.make_ready(lab, lab.stages.front(), right_, Task{.fast = true});
         if (!handed_in.run || !reference_run.run) throw std::runtime_error("did not compile");
-        return measure(*handed_in.run, reference_run.run.get(), lab.dataset("warp"), Bandwidth{}, effort, Baseline{},
+        return measure(*handed_in.run, reference_run.run.get(), lab.dataset(dataset), Bandwidth{}, effort, Baseline{},
                        [](GradingPhase, const std::string&) {});
     }
 
@@ -354,6 +391,13 @@ TEST_F(TimedOutputs, OutputsOfFewCallsAreVerified) {
                                       Baseline{}, [](GradingPhase, const std::string&) {});
     ASSERT_TRUE(measured.failure);
     EXPECT_EQ(measured.failure->cause, cause::timed_output_wrong);
+}
+
+TEST_F(TimedOutputs, InputsAreCopiedWhileTheProgramIsSuspended) {
+    std::ofstream(wrong_) << right_kernel << sees_inputs_change;
+    const Effort effort{{2, 2}, {2, 2}, 3, 0.05, 0.5, 0.5, 0.1};
+    const Measured measured = measure_beside_solution(wrong_, effort, "ragged");
+    EXPECT_FALSE(measured.failure) << measured.failure->message;
 }
 
 TEST(PairedBenchmark, EventsLimitTheTimeOfTheReference) {

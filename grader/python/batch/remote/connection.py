@@ -14,7 +14,7 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
-from urllib.parse import urlsplit
+from urllib.parse import unquote_to_bytes, urlsplit
 
 from grader.python.common.console import UserError, read_text
 
@@ -104,7 +104,8 @@ def withhold_token(request: Any, url: str, token: str) -> None:
     request.headers.pop("Authorization", None)
     body = request.body or b""
     texts = [request.url.encode(), body.encode() if isinstance(body, str) else body]
-    if any(token.encode() in text for text in texts if isinstance(text, bytes)):
+    texts = [text for text in texts if isinstance(text, bytes)]
+    if any(token.encode() in text for text in (*texts, *map(unquote_to_bytes, texts))):  # a form may quote it
         raise UserError(
             f"{url} leads to {urlsplit(request.url).hostname!r}, which does not get the access token. Check the"
             " address: it must be the one that the course system uses itself."

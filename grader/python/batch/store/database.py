@@ -85,6 +85,7 @@ CREATE TABLE IF NOT EXISTS attempts (
 CREATE TABLE IF NOT EXISTS queue (
     key TEXT PRIMARY KEY, fingerprint TEXT NOT NULL, code TEXT NOT NULL, arrived TEXT NOT NULL, graded TEXT NOT NULL);
 """
+HANDED_IN_AGAIN = "handed in again"  # the reason of a grade whose hand-in replaced other contents
 NAMED_TABLES = [words.split()[0] for words in TABLES.split("CREATE TABLE IF NOT EXISTS ")[1:]]
 # The keys of the hand-ins that are dropped now.
 DROPPED = "SELECT student FROM (SELECT student, dropped, max(id) FROM drops GROUP BY student) WHERE dropped"
@@ -279,8 +280,8 @@ class Database(SqliteFile):
                 if old.get(submission.key, submission.fingerprint) != submission.fingerprint:
                     connection.execute(
                         "UPDATE submissions SET graded_notes = '[]', status = '', pending_alone = 0,"
-                        " reason = iif(status || reason = '', '', 'handed in again') WHERE key = ?",
-                        [submission.key],
+                        " reason = iif(status || reason = '', '', ?) WHERE key = ?",
+                        [HANDED_IN_AGAIN, submission.key],
                     )
 
     def enter_absent(self, students: Iterable[tuple[str, str]]) -> None:

@@ -13,7 +13,7 @@ from grader.python.batch.ingest.folders import list_parts
 from grader.python.batch.ingest.notes import Note, has_kind, read_notes, write_notes
 from grader.python.batch.ingest.submission import Submission
 from grader.python.batch.ingest.times import now
-from grader.python.batch.store.database import DROPPED, Database
+from grader.python.batch.store.database import DROPPED, HANDED_IN_AGAIN, Database
 from grader.python.common.submission_code import make_code
 
 HELD = "held"  # the kind of the note on a hand-in beyond the limit of attempts
@@ -116,11 +116,12 @@ def read_granted(database: Database) -> dict[str, int]:
 def count_attempts(database: Database, key: str, since: str = "") -> int:
     """Return how many hand-ins of a student or team were judged since a time (ISO 8601 in UTC). Hand-ins that
     were not opened, that have no file of the lab, or on which the judge failed do not count, nor do regrades. Contents
-    that were replaced and then handed in again count again: otherwise, a student could have two files graded by turns
-    without a limit."""
+    that were replaced and then handed in again count again, even if those that replaced them do not count: otherwise, a
+    student could have a file graded without a limit by handing in another one in between."""
     ((count,),) = database.query(
-        "SELECT count(*) FROM (SELECT time, fingerprint, lag(fingerprint) OVER (ORDER BY id) AS before FROM grades"
-        " WHERE key = ? AND status != 'judge_error') WHERE fingerprint IS NOT before AND time >= ?",
-        [key, since],
+        "SELECT count(*) FROM (SELECT time, reason, fingerprint, lag(fingerprint) OVER (ORDER BY id) AS before"
+        " FROM grades WHERE key = ? AND status != 'judge_error')"
+        " WHERE (fingerprint IS NOT before OR reason = ?) AND time >= ?",
+        [key, HANDED_IN_AGAIN, since],
     )
     return int(count)

@@ -50,3 +50,15 @@ def test_contents_that_return_are_a_further_attempt(tmp_path: Path) -> None:
         store_grade(database, fingerprint)
     assert Limits(4).explain_reached_limit(database, "al1", ["al1"]) == ""
     assert "is 3 hand-ins per student" in Limits(3).explain_reached_limit(database, "al1", ["al1"])
+
+
+def test_a_refused_hand_in_in_between_gives_no_further_attempt(tmp_path: Path) -> None:
+    database = Database(tmp_path / "batch.sqlite")
+    for fingerprint, status in (("one", "graded"), ("damaged", "archive_refused"), ("one", "graded")):
+        database.enter([Submission("al1", fingerprint=fingerprint)])
+        if status == "graded":
+            store_grade(database, fingerprint)
+        else:
+            database.keep(Graded("al1", status, fingerprint=fingerprint), ZEROS, [])
+    assert "is 2 hand-ins per student" in Limits(2).explain_reached_limit(database, "al1", ["al1"])
+    assert Limits(3).explain_reached_limit(database, "al1", ["al1"]) == ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import unquote
 
 import pytest
 
@@ -12,7 +13,7 @@ from grader.python.batch.remote.connection import make_adapter
 from grader.python.common.console import UserError
 
 requests = pytest.importorskip("requests")
-TOKEN = "secret-4711"
+TOKEN = "secret/4711"  # forms quote the slash
 
 
 class Host:
@@ -28,7 +29,7 @@ class Host:
 
             def do_GET(self) -> None:
                 body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
-                host.received.append(f"{self.path} {self.headers} {body}")
+                host.received.append(unquote(f"{self.path} {self.headers} {body}"))
                 self.send_response(307 if target else 200)
                 self.send_header("Location", target)
                 self.send_header("Content-Length", "0" if target else "4")
