@@ -280,6 +280,7 @@ Words Compiler::cpu_command(const Words& options, const Words& arguments) const 
     add(command, hook_flags(job_));
     add(command, job_.defines);
     if (may_call_special_functions(text_)) command.push_back("-DWARPLAB_CPU_SPECIAL_FUNCTIONS");
+    if (begins_with_include(text_, "algorithm")) command.push_back(includes_algorithm);
     add(command, harness_.includes);
     add(command, options);
     add(command, arguments);
