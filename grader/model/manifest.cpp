@@ -8,6 +8,7 @@
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <ranges>
 #include <set>
 #include <sstream>
 
@@ -624,12 +625,14 @@ double order_of(const fs::path& root, const std::string& name) {
 }  // namespace
 
 std::vector<std::string> find_labs(const fs::path& root) {
-    std::vector<std::string> names;
-    if (!fs::is_directory(root / "labs")) return names;
-    for (const auto& entry : fs::directory_iterator(root / "labs"))
-        if (fs::is_regular_file(entry.path() / "lab.json")) names.push_back(entry.path().filename().string());
-    std::ranges::sort(names, {}, [&](const std::string& name) { return std::pair(order_of(root, name), name); });
-    return names;
+    std::set<std::pair<double, std::string>> ordered;
+    if (!fs::is_directory(root / "labs")) return {};
+    for (const auto& entry : fs::directory_iterator(root / "labs")) {
+        const std::string name = entry.path().filename().string();
+        if (fs::is_regular_file(entry.path() / "lab.json")) ordered.emplace(order_of(root, name), name);
+    }
+    const auto names = std::views::values(ordered);
+    return {names.begin(), names.end()};
 }
 
 }  // namespace warplab

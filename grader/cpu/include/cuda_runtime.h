@@ -46,7 +46,12 @@
 #include "warplab_cpu/sync.h"
 #include "warplab_cpu/types.h"
 
+#ifdef WARPLAB_CPU_ALGORITHM  // the judge defines it for files that include this header before any code
+#include <algorithm>
+#endif
+
 #undef WARPLAB_CPU_SPECIAL_FUNCTIONS
+#undef WARPLAB_CPU_ALGORITHM
 #undef WARPLAB_CPU_HOOKED
 #undef WARPLAB_CPU_TRACED
 #undef WARPLAB_CPU_FAST  // so that a file cannot test how it is compiled

@@ -129,7 +129,8 @@ std::optional<fs::path> find_cached(const fs::path& cache, const std::string& na
 }
 
 void tidy(const fs::path& cache) {
-    if (random_number() % 16 != 0) return;
+    constexpr std::uint64_t calls_for_each = 128;  // looking at each of thousands of files takes long
+    if (random_number() % calls_for_each != 0) return;
     std::error_code error;
     const auto now = fs::file_time_type::clock::now();
     for (const auto& entry : fs::directory_iterator(cache / "work", error))

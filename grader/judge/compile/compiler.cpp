@@ -24,8 +24,12 @@ namespace {
 
 constexpr std::size_t warnings_shown = 5;
 constexpr std::size_t symbol_list_bytes = 8ull << 20;  // printed by nm
+constexpr auto symbol_list = "symbols";                // nm writes this file
 // Without --plugin, nm loads every plugin that is installed, such as LLVM's, which takes ten times as long.
 const Words list_symbols = {"nm", "--plugin", "/dev/null", "-C", "student.o"};
+
+const Words include_runtime = {"-include", "cuda_runtime.h"};
+const Words rewrite_file = {"student.cu", "student.cpp"}, scan_file = {"--scan", "student.ii"};
 
 /// Open a file that the sandboxed compiler wrote, but no link or device in its place.
 Descriptor open_output(const fs::path& path, struct stat& file) {
@@ -36,11 +40,11 @@ Descriptor open_output(const fs::path& path, struct stat& file) {
     return output;
 }
 
-std::string read_output(const fs::path& path) {
+std::string read_output(const fs::path& path, std::size_t max_bytes = written_bytes) {
     struct stat file {};
     const Descriptor source = open_output(path, file);
     if (!source) return "";
-    std::string text(static_cast<std::size_t>(file.st_size), '\0');
+    std::string text(std::min(static_cast<std::size_t>(file.st_size), max_bytes), '\0');
     const ssize_t count = read(source.get(), text.data(), text.size());
     text.resize(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
     return text;
@@ -58,6 +62,12 @@ std::string quote_for_shell(const std::string& word) {
     std::string quoted = "'";
     for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
     return quoted + "'";
+}
+
+std::string shell_line(const Words& command) {
+    std::string line;
+    for (const std::string& word : command) line += quote_for_shell(word) + ' ';
+    return line;
 }
 
 void add(Words& to, const Words& words) { to.insert(to.end(), words.begin(), words.end()); }
@@ -101,26 +111,54 @@ Compiler::Compiler(const Job& job, const Harness& harness, const std::string& te
 }
 
 JobOutcome Compiler::make_runner() {
+    JobOutcome outcome = make_unlimited_runner();
+    std::error_code error;
+    if (!outcome.passed()) return outcome;
+    if (const auto bytes = fs::file_size(runner(), error); !error && bytes > runner_bytes) return too_large_program();
+    return outcome;
+}
+
+JobOutcome Compiler::make_unlimited_runner() {
+    if (const auto made = make_in_one_sandbox()) return *made;
     JobOutcome outcome = make_object();
     if (!outcome.passed()) {
         outcome.refused = !ran_out(outcome);
         return outcome;
     }
-    if (JobOutcome linked = link_object(); !linked.passed()) return linked;
-    std::error_code error;
-    if (const auto bytes = fs::file_size(runner(), error); !error && bytes > runner_bytes) return too_large_program();
-    return outcome;
+    const JobOutcome linked = link_object();
+    return linked.passed() ? outcome : linked;
+}
+
+bool Compiler::may_be_split() const { return job_.fast && !job_.by_fibers; }
+
+/// Take all steps in one sandbox, whose start takes as long as several of them. Return nothing if a tool fails or
+/// prints something: each tool then runs in its own sandbox, so that each message belongs to one tool.
+std::optional<JobOutcome> Compiler::make_in_one_sandbox() {
+    if (job_.backend == Backend::cuda || may_be_split()) return std::nullopt;
+    write_student_file(text_);
+    std::vector<std::string> lines;
+    for (const Words& command : object_commands()) lines.push_back(shell_line(command));
+    add(lines, link_lines());
+    const Ended all = run_in_turn(lines);
+    if (is_out_of_time(all, job_) || all.how == End::out_of_memory)  // one of the tools alone would end in the same way
+        return explain_end(all, "The compiler", job_);
+    if (!succeeded(all) || !all.output.empty() || !judge_symbol_list().passed()) return std::nullopt;
+    return JobOutcome{};
+}
+
+/// Return a shell's lines that list the object's symbols, hide them and link it.
+std::vector<std::string> Compiler::link_lines() const {
+    const auto [dissolve_groups, hide] = hide_commands();
+    return {shell_line(list_symbols) + ">" + symbol_list, shell_line(dissolve_groups), shell_line(hide),
+            shell_line(quick_link_command())};
 }
 
 /// Check the object, hide its symbols and link it. If this fails in one sandbox, each tool runs in its own, so that the
 /// message names it.
 JobOutcome Compiler::link_object() const {
     if (job_.backend == Backend::cpu) {
-        const auto [dissolve_groups, hide] = hide_commands();
-        Policy policy = policy_;
-        policy.limits.output_bytes = symbol_list_bytes;
-        const Ended ended = run_in_turn({list_symbols, dissolve_groups, hide, quick_link_command()}, policy);
-        if (succeeded(ended) && judge_symbols(ended).passed()) return {};
+        remove_outputs({symbol_list, "grouped.o", "offered.o", "runner"});
+        if (succeeded(run_in_turn(link_lines())) && judge_symbol_list().passed()) return {};
     }
     if (JobOutcome checked = check_contract(); !checked.passed()) return checked;
     if (job_.backend == Backend::cpu)
@@ -167,14 +205,11 @@ Ended Compiler::run(const Words& command, const Policy& policy) const {
     return run_to_end(command, policy, {"TMPDIR=" + work_.path().string()}, work_.path());
 }
 
-/// Run commands up to the first that fails, in one sandbox: its start takes as long as several short commands.
-Ended Compiler::run_in_turn(const std::vector<Words>& commands, const Policy& policy) const {
+/// Run a shell's lines up to the first that fails, in one sandbox.
+Ended Compiler::run_in_turn(const std::vector<std::string>& lines) const {
     std::string script = "set -e\n";
-    for (const Words& command : commands) {
-        for (const std::string& word : command) script += quote_for_shell(word) + ' ';
-        script += '\n';
-    }
-    return run({"sh", "-c", script}, policy);
+    for (const std::string& line : lines) script += line + '\n';
+    return run({"sh", "-c", script}, policy_);
 }
 
 /// Remove what an earlier step wrote. While several judges run, each step may have another user, who could not
@@ -214,50 +249,46 @@ std::string Compiler::without_our_paths(std::string words) const {
     return words;
 }
 
-/// Preprocess the file, scan the result, and compile exactly that text.
+/// Return the commands that preprocess the file, scan the result, and compile exactly that text.
+std::array<Words, 4> Compiler::object_commands() const {
+    return {rewriter_command(rewrite_file),
+            cpu_command(include_runtime, {"-E", "-fpch-preprocess", "student.cpp", "-o", "student.ii"}),
+            rewriter_command(scan_file),
+            cpu_command(dump_flags(), {"-fpreprocessed", "-c", "student.ii", "-o", "student.o"})};
+}
+
 JobOutcome Compiler::make_cpu_object() {
     write_student_file(text_);
-    if (job_.fast && !job_.by_fibers)
+    if (may_be_split())
         if (const auto split = make_split_object()) return *split;
-    const Words include = {"-include", "cuda_runtime.h"};
-    const Words rewrite = {"student.cu", "student.cpp"}, scan = {"--scan", "student.ii"};
-    const Words expand = cpu_command(include, {"-E", "-fpch-preprocess", "student.cpp", "-o", "student.ii"});
-    const Words compile = cpu_command(dump_flags(), {"-fpreprocessed", "-c", "student.ii", "-o", "student.o"});
-    const auto start_again = [&] { remove_outputs({"student.cpp", "student.ii", "student.o"}); };
-    start_again();
-    const Ended all = run_in_turn({rewriter_command(rewrite), expand, rewriter_command(scan), compile}, policy_);
-    if (succeeded(all) && all.output.empty()) return {};
-    if (is_out_of_time(all, job_) || all.how == End::out_of_memory)  // one of the tools alone would end in the same way
-        if (auto end = explain_end(all, "The compiler", job_)) return *end;
-    // One after the other, so that each message belongs to one tool.
-    start_again();
-    if (JobOutcome done = rewriter(rewrite); !done.passed()) return done;
+    const auto [rewrite, expand, scan, compile] = object_commands();
+    remove_outputs({"student.cpp", "student.ii", "student.o"});
+    if (JobOutcome done = rewriter(rewrite_file); !done.passed()) return done;
     const Ended expanded = run(expand, policy_);
     if (auto end = explain_end(expanded, "The compiler", job_)) return *end;
     if (expanded.status == 0)
-        if (JobOutcome done = rewriter(scan); !done.passed()) return done;
+        if (JobOutcome done = rewriter(scan_file); !done.passed()) return done;
     const Ended compiled = expanded.status == 0 ? run(compile, policy_) : expanded;
     if (compiled.how != End::exited || (compiled.status == 0 && compiled.output.empty()))
         return judge_compiler(compiled);
     // g++ reports columns only for the text before macro expansion.
-    const Ended explained = compile_cpu(include, {"-c", "student.cpp", "-o", "explained.o"});
+    const Ended explained = compile_cpu(include_runtime, {"-c", "student.cpp", "-o", "explained.o"});
     return judge_compiler((explained.status == 0) == (compiled.status == 0) ? explained : compiled);
 }
 
 /// Return the object of a program whose kernels are split at their barriers; nothing if no kernel can be split, or
 /// if g++ rejects a split kernel. Messages refer to the text without splits.
 std::optional<JobOutcome> Compiler::make_split_object() {
-    const Words include = {"-include", "cuda_runtime.h"};
     if (!rewriter({"--split", "student.cu", "student.cpp"}).passed()) return std::nullopt;
     if (!contains(read_output(in_work("student.cpp")), "WARPLAB_CPU_SPLIT_KERNEL(")) return std::nullopt;
-    Ended compiled = compile_cpu(include, {"-E", "-fpch-preprocess", "student.cpp", "-o", "student.ii"});
-    if (!succeeded(compiled) || !rewriter({"--scan", "student.ii"}).passed()) return std::nullopt;
+    Ended compiled = compile_cpu(include_runtime, {"-E", "-fpch-preprocess", "student.cpp", "-o", "student.ii"});
+    if (!succeeded(compiled) || !rewriter(scan_file).passed()) return std::nullopt;
     compiled = compile_cpu(split_cpu_flags(), {"-fpreprocessed", "-c", "student.ii", "-o", "student.o"});
     if (!succeeded(compiled)) return std::nullopt;
     JobOutcome outcome;
     if (!compiled.output.empty()) {
-        if (!rewriter({"student.cu", "student.cpp"}).passed()) return std::nullopt;
-        compiled = compile_cpu(include, {"-c", "student.cpp", "-o", "explained.o"});
+        if (!rewriter(rewrite_file).passed()) return std::nullopt;
+        compiled = compile_cpu(include_runtime, {"-c", "student.cpp", "-o", "explained.o"});
         if (!succeeded(compiled)) return std::nullopt;
         outcome = judge_compiler(compiled);
     }
@@ -280,6 +311,7 @@ Words Compiler::cpu_command(const Words& options, const Words& arguments) const 
     add(command, hook_flags(job_));
     add(command, job_.defines);
     if (may_call_special_functions(text_)) command.push_back("-DWARPLAB_CPU_SPECIAL_FUNCTIONS");
+    if (begins_with_include(text_, "algorithm")) command.push_back(includes_algorithm);
     add(command, harness_.includes);
     add(command, options);
     add(command, arguments);
@@ -333,6 +365,16 @@ JobOutcome Compiler::check_contract() const {
     return judge_symbols(run(list_symbols, policy));
 }
 
+/// Judge the list that link_lines() wrote.
+JobOutcome Compiler::judge_symbol_list() const {
+    Ended ended;
+    ended.how = End::exited;
+    ended.output = read_output(in_work(symbol_list), symbol_list_bytes + 1);
+    ended.output_bytes = ended.output.size();
+    ended.output.resize(std::min(ended.output.size(), symbol_list_bytes));
+    return judge_symbols(ended);
+}
+
 JobOutcome Compiler::judge_symbols(const Ended& ended) const {
     if (auto end = explain_end(ended, "nm, which lists the file's functions,", job_)) return *end;
     std::optional<Failure> breach;
@@ -359,8 +401,7 @@ JobOutcome Compiler::judge_symbols(const Ended& ended) const {
 std::array<Words, 2> Compiler::hide_commands() const {
     // If several objects define a section group, the linker keeps only one copy. This step keeps it from choosing the
     // submission's copy.
-    const Words dissolve_groups = {find_cxx().string(), "-r", "-nostdlib", "-Wl,--force-group-allocation",
-                                   "student.o",         "-o", "grouped.o"};
+    const Words dissolve_groups = {"ld", "-r", "--force-group-allocation", "student.o", "-o", "grouped.o"};
     Words hide = {"objcopy"};
     constexpr std::string_view hook = "warplab_library_";
     for (const std::string& name : harness_.contract.reserved)

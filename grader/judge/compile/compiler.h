@@ -33,12 +33,16 @@ class Compiler {
   private:
     fs::path in_work(const char* name) const { return work_.path() / name; }
     Ended run(const Words& command, const Policy& policy) const;
-    Ended run_in_turn(const std::vector<Words>& commands, const Policy& policy) const;
+    Ended run_in_turn(const std::vector<std::string>& lines) const;
     void remove_outputs(const Words& names) const;
     void write_student_file(const std::string& text) const;
     std::string without_our_paths(std::string words) const;
 
+    bool may_be_split() const;
+    JobOutcome make_unlimited_runner();
+    std::optional<JobOutcome> make_in_one_sandbox();
     JobOutcome make_object();
+    std::array<Words, 4> object_commands() const;
     JobOutcome make_cpu_object();
     std::optional<JobOutcome> make_split_object();
     JobOutcome make_cuda_object();
@@ -51,7 +55,9 @@ class Compiler {
     JobOutcome with_warnings(JobOutcome outcome) const;
 
     JobOutcome link_object() const;
+    std::vector<std::string> link_lines() const;
     JobOutcome check_contract() const;
+    JobOutcome judge_symbol_list() const;
     JobOutcome judge_symbols(const Ended& ended) const;
     std::array<Words, 2> hide_commands() const;
     JobOutcome hide_symbols() const;

@@ -154,6 +154,16 @@ std::string without_comments(const std::string& text) {
     return plain;
 }
 
+bool begins_with_include(const std::string& text, const std::string& header) {
+    std::stringstream lines(without_comments(text));
+    for (std::string line; std::getline(lines, line);) {
+        const std::string name = included_by(line);
+        if (name == header) return true;
+        if (name.empty() && !is_blank(line)) return false;
+    }
+    return false;
+}
+
 HandIn read_hand_in(const Source& source, const std::string& lab, Links links) {
     const fs::path folder = source.file().parent_path();
     const bool in_a_link = source.is_in_a_link() && folder.filename() == lab;

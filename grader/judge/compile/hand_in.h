@@ -21,6 +21,9 @@ enum class Links { followed, refused };
 /// path. If links are refused, it also fails if the file or the lab's folder around it is a link.
 HandIn read_hand_in(const Source& source, const std::string& lab, Links links);
 
+/// Return whether a file includes this header before its first line of code.
+bool begins_with_include(const std::string& text, const std::string& header);
+
 /// Return the text without comments, and without the # of lines in raw strings that look like directives; lines and
 /// columns stay the same.
 std::string without_comments(const std::string& text);

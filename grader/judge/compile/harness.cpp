@@ -132,23 +132,31 @@ std::vector<std::string> compile_command(const fs::path& root, Backend backend, 
     return command;
 }
 
-std::vector<std::string> precompile_student_header(const fs::path& header, const fs::path& precompiled,
-                                                   const Flags& more) {
+std::vector<std::string> precompile_student_header(const fs::path& include, const fs::path& precompiled,
+                                                   const std::vector<Flags>& more) {
     std::vector<std::string> command = {find_cxx().string()};
-    for (const Flags& flags : {student_cpu_flags(), more}) command.insert(command.end(), flags.begin(), flags.end());
-    command.insert(command.end(), {"-x", "c++-header", header.string(), "-o", precompiled.string()});
+    const auto add = [&](const Flags& flags) { command.insert(command.end(), flags.begin(), flags.end()); };
+    add(student_cpu_flags());
+    for (const Flags& flags : more) add(flags);
+    add({"-I" + include.string(), "-x", "c++-header", (include / "cuda_runtime.h").string(), "-o",
+         precompiled.string()});
     return command;
 }
 
 /// Precompile what students' files and the runtime include.
 void precompile_headers(const fs::path& root, const fs::path& include, const fs::path& of_runtime) {
     // g++ uses the file in a .gch folder that was compiled with the same flags.
-    const fs::path header = include / "cuda_runtime.h", precompiled = header.string() + ".gch";
+    const fs::path precompiled = include / "cuda_runtime.h.gch";
     fs::create_directory(precompiled);
-    run_all({precompile_student_header(header, precompiled / "graded", sanitizer_flags()),
-             precompile_student_header(header, precompiled / "fast", fast_cpu_flags()),
-             precompile_student_header(header, precompiled / "traced", traced_cpu_flags()),
-             compile_command(root, Backend::cpu, include, of_runtime, of_runtime.string() + ".gch")});
+    std::vector<std::vector<std::string>> commands = {
+        compile_command(root, Backend::cpu, include, of_runtime, of_runtime.string() + ".gch")};
+    for (const auto& [name, flags] :
+         {std::pair{"graded", sanitizer_flags()}, {"fast", fast_cpu_flags()}, {"traced", traced_cpu_flags()}}) {
+        commands.push_back(precompile_student_header(include, precompiled / name, {flags}));
+        commands.push_back(precompile_student_header(include, precompiled / fmt::format("{}-algorithm", name),
+                                                     {flags, {includes_algorithm}}));
+    }
+    run_all(commands);
 }
 
 void require_compilers(Backend backend) {

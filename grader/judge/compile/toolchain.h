@@ -45,6 +45,8 @@ Flags student_cpu_flags();
 Flags sanitizer_flags();
 Flags fast_cpu_flags();
 Flags traced_cpu_flags();
+/// A flag for files that include <algorithm> before any code: they use a precompiled header that contains it.
+inline constexpr auto includes_algorithm = "-DWARPLAB_CPU_ALGORITHM";
 /// Return additional flags for a file with kernels that are split at their barriers.
 Flags split_cpu_flags();
 /// Return nvcc flags for a student's file. `for_tools`: with line numbers, for compute-sanitizer and ncu.

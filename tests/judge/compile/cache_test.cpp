@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 /// Call tidy() so often that at least one of the calls removes folders.
 void tidy_many_times(const fs::path& cache) {
-    for (int i = 0; i < 400; ++i) tidy(cache);
+    for (int i = 0; i < 4000; ++i) tidy(cache);
 }
 
 TEST(Cache, WorkInProgressStaysIfTheClockJumps) {

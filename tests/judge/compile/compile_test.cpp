@@ -11,9 +11,11 @@
 #include <regex>
 
 #include "grader/common/hash.h"
+#include "grader/judge/compile/cache.h"
 #include "grader/judge/compile/contract.h"
 #include "grader/judge/compile/diagnostics.h"
 #include "grader/judge/compile/hand_in.h"
+#include "grader/judge/compile/harness.h"
 #include "grader/judge/compile/symbols.h"
 #include "grader/judge/compile/tool_words.h"
 #include "grader/judge/compile/toolchain.h"
@@ -449,6 +451,30 @@ TEST_P(EitherBackend, NamesCanContainSpacesQuotesAndColons) {
     const Compilation result = compile_file(file, GetParam()).result;
     EXPECT_THAT(message_of(result), HasSubstr("Line 9"));
     EXPECT_THAT(result.log, HasSubstr(file.string() + ":9"));
+}
+
+TEST_F(CompileTest, EveryKindOfProgramHasAPrecompiledHeader) {
+    if (const std::string why = missing_tool(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
+    const fs::path cache = compilation::cache_folder(test::build_folder(), SandboxLevel::none);
+    const compilation::Harness harness =
+        compilation::harness_for(test::root_folder(), test::build_folder(), cache, Backend::cpu, "vector_add");
+    for (const Flags& kind : {sanitizer_flags(), fast_cpu_flags(), traced_cpu_flags()})
+        for (const Flags& more : {Flags{}, Flags{includes_algorithm}}) {
+            Flags command = {find_cxx().string()};
+            for (const Flags& flags : {student_cpu_flags(), kind, more, harness.includes})
+                command.insert(command.end(), flags.begin(), flags.end());
+            command.insert(command.end(), {"-include", "cuda_runtime.h", "-H", "-fsyntax-only"});
+            command.push_back(hand_in("", "empty.cpp").string());
+            EXPECT_THAT(run_to_end(command, {}).output, HasSubstr("! "));  // how -H shows such a header
+        }
+}
+
+TEST_F(CompileTest, AlgorithmsNeedTheirHeader) {
+    if (const std::string why = missing_tool(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
+    const std::string uses = right_followed_by("void f(int* a) { std::sort(a, a + 9); }");
+    EXPECT_EQ(compile_text(uses).result.verdict, Verdict::failed);
+    EXPECT_EQ(compile_text("#include <algorithm>\n" + uses).result.verdict, Verdict::passed);
+    EXPECT_EQ(compile_text(uses + "#include <algorithm>\n").result.verdict, Verdict::failed);
 }
 
 TEST_F(CompileTest, OutcomesAreKept) {
@@ -967,6 +993,17 @@ TEST(Diagnostics, InternalNamesOfTheBackendAreOmitted) {
     EXPECT_EQ(without_internal_names("‘WARPLAB_CPU_LINE’"), "the types do not match here");
     EXPECT_EQ(without_internal_names("warplab_cpu::A<"), "the types do not match here");
     EXPECT_EQ(without_internal_names("warplab_cpu::"), "the types do not match here");
+}
+
+TEST(HandIn, FindsAnIncludeBeforeTheFirstLineOfCode) {
+    for (const char* text : {"#include <algorithm>", "// one\n/* two\n */\n\n  # include<algorithm> // three\nint i;",
+                             "#include <cmath>\n%:include \"lab.h\"\n#include <algorithm>\n"})
+        EXPECT_TRUE(compilation::begins_with_include(text, "algorithm")) << text;
+    for (const char* text :
+         {"", "#include <algorithms>", "int i;\n#include <algorithm>", "#define A\n#include <algorithm>",
+          "// one \\\n#include <algorithm>", "/*\n#include <algorithm>\n*/", "#if 0\n#include <algorithm>\n#endif",
+          "#include \\\n<algorithm>", "auto s = R\"(\n#include <algorithm>\n)\";"})
+        EXPECT_FALSE(compilation::begins_with_include(text, "algorithm")) << text;
 }
 
 TEST(HandIn, CommentsAreBlankedOut) {
