@@ -58,18 +58,18 @@ find_missing() { # build|demo|test|soak
     need libgtest-dev "C++ tests" has_header gtest/gtest.h
     need libgmock-dev "C++ tests" has_header gmock/gmock.h
     need slurm-wlm "tests of grading on a cluster" has sinfo
-    need munge "those tests" has munge
+    need munge "tests of grading on a cluster" has munge
     need python3-venv "keeps the test packages in $VENV" has_venv
     [ "$1" = test ] && return
     need g++-aarch64-linux-gnu "tests of the CPU backend for ARM" has aarch64-linux-gnu-g++
-    need qemu-user "runs those tests on this machine" has qemu-aarch64
+    need qemu-user "runs the tests for ARM on this machine" has qemu-aarch64
     need clang "fuzzing" has clang++
     need libclang-rt-dev "fuzzing, with sanitizers" has_fuzzer
     [ -n "${MOODLE:-}" ] || return 0
     need php-cli "runs the Moodle in $MOODLE" has php
-    need mariadb-server "its database" has mariadb-install-db
+    need mariadb-server "the database of Moodle" has mariadb-install-db
     for extension in mysql:mysqli xml:dom curl:curl zip:zip gd:gd intl:intl mbstring:mbstring soap:soap; do
-        need "php-${extension%:*}" "that Moodle" has_php "${extension#*:}"
+        need "php-${extension%:*}" "Moodle" has_php "${extension#*:}"
     done
 }
 

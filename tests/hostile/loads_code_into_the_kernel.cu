@@ -8,7 +8,7 @@
 
 #include "labs/dot_product/lab.h"
 
-/// Only the sandbox returns ENOSYS or EPERM; any other error means that the call reached the kernel.
+/// ENOSYS and EPERM count as refused; any other error means that the call reached the code of the Linux kernel.
 static void try_call(long result) {
     std::puts(result < 0 && (errno == ENOSYS || errno == EPERM) ? "refused" : "REACHED");
 }

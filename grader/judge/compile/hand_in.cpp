@@ -57,8 +57,8 @@ std::size_t length_of_number(const std::string& text, std::size_t at) {
     return end - at;
 }
 
-/// Blank out the # signs that begin a directive.
-void blank_out_directives(std::string& text, std::size_t at, std::size_t length) {
+/// Replace each # of a raw string by a space, so that no line of the string looks like a directive.
+void blank_out_hashes(std::string& text, std::size_t at, std::size_t length) {
     std::replace(text.begin() + static_cast<long>(at), text.begin() + static_cast<long>(at + length), '#', ' ');
 }
 
@@ -94,7 +94,7 @@ std::optional<Failure> find_bad_include(const std::string& text) {
     return std::nullopt;
 }
 
-/// Return the failure of a file that has no bytes.
+/// Return the reason why a file could not be read.
 HandIn refuse_unread(const fs::path& file) {
     std::error_code error;
     const std::string name = file.string();
@@ -130,7 +130,7 @@ std::string without_comments(const std::string& text) {
         const char c = text[i], next = i + 1 < text.size() ? text[i + 1] : '\0';
         if ((state == comment || state == line_comment) && c != '\n') plain[i] = ' ';
         if (const std::size_t length = state == code ? length_of_raw_string(text, i) : 0; length > 0) {
-            blank_out_directives(plain, i, length);
+            blank_out_hashes(plain, i, length);
             i += length - 1;
         } else if (const std::size_t digits = state == code ? length_of_number(text, i) : 0; digits > 0) {
             i += digits - 1;

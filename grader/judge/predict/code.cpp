@@ -69,9 +69,9 @@ class Analysis {
     Analysis(const Function& function, const std::vector<HookCall>& calls) : function_(function) {
         for (std::size_t b = 0; b < function.blocks.size(); ++b) position_[function.blocks[b].number] = b;
         count_uses();
-        find_known();
         find_loops();
         match(calls);
+        find_known();
     }
     bool matches() const { return matches_; }
     /// Loops get numbers above `first_loop`.
@@ -100,7 +100,10 @@ class Analysis {
             }
     }
     std::vector<std::size_t> successors_of(std::size_t block) const;
+    bool steps_from(const std::string& operand, const std::string& counter) const;
+    bool is_counter(const Statement& phi) const;
     void find_known();
+    bool add_known();
     bool is_known(const std::string& operand) const { return is_number(operand) || known_.contains(name_of(operand)); }
     bool is_shifted(const std::string& offset) const;
     void find_loops();
@@ -151,68 +154,61 @@ std::vector<std::size_t> Analysis::successors_of(std::size_t block) const {
     return successors;
 }
 
-/// Find the names that are constants in a loop with a constant number of iterations, which nvcc unrolls: counters from
-/// a constant by a constant step, and what is computed from nothing else.
+/// Return whether an operand is the counter plus a constant.
+bool Analysis::steps_from(const std::string& operand, const std::string& counter) const {
+    const auto definition = definitions_.find(name_of(operand));
+    if (definition == definitions_.end()) return false;
+    const Statement& sum = *definition->second.first;
+    return sum.operation == "plus_expr" && sum.operands.size() == 2 && name_of(sum.operands[0]) == counter &&
+           is_number(sum.operands[1]);
+}
+
+/// Return whether a statement is a counter that begins with a constant and advances by a constant step.
+bool Analysis::is_counter(const Statement& phi) const {
+    const auto steps = [&](const std::string& operand) { return steps_from(operand, name_of(phi.result)); };
+    return phi.kind == Statement::Kind::phi && std::ranges::any_of(phi.operands, is_number) &&
+           std::ranges::any_of(phi.operands, steps) &&
+           std::ranges::all_of(phi.operands,
+                               [&](const std::string& operand) { return is_number(operand) || steps(operand); });
+}
+
+/// Find the names that are constants once nvcc has unrolled the loops with a constant number of iterations: the
+/// counters of a loop that ends when one of them reaches a constant, and what is computed from nothing else.
 void Analysis::find_known() {
-    std::unordered_map<std::string, const Statement*> statements;
+    std::unordered_set<std::string> compared;  // with a constant
     for (const BasicBlock& block : function_.blocks)
         for (const Statement& statement : block.statements)
-            if (is_name(statement.result)) statements[name_of(statement.result)] = &statement;
-    const auto steps_from = [&](const std::string& operand, const std::string& counter) {
-        const auto step = statements.find(name_of(operand));
-        return step != statements.end() && step->second->operation == "plus_expr" &&
-               step->second->operands.size() == 2 && name_of(step->second->operands[0]) == counter &&
-               is_number(step->second->operands[1]);
-    };
-    const auto is_counter = [&](const Statement& phi) {
-        return std::ranges::all_of(phi.operands,
-                                   [&](const std::string& operand) {
-                                       return is_number(operand) || steps_from(operand, name_of(phi.result));
-                                   }) &&
-               std::ranges::any_of(phi.operands, is_number);
-    };
-    for (const BasicBlock& block : function_.blocks)
-        for (const Statement& statement : block.statements)
-            if (statement.kind == Statement::Kind::phi && is_counter(statement))
-                known_.insert(name_of(statement.result));
-    // A counter is a constant only if the loop ends at a constant.
-    std::unordered_set<std::string> bounded;
-    for (const BasicBlock& block : function_.blocks)
-        for (const Statement& statement : block.statements) {
-            if (statement.kind != Statement::Kind::condition || statement.operands.size() != 2) continue;
-            if (!is_number(statement.operands[1])) continue;
-            const std::string compared = name_of(statement.operands[0]);
-            if (known_.contains(compared)) bounded.insert(compared);
-            for (const std::string& counter : known_)
-                if (steps_from(compared, counter)) bounded.insert(counter);
-        }
-    // Other counters of a loop advance with the one that ends it.
-    std::unordered_set<std::string> counters;
+            if (statement.kind == Statement::Kind::condition && statement.operands.size() == 2 &&
+                is_number(statement.operands[1]))
+                compared.insert(name_of(statement.operands[0]));
     for (const BasicBlock& block : function_.blocks) {
-        const auto is_phi = [](const Statement& statement) { return statement.kind == Statement::Kind::phi; };
-        const bool ends = std::ranges::any_of(block.statements, [&](const Statement& statement) {
-            return is_phi(statement) && bounded.contains(name_of(statement.result));
-        });
-        if (!ends) continue;
-        for (const Statement& statement : block.statements)
-            if (is_phi(statement) && known_.contains(name_of(statement.result)))
-                counters.insert(name_of(statement.result));
-    }
-    known_ = std::move(counters);
-    if (known_.empty()) return;
-    for (bool found = true; found;) {
-        found = false;
-        for (const auto& [name, statement] : statements) {
-            count_effort();
-            if (statement->kind != Statement::Kind::assign || statement->operation.ends_with("_ref")) continue;
-            if (statement->operands.empty() || known_.contains(name)) continue;
-            if (!std::ranges::all_of(statement->operands,
-                                     [&](const std::string& operand) { return is_known(operand); }))
-                continue;
-            known_.insert(name);
-            found = true;
+        std::vector<std::string> counters;
+        bool ends = false;
+        for (const Statement& statement : block.statements) {
+            if (!is_counter(statement)) continue;
+            counters.push_back(name_of(statement.result));
+            ends = ends || compared.contains(counters.back()) ||
+                   std::ranges::any_of(statement.operands,
+                                       [&](const std::string& operand) { return compared.contains(name_of(operand)); });
         }
+        if (ends) known_.insert(counters.begin(), counters.end());
     }
+    while (!known_.empty() && add_known()) {
+    }
+}
+
+/// Add the results of statements whose operands are all known; return whether there was one.
+bool Analysis::add_known() {
+    bool found = false;
+    for (const auto& [name, definition] : definitions_) {
+        count_effort();
+        const Statement& statement = *definition.first;
+        if (statement.kind == Statement::Kind::assign && !statement.operation.ends_with("_ref") &&
+            !statement.operands.empty() &&
+            std::ranges::all_of(statement.operands, [&](const std::string& operand) { return is_known(operand); }))
+            found = known_.insert(name).second || found;
+    }
+    return found;
 }
 
 /// Return whether an offset is another one plus a constant, which is part of the load or store.

@@ -116,8 +116,8 @@ BubblewrapCommand bubblewrap_command(BubblewrapStyle style, const Words& program
         add(command, {"/usr/bin/setpriv", "--reuid", id, "--regid", id, "--clear-groups", "--no-new-privs",
                       "--inh-caps=-all", "--bounding-set=-all", "--"});
     } else if (user < 0) {
-        // An ordinary user may already run more processes than the limit: only processes in the namespace are not
-        // counted.
+        // An ordinary user may already run more processes than the limit. In a user namespace, Linux counts only the
+        // namespace's own since 5.14, so the limit is set there.
         add(command, {"/usr/bin/prlimit",
                       fmt::format("--nproc={}", process_limit(policy.limits, counted_in_user_namespace())), "--"});
     }

@@ -23,8 +23,8 @@ MAX_CAUSES = 6
 MAX_TRIES = 40
 MAX_CHOICES = 12
 NOISE = (
-    "A change counts as larger than the noise if its 95% interval does not contain 1. The interval consists of the "
-    "ratios of a sample before to a sample after that the Mann-Whitney test does not rule out."
+    "A change counts as larger than the noise if its 95% interval does not contain 1. The interval "
+    "contains the speedups that a Mann-Whitney test of the two sets of samples does not reject."
 )
 
 
@@ -314,7 +314,8 @@ def describe_state(journal: Journal, optimisation: Optimisation, version: Versio
     again = f"make {verb} LAB={journal.lab} STAGE={optimisation.stage[:2]}"
     if version is None:
         return f"{NOT_MEASURED} There are no records of it. Next: {again}"
-    last = f"The last verdict: {version.verdict or 'none on all datasets'}{describe_cause(version)}."
+    verdict = f"The last verdict: {version.verdict}" if version.verdict else "No version was checked on all datasets"
+    last = f"{verdict}{describe_cause(version)}."
     if verb == "bench" and not journal.has_gpu:
         return f"{last} Not timed: there was no GPU."
     return f"{NOT_MEASURED} {later or last} Next: {again}"

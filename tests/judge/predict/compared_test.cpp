@@ -152,7 +152,7 @@ fs::path write_variant(const fs::path& folder, const Lab& lab, const Stage& stag
 
 void print_variants(std::vector<Variant> variants) {
     std::vector<Row> rows;
-    fmt::print("| Lab | variants | Spearman | median factor | 90% within | worst |\n|---|---|---|---|---|---|\n");
+    fmt::print("| Stage | variants | Spearman | median factor | 90% within | worst |\n|---|---|---|---|---|---|\n");
     std::map<std::string, std::vector<Row>> of_stage;
     for (const Variant& variant : variants) {
         rows.push_back(variant.row);
@@ -173,7 +173,7 @@ void print_variants(std::vector<Variant> variants) {
         "\nThe modelled ratio to the stage's first variant is within a factor of 1.5 of the measured ratio for {} of "
         "{} variants; the worst are listed first:\n\n",
         near, variants.size());
-    fmt::print("| Stage | macros | measured | modelled | modelled / measured |\n|---|---|---|---|---|\n");
+    fmt::print("| Stage | macros | measured ratio | modelled ratio | modelled / measured |\n|---|---|---|---|---|\n");
     for (const auto& [row, defines] : variants)
         fmt::print("| {}/{} | {} | {:.2f} | {:.2f} | {:.2f} |\n", row.lab, row.stage, defines, row.measured_us,
                    row.modelled_us, row.modelled_us / row.measured_us);
