@@ -896,7 +896,7 @@ def test_invalid_decisions_are_refused(course: Course) -> None:
 
     assert "before the due date" in refused("extend", "--until", "2026-11-20T12:00Z", "--reason", "ill")
     assert "write it as 7.5" in refused("override", "--points", "7,5", "--reason", "shown")
-    assert "write why" in refused("override", "--points", "7", "--reason", " ")
+    assert "the text is empty" in refused("override", "--points", "7", "--reason", " ")
     course.verb("points", "--student", "at2", "--points", "4", "--of", "5", "--reason", "journal")
     assert "journal has the maximum 5 for others" in refused(
         "points", "--points", "4", "--of", "6", "--reason", "journal"
