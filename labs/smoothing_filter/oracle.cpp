@@ -1072,7 +1072,7 @@ class Investigation {
         return r < shape_.size && c < shape_.size ? static_cast<double>(weights_[r * shape_.size + c]) : 0;
     }
 
-    /// Return the row of the filter whose weights these are; `size` if there is none.
+    /// Return the row of the filter that has these weights; the filter's size if no row has them.
     std::size_t filter_row(std::size_t row, const std::map<std::size_t, Tap>& wrong) const {
         for (std::size_t r = 0; r < shape_.size; ++r) {
             const auto is_weight = [&](std::size_t c) {

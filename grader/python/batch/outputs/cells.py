@@ -27,7 +27,7 @@ def defuse(cell: str, is_first: bool = False) -> str:
 
     A German Excel splits a comma-separated file at semicolons, and then quotes do not protect a cell. So a formula may
     begin after any separator or line break, with any number of quotes and blanks before its sign. For such an Excel,
-    the first cell of a line also contains the next ones, so a number there is no exception. Full-width signs count as
+    the first cell of a line also contains the next ones, so even a number there is changed. Full-width signs count as
     their ASCII equivalents.
     """
     text = JOINED.sub(lambda part: show_text(part[0]), cell)
