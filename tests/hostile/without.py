@@ -215,15 +215,32 @@ def hide_program(name: str) -> None:
 
 
 def replace_bubblewrap(message: str) -> None:
+    replace_by_script(f"echo 'bwrap: {message}' >&2\nexit 1\n")
+
+
+def use_old_bubblewrap() -> None:
+    """Refuse the option --size, like versions before 0.7."""
+    program = os.path.realpath(str(shutil.which("bwrap")))
+    with tempfile.NamedTemporaryFile(delete=False) as original:
+        original.write(Path(program).read_bytes())
+    Path(original.name).chmod(0o755)
+    refuse_size = "grep -qz -e '^--size$' /proc/self/fd/$2 && { echo 'bwrap: Unknown option --size' >&2; exit 1; }"
+    replace_by_script(f'{refuse_size}\nexec {original.name} "$@"\n')
+
+
+def replace_by_script(commands: str) -> None:
+    """Replace bubblewrap by a script."""
     with tempfile.NamedTemporaryFile("w") as program:
-        program.write(f"#!/bin/sh\necho 'bwrap: {message}' >&2\nexit 1\n")
+        program.write(f"#!/bin/sh\n{commands}")
         program.flush()
         Path(program.name).chmod(0o755)
+        own_mounts()
         mount(program.name, os.path.realpath(str(shutil.which("bwrap"))), flags=BIND)
 
 
 REMOVALS: dict[str, Callable[[], object]] = {
     "bwrap": lambda: hide_program("bwrap"),
+    "size": use_old_bubblewrap,
     "setpriv": lambda: hide_program("setpriv"),
     "prlimit": lambda: hide_program("prlimit"),
     "namespaces": refuse_namespaces,

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <cstdio>
 #include <fstream>
 #include <set>
 
@@ -20,22 +19,10 @@ using Words = std::vector<std::string>;
 
 void add(Words& to, const Words& words) { to.insert(to.end(), words.begin(), words.end()); }
 
-/// Return whether bubblewrap has the option --size: version 0.7 added it; Ubuntu 22.04 has 0.6.
-bool knows_size() {
-    static const bool is_supported = [] {
-        FILE* help = popen("bwrap --help 2>/dev/null", "r");
-        if (!help) return false;
-        std::string text(1 << 16, '\0');
-        text.resize(fread(text.data(), 1, text.size(), help));
-        pclose(help);
-        return text.find("--size") != std::string::npos;
-    }();
-    return is_supported;
-}
-
-void add_temporary(Words& command, const std::string& folder, std::uint64_t bytes) {
+/// Without the option --size, a folder in memory has no limit of its own.
+void add_temporary(Words& command, const std::string& folder, std::uint64_t bytes, bool has_size) {
     add(command, {"--perms", "1777"});
-    if (knows_size()) add(command, {"--size", std::to_string(bytes)});
+    if (has_size) add(command, {"--size", std::to_string(bytes)});
     add(command, {"--tmpfs", folder});
 }
 
@@ -72,7 +59,7 @@ void add_gpu(Words& command, std::optional<int> only) {
         if (!folder.string().starts_with("/usr/")) add(command, {"--ro-bind", folder.string(), folder.string()});
 }
 
-std::string first_number(const std::string& file) {
+std::string first_word(const std::string& file) {
     std::ifstream stream(file);
     std::string word;
     stream >> word;
@@ -80,17 +67,18 @@ std::string first_number(const std::string& file) {
 }
 
 /// Return the options before the program.
-Words bubblewrap_arguments(bool root_first, const Policy& policy, const std::string& working_directory,
+Words bubblewrap_arguments(const BubblewrapStyle& style, const Policy& policy, const std::string& working_directory,
                            const BubblewrapDescriptors& descriptors) {
     Words command = {"--unshare-pid",     "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try",
                      "--die-with-parent", "--new-session", "--hostname",    "warplab"};
-    if (!root_first) command.push_back("--unshare-user");
+    if (!style.root_first) command.push_back("--unshare-user");
     add(command, {"--unsetenv", mark_name, "--json-status-fd", std::to_string(descriptors.status), "--seccomp",
                   std::to_string(descriptors.filter)});
-    add_temporary(command, "/tmp", policy.limits.file_bytes);  // first, because the tools may also lie in it
+    add_temporary(command, "/tmp", policy.limits.file_bytes,
+                  style.has_size);  // first, because the tools may also lie in it
     add_system(command);
     add(command, {"--proc", "/proc", "--dev", "/dev"});
-    add_temporary(command, "/dev/shm", policy.limits.file_bytes);
+    add_temporary(command, "/dev/shm", policy.limits.file_bytes, style.has_size);
     if (policy.gpu) add_gpu(command, policy.gpu_node);
     add_folders_above(command, policy.readable);
     add_folders_above(command, policy.writable);
@@ -102,16 +90,15 @@ Words bubblewrap_arguments(bool root_first, const Policy& policy, const std::str
 
 }  // namespace
 
-BubblewrapCommand bubblewrap_command(BubblewrapStyle style, const Words& program, const Policy& policy,
+BubblewrapCommand bubblewrap_command(const BubblewrapStyle& style, const Words& program, const Policy& policy,
                                      const std::string& working_directory, int user,
                                      const BubblewrapDescriptors& descriptors) {
-    const bool root_first = style == BubblewrapStyle::root_first;
     BubblewrapCommand result;
-    for (const std::string& word : bubblewrap_arguments(root_first, policy, working_directory, descriptors))
+    for (const std::string& word : bubblewrap_arguments(style, policy, working_directory, descriptors))
         result.arguments += word + '\0';
     Words& command = result.words;
     command = {find_program("bwrap").string(), "--args", std::to_string(descriptors.arguments), "--"};
-    if (root_first) {
+    if (style.root_first) {
         const std::string id = std::to_string(user);
         add(command, {"/usr/bin/setpriv", "--reuid", id, "--regid", id, "--clear-groups", "--no-new-privs",
                       "--inh-caps=-all", "--bounding-set=-all", "--"});
@@ -136,18 +123,18 @@ std::string why_no_bubblewrap(const std::string& output) {
         return fmt::format("bubblewrap cannot be started here ({}); a container's seccomp profile may refuse that.",
                            output);
     const std::string quoted = output.empty() ? "" : fmt::format(" (its message: {})", output);
-    if (first_number("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1" && geteuid() != 0)
+    if (first_word("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1" && geteuid() != 0)
         return fmt::format(
             "AppArmor prevents bubblewrap from starting, as it does on Ubuntu 24.04 by default{}; `make setup` as root "
             "or with sudo installs the profile that allows it.",
             quoted);
     for (const char* kind : {"pid", "net", "ipc", "uts", "mnt", "cgroup", "user"})
-        if (first_number(fmt::format("/proc/sys/user/max_{}_namespaces", kind)) == "0")
+        if (first_word(fmt::format("/proc/sys/user/max_{}_namespaces", kind)) == "0")
             return fmt::format(
                 "this machine allows no {0} namespaces{1}; an administrator can type `sysctl "
                 "user.max_{0}_namespaces=15000`.",
                 kind, quoted);
-    if (first_number("/proc/sys/kernel/unprivileged_userns_clone") == "0" && geteuid() != 0)
+    if (first_word("/proc/sys/kernel/unprivileged_userns_clone") == "0" && geteuid() != 0)
         return fmt::format(
             "this machine allows user namespaces only to root{}; an administrator can type `sysctl "
             "kernel.unprivileged_userns_clone=1`.",

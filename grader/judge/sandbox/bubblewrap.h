@@ -9,9 +9,11 @@
 namespace warplab::sandbox {
 
 /// The way to start bubblewrap that works on this machine.
-enum class BubblewrapStyle {
-    user_first,  // in a separate user namespace, as an ordinary user (for root: as the unused user)
-    root_first,  // root mounts, then the program becomes the unused user: works for folders below a closed /root
+struct BubblewrapStyle {
+    // Root mounts, then the program becomes the unused user: this works for folders below a closed /root. Otherwise it
+    // starts in a separate user namespace, as an ordinary user (for root: as the unused user).
+    bool root_first = false;
+    bool has_size = true;  // knows the option --size: version 0.7 added it; Ubuntu 22.04 has 0.6
 };
 
 /// Numbers of descriptors in bubblewrap.
@@ -28,7 +30,7 @@ struct BubblewrapCommand {
 };
 
 /// `user` is the unused user (root only, else -1).
-BubblewrapCommand bubblewrap_command(BubblewrapStyle style, const std::vector<std::string>& program,
+BubblewrapCommand bubblewrap_command(const BubblewrapStyle& style, const std::vector<std::string>& program,
                                      const Policy& policy, const std::string& working_directory, int user,
                                      const BubblewrapDescriptors& descriptors);
 

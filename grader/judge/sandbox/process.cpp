@@ -157,10 +157,10 @@ struct Process::State {
 Process::State::Handed Process::State::enter_namespaces(sandbox::Launch& launch, const Policy& policy,
                                                         const std::string& working_directory,
                                                         std::vector<int>& descriptors) {
-    const auto style = sandbox::support().style;
+    const sandbox::BubblewrapStyle style = sandbox::support().style;
     if (geteuid() == 0) {
         user = sandbox::UnusedUser::take(policy.slot);
-        if (style == sandbox::BubblewrapStyle::user_first) launch.uid = user->id();
+        if (!style.root_first) launch.uid = user->id();
         launch.limits.emplace_back(RLIMIT_NPROC, sandbox::process_limit(limits, sandbox::Counted::own_processes));
     }
     Pipe status = make_pipe();

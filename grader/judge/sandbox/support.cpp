@@ -33,10 +33,14 @@ void try_namespaces(std::string& reason) {
         return;
     }
     std::string why_not;
-    for (const auto style : {BubblewrapStyle::root_first, BubblewrapStyle::user_first}) {
-        if (style == BubblewrapStyle::root_first && geteuid() != 0) continue;
-        found.style = style;
+    for (const bool root_first : {true, false}) {
+        if (root_first && geteuid() != 0) continue;
+        found.style.root_first = root_first;
         why_not = try_level(SandboxLevel::namespaces);
+        if (found.style.has_size && why_not.find("--size") != std::string::npos) {
+            found.style.has_size = false;
+            why_not = try_level(SandboxLevel::namespaces);
+        }
         if (why_not.empty()) {
             found.offered.level = SandboxLevel::namespaces;
             return;

@@ -8,7 +8,7 @@ namespace warplab::sandbox {
 
 struct Support {
     SandboxSupport offered;
-    BubblewrapStyle style = BubblewrapStyle::user_first;
+    BubblewrapStyle style = {};
 };
 
 /// Run /bin/true in each level, strongest first, until one works.
