@@ -123,7 +123,7 @@ find_root() {
 apt() { $become_root env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300 "$@" >>"$log" 2>&1; }
 
 install_missing() {
-    say "Not on this machine yet:$reasons"
+    say "These packages are missing on this machine:$reasons"
     by_hand="apt-get install --no-install-recommends$missing"
     is_debian || fail "This is not Debian or Ubuntu, so install these by hand (Debian's names above; other systems'" \
         "names are similar, e.g. json-devel, cli11-devel, fmt-devel, openssl-devel, libseccomp-devel on Fedora), then try again."

@@ -9,7 +9,7 @@
   exercise; the sanitizer on every program and every earlier stage, and on aarch64 if its tools are installed; modelled
   lines of every solution; all hostile hand-ins, at both of the sandbox's levels, and some without each of its
   mechanisms; Slurm's time limit; CUDA 12 on every stage; the linking of the fuzz targets.
-- corpus: all rows of tests/corpus, with the three rates.
+- corpus: all rows of tests/corpus, and its rates (see tests/corpus).
 - generated: GENERATED (300) random programs on the CPU backend in each of its modes, compared with an oracle and with
   a GPU's recorded results, and bugs planted in some of them (tests/differential).
 - batches: batches of submissions (tests/python/batch/soak_batch.py).

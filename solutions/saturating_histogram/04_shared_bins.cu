@@ -12,8 +12,8 @@ __device__ void count(unsigned* bins, std::uint32_t value) {
     if (bins[value] < bin_full) atomicAdd(&bins[value], 1u);
 }
 
-// Goes through the elements row by row, `stride` of them at a time, and skips the padding. It needs one division per
-// thread, none per element.
+// Iterates over the elements row by row, every `stride`-th one, and skips the padding at the end of each row. Only the
+// constructor divides; next() does not.
 class Walk {
   public:
     __device__ Walk(unsigned first, unsigned stride, unsigned width, std::size_t pitch)

@@ -29,8 +29,8 @@ __device__ void count(unsigned* bins, const uint4& vector, unsigned left) {
     (void)bins, (void)vector, (void)left;
 }
 
-// Goes through the vectors row by row, `stride` of them at a time, and skips those that are only padding. width
-// and pitch are in vectors.
+// Iterates over the vectors row by row, every `stride`-th one, and skips those that contain only padding. width and
+// pitch are in vectors.
 class Walk {
   public:
     __device__ Walk(unsigned first, unsigned stride, unsigned width, std::size_t pitch)

@@ -1,4 +1,4 @@
-// As stage 05, but a thread has four neighbouring columns: it reads and writes 16 bytes at a time, and four results
+// Like stage 05, but a thread has four neighbouring columns: it reads and writes 16 bytes at a time, and four results
 // need 8 pixels of a row, not 20. If rows of image and out do not all begin at multiples of 16 bytes, a second version
 // of the kernel moves single floats.
 

@@ -1212,14 +1212,14 @@ void Sanitizer::look_for_race(Object& object, std::size_t index, Mark mark, cons
     if (touch.is_volatile && touch.writes)
         mark.polled = histories_.own(history, AccessKind::plain_read, mark) != nullptr;
     if (timeline.may_run_with_other_work() && !shared) look_for_unfinished(object, history, mark, touch);
-    const auto look = [&](AccessKind kind) {
+    const auto check_against = [&](AccessKind kind) {
         if (const Mark* earlier = histories_.unordered(
                 history, mark, {kind, shared, touch.writes, place_of(object.address_of_word(index), mark.bytes)}))
             report_race(object, *earlier, kind != AccessKind::plain_read, mark, touch);
     };
-    look(AccessKind::plain_write);
-    if (!touch.atomic) look(AccessKind::atomic);
-    if (touch.writes) look(AccessKind::plain_read);
+    check_against(AccessKind::plain_write);
+    if (!touch.atomic) check_against(AccessKind::atomic);
+    if (touch.writes) check_against(AccessKind::plain_read);
     if (touch.is_volatile && !touch.writes && !shared)
         if (const Mark* write = histories_.unfenced(history, mark, place_of(object.address_of_word(index), mark.bytes)))
             report_race(object, *write, true, mark, touch);

@@ -450,9 +450,9 @@ uint64_t add_stack(const Worker& w, uint64_t digest, const Fiber* fiber, const c
 void handle_waiting_block(Worker& w) {
     call_helpers();
     if (!std::exchange(w.stands, true)) w.looking = block_state.current;
-    if (!w.is_still && w.looking == block_state.current && standstill.is_time_to_look()) {
+    if (!w.is_still && w.looking == block_state.current && standstill.is_time_to_compare()) {
         clear_unused_stack();
-        standstill.look(digest_of_block(w));
+        standstill.compare_memory(digest_of_block(w));
     }
     if (!w.is_still && standstill.has_lasted()) {
         w.is_still = true;
@@ -1167,10 +1167,10 @@ class CooperativeGrid {
     }
 
     void end_if_hanging() {
-        if (standstill_.is_time_to_look()) {
+        if (standstill_.is_time_to_compare()) {
             uint64_t digest = 0;
             for (const HeldBlock& block : held_) digest = digest * 31 + block.digest();
-            standstill_.look(digest);
+            standstill_.compare_memory(digest);
         }
         if (standstill_.has_lasted()) end_hanging_grid(w_);
     }

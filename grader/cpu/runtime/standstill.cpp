@@ -42,21 +42,21 @@ std::uint64_t Standstill::digest_of_shared() {
     return digest;
 }
 
-bool Standstill::is_time_to_look() {
+bool Standstill::is_time_to_compare() {
     const auto now = Clock::now();
     if (began_ == Clock::time_point{}) {
         began_ = now;
-        next_look_ = now + interval;  // a comparison takes long, and most waits end before it
+        next_comparison_ = now + interval;  // a comparison takes long, and most waits end before it
         seen_.reset();
     }
-    return now >= next_look_;
+    return now >= next_comparison_;
 }
 
-void Standstill::look(std::uint64_t digest) {
+void Standstill::compare_memory(std::uint64_t digest) {
     const auto found = add_device(digest);
     if (!found || found != seen_) began_ = Clock::now();
     seen_ = found;
-    next_look_ = Clock::now() + interval;
+    next_comparison_ = Clock::now() + interval;
 }
 
 bool Standstill::has_lasted() const { return seen_ && Clock::now() - began_ >= enough; }

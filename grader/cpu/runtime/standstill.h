@@ -31,10 +31,11 @@ class Standstill {
     std::uint64_t digest_of_shared();
     /// Record that a thread makes progress.
     void end() { began_ = {}; }
-    /// Record that all threads have failed again. Return whether it is time to call look().
-    bool is_time_to_look();
-    /// Compare memory with its state at the last look. `digest` covers the threads' stacks and the shared variables.
-    void look(std::uint64_t digest);
+    /// Record that all threads have failed again. Return whether it is time to call compare_memory().
+    bool is_time_to_compare();
+    /// Compare memory with its state at the last comparison. `digest` covers the threads' stacks and the shared
+    /// variables.
+    void compare_memory(std::uint64_t digest);
     /// Return whether nothing has changed for the time `enough`.
     bool has_lasted() const;
 
@@ -45,7 +46,7 @@ class Standstill {
     std::array<Range, 64> shared_;
     std::size_t shared_count_ = 0;
     std::uint64_t unknown_ = 0;
-    Clock::time_point began_, next_look_;
+    Clock::time_point began_, next_comparison_;
     std::optional<std::uint64_t> seen_;
 };
 

@@ -59,7 +59,7 @@ void add_gpu(Words& command, std::optional<int> only) {
         if (!folder.string().starts_with("/usr/")) add(command, {"--ro-bind", folder.string(), folder.string()});
 }
 
-std::string first_word(const std::string& file) {
+std::string read_first_word(const std::string& file) {
     std::ifstream stream(file);
     std::string word;
     stream >> word;
@@ -123,18 +123,18 @@ std::string why_no_bubblewrap(const std::string& output) {
         return fmt::format("bubblewrap cannot be started here ({}); a container's seccomp profile may refuse that.",
                            output);
     const std::string quoted = output.empty() ? "" : fmt::format(" (its message: {})", output);
-    if (first_word("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1" && geteuid() != 0)
+    if (read_first_word("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1" && geteuid() != 0)
         return fmt::format(
             "AppArmor prevents bubblewrap from starting, as it does on Ubuntu 24.04 by default{}; `make setup` as root "
             "or with sudo installs the profile that allows it.",
             quoted);
     for (const char* kind : {"pid", "net", "ipc", "uts", "mnt", "cgroup", "user"})
-        if (first_word(fmt::format("/proc/sys/user/max_{}_namespaces", kind)) == "0")
+        if (read_first_word(fmt::format("/proc/sys/user/max_{}_namespaces", kind)) == "0")
             return fmt::format(
                 "this machine allows no {0} namespaces{1}; an administrator can type `sysctl "
                 "user.max_{0}_namespaces=15000`.",
                 kind, quoted);
-    if (first_word("/proc/sys/kernel/unprivileged_userns_clone") == "0" && geteuid() != 0)
+    if (read_first_word("/proc/sys/kernel/unprivileged_userns_clone") == "0" && geteuid() != 0)
         return fmt::format(
             "this machine allows user namespaces only to root{}; an administrator can type `sysctl "
             "kernel.unprivileged_userns_clone=1`.",

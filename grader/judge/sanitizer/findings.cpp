@@ -19,10 +19,10 @@
 namespace warplab {
 namespace {
 
-SourceLines look_up(const StageRun& run, const std::vector<std::uint64_t>& counters) {
+SourceLines find_lines(const StageRun& run, const std::vector<std::uint64_t>& program_counters) {
     SourceLines lines;
-    for (const auto& [counter, place] : find_source_lines(run.runner, run.policy, counters))
-        lines[counter] = std::atoi(place.c_str() + place.rfind(':') + 1);
+    for (const auto& [program_counter, place] : find_source_lines(run.runner, run.policy, program_counters))
+        lines[program_counter] = std::atoi(place.c_str() + place.rfind(':') + 1);
     return lines;
 }
 
@@ -70,12 +70,13 @@ std::string quote_source(const std::string& text, int number) {
 std::vector<Finding> explain_findings(const StageRun& run, const Source& source,
                                       const std::vector<RawFinding>& findings, bool outputs_right) {
     if (findings.empty()) return {};
-    std::vector<std::uint64_t> counters;
+    std::vector<std::uint64_t> program_counters;
     for (const RawFinding& finding : findings)
         for (const FindingSide* side : {&finding.now, &finding.before})
-            if (side->program_counter) counters.push_back(side->program_counter);
-    counters.insert(counters.end(), run.guards.begin(), run.guards.end());
-    auto all = describe_findings(run.lab.buffers, look_up(run, counters), source.text(), run.guards, findings);
+            if (side->program_counter) program_counters.push_back(side->program_counter);
+    program_counters.insert(program_counters.end(), run.guards.begin(), run.guards.end());
+    auto all =
+        describe_findings(run.lab.buffers, find_lines(run, program_counters), source.text(), run.guards, findings);
     if (outputs_right) {
         std::erase_if(all, matters_if_wrong);
         for (Finding& d : all)
@@ -138,9 +139,9 @@ std::vector<Finding> describe_findings(const std::vector<BufferSpec>& buffers, c
 
 std::vector<LineCounts> add_up_counts(const StageRun& run, const std::vector<AccessCounts>& counts) {
     if (counts.empty()) return {};
-    std::vector<std::uint64_t> counters;
-    for (const AccessCounts& c : counts) counters.push_back(c.program_counter);
-    return add_up_counts(look_up(run, counters), counts);
+    std::vector<std::uint64_t> program_counters;
+    for (const AccessCounts& c : counts) program_counters.push_back(c.program_counter);
+    return add_up_counts(find_lines(run, program_counters), counts);
 }
 
 std::vector<LineCounts> add_up_counts(const SourceLines& lines, const std::vector<AccessCounts>& counts) {

@@ -18,7 +18,7 @@ from grader.python.journal.optimisations import Journal, Optimisation, Row, Time
 from grader.python.journal.records import Record
 
 NOT_MEASURED = "Not measured yet."
-MOVED = 0.01  # relative; a smaller change of a counter counts as none
+MIN_CHANGE = 0.01  # relative; a smaller change of a counter counts as none
 MAX_CAUSES = 6
 MAX_TRIES = 40
 MAX_CHOICES = 12
@@ -383,7 +383,7 @@ def describe_counters(before: DatasetCounters | None, after: DatasetCounters) ->
         old, new = (getattr(counts, name) if counts else None for counts in (before, after))
         if new is None or (before is None and new == 0):
             continue
-        if before is not None and abs(new - (old or 0)) <= MOVED * max(abs(new), abs(old or 0)):
+        if before is not None and abs(new - (old or 0)) <= MIN_CHANGE * max(abs(new), abs(old or 0)):
             continue
         earlier = NONE if old is None else show(old) if old else "0"
         rows.append([title, earlier, show(new) if new else "0"])

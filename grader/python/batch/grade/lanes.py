@@ -1,7 +1,7 @@
 """Grade hand-ins while more arrive, as many in parallel as `grade_here`.
 
-A hand-in is copied into the batch when its grading begins, so its files may change afterwards. Doubtful results are
-confirmed as in a batch, without other hand-ins: no further one begins until that is done.
+A hand-in is copied into the batch when its grading begins, so its files may change afterwards. Hand-ins with doubtful
+results are graded again as in a batch, one at a time, before any other hand-in begins.
 """
 
 from __future__ import annotations

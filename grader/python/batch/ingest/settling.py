@@ -16,21 +16,21 @@ State = tuple[tuple[str, int, float], ...]  # an entry's state: the name, size i
 
 
 class Settling:
-    """The time for which each entry of a folder has been seen unchanged, until the last look. File dates do not count,
+    """For each entry of a folder, the time for which it was unchanged at the last update(). File dates do not count,
     because an upload may set them. `clock`: returns seconds."""
 
     def __init__(self, folder: Path, clock: Callable[[], float] = time.monotonic):
         self.folder, self.clock = folder, clock
         self.seen: dict[Path, tuple[State, float]] = {}
-        self.looked_s, self.next_s = clock(), -math.inf
+        self.updated_s, self.next_s = clock(), -math.inf
 
-    def look(self) -> bool:
-        """Examine all entries, and return whether one of them is new, changed or gone. After a look that took long,
+    def update(self) -> bool:
+        """Examine all entries, and return whether one of them is new, changed or gone. After an update that took long,
         because a student handed in very many files, the next ones do nothing for a while. Raises OSError."""
         begin_s = self.clock()
         if begin_s < self.next_s:
             return False
-        before, self.seen, self.looked_s = self.seen, {}, begin_s
+        before, self.seen, self.updated_s = self.seen, {}, begin_s
         for path in self.folder.iterdir():
             if not is_hidden(path.name):
                 state = read_state(path)
@@ -42,7 +42,7 @@ class Settling:
     def unchanged_s(self, entries: Iterable[Path]) -> float:
         """Return for how many seconds all these entries were seen unchanged; 0 if one has not been seen."""
         since = [self.seen[path][1] if path in self.seen else math.inf for path in entries]
-        return max(0.0, self.looked_s - max(since, default=math.inf))
+        return max(0.0, self.updated_s - max(since, default=math.inf))
 
 
 def read_state(path: Path) -> State:

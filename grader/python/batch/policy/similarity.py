@@ -46,8 +46,8 @@ UNUSED_IMPORTS = {"matplotlib": "pyplot", "jinja2": "Template", "tqdm": "tqdm"} 
 MAX_STOPPED = 10  # files of a stage that take too much time or memory; with as many, the stage is not compared
 
 CONTINUED = re.compile(r"\\[^\S\n]*+\n")
-# A literal or a comment. Nothing in it backtracks, except that a raw string without an end is an ordinary one, which no
-# compiler accepts; the limit of processor time holds for many of these.
+# A literal or a comment. The pattern backtracks only at a raw string without an end, and then matches it as an ordinary
+# string. No compiler accepts such a string; a file with many of them reaches the limit of processor time.
 RAW = r'R"(?P<mark>[^()\\\s"]{0,16})\((?s:.*?)\)(?P=mark)"'
 LITERAL = RAW + r'|"(?:[^"\\\n]|\\.)*+"?|\'(?:[^\'\\\n]|\\.)*+\'?'
 COMMENT = re.compile(rf"(?P<literal>{LITERAL})|//[^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?")

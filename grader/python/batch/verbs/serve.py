@@ -1,6 +1,6 @@
 """Grade hand-ins as they arrive, show students the queue, and return results to the course system.
 
-The main thread owns the database, and looks at the folder, the lanes and the course system in turn. The stored data is
+The main thread owns the database, and examines the folder, the lanes and the course system in turn. The stored data is
 enough to continue: hand-ins without a status wait, and the table `queue` has their order.
 """
 
@@ -146,7 +146,7 @@ class Server:
     def step(self) -> None:
         """Do one round: the folder, the lanes and the course system."""
         self.pull()
-        self.attempt(self.look)
+        self.attempt(self.read_folder_if_changed)
         self.feed()
         started_s = time.monotonic()
         for key, graded in self.lanes.take(TICK_S):
@@ -195,11 +195,11 @@ class Server:
         say_error(f"{exchange.error} (failure {exchange.failures}; serve will try again)")
         exchange.error = ""
 
-    def look(self) -> None:
+    def read_folder_if_changed(self) -> None:
         """Enter hand-ins that arrived, if the folder changed. Raises UserError, OSError."""
         if self.pulling and (self.pulling.is_running() or not self.options.submissions.is_dir()):
             return  # only some of a student's files may have arrived
-        self.has_changed |= self.settling.look()
+        self.has_changed |= self.settling.update()
         since_s = time.monotonic() - self.scanned_s
         if since_s < BUSY_SHARE * self.scan_took_s or not (self.has_changed or self.arriving or since_s >= SCAN_S):
             return

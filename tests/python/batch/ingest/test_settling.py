@@ -15,18 +15,18 @@ def test_the_age_of_an_entry_begins_at_its_last_observed_change(tmp_path: Path) 
     folder.mkdir()
     archive.write_bytes(b"half")
     os.utime(archive, (1, 1))  # an old date does not mean that the upload has ended
-    assert settling.look() and settling.unchanged_s([folder, archive]) == 0
+    assert settling.update() and settling.unchanged_s([folder, archive]) == 0
     clock_s = 5
-    assert not settling.look() and settling.unchanged_s([folder, archive]) == 5
+    assert not settling.update() and settling.unchanged_s([folder, archive]) == 5
     (folder / "01_first.cu").write_text("")
-    assert settling.look()
+    assert settling.update()
     clock_s = 7
-    assert not settling.look()
+    assert not settling.update()
     assert [settling.unchanged_s(entries) for entries in ([folder], [archive], [folder, archive])] == [2, 7, 2]
     archive.unlink()
     (tmp_path / ".bo2.zip.part").touch()
-    assert settling.look() and settling.unchanged_s([archive]) == 0
-    assert not settling.look(), "hidden files do not count"
+    assert settling.update() and settling.unchanged_s([archive]) == 0
+    assert not settling.update(), "hidden files do not count"
 
 
 def test_a_folder_of_very_many_files_is_not_examined_all_the_time(tmp_path: Path) -> None:
@@ -37,8 +37,8 @@ def test_a_folder_of_very_many_files_is_not_examined_all_the_time(tmp_path: Path
         return clock_s[0] + pause_s
 
     settling = Settling(tmp_path, clock)
-    assert not settling.look()
+    assert not settling.update()
     (tmp_path / "al1").mkdir()
-    assert not settling.look() and settling.unchanged_s([tmp_path / "al1"]) == 0
+    assert not settling.update() and settling.unchanged_s([tmp_path / "al1"]) == 0
     pause_s = 100
-    assert settling.look()
+    assert settling.update()
