@@ -65,8 +65,8 @@ struct Operation {
     std::uint32_t lane_bytes : 8;  // the bytes that each lane accesses
 };
 
-/// Counts the basic blocks that the threads of complete blocks executed (steps): for the recorded blocks, and for other
-/// random blocks, which are compared with them.
+/// Counts the basic blocks and accesses that the threads of complete blocks executed (steps): for the recorded blocks,
+/// and for other random blocks, which are compared with them.
 struct LaunchEnds {
     std::uint32_t static_shared_bytes;
     std::uint32_t recorded_blocks = 0, other_blocks = 0, unused = 0;

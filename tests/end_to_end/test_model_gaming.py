@@ -77,15 +77,16 @@ CLOSED = {
     "one thread does all the work": FRAME.format(kernel=ONE_THREAD_WORKS, host=LAUNCH, before=""),
     "every fifth block wastes time": waste_time("blockIdx.x % 5 == 0"),
     "a launch like the first one": waste_time("true", f"add<<<blocks, 256>>>(a, b, out, n, 0);\n    {LAUNCH}"),
+    "an idle launch before short work": waste_time("false", f"add<<<blocks, 256>>>(a, b, out, 0, 0);\n    {LAUNCH}"),
     "the last lane of each warp": waste_time("threadIdx.x % 32 == 31"),
     "blocks chosen by their data": waste_time("a[first / 256 * 256] > 0"),
 }
 
 
-def model(folder: Path, text: str) -> str:
+def model(folder: Path, text: str, lab: str = "vector_add", stage: str = "02") -> str:
     """Return the output of `bench` for a program."""
     (folder / "file.cu").write_text(text)
-    command = [str(BUILD / "warplab"), "bench", "vector_add", "02", "--backend", "cpu", "--no-check-mode"]
+    command = [str(BUILD / "warplab"), "bench", lab, stage, "--backend", "cpu", "--no-check-mode"]
     command += ["--no-nvcc", "--source", str(folder / "file.cu")]
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stdout + result.stderr
@@ -102,6 +103,20 @@ def test_a_closed_attempt_looks_slow_or_is_not_modelled(tmp_path: Path, attempt:
     output = model(tmp_path, CLOSED[attempt])
     ratio = ratio_in(output)
     assert "No modelled time" in output if ratio is None else ratio > 3, output
+
+
+def test_idle_launches_before_the_work_are_detected(tmp_path: Path) -> None:
+    """The slowest solution of an iterative lab first makes as many idle launches as are compared thoroughly."""
+    solution = (ROOT / "solutions/heat_dissipation/01_separate_mirror.cu").read_text()
+    idle = """for (int i = 0; max_iterations > 100 && i < 66; ++i) {
+        update_kernel<<<grid, block>>>(current, next, conductivity, changes, 0, 0);
+        mirror_kernel<<<line_blocks, line_threads>>>(next, 0, 0);
+        reduce_rows_kernel<<<static_cast<unsigned>(rows), line_threads>>>(changes, 0);
+        reduce_column_kernel<<<1, line_threads>>>(changes, 0, 0);
+    }
+    while (state.iterations < max_iterations) {"""
+    program = solution.replace("while (state.iterations < max_iterations) {", idle)
+    assert "do very different amounts of work" in model(tmp_path, program, "heat_dissipation", "08")
 
 
 @pytest.mark.skipif(not THOROUGH, reason="models six calls: WARPLAB_THOROUGH=1")

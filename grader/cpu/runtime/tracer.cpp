@@ -31,6 +31,7 @@ constexpr std::size_t page_bytes = 4096;
 constexpr std::uint64_t events_of_a_block = 4 << 20, events_of_a_launch = 24 << 20;
 constexpr unsigned threads_of_a_sample = 3 * 2048;  // three waves of blocks on one multiprocessor
 constexpr unsigned max_sampled = 96, min_sampled = 2;
+constexpr unsigned steps_of_an_access = 4;  // a basic block is one step
 
 std::uintptr_t number(const volatile void* address) { return reinterpret_cast<std::uintptr_t>(address); }
 
@@ -189,7 +190,7 @@ class Tracer final : public Observer {
         if (log.size() < events_of_a_thread_) log.push_back({address, place, kind, bytes});
     }
     bool records() const { return recording_; }
-    void count_step() { ++steps_; }
+    void count_steps(unsigned count) { steps_ += count; }
     /// Return whether a thread has made enough atomics in a row.
     bool is_turn_over() {
         constexpr unsigned atomics_in_a_row = 2;
@@ -286,14 +287,16 @@ void Tracer::choose_blocks(std::uint64_t blocks, unsigned threads) {
 }
 
 /// Draw blocks that only count their steps, including the first and the last block, which may differ from the others.
+/// Of each later launch of an iterative solver, which makes thousands, one block counts them.
 void Tracer::choose_others(std::uint64_t blocks) {
-    constexpr unsigned max_repeats = 64;  // compared launches; an iterative solver has thousands
+    constexpr unsigned max_thorough = 64;  // launches like earlier ones that are compared at several blocks
     others_.clear();
-    if (repeats_ && ++repeated_ > max_repeats) return;
-    const unsigned drawn = repeats_ ? 2 : 32;
     std::uniform_int_distribution<std::uint64_t> any(0, blocks - 1);
+    others_.insert(any(random_));
+    if (repeats_ && ++repeated_ > max_thorough) return;
     others_.insert({0, blocks - 1});
-    for (unsigned i = 0; i < drawn; ++i) others_.insert(any(random_));
+    const unsigned more = repeats_ ? 1 : 31;
+    for (unsigned i = 0; i < more; ++i) others_.insert(any(random_));
 }
 
 void Tracer::grid_begins(const Grid& grid) {
@@ -425,7 +428,9 @@ OperationKind kind_of(Space space, TracedAccess access) {
 }  // namespace
 
 void trace_access(const volatile void* address, std::size_t bytes, TracedAccess access, void* caller) {
-    if (!the_tracer || !the_tracer->records()) return;
+    if (!the_tracer) return;
+    the_tracer->count_steps(steps_of_an_access);
+    if (!the_tracer->records()) return;
     const Piece* const piece = the_tracer->find(number(address));
     if (!piece) return;
     the_tracer->add(number(address) - piece->begin + piece->traced, place_of(caller), kind_of(piece->space, access),
@@ -435,7 +440,7 @@ void trace_access(const volatile void* address, std::size_t bytes, TracedAccess 
 }
 
 void trace_basic_block(void* caller) {
-    if (the_tracer) the_tracer->count_step();
+    if (the_tracer) the_tracer->count_steps(1);
     trace_operation(OperationKind::basic_block, caller);
 }
 

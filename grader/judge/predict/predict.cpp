@@ -113,9 +113,9 @@ std::map<int, double> shares_of_lines(const CallTime& time) {
     return shares;
 }
 
-/// Return why the sampled blocks do not represent all blocks; empty if they do.
-std::string why_not_typical(const Trace& trace) {
-    constexpr double max_of_a_block = 8, max_on_average = 2, min_steps = 4096;
+/// Return why the sampled blocks do not represent all blocks; empty if they do. Short blocks matter if there are many.
+std::string why_not_typical(const Trace& trace, const Machine& machine) {
+    constexpr double max_of_a_block = 8, max_on_average = 1.6, min_steps = 4096;
     for (const TracedLaunch& launch : trace.launches) {
         const trace::LaunchEnds& sample = trace.launches[launch.same_as].ends;
         const trace::LaunchEnds& ends = launch.ends;
@@ -123,7 +123,9 @@ std::string why_not_typical(const Trace& trace) {
         const double typical = static_cast<double>(sample.recorded_steps) / static_cast<double>(sample.recorded_blocks);
         const double average = static_cast<double>(ends.other_steps) / static_cast<double>(ends.other_blocks);
         const auto max_steps = static_cast<double>(ends.max_steps);
-        if (max_steps > min_steps && (max_steps > max_of_a_block * typical || average > max_on_average * typical))
+        const double of_a_multiprocessor = average * static_cast<double>(launch.blocks) / machine.multiprocessors;
+        if ((max_steps > min_steps && max_steps > max_of_a_block * typical) ||
+            (std::max(max_steps, of_a_multiprocessor) > min_steps && average > max_on_average * typical))
             return fmt::format("blocks of {} do very different amounts of work, so a sample does not represent them",
                                launch.kernel);
     }
@@ -164,7 +166,8 @@ Recording record(Judge& judge, const Lab& lab, const Stage& stage, const Source&
         .registers = registers_of(judge, lab, stage, source),
         .calls = lab.benchmark.iterations / run->oracle.cost(problem).iterations};
     if (recording.code.size() == 0) return no_recording("the intermediate code of this g++ has an unknown format", {});
-    if (const std::string reason = why_not_typical(recording.trace); !reason.empty()) return no_recording(reason, {});
+    if (const std::string reason = why_not_typical(recording.trace, machine); !reason.empty())
+        return no_recording(reason, {});
     if (recording.trace.launches.empty()) return no_recording("the call launches no kernel", {});
     return recording;
 }
