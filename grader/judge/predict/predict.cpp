@@ -115,7 +115,7 @@ std::map<int, double> shares_of_lines(const CallTime& time) {
 
 /// Return why the sampled blocks do not represent all blocks; empty if they do. Short blocks matter if there are many.
 std::string why_not_typical(const Trace& trace, const Machine& machine) {
-    constexpr double max_of_a_block = 8, max_on_average = 1.6, min_steps = 4096;
+    constexpr double max_of_a_block = 8, max_on_average = 2, min_steps = 4096;
     for (const TracedLaunch& launch : trace.launches) {
         const trace::LaunchEnds& sample = trace.launches[launch.same_as].ends;
         const trace::LaunchEnds& ends = launch.ends;
