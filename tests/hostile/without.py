@@ -220,21 +220,18 @@ def replace_bubblewrap(message: str) -> None:
 
 def use_old_bubblewrap() -> None:
     """Refuse the option --size, like versions before 0.7."""
-    program = os.path.realpath(str(shutil.which("bwrap")))
-    with tempfile.NamedTemporaryFile(delete=False) as original:
-        original.write(Path(program).read_bytes())
-    Path(original.name).chmod(0o755)
+    hide_folder("/mnt")
+    original = shutil.copy(os.path.realpath(str(shutil.which("bwrap"))), "/mnt/bwrap")
     refuse_size = "grep -qz -e '^--size$' /proc/self/fd/$2 && { echo 'bwrap: Unknown option --size' >&2; exit 1; }"
-    replace_by_script(f'{refuse_size}\nexec {original.name} "$@"\n')
+    replace_by_script(f'{refuse_size}\nexec {original} "$@"\n')
 
 
 def replace_by_script(commands: str) -> None:
-    """Replace bubblewrap by a script."""
+    """Replace bubblewrap by a script. Call own_mounts() before."""
     with tempfile.NamedTemporaryFile("w") as program:
         program.write(f"#!/bin/sh\n{commands}")
         program.flush()
         Path(program.name).chmod(0o755)
-        own_mounts()
         mount(program.name, os.path.realpath(str(shutil.which("bwrap"))), flags=BIND)
 
 

@@ -55,7 +55,9 @@ def test_php_and_a_database_are_installed_only_for_moodle(machine, setup):
     assert "php" not in setup("soak", VENV=str(machine.root / "venv")).out
     output = setup("soak", VENV=str(machine.root / "venv"), MOODLE="/srv/moodle")
     assert output.status == 0
-    assert output.has("php-cli: runs the Moodle in /srv/moodle", "mariadb-server: the database of Moodle", "Continuing without:")
+    assert output.has(
+        "php-cli: runs the Moodle in /srv/moodle", "mariadb-server: the database of Moodle", "Continuing without:"
+    )
 
 
 def test_without_a_network_the_set_up_stops_with_a_message(machine, setup):
