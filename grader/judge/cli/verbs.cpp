@@ -223,13 +223,9 @@ int bench(const Options& options) {
 
 int grade(const Options& options) {
     check_speed(options.speed);
-    // Trying the sandbox takes about as long as asking the compilers for their versions and loading a lab.
-    const auto support = std::async(std::launch::async, sandbox_support);
     Judge judge(options.folders, choose_backend(options.backend));
-    const std::vector<std::string> names = requested_labs(options);
-    if (!names.empty()) judge.lab(names.front());
-    describe_machine();
     const Task task = grading_task(options);
+    const std::vector<std::string> names = requested_labs(options);
     std::vector<Report> reports;
     int status = 0;
     const fs::path folder = options.report_dir.empty() ? options.folders.build / "report" : options.report_dir;
