@@ -127,13 +127,12 @@ std::string course_secret(const fs::path& root) {
     return read_secret(file);
 }
 
-std::uint64_t hidden_seed(std::string_view secret, std::string_view lab, std::string_view dataset) {
+std::uint64_t hidden_seed(std::string_view secret, std::string_view name) {
     if (secret.empty()) throw std::invalid_argument("hidden seeds need the course secret");
-    const auto message = fmt::format("{}/{}", lab, dataset);
     unsigned char digest[EVP_MAX_MD_SIZE];
     unsigned int length = 0;
     const auto* worked = HMAC(EVP_sha256(), secret.data(), static_cast<int>(secret.size()),
-                              reinterpret_cast<const unsigned char*>(message.data()), message.size(), digest, &length);
+                              reinterpret_cast<const unsigned char*>(name.data()), name.size(), digest, &length);
     if (!worked) throw std::runtime_error("libcrypto cannot compute HMAC-SHA-256");
     std::uint64_t seed = 0;
     for (int i = 0; i < 8; ++i) seed = seed << 8 | digest[i];

@@ -12,6 +12,7 @@
 #include <thread>
 #include <utility>
 
+#include "grader/common/hash.h"
 #include "grader/judge/check/story.h"
 #include "grader/judge/judge.h"
 #include "grader/judge/narrow_index.h"
@@ -287,14 +288,20 @@ class StageJudge {
         *std::ranges::find(evidence_.checks, largest.name, &Check::dataset) = check;
     }
 
-    /// Check the hidden datasets after all steps whose values the student sees, because a program that has read hidden
-    /// data could store it for its next process.
+    /// Return a hidden dataset with inputs that only this file gets: a program that has read them could store them for
+    /// the program of another file, whose values the student sees.
+    Dataset for_this_file(Dataset dataset) const {
+        dataset.seed = hidden_seed(std::to_string(dataset.seed), request_.source.hash());
+        return dataset;
+    }
+
+    /// Check the hidden datasets after the steps whose values the student sees.
     void check_hidden(StageRun& run) {
         if (hidden_.empty()) return;
         const std::vector<Check> hidden = check_on_gpu(run, [&, slow = slow_] {
             slow_ = slow;
             std::vector<Check> checks;
-            for (const Dataset* dataset : hidden_) checks.push_back(check_one(run, *dataset));
+            for (const Dataset* dataset : hidden_) checks.push_back(check_one(run, for_this_file(*dataset)));
             return checks;
         });
         evidence_.checks.insert(evidence_.checks.end(), hidden.begin(), hidden.end());
@@ -448,7 +455,7 @@ class StageJudge {
     const CompileRequest& request_;
     const Task& task_;
     const Progress& progress_;
-    std::vector<const Dataset*> datasets_, hidden_;  // the hidden ones are read last
+    std::vector<const Dataset*> datasets_, hidden_;
     std::optional<Check> slow_;
     bool may_be_swapped_ = false;  // whether the grid and the block of a launch may be swapped
     Evidence evidence_;

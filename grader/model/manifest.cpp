@@ -609,7 +609,7 @@ Lab load_lab(const fs::path& root, std::string_view name) {
 
 void resolve_hidden_seeds(Lab& lab, std::string_view secret) {
     for (auto& dataset : lab.datasets)
-        if (dataset.uses.hidden) dataset.seed = hidden_seed(secret, lab.name, dataset.name);
+        if (dataset.uses.hidden) dataset.seed = hidden_seed(secret, lab.name + "/" + dataset.name);
 }
 
 namespace {

@@ -82,10 +82,10 @@ TEST(CourseSecret, ErrorNamesAFolderThatCannotBeWritten) {
 
 TEST(HiddenSeed, IsTheHmacOfLabAndDataset) {
     // printf %s 'dot_product/hidden_1' | openssl dgst -sha256 -hmac key
-    EXPECT_EQ(hidden_seed("key", "dot_product", "hidden_1"), 0x7a2c231d7166d526ull);
-    EXPECT_NE(hidden_seed("key", "dot_product", "hidden_2"), hidden_seed("key", "dot_product", "hidden_1"));
-    EXPECT_NE(hidden_seed("other", "dot_product", "hidden_1"), hidden_seed("key", "dot_product", "hidden_1"));
-    EXPECT_THROW(hidden_seed("", "dot_product", "hidden_1"), std::invalid_argument);
+    EXPECT_EQ(hidden_seed("key", "dot_product/hidden_1"), 0x7a2c231d7166d526ull);
+    EXPECT_NE(hidden_seed("key", "dot_product/hidden_2"), hidden_seed("key", "dot_product/hidden_1"));
+    EXPECT_NE(hidden_seed("other", "dot_product/hidden_1"), hidden_seed("key", "dot_product/hidden_1"));
+    EXPECT_THROW(hidden_seed("", "dot_product/hidden_1"), std::invalid_argument);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -49,12 +50,12 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def grade(course: Path, source: Path, folder: Path, *missing: str) -> tuple[Path, str]:
+def grade(course: Path, source: Path, folder: Path, *missing: str, options: Sequence[str] = ()) -> tuple[Path, str]:
     """Grade a file with a word in the environment, and return the report and the output."""
     report = folder / "report.json"
     build = (ROOT / BUILD).resolve()
     command = [build / "warplab", "grade", LAB, STAGE, "--source", source, "--backend", "cpu", "--build", build]
-    command += ["--no-nvcc", "--no-check-mode", "--json", report, "--report-dir", folder]
+    command += ["--no-nvcc", "--no-check-mode", "--json", report, "--report-dir", folder, *options]
     process = subprocess.run(
         [*without(*missing), *map(str, command)],
         cwd=course,
@@ -95,3 +96,24 @@ def test_a_program_finds_no_planted_secret(course: Path, tmp_path: Path, missing
         assert SECRET not in output
     assert SECRET not in report.read_text() + printed
     assert "canary_dataset" in report.read_text()  # the instructor's report shows that the words were planted
+
+
+def hidden_inputs(course: Path, folder: Path, comment: str) -> str:
+    """Return what a program prints of the inputs of a hidden dataset. `comment` is part of its file."""
+    shows = r'__global__ void shows(const int* a) { printf("FIRST %d %d\n", a[0], a[1]); }'
+    text = HONEST.read_text().replace("\nvoid dot_product(", f"\n{shows}\nvoid dot_product(")
+    text = text.replace("/*scratch*/) {", "/*scratch*/) { if (n) shows<<<1, 1>>>(a);")
+    folder.mkdir()
+    source = folder / f"{STAGE}.cu"
+    source.write_text(f"#include <cstdio>\n// {comment}\n{text}")
+    report, printed = grade(course, source, folder, options=["--dataset", "hidden_canary_dataset_2"])
+    stage = json.loads(report.read_text())["stages"][0]
+    assert stage["verdict"] == "passed", printed
+    return next(line for line in stage["output"].splitlines() if line.startswith("FIRST"))
+
+
+def test_each_file_has_its_own_hidden_inputs(course: Path, tmp_path: Path) -> None:
+    """Hidden data that one program stores anywhere must be of no use to another one."""
+    first = hidden_inputs(course, tmp_path / "first", "of one student")
+    assert first == hidden_inputs(course, tmp_path / "again", "of one student")
+    assert first != hidden_inputs(course, tmp_path / "second", "of another student")

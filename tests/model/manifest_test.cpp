@@ -77,7 +77,7 @@ TEST(Manifest, HiddenDatasetsGetTheirSeedOnRequest) {
     EXPECT_FALSE(std::filesystem::exists(project.root / "datasets/.secret"));
 
     resolve_hidden_seeds(lab, "a secret");
-    EXPECT_EQ(lab.datasets[2].seed, hidden_seed("a secret", "scale", "secret"));
+    EXPECT_EQ(lab.datasets[2].seed, hidden_seed("a secret", "scale/secret"));
     EXPECT_EQ(lab.datasets[0].seed, 1u);
     EXPECT_THROW(resolve_hidden_seeds(lab, ""), std::invalid_argument);
 }
