@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <future>
 #include <limits>
 #include <utility>
 
@@ -48,8 +49,11 @@ Measured measure_or_error(StageRun& run, StageRun* reference, const Dataset& dat
         measured.measurement.dataset = dataset.name;
         measured.error = internal_error(fmt::format("{} could not be timed: {}.", dataset.name, error.what()));
     }
-    run.end_session();
-    if (reference) reference->end_session();
+    {
+        std::future<void> reference_end;
+        if (reference) reference_end = std::async(std::launch::async, [&] { reference->end_session(); });
+        run.end_session();
+    }
     if (measured.failure && may_be_judges_fault(*measured.failure))
         measured.error = std::exchange(measured.failure, {});
     return measured;

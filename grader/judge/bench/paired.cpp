@@ -154,7 +154,7 @@ void PairedBenchmark::lengthen_short_samples(double wall_s) {
 void PairedBenchmark::raise_clocks() {
     if (run_.backend != Backend::cuda) return;
     CudaDevice& device = CudaDevice::get();
-    int before = 0;
+    int before = device.conditions().sm_clock_mhz.value_or(0);
     for (int k = 0; k < 6; ++k) {
         device.warm_up(0.05);
         const int now =

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "grader/common/descriptor.h"
+#include "grader/judge/device/bulk.h"
 
 namespace warplab {
 namespace {
@@ -37,6 +38,20 @@ class FileRegion : public Region {
         in_steps(count, [&](std::size_t done) {
             return pread(file_.get(), static_cast<std::byte*>(to) + done, count - done, at(offset + done));
         });
+    }
+    std::optional<std::size_t> first_difference(std::size_t offset, const void* expected,
+                                                std::size_t count) const override {
+        // A small array is read in pieces that stay in the cache, a large one in pieces that are worth several threads.
+        constexpr std::size_t min_bytes = 256 << 10, max_bytes = 256 << 20;
+        const std::size_t piece = std::clamp(count / 64, min_bytes, max_bytes);
+        std::vector<std::byte> block(std::min(piece, count));
+        for (std::size_t done = 0; done < count; done += piece) {
+            const std::size_t part = std::min(piece, count - done);
+            read(offset + done, block.data(), part);
+            const std::byte* const begin = static_cast<const std::byte*>(expected) + done;
+            if (const auto at = warplab::first_difference(block.data(), begin, part)) return done + *at;
+        }
+        return std::nullopt;
     }
     void fill(std::size_t offset, std::size_t count, std::uint32_t pattern) override {
         std::vector<std::uint32_t> block(std::min(count, block_bytes) / sizeof pattern, pattern);

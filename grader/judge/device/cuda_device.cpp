@@ -126,7 +126,10 @@ class Stages {
         wait(0);
         wait(1);
     }
-    void read(std::byte* to, Pointer from, std::size_t bytes) {
+
+    /// Call work(begin, part, bytes) for each part of the memory, until it returns false.
+    template <class Work>
+    void read(Pointer from, std::size_t bytes, const Work& work) {
         Part ahead(bytes);
         const auto begin_next = [&] {
             if (!ahead.bytes) return;
@@ -139,7 +142,7 @@ class Stages {
         for (Part part(bytes); part.bytes; part.next()) {
             begin_next();
             wait(part.buffer);
-            copy_bytes(to + part.begin, memory_[part.buffer], part.bytes);
+            if (!work(part.begin, memory_[part.buffer], part.bytes)) return;
         }
     }
 
@@ -194,10 +197,30 @@ class DeviceRegion : public Region {
             call("cuMemcpyHtoD_v2", pointer_ + offset, from, count);
     }
     void read(std::size_t offset, void* to, std::size_t count) const override {
-        if (Stages* const stages = Stages::for_copy(count))
-            stages->read(static_cast<std::byte*>(to), pointer_ + offset, count);
-        else if (count)
-            call("cuMemcpyDtoH_v2", to, pointer_ + offset, count);
+        Stages* const stages = Stages::for_copy(count);
+        if (!stages && count) call("cuMemcpyDtoH_v2", to, pointer_ + offset, count);
+        if (!stages) return;
+        stages->read(pointer_ + offset, count, [&](std::size_t begin, const std::byte* part, std::size_t bytes) {
+            copy_bytes(static_cast<std::byte*>(to) + begin, part, bytes);
+            return true;
+        });
+    }
+    std::optional<std::size_t> first_difference(std::size_t offset, const void* expected,
+                                                std::size_t count) const override {
+        std::optional<std::size_t> first;
+        const auto compare = [&](std::size_t begin, const std::byte* part, std::size_t bytes) {
+            const auto at = warplab::first_difference(part, static_cast<const std::byte*>(expected) + begin, bytes);
+            if (at) first = begin + *at;
+            return !at;
+        };
+        if (Stages* const stages = Stages::for_copy(count)) {
+            stages->read(pointer_ + offset, count, compare);
+        } else {
+            std::vector<std::byte> copy(count);
+            read(offset, copy.data(), count);
+            compare(0, copy.data(), count);
+        }
+        return first;
     }
     void fill(std::size_t offset, std::size_t count, std::uint32_t pattern) override {
         if (count) call("cuMemsetD32_v2", pointer_ + offset, pattern, count / sizeof pattern);

@@ -134,19 +134,10 @@ Array Buffers::read_part(std::size_t buffer, std::uint32_t slot, std::size_t fir
 }
 
 std::optional<std::size_t> Buffers::first_change(std::size_t buffer, std::uint32_t slot, const Array& expected) const {
-    constexpr std::size_t min_bytes = 256 << 10, max_bytes = 256 << 20;
     const Part& part = parts_[buffer];
     if (!part.region) return std::nullopt;
-    // A small array is read in pieces that stay in the cache, a large one in pieces that are worth several threads.
-    const std::size_t piece = std::clamp(expected.bytes() / 64, min_bytes, max_bytes);
-    std::vector<std::byte> chunk(std::min(piece, expected.bytes()));
-    for (std::size_t begin = 0; begin < expected.bytes(); begin += piece) {
-        const std::size_t bytes = std::min(piece, expected.bytes() - begin);
-        part.region->read(offset(part, slot) + begin, chunk.data(), bytes);
-        if (const auto at = first_difference(chunk.data(), expected.data() + begin, bytes))
-            return (begin + *at) / element_bytes(part.type);
-    }
-    return std::nullopt;
+    const auto at = part.region->first_difference(offset(part, slot), expected.data(), expected.bytes());
+    return at ? std::optional(*at / element_bytes(part.type)) : std::nullopt;
 }
 
 void Buffers::copy_into(std::size_t buffer, std::uint32_t slot, const Region& pool, std::size_t pool_offset) {
