@@ -46,6 +46,7 @@ struct Machine {
         double fp64, shuffle, tag, shared_atomic, atomic, atomic_lane;
         double atomic_result;   // as `atomic`, if the lane needs the old value
         double sector;          // a sector of the L2, if no other sector of its line is read
+        double slice_read;      // a read of one sector, at the slice of the L2 that holds it
         double changed_sector;  // the additional time if an atomic of this launch has changed it
         double block;           // the start of a block
     } occupies = {};

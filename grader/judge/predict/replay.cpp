@@ -185,6 +185,7 @@ class Multiprocessor {
     void step(double when, int number);
     void continue_warp(WarpState& warp, int number, double when, int line);
     void find_ordered_loops();
+    void count_readers();
     bool is_unrolled(const Instruction& instruction) const {
         return instruction.loop && !ordered_loops_.contains(instruction.loop);
     }
@@ -245,8 +246,9 @@ class Multiprocessor {
     L1 l1_;
     std::unordered_set<std::uint64_t> by_atomics_;  // sectors that atomics changed
     std::array<Server, schedulers> issue_, floating_64_;
-    Server block_starts_, access_, l2_, dram_;                             // access: of all loads and stores
-    std::unordered_map<std::uint64_t, double> atomic_free_, atomic_busy_;  // by slice of the L2
+    Server block_starts_, access_, l2_, dram_;                            // access: of all loads and stores
+    std::unordered_map<std::uint64_t, double> slice_free_, atomic_busy_;  // by slice of the L2
+    std::unordered_map<std::uint32_t, double> readers_;  // by sector: multiprocessors that read it without the L1
     std::vector<BlockState> blocks_;
     std::vector<WarpState> warps_;
     struct Changes {
@@ -295,6 +297,7 @@ Multiprocessor::Multiprocessor(const Machine& machine, const Trace& trace, const
     if (working_set > machine.l2_bytes) l2_hits_ = machine.l2_bytes / working_set;
     time_.blocks_at_once = blocks_at_once_;
     find_ordered_loops();
+    count_readers();
     choose_length();
 }
 
@@ -311,6 +314,24 @@ void Multiprocessor::find_ordered_loops() {
                 const Instruction* const instruction = code_.at(operation.place);
                 if (instruction && instruction->loop) ordered_loops_.insert(instruction->loop);
             }
+}
+
+/// Count the multiprocessors that read the same sectors without the L1, from the share of the sampled blocks that do.
+void Multiprocessor::count_readers() {
+    std::unordered_map<std::uint32_t, double> blocks;
+    for (const TracedBlock& block : launch_.sampled) {
+        std::unordered_set<std::uint32_t> read;
+        for (const auto& warp : block.warps)
+            for (const TracedOperation& operation : warp) {
+                if (operation.kind != OperationKind::device_read) continue;
+                const Instruction* const instruction = code_.at(operation.place);
+                if (instruction && instruction->is_volatile)
+                    for (const std::uint32_t sector : operation.sectors()) read.insert(sector);
+            }
+        for (const std::uint32_t sector : read) ++blocks[sector];
+    }
+    const double others = std::max(1.0, static_cast<double>(launch_.sampled.size()) - 1);
+    for (const auto& [sector, count] : blocks) readers_[sector] = 1 + (active_ - 1) * (count - 1) / others;
 }
 
 int Multiprocessor::count_blocks_at_once(int registers) const {
@@ -586,13 +607,19 @@ double Multiprocessor::serve_sector(WarpState& warp, const TracedOperation& oper
             memory_load_.add(begin, dram_share_clocks_, true);
             add_busy(Resource::memory, dram_write_clocks_, instruction.line);
         }
+        const auto slice = static_cast<std::uint64_t>(sector * sector_bytes / machine_.l2_slice_bytes);
+        if (reads && in_l2) {
+            double& free = slice_free_[slice];
+            const double served = std::max(begin, free);
+            free = served + machine_.occupies.slice_read * readers_[sector];
+            done = std::max(done, served + l2_clocks + machine_.latency.l2);
+        }
         if (atomic) {
             const double clocks = machine_.occupies.atomic_lane * std::max(1u, same);
             const double busy = clocks * footprint.sharers;
             if (avoids(Waste::contention, instruction.line, busy))
                 return std::max(done, begin + machine_.occupies.atomic_lane + machine_.latency.atomic);
-            const auto slice = static_cast<std::uint64_t>(sector * sector_bytes / machine_.l2_slice_bytes);
-            double& free = atomic_free_[slice];
+            double& free = slice_free_[slice];
             const double served = std::max(begin, free);
             free = served + busy;
             atomic_busy_[slice] += busy;
@@ -787,7 +814,7 @@ void Multiprocessor::continue_warp(WarpState& warp, int number, double when, int
 
 double Multiprocessor::extrapolate(double end) const {
     double slowest_slice = 0;
-    for (const auto& [slice, free] : atomic_free_) slowest_slice = std::max(slowest_slice, free);
+    for (const auto& [slice, free] : slice_free_) slowest_slice = std::max(slowest_slice, free);
     double clocks = std::max({end, l2_.free, dram_.free, slowest_slice});
     if (blocks_in_all_ <= replayed_) return clocks;
     const double max_busy = *std::ranges::max_element(time_.busy);

@@ -329,6 +329,20 @@ double atomic_clocks(unsigned* memory, unsigned sectors) {
     return seconds * clock_hz / (static_cast<double>(blocks) * 1024 * times);
 }
 
+/// All warps read one word, without the L1.
+__global__ void read_one_word(const volatile unsigned* memory, int times, unsigned* result) {
+    unsigned sum = 0;
+    for (int i = 0; i < times; ++i) sum += *memory;
+    if (sum == 12345) *result = sum;
+}
+
+/// Return the clocks of the GPU for one warp's read.
+double word_read_clocks(unsigned* memory) {
+    const int blocks = properties.multiProcessorCount * 2, times = 256;
+    const double seconds = gpu_seconds([&] { read_one_word<<<blocks, 1024>>>(memory, times, memory + 1); });
+    return seconds * clock_hz / (static_cast<double>(blocks) * 1024 / warp * times);
+}
+
 enum class Scattered { read, atomic, read_and_atomic };
 
 /// Each lane goes to random words, as a histogram does.
@@ -532,6 +546,7 @@ int main(int count, char** arguments) {
         std::fprintf(stderr, "  atomics in %u sectors: %.4g clocks\n", sectors, atomic_clocks(words, sectors));
     const double slice = std::max(1.0 * sector, window_sectors * sector * atomic_window / atomic_word);
     const double sector_rate = scattered_clocks<Scattered::read>(words);
+    const double slice_read = word_read_clocks(words);
     const double atomic_result = scattered_clocks<Scattered::atomic>(words);
     const double changed = scattered_clocks<Scattered::read_and_atomic>(words) - sector_rate - atomic_result;
     say("starts of blocks");
@@ -576,8 +591,9 @@ int main(int count, char** arguments) {
                  shuffle_rate, tag_rate);
     std::fprintf(file, "\"shared_atomic\": %.3g, \"atomic\": %.3g,\n    \"atomic_lane\": %.3g, ", shared_atomic_rate,
                  atomic_spread, atomic_word);
-    std::fprintf(file, "\"atomic_result\": %.3g, \"sector\": %.3g, \"changed_sector\": %.3g,\n    ", atomic_result,
-                 sector_rate, std::max(0.0, changed));
+    std::fprintf(file,
+                 "\"atomic_result\": %.3g, \"sector\": %.3g, \"slice_read\": %.3g, \"changed_sector\": %.3g,\n    ",
+                 atomic_result, sector_rate, slice_read, std::max(0.0, changed));
     std::fprintf(file, "\"block\": %.3g\n  },\n", block);
     std::fprintf(file, "  \"host_seconds\": {\n    \"launch\": %.3g, \"gap\": %.3g, \"start\": %.3g, ", host.launch,
                  host.gap, host.start);
