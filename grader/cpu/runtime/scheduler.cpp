@@ -322,7 +322,7 @@ std::string places_of_waiting() {
     return text;
 }
 
-/// Let the lanes of each warp that wait at the same line of warp_converged continue together.
+/// Let the lanes of each warp that wait at the same line of warp_converged continue together. Return whether any do.
 bool release_converging(Worker& w) {
     bool any = false;
     for (unsigned i = 0; i * lanes_per_warp < block_state.threads; ++i) {
