@@ -22,7 +22,7 @@ inline constexpr int channel_closed = 91;  // the exit status if the judge canno
 
 /// The memory of one buffer of an `open` request.
 struct Mapping {
-    void* device = nullptr;  // start of the device allocation (slot 0 lies at Buffer::offset in it)
+    void* device = nullptr;  // start of the device allocation (slot 0 is at Buffer::offset in it)
     void* file = nullptr;    // mapping of the memory file, if any
     std::size_t file_bytes = 0;
     protocol::Buffer buffer{};
