@@ -599,7 +599,7 @@ void begin_shared(void* begin, const SharedDeclaration& variable) {
     end_with_fault(warplab::Fault::too_much_shared,
                    "the kernel's __shared__ variables take " + std::to_string(worker->static_shared) + " bytes, " +
                        std::to_string(max_bytes) +
-                       " are allowed; nvcc would refuse it (extern __shared__ may have more)");
+                       " are allowed; nvcc would refuse the kernel (extern __shared__ may have more)");
 }
 
 bool promote(bool at_barrier) {

@@ -9,6 +9,7 @@
 
 #include "grader/common/text.h"
 #include "grader/common/utf8.h"
+#include "grader/judge/run/ending.h"
 #include "grader/judge/sanitizer/array_names.h"
 #include "grader/model/cause.h"
 
