@@ -52,8 +52,8 @@ void end_call();
 /// Set the number of multiprocessors that the backend reports; the default is 16.
 void show_multiprocessors(unsigned count);
 
-/// Start the calls of the next dataset: reset the counts in the status page. `counts_requests`: also count
-/// requests to memory; they are counted until the first call of this function.
+/// Start the calls of the next dataset: reset the counts in the status page. `counts_requests`: also count requests to
+/// memory. Before the first call of this function, they are counted.
 void begin_dataset(bool counts_requests);
 
 /// Return the observations since the last begin_call().

@@ -20,15 +20,16 @@ void begin_trace(const trace::Order& order);
 
 inline constexpr int channel_closed = 91;  // the exit status if the judge cannot be reached
 
-/// Device memory for one buffer of an `open` request; `descriptor` is its memory file or -1. If there is no memory, the
-/// process ends with a message, which the judge treats as its own fault.
+/// The memory of one buffer of an `open` request.
 struct Mapping {
-    void* device = nullptr;  // start of the device allocation (slot 0 lies at Buffer::offset in it)
+    void* device = nullptr;  // start of the device allocation (slot 0 is at Buffer::offset in it)
     void* file = nullptr;    // mapping of the memory file, if any
     std::size_t file_bytes = 0;
     protocol::Buffer buffer{};
     std::uint32_t number = 0;  // the buffer's position in the request
 };
+/// Map or allocate a buffer's device memory. `descriptor` is its memory file or -1. If there is no memory, the process
+/// ends with a message, which the judge treats as its own fault.
 Mapping map_device(const protocol::Buffer& buffer, int descriptor);
 void unmap(Mapping& mapping);
 

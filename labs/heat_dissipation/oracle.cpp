@@ -1272,8 +1272,8 @@ class Suspicions {
         }
     }
 
-    /// A thread that walks down its rows of a tile takes a wrong row for the one above or below.
-    /// A thread that computes several rows uses the wrong distance between them.
+    /// A thread that computes several rows takes a wrong row for the one above or below, or uses the wrong distance
+    /// between rows.
     void suspect_strips() {
         for (const std::size_t rows : {8, 4, 16, 2}) {
             suspect(

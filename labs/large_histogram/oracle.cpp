@@ -91,7 +91,7 @@ Value make_two_bells(const Recipe& recipe) {
     };
 }
 
-/// A normal distribution around the first corner of a histogram with an even number, around the last one of the others.
+/// A normal distribution around the first corner in histograms with an even number, around the last one in the others.
 Value make_corners(const Recipe& recipe) {
     const double sigma_x = recipe.number("sigma_x"), sigma_y = recipe.number("sigma_y");
     const bool last = recipe.histogram % 2;

@@ -29,8 +29,8 @@ class Filter {
         : weights_(std::move(weights)),
           size_(static_cast<std::size_t>(std::lround(std::sqrt(static_cast<double>(weights_.size()))))) {}
 
-    /// Compute `count` pixels of a row of the output. The 5 x 5 pixels of the first one begin at `from`, and their rows
-    /// are `pitch` apart.
+    /// Compute `count` pixels of a row of the output. The first one is computed from the pixels from `from` on, whose
+    /// rows are `pitch` pixels apart.
     void smooth_row(const float* from, std::size_t pitch, float* to, std::size_t count) const {
         if (size_ == 5)
             smooth_row_5(from, pitch, to, count);

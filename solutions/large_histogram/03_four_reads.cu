@@ -72,8 +72,9 @@ __device__ void count_all(unsigned* words, Share share, const unsigned* values, 
     if (threadIdx.x < head) count_if_owned(words, share, values[threadIdx.x]);
     if (threadIdx.x < n - tail) count_if_owned(words, share, values[tail + threadIdx.x]);
     //@ starter
-    //@ // TODO: how many values lie before the first address that is a multiple of 16 (values is one of 4 at least)? Count these
-    //@ // one by one, with count_if_owned, then whole vectors of four, then the rest. Mind n < 4.
+    //@ // TODO: how many values lie before the first address that is a multiple of 16? (The address of values is a
+    //@ // multiple of 4.) Count these one by one, with count_if_owned, then whole vectors of four, then the rest. Mind
+    //@ // n < 4.
     //@ (void)words, (void)share, (void)values, (void)n;
     //@ end
 }

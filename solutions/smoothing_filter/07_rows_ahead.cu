@@ -1,5 +1,5 @@
-// Like stage 06, but memory is slow, so a thread does not wait for each row when it needs it: it requests a row AHEAD
-// rows before it uses it, and keeps the rows that are on their way in a ring of registers.
+// Like stage 06, but a thread does not wait for memory at each row: it requests a row AHEAD rows before it uses it, and
+// keeps the rows that are on their way in a ring of registers.
 
 #include "labs/smoothing_filter/lab.h"
 

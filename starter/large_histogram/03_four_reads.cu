@@ -54,8 +54,9 @@ __device__ void count_four(unsigned* words, Share share, uint4 four) {
 // A histogram's values need not begin at a multiple of 16 bytes, nor end at one: up to three before and after the whole
 // vectors are counted one by one.
 __device__ void count_all(unsigned* words, Share share, const unsigned* values, std::size_t n) {
-    // TODO: how many values lie before the first address that is a multiple of 16 (values is one of 4 at least)? Count these
-    // one by one, with count_if_owned, then whole vectors of four, then the rest. Mind n < 4.
+    // TODO: how many values lie before the first address that is a multiple of 16? (The address of values is a
+    // multiple of 4.) Count these one by one, with count_if_owned, then whole vectors of four, then the rest. Mind
+    // n < 4.
     (void)words, (void)share, (void)values, (void)n;
 }
 

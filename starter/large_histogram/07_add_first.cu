@@ -1,8 +1,8 @@
-// Like stage 06, but a value in the window costs one atomic and no wait: add first, then test the old value. If the byte
-// had reached 128, the add is taken back, which a soft cap of 127 allows. Adds of other threads may come in between, so
-// a byte could carry into the next one. But before that it is 255, and the thread that adds to a 255 notices this: then
-// the block counts the window again, by compare-and-swap. If no thread saw a 255, no byte carried: each byte holds the
-// adds that were not taken back, and only those that saw 128 or more were taken back.
+// Like stage 06, but a value in the window costs one atomic and no wait: add first, then test the old value. If the
+// byte had reached 128, the add is taken back, which a soft cap of 127 allows. Adds of other threads may come in
+// between, so a byte could carry into the next one. But before that it is 255, and the thread that adds to a 255
+// notices this: then the block counts the window again, by compare-and-swap. If no thread saw a 255, no byte carried:
+// each byte holds the adds that were not taken back, and only those that saw 128 or more were taken back.
 //
 // The rest keeps memory busy. Values are loaded ahead of their use. Bins are written once: the block writes zeros
 // outside the window while it counts, and values outside the window wait in a list until these zeros are there.

@@ -43,7 +43,7 @@ static void put(char*& at, std::uint32_t kind, const Record& record, std::uint32
 static void forge(char* at) {
     constexpr std::uint32_t true_records = 4 << 20;
     std::memset(at + 4096, 1, true_records);
-    put(at, 1, Memory{0, 64, 0, 0}, true_records);  // they are behind this one, which the judge skips
+    put(at, 1, Memory{0, 64, 0, 0}, true_records);  // the records after this one, which the judge skips
     for (std::uint64_t i = 1; i < 60'000; ++i) put(at, 1, Memory{i * 4096, 64, 0, 0});
     Launch launch = {{}, {1, 1, 1}, {32, 1, 1}, 0, 0};
     for (std::uint32_t i = 0; i < 1'500'000; ++i) {

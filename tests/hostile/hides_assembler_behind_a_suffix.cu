@@ -1,4 +1,4 @@
-// Cheat: reads beyond the end by assembler, between two texts that have the suffix R and thus look like one raw string.
+// Cheat: reads beyond the end by assembly, between two texts that have the suffix R and thus look like one raw string.
 #include "labs/dot_product/lab.h"
 
 constexpr int operator""R(const char*, std::size_t) { return 0; }

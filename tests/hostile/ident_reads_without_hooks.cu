@@ -1,4 +1,4 @@
-// Cheat: defines a function that reads without a hook, as assembler in the text of #ident.
+// Cheat: defines a function that reads without a hook, as assembly in the text of #ident.
 #include "labs/dot_product/lab.h"
 
 #ident "x\"\n.text\npeek: movl (%rdi),%eax\nret\n#"

@@ -1,5 +1,5 @@
 // Open: a system header expands a macro of the submission, which pastes the word asm. The judge does not look for
-// assembler in system headers.
+// assembly in system headers.
 #include <cstddef>
 
 #include "labs/dot_product/lab.h"

@@ -1,4 +1,4 @@
-// Cheat: leaves a process in its own session behind, which waits for the next student's run.
+// Cheat: leaves behind a process in a session of its own, which waits for the next student's run.
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>

@@ -1,4 +1,4 @@
-// Cheat: reads beyond the end with inline assembler, whose keyword a macro builds.
+// Cheat: reads beyond the end with inline assembly, whose keyword a macro builds.
 #include "labs/dot_product/lab.h"
 
 #define JOIN(a, b) a##b

@@ -1,4 +1,4 @@
-// Cheat: defines a function that reads without a hook, as assembler in the name of a section that is a few lines long.
+// Cheat: defines a function that reads without a hook, as assembly in the name of a section that is a few lines long.
 #include "labs/dot_product/lab.h"
 
 // clang-format off

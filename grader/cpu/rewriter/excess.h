@@ -9,7 +9,7 @@
 
 namespace warplab::rewriter {
 
-/// Reads the tokens of a file in order. A person's programs stay far below its limits.
+/// Reads the tokens of a file in order. Programs that people write stay far below its limits.
 class Excess {
   public:
     /// Return whether the program exceeds a limit with this token. After that, count again from 0.

@@ -168,7 +168,7 @@ class HostCode {
         find_names();
         for (int i = 0; i < code_.size(); ++i) {
             if (!code_.is_identifier(i)) continue;
-            if (is_for_devices(i) || is_for_devices(i + 1)) refuse_word(i);  // void k() try { … } begins before its {
+            if (runs_on_device(i) || runs_on_device(i + 1)) refuse_word(i);  // void k() try { … } begins before its {
             if (device_[i] == 0) continue;
             refuse_listed(i);
             refuse_own(i);
@@ -255,7 +255,7 @@ class HostCode {
 
     /// Return whether the device executes the code at `i`. In a function for both sides, a condition such as
     /// #ifndef __CUDA_ARCH__ can omit it there.
-    bool is_for_devices(int i) const { return device_[i] > 0 || (both_[i] > 0 && code_.branch[i] == 0); }
+    bool runs_on_device(int i) const { return device_[i] > 0 || (both_[i] > 0 && code_.branch[i] == 0); }
 
     void refuse_word(int i) {
         const auto listed = std::ranges::find(not_on_gpus, code_[i], &NotOnGpus::word);

@@ -1,6 +1,6 @@
 #pragma once
 // Scans preprocessed text, in which all macros are expanded, for code that the sanitizer would not see: functions
-// without its hooks, assembler, names of its own functions. Also finds statements that take g++ too long.
+// without its hooks, assembly, names of its own functions. Also finds statements that take g++ too long.
 
 #include <string>
 #include <string_view>

@@ -265,7 +265,7 @@ class KernelSplitter {
 
     // ---- Shuffles
 
-    /// Return the tokens of the value that each thread gives to a shuffle; nothing if they are not understood.
+    /// Return the tokens of the value that each thread gives to a shuffle; an empty range if they are not understood.
     std::pair<int, int> shuffled_value(int shuffle) const {
         const int close = code_.match[shuffle + 1];
         int commas[2] = {close, close}, count = 0;

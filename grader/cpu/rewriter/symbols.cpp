@@ -72,7 +72,7 @@ bool belongs_to_function(const Stream& stream, int i, const Names& functions, co
         const auto text = stream[at], previous = stream[at - 1];
         if (text == "operator" || text == "~") return true;
         if (text == ";" || text == "=" || text == "}") return false;
-        if (text == "{") return previous == ")";  // the body of a lambda, or of a function behind macros
+        if (text == "{") return previous == ")";  // the body of a lambda, or of a function that uses macros
         if (text == "->") return true;
         if (text != "(" || is_attribute_word(previous) || previous == "decltype" || !stream.is_identifier(at - 1))
             continue;

@@ -138,7 +138,7 @@ bool holds_unset_value([[maybe_unused]] void* context) {
 constexpr uintptr_t near_bytes = 16 * 1024;
 
 constexpr auto not_aligned =
-    "an address is not aligned for its type (a float4 lies at multiples of 16 bytes), or a pointer was never set";
+    "an address is not aligned for its type (a float4 begins at a multiple of 16 bytes), or a pointer was never set";
 
 void on_signal(int signal, siginfo_t* info, void* context) {
     const auto address = reinterpret_cast<uintptr_t>(info->si_addr);

@@ -141,7 +141,7 @@ cudaError_t GraphRun::launch(cudaStream_t stream) {
 
 namespace {
 
-/// Check a node's parameters and return its work.
+/// The work of a node, or the error in its parameters.
 struct Work {
     cudaError_t error = cudaSuccess;
     Action action = {};

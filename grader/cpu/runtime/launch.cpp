@@ -167,7 +167,7 @@ void run_in_stream(Grid& grid, cudaStream_t stream) {
     hide_from_host();
 }
 
-/// Return the grid with a copy of its kernel's parameters, byte by byte as in CUDA.
+/// Return an action that runs the grid with a copy of its kernel's parameters, byte by byte as in CUDA.
 Action action_of(const Grid& grid) {
     struct alignas(64) Piece {
         unsigned char bytes[64];

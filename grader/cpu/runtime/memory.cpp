@@ -391,7 +391,7 @@ bool try_lock_repeatedly(std::unique_lock<std::mutex>& lock) {
 
 namespace {
 
-/// Make a hidden chunk visible that a kernel accesses.
+/// Make a hidden chunk that a kernel accesses visible; after a few faults, the whole region.
 void show_chunk(Region& region, size_t chunk) {
     if (++region.faults <= max_faults)
         make_visible(region, chunk);

@@ -903,7 +903,7 @@ bool may_be_constant(std::uintptr_t address) {
     return search.found;
 }
 
-/// Return whether a kernel may use an address that is not in shared memory, in device memory or on a stack. Kernels may
+/// Return the kind of memory at an address that is not in shared memory, in device memory or on a stack. Kernels may
 /// read the program's constants.
 Sanitizer::Ground Sanitizer::ground_at(std::uintptr_t address) {
     constexpr std::uintptr_t page_bytes = 4096;

@@ -102,7 +102,7 @@ struct Worker {
     uint3* thread_index;     // threadIdx of the file that the kernel is in
     Polled polled;
     const char* stack_begin;    // the stack of kernels that run without fibers
-    bool stands;                // no thread of its block made progress in its last turn
+    bool stalled;               // no thread of its block made progress in its last turn
     const Fiber* looking;       // in this thread's turn, the block is compared with its earlier state
     bool is_still;              // job->still counts this worker
     Fiber* leaving_fiber;       // in a cooperative launch: the thread that lets the next block run
@@ -322,7 +322,7 @@ std::string places_of_waiting() {
     return text;
 }
 
-/// Let the lanes of each warp that wait at the same line of warp_converged continue together.
+/// Let the lanes of each warp that wait at the same line of warp_converged continue together. Return whether any do.
 bool release_converging(Worker& w) {
     bool any = false;
     for (unsigned i = 0; i * lanes_per_warp < block_state.threads; ++i) {
@@ -372,7 +372,7 @@ void call_helpers();
 void resume_block(Worker& w) {
     standstill.end();
     if (w.is_still) --w.job->still;
-    w.is_still = w.stands = false;
+    w.is_still = w.stalled = false;
 }
 
 [[noreturn]] void end_hanging_grid(const Worker& w) {
@@ -449,7 +449,7 @@ uint64_t add_stack(const Worker& w, uint64_t digest, const Fiber* fiber, const c
 /// Handle a block whose threads wait for memory that another block may still change.
 void handle_waiting_block(Worker& w) {
     call_helpers();
-    if (!std::exchange(w.stands, true)) w.looking = block_state.current;
+    if (!std::exchange(w.stalled, true)) w.looking = block_state.current;
     if (!w.is_still && w.looking == block_state.current && standstill.is_time_to_compare()) {
         clear_unused_stack();
         standstill.compare_memory(digest_of_block(w));
@@ -599,7 +599,7 @@ void begin_shared(void* begin, const SharedDeclaration& variable) {
     end_with_fault(warplab::Fault::too_much_shared,
                    "the kernel's __shared__ variables take " + std::to_string(worker->static_shared) + " bytes, " +
                        std::to_string(max_bytes) +
-                       " are allowed; nvcc would refuse it (extern __shared__ may have more)");
+                       " are allowed; nvcc would refuse the kernel (extern __shared__ may have more)");
 }
 
 bool promote(bool at_barrier) {
@@ -723,7 +723,7 @@ void note_volatile_read(const volatile void* place, size_t width, const void* ca
 
 /// Return whether other threads may run before an atomic. The sanitizer's counts must be reproducible, and a block
 /// without progress is compared with its earlier state.
-static bool may_yield_before_atomic() { return !observer && in_kernel() && !worker->stands; }
+static bool may_yield_before_atomic() { return !observer && in_kernel() && !worker->stalled; }
 
 static bool draw_one_in_16() {
     worker->random_state =
@@ -742,14 +742,14 @@ void yield_before_atomic() {
 
 void yield_before_update() {
     if (!may_yield_before_atomic()) return;
-    // At first, all threads of a block check before one of them updates, which shows most.
+    // At first, all threads of a block check before one of them updates: this order gives the most wrong results.
     const bool at_first = worker->checked_atomics < 2 * thread_count(worker->grid->threads);
     worker->checked_atomics += at_first;
     if (at_first || draw_one_in_16()) yield_and_try();
 }
 
 void let_others_run() {
-    if (!in_kernel() || !worker->thread_index || worker->stands) return;
+    if (!in_kernel() || !worker->thread_index || worker->stalled) return;
     yield_and_try();
     restore_thread_index();
 }

@@ -78,7 +78,7 @@ class ThreadClocks {
         }
         return any_fence_ && now.acquired.covers(earlier);
     }
-    /// Return whether the thread has learnt of an earlier access of another block.
+    /// Return whether the thread has learned of an earlier access of another block.
     bool knows_access(const Instant& at, const Mark& earlier);
     /// Call this only for clocks across blocks.
     bool has_read(const Instant& at, std::uintptr_t word, const Mark& earlier);

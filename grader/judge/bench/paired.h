@@ -47,9 +47,9 @@ class PairedBenchmark {
     /// Describe the median time and ratio of the samples taken, for the progress line; empty before the first sample.
     std::string so_far() const;
 
+    enum class Subjects { reference, both };
     /// Start both programs at the same time, because opening the GPU takes long, and on the same core, because the time
     /// of a launch differs between cores.
-    enum class Subjects { reference, both };
     void start_processes(Subjects subjects);
     void end_processes();
     void settle();

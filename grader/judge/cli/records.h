@@ -24,9 +24,9 @@ void append_record(const std::filesystem::path& work, const Record& result, cons
 void record_report(const std::filesystem::path& work, const Report& report, const StageReport& stage,
                    const std::string& dataset);
 
-/// Record a report from another machine, read from the file of that name. It must be about the student's file, in its
-/// present or an earlier recorded version, and it is added only once.
 enum class Imported { added, already_there, not_yours };
+/// Record a report from another machine, read from the file `from`. It must be about the student's file, in its present
+/// or an earlier recorded version, and it is added only once.
 Imported record_imported(const std::filesystem::path& work, const Report& report, const StageReport& stage,
                          const std::string& from);
 

@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uintmax_t max_cache_bytes = 2ull << 30;
-constexpr std::chrono::hours max_use{1};  // after a judge has asked for a folder
+constexpr std::chrono::hours max_use{1};  // how long a judge may use a folder that it has asked for
 
 std::uint64_t random_number() {
     std::uint64_t number = 0;
@@ -72,7 +72,7 @@ Descriptor lock_folder(const fs::path& folder) {
     return opened && flock(opened.get(), LOCK_EX | LOCK_NB) == 0 ? std::move(opened) : Descriptor();
 }
 
-/// Keep an open folder locked until this process ends, or has used many others since, so that no judge removes it.
+/// Keep an open folder locked, so that no judge removes it, until this process ends or has used many other folders.
 void keep_locked(Descriptor folder) {
     constexpr std::size_t max_folders = 256;  // many times the programs of a stage
     static std::mutex mutex;

@@ -176,14 +176,14 @@ std::string ask_resources(const Job& job, const std::string& architecture) {
     if (find_nvcc().empty() || hand_in.failure) return "";
     const Harness harness = harness_of(job);
     const std::string key = "resources-" + architecture + "-" + cache_key(job, harness, hand_in.text);
-    if (const auto folder = find_cached(job.cache(), key)) return read_file(*folder / "says");
+    if (const auto folder = find_cached(job.cache(), key)) return read_file(*folder / "report");
     Compiler compiler(job, harness, hand_in.text);
-    const auto says = compiler.report_resources(architecture);
-    if (!says) return "";
+    const auto report = compiler.report_resources(architecture);
+    if (!report) return "";
     WorkFolder finished(job.cache());
-    std::ofstream(finished.path() / "says", std::ios::binary) << *says;
+    std::ofstream(finished.path() / "report", std::ios::binary) << *report;
     finished.publish(key);
-    return *says;
+    return *report;
 }
 
 }  // namespace

@@ -31,7 +31,8 @@ const Words list_symbols = {"nm", "--plugin", "/dev/null", "-C", "student.o"};
 const Words include_runtime = {"-include", "cuda_runtime.h"};
 const Words rewrite_file = {"student.cu", "student.cpp"}, scan_file = {"--scan", "student.ii"};
 
-/// Open a file that the sandboxed compiler wrote, but no link or device in its place.
+/// Open a file that the sandboxed compiler wrote. Return an empty descriptor if it is too large, or if a link or a
+/// device is in its place.
 Descriptor open_output(const fs::path& path, struct stat& file) {
     Descriptor output(open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     if (output && (fstat(output.get(), &file) != 0 || !S_ISREG(file.st_mode) ||
@@ -146,7 +147,7 @@ std::optional<JobOutcome> Compiler::make_in_one_sandbox() {
     return JobOutcome{};
 }
 
-/// Return a shell's lines that list the object's symbols, hide them and link it.
+/// Return the shell commands that list the object's symbols, hide them and link it.
 std::vector<std::string> Compiler::link_lines() const {
     const auto [dissolve_groups, hide] = hide_commands();
     return {shell_line(list_symbols) + ">" + symbol_list, shell_line(dissolve_groups), shell_line(hide),
@@ -205,7 +206,7 @@ Ended Compiler::run(const Words& command, const Policy& policy) const {
     return run_to_end(command, policy, {"TMPDIR=" + work_.path().string()}, work_.path());
 }
 
-/// Run a shell's lines up to the first that fails, in one sandbox.
+/// Run shell commands in one sandbox, up to the first that fails.
 Ended Compiler::run_in_turn(const std::vector<std::string>& lines) const {
     std::string script = "set -e\n";
     for (const std::string& line : lines) script += line + '\n';
@@ -224,7 +225,7 @@ void Compiler::write_student_file(const std::string& text) const {
     chmod(in_work("student.cu").c_str(), 0644);
 }
 
-/// Keep warnings about the student's file.
+/// Explain the compiler's end, or keep its warnings about the student's file.
 JobOutcome Compiler::judge_compiler(const Ended& ended) {
     if (auto end = explain_end(ended, "The compiler", job_)) return *end;
     if (ended.status != 0) {
@@ -239,7 +240,7 @@ JobOutcome Compiler::judge_compiler(const Ended& ended) {
     return {};
 }
 
-/// Replace the long names of paths in the cache, such as by "labs/vector_add/lab.h".
+/// Shorten paths in the cache, for example to "labs/vector_add/lab.h".
 std::string Compiler::without_our_paths(std::string words) const {
     for (const auto& folder : harness_.folders) {
         const std::string path = (folder / "include").string() + "/";

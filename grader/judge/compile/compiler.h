@@ -70,7 +70,7 @@ class Compiler {
     const std::string& text_;
     WorkFolder work_;
     Policy policy_;
-    std::vector<Diagnostic> rewriter_warnings_, compiler_warnings_;  // warnings
+    std::vector<Diagnostic> rewriter_warnings_, compiler_warnings_;
 };
 
 /// Copy a file that the sandboxed compiler wrote. Throw std::runtime_error if that fails.

@@ -127,8 +127,9 @@ Failure missing_function(const std::vector<Symbol>& symbols, const Contract& con
     return failure;
 }
 
-/// Return an allow list: sections that g++ and nvcc write for code, data, debugging and unwinding. A linker interprets
-/// only names that begin with a dot. The list omits .preinit_array, in which the runner reads its orders.
+/// Return whether a section is on the allow list, which has the sections that g++ and nvcc write for code, data,
+/// debugging and unwinding. A linker interprets only names that begin with a dot. The list omits .preinit_array, in
+/// which the runner reads its orders.
 bool is_ordinary_section(std::string_view name) {
     if (!name.starts_with('.')) return true;
     static constexpr const char* beginnings[] = {

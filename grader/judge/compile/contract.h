@@ -1,6 +1,6 @@
 #pragma once
-// Checks whether a student's object file fulfils the contract: it must define the function with the right signature,
-// and nothing that belongs to the grader.
+// Checks whether a student's object file meets the contract: it must define the function with the right signature, and
+// nothing that belongs to the grader.
 
 #include <optional>
 #include <set>
@@ -38,8 +38,8 @@ std::optional<Failure> find_breach(const std::string& error, const std::string& 
 /// libraries.
 std::optional<Failure> find_section_breach(std::string_view name);
 
-/// Return the first or last line that contains `name (` outside comments; 0 = none.
 enum class Which { first, last };
+/// Return the first or last line that contains `name (` outside comments; 0 = none.
 int line_of_call(const std::string& source, const std::string& name, Which which = Which::first);
 
 }  // namespace warplab::compilation

@@ -277,7 +277,7 @@ Quote quote_around(const std::string& line, int column) {
     return {cut + part, column - static_cast<int>(begin) + static_cast<int>(cut.size())};
 }
 
-/// Return spaces up to the column, with tabs kept, so that the caret stands below its character.
+/// Return spaces up to the column, with tabs kept, so that the caret is below its character.
 std::string indent_for(const std::string& line, int column) {
     std::string indent;
     for (std::size_t i = 0; i + 1 < static_cast<std::size_t>(column) && i < line.size(); ++i) {

@@ -22,7 +22,7 @@ namespace warplab::compilation {
 namespace {
 namespace fs = std::filesystem;
 
-/// Return the files below `folder` whose names have this ending, as paths relative to `root`, sorted.
+/// Return the files below `folder` that `is_included` accepts, as paths relative to `root`, sorted.
 std::vector<fs::path> files_below(const fs::path& root, const fs::path& folder,
                                   const std::function<bool(const fs::path&)>& is_included) {
     std::vector<fs::path> files;
@@ -71,7 +71,7 @@ void run_trusted(const std::vector<std::string>& command) {
                                  ended.output);
 }
 
-/// Run the commands in this order, one per core at a time.
+/// Start the commands in this order, one per core and at most 8 at a time.
 void run_all(const std::vector<std::vector<std::string>>& commands) {
     constexpr std::size_t max_at_once = 8;
     for_each_index(commands.size(), std::min(count_cores(), max_at_once),

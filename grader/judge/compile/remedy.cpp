@@ -7,6 +7,8 @@
 #include <initializer_list>
 #include <string_view>
 
+#include "grader/common/text.h"
+
 namespace warplab::compilation {
 namespace {
 

@@ -24,7 +24,7 @@ std::string own_name(const std::string& mangled) {
     return length == 0 ? mangled : mangled.substr(begin, length);
 }
 
-/// Remove a bracket that ends the text, from its opening character on.
+/// Remove the bracketed part that ends the text, if there is one.
 void cut_bracket(std::string& text, char open, char close) {
     if (text.empty() || text.back() != close) return;
     int depth = 0;

@@ -28,7 +28,7 @@ struct AllocationProperties {
     int type = 1;     // in device memory
     int handles = 1;  // exportable as a file descriptor
     Location location;
-    void* security = nullptr;  // used on another operating system
+    void* security = nullptr;  // used only on Windows
     unsigned char flags[8] = {};
 };
 struct Access {
@@ -50,7 +50,7 @@ const Library& library() {
     return loaded;
 }
 
-/// Call one driver function by name; throws with the driver's message.
+/// Call a driver function by name. Return its error code: 0 for success, -1 if the driver does not have the function.
 template <class... Arguments>
 int try_call(const char* name, Arguments... arguments) {
     auto* function = library().of<int(Arguments...)>(library().driver, name);
@@ -64,6 +64,7 @@ std::string error_words(int error) {
     return words ? words : fmt::format("error {}", error);
 }
 
+/// Call a driver function by name. Throw std::runtime_error with the driver's message if it fails.
 template <class... Arguments>
 void call(const char* name, Arguments... arguments) {
     if (const int error = try_call(name, arguments...))
@@ -105,14 +106,14 @@ bool plain_copies = false;
 
 /// Two pinned buffers for copies between host and GPU: the GPU copies one while the cores fill or empty the other. This
 /// is several times faster than a copy of pageable memory.
-class Stages {
+class StagingBuffers {
   public:
     static constexpr std::size_t min_bytes = 16 << 20;
 
     /// Return null if plain copies are requested or pinned memory is not available.
-    static Stages* for_copy(std::size_t bytes) {
-        static Stages stages;
-        return bytes < min_bytes || plain_copies || !stages.memory_[1] ? nullptr : &stages;
+    static StagingBuffers* for_copy(std::size_t bytes) {
+        static StagingBuffers buffers;
+        return bytes < min_bytes || plain_copies || !buffers.memory_[1] ? nullptr : &buffers;
     }
 
     void write(Pointer to, const std::byte* from, std::size_t bytes) {
@@ -147,25 +148,25 @@ class Stages {
     }
 
   private:
-    static constexpr std::size_t stage_bytes = 32 << 20;
+    static constexpr std::size_t buffer_bytes = 32 << 20;
 
     /// The parts of a copy, which use the two buffers alternately.
     struct Part {
-        explicit Part(std::size_t bytes) : all(bytes), bytes(std::min(stage_bytes, bytes)) {}
+        explicit Part(std::size_t bytes) : all(bytes), bytes(std::min(buffer_bytes, bytes)) {}
         void next() {
             begin += bytes;
-            bytes = std::min(stage_bytes, all - begin);
+            bytes = std::min(buffer_bytes, all - begin);
             buffer ^= 1;
         }
         std::size_t all, begin = 0, bytes;
         unsigned buffer = 0;
     };
 
-    Stages() {
+    StagingBuffers() {
         for (unsigned i = 0; i < 2; ++i) {
             void* pinned = nullptr;
             call("cuEventCreate", &copied_[i], 0u);
-            if (!try_call("cuMemAllocHost_v2", &pinned, stage_bytes)) memory_[i] = static_cast<std::byte*>(pinned);
+            if (!try_call("cuMemAllocHost_v2", &pinned, buffer_bytes)) memory_[i] = static_cast<std::byte*>(pinned);
         }
     }
     void wait(unsigned buffer) { call("cuEventSynchronize", copied_[buffer]); }
@@ -191,16 +192,16 @@ class DeviceRegion : public Region {
     ~DeviceRegion() override { release(); }
 
     void write(std::size_t offset, const void* from, std::size_t count) override {
-        if (Stages* const stages = Stages::for_copy(count))
-            stages->write(pointer_ + offset, static_cast<const std::byte*>(from), count);
+        if (StagingBuffers* const staging = StagingBuffers::for_copy(count))
+            staging->write(pointer_ + offset, static_cast<const std::byte*>(from), count);
         else if (count)
             call("cuMemcpyHtoD_v2", pointer_ + offset, from, count);
     }
     void read(std::size_t offset, void* to, std::size_t count) const override {
-        Stages* const stages = Stages::for_copy(count);
-        if (!stages && count) call("cuMemcpyDtoH_v2", to, pointer_ + offset, count);
-        if (!stages) return;
-        stages->read(pointer_ + offset, count, [&](std::size_t begin, const std::byte* part, std::size_t bytes) {
+        StagingBuffers* const staging = StagingBuffers::for_copy(count);
+        if (!staging && count) call("cuMemcpyDtoH_v2", to, pointer_ + offset, count);
+        if (!staging) return;
+        staging->read(pointer_ + offset, count, [&](std::size_t begin, const std::byte* part, std::size_t bytes) {
             copy_bytes(static_cast<std::byte*>(to) + begin, part, bytes);
             return true;
         });
@@ -213,8 +214,8 @@ class DeviceRegion : public Region {
             if (at) first = begin + *at;
             return !at;
         };
-        if (Stages* const stages = Stages::for_copy(count)) {
-            stages->read(pointer_ + offset, count, compare);
+        if (StagingBuffers* const staging = StagingBuffers::for_copy(count)) {
+            staging->read(pointer_ + offset, count, compare);
         } else {
             std::vector<std::byte> copy(count);
             read(offset, copy.data(), count);
@@ -345,7 +346,7 @@ double time_on_device(Work work) {
     return elapsed_ms * 1e-3;
 }
 
-/// Return the bytes per second of `work`, which moves `bytes`: the steadiest half of several runs of at least 20 ms.
+/// Return the bytes per second of `work`, which moves `bytes`: the median of nine runs of about 20 ms.
 template <class Work>
 double bandwidth_of(double bytes, Work work) {
     work();

@@ -56,7 +56,7 @@ class CudaDevice : public BufferMemory {
     CudaDevice();
 };
 
-/// Makes copies between host and GPU as slow as a student's plain copies while it exists.
+/// While it exists, copies between host and GPU use no pinned memory, so they are as slow as a student's.
 struct PlainCopies {
     PlainCopies();
     ~PlainCopies();
@@ -68,8 +68,8 @@ struct PlainCopies {
 class CalibrationCopy {
   public:
     CalibrationCopy();
-    /// Return the bytes per second read plus written, measured by as many copies as fit into `budget_s`: at least two,
-    /// of which one is timed.
+    /// Return the bytes per second read plus written, measured by as many copies as fit into `budget_s`, at least two.
+    /// The first copy is not timed.
     double measure(double budget_s);
 
   private:

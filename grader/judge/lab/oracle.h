@@ -62,14 +62,14 @@ struct Tolerance {
     double absolute = 0, relative = 0;
 };
 
-/// A student mistake, and the output that it would produce. The judge names the first hypothesis that reproduces the
-/// output of the student's code.
+/// A mistake that students make, and the output that it would produce. The judge names the first hypothesis that
+/// reproduces the output of the student's code.
 struct Hypothesis {
     std::string cause;    // snake_case id, e.g. "tail_lost"
     std::string message;  // the mistake, with the numbers that show it, as a sentence
     std::string hint;     // what to check; may be empty
-    /// Write the mistake's results into `outputs` (one array per buffer; only outputs and inouts count), which hold the
-    /// right answer before. Return false if the mistake does not apply here.
+    /// Overwrite the right answers in `outputs` (one array per buffer; only outputs and inouts count) with the
+    /// mistake's results. Return false if the mistake does not apply here.
     std::function<bool(std::vector<Array>& outputs)> predict;
 };
 
@@ -87,7 +87,7 @@ struct Situation {
 /// buffer; nothing if the call fails or no time is left.
 using Experiment = std::function<std::optional<std::vector<Array>>(const Problem& problem)>;
 
-/// Work of one call.
+/// The work of one call.
 struct Cost {
     double floor_bytes = 0;  // each input read once and each output written once
     double bound_bytes = 0;  // what a straightforward kernel must move through device memory

@@ -20,7 +20,7 @@ void set_real(Array& array, std::size_t i, double value) {
         array.as<double>()[i] = value;
 }
 
-/// From 1 to 2, and a multiple of 2^-8: floats hold it.
+/// Return the value of a term in experiments: from 1 to 2, and a multiple of 2^-8, which a float represents exactly.
 double value_of(std::size_t term) { return 1 + static_cast<double>(random_bits(1, 3, term) % 256) / 256; }
 
 struct Terms {

@@ -17,20 +17,21 @@ struct Tap {
     double weight = 0, expected = 0;
 };
 
+/// One element of an output, as a weighted sum of elements of the inputs.
 struct WeightedSum {
     const Oracle& oracle;
-    Problem problem;                  // contains the inputs that are not terms, such as coefficients
-    std::vector<std::size_t> inputs;  // the buffers of the terms
-    std::size_t output = 0, index = 0;
+    Problem problem;                    // contains the inputs that are not terms, such as coefficients
+    std::vector<std::size_t> inputs;    // the buffers of the terms
+    std::size_t output = 0, index = 0;  // the buffer, and the element in it
 };
 
 struct Taps {
-    double constant = 0;          // the element if all terms are 0
-    std::vector<Tap> wrong = {};  // sorted
+    double constant = 0;          // the output element's value if all terms are 0
+    std::vector<Tap> wrong = {};  // in the order of the terms
     bool complete = false;        // `wrong` contains all
 };
 
-/// Return nothing if not even the first call succeeds.
+/// Find up to `max_wrong` wrong weights. Return nothing if not even the first call succeeds.
 std::optional<Taps> find_taps(WeightedSum sum, const Experiment& call, std::size_t max_wrong);
 
 /// Return where the wrong elements of a matrix are, such as "numbers 1 to 3 of every 4 rows"; empty if they are

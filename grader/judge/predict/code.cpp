@@ -377,7 +377,7 @@ bool Analysis::is_power_of_two(const std::string& operand, int steps) const {
                        [&](const std::string& operand) { return is_power_of_two(operand, steps - 1); });
 }
 
-/// Return the statement that does the access of the hook before it; null if there is none.
+/// Return the statement with the access that a hook announces; null if there is none.
 const Statement* Analysis::access_of(std::size_t block, std::size_t statement) const {
     const std::vector<Statement>& statements = function_.blocks[block].statements;
     const bool accesses = hook_name(statements[statement].operation).starts_with("__tsan_") &&

@@ -143,7 +143,7 @@ class OwnMacros {
 };
 
 /// Return whether a name has the form of the compiler's macros. Macros for messages, such as __LINE__, are harmless.
-bool is_compilers(std::string_view name) {
+bool is_compiler_macro(std::string_view name) {
     if (!name.starts_with("__")) return false;
     if (name == "__VA_ARGS__" || name == "__VA_OPT__" || name == "__LINE__" || name == "__FILE__") return false;
     return name == "__cplusplus" || std::ranges::none_of(name, [](char c) { return c >= 'a' && c <= 'z'; });
@@ -153,8 +153,8 @@ std::string differs(int line, std::string_view name) {
     return fmt::format("line {} depends on {}, which may differ on a GPU", line, name);
 }
 
-/// Return the text with its comments replaced by blanks. If it has raw strings, whose splices have been removed, they
-/// could make code look like a comment: return it unchanged.
+/// Return the text with its comments replaced by blanks. Return a text with raw strings unchanged: their line splices
+/// have been removed, so they could make code look like a comment.
 std::string visible_part(const std::string& text) {
     return text.find("R\"") != std::string::npos ? text : compilation::without_comments(text);
 }
@@ -180,7 +180,7 @@ std::string find_foreign_value(const std::string& text, const std::vector<int>& 
         if (!is_word_character(text[at])) continue;
         while (end < text.size() && is_word_character(text[end])) ++end;
         const std::string_view word = std::string_view(text).substr(at, end - at);
-        if (is_compilers(word)) return differs(lines[at], word);
+        if (is_compiler_macro(word)) return differs(lines[at], word);
         if (in_directive || makers.empty() || !makers.contains(word)) continue;
         const std::size_t next = std::min(text.find_first_not_of(" \t\r\n", end), text.size());
         if (next == text.size() || text[next] != '(')

@@ -20,10 +20,10 @@ struct Footprint {
     double of_launch = 0;    // sectors that all blocks touch
     double first_touch = 1;  // the share of a block's sectors that no other block has touched before
     double sharers = 1;      // multiprocessors that use a sector at the same time
-    double working_set = 0;  // sectors of a block that it uses repeatedly
+    double working_set = 0;  // sectors that the blocks that run at the same time use repeatedly
 };
 
-/// Return the footprint in each memory.
+/// Return the footprint in each memory. `blocks_at_once`: on the whole GPU.
 std::vector<Footprint> footprints_of(const Trace& trace, const TracedLaunch& launch, double multiprocessors,
                                      double blocks_at_once);
 

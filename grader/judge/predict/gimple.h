@@ -36,7 +36,7 @@ struct Function {
     std::string_view type_of(const std::string& name) const;
 };
 
-/// Lines that are not understood become Statement::Kind::other.
+/// Read a dump. Lines that are not understood are skipped.
 std::vector<Function> read_gimple(std::string_view text);
 
 }  // namespace warplab::predict

@@ -37,7 +37,7 @@ struct Machine {
     /// Latencies in clocks.
     struct {
         double arithmetic, fp64, shared, shared_write, l1, l2, dram, shuffle, barrier, atomic, shared_atomic,
-            block_start;    // from the start of a block to the end of the least that it does
+            block_start;    // from the start of a block to the end of its minimum work
         double warp_start;  // from the start of a warp to that of the next one of its block
     } latency = {};
 

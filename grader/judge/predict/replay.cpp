@@ -85,7 +85,7 @@ double min_parts(const TracedOperation& operation, double part_bytes) {
 /// A resource that serves one operation at a time.
 struct Server {
     double free = 0;
-    /// Return when an operation that arrives at `when` and takes `clocks` is complete.
+    /// Serve an operation that arrives at `when` and takes `clocks`. Return when it begins.
     double serve(double when, double clocks) {
         const double begin = std::max(when, free);
         free = begin + clocks;

@@ -44,8 +44,8 @@ struct KernelTime {
 
 /// The contents of the L2.
 struct Residency {
-    std::vector<double> bytes;  // the size of each memory of the trace
-    int launches = 0;
+    std::vector<double> bytes;  // how much of each memory of the trace it holds
+    int launches = 0;           // replayed so far
 };
 
 /// Replay one launch, and update `residency`. `registers`: per thread. `change`: a change of the code; null to replay

@@ -59,7 +59,7 @@ struct Trace {
     std::vector<std::uint32_t> words;    // the words to which the operations refer
 };
 
-/// Throw std::runtime_error if the trace is damaged.
+/// Read a whole trace. Throw std::runtime_error if it is damaged.
 Trace read_trace(std::string_view bytes);
 
 }  // namespace warplab::predict

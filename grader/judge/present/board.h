@@ -9,8 +9,8 @@
 
 namespace warplab {
 
-/// Return a row (several, if the terminal is narrow) of the datasets: a tick if it passed, a cross if it did not, a
-/// dash if it did not run; and its sizes: "✓ one n=1".
+/// Return a row, or several rows if the terminal is narrow, with a mark, the name and the sizes of each dataset:
+/// "✓ one n=1". The mark is a tick if the dataset passed, a cross if it failed, and a dash if it did not run.
 std::string render_board(const StageReport& stage, const Lab& lab, const TextStyle& style);
 
 }  // namespace warplab

@@ -33,6 +33,7 @@ struct Ending {
     std::uint64_t buffer_bytes = 0;  // size of the judge's buffers that it had mapped
     std::optional<Circumstances> circumstances = {};
 };
+
 /// Explain the end of a runner. The cause is `internal` or `sandbox` if the judge may be at fault. The program
 /// can forge both: see check_dataset(), which runs the reference.
 Failure explain_end(const Ending& ending);

@@ -14,7 +14,7 @@ namespace warplab {
 /// Receives the activity that begins now, and its phase.
 using Progress = std::function<void(GradingPhase phase, const std::string& what)>;
 
-/// Measures the wall time of phases, which follow each other without a gap. A phase may come again.
+/// Measures the wall time of phases, which follow each other without a gap. A phase can be entered several times.
 class PhaseClock {
   public:
     void enter(GradingPhase phase);

@@ -38,15 +38,15 @@ class Session {
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;
 
-    /// Send a request and wait for its answer. Unless a well-formed answer with ok set arrives, the reply contains a
-    /// Failure, and the runner has ended, except if the answer reported a CUDA error.
     struct Reply {
         protocol::Answer answer{};
         std::optional<Failure> failure;
         bool judge_fault = false;  // whether the judge's side caused the failure
         double wall_s = 0;         // from sending to the answer's arrival
     };
-    /// `circumstances` make the failure of a call clearer.
+    /// Send a request and wait for its answer. Unless a well-formed answer with ok set arrives, the reply contains a
+    /// Failure, and the runner has ended, except if the answer reported a CUDA error. `circumstances` make the failure
+    /// of a call clearer.
     Reply ask(protocol::Request request, const std::vector<int>& descriptors, double limit_s,
               const std::optional<Circumstances>& circumstances = {});
 

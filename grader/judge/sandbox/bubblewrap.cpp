@@ -26,9 +26,9 @@ void add_temporary(Words& command, const std::string& folder, std::uint64_t byte
     add(command, {"--tmpfs", folder});
 }
 
-/// Add the folders in which bound paths lie. Bubblewrap would create them itself, and only root could enter them.
+/// Add the folders that contain bound paths. Bubblewrap would create them itself, and only root could enter them.
 void add_folders_above(Words& command, const std::vector<fs::path>& paths) {
-    std::set<fs::path> folders;  // in order: each after the folder it lies in
+    std::set<fs::path> folders;  // in order: each after the folder that contains it
     for (const auto& path : paths)
         for (fs::path folder = path.parent_path(); folder != folder.root_path(); folder = folder.parent_path())
             folders.insert(folder);
@@ -75,7 +75,7 @@ Words bubblewrap_arguments(const BubblewrapStyle& style, const Policy& policy, c
     add(command, {"--unsetenv", mark_name, "--json-status-fd", std::to_string(descriptors.status), "--seccomp",
                   std::to_string(descriptors.filter)});
     add_temporary(command, "/tmp", policy.limits.file_bytes,
-                  style.has_size);  // first, because the tools may also lie in it
+                  style.has_size);  // first, because the tools may also be in it
     add_system(command);
     add(command, {"--proc", "/proc", "--dev", "/dev"});
     add_temporary(command, "/dev/shm", policy.limits.file_bytes, style.has_size);

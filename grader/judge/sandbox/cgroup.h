@@ -1,6 +1,6 @@
 #pragma once
 // One control group for all processes of a sandbox. It limits their total memory and their number, gives them a fair
-// share of the processors, and counts their processor time, including that of ended processes. It lies below the
+// share of the processors, and counts their processor time, including that of ended processes. It is below the
 // judge's own group, so that a cluster's limits on the judge also apply to the sandbox.
 
 #include <cstdint>

@@ -36,7 +36,7 @@ bool is_script(const fs::path& program) {
     return begin[0] == '#' && begin[1] == '!';
 }
 
-/// Return whether a program lies in /usr, all of which the sandbox shows. A link from elsewhere does not count.
+/// Return whether a program is in /usr, all of which the sandbox shows. A link from elsewhere does not count.
 bool is_of_system(const fs::path& program) {
     return lies_in(program, "/usr") && lies_in(real(program), "/usr") && !is_script(program);
 }

@@ -18,14 +18,14 @@ CompilerPlaces gcc_places(const std::filesystem::path& found);
 /// Ask the nvcc that `found` starts for its toolkit's bin, nvvm, include, lib64, lib and targets.
 CompilerPlaces nvcc_places(const std::filesystem::path& found);
 
-/// Return whether the path is the folder or lies in it, by its name alone.
+/// Return whether the path is the folder or is in it, by its name alone.
 bool lies_in(const std::filesystem::path& path, const std::filesystem::path& folder);
 
 /// Return the folders of programs that the judge starts by name, such as nm.
 std::vector<std::filesystem::path> helper_places(const std::vector<std::string>& programs);
 
 /// Return the reason why the sandbox must not see one of `folders`, and a remedy; empty if all are safe. A folder is
-/// unsafe if it holds a home folder or one of `secrets`, or lies in one of them.
+/// unsafe if it contains a home folder or one of `secrets`, or is in one of them.
 std::string why_unsafe(const std::vector<std::filesystem::path>& folders,
                        const std::vector<std::filesystem::path>& secrets);
 

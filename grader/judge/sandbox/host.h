@@ -3,10 +3,10 @@
 
 namespace warplab::sandbox {
 
-/// Docker, Podman, Kubernetes or another container.
+/// Return whether the judge runs in Docker, Podman, Kubernetes or another container.
 bool in_container();
 
-/// systemd manages this machine's processes, so `systemd-run` works.
+/// Return whether systemd manages this machine's processes, so that `systemd-run` works.
 bool has_systemd();
 
 }  // namespace warplab::sandbox

@@ -10,9 +10,9 @@
 
 namespace warplab::sandbox {
 
+enum class Counted { own_processes, all_processes };
 /// Return the number of processes and threads allowed. It includes one more thread per core, so that thread pools work
 /// on large machines. If the kernel counts all processes of the machine, those that run now are added.
-enum class Counted { own_processes, all_processes };
 rlim_t process_limit(const Limits& limits, Counted counted);
 
 /// Return the processes that the kernel counts in a user namespace: its own since Linux 5.14.

@@ -93,8 +93,8 @@ class Process {
     Process& operator=(Process&&) noexcept;
     ~Process();
 
-    /// Read output and watch limits for up to `seconds`, or until `readable_fd` is readable or the child has ended.
     enum class Event { readable, ended, elapsed };
+    /// Read output and watch limits for up to `seconds`, or until `readable_fd` is readable or the child has ended.
     Event wait_for(double seconds, int readable_fd = -1);
 
     /// Restart the wall-clock limit and the count for max_printed_bytes (once per request of a long-lived child).

@@ -84,8 +84,8 @@ std::vector<LimitOutcome> compare_with_limits(const Stage& stage, const std::vec
 /// size is the same for all datasets and could be a block size.
 bool may_be_swapped(const std::vector<Counted>& datasets);
 
-/// Describe an exceeded limit: "Technique not used, or needless work: 1,024 atomics on device memory for each block on
-/// noise, where 256 are enough. This stage is about bins in shared memory."
+/// Describe an exceeded limit: "Technique not used, or needless work: 1024 atomics on device memory for each block on
+/// noise, where at most 256 are expected. This stage is about bins in shared memory."
 std::string limit_words(const LimitOutcome& outcome);
 
 /// Return the summaries, sorted by line.

@@ -9,6 +9,7 @@
 
 #include "grader/common/text.h"
 #include "grader/common/utf8.h"
+#include "grader/judge/run/ending.h"
 #include "grader/judge/sanitizer/array_names.h"
 #include "grader/model/cause.h"
 
@@ -190,7 +191,7 @@ Description out_of_bounds(const std::vector<BufferSpec>& buffers, const RawFindi
 }
 
 /// Return whether the access would be aligned if the variable were.
-bool is_by_its_variable(const RawFinding& f) {
+bool is_variable_misaligned(const RawFinding& f) {
     return static_cast<FindingSpace>(f.space) == FindingSpace::shared && f.offset % f.width == 0;
 }
 
@@ -401,7 +402,7 @@ Description describe(const std::vector<BufferSpec>& buffers, const RawFinding& f
                             index_text(f.now.block)),
                 "Threads without work must not return before it, and it must not be in an if that some do not enter."};
         case FindingKind::misaligned:
-            if (is_by_its_variable(f)) return misaligned_variable(f, elements_of(buffers, f).object);
+            if (is_variable_misaligned(f)) return misaligned_variable(f, elements_of(buffers, f).object);
             return {cause::misaligned,
                     fmt::format("Kernel {} {} {} bytes at byte {} of {}, which is not a multiple of {}: {}.",
                                 kernel_of(f), verb_of(f.now), f.width, f.offset, elements_of(buffers, f).object,

@@ -34,8 +34,7 @@ std::vector<LineCounts> add_up_counts(const SourceLines& lines, const std::vecto
 /// and quoted from `source`.
 std::vector<Finding> explain_findings(const StageRun& run, const Source& source,
                                       const std::vector<RawFinding>& findings, bool outputs_right);
-/// Do the same if the lines are already known. `buffers`: the lab's; `guards`: see StatusPage; `source`: the file's
-/// text.
+/// Do the same if the lines are already known. `buffers`: the lab's; `text`: the file's; `guards`: see StatusPage.
 std::vector<Finding> describe_findings(const std::vector<BufferSpec>& buffers, const SourceLines& lines,
                                        const std::string& text, const std::set<std::uint64_t>& guards,
                                        const std::vector<RawFinding>& findings);

@@ -39,7 +39,7 @@ struct SanitizerTask {
     bool outputs_failed = false;   // without the sanitizer
     bool counts_requests = false;  // on all datasets, and not only where the stage has limits
     LaunchDigests expected = {};   // the launches of passed datasets on the same backend
-    std::function<void(const std::string&)> doing = [](const std::string&) {};  // not called at the same time
+    std::function<void(const std::string&)> doing = [](const std::string&) {};  // called by one thread at a time
     const std::atomic<bool>* cancelled = nullptr;                               // once true, the results are not needed
 };
 

@@ -12,7 +12,7 @@
 namespace warplab::rewriter::test {
 namespace {
 
-/// Tests try one input in so many; all with WARPLAB_THOROUGH=1.
+/// Of this many inputs, the tests try one; with WARPLAB_THOROUGH=1, all.
 const std::size_t one_in = std::getenv("WARPLAB_THOROUGH") ? 1 : 4;
 
 TEST(Fuzz, MutatedFilesKeepTheInvariants) {

@@ -405,7 +405,7 @@ TEST(Rewriter, QuotesTheShownName) {
     EXPECT_EQ(rewrite("", "a \"b\"\\c.cu").text, "#line 1 \"a \\\"b\\\"\\\\c.cu\"\n");
 }
 
-/// Return the processor time for a file with so many functions and macros, in seconds.
+/// Return the processor time to rewrite a file with this many functions and macros, in seconds.
 double time_to_rewrite(int count) {
     std::string source;
     for (int i = 0; i < count; ++i) {

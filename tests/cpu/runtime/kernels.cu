@@ -322,8 +322,8 @@ __global__ void ragged_warp_kernel(unsigned* out) {  // the last warp has 16 lan
     out[threadIdx.x] = votes != mask || (lane < 16 && threadIdx.x >= 32 ? strange == 0 : strange != 0);
 }
 
-// Lanes diverge in every step, as a hash decides that all of them can compute: some groups shuffle, some vote, some do
-// nothing. Sometimes the whole block synchronises, and some threads return.
+// Lanes diverge in every step, depending on a hash that all of them can compute: some groups shuffle, some vote, some
+// do nothing. Sometimes the whole block synchronizes, and some threads return.
 
 __host__ __device__ unsigned hash(unsigned a, unsigned b) {
     unsigned x = a * 0x9e3779b9u ^ (b + 0x7f4a7c15u) * 0x85ebca6bu;

@@ -64,7 +64,7 @@ std::string answers(const std::string& prefix, const std::string& driver) {
 
 TEST_F(Compilers, SystemCompilerNeedsNoOtherFolders) {
     const fs::path compiler = find_program("g++");
-    if (!compiler.string().starts_with("/usr/")) GTEST_SKIP() << "g++ lies elsewhere";
+    if (!compiler.string().starts_with("/usr/")) GTEST_SKIP() << "g++ is installed elsewhere";
     const CompilerPlaces places = gcc_places(compiler);
     EXPECT_EQ(places.program, compiler);
     EXPECT_THAT(places.folders, IsEmpty());

@@ -218,7 +218,7 @@ TEST_P(EveryLevel, DaemonDoesNotOutliveItsParent) {
 }
 
 TEST_P(EveryLevel, ForkBombIsLimitedAndEnds) {
-    if (!sandboxed() && geteuid() == 0) GTEST_SKIP() << "the kernel limits no processes of root";
+    if (!sandboxed() && geteuid() == 0) GTEST_SKIP() << "the kernel does not limit the processes of root";
     Lifeline line;
     policy.limits.processes = 20;
     Process process = begin({"fork", sandboxed() ? "400" : "50"}, {line.for_child()});

@@ -15,7 +15,7 @@ class scoped_range_in {
     template <class... Attributes>
     explicit scoped_range_in(const Attributes&...) {}
     scoped_range_in(const scoped_range_in&) = delete;
-    ~scoped_range_in() {}  // prevents the compiler's warning of an unused variable
+    ~scoped_range_in() {}  // prevents the compiler's warning about an unused variable
 };
 using scoped_range = scoped_range_in<>;
 struct range_handle {};

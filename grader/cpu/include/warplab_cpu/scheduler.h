@@ -29,7 +29,7 @@ struct Block {
     unsigned threads, alive, arrived, generation;
     unsigned row, column;  // in a plain loop, their sum is the running thread
     unsigned epoch;        // the block's epoch, never 0
-    uintptr_t tls_begin;   // shared memory lies in this OS thread's static thread-local storage
+    uintptr_t tls_begin;   // shared memory is in this OS thread's static thread-local storage
     uintptr_t tls_bytes;
 };
 extern WARPLAB_CPU_THREAD_LOCAL Block block_state __attribute__((tls_model("local-exec")));

@@ -180,7 +180,7 @@ double chain_clocks(int threads, unsigned* device_word) {
 
 enum class Stream { fp64, shuffle, shared_atomic, tag };
 
-/// Many independent operations of one full multiprocessor. Returns only the clocks.
+/// Many independent operations on one full multiprocessor.
 template <Stream stream>
 __global__ void run_stream(unsigned seed, const unsigned* memory, long long* clocks, unsigned* result) {
     __shared__ unsigned words[1024];
@@ -297,7 +297,7 @@ Moved moved(uint4* memory, std::size_t bytes, int threads) {
     return {static_cast<double>(at_once * times * parts * sizeof *memory) / seconds, seconds * clock_hz / times};
 }
 
-/// Return, as JSON, pairs: a share of the memory's read rate, and by how many clocks a read takes longer at it.
+/// Return, as JSON, pairs of a share of the memory's read rate and the additional clocks of a read at this rate.
 template <bool writes>
 std::string measure_loads(uint4* memory, std::size_t bytes, double read_rate) {
     std::string json;
@@ -345,7 +345,7 @@ double word_read_clocks(unsigned* memory) {
 
 enum class Scattered { read, atomic, read_and_atomic };
 
-/// Each lane goes to random words, as a histogram does.
+/// Each lane accesses random words, as in a histogram.
 template <Scattered what>
 __global__ void scatter(unsigned* memory, unsigned words, int times, unsigned* result) {
     unsigned random = (blockIdx.x * blockDim.x + threadIdx.x) * 2654435761u + 12345, sum = 0;
@@ -370,7 +370,7 @@ double scattered_clocks(unsigned* memory) {
 
 __global__ void nothing() {}
 
-/// The least that a block does: find its place, and compare it with an argument.
+/// The minimum work of a block: find its place, and compare it with an argument.
 __global__ void start(unsigned* result, unsigned long long last) {
     if (blockIdx.x * std::uint64_t{blockDim.x} + threadIdx.x > last) *result = 1;
 }

@@ -1,4 +1,4 @@
-// Structs copied whole in shared memory, behind variables of other sizes. A copy needs only the alignment of the
+// Structs copied whole in shared memory, after variables of other sizes. A copy needs only the alignment of the
 // struct, which is that of its largest member.
 #include <cstdio>
 

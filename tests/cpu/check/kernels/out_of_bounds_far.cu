@@ -1,4 +1,4 @@
-// An index counted in bytes reaches far behind the array.
+// An index counted in bytes reaches far beyond the array.
 #include <cuda_runtime.h>
 
 __global__ void scale_kernel(float* x, int pitch) {

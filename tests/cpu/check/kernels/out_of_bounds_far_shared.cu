@@ -1,4 +1,4 @@
-// Indices counted in bytes reach far behind arrays of 8-byte and 1-byte elements in shared memory.
+// Indices counted in bytes reach far beyond arrays of 8-byte and 1-byte elements in shared memory.
 #include <cuda_runtime.h>
 
 extern __shared__ double sums[];

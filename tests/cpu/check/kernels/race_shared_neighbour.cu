@@ -1,4 +1,4 @@
-// No barrier between writing an element and reading the neighbour's.
+// There is no barrier between writing an element and reading the neighbour's.
 #include <cuda_runtime.h>
 
 __global__ void rotate_kernel(int* out) {

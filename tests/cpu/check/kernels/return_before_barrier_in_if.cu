@@ -1,4 +1,4 @@
-// The barrier stands inside a condition on the thread.
+// The barrier is inside a condition on the thread.
 #include <cuda_runtime.h>
 
 __global__ void half_kernel(int* out) {
