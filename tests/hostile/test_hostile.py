@@ -9,8 +9,7 @@ speed points on a GPU. Files with `check_mode` run under the sanitizer, whose ve
 also run on the datasets that only a GPU gets, because all timed datasets of their lab are among these. The judge tries
 to model the time of files with `modelled`, which must take too long. `open` means that the attack still works and that
 SANDBOX.md lists it. `slow` files run only with WARPLAB_THOROUGH=1, and so do all files at the level `uid` (without
-bubblewrap), except for a few `short` ones. Without WARPLAB_THOROUGH=1, only one in twelve of the files that do not try
-to break out of the sandbox (kind_of) runs.
+bubblewrap), except for a few `short` ones. Without WARPLAB_THOROUGH=1, only a share of the files runs: sampled().
 
 @ROOT@, @BUILD@, @OUTSIDE@, @PORT@ and @NAME@ in a file represent values that a cheat would have to guess: the course's
 folder, its build folder, another student's folder, a port on which a server listens, and the name by which the test
@@ -156,17 +155,24 @@ def judges_keys() -> Iterator[None]:
         libc.syscall(keyctl, revoke, key)
 
 
-def kind_of(entry: dict) -> object:
-    """Return the kind of a hand-in that does not try to break out: it is refused before it runs, deceives the sanitizer
-    in a known way, or is honest. Each other hand-in tests a different mechanism, so it has its own kind."""
-    if "open" in entry:
-        return "open"
-    if set(one_of(entry["cause"])) <= {"refused_feature", "compile_error"}:
-        return str(entry["cause"]), bool(entry.get("check_mode"))
-    return "honest" if entry["file"].startswith("honest_") else entry["file"]
+def tries_to_break_out(entry: dict) -> bool:
+    """Return whether a hand-in is not refused before it runs, does not deceive the sanitizer in a known way, and is not
+    honest."""
+    is_refused = set(one_of(entry["cause"])) <= {"refused_feature", "compile_error"}
+    return "open" not in entry and not is_refused and not entry["file"].startswith("honest_")
 
 
-@pytest.mark.parametrize("entry", share_of(ENTRIES, kind_of, name_of, 12), ids=name_of)
+def sampled() -> list[dict]:
+    """Return half of the hand-ins that try to break out, and a few others; all with WARPLAB_THOROUGH=1."""
+    attacks = [entry for entry in ENTRIES if tries_to_break_out(entry)]
+    others = [entry for entry in ENTRIES if not tries_to_break_out(entry)]
+    return [
+        *share_of(attacks, lambda entry: str(entry["cause"]), name_of, 2),
+        *share_of(others, lambda entry: (str(entry["cause"]), "open" in entry), name_of, 12),
+    ]
+
+
+@pytest.mark.parametrize("entry", sampled(), ids=name_of)
 def test_a_technique_gets_its_stated_outcome(entry: dict, tmp_path: Path) -> None:
     if BACKEND not in entry["backends"]:
         pytest.skip(f"works only on {', '.join(entry['backends'])}")

@@ -49,3 +49,6 @@ def labs() -> list[str]:
 def stages(lab: str) -> list[str]:
     """Return the ids of a lab's stages."""
     return [stage["id"] for stage in json.loads((ROOT / "labs" / lab / "lab.json").read_text())["stages"]]
+
+
+EVERY_STAGE = [(lab, stage) for lab in labs() for stage in stages(lab)]

@@ -9,11 +9,9 @@ from pathlib import Path
 import pytest
 
 from tests.labs import wrong
-from tests.labs.conftest import BACKEND, ROOT, check, labs, stages
+from tests.labs.conftest import BACKEND, EVERY_STAGE, ROOT, check, labs, stages
 from tests.layout.tree import uncommitted_labs
 from tests.share import share_of
-
-EVERY_STAGE = [(lab, stage) for lab in labs() for stage in stages(lab)]
 
 
 def wrong_submissions() -> list:
