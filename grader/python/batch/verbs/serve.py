@@ -220,7 +220,7 @@ class Server:
         submissions, left_out = find_submissions(
             self.options.submissions, self.settings.lab, roster, self.options.out, self.database.earlier()
         )
-        if busy - {submission.key for submission in submissions}:
+        if busy & {key for key, _ in self.database.find_renamed(submissions)}:
             return False
         self.ids = ids
         rename(self.database, self.settings.folder, submissions, ids)
