@@ -78,8 +78,8 @@ def grade(course: Course, judge: Callable[..., Any], monkeypatch: pytest.MonkeyP
     return list(grade_here(submissions, settings, "cpu", jobs))
 
 
-@pytest.mark.parametrize("cause", ["timeout", "compile_timeout", "stopped"])
-def test_a_time_out_next_to_others_is_retried_alone(
+@pytest.mark.parametrize("cause", ["timeout", "compile_timeout", "out_of_memory", "stopped"])
+def test_a_lack_of_time_or_memory_next_to_others_is_retried_alone(
     course: Course, monkeypatch: pytest.MonkeyPatch, cause: str
 ) -> None:
     for student in ("al1", "endless"):
@@ -88,8 +88,8 @@ def test_a_time_out_next_to_others_is_retried_alone(
     graded = {hand_in.key: hand_in for hand_in in grade(course, judge, monkeypatch)}
     assert sorted(name for name, _ in judge.runs) == ["al1", "al1", "endless", "endless"]
     assert [running for _, running in judge.runs[2:]] == [1, 1]
-    assert graded["al1"].status == "graded" and not graded["al1"].timed_out
-    assert "timeout" not in graded["al1"].report and (cause == "stopped" or cause in graded["endless"].report)
+    assert graded["al1"].status == "graded" and not graded["al1"].ran_out
+    assert cause not in graded["al1"].report and (cause == "stopped" or cause in graded["endless"].report)
 
 
 def test_a_judge_that_is_killed_next_to_others_is_retried_alone(
@@ -141,7 +141,7 @@ def test_a_queue_confirms_one_time_out_and_then_grades_others(course: Course, mo
 
     def submit(submission: Submission) -> Future[Graded]:
         result: Future[Graded] = Future()
-        result.set_result(Graded(submission.key, "graded", timed_out=submission.key.startswith("endless")))
+        result.set_result(Graded(submission.key, "graded", ran_out=submission.key.startswith("endless")))
         return result
 
     def confirm(doubted: Sequence[tuple[Submission, Graded]], *_: object) -> Iterator[Graded]:
