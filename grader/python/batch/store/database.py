@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.python.batch.ingest.notes import has_kind, read_notes, write_notes
-from grader.python.batch.ingest.submission import ANOTHER, FILE_DATE, Earlier, Submission
+from grader.python.batch.ingest.submission import ANOTHER, FILE_DATE, Earlier, Submission, is_key_of_students
 from grader.python.batch.store.conversions import SCHEMA, convert
 from grader.python.batch.store.rows import STATUSES, Comment, Graded, Row, Stage, join_notes, own_members
 from grader.python.batch.store.sqlite import SqliteFile, write_facts
@@ -186,7 +186,8 @@ class Database(SqliteFile):
         return submissions
 
     def separate_strangers(self, ids: Set[str]) -> None:
-        """Give new keys to submissions of students who are not on the roster, if the keys are among the roster's `ids`.
+        """Give new keys to submissions of students who are not on the roster, if the keys are those of students or
+        teams with the roster's `ids`.
 
         The fact `renamed` maps the old keys to the new ones. Decisions for a student of the previous roster stay with
         that student.
@@ -195,7 +196,7 @@ class Database(SqliteFile):
         used_keys, before = {key for key, *_ in rows} | ids, set(self.fact("names") or {})
         renamed = {}
         for key, _, notes in rows:
-            if key in ids and has_kind(read_notes(notes), "not_on_roster"):
+            if is_key_of_students(key, ids) and has_kind(read_notes(notes), "not_on_roster"):
                 new = key + ANOTHER
                 while new in used_keys:
                     new += ANOTHER
