@@ -139,11 +139,13 @@ def test_a_hand_in_that_changes_while_it_is_graded_is_graded_again(course: Cours
     assert fingerprints == [(2,)] and list_waiting(course.database()) == []
 
 
-def test_a_hand_in_that_is_removed_while_it_is_graded_delays_no_other(course: Course) -> None:
+def test_no_other_waits_if_a_hand_in_is_removed_or_the_roster_changes_while_it_is_graded(course: Course) -> None:
     removed = course.hand_in("al1", "sleep 300", "fine")
-    with serving(course, *WITHOUT_SETTLING) as process:
+    (roster := course.root / "roster.csv").write_text("id\nal1\n")
+    with serving(course, *WITHOUT_SETTLING, "--roster", roster) as process:
         wait_until(lambda: "al1" in course.log("begin"), process)
         shutil.rmtree(removed)
+        roster.write_text("id\nal1\nbo2\n")
         course.hand_in("bo2", "fine", "fine")
         wait_until(has_statuses(course, al1="", bo2="graded"), process)
         process.kill()
