@@ -287,7 +287,7 @@ class Database(SqliteFile):
                 if old.get(submission.key, submission.fingerprint) != submission.fingerprint:
                     connection.execute(
                         "UPDATE submissions SET graded_notes = '[]', status = '', pending_alone = 0,"
-                        " reason = iif(status || reason = '', '', ?) WHERE key = ?",
+                        " reason = iif(reason = '' AND status IN ('', 'not_submitted'), '', ?) WHERE key = ?",
                         [HANDED_IN_AGAIN, submission.key],
                     )
 
