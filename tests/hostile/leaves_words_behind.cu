@@ -41,6 +41,14 @@ static void leave_an_address() {
     if (bind(line, reinterpret_cast<sockaddr*>(&address), bytes) == 0) listen(line, 1);
 }
 
+static void leave_times() {
+    for (const char* file : {"/dev/null", "/dev/zero", "/var/tmp", "/run/lock", "@OUTSIDE@"})
+        std::puts(utimensat(AT_FDCWD, file, nullptr, 0) == 0 ? "REACHED" : "refused");
+    const int empty = open("/dev/null", O_WRONLY);
+    std::puts(futimens(empty, nullptr) == 0 ? "REACHED" : "refused");
+    close(empty);
+}
+
 __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n) {
     const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
     if (i < n) atomicAdd(out, a[i] * b[i]);
@@ -55,6 +63,7 @@ void dot_product(const int* a, const int* b, int* out, std::size_t n, void*) {
             leave_file(folder);
         leave_shared_objects();
         leave_an_address();
+        leave_times();
     }
     CUDA_CHECK(cudaMemset(out, 0, sizeof(int)));
     if (n) dot_product_kernel<<<static_cast<unsigned>((n + 255) / 256), 256>>>(a, b, out, n);

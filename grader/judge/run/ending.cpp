@@ -426,7 +426,7 @@ Failure explain_end(const Ending& ending) {
         case End::signaled:
             if (const std::string exception = uncaught_exception(ended.output); !exception.empty())
                 return not_caught(exception, describe_place(page));
-            return {cause::crash,
+            return {ended.status == SIGKILL ? cause::out_of_memory : cause::crash,
                     fmt::format("The program ended by {}, {}.", signal_words(ended.status), describe_place(page))};
         case End::exited:
             break;

@@ -41,6 +41,13 @@ void require(Child& child, bool succeeded, const char* step) {
     if (!succeeded) fail(child, step);
 }
 
+/// If the machine runs out of memory, let the kernel kill this process before others, such as the judge. A program can
+/// undo this unless the judge has CAP_SYS_RESOURCE.
+void be_killed_first() {
+    const int file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    if (file >= 0) (void)!write(file, "1000", 4);
+}
+
 void reset_signals() {
     struct sigaction action {};
     action.sa_handler = SIG_DFL;
@@ -99,6 +106,7 @@ int run_child(void* argument) {
     reset_signals();
     setsid();
     umask(022);
+    be_killed_first();
     join_empty_keyring(child);
     for (int file : what.cgroup_files) require(child, write(file, "0", 1) == 1, "joining the cgroup");
     if (!what.working_directory.empty())

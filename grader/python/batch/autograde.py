@@ -54,7 +54,7 @@ def grade(settings: Settings, submission: Sequence[Path], format_name: str) -> s
     if graded.was_killed:
         left_s = SHARE * (end_s - time.monotonic())
         graded = grade_submission(handed_in, replace(settings, timeout_s=max(left_s, MINIMUM_S)))
-    if graded.judge_failure and graded.timed_out:
+    if graded.judge_failure and graded.ran_out:
         graded.judged = complete(graded, settings, end_s, offset_s)
     elif graded.judge_failure:
         settings_for_rest = replace(settings, timeout_s=max(end_s - time.monotonic(), MINIMUM_S))

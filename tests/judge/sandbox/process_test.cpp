@@ -485,6 +485,10 @@ TEST_P(EveryLevel, CrashesStartNoProgramOutsideTheSandbox) {
     }
 }
 
+TEST_P(EveryLevel, ProgramsAreKilledFirstIfMemoryRunsOut) {
+    EXPECT_EQ(run_to_end({"/bin/cat", "/proc/self/oom_score_adj"}, policy).output, "1000\n");
+}
+
 TEST_P(EveryLevel, KeyringsAreEmptyAndCannotBeUsed) {
     const std::string name = "warplab-judges-key";
     const long ring = syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, "warplab-test");

@@ -14,7 +14,8 @@ from grader.python.batch.ingest.notes import IN_DOUBT, has_kind, kind_of
 from grader.python.batch.ingest.roster import read_roster
 from grader.python.batch.ingest.submission import Earlier, Submission
 from grader.python.batch.ingest.submissions import find_submissions
-from tests.python.batch.batches import Course
+from tests.python.batch.batches import LAB, Course
+from tests.python.batch.ingest.test_archive import make_tar
 from tests.python.batch.ingest.test_contents import loose
 from tests.python.batch.test_displacement import downgrade_database, download, points, submit
 
@@ -133,6 +134,19 @@ def test_a_stranger_with_a_students_number_does_not_displace_the_student(course:
     fill(course, Zoe="compile_error")
     course.grade()
     assert points(course)["7"] == ("graded", "12") and points(course)["7 (another)"][1] == "0"
+
+
+def test_a_stranger_with_a_teams_key_uses_none_of_the_teams_attempts(course: Course) -> None:
+    (roster := course.root / "roster.csv").write_text("id,name\nal1,Ada Lovelace\nbo2,Bo Long\n")
+    course.hand_in("al1+bo2", "fine", "fine")
+    course.grade("--roster", roster)
+    team = course.handed_in / f"{LAB}-al1-bo2-2026-11-21-040506.tar"
+    team.write_bytes(make_tar(("01_first.cu", b"compile_error"), ("02_second.cu", b"compile_error")))
+    course.grade()
+    assert {key: points for key, (_, points) in points(course).items()} == {
+        "al1": "0", "bo2": "0", "al1+bo2 (another)": "12"
+    }  # fmt: skip
+    assert course.database().query("SELECT count(*) FROM grades WHERE key = 'al1+bo2'") == [(1,)]
 
 
 def test_an_earlier_stranger_loses_an_id_that_the_roster_assigns(course: Course) -> None:

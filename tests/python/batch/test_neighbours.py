@@ -5,16 +5,21 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from grader.python.batch.grade import grading, opening, run
+from grader.python.batch.grade import lanes as lanes_module
 from grader.python.batch.grade.judge import Running
+from grader.python.batch.grade.lanes import Lanes
 from grader.python.batch.grade.run import grade_here, split_cores
 from grader.python.batch.ingest.reader import Contents, KilledError, read_all
+from grader.python.batch.ingest.submission import Submission
 from grader.python.batch.ingest.submissions import find_submissions
 from grader.python.batch.store.rows import Graded
 from grader.python.batch.store.settings import Settings
@@ -73,8 +78,8 @@ def grade(course: Course, judge: Callable[..., Any], monkeypatch: pytest.MonkeyP
     return list(grade_here(submissions, settings, "cpu", jobs))
 
 
-@pytest.mark.parametrize("cause", ["timeout", "compile_timeout", "stopped"])
-def test_a_time_out_next_to_others_is_retried_alone(
+@pytest.mark.parametrize("cause", ["timeout", "compile_timeout", "out_of_memory", "stopped"])
+def test_a_lack_of_time_or_memory_next_to_others_is_retried_alone(
     course: Course, monkeypatch: pytest.MonkeyPatch, cause: str
 ) -> None:
     for student in ("al1", "endless"):
@@ -83,8 +88,8 @@ def test_a_time_out_next_to_others_is_retried_alone(
     graded = {hand_in.key: hand_in for hand_in in grade(course, judge, monkeypatch)}
     assert sorted(name for name, _ in judge.runs) == ["al1", "al1", "endless", "endless"]
     assert [running for _, running in judge.runs[2:]] == [1, 1]
-    assert graded["al1"].status == "graded" and not graded["al1"].timed_out
-    assert "timeout" not in graded["al1"].report and (cause == "stopped" or cause in graded["endless"].report)
+    assert graded["al1"].status == "graded" and not graded["al1"].ran_out
+    assert cause not in graded["al1"].report and (cause == "stopped" or cause in graded["endless"].report)
 
 
 def test_a_judge_that_is_killed_next_to_others_is_retried_alone(
@@ -129,6 +134,45 @@ def test_judges_on_the_cpu_have_their_own_cores(course: Course, monkeypatch: pyt
     judge = Judge(course, "wrong_value")
     grade(course, judge, monkeypatch)
     assert not judge.cores[0] & judge.cores[1]
+
+
+def test_a_queue_confirms_one_time_out_and_then_grades_others(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    seconds = [0.0]
+
+    def submit(submission: Submission) -> Future[Graded]:
+        result: Future[Graded] = Future()
+        result.set_result(Graded(submission.key, "graded", ran_out=submission.key.startswith("endless")))
+        return result
+
+    def confirm(doubted: Sequence[tuple[Submission, Graded]], *_: object) -> Iterator[Graded]:
+        seconds[0] += 60
+        for _, graded in doubted:
+            yield graded
+
+    def take() -> list[str]:
+        results: list[tuple[str, Graded | None]] = []
+        while not results and lanes.begun():
+            results = lanes.take(60)
+        return [key for key, _ in results]
+
+    for student in ("endless1", "endless2", "al1"):
+        course.hand_in(student, "fine", "fine")
+    monkeypatch.setattr(lanes_module, "confirm", confirm)
+    monkeypatch.setattr(lanes_module, "time", SimpleNamespace(monotonic=lambda: seconds[0]))
+    settings = Settings(LAB, STAGES, course.root, course.build, course.out, "cpu")
+    by_key = {submission.key: submission for submission in find_submissions(course.handed_in, LAB, [])[0]}
+    lanes = Lanes(submit, settings, Running(), [], at_once=2)
+    for key in ("endless1", "endless2"):
+        lanes.start(by_key[key], skip_unfinished=False)
+    confirmed = take()
+    assert len(confirmed) == len(lanes.begun()) == 1
+    assert lanes.has_room(), "others are graded for twice the time that the confirmation took"
+    lanes.start(by_key["al1"], skip_unfinished=False)
+    assert take() == ["al1"] and lanes.has_room()
+    seconds[0] += 120
+    assert not lanes.has_room()
+    assert sorted(confirmed + take()) == ["endless1", "endless2"] and not lanes.begun()
+    lanes.pool.shutdown()
 
 
 @pytest.mark.parametrize("jobs", [1, 2])

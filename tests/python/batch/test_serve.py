@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import shutil
 import signal
 import subprocess
 import threading
@@ -136,6 +137,18 @@ def test_a_hand_in_that_changes_while_it_is_graded_is_graded_again(course: Cours
     assert "better" in (course.out / f"submissions/al1/{LAB}/{STAGES[0]}.cu").read_text()
     fingerprints = course.database().query("SELECT count(DISTINCT fingerprint) FROM grades")
     assert fingerprints == [(2,)] and list_waiting(course.database()) == []
+
+
+def test_no_other_waits_if_a_hand_in_is_removed_or_the_roster_changes_while_it_is_graded(course: Course) -> None:
+    removed = course.hand_in("al1", "sleep 300", "fine")
+    (roster := course.root / "roster.csv").write_text("id\nal1\n")
+    with serving(course, *WITHOUT_SETTLING, "--roster", roster) as process:
+        wait_until(lambda: "al1" in course.log("begin"), process)
+        shutil.rmtree(removed)
+        roster.write_text("id\nal1\nbo2\n")
+        course.hand_in("bo2", "fine", "fine")
+        wait_until(has_statuses(course, al1="", bo2="graded"), process)
+        process.kill()
 
 
 def test_a_hand_in_beyond_the_limit_is_held_until_more_attempts_are_granted(course: Course) -> None:

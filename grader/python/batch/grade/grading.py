@@ -33,7 +33,7 @@ from grader.python.journal.journal import RENDERING_S
 
 ATTEMPTS = 2  # if the judge fails
 MINIMUM_S = 1.0  # minimum time for a judge to report an error
-TIME_OUTS = ("timeout", "compile_timeout")
+RAN_OUT = ("timeout", "compile_timeout", "out_of_memory")
 
 
 def grade_submission(
@@ -123,14 +123,14 @@ def judge(picked: dict[str, bytes], submission: Submission, work: Work, graded: 
             graded.judge_failure = ""
             graded.status, graded.detail = settle(found, len(picked) < len(settings.graded_stages()))
             graded.detail = hide_folders(graded.detail, [f"{tree}/{settings.lab}", *settings.folders()])
-            graded.timed_out = has_time_out(found)
+            graded.ran_out = has_run_out(found)
         else:
             graded.judge_failure = describe_failure(status, settings.timeout_s)
-            graded.timed_out = status == TIMED_OUT
-            own_words = words[-MAX_WORDS:] if status >= 0 and not graded.timed_out else ""
+            graded.ran_out = status == TIMED_OUT
+            own_words = words[-MAX_WORDS:] if status >= 0 and not graded.ran_out else ""
             graded.status, graded.detail = "judge_error", own_words or graded.judge_failure
         raise_if_full(settings.folder)
-        if graded.status != "judge_error" or graded.timed_out:
+        if graded.status != "judge_error" or graded.ran_out:
             break
     graded.detail = show_text(graded.detail)
     missing = [stage for stage in settings.graded_stages() if stage not in picked]
@@ -138,14 +138,15 @@ def judge(picked: dict[str, bytes], submission: Submission, work: Work, graded: 
         graded.notes.append(f"Not handed in: {', '.join(missing)}")
 
 
-def has_time_out(report: Report) -> bool:
-    """Return whether a stage timed out, which hand-ins that are graded at the same time may have caused."""
+def has_run_out(report: Report) -> bool:
+    """Return whether a stage ran out of time or memory, which hand-ins that are graded at the same time may have
+    caused."""
     failures = [
         failure
         for stage in report.stages
         for failure in (stage.error, stage.compilation.failure, *(check.failure for check in stage.checks))
     ]
-    return any(failure is not None and failure.cause in TIME_OUTS for failure in failures)
+    return any(failure is not None and failure.cause in RAN_OUT for failure in failures)
 
 
 def settle(report: Report, missing: bool) -> tuple[str, str]:

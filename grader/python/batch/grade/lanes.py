@@ -1,11 +1,14 @@
 """Grade hand-ins while more arrive, as many in parallel as `grade_here`.
 
 A hand-in is copied into the batch when its grading begins, so its files may change afterwards. Hand-ins with doubtful
-results are graded again as in a batch, one at a time, before any other hand-in begins.
+results are graded again as in a batch, one at a time, while no other hand-in is graded. If others wait, this takes at
+most a third of the time, because a few students could otherwise keep all others waiting.
 """
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
@@ -24,6 +27,7 @@ from grader.python.batch.store.rows import Graded
 from grader.python.batch.store.settings import Settings
 
 PER_GPU = 4  # hand-ins: two are judged, and the next ones are compiled
+OTHERS_SHARE = 2  # other hand-ins get this multiple of the time for which one was graded alone
 
 
 class Lanes:
@@ -36,6 +40,7 @@ class Lanes:
         self.grading: dict[Future[Graded | None], Submission] = {}
         self.doubted: list[tuple[Submission, Graded]] = []
         self.confirming: Future[list[Graded]] | None = None
+        self.confirming_since_s, self.confirm_after_s = 0.0, -math.inf
 
     def begun(self) -> list[str]:
         """Return the keys of all hand-ins that are begun and have no result that counts."""
@@ -43,7 +48,8 @@ class Lanes:
 
     def has_room(self) -> bool:
         """Return whether another hand-in may begin."""
-        return not self.doubted and len(self.grading) < self.max_grading
+        must_confirm = bool(self.doubted) and time.monotonic() >= self.confirm_after_s
+        return not self.confirming and not must_confirm and len(self.grading) < self.max_grading
 
     def start(self, submission: Submission, skip_unfinished: bool) -> None:
         """Begin to grade a hand-in. `skip_unfinished`: skip it if it may be incomplete."""
@@ -55,8 +61,10 @@ class Lanes:
         return self.submit(copied).result() if copied else None
 
     def take(self, max_s: float) -> list[tuple[str, Graded | None]]:
-        """Wait at most `max_s` seconds for results, and return those that count, by key. None: it was skipped.
-        Raises DiskFullError."""
+        """Wait at most `max_s` seconds for results, and return those that count, by key. None: it was skipped. If no
+        hand-in is being graded, begin to confirm a doubtful result. Raises DiskFullError."""
+        if self.doubted and not self.grading and not self.confirming:
+            self.confirm_next()
         futures = [self.confirming] if self.confirming else list(self.grading)
         done, _ = wait(futures, max_s, FIRST_COMPLETED)
         if self.confirming:
@@ -68,17 +76,20 @@ class Lanes:
                 self.doubted.append((replace(submission, graded_notes=graded.notes), graded))  # reads the copy
             else:
                 results.append((submission.key, graded))
-        if self.doubted and not self.grading:
-            self.confirming = self.pool.submit(
-                lambda: list(confirm(self.doubted, self.settings, self.running, self.gpus))
-            )
         return results
 
+    def confirm_next(self) -> None:
+        """Begin to grade the first doubtful hand-in again, alone."""
+        first, self.confirming_since_s = self.doubted[:1], time.monotonic()
+        self.confirming = self.pool.submit(lambda: list(confirm(first, self.settings, self.running, self.gpus)))
+
     def take_confirmed(self) -> list[tuple[str, Graded | None]]:
-        """Return the results of the hand-ins that were graded again, one at a time."""
+        """Return the result of the hand-in that was graded again."""
         assert self.confirming
         graded = self.confirming.result()
-        self.doubted, self.confirming = [], None
+        self.doubted, self.confirming = self.doubted[1:], None
+        now_s = time.monotonic()
+        self.confirm_after_s = now_s + OTHERS_SHARE * (now_s - self.confirming_since_s)
         return [(result.key, result) for result in graded]
 
 

@@ -129,9 +129,9 @@ def choose_workers(
 
 
 def is_in_doubt(graded: Graded, alone: bool) -> bool:
-    """Return whether a submission has to be graded again without others: it timed out while others ran, the judge
-    failed on it, or its reader was killed."""
-    return graded.was_killed or bool(graded.judge_failure) or (graded.timed_out and not alone)
+    """Return whether a submission has to be graded again without others: it ran out of time or memory while others ran,
+    the judge failed on it, or its reader was killed."""
+    return graded.was_killed or bool(graded.judge_failure) or (graded.ran_out and not alone)
 
 
 def confirm(

@@ -40,6 +40,7 @@ MAX_INFLATED = 300_000_000  # bytes of a tar, without ignored files
 CHUNK_BYTES = 1_000_000
 MAX_NAME = 300  # characters
 XZ_MEMORY_BYTES = 128_000_000
+XZ_MAGIC, XZ_PIECE_BYTES = b"\xfd7zXZ\x00", 16_384
 NO_ZIP_TIME = (1980, 1, 1, 0, 0, 0)  # the time in a zip without times
 RECORDS = "records.jsonl"  # a journal's measurements
 MANIFEST = "manifest.json"  # written by `make submit`
@@ -308,7 +309,7 @@ def inflate(data: bytes) -> tar.Stream:
         return require_tar(gzip.GzipFile(fileobj=io.BytesIO(data)))
     if data.startswith(b"BZh"):
         return require_tar(bz2.BZ2File(io.BytesIO(data)))
-    if data.startswith(b"\xfd7zXZ\x00"):
+    if data.startswith(XZ_MAGIC):
         return io.BufferedReader(Xz(data))
     if data[257:262] != b"ustar":
         if not data.strip(b"\0"):
@@ -327,11 +328,12 @@ def require_tar(stream: gzip.GzipFile | bz2.BZ2File) -> tar.Stream:
 
 
 class Xz(io.RawIOBase):
-    """The content of an xz file, read within a memory limit, because the file itself states how much memory it
-    takes."""
+    """The content of an xz file, read within a memory limit, because the file itself states how much memory it takes.
+    Programs that compress in parallel write several streams, one after the other."""
 
     def __init__(self, data: bytes):
-        self.data, self.decompressor = data, lzma.LZMADecompressor(memlimit=XZ_MEMORY_BYTES)
+        self.data, self.at = data, 0
+        self.decompressor = lzma.LZMADecompressor(memlimit=XZ_MEMORY_BYTES)
 
     def readable(self) -> bool:
         return True
@@ -339,17 +341,28 @@ class Xz(io.RawIOBase):
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
         """Fill the buffer and return the number of bytes, 0 at the end. Raises RefusedError if the data is damaged or
         takes too much memory, EOFError if its end is missing."""
-        if self.decompressor.eof:
-            return 0
-        try:
-            content = self.decompressor.decompress(self.data, len(buffer))
-        except lzma.LZMAError as error:
-            raise RefusedError("bomb" if "limit" in str(error) else "damaged") from None
-        self.data = b""
-        if not content and not self.decompressor.eof:
-            raise EOFError
+        content = b""
+        while not content and (not self.decompressor.eof or self.begin_next_stream()):
+            piece = self.data[self.at : self.at + XZ_PIECE_BYTES] if self.decompressor.needs_input else b""
+            if self.decompressor.needs_input and not piece:
+                raise EOFError
+            self.at += len(piece)
+            try:
+                content = self.decompressor.decompress(piece, len(buffer))
+            except lzma.LZMAError as error:
+                raise RefusedError("bomb" if "limit" in str(error) else "damaged") from None
         buffer[: len(content)] = content
         return len(content)
+
+    def begin_next_stream(self) -> bool:
+        """After a stream, return whether another one follows, possibly after zeros."""
+        end = self.at - len(self.decompressor.unused_data)
+        self.at = next(re.compile(rb"\0*").finditer(self.data, end)).end()
+        if not self.data.startswith(XZ_MAGIC, self.at):
+            self.data, self.at = b"", len(self.decompressor.unused_data)  # a further read finds nothing, either
+            return False
+        self.decompressor = lzma.LZMADecompressor(memlimit=XZ_MEMORY_BYTES)
+        return True
 
 
 class Bounded:

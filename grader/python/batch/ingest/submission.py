@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -51,6 +51,11 @@ class Earlier:
     members: Sequence[str]
     own: Sequence[str]  # members without credited partners
     certain: bool = True  # as in Submission
+
+
+def is_key_of_students(key: str, ids: Set[str]) -> bool:
+    """Return whether a key is that of a student with one of these ids, or of a team."""
+    return key in ids or ids.issuperset(key.split("+"))
 
 
 def order_by_time(handed_in: str, known_by: str) -> tuple[bool, str]:

@@ -23,6 +23,7 @@ from grader.python.batch.ingest.submission import (
     NAMED_TIME,
     Earlier,
     Submission,
+    is_key_of_students,
     order_by_time,
 )
 from grader.python.batch.ingest.times import MAX_CLOCK_DIFFERENCE, show_time
@@ -173,5 +174,6 @@ def give_keys(submissions: Sequence[Submission], earlier: Sequence[Earlier], ids
 
 
 def belongs_to_another_student(submission: Submission, owners: Mapping[str, str], ids: Set[str]) -> bool:
-    """Return whether a submission's key is an id of the roster, or the key of another student's earlier submission."""
-    return submission.key in ids or owners.get(submission.key, submission.called) != submission.called
+    """Return whether a submission's key is that of a student or a team of the roster, or the key of another student's
+    earlier submission."""
+    return is_key_of_students(submission.key, ids) or owners.get(submission.key, submission.called) != submission.called

@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.python.batch.ingest.notes import has_kind, read_notes, write_notes
-from grader.python.batch.ingest.submission import ANOTHER, FILE_DATE, Earlier, Submission
+from grader.python.batch.ingest.submission import ANOTHER, FILE_DATE, Earlier, Submission, is_key_of_students
 from grader.python.batch.store.conversions import SCHEMA, convert
 from grader.python.batch.store.rows import STATUSES, Comment, Graded, Row, Stage, join_notes, own_members
 from grader.python.batch.store.sqlite import SqliteFile, write_facts
@@ -185,23 +185,30 @@ class Database(SqliteFile):
             submissions.append(Earlier(key, called, members, own, not has_kind(notes, "found_by_name")))
         return submissions
 
+    def find_displaced(self, ids: Set[str]) -> list[str]:
+        """Return the keys of submissions of students who are not on the roster, if they are those of students or teams
+        with the roster's `ids`."""
+        rows = self.query("SELECT key, notes FROM submissions WHERE status != 'not_submitted'")
+        return [
+            key for key, notes in rows if is_key_of_students(key, ids) and has_kind(read_notes(notes), "not_on_roster")
+        ]
+
     def separate_strangers(self, ids: Set[str]) -> None:
-        """Give new keys to submissions of students who are not on the roster, if the keys are among the roster's `ids`.
+        """Give new keys to the submissions that find_displaced() returns.
 
         The fact `renamed` maps the old keys to the new ones. Decisions for a student of the previous roster stay with
         that student.
         """
-        rows = self.query("SELECT key, members, notes FROM submissions WHERE status != 'not_submitted'")
-        used_keys, before = {key for key, *_ in rows} | ids, set(self.fact("names") or {})
+        rows = self.query("SELECT key, members FROM submissions WHERE status != 'not_submitted'")
+        used_keys, before = {key for key, _ in rows} | ids, set(self.fact("names") or {})
         renamed = {}
-        for key, _, notes in rows:
-            if key in ids and has_kind(read_notes(notes), "not_on_roster"):
-                new = key + ANOTHER
-                while new in used_keys:
-                    new += ANOTHER
-                used_keys.add(new)
-                renamed[key] = new
-        other_members = {member for key, members, _ in rows if key not in renamed for member in json.loads(members)}
+        for key in self.find_displaced(ids):
+            new = key + ANOTHER
+            while new in used_keys:
+                new += ANOTHER
+            used_keys.add(new)
+            renamed[key] = new
+        other_members = {member for key, members in rows if key not in renamed for member in json.loads(members)}
         with self.transaction() as connection:
             for old, new in renamed.items():
                 connection.execute(
@@ -280,7 +287,7 @@ class Database(SqliteFile):
                 if old.get(submission.key, submission.fingerprint) != submission.fingerprint:
                     connection.execute(
                         "UPDATE submissions SET graded_notes = '[]', status = '', pending_alone = 0,"
-                        " reason = iif(status || reason = '', '', ?) WHERE key = ?",
+                        " reason = iif(reason = '' AND status IN ('', 'not_submitted'), '', ?) WHERE key = ?",
                         [HANDED_IN_AGAIN, submission.key],
                     )
 

@@ -110,7 +110,7 @@ class Graded:
     notes: list[str] = field(default_factory=list)
     wall_s: float = 0
     fingerprint: str = ""
-    timed_out: bool = False  # possibly because of other hand-ins that were graded in parallel
+    ran_out: bool = False  # of time or memory, possibly because of other hand-ins that were graded in parallel
     was_killed: bool = False  # whether its reader was killed, possibly for lack of memory
     judge_failure: str = ""  # how the judge ended, if it gave no valid report
 

@@ -109,7 +109,7 @@ class Server:
         self.incomplete: frozenset[str] = frozenset()  # students with files that could not be fetched
         self.queue = options.queue or options.out / "queue"
         self.stops = 0  # signals received
-        self.has_changed, self.is_draining, self.ids = True, False, set[str]()
+        self.has_changed, self.is_draining = True, False
         self.scanned_s, self.scan_took_s = -SCAN_S, 0.0
         self.ready: dict[str, Submission] = {}  # the latest scan's hand-ins that may be graded
         self.arriving = 0
@@ -214,15 +214,14 @@ class Server:
         being graded may get other keys: then no further one begins until they are graded."""
         roster = read_rosters(self.options.roster)
         ids, busy = {student.id for student in roster}, set(self.lanes.begun())
-        if busy and ids != self.ids:
+        if busy & set(self.database.find_displaced(ids)):
             return False
         separate_strangers(self.options.out, ids)
         submissions, left_out = find_submissions(
             self.options.submissions, self.settings.lab, roster, self.options.out, self.database.earlier()
         )
-        if busy - {submission.key for submission in submissions}:
+        if busy & {key for key, _ in self.database.find_renamed(submissions)}:
             return False
-        self.ids = ids
         rename(self.database, self.settings.folder, submissions, ids)
         settled = [submission for submission in submissions if self.is_complete(submission)]
         self.arriving = len(submissions) - len(settled)

@@ -273,7 +273,12 @@ def test_a_folder_whose_name_is_not_utf_8_is_read(tmp_path: Path) -> None:
     assert [(file.name, file.content) for file in contents.files] == [("\ufffdbung 1/01_first.cu", b"1")]
 
 
-@pytest.mark.parametrize("pack", [bytes, gzip.compress, bz2.compress, lzma.compress])
+def in_two_streams(content: bytes) -> bytes:
+    """Compress with xz in two streams and padding, like programs that compress in parallel."""
+    return lzma.compress(content[:1000]) + bytes(8) + lzma.compress(content[1000:]) + bytes(4)
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, bz2.compress, lzma.compress, in_two_streams])
 def test_tars_are_read(pack: Callable[[bytes], bytes]) -> None:
     assert contents_of(pack(GOOD_TAR)) == GOOD
 
