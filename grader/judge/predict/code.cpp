@@ -63,11 +63,52 @@ bool is_number(const std::string& operand) {
     return !operand.empty() && (std::isdigit(static_cast<unsigned char>(operand[0])) || operand[0] == '-');
 }
 
+/// Sort the blocks so that each block, except the first one of a loop, comes after all blocks that jump to it: GCC may
+/// write the start of a loop after its end. Blocks that cannot be reached come last.
+void sort_by_execution(std::vector<BasicBlock>& blocks) {
+    std::unordered_map<int, std::size_t> positions;
+    for (std::size_t b = 0; b < blocks.size(); ++b) positions[blocks[b].number] = b;
+    std::vector<std::vector<std::size_t>> unvisited(blocks.size());  // successors, sorted
+    for (std::size_t b = 0; b < blocks.size(); ++b) {
+        for (const int number : blocks[b].successors)
+            if (const auto at = positions.find(number); at != positions.end()) unvisited[b].push_back(at->second);
+        std::ranges::sort(unvisited[b]);
+    }
+    std::vector<std::size_t> path, ended;  // a block ends after all of its successors
+    std::vector<bool> visited(blocks.size(), false);
+    const auto visit = [&](std::size_t block) {
+        if (!visited[block]) path.push_back(block);
+        visited[block] = true;
+    };
+    if (!blocks.empty()) visit(0);
+    while (!path.empty()) {
+        std::vector<std::size_t>& next = unvisited[path.back()];
+        if (next.empty()) {
+            ended.push_back(path.back());
+            path.pop_back();
+        } else {
+            const std::size_t last = next.back();  // what follows a loop in the text is visited before the loop's body
+            next.pop_back();
+            visit(last);
+        }
+    }
+    std::vector<BasicBlock> sorted;
+    for (auto block = ended.rbegin(); block != ended.rend(); ++block) sorted.push_back(std::move(blocks[*block]));
+    for (std::size_t b = 0; b < blocks.size(); ++b)
+        if (!visited[b]) sorted.push_back(std::move(blocks[b]));
+    blocks = std::move(sorted);
+}
+
 /// One function: where its names are defined and used.
 class Analysis {
   public:
     Analysis(const Function& function, const std::vector<HookCall>& calls) : function_(function) {
-        for (std::size_t b = 0; b < function.blocks.size(); ++b) position_[function.blocks[b].number] = b;
+        for (std::size_t b = 0; b + 1 < function_.blocks.size(); ++b)
+            if (BasicBlock& block = function_.blocks[b]; block.successors.empty() && !block.returns)
+                block.successors.push_back(function_.blocks[b + 1].number);
+        sort_by_execution(function_.blocks);
+        for (std::size_t b = 0; b < function_.blocks.size(); ++b) position_[function_.blocks[b].number] = b;
+        for (const BasicBlock& block : function.blocks) as_written_.push_back(position_.at(block.number));
         count_uses();
         find_loops();
         match(calls);
@@ -124,7 +165,8 @@ class Analysis {
     PredicatedBody body_after(std::size_t block) const;
     Instruction instruction_of(std::size_t block, std::size_t statement) const;
 
-    const Function& function_;
+    Function function_;                    // with its blocks in the order of execution
+    std::vector<std::size_t> as_written_;  // the positions of the blocks, in the order of the text
     bool matches_ = false;
     int loop_count_ = 0;
     std::vector<int> loops_;                                   // by block: its innermost loop, counted from 1
@@ -150,7 +192,6 @@ std::vector<std::size_t> Analysis::successors_of(std::size_t block) const {
     std::vector<std::size_t> successors;
     for (const int number : from.successors)
         if (const auto at = position_.find(number); at != position_.end()) successors.push_back(at->second);
-    if (successors.empty() && !from.returns && block + 1 < function_.blocks.size()) successors.push_back(block + 1);
     return successors;
 }
 
@@ -264,7 +305,7 @@ bool reads_built_in(const Statement& call) {
 
 void Analysis::match(const std::vector<HookCall>& calls) {
     std::size_t next = 0;
-    for (std::size_t b = 0; b < function_.blocks.size(); ++b) {
+    for (const std::size_t b : as_written_) {
         std::uint32_t reading = 0;  // the place of a read whose statement follows
         for (std::size_t s = 0; s < function_.blocks[b].statements.size(); ++s) {
             const Statement& statement = function_.blocks[b].statements[s];

@@ -168,6 +168,58 @@ std::string replaced(std::string text, const std::string& old, const std::string
     return text;
 }
 
+// A store of the value that the previous iteration loaded. GCC has written the start of the loop after its end.
+constexpr auto rotated_loop = R"(
+;; Function warplab_cpu::run_body<k()::<lambda()> > (_ZN11warplab_cpu8run_bodyIZ1kvEUlvE_EEvT_, funcdef_no=1, decl_uid=2, cgraph_uid=3, symbol_order=4)
+
+void warplab_cpu::run_body<k()::<lambda()> > (struct ._anon body)
+{
+  float * _1;
+  float _2;
+  float arriving;
+  int i;
+
+  <bb 2> [local count: 1]:
+  [k.cu:3:5] gimple_call <__builtin___sanitizer_cov_trace_pc, NULL>
+  goto <bb 4>; [100.00%]
+
+  <bb 3> [local count: 2]:
+  [k.cu:4:7] gimple_call <__builtin___sanitizer_cov_trace_pc, NULL>
+  [k.cu:4:9] gimple_call <__builtin___tsan_read4, NULL, _1>
+  [k.cu:4:9] gimple_assign <mem_ref, _2, *_1, NULL, NULL>
+  [k.cu:5:9] gimple_call <__builtin___tsan_write4, NULL, _1>
+  [k.cu:5:9] gimple_assign <ssa_name, *_1, arriving_7, NULL, NULL>
+  [k.cu:4:16] gimple_cond <ne_expr, i_6, 100, NULL, NULL>
+    goto <bb 4>; [99.00%]
+  else
+    goto <bb 5>; [1.00%]
+
+  <bb 4> [local count: 2]:
+  # gimple_phi <i_5, i_6(3), 0(2)>
+  # gimple_phi <arriving_7, _2(3), 0.0(2)>
+  [k.cu:4:7] gimple_call <__builtin___sanitizer_cov_trace_pc, NULL>
+  [k.cu:4:16] gimple_assign <plus_expr, i_6, i_5, 1, NULL>
+  goto <bb 3>; [100.00%]
+
+  <bb 5> [local count: 1]:
+  [k.cu:6:5] gimple_return <NULL>
+}
+)";
+
+TEST(Code, NeedsOfALoopWrittenFromItsMiddleHaveTheirAge) {
+    const std::vector<HookCall> calls = {{0x10, "__sanitizer_cov_trace_pc"},
+                                         {0x20, "__sanitizer_cov_trace_pc"},
+                                         {0x30, "__tsan_read4"},
+                                         {0x40, "__tsan_write4"},
+                                         {0x50, "__sanitizer_cov_trace_pc"}};
+    const Code code(read_gimple(rotated_loop), {{symbol, calls}});
+    ASSERT_EQ(code.unmatched(), 0);
+    ASSERT_EQ(code.at(0x40)->needs.size(), 1u);
+    EXPECT_EQ(code.at(0x40)->needs[0].place, 0x30u);
+    EXPECT_EQ(code.at(0x40)->needs[0].age, 1);
+    EXPECT_GT(code.at(0x30)->loop, 0);
+}
+
 TEST(Code, CountersOfALoopWithConstantEndsCostNothing) {
     const auto integers = [](const std::string& text) {
         const Code code(read_gimple(text), {{symbol, calls_of_loop()}});
