@@ -77,7 +77,7 @@ tests: program $(BUILD)/tests
 program tests: ; @:
 
 # Programs are linked under another name and then renamed, so that one can be started while it is built again.
-# -rdynamic: oracles use functions of core and judge in the program that loads them.
+# -rdynamic: oracles use functions of the program that loads them.
 $(BUILD)/warplab: $(judge_objects)
 	@echo "  link    $@"
 	$(Q)$(CXX) -rdynamic -o $@.new $^ $(LIBRARIES) && mv $@.new $@

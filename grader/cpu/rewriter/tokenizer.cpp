@@ -15,7 +15,7 @@ bool is_identifier_start(char c) {
 
 bool is_identifier_part(char c) { return is_identifier_start(c) || is_digit(c); }
 
-/// Return whether ' between a digit and this character separates digits, and does not begin a literal.
+/// Return whether a ' between a digit and this character is a digit separator, not the beginning of a literal.
 bool may_follow_separator(char c) {
     return is_identifier_part(c) && c != '$' && !(static_cast<unsigned char>(c) & 0x80);
 }
@@ -63,7 +63,7 @@ class Tokenizer {
         while (at_ < source_.size() && peek() != '\n') at_ += std::max<std::size_t>(splice_length(), 1);
     }
 
-    /// Return the bytes of the line splice here, or 0. As in g++, white space may precede the end of the line.
+    /// Return the length of the line splice here, or 0. As in g++, white space may precede the end of the line.
     std::size_t splice_length() const {
         if (peek() != '\\') return 0;
         std::size_t length = 1;
@@ -164,7 +164,8 @@ class Tokenizer {
         if (at_word()) skip_word();
     }
 
-    /// Return the bytes of a character's number or name in a word (\u00e9, \N{…}), or 0. Digits may be left out.
+    /// Return the length of a universal character name in a word (\u00e9, \u{e9}, \N{…}), or 0. Digits without braces
+    /// do not count: skip_word() takes them as parts of the word.
     std::size_t escape_length() const {
         if (peek() != '\\' || (peek(1) != 'u' && peek(1) != 'U' && peek(1) != 'N')) return 0;
         const std::size_t close = peek(2) == '{' ? source_.find_first_of("}\n", at_) : std::string_view::npos;

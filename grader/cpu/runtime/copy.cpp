@@ -21,7 +21,7 @@ using warplab::FindingKind;
 
 cudaError_t refuse(const char* function, int line, const std::string& reason, FindingKind kind,
                    cudaError_t error = cudaErrorInvalidValue) {
-    if (observer) observer->wrong(kind, line, function, reason);
+    if (observer) observer->defect_found(kind, line, function, reason);
     note_detail("line " + std::to_string(line) + ": " + function + ": " + reason);
     return set_error(error);
 }
@@ -61,7 +61,8 @@ void note_written(const char* function, int line, void* to, size_t pitch, size_t
     bool allowed = true;
     for (size_t row = 0; observer && row < height; ++row)
         allowed = observer->memory_written(static_cast<char*>(to) + row * pitch, width) && allowed;
-    if (!allowed) observer->wrong(FindingKind::input_written, line, function, "the destination is an input of the lab");
+    if (!allowed)
+        observer->defect_found(FindingKind::input_written, line, function, "the destination is an input of the lab");
 }
 
 void note_read(const void* from, size_t pitch, size_t width, size_t height) {
@@ -109,10 +110,10 @@ void report_beyond_buffer(const char* function, const char* what, const void* at
                           const char* verb, int line) {
     const std::size_t available = observer ? observer->bytes_left(at) : requested;
     if (available < requested)
-        observer->wrong(FindingKind::copy_size, line, function, too_small(what, available, requested, verb));
+        observer->defect_found(FindingKind::copy_size, line, function, too_small(what, available, requested, verb));
     const std::size_t of_vector = observer ? observer->vector_bytes_left(at) : requested;
     if (of_vector < requested)
-        observer->wrong(FindingKind::beyond_vector, line, function, too_small(what, of_vector, requested, verb));
+        observer->defect_found(FindingKind::beyond_vector, line, function, too_small(what, of_vector, requested, verb));
 }
 
 struct BadPointer {
@@ -154,8 +155,8 @@ cudaError_t copy(const char* function, void* to, size_t to_pitch, const void* fr
     if (width == 0 || height == 0) return cudaSuccess;
     Recorded recorded(function, line, queue.stream, queue.host_waits);
     if (observer && height == 1 && observer->is_exchanged(to, from, width))
-        observer->wrong(FindingKind::copy_direction, line, function,
-                        "the source has never been written, but the destination has");
+        observer->defect_found(FindingKind::copy_direction, line, function,
+                               "the source has never been written, but the destination has");
     note_written(function, line, to, to_pitch, width, height);
     if (const BadPointer bad = find_bad_pointer(to, "cudaMemcpyToSymbol"); !bad.reason.empty())
         return refuse(function, line, "the destination " + bad.reason, bad.kind);

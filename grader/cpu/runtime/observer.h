@@ -70,7 +70,8 @@ class Observer {
     /// These lanes of the running thread's warp have completed a __syncwarp().
     virtual void lanes_synchronised(unsigned /*lanes*/) {}
     /// Report a defect that does not depend on any other event.
-    virtual void wrong(warplab::FindingKind, int /*line*/, const char* /*function*/, const std::string& /*reason*/) {}
+    virtual void defect_found(warplab::FindingKind, int /*line*/, const char* /*function*/,
+                              const std::string& /*reason*/) {}
     /// `reason` may be empty if nothing is known about the pointer; `caller` is a return address in the student's code.
     virtual void freed_wrongly(const void*, const char* /*function*/, const std::string& /*reason*/, void* /*caller*/) {
     }

@@ -242,7 +242,7 @@ class Sanitizer final : public Observer {
         settle();
         if (grid_) histories_.order.reach_grid_barrier();
     }
-    void wrong(FindingKind kind, int line, const char* function, const std::string& reason) override;
+    void defect_found(FindingKind kind, int line, const char* function, const std::string& reason) override;
     void freed_wrongly(const void* pointer, const char* function, const std::string& reason, void* caller) override;
     void launch_failed(int line, const char* kernel, LaunchLimit limit, const std::string& reason) override;
     void error_queried() override {
@@ -335,8 +335,8 @@ class Sanitizer final : public Observer {
     }
     void forget(std::uintptr_t begin, std::size_t bytes);
     void add_variables();
-    enum class Ground { read_only, host, nowhere };
-    Ground ground_at(std::uintptr_t address);
+    enum class PageKind { read_only, host, inaccessible };
+    PageKind page_kind_at(std::uintptr_t address);
     const Object* nearest(std::uintptr_t address) const;
     bool is_argument(const Object& object) const;
     bool is_passed_twice(const Object& object) const;
@@ -401,8 +401,8 @@ class Sanitizer final : public Observer {
     LastFound last_device_, last_shared_;
     std::uint32_t objects_version_ = 1;
     std::array<Recent, 256> recent_;
-    std::map<std::uintptr_t, Ground> pages_;  // pages outside device memory
-    std::uint64_t fences_ = 0;                // the number of fences that kernels executed
+    std::map<std::uintptr_t, PageKind> pages_;  // pages outside device memory
+    std::uint64_t fences_ = 0;                  // the number of fences that kernels executed
     const Grid* grid_ = nullptr;
     Histories histories_;
     std::size_t variables_known_ = 0;
@@ -903,11 +903,11 @@ bool may_be_constant(std::uintptr_t address) {
     return search.found;
 }
 
-/// Return the kind of memory at an address that is not in shared memory, in device memory or on a stack. Kernels may
+/// Return the kind of the page of an address that is not in shared memory, in device memory or on a stack. Kernels may
 /// read the program's constants.
-Sanitizer::Ground Sanitizer::ground_at(std::uintptr_t address) {
+Sanitizer::PageKind Sanitizer::page_kind_at(std::uintptr_t address) {
     constexpr std::uintptr_t page_bytes = 4096;
-    const auto [known, is_new] = pages_.try_emplace(address / page_bytes, Ground::nowhere);
+    const auto [known, is_new] = pages_.try_emplace(address / page_bytes, PageKind::inaccessible);
     if (!is_new) return known->second;
     std::ifstream maps("/proc/self/maps");
     for (std::string line; std::getline(maps, line);) {
@@ -918,7 +918,7 @@ Sanitizer::Ground Sanitizer::ground_at(std::uintptr_t address) {
         words.read(access, 4);
         if (address < begin || address >= end) continue;
         const bool constant = access[1] != 'w' && may_be_constant(address);
-        if (access[0] == 'r') known->second = constant ? Ground::read_only : Ground::host;
+        if (access[0] == 'r') known->second = constant ? PageKind::read_only : PageKind::host;
         break;
     }
     return known->second;
@@ -1396,18 +1396,18 @@ void Sanitizer::access(const Touch& touch) {
         if (!object) return record(FindingKind::out_of_bounds, nearest_shared(touch.address), touch);
     } else if (object = find(device_, last_device_, touch.address); !object) {
         if (touch.address - number(grid_->closure) < grid_->closure_bytes) return;  // the kernel's parameters
-        const bool hosts_stack = touch.address >= quick.stack && touch.address < quick.stack_end;
-        const bool belongs_to_host = hosts_stack || host_buffer_at(touch.address);
+        const bool is_on_host_stack = touch.address >= quick.stack && touch.address < quick.stack_end;
+        const bool belongs_to_host = is_on_host_stack || host_buffer_at(touch.address);
         if (may_be_unlisted_variable(reinterpret_cast<void*>(touch.address))) return;
-        const Ground ground = belongs_to_host ? Ground::host : ground_at(touch.address);
-        if (ground == Ground::host) {
+        const PageKind page = belongs_to_host ? PageKind::host : page_kind_at(touch.address);
+        if (page == PageKind::host) {
             const Object* before = nullptr;
             if (!has_host_argument_near(touch.address)) before = beyond_shared(touch.address);
             if (!before && !belongs_to_host && !has_host_argument_near(touch.address))
                 before = intended_object(nullptr, touch);
             record(before ? FindingKind::out_of_bounds : FindingKind::host_memory, before, touch);
         }
-        if (ground == Ground::nowhere || (ground == Ground::read_only && touch.writes))
+        if (page == PageKind::inaccessible || (page == PageKind::read_only && touch.writes))
             record(FindingKind::out_of_bounds, intended_object(nearest(touch.address), touch), touch);
         return;
     }
@@ -1516,7 +1516,7 @@ RawFinding at_line(FindingKind kind, int line, const char* object, const std::st
     return finding;
 }
 
-void Sanitizer::wrong(FindingKind kind, int line, const char* function, const std::string& reason) {
+void Sanitizer::defect_found(FindingKind kind, int line, const char* function, const std::string& reason) {
     RawFinding finding = at_line(kind, line, function, reason);
     if (grid_) {
         finding.now = describe_access_side({});
@@ -1571,8 +1571,8 @@ void Sanitizer::report_leaks() {
     }
 }
 
-/// Report streams and events that each call creates and leaves. A program may create some in its first call and keep
-/// them, so a line is reported if an earlier call has left one there, too.
+/// Report streams and events that each call creates and does not destroy. A program may create some in its first call
+/// and keep them, so a line is reported only if an earlier call has kept one from the same line.
 void Sanitizer::report_not_destroyed() {
     std::set<int> lines;
     for (const auto& [handle, by] : handles_) {
@@ -1782,7 +1782,7 @@ using warplab_cpu::plain_write;
 using warplab_cpu::sanitizer;
 
 /// Inspect an access that the fast path cannot decide.
-__attribute__((noinline)) void see_other(const warplab_cpu::Touch& touch, void* caller) {
+__attribute__((noinline)) void observe_on_slow_path(const warplab_cpu::Touch& touch, void* caller) {
     using namespace warplab_cpu;
     void* const address = reinterpret_cast<void*>(touch.address);
     if (!the_sanitizer) {
@@ -1818,7 +1818,7 @@ void trace_range(const void* address, unsigned long bytes, bool writes, void* ca
 }
 
 template <unsigned width>
-WARPLAB_CPU_INLINE void see(const volatile void* pointer, warplab_cpu::AccessMode mode, void* caller) {
+WARPLAB_CPU_INLINE void observe(const volatile void* pointer, warplab_cpu::AccessMode mode, void* caller) {
     using namespace warplab_cpu;
     const auto address = reinterpret_cast<std::uintptr_t>(pointer);
     const auto touch = [&] {  // the first result stays in registers, the second is for the call
@@ -1831,13 +1831,13 @@ WARPLAB_CPU_INLINE void see(const volatile void* pointer, warplab_cpu::AccessMod
         if (tracing) trace_access(pointer, width, traced(mode), caller);
         if (!(mode.writes && width == 16)) return;
     }
-    see_other(touch(), caller);
+    observe_on_slow_path(touch(), caller);
 }
 
 /// Inspect an access that is rarer than a plain one. One copy of the fast path for all of them compiles faster.
 template <unsigned width>
-__attribute__((noinline)) void see_rare(const volatile void* pointer, warplab_cpu::AccessMode mode, void* caller) {
-    see<width>(pointer, mode, caller);
+__attribute__((noinline)) void observe_rare(const volatile void* pointer, warplab_cpu::AccessMode mode, void* caller) {
+    observe<width>(pointer, mode, caller);
 }
 
 WARPLAB_CPU_INLINE bool is_observed() { return warplab_cpu::the_sanitizer || warplab_cpu::tracing; }
@@ -1846,17 +1846,17 @@ WARPLAB_CPU_INLINE bool is_observed() { return warplab_cpu::the_sanitizer || war
 /// the sanitizer and return at once, without saving registers.
 template <unsigned width, bool writes>
 __attribute__((noinline)) void observe_plain(const volatile void* pointer, void* caller) {
-    see<width>(pointer, writes ? plain_write : plain_read, caller);
+    observe<width>(pointer, writes ? plain_write : plain_read, caller);
 }
 
 /// Inspect a volatile read. Other threads may run first, so that the kernel reads their writes.
 template <unsigned width>
-void see_volatile_read(const volatile void* place, void* caller) {
+void observe_volatile_read(const volatile void* place, void* caller) {
     warplab_cpu::note_volatile_read(place, width, caller);
-    see_rare<width>(place, {.is_volatile = true}, caller);
+    observe_rare<width>(place, {.is_volatile = true}, caller);
 }
 
-void see_range(const void* address, unsigned long bytes, bool writes, void* caller) {
+void observe_range(const void* address, unsigned long bytes, bool writes, void* caller) {
     if (!warplab_cpu::the_sanitizer) return trace_range(address, bytes, writes, caller);
     if (warplab_cpu::quick.in_grid && warplab_cpu::quick.kernel_thread != &warplab_cpu::block_state) return;
     const auto begin = reinterpret_cast<std::uintptr_t>(address);
@@ -1865,14 +1865,14 @@ void see_range(const void* address, unsigned long bytes, bool writes, void* call
     if (warplab_cpu::quick.in_grid && !writes)
         sanitizer().struct_copied({plain_read, warplab_cpu::caller_place(caller), begin, static_cast<unsigned>(bytes)});
     const warplab_cpu::AccessMode mode{.writes = writes, .copies = true};
-    if (bytes == 8 && begin % 8 == 0) return see_rare<8>(address, mode, caller);
-    if (bytes == 16 && begin % 16 == 0) return see_rare<16>(address, mode, caller);
+    if (bytes == 8 && begin % 8 == 0) return observe_rare<8>(address, mode, caller);
+    if (bytes == 16 && begin % 16 == 0) return observe_rare<16>(address, mode, caller);
     for (std::uintptr_t at = begin; at < begin + bytes;) {
         const bool is_whole_word = at % 4 == 0 && at + 4 <= begin + bytes;
         if (is_whole_word)
-            see_rare<4>(reinterpret_cast<void*>(at), mode, caller);
+            observe_rare<4>(reinterpret_cast<void*>(at), mode, caller);
         else
-            see_rare<1>(reinterpret_cast<void*>(at), mode, caller);
+            observe_rare<1>(reinterpret_cast<void*>(at), mode, caller);
         at += is_whole_word ? 4 : 1;
     }
 }
@@ -1915,7 +1915,7 @@ Conversion read_conversion(const char*& format, va_list& values) {
 }
 
 /// Report the texts that printf reads (%s) and the numbers that it writes (%n).
-void see_printed(const char* format, va_list& values, void* caller) {
+void observe_printed(const char* format, va_list& values, void* caller) {
     while ((format = strchr(format, '%'))) {
         const Conversion conversion = read_conversion(++format, values);
         if (conversion.letter == '$' && warplab_cpu::in_kernel())
@@ -1924,10 +1924,10 @@ void see_printed(const char* format, va_list& values, void* caller) {
         if (conversion.letter == 0 || conversion.letter == '$') return;
         if (conversion.letter == 's') {
             const auto* text = va_arg(values, const char*);
-            const auto most = static_cast<unsigned long>(conversion.precision);  // -1: no limit
-            if (text) see_range(text, std::min(strnlen(text, most) + 1, most), false, caller);
+            const auto limit = static_cast<unsigned long>(conversion.precision);  // -1: no limit
+            if (text) observe_range(text, std::min(strnlen(text, limit) + 1, limit), false, caller);
         } else if (conversion.letter == 'n') {
-            see_range(va_arg(values, void*), conversion.is_long ? sizeof(long) : sizeof(int), true, caller);
+            observe_range(va_arg(values, void*), conversion.is_long ? sizeof(long) : sizeof(int), true, caller);
         } else if (strchr("eEfFgGaA", conversion.letter)) {
             if (conversion.is_long_double)
                 va_arg(values, long double);
@@ -1942,7 +1942,7 @@ void see_printed(const char* format, va_list& values, void* caller) {
 }
 
 // An atomic that the hardware has and GCC lacks is a relaxed load and an exchange here, but counts as one access. The
-// student's own loads have any other memory order.
+// student's own loads are never relaxed here.
 struct Loaded {
     const volatile void* place = nullptr;
     unsigned block = 0, generation = 0, thread = 0;
@@ -1958,41 +1958,41 @@ Loaded loaded_here(const volatile void* place) {
 }
 
 template <unsigned width>
-void see_load(const volatile void* place, int order, void* caller) {
+void observe_load(const volatile void* place, int order, void* caller) {
     if (!warplab_cpu::the_sanitizer && !warplab_cpu::tracing) return;
-    if (order != __ATOMIC_RELAXED) return see_rare<width>(place, {.is_volatile = true}, caller);
-    see_rare<width>(place, atomic_update, caller);
+    if (order != __ATOMIC_RELAXED) return observe_rare<width>(place, {.is_volatile = true}, caller);
+    observe_rare<width>(place, atomic_update, caller);
     loaded = loaded_here(place);
 }
 
 template <unsigned width>
-void see_exchange(const volatile void* place, void* caller) {
+void observe_exchange(const volatile void* place, void* caller) {
     if (!warplab_cpu::the_sanitizer && !warplab_cpu::tracing) return;
-    if (!(loaded_here(place) == loaded)) see_rare<width>(place, atomic_update, caller);
+    if (!(loaded_here(place) == loaded)) observe_rare<width>(place, atomic_update, caller);
     loaded = {};
 }
 
 }  // namespace
 
 #define WARPLAB_HERE __builtin_return_address(0)
-#define WARPLAB_HOOKS(bytes)                                                                       \
-    void __tsan_read##bytes(void* p) {                                                             \
-        if (is_observed()) observe_plain<bytes, false>(p, WARPLAB_HERE);                           \
-    }                                                                                              \
-    void __tsan_write##bytes(void* p) {                                                            \
-        if (is_observed() || bytes == 16) observe_plain<bytes, true>(p, WARPLAB_HERE);             \
-    }                                                                                              \
-    void __tsan_unaligned_read##bytes(void* p) { see_rare<bytes>(p, plain_read, WARPLAB_HERE); }   \
-    void __tsan_unaligned_write##bytes(void* p) { see_rare<bytes>(p, plain_write, WARPLAB_HERE); } \
-    void __tsan_volatile_read##bytes(void* p) { see_volatile_read<bytes>(p, WARPLAB_HERE); }       \
-    void __tsan_volatile_write##bytes(void* p) {                                                   \
-        see_rare<bytes>(p, {.writes = true, .is_volatile = true}, WARPLAB_HERE);                   \
+#define WARPLAB_HOOKS(bytes)                                                                           \
+    void __tsan_read##bytes(void* p) {                                                                 \
+        if (is_observed()) observe_plain<bytes, false>(p, WARPLAB_HERE);                               \
+    }                                                                                                  \
+    void __tsan_write##bytes(void* p) {                                                                \
+        if (is_observed() || bytes == 16) observe_plain<bytes, true>(p, WARPLAB_HERE);                 \
+    }                                                                                                  \
+    void __tsan_unaligned_read##bytes(void* p) { observe_rare<bytes>(p, plain_read, WARPLAB_HERE); }   \
+    void __tsan_unaligned_write##bytes(void* p) { observe_rare<bytes>(p, plain_write, WARPLAB_HERE); } \
+    void __tsan_volatile_read##bytes(void* p) { observe_volatile_read<bytes>(p, WARPLAB_HERE); }       \
+    void __tsan_volatile_write##bytes(void* p) {                                                       \
+        observe_rare<bytes>(p, {.writes = true, .is_volatile = true}, WARPLAB_HERE);                   \
     }
 
 // Kernels run on one OS thread, so no other thread can interfere there.
 #define WARPLAB_UPDATE(bits, type, name, operation)                                          \
     type __tsan_atomic##bits##_##name(volatile type* p, type value, int) {                   \
-        see_rare<bits / 8>(p, atomic_update, WARPLAB_HERE);                                  \
+        observe_rare<bits / 8>(p, atomic_update, WARPLAB_HERE);                              \
         if (!warplab_cpu::quick.in_grid) return __atomic_##name(p, value, __ATOMIC_SEQ_CST); \
         const type before = *p;                                                              \
         *p = static_cast<type>(before operation value);                                      \
@@ -2000,28 +2000,28 @@ void see_exchange(const volatile void* place, void* caller) {
     }
 #define WARPLAB_EXCHANGE(bits, type, strength, weak)                                                                \
     int __tsan_atomic##bits##_compare_exchange_##strength(volatile type* p, type* expected, type value, int, int) { \
-        see_exchange<bits / 8>(p, WARPLAB_HERE);                                                                    \
+        observe_exchange<bits / 8>(p, WARPLAB_HERE);                                                                \
         return __atomic_compare_exchange_n(p, expected, value, weak, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);           \
     }
-#define WARPLAB_ATOMICS(bits, type)                                                            \
-    type __tsan_atomic##bits##_load(const volatile type* p, int order) {                       \
-        see_load<bits / 8>(p, order, WARPLAB_HERE);                                            \
-        return __atomic_load_n(p, __ATOMIC_SEQ_CST);                                           \
-    }                                                                                          \
-    void __tsan_atomic##bits##_store(volatile type* p, type value, int) {                      \
-        see_rare<bits / 8>(p, {.writes = true, .atomic = true, .stores = true}, WARPLAB_HERE); \
-        __atomic_store_n(p, value, __ATOMIC_SEQ_CST);                                          \
-    }                                                                                          \
-    type __tsan_atomic##bits##_exchange(volatile type* p, type value, int) {                   \
-        see_rare<bits / 8>(p, atomic_update, WARPLAB_HERE);                                    \
-        return __atomic_exchange_n(p, value, __ATOMIC_SEQ_CST);                                \
-    }                                                                                          \
-    WARPLAB_UPDATE(bits, type, fetch_add, +)                                                   \
-    WARPLAB_UPDATE(bits, type, fetch_sub, -)                                                   \
-    WARPLAB_UPDATE(bits, type, fetch_and, &)                                                   \
-    WARPLAB_UPDATE(bits, type, fetch_or, |)                                                    \
-    WARPLAB_UPDATE(bits, type, fetch_xor, ^)                                                   \
-    WARPLAB_EXCHANGE(bits, type, strong, false)                                                \
+#define WARPLAB_ATOMICS(bits, type)                                                                \
+    type __tsan_atomic##bits##_load(const volatile type* p, int order) {                           \
+        observe_load<bits / 8>(p, order, WARPLAB_HERE);                                            \
+        return __atomic_load_n(p, __ATOMIC_SEQ_CST);                                               \
+    }                                                                                              \
+    void __tsan_atomic##bits##_store(volatile type* p, type value, int) {                          \
+        observe_rare<bits / 8>(p, {.writes = true, .atomic = true, .stores = true}, WARPLAB_HERE); \
+        __atomic_store_n(p, value, __ATOMIC_SEQ_CST);                                              \
+    }                                                                                              \
+    type __tsan_atomic##bits##_exchange(volatile type* p, type value, int) {                       \
+        observe_rare<bits / 8>(p, atomic_update, WARPLAB_HERE);                                    \
+        return __atomic_exchange_n(p, value, __ATOMIC_SEQ_CST);                                    \
+    }                                                                                              \
+    WARPLAB_UPDATE(bits, type, fetch_add, +)                                                       \
+    WARPLAB_UPDATE(bits, type, fetch_sub, -)                                                       \
+    WARPLAB_UPDATE(bits, type, fetch_and, &)                                                       \
+    WARPLAB_UPDATE(bits, type, fetch_or, |)                                                        \
+    WARPLAB_UPDATE(bits, type, fetch_xor, ^)                                                       \
+    WARPLAB_EXCHANGE(bits, type, strong, false)                                                    \
     WARPLAB_EXCHANGE(bits, type, weak, true)
 
 #pragma GCC visibility push(default)
@@ -2031,15 +2031,15 @@ void __tsan_init() {
 }
 void __tsan_func_entry(void*) {}
 void __tsan_func_exit() {}
-void __tsan_vptr_update(void** p, void*) { see_rare<sizeof(void*)>(p, plain_write, WARPLAB_HERE); }
-void __tsan_vptr_read(void** p) { see_rare<sizeof(void*)>(p, plain_read, WARPLAB_HERE); }
+void __tsan_vptr_update(void** p, void*) { observe_rare<sizeof(void*)>(p, plain_write, WARPLAB_HERE); }
+void __tsan_vptr_read(void** p) { observe_rare<sizeof(void*)>(p, plain_read, WARPLAB_HERE); }
 WARPLAB_HOOKS(1)
 WARPLAB_HOOKS(2)
 WARPLAB_HOOKS(4)
 WARPLAB_HOOKS(8)
 WARPLAB_HOOKS(16)
-void __tsan_read_range(void* p, unsigned long bytes) { see_range(p, bytes, false, WARPLAB_HERE); }
-void __tsan_write_range(void* p, unsigned long bytes) { see_range(p, bytes, true, WARPLAB_HERE); }
+void __tsan_read_range(void* p, unsigned long bytes) { observe_range(p, bytes, false, WARPLAB_HERE); }
+void __tsan_write_range(void* p, unsigned long bytes) { observe_range(p, bytes, true, WARPLAB_HERE); }
 WARPLAB_ATOMICS(8, unsigned char)
 WARPLAB_ATOMICS(16, unsigned short)
 WARPLAB_ATOMICS(32, unsigned)
@@ -2055,30 +2055,30 @@ void __sanitizer_annotate_contiguous_container(const void* begin, const void* en
     if (the_sanitizer) sanitizer().vector_changed(number(begin), number(end), number(size_end));
 }
 
-/// memcpy and similar functions in the student's file, which have these names there (warplab_cpu/seen.h).
+/// Replacements for memcpy and similar functions: the student's file calls them by these names (warplab_cpu/seen.h).
 void* warplab_seen_memcpy(void* to, const void* from, unsigned long bytes) {
-    see_range(from, bytes, false, WARPLAB_HERE);
-    see_range(to, bytes, true, WARPLAB_HERE);
+    observe_range(from, bytes, false, WARPLAB_HERE);
+    observe_range(to, bytes, true, WARPLAB_HERE);
     return std::memcpy(to, from, bytes);
 }
 void* warplab_seen_memmove(void* to, const void* from, unsigned long bytes) {
-    see_range(from, bytes, false, WARPLAB_HERE);
-    see_range(to, bytes, true, WARPLAB_HERE);
+    observe_range(from, bytes, false, WARPLAB_HERE);
+    observe_range(to, bytes, true, WARPLAB_HERE);
     return std::memmove(to, from, bytes);
 }
 void* warplab_seen_memset(void* to, int value, unsigned long bytes) {
-    see_range(to, bytes, true, WARPLAB_HERE);
+    observe_range(to, bytes, true, WARPLAB_HERE);
     return std::memset(to, value, bytes);
 }
 int warplab_seen_memcmp(const void* left, const void* right, unsigned long bytes) {
-    see_range(left, bytes, false, WARPLAB_HERE);
-    see_range(right, bytes, false, WARPLAB_HERE);
+    observe_range(left, bytes, false, WARPLAB_HERE);
+    observe_range(right, bytes, false, WARPLAB_HERE);
     return std::memcmp(left, right, bytes);
 }
 
 #define WARPLAB_WRITES_RESULT(type, result, function, parameters, arguments) \
     type warplab_seen_##function parameters {                                \
-        see_range(result, sizeof *result, true, WARPLAB_HERE);               \
+        observe_range(result, sizeof *result, true, WARPLAB_HERE);           \
         return function arguments;                                           \
     }
 WARPLAB_WRITES_RESULT(float, whole, modff, (float x, float* whole), (x, whole))
@@ -2089,29 +2089,29 @@ WARPLAB_WRITES_RESULT(float, bits, remquof, (float x, float y, int* bits), (x, y
 WARPLAB_WRITES_RESULT(double, bits, remquo, (double x, double y, int* bits), (x, y, bits))
 #undef WARPLAB_WRITES_RESULT
 void warplab_seen_sincosf(float x, float* sine, float* cosine) {
-    see_range(sine, sizeof *sine, true, WARPLAB_HERE);
-    see_range(cosine, sizeof *cosine, true, WARPLAB_HERE);
+    observe_range(sine, sizeof *sine, true, WARPLAB_HERE);
+    observe_range(cosine, sizeof *cosine, true, WARPLAB_HERE);
     sincosf(x, sine, cosine);
 }
 void warplab_seen_sincos(double x, double* sine, double* cosine) {
-    see_range(sine, sizeof *sine, true, WARPLAB_HERE);
-    see_range(cosine, sizeof *cosine, true, WARPLAB_HERE);
+    observe_range(sine, sizeof *sine, true, WARPLAB_HERE);
+    observe_range(cosine, sizeof *cosine, true, WARPLAB_HERE);
     sincos(x, sine, cosine);
 }
 
-// The judge gives a submission's calls of these functions of the C library these names, in its object file. Each hook
-// reports the bytes that decide the result.
+// Replacements for functions of the C library: in a submission's object file, the judge renames its calls to these
+// names. Each replacement reports the bytes that decide the result.
 #define WARPLAB_READS(type, function, parameters, arguments, pointer, bytes) \
     type warplab_library_##function parameters {                             \
         type const result = function arguments;                              \
-        see_range(pointer, bytes, false, WARPLAB_HERE);                      \
+        observe_range(pointer, bytes, false, WARPLAB_HERE);                  \
         return result;                                                       \
     }
 #define WARPLAB_READS_BOTH(function, bytes)                                                \
     int warplab_library_##function(const char* left, const char* right, unsigned long n) { \
         const unsigned long compared = bytes;                                              \
-        see_range(left, compared, false, WARPLAB_HERE);                                    \
-        see_range(right, compared, false, WARPLAB_HERE);                                   \
+        observe_range(left, compared, false, WARPLAB_HERE);                                \
+        observe_range(right, compared, false, WARPLAB_HERE);                               \
         return function(left, right, n);                                                   \
     }
 WARPLAB_READS(const void*, memchr, (const void* from, int byte, unsigned long n), (from, byte, n), from,
@@ -2124,24 +2124,24 @@ WARPLAB_READS_BOTH(bcmp, n)
 WARPLAB_READS_BOTH(strncmp, compared_bytes(left, right, n))
 int warplab_library_strcmp(const char* left, const char* right) {
     const unsigned long compared = compared_bytes(left, right, ~0ul);
-    see_range(left, compared, false, WARPLAB_HERE);
-    see_range(right, compared, false, WARPLAB_HERE);
+    observe_range(left, compared, false, WARPLAB_HERE);
+    observe_range(right, compared, false, WARPLAB_HERE);
     return strcmp(left, right);
 }
 char* warplab_library_strcpy(char* to, const char* from) {
-    see_range(from, strlen(from) + 1, false, WARPLAB_HERE);
-    see_range(to, strlen(from) + 1, true, WARPLAB_HERE);
+    observe_range(from, strlen(from) + 1, false, WARPLAB_HERE);
+    observe_range(to, strlen(from) + 1, true, WARPLAB_HERE);
     return strcpy(to, from);
 }
 char* warplab_library_strncpy(char* to, const char* from, unsigned long n) {
-    see_range(from, std::min(strnlen(from, n) + 1, n), false, WARPLAB_HERE);
-    see_range(to, n, true, WARPLAB_HERE);
+    observe_range(from, std::min(strnlen(from, n) + 1, n), false, WARPLAB_HERE);
+    observe_range(to, n, true, WARPLAB_HERE);
     return strncpy(to, from, n);
 }
 int warplab_library_printf(const char* format, ...) {
     va_list values;
     va_start(values, format);
-    see_printed(format, values, WARPLAB_HERE);
+    observe_printed(format, values, WARPLAB_HERE);
     va_end(values);
     va_start(values, format);
     const int printed = vprintf(format, values);
@@ -2151,12 +2151,12 @@ int warplab_library_printf(const char* format, ...) {
 int warplab_library_vprintf(const char* format, va_list values) {
     va_list copy;
     va_copy(copy, values);
-    see_printed(format, copy, WARPLAB_HERE);
+    observe_printed(format, copy, WARPLAB_HERE);
     va_end(copy);
     return vprintf(format, values);
 }
 int warplab_library_puts(const char* text) {
-    see_range(text, strlen(text) + 1, false, WARPLAB_HERE);
+    observe_range(text, strlen(text) + 1, false, WARPLAB_HERE);
     return puts(text);
 }
 #undef WARPLAB_READS

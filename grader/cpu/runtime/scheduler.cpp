@@ -354,7 +354,7 @@ void report_missing_lanes(Worker& w) {
                                    std::to_string(__builtin_ctz(missing)) +
                                    ", which its mask names but which never arrives";
         Fiber* const current = std::exchange(block_state.current, &w.fibers[linear]);
-        observer->wrong(warplab::FindingKind::lane_mask, w.fibers[linear].line, "", reason);
+        observer->defect_found(warplab::FindingKind::lane_mask, w.fibers[linear].line, "", reason);
         block_state.current = current;
         return;
     }
@@ -517,7 +517,7 @@ bool all_wait_for_mask(const Warp& warp, unsigned mask, unsigned present) {
 
 [[noreturn]] void end_outside_mask(int line) {
     const char* reason = "a thread calls a warp function whose mask does not include it";
-    if (observer) observer->wrong(warplab::FindingKind::lane_mask, line, "", reason);
+    if (observer) observer->defect_found(warplab::FindingKind::lane_mask, line, "", reason);
     end_with_fault(warplab::Fault::refused, "line " + std::to_string(line) + ": " + reason);
 }
 
@@ -798,7 +798,7 @@ unsigned warp_ballot(unsigned mask, bool predicate, int line) {
 void note_absent_lane(unsigned lane, unsigned from, int line) {
     const std::string reason = "Lane " + std::to_string(lane) + " of a warp takes a value from lane " +
                                std::to_string(from) + ", which does not take part";
-    observer->wrong(warplab::FindingKind::absent_lane, line, "", reason);
+    observer->defect_found(warplab::FindingKind::absent_lane, line, "", reason);
 }
 
 uint64_t warp_shuffle(unsigned mask, uint64_t word, unsigned source, int line) {

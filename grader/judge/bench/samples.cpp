@@ -14,8 +14,8 @@ constexpr double short_call_s = 60e-6;
 constexpr double much_faster = 1.3;
 constexpr double known_points = 0.005;  // points are known if their interval is at most this wide
 
-/// Return the standard deviation of the logarithm of a round's ratio between processes, for calls that take `call_s`.
-/// In 91 first rounds of reference solutions, while two other gradings used the same H100, it was 0.0097
+/// Return how much a round's ratio varies between processes, for calls that take `call_s`: the standard deviation of
+/// its logarithm. In 91 first rounds of reference solutions, while two other gradings used the same H100, it was 0.0097
 /// (handouts/results/nvidia-h100-80gb-hbm3.json).
 double deviation_of_rounds(double call_s) { return std::hypot(0.01, 0.2e-6 / call_s); }
 

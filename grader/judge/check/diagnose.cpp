@@ -42,7 +42,7 @@ std::string hint_for(const Pattern& p) {
             "{} = {} x {}: only the last, partial group of {} is wrong. Is the number of blocks (or vectors) rounded "
             "up, and the tail handled?",
             format_count(p.first), p.first / block, block, block);
-    if (p.has_rounded())
+    if (p.differs_by_rounding())
         return fmt::format(
             "All values are nearly right, to {:.0f} digits, as if an intermediate value were a float, which "
             "holds 7. Is a variable, a constant or a function for float (0.5f, fabsf) used where the contract has "
@@ -210,7 +210,7 @@ bool values_show_mistake(const Oracle& oracle, const Situation& situation, const
     const Array& expected = situation.problem.arrays[difference.buffer];
     const Array& actual = situation.actual[difference.buffer];
     const Pattern p = find_pattern(oracle, situation.problem, difference.buffer, expected, actual, poison);
-    return p.has_rounded() || are_cut_off(expected, actual) || are_missing(expected, actual, p);
+    return p.differs_by_rounding() || are_cut_off(expected, actual) || are_missing(expected, actual, p);
 }
 
 Failure explain_guard_violation(const Lab& lab, const GuardViolation& violation) {

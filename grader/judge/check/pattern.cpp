@@ -175,7 +175,7 @@ bool Pattern::counts_bytes() const {
            first == count / element_bytes;
 }
 
-bool Pattern::has_rounded() const {
+bool Pattern::differs_by_rounding() const {
     return wrong > few_elements && wrong * 2 > count && largest_error > 0 && largest_error < 2e-6;
 }
 

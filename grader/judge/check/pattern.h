@@ -16,7 +16,7 @@ struct Difference {
     std::size_t first = 0, last = 0;  // indices
 };
 
-/// Compare one output, whose first element is element `offset` of the buffer; returns nothing if every element is
+/// Compare one output, whose first element is element `offset` of the buffer; return nothing if every element is
 /// accepted.
 std::optional<Difference> compare(const Oracle& oracle, const Problem& problem, std::size_t buffer,
                                   const Array& expected, const Array& actual, std::size_t offset = 0);
@@ -27,9 +27,10 @@ double value_at(const Array& array, std::size_t index);
 struct Pattern {
     std::size_t count = 0, wrong = 0, first = 0, last = 0;
     std::size_t element_bytes = 1;
-    std::size_t unwritten = 0, nan = 0, unset = 0;
-    std::uint32_t unset_terms = 0;  // terms that the first wrong element lacks
-    std::size_t step = 0;           // > 1: all wrong indices are first + k * step, and there are many
+    std::size_t unwritten = 0, nan = 0;  // wrong elements that still hold the poison, or are not a number
+    std::size_t unset = 0;               // wrong elements that contain uninitialised variables
+    std::uint32_t unset_terms = 0;       // the number of uninitialised variables in the first wrong element
+    std::size_t step = 0;                // > 1: all wrong indices are first + k * step, and there are many
     bool contiguous = false;
     double ratio = 0;          // actual / expected if it is the same for all wrong elements, else 0
     double largest_error = 0;  // for doubles, relative to the largest correct value; else 0
@@ -41,7 +42,7 @@ struct Pattern {
     bool counts_bytes() const;
     /// Return whether all of many doubles are nearly correct. An omitted or wrong term would affect some more than
     /// others.
-    bool has_rounded() const;
+    bool differs_by_rounding() const;
 };
 
 /// In outputs with fewer elements, the places of the wrong ones show no pattern.

@@ -29,7 +29,9 @@ std::optional<std::size_t> find_end(const Census& census, std::size_t begin, std
 }
 
 std::string times_words(std::uint64_t times) {
-    return times == 0 ? "not at all" : times == 1 ? "once" : format_count(times) + " times";
+    constexpr const char* words[] = {"not at all", "once",      "twice",       "three times", "four times",
+                                     "five times", "six times", "seven times", "eight times", "nine times"};
+    return times < std::size(words) ? words[times] : format_count(times) + " times";
 }
 
 /// Return the number of elements after which the runs repeat; 0 if they do not.

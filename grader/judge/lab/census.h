@@ -32,7 +32,7 @@ struct Census {
 /// Return how often the elements are used, from the first on, up to `max_runs` runs.
 std::vector<ElementRun> take_census(const Census& census, std::size_t max_runs);
 
-/// Return a sentence such as "Product 0 is in the sum 2 times, products 1 to 255 once, product 256 2 times."; empty if
+/// Return a sentence such as "Product 0 is in the sum twice, products 1 to 255 once, product 256 twice."; empty if
 /// all elements are used once. `element` is the singular of nouns.elements.
 std::string describe_census(const std::vector<ElementRun>& runs, std::size_t n, const std::string& element,
                             const Nouns& nouns);

@@ -119,8 +119,11 @@ Mistake block_thread_swapped(const std::string& handled, std::size_t block) {
 }
 
 std::string name_numbers(std::size_t first, std::size_t run) {
-    if (first == 0) return run == 1 ? "the first" : "the first " + format_count(run);
-    return run == 1 ? sentence("number {}", first) : sentence("numbers {} to {}", first, first + run - 1);
+    constexpr const char* ordinals[] = {"first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"};
+    if (run == 1 && first < std::size(ordinals)) return std::string("the ") + ordinals[first];
+    if (first == 0) return "the first " + format_count(run);
+    return run == 1 ? sentence("number {} (from 0)", first)
+                    : sentence("numbers {} to {} (from 0)", first, first + run - 1);
 }
 
 std::string describe_part(const Reach& part, const Nouns& nouns) {

@@ -120,7 +120,7 @@ using Fits = std::function<bool(const Reach&)>;
 /// Return "99,840 = 390 x 256" for 390 blocks of 256.
 std::string blocks_of(std::size_t count, std::size_t block);
 
-/// Return "the first 32", "number 3" or "numbers 8 to 15".
+/// Return "the first 32", "the fourth", "number 20 (from 0)" or "numbers 8 to 15 (from 0)".
 std::string name_numbers(std::size_t first, std::size_t run);
 
 /// Return a sentence such as "Of every 256 products only the first 32 are in the sum."

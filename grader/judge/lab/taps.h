@@ -34,8 +34,8 @@ struct Taps {
 /// Find up to `max_wrong` wrong weights. Return nothing if not even the first call succeeds.
 std::optional<Taps> find_taps(WeightedSum sum, const Experiment& call, std::size_t max_wrong);
 
-/// Return where the wrong elements of a matrix are, such as "numbers 1 to 3 of every 4 rows"; empty if they are
-/// everywhere or show no pattern.
+/// Return where the wrong elements of a matrix are, such as "numbers 1 to 3 (from 0) of every 4 rows"; empty if they
+/// are everywhere or show no pattern.
 std::string describe_places(std::size_t rows, std::size_t columns, const std::function<bool(std::size_t i)>& is_wrong);
 
 }  // namespace warplab

@@ -44,6 +44,9 @@ OTHER_LINES = {
     "smoothing_filter/03_barrier_in_branch": "racecheck names the accesses that read too early, as Warplab does",
 }
 
+# Lines of programs in which synccheck names the wait at a barrier, and Warplab the accesses that are too early.
+WAITS = {"unfinished_async_copy": 44, "unfinished_async_source": 52}
+
 # Submissions in which nvcc assigns a load to the line that uses the value.
 NEXT_LINE = {"misaligned_float4", "out_of_bounds_vector"}
 
@@ -57,8 +60,10 @@ KINDS = {
     "return_before_barrier": "threads that return before a barrier at which other threads wait",
     "lane_mask": "a warp function's mask that lacks the calling lane, or contains a lane that never arrives",
     "misaligned": "a vector at an address that is not a multiple of its size",
+    "unfinished": "an access to memory that an unfinished copy or kernel still uses",
     "host_memory": "a kernel that uses a host pointer",
     "device_memory": "host code that uses a device pointer",
+    "beyond_vector": "an access between the size and the capacity of a `std::vector`",
     "copy_direction": "a copy whose direction does not fit its source or its destination",
     "copy_size": "a copy or a fill larger than the memory",
     "leak": "memory that is not freed",
@@ -176,6 +181,13 @@ def submission_hash(submission: str) -> str:
         return ""
     with tempfile.TemporaryDirectory() as folder:
         return hash_lines(wrong.source_of(lab, file.name, Path(folder)).read_text())
+
+
+def count_inspected() -> int:
+    """Return the number of wrong submissions in which Warplab must name a line."""
+    return sum(
+        "inspect" in entry for file in SUBMISSIONS.glob("*/wrong.json") for entry in json.loads(file.read_text())
+    )
 
 
 def select_answer(result: dict) -> dict:
@@ -306,7 +318,7 @@ def show_answer(result: dict, line: int) -> str:
     others = [str(other) for other in result["lines"] if other != line]
     words = [f"**line {line}**"] if line in result["lines"] else []
     words += [f"other line{'s' * (len(others) > 1)} {', '.join(others)}"] if others else []
-    return "; ".join(words) or "no line"
+    return "; ".join(words) or "report without a line"
 
 
 def make_submissions(submissions: dict[str, dict]) -> list[str]:
@@ -400,6 +412,8 @@ def make_document(data: dict) -> str:
         "kinds_table": "\n".join(make_kinds(programs)),
         "programs_table": "\n".join(make_programs(programs)),
         "correct_table": "\n".join(make_correct(programs)),
+        "submissions_tested": str(len(submissions)),
+        "submissions": str(count_inspected()),
         "submissions_count": count_submissions(submissions),
         "submissions_table": "\n".join(make_submissions(submissions)) if submissions else "",
         "submissions_explained": "\n".join(explain_submissions(submissions)),

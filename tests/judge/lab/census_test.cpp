@@ -43,7 +43,7 @@ TEST(Census, KeepsResultsIfTheTimeIsUp) {
 
 TEST(Census, NamesTheRuns) {
     EXPECT_EQ(words({2, 1, 1, 1, 0, 0}),
-              "Product 0 is in the sum 2 times, products 1 to 3 once, products from 4 on not "
+              "Product 0 is in the sum twice, products 1 to 3 once, products from 4 on not "
               "at all.");
     EXPECT_EQ(words({1, 1, 1}), "");
     EXPECT_EQ(words({0, 1}), "Product 0 is in the sum not at all, product 1 once.");
@@ -53,7 +53,7 @@ TEST(Census, NamesThePeriod) {
     std::vector<std::uint64_t> times(64, 1);
     for (std::size_t i = 0; i < times.size(); i += 8) times[i] = 2;
     EXPECT_EQ(words(times),
-              "Product 0 is in the sum 2 times, products 1 to 7 once; likewise in each group of 8 products.");
+              "Product 0 is in the sum twice, products 1 to 7 once; likewise in each group of 8 products.");
     times[16] = 3;
     EXPECT_EQ(words(times).find("likewise"), std::string::npos);
 }

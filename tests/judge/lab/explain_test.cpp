@@ -92,8 +92,8 @@ TEST(DescribePart, NamesTheElementsOfEachPeriod) {
         return describe_part({.period = period, .first = first, .run = run, .others = others}, nouns);
     };
     EXPECT_EQ(describe(2048, 0, 1024, false), "Of every 2,048 elements only the first 1,024 are counted.");
-    EXPECT_EQ(describe(4, 3, 1, true), "Of every 4 elements number 3 is not counted.");
-    EXPECT_EQ(describe(16, 4, 4, false), "Of every 16 elements only numbers 4 to 7 are counted.");
+    EXPECT_EQ(describe(4, 3, 1, true), "Of every 4 elements the fourth is not counted.");
+    EXPECT_EQ(describe(16, 4, 4, false), "Of every 16 elements only numbers 4 to 7 (from 0) are counted.");
 }
 
 // --- guesses: each mistake is found among all others, because no two mistakes give the same sum ---

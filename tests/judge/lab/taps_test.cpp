@@ -71,7 +71,7 @@ TEST(Places, NameRowsAndColumns) {
         return describe_places(32, 10, [&](std::size_t i) { return is_wrong(i / 10, i % 10); });
     };
     using Index = std::size_t;
-    EXPECT_EQ(places([](Index y, Index) { return y % 8 > 3; }), "numbers 4 to 7 of every 8 rows");
+    EXPECT_EQ(places([](Index y, Index) { return y % 8 > 3; }), "numbers 4 to 7 (from 0) of every 8 rows");
     EXPECT_EQ(places([](Index y, Index) { return y % 4 == 0; }), "the first of every 4 rows");
     EXPECT_EQ(places([](Index y, Index x) { return y == 31 && x > 7; }), "row 31 of 32, and columns 8 to 9 of 10");
     EXPECT_EQ(places([](Index, Index) { return true; }), "");

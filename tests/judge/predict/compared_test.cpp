@@ -1,5 +1,5 @@
-// Compares modelled times with the committed timings. It takes minutes, so it runs only on request; its output is
-// grader/judge/predict/COMPARED.md.
+// Compares modelled times with the committed timings. The tests take minutes, so they run only on request. The first
+// one prints grader/judge/predict/COMPARED.md, the second one VARIANTS.md.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -44,9 +44,9 @@ double spearman(const std::vector<Row>& rows) {
 
 constexpr auto explanation =
     R"(
-This page shows how well the model predicts times. A *factor* is the larger one of the modelled and the measured time,
-divided by the smaller one. The first table of each section has Spearman's rank correlation of both times, the median
-factor, the factor that 90% of the timings do not exceed, and the largest factor.
+This page shows how well the model predicts times. A *factor* is the larger of the modelled and the measured time,
+divided by the smaller. The first table of each section has Spearman's rank correlation of both times, the median factor,
+the factor that 90% of the timings do not exceed, and the largest factor.
 )";
 
 void print_summary(const std::string& name, std::vector<Row> rows) {

@@ -206,13 +206,13 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"OnlyFirstByte", "random", 10007, where([](std::size_t i) { return i % 4 == 0 || i >= 10004; }),
                 "bytes_lost", "Of every 4 pixels only the first is counted"},
         Mistake{"FourthWordLost", "random", 10007, where([](std::size_t i) { return i % 16 < 12 || i >= 10000; }),
-                "bytes_lost", "Of every 16 pixels numbers 12 to 15 are not counted"},
+                "bytes_lost", "Of every 16 pixels numbers 12 to 15 (from 0) are not counted"},
         Mistake{"ByteTwice", "random", 10007,
                 [](const Pixels& p) {
                     return count_by(
                         p, [](std::size_t i) { return i >= 10004 ? 1 : i % 4 == 2 ? 2 : i % 4 == 3 ? 0 : 1; });
                 },
-                "bytes_lost", "number 2 is counted twice, and number 3 not at all"},
+                "bytes_lost", "the third is counted twice, and the fourth not at all"},
         Mistake{"ByteFromAnotherBit", "random", 10007,
                 [](const Pixels& p) {
                     Counts counts(256);

@@ -223,9 +223,9 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"WholeVectorsOnly", count_times([](auto i, auto) { return i % 403 < 400; }), "vector_tail_lost",
                 "400 of 403"},
         Mistake{"ComponentLost", count_times([](auto i, auto) { return i % 403 % 4 != 2; }), "component_lost",
-                "number 2 is not counted"},
+                "the third is not counted"},
         Mistake{"OneComponent", count_times([](auto i, auto) { return i % 403 % 4 == 1; }), "component_lost",
-                "only number 1 is counted"},
+                "only the second is counted"},
         Mistake{"StepsOfFourOnly", count_times([](auto i, auto n) {
                     const auto [round, rounds] = round_of(i, n, 13 * 1024);
                     return round < rounds / 4 * 4;

@@ -26,8 +26,8 @@ def show_duration(seconds: float) -> str:
 
 
 def predict_s(mean_s: float, queue: int, running: int, at_once: int) -> float:
-    """Return the expected seconds until `queue` submissions are graded, of which `running` are begun and half done on
-    average. `mean_s`: the duration of one."""
+    """Return the expected seconds until `queue` submissions are graded. `running` of them are in progress and, on
+    average, half done. `mean_s`: the mean duration of a submission."""
     return mean_s * (queue - running / 2) / at_once
 
 

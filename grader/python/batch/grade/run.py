@@ -217,28 +217,28 @@ def make_workers(
         yield lambda submission: pool.submit(grade, submission)
 
 
-def split_cores(of_all: list[int], jobs: int) -> list[list[int]]:
+def split_cores(all_cores: list[int], jobs: int) -> list[list[int]]:
     """Return cores for each judge: disjoint shares, or all cores for each if there are too few."""
-    share = len(of_all) // jobs
-    return [of_all[number * share : (number + 1) * share] if share else of_all for number in range(jobs)]
+    share = len(all_cores) // jobs
+    return [all_cores[number * share : (number + 1) * share] if share else all_cores for number in range(jobs)]
 
 
-def share_cores(of_all: list[int], judges: int) -> tuple[list[list[int]], list[int]]:
+def share_cores(all_cores: list[int], judges: int) -> tuple[list[list[int]], list[int]]:
     """Return the cores for each judge, half of all cores in total, and the cores left for compiling. A judge's
     threads wait by spinning, which takes time from other programs on the same cores. If there are too few cores, judges
     use all of them."""
-    share = max(CORES_FOR_TIMING, len(of_all) // (2 * judges))
-    if share * judges > len(of_all):
-        return [of_all] * judges, of_all[CORES_FOR_TIMING:]
-    shares = [of_all[number * share : (number + 1) * share] for number in range(judges)]
-    return shares, of_all[judges * share :]
+    share = max(CORES_FOR_TIMING, len(all_cores) // (2 * judges))
+    if share * judges > len(all_cores):
+        return [all_cores] * judges, all_cores[CORES_FOR_TIMING:]
+    shares = [all_cores[number * share : (number + 1) * share] for number in range(judges)]
+    return shares, all_cores[judges * share :]
 
 
-def list_places(gpus: Sequence[str], of_all: list[int]) -> tuple[list[tuple[str, list[int]]], list[int]]:
+def list_places(gpus: Sequence[str], all_cores: list[int]) -> tuple[list[tuple[str, list[int]]], list[int]]:
     """Return a GPU and cores for each judge, and the cores left for compiling."""
-    several = len(of_all) >= 2 * JUDGES_PER_GPU * CORES_FOR_TIMING * len(gpus)
+    several = len(all_cores) >= 2 * JUDGES_PER_GPU * CORES_FOR_TIMING * len(gpus)
     judges = [*gpus] * (JUDGES_PER_GPU if several else 1)
-    shares, spare = share_cores(of_all, len(judges))
+    shares, spare = share_cores(all_cores, len(judges))
     return list(zip(judges, shares, strict=True)), spare
 
 

@@ -106,8 +106,9 @@ def keep_closest(ranked: Sequence[tuple[int, File]]) -> list[File]:
 
 def rank_name_match(own_name: PurePosixPath, stage: str, stages: Sequence[str]) -> int | None:
     """Return how closely a file's own name matches a stage's; None if it does not. 0: exactly, or with _1; 1: with
-    another ending, or with the number that the stage had before the lab got others; 2: with other signs between the
-    words, or words before or after it; 3: without the number, or without the last words; 4: only the number."""
+    another ending, or with the number that the stage had before the lab's stages were renumbered; 2: with other signs
+    between the words, or words before or after it; 3: without the number, or without the last words; 4: only the
+    number."""
     stem, ending, stage = own_name.stem.casefold().removesuffix(".cu"), own_name.suffix.casefold(), stage.casefold()
     other_stages = {other.casefold() for other in stages} - {stage}
     if ending not in CODE_ENDINGS or stem in other_stages:

@@ -19,7 +19,7 @@ from grader.python.common.submission_code import make_code
 HELD = "held"  # the kind of the note on a hand-in beyond the limit of attempts
 MAX_CODES = 3  # per hand-in: each of its archives and loose files has one
 MAX_RECENT = 20  # graded hand-ins whose durations predict those of the others
-PREDICTS = ("graded", "missing_stages")
+GRADED = ("graded", "missing_stages")
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def find_codes(entries: Sequence[Path]) -> str:
 
 
 def enter_arrivals(database: Database, submissions: Iterable[Submission]) -> None:
-    """Put hand-ins that wait at the end of the queue, unless the same contents are in it."""
+    """Append waiting hand-ins to the queue, unless the same contents are in it."""
     waiting = {key for (key,) in database.query("SELECT key FROM submissions WHERE status = ''")}
     queued = dict(database.query("SELECT key, fingerprint FROM queue WHERE graded = ''"))
     arrived = [
@@ -93,7 +93,7 @@ def mean_wall_s(database: Database) -> float:
     ((mean,),) = database.query(
         "SELECT avg(wall_s) FROM (SELECT wall_s FROM submissions WHERE status IN (?, ?) AND grade IS NOT NULL"
         " ORDER BY grade DESC LIMIT ?)",
-        [*PREDICTS, MAX_RECENT],
+        [*GRADED, MAX_RECENT],
     )
     return mean or 0.0
 

@@ -1,4 +1,4 @@
-// Each thread writes and reads its own byte. A new block gets the same shared memory when it begins.
+// Each thread writes and reads its own byte. Each block reuses the shared memory of the block before it.
 #include <cuda_runtime.h>
 
 #include <cstdio>
