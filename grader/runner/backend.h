@@ -28,8 +28,8 @@ struct Mapping {
     protocol::Buffer buffer{};
     std::uint32_t number = 0;  // the buffer's position in the request
 };
-/// Map or allocate a buffer's device memory. `descriptor` is its memory file or -1. If there is no memory, the process
-/// ends with a message, which the judge treats as its own fault.
+/// Map or allocate a buffer's device memory. `descriptor` is its memory file or -1. If that fails, end the process with
+/// a message; the judge treats this as its own error.
 Mapping map_device(const protocol::Buffer& buffer, int descriptor);
 void unmap(Mapping& mapping);
 

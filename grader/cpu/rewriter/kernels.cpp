@@ -126,8 +126,8 @@ void check_is_not_member(const Stream& stream, int word, Context& context) {
                    "a kernel cannot be a member of a class; move the __global__ function out of the class");
 }
 
-/// Return the macro `name` if its text has this bracket. With an empty name, return the first macro in whose text this
-/// bracket has no partner. Return null if there is none.
+/// Return the macro `name` if its text has this bracket. With an empty name, return the first macro whose text has this
+/// bracket without the matching one. Return null if no macro matches.
 const Macro* find_brace_macro(const Context& context, std::string_view name, std::string_view bracket) {
     for (const Macro& macro : context.unit.macros) {
         if (!name.empty() && macro.name != name) continue;

@@ -15,8 +15,8 @@ constexpr std::size_t common_steps[] = {256, 128, 512, 1024, 64, 32, 2048, 4096,
 
 std::size_t divide_up(std::size_t n, std::size_t by) { return (n + by - 1) / by; }
 
-/// Return the block size for which only the last, partial block is lost; 0 if there is none. It ignores very small
-/// blocks, because a lost vector is more likely, and a few very large ones, because a grid that is too small is.
+/// Return the block size for which exactly the last, partial block is lost; 0 if no size fits. Ignore very small sizes,
+/// because a lost vector is a more likely cause, and a few very large ones, because a grid that is too small is.
 std::size_t whole_blocks(std::size_t n, std::size_t kept) {
     for (const std::size_t block : common_steps)
         if (kept == n / block * block && (block >= 128 || n - kept > 3) && (block <= 1024 || kept / block >= 8))

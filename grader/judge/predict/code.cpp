@@ -87,7 +87,7 @@ void sort_by_execution(std::vector<BasicBlock>& blocks) {
             ended.push_back(path.back());
             path.pop_back();
         } else {
-            const std::size_t last = next.back();  // what follows a loop in the text is visited before the loop's body
+            const std::size_t last = next.back();  // in the text; so a loop's body is sorted before what follows it
             next.pop_back();
             visit(last);
         }
@@ -418,7 +418,7 @@ bool Analysis::is_power_of_two(const std::string& operand, int steps) const {
                        [&](const std::string& operand) { return is_power_of_two(operand, steps - 1); });
 }
 
-/// Return the statement with the access that a hook announces; null if there is none.
+/// Return the statement whose access a hook announces; null if the hook announces none.
 const Statement* Analysis::access_of(std::size_t block, std::size_t statement) const {
     const std::vector<Statement>& statements = function_.blocks[block].statements;
     const bool accesses = hook_name(statements[statement].operation).starts_with("__tsan_") &&

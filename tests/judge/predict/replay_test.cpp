@@ -128,5 +128,32 @@ TEST(Replay, BankConflictsInTheL1DelayReads) {
     EXPECT_GT(reads.launch(many).clocks, 1.5 * without);
 }
 
+/// Return the clocks of a launch whose warps each do one volatile read: of the same sector, or of one per block.
+double clocks_of_volatile_reads(bool same) {
+    std::string read = swap;
+    const std::string operation = "__builtin___tsan_atomic32_compare_exchange_val, _1, _2, _3, _4, 0, 0";
+    read.replace(read.find(operation), operation.size(), "__builtin___tsan_volatile_read4, NULL, _1");
+    constexpr auto symbol = "_ZN11warplab_cpu8run_bodyIZ1kvEUlvE_EEvT_";
+    const Code code(read_gimple(read), {{symbol, {{0x10, "__tsan_volatile_read4"}}}});
+    EXPECT_EQ(code.unmatched(), 0);
+    constexpr std::uint32_t sampled = 4, far_apart = 1024;
+    Trace trace;
+    trace.memories = {{0, 1ull << 30, trace::MemoryRole::allocation}};
+    for (std::uint32_t b = 0; b < sampled; ++b) trace.words.insert(trace.words.end(), {same ? 0 : b * far_apart, 1});
+    TracedLaunch launch{.kernel = "k", .blocks = 1056, .threads = 256, .shared_bytes = 0, .sampled = {}};
+    for (std::uint32_t b = 0; b < sampled; ++b) {
+        const std::span<const std::uint32_t> words(&trace.words[std::size_t{2} * b], 2);
+        launch.sampled.push_back({1, 1, {8, {{0x10, trace::OperationKind::device_read, 32, 4, words}}}});
+    }
+    Residency residency{.bytes = {0}};
+    return replay(read_machine("grader/judge/predict/gpus", "h100"), trace, launch, code, 32, residency, nullptr)
+        .clocks;
+}
+
+TEST(Replay, VolatileReadsOfOneWordWaitForEachOther) {
+    EXPECT_GT(clocks_of_volatile_reads(true), 1056 * 8 * 0.5) << "the L2 serves one after the other";
+    EXPECT_LT(clocks_of_volatile_reads(false), 1056 * 8 * 0.25);
+}
+
 }  // namespace
 }  // namespace warplab::predict

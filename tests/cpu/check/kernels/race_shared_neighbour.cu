@@ -1,4 +1,4 @@
-// There is no barrier between writing an element and reading the neighbour's.
+// Each thread writes an element and reads its neighbour's, without a barrier in between.
 #include <cuda_runtime.h>
 
 __global__ void rotate_kernel(int* out) {
