@@ -166,11 +166,12 @@ class StageJudge {
     void run_all(StageRun& run, const Later& later) {
         if (later.with_hooks.valid()) sanitize_ahead(later.with_hooks);
         const BeforeSanitizer before = check_all(run);
-        if (!later.with_hooks.valid()) run.end_session();
         if (task_.sanitizer) {
             progress_(GradingPhase::check_mode, "sanitizer");
             const Compiled same{evidence_.compilation, run.runner};
+            run.pause_session();  // it continues with the hidden datasets, because starting a sandbox takes time
             inspect_all(later.with_hooks.valid() ? later.with_hooks.get() : same, before);
+            run.resume_session();
             // A kernel that is split at its barriers runs in only one order of threads.
             if (run.make_fiber_runner && evidence_.sanitizer &&
                 evidence_.sanitizer->verdict != SanitizerResult::Verdict::passed) {

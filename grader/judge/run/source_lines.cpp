@@ -20,6 +20,7 @@ std::map<std::uint64_t, std::string> find_source_lines(const std::filesystem::pa
                                                        const std::vector<std::uint64_t>& program_counters) {
     std::vector<std::string> command = {"addr2line", "-a", "-i", "-s", "-e", runner.string()};
     for (const std::uint64_t counter : program_counters) command.push_back(fmt::format("{:#x}", counter));
+    policy.activity = Activity::compile;
     policy.gpu = false;
     policy.limits.wall_s = 10;
     const Ended ended = run_to_end(command, policy);

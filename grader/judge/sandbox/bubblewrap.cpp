@@ -36,7 +36,7 @@ void add_folders_above(Words& command, const std::vector<fs::path>& paths) {
         if (!folder.string().starts_with("/usr")) add(command, {"--perms", "0755", "--dir", folder.string()});
 }
 
-void add_system(Words& command) {
+void add_system(Words& command, const Policy& policy) {
     add(command, {"--ro-bind", "/usr", "/usr"});
     for (const auto& folder : system_folders()) {
         std::error_code error;
@@ -45,8 +45,9 @@ void add_system(Words& command) {
         else
             add(command, {"--ro-bind", folder.string(), folder.string()});
     }
-    add_folders_above(command, etc_files());  // /usr/local/cuda may be a link into /etc/alternatives
-    for (const auto& path : etc_files()) add(command, {"--ro-bind", path.string(), path.string()});
+    const std::vector<fs::path> of_etc = etc_files(policy);
+    add_folders_above(command, of_etc);
+    for (const auto& path : of_etc) add(command, {"--ro-bind", path.string(), path.string()});
     add_folders_above(command, tool_folders());
     for (const auto& path : tool_folders()) add(command, {"--ro-bind", path.string(), path.string()});
 }
@@ -76,7 +77,7 @@ Words bubblewrap_arguments(const BubblewrapStyle& style, const Policy& policy, c
                   std::to_string(descriptors.filter)});
     add_temporary(command, "/tmp", policy.limits.file_bytes,
                   style.has_size);  // first, because the tools may also be in it
-    add_system(command);
+    add_system(command, policy);
     add(command, {"--proc", "/proc", "--dev", "/dev"});
     add_temporary(command, "/dev/shm", policy.limits.file_bytes, style.has_size);
     if (policy.gpu) add_gpu(command, policy.gpu_node);

@@ -80,11 +80,15 @@ const CompilerPlaces& nvcc() {
     return places;
 }
 
-std::vector<fs::path> tool_folders() {
-    std::vector<fs::path> folders;
-    for (const auto& list : {gcc().folders, nvcc().folders, helper_places({"as", "ld", "ld.gold", "nm", "addr2line"})})
-        for (const fs::path& folder : list) add_existing(folders, folder);
-    return folders;
+const std::vector<fs::path>& tool_folders() {
+    static const std::vector<fs::path> found = [] {
+        std::vector<fs::path> folders;
+        for (const auto& list :
+             {gcc().folders, nvcc().folders, helper_places({"as", "ld", "ld.gold", "nm", "addr2line"})})
+            for (const fs::path& folder : list) add_existing(folders, folder);
+        return folders;
+    }();
+    return found;
 }
 
 std::vector<fs::path> system_folders() {
@@ -93,10 +97,12 @@ std::vector<fs::path> system_folders() {
     return folders;
 }
 
-std::vector<fs::path> etc_files() {
+std::vector<fs::path> etc_files(const Policy& policy) {
     std::vector<fs::path> files;
-    for (const char* file : {"/etc/alternatives", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d"})
-        add_existing(files, file);
+    add_existing(files, "/etc/ld.so.cache");
+    if (policy.activity == Activity::run && !policy.gpu) return files;
+    // Compilers and the CUDA Toolkit may be links into /etc/alternatives.
+    for (const char* file : {"/etc/alternatives", "/etc/ld.so.conf", "/etc/ld.so.conf.d"}) add_existing(files, file);
     return files;
 }
 

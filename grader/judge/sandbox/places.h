@@ -19,14 +19,15 @@ const CompilerPlaces& gcc();
 const CompilerPlaces& nvcc();
 
 /// Return all folders outside /usr that the compilers and their tools read, such as a cluster's modules. These are the
-/// compilers' own folders, never the folder of a wrapper or a link to them.
-std::vector<std::filesystem::path> tool_folders();
+/// compilers' own folders, never the folder of a wrapper or a link to them. Searched for once.
+const std::vector<std::filesystem::path>& tool_folders();
 
 /// Return top-level folders of the system such as /bin and /lib64 (some are links into /usr).
 std::vector<std::filesystem::path> system_folders();
 
-/// Return the files in /etc that programs need: the linker's configuration and Debian's alternatives.
-std::vector<std::filesystem::path> etc_files();
+/// Return the files in /etc that a program under this policy needs: the list of libraries and, except for a program on
+/// the CPU backend, the linker's configuration and Debian's alternatives.
+std::vector<std::filesystem::path> etc_files(const Policy& policy);
 
 /// Return the files of /proc that describe the kernel and the machine instead of processes.
 std::vector<std::filesystem::path> kernel_files();

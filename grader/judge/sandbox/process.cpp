@@ -190,7 +190,7 @@ Descriptor Process::State::enter_user(sandbox::Launch& launch, const Policy& pol
     launch.own_proc_access = sandbox::reading();
 
     std::vector<fs::path> readable = {"/usr", "/dev/urandom", "/dev/random", "/sys"};
-    for (const auto& list : {sandbox::system_folders(), sandbox::etc_files(), sandbox::tool_folders(),
+    for (const auto& list : {sandbox::system_folders(), sandbox::etc_files(policy), sandbox::tool_folders(),
                              sandbox::kernel_files(), policy.readable})
         readable.insert(readable.end(), list.begin(), list.end());
     std::vector<fs::path> devices = {"/dev/null", "/dev/zero"};  // without /tmp, because files there have no size limit

@@ -54,7 +54,7 @@ enum class Activity {
 struct Policy {
     Activity activity = Activity::compile;
     SandboxLevel level = SandboxLevel::none;
-    std::vector<std::filesystem::path> readable;  // in addition to /usr, /lib*, /bin, /etc/alternatives, /etc/ld.so.*
+    std::vector<std::filesystem::path> readable;  // in addition to /usr, /lib*, /bin and parts of /etc
     std::vector<std::filesystem::path> writable;
     bool gpu = false;             // the GPU's device nodes and the driver's folders
     std::optional<int> gpu_node;  // N of the only visible /dev/nvidiaN; if empty, all are visible
