@@ -232,8 +232,8 @@ class StageJudge {
         return checks;
     }
 
-    /// Check all datasets. Check the sanitizer's datasets first, and in separate processes, as the sanitizer does:
-    /// otherwise, a program could detect the sanitizer by the sequence of its calls.
+    /// Check all datasets. Each process first gets what a process of the sanitizer gets: otherwise, a program could
+    /// detect the sanitizer by the sequence of its calls. The last one goes on with the other datasets.
     BeforeSanitizer check_all(StageRun& run) {
         BeforeSanitizer before;
         evidence_.checks = check_on_gpu(run, [&] {
@@ -248,11 +248,11 @@ class StageJudge {
         if (task_.sanitizer && !needs_separate_program(request_)) before.small = split_small(run, datasets_);
         std::map<const Dataset*, Check> checked;
         for (const auto& part : before.small) {
+            run.end_session();
             for (const Dataset* dataset : part) {
                 checked[dataset] = check_one(run, *dataset);
                 before.launches[dataset->name] = run.launch_digests;
             }
-            run.end_session();
         }
         std::vector<Check> checks;
         for (const Dataset* dataset : datasets_)

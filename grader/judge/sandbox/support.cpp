@@ -18,6 +18,7 @@ std::string first_line(const std::string& text) { return text.substr(0, text.fin
 /// Return an empty text if /bin/true runs in this level, else the reason why not.
 std::string try_level(SandboxLevel level) {
     Policy policy;
+    policy.activity = Activity::run;
     policy.level = level;
     const Ended ended = run_to_end({"/bin/true"}, policy);
     if (ended.how == End::exited && ended.status == 0) return "";
