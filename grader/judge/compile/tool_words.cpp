@@ -23,13 +23,6 @@ Failure bounded(Failure failure) {
     return failure;
 }
 
-JobOutcome too_much_memory() {
-    return suspect(
-        {cause::out_of_memory,
-         fmt::format("Compiling needed more than {} GB of memory and was stopped.", compiler_memory_bytes >> 30),
-         "Is there a template, a macro or a large array that expands without end?"});
-}
-
 JobOutcome crashed(const std::string& tool, const std::string& how) {
     return suspect({cause::compile_error, fmt::format("{} crashed on this file ({}).", tool, how),
                     "Thousands of nested braces, parentheses or templates, or a very long expression, can do this."});
@@ -42,6 +35,22 @@ std::string one_line(std::string words) {
     for (char& c : words)
         if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
     return words;
+}
+
+/// Return ` (the tool's line about memory)`, "" if it printed none: another limit of the machine may be the reason.
+std::string quote_about_memory(const std::string& words) {
+    std::stringstream lines(words);
+    for (std::string line; std::getline(lines, line);)
+        for (const char* word : {"memory", "bad_alloc", "Killed signal"})
+            if (contains(line, word)) return fmt::format(" ({})", one_line(line));
+    return "";
+}
+
+JobOutcome too_much_memory(const std::string& words) {
+    return suspect({cause::out_of_memory,
+                    fmt::format("Compiling needed more than {} GB of memory and was stopped{}.",
+                                compiler_memory_bytes >> 30, quote_about_memory(words)),
+                    "Is there a template, a macro or a large array that expands without end?"});
 }
 
 JobOutcome too_much_written() {
@@ -189,12 +198,12 @@ std::optional<JobOutcome> explain_end(const Ended& ended, const char* tool, cons
         case End::budget_spent:
             return too_slow("The submission has used up its total time for this stage.");
         case End::out_of_memory:
-            return too_much_memory();
+            return too_much_memory(ended.output);
         case End::signaled:
             if (ended.status == SIGXFSZ) return too_much_written();
             return crashed(tool, fmt::format("signal {}", ended.status));
     }
-    if (contains(ended.output, "Killed signal terminated program")) return too_much_memory();
+    if (contains(ended.output, "Killed signal terminated program")) return too_much_memory(ended.output);
     if (contains(ended.output, "File size limit exceeded signal terminated program")) return too_much_written();
     return std::nullopt;
 }

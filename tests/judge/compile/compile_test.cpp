@@ -855,6 +855,7 @@ TEST(ExplainEnd, AKilledCompilerThatUsedItsProcessorTimeWasTooSlow) {
         const auto outcome = compilation::explain_end(ended, "g++", job);
         ASSERT_TRUE(outcome);
         EXPECT_EQ(outcome->failure->cause, cpu_s == 1.0 ? cause::out_of_memory : cause::compile_timeout);
+        EXPECT_EQ(outcome->failure->message.find("terminated program cc1plus") != std::string::npos, cpu_s == 1.0);
     }
     ended.status = 0;
     ended.output.clear();
