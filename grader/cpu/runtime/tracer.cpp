@@ -287,7 +287,8 @@ void Tracer::choose_blocks(std::uint64_t blocks, unsigned threads) {
 }
 
 /// Draw blocks that only count their steps, including the first and the last block, which may differ from the others.
-/// Of each later launch of an iterative solver, which makes thousands, one block counts them.
+/// The others are neighbors in fours, because programs distribute work by the block's index modulo 2 or 4. Of each
+/// later launch of an iterative solver, which makes thousands, one block counts them.
 void Tracer::choose_others(std::uint64_t blocks) {
     constexpr unsigned max_thorough = 64;  // launches like earlier ones that are compared at several blocks
     others_.clear();
@@ -295,8 +296,11 @@ void Tracer::choose_others(std::uint64_t blocks) {
     others_.insert(any(random_));
     if (repeats_ && ++repeated_ > max_thorough) return;
     others_.insert({0, blocks - 1});
-    const unsigned more = repeats_ ? 1 : 31;
-    for (unsigned i = 0; i < more; ++i) others_.insert(any(random_));
+    const unsigned groups = repeats_ ? 1 : 8, neighbors = repeats_ ? 1 : 4;
+    for (unsigned i = 0; i < groups; ++i) {
+        const std::uint64_t first = any(random_);
+        for (unsigned k = 0; k < neighbors; ++k) others_.insert((first + k) % blocks);
+    }
 }
 
 void Tracer::grid_begins(const Grid& grid) {

@@ -49,16 +49,17 @@ std::vector<Footprint> footprints_of(const Trace& trace, const TracedLaunch& lau
     std::map<std::size_t, std::unordered_set<std::uint32_t>> of_all;
     const auto sampled = static_cast<double>(launch.sampled.size());
     for (const TracedBlock& block : launch.sampled) {
+        const double share = block.weight / sampled;
         for (const auto& [m, touches] : count_touches(trace, block)) {
             double repeated = 0, repeated_squared = 0;
             for (const auto& [sector, times] : touches) {
                 of_all[m].insert(sector);
-                footprints[m].accesses += times / sampled;
+                footprints[m].accesses += times * share;
                 repeated += times - 1;
                 repeated_squared += (times - 1.0) * (times - 1.0);
             }
-            footprints[m].of_block += static_cast<double>(touches.size()) / sampled;
-            if (repeated_squared > 0) footprints[m].working_set += repeated * repeated / repeated_squared / sampled;
+            footprints[m].of_block += static_cast<double>(touches.size()) * share;
+            if (repeated_squared > 0) footprints[m].working_set += repeated * repeated / repeated_squared * share;
         }
     }
     const auto blocks = static_cast<double>(launch.blocks);

@@ -47,7 +47,8 @@ class TraceMemory {
     Descriptor file_;
 };
 
-constexpr unsigned max_calls_before = 4;  // so that a program cannot know which call is traced
+constexpr unsigned max_calls_before = 4;   // so that a program cannot know which call is traced
+constexpr std::uint32_t max_attempts = 3;  // at drawing blocks that represent the others
 
 /// Make calls with the dataset's inputs. Their outputs are not checked, because only some blocks run.
 std::optional<Failure> make_calls(StageRun& run, const Problem& problem, std::uint64_t calls) {
@@ -132,6 +133,15 @@ std::string why_not_typical(const Trace& trace, const Machine& machine) {
     return "";
 }
 
+/// Return whether one sampled block stands for most blocks of a launch, because the others are too short or too long.
+bool depends_on_one_block(const Trace& trace) {
+    return std::ranges::any_of(trace.launches, [](const TracedLaunch& launch) {
+        const double most = static_cast<double>(launch.sampled.size()) / 2;
+        return launch.sampled.size() > 2 &&
+               std::ranges::any_of(launch.sampled, [&](const TracedBlock& block) { return block.weight > most; });
+    });
+}
+
 Recording no_recording(const std::string& reason, const std::optional<Failure>& failure) {
     return {.why_not = failure ? fmt::format("{} ({})", reason, failure->message) : reason};
 }
@@ -149,19 +159,24 @@ Recording record(Judge& judge, const Lab& lab, const Stage& stage, const Source&
     if (compiled.result.verdict != Verdict::passed || compiled.gimple.empty())
         return no_recording("the file does not compile for a trace", compiled.result.failure);
     const EffortLimit limit;
-    const TraceMemory memory;
     const auto run = judge.make_run(request, compiled);
     // A call of many iterations takes long even if its blocks do not run.
     const bool is_short = run->oracle.cost(problem).iterations <= 1;
-    run->trace = {
-        memory.file(),
-        {static_cast<std::uint32_t>(machine.multiprocessors), draw, static_cast<std::uint64_t>(machine.l2_bytes),
-         is_short ? std::random_device()() % max_calls_before : 0}};
-    const auto failure = make_calls(*run, problem, run->trace.order.calls_before + 1);
-    run->end_session();
-    if (failure) return no_recording("the program did not finish the traced call", failure);
+    Trace trace;
+    for (std::uint32_t attempt = 0; attempt < max_attempts; ++attempt) {
+        const TraceMemory memory;
+        run->trace = {
+            memory.file(),
+            {static_cast<std::uint32_t>(machine.multiprocessors), draw + attempt,
+             static_cast<std::uint64_t>(machine.l2_bytes), is_short ? std::random_device()() % max_calls_before : 0}};
+        const auto failure = make_calls(*run, problem, run->trace.order.calls_before + 1);
+        run->end_session();
+        if (failure) return no_recording("the program did not finish the traced call", failure);
+        trace = read_trace(memory.contents());
+        if (!depends_on_one_block(trace)) break;
+    }
     Recording recording = {
-        .trace = read_trace(memory.contents()),
+        .trace = std::move(trace),
         .code = Code(read_gimple(read_file(compiled.gimple)), find_hook_calls(read_file(compiled.runner))),
         .registers = registers_of(judge, lab, stage, source),
         .calls = lab.benchmark.iterations / run->oracle.cost(problem).iterations};

@@ -179,6 +179,7 @@ class Multiprocessor {
   private:
     int count_blocks_at_once(int registers) const;
     void choose_length();
+    std::size_t choose_sample();
     void start_block(double when);
     void finish_warp(int number, double when);
     void release_barrier(BlockState& block);
@@ -260,6 +261,8 @@ class Multiprocessor {
     using Event = std::pair<double, int>;
     std::priority_queue<Event, std::vector<Event>, std::greater<>> queue_;
     int next_block_ = 0;
+    std::vector<double> due_;            // for each sampled block, how many starts it lacks
+    std::vector<std::uint64_t> copies_;  // and how often it started
     std::uint64_t served_ = 0;
     KernelTime time_;
 };
@@ -299,6 +302,8 @@ Multiprocessor::Multiprocessor(const Machine& machine, const Trace& trace, const
     find_ordered_loops();
     count_readers();
     choose_length();
+    due_.resize(launch_.sampled.size());
+    copies_.resize(launch_.sampled.size());
 }
 
 /// A loop may read device memory that its previous iteration wrote; atomics and barriers always keep their order.
@@ -357,10 +362,19 @@ void Multiprocessor::choose_length() {
     warps_.resize(static_cast<std::size_t>(replayed_ * warps_per_block_));
 }
 
+/// Choose the sampled block that starts next: each in turn, or more often if it has more weight.
+std::size_t Multiprocessor::choose_sample() {
+    for (std::size_t s = 0; s < due_.size(); ++s) due_[s] += launch_.sampled[s].weight;
+    const auto sample = static_cast<std::size_t>(std::ranges::max_element(due_) - due_.begin());
+    due_[sample] -= static_cast<double>(due_.size());
+    ++copies_[sample];
+    return sample;
+}
+
 void Multiprocessor::start_block(double when) {
     const int number = next_block_++;
-    const auto samples = static_cast<int>(launch_.sampled.size());
-    const TracedBlock& traced = launch_.sampled[static_cast<std::size_t>(number % samples)];
+    const std::size_t sample = choose_sample();
+    const TracedBlock& traced = launch_.sampled[sample];
     BlockState& block = blocks_[static_cast<std::size_t>(number)];
     when = block_starts_.serve(when, machine_.occupies.block) + machine_.occupies.block;
     starts_.push_back(when);
@@ -370,7 +384,7 @@ void Multiprocessor::start_block(double when) {
         warp.operations = &traced.warps[static_cast<std::size_t>(w)];
         warp.scheduler = (id + number) % schedulers;
         warp.block = number;
-        warp.copy = static_cast<std::uint64_t>(number / samples);
+        warp.copy = copies_[sample] - 1;
         warp.since = when + machine_.latency.block_start + w * machine_.latency.warp_start;
         if (warp.operations->empty()) continue;
         ++block.left;
@@ -842,8 +856,8 @@ KernelTime Multiprocessor::run() {
     time_.clocks = extrapolate(end);
     double recorded = 0, events = 0;
     for (const TracedBlock& block : launch_.sampled) {
-        recorded += static_cast<double>(block.recorded);
-        events += static_cast<double>(block.events);
+        recorded += block.weight * static_cast<double>(block.recorded);
+        events += block.weight * static_cast<double>(block.events);
     }
     if (recorded > 0 && events > recorded) time_.clocks *= events / recorded;  // threads were recorded in part
     const double scale = blocks_in_all_ / replayed_;

@@ -1,6 +1,7 @@
 #include "grader/judge/predict/trace_reader.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <map>
 #include <stdexcept>
@@ -48,6 +49,40 @@ std::size_t min_words(OperationKind kind, std::size_t words, std::size_t lanes) 
     }
 }
 
+/// Weigh the sampled blocks by exp(tilt * events), and return their average number of events.
+double tilt_weights(std::vector<TracedBlock>& blocks, double tilt) {
+    const auto fewest = static_cast<double>(std::ranges::min_element(blocks, {}, &TracedBlock::events)->events);
+    const auto most =
+        std::max(1.0, static_cast<double>(std::ranges::max_element(blocks, {}, &TracedBlock::events)->events));
+    double weights = 0, events = 0;
+    for (TracedBlock& block : blocks) {
+        const auto of_block = static_cast<double>(block.events);
+        block.weight = std::exp(tilt * (of_block - (tilt > 0 ? most : fewest)) / most);  // at most 1
+        weights += block.weight;
+        events += block.weight * of_block;
+    }
+    for (TracedBlock& block : blocks) block.weight *= static_cast<double>(blocks.size()) / weights;
+    return events / weights;
+}
+
+/// Weigh the sampled blocks so that on average, they do as much as all blocks that ran: a few blocks can happen to be
+/// short or long ones.
+void weigh_blocks(TracedLaunch& launch) {
+    constexpr double tolerance = 0.05, max_tilt = 50;
+    const trace::LaunchEnds& ends = launch.ends;
+    if (launch.sampled.size() < 2 || ends.recorded_steps == 0 || ends.other_blocks == 0) return;
+    const double of_sample = static_cast<double>(ends.recorded_steps) / static_cast<double>(ends.recorded_blocks);
+    const double of_all = static_cast<double>(ends.recorded_steps + ends.other_steps) /
+                          static_cast<double>(ends.recorded_blocks + ends.other_blocks);
+    if (std::abs(of_all / of_sample - 1) < tolerance) return;
+    const double wanted = of_all / of_sample * tilt_weights(launch.sampled, 0);
+    double low = -max_tilt, high = max_tilt;
+    while (high - low > 1e-3) {
+        const double tilt = (low + high) / 2;
+        (tilt_weights(launch.sampled, tilt) < wanted ? low : high) = tilt;
+    }
+}
+
 class Reader {
   public:
     Trace read(std::string_view bytes) {
@@ -82,7 +117,7 @@ class Reader {
             case RecordKind::block: {
                 const auto block = take<trace::Block>(record);
                 if (launch().sampled.size() == max_sampled) damaged("a launch has too many blocks");
-                launch().sampled.push_back({block.events, block.recorded, {}});
+                launch().sampled.push_back({.events = block.events, .recorded = block.recorded, .warps = {}});
                 return;
             }
             case RecordKind::warp:
@@ -90,6 +125,7 @@ class Reader {
             case RecordKind::launch_ends:
                 launch().ends = take<trace::LaunchEnds>(record);
                 launch().shared_bytes += launch().ends.static_shared_bytes;
+                weigh_blocks(launch());
                 return;
             case RecordKind::host_call:
                 trace_.steps.emplace_back(take<trace::HostCall>(record));

@@ -31,6 +31,7 @@ struct TracedOperation {
 struct TracedBlock {
     std::uint64_t events = 0, recorded = 0;  // events of threads
     std::vector<std::vector<TracedOperation>> warps;
+    double weight = 1;  // for how many sampled blocks it stands; the sum is their number
 };
 
 struct TracedLaunch {
