@@ -156,12 +156,12 @@ Recording record(Judge& judge, const Lab& lab, const Stage& stage, const Source&
     run->trace = {
         memory.file(),
         {static_cast<std::uint32_t>(machine.multiprocessors), draw, static_cast<std::uint64_t>(machine.l2_bytes),
-         is_short ? std::random_device()() % max_calls_before : 0}};
+         is_short ? std::random_device()() % max_calls_before : 0, draw_key()}};
     const auto failure = make_calls(*run, problem, run->trace.order.calls_before + 1);
     run->end_session();
     if (failure) return no_recording("the program did not finish the traced call", failure);
     Recording recording = {
-        .trace = read_trace(memory.contents()),
+        .trace = read_trace(unsealed(memory.contents(), run->trace.order.key)),
         .code = Code(read_gimple(read_file(compiled.gimple)), find_hook_calls(read_file(compiled.runner))),
         .registers = registers_of(judge, lab, stage, source),
         .calls = lab.benchmark.iterations / run->oracle.cost(problem).iterations};
