@@ -7,8 +7,8 @@ hostile.json states each file's outcome: `verdict`, `cause` (one of several if i
 `twice` are graded twice, and the second run looks for traces of the first. `speed_at_most` is the maximum number of
 speed points on a GPU. Files with `check_mode` run under the sanitizer, whose verdict is `sanitizer`. Files with `timed`
 also run on the datasets that only a GPU gets, because all timed datasets of their lab are among these. The judge tries
-to model the time of files with `modelled`, whose trace must be refused. `open` means that the attack still works and that
-SANDBOX.md lists it. `slow` files run only with WARPLAB_THOROUGH=1, and so do all files at the level `uid` (without
+to model the time of files with `modelled`, whose trace must be refused. `open` means that the attack still works and
+that SANDBOX.md lists it. `slow` files run only with WARPLAB_THOROUGH=1, and so do all files at the level `uid` (without
 bubblewrap), except for a few `short` ones. Without WARPLAB_THOROUGH=1, only a share of the files runs: sampled().
 
 @ROOT@, @BUILD@, @OUTSIDE@, @PORT@ and @NAME@ in a file represent values that a cheat would have to guess: the course's
