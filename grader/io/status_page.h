@@ -32,7 +32,8 @@ enum class Fault : std::uint32_t {
     refused = 17,          // the runtime cannot continue; detail has the reason
     host_memory = 18,      // a kernel used a host pointer
     illegal_instruction = 19,
-    missing_return = 20  // a function that returns a value reached its end; detail has its first line
+    missing_return = 20,  // a function that returns a value reached its end; detail has its first line
+    no_memory = 21        // of the machine; detail says what for
 };
 
 enum class Phase : std::uint32_t { start = 0, ready = 1, prepare = 2, call = 3, idle = 4 };

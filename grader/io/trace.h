@@ -1,13 +1,37 @@
 #pragma once
 // The trace of a call: the operations of some blocks' warps, and the host's CUDA calls. grader/judge/predict models the
 // call's time on a GPU from it. The runner appends records to a memory file of the judge, which does not trust them.
+// The file begins with a seal: a program that only writes into the file cannot forge records.
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+
+#include "grader/io/seal.h"
 
 namespace warplab::trace {
 
 inline constexpr std::size_t max_bytes = std::size_t{256} << 20;  // the maximum size of a trace
+
+/// The hash of the first `bytes` bytes after it.
+struct Seal {
+    std::uint64_t bytes, hash;
+};
+
+/// Add bytes of records, a multiple of 4, to a seal's hash.
+inline void add_to_hash(protocol::SipHash& hash, const void* bytes, std::size_t count) {
+    for (std::size_t at = 0; at + sizeof(std::uint32_t) <= count; at += sizeof(std::uint32_t)) {
+        std::uint32_t word;
+        std::memcpy(&word, static_cast<const char*>(bytes) + at, sizeof word);
+        hash.add(word);
+    }
+}
+
+/// Return the seal of `bytes` bytes whose hash is this one.
+inline Seal seal_of(protocol::SipHash hash, std::uint64_t bytes) {
+    hash.add(bytes);
+    return {bytes, hash.finish()};
+}
 
 enum class RecordKind : std::uint32_t { memory = 1, launch, block, warp, launch_ends, host_call };
 
@@ -88,6 +112,7 @@ struct Order {
     std::uint32_t seed;
     std::uint64_t l2_bytes;
     std::uint64_t calls_before;  // calls before the recorded one, whose blocks do not run
+    protocol::Key key;           // of the seal
 };
 
 }  // namespace warplab::trace

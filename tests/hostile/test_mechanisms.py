@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.hostile.test_hostile import ENTRIES, assert_outcome, name_of
+from tests.hostile.test_hostile import ENTRIES, HONEST, assert_outcome, failures, grade, name_of
 from tests.hostile.without import without
 from tests.labs.conftest import BUILD, ROOT
 from tests.share import THOROUGH
@@ -229,6 +229,18 @@ def test_as_an_ordinary_user(case: Case, tmp_path: Path, others_course: Path) ->
     for folder in (tmp_path, *tmp_path.parents[:-2]):
         folder.chmod(0o755)
     assert_expected(case, tmp_path, others_course, "root")
+
+
+@pytest.mark.parametrize(("missing", "reason"), [("disk", "make room there"), ("memory", "no memory for the threads")])
+def test_a_full_machine_costs_no_points(missing: str, reason: str, tmp_path: Path) -> None:
+    source = tmp_path / HONEST.name
+    source.write_text(f"{HONEST.read_text()}// {tmp_path}\n")  # not in the cache
+    if missing == "memory":
+        grade(source, tmp_path, [])  # with less memory, g++ could not start
+    report, output = grade(source, tmp_path, [missing])
+    stage = report["stages"][0]
+    assert (stage["verdict"], stage["score"]) == ("error", None), output
+    assert reason in failures(stage)[0]["message"], output
 
 
 @pytest.mark.parametrize("name", HARMFUL if THOROUGH else HARMFUL[:1])

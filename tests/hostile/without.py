@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
+import resource
 import shutil
 import signal
 import struct
@@ -159,6 +160,14 @@ def mask_proc() -> None:
     check(LIBC.unshare(NEW_NAMESPACE["mnt"]), "mount namespace")
 
 
+def fill_disk() -> None:
+    """Leave almost no room where the compilers write."""
+    own_mounts()
+    folder = Path(os.environ.get("BUILD") or "build", "cache", "work")
+    folder.mkdir(parents=True, exist_ok=True)
+    mount("none", str(folder), "tmpfs", options="size=64m")
+
+
 def set_kernel(name: str, value: str) -> None:
     """Add a file to /proc/sys/kernel that only other kernels have, and a bubblewrap that fails as on these kernels."""
     hide_folder("/proc/sys/kernel")
@@ -257,6 +266,8 @@ REMOVALS: dict[str, Callable[[], object]] = {
     "root": become_ordinary,
     **{f"cap-{name}": lambda name=name: drop_capability(name)
        for name in ("chown", "kill", "setgid", "setuid", "sys_admin", "sys_resource")},
+    "disk": fill_disk,
+    "memory": lambda: resource.setrlimit(resource.RLIMIT_AS, (400 << 20, 400 << 20)),
     "limits": refuse_limits,
     "death-signal": lambda: refuse_option(SET_PDEATHSIG, errno.EINVAL),
     "no-new-privs": lambda: refuse_option(SET_NO_NEW_PRIVS, errno.EINVAL),

@@ -97,7 +97,7 @@ class DeviceHeap {
     void reserve() {
         all_bytes_ = 4 * fresh_bytes + 2 * heap_limit();
         void* memory = mmap(nullptr, all_bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (memory == MAP_FAILED) end_with_fault(warplab::Fault::refused, "no memory for the device's heap");
+        if (memory == MAP_FAILED) end_with_fault(warplab::Fault::no_memory, "no memory for the device's heap");
         begin_ = static_cast<char*>(memory);
         if (observer)
             observer->memory_begins(begin_, all_bytes_, begin_, all_bytes_, {"malloc() in a kernel", false, 0});

@@ -161,7 +161,7 @@ Worker& new_worker() {
     (void)owner;
     worker =
         static_cast<Worker*>(mmap(nullptr, sizeof(Worker), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-    if (worker == MAP_FAILED) end_with_fault(warplab::Fault::refused, "no memory for the threads of a block");
+    if (worker == MAP_FAILED) end_with_fault(warplab::Fault::no_memory, "no memory for the threads of a block");
     find_thread_locals();
     prepare_thread_for_faults();
     return *worker;
@@ -199,7 +199,7 @@ void provide_stacks(Worker& w, unsigned count) {
     if (!w.stacks) {
         void* area = mmap(nullptr, stack_bytes * max_threads, PROT_NONE,
                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-        if (area == MAP_FAILED) end_with_fault(warplab::Fault::refused, "no memory for the threads' stacks");
+        if (area == MAP_FAILED) end_with_fault(warplab::Fault::no_memory, "no memory for the threads' stacks");
         w.stacks = static_cast<char*>(area);
         if (observer) {
             scheduler_memory.stacks = reinterpret_cast<uintptr_t>(area);
@@ -207,7 +207,7 @@ void provide_stacks(Worker& w, unsigned count) {
         }
     }
     if (!open_stacks(w.stacks + w.stack_count * stack_bytes, count - w.stack_count))
-        end_with_fault(warplab::Fault::refused, "no memory for the threads' stacks");
+        end_with_fault(warplab::Fault::no_memory, "no memory for the threads' stacks");
     w.stack_count = count;
 }
 

@@ -19,7 +19,7 @@ namespace warplab_cpu {
 inline void* map_shadow(std::size_t bytes, bool writable) {
     void* const memory = mmap(nullptr, bytes, writable ? PROT_READ | PROT_WRITE : PROT_READ,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED) end_with_fault(warplab::Fault::refused, "no memory for the sanitizer");
+    if (memory == MAP_FAILED) end_with_fault(warplab::Fault::no_memory, "no memory for the sanitizer");
     return memory;
 }
 
@@ -81,7 +81,7 @@ class Shadow {
         History* const begin = words_ + chunk * chunk_words;
         const std::size_t count = end_of(chunk) - chunk * chunk_words;
         if (mprotect(begin, count * sizeof(History), PROT_READ | PROT_WRITE) != 0)
-            end_with_fault(warplab::Fault::refused, "no memory for the sanitizer");
+            end_with_fault(warplab::Fault::no_memory, "no memory for the sanitizer");
         if (shared_histories_[chunk].bytes.written || shared_histories_[chunk].bytes.read ||
             shared_histories_[chunk].latest != History{}.latest)
             std::fill_n(begin, count, shared_histories_[chunk]);

@@ -50,37 +50,41 @@ struct Piece {
     Space space;
 };
 
-/// Appends records to the judge's memory file.
+/// Appends records to the judge's memory file, and renews its seal.
 class Writer {
   public:
-    void open(int file) {
+    Writer(int file, const warplab::protocol::Key& key) : hash_(key) {
         void* memory = mmap(nullptr, max_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-        if (memory != MAP_FAILED) begin_ = at_ = static_cast<char*>(memory);
+        if (memory != MAP_FAILED) begin_ = static_cast<char*>(memory);
         close(file);
     }
     template <class Record>
     void put(RecordKind kind, const Record& record, const std::vector<std::uint32_t>& more = {}) {
         const std::size_t bytes = sizeof record + more.size() * sizeof more[0];
         if (!has_room_for(bytes)) return;
-        add(Header{kind, static_cast<std::uint32_t>(bytes)});
-        add(record);
-        std::memcpy(at_, more.data(), more.size() * sizeof more[0]);
-        at_ += more.size() * sizeof more[0];
+        const Header header{kind, static_cast<std::uint32_t>(bytes)};
+        add(&header, sizeof header);
+        add(&record, sizeof record);
+        add(more.data(), more.size() * sizeof more[0]);
+        const Seal seal = seal_of(hash_, written_);
+        std::memcpy(begin_, &seal, sizeof seal);
     }
     bool has_room_for(std::size_t bytes) {
-        const bool has = begin_ && at_ + 2 * sizeof(Header) + bytes <= begin_ + max_bytes;
+        const bool has = begin_ && sizeof(Seal) + written_ + 2 * sizeof(Header) + bytes <= max_bytes;
         full_ = full_ || !has;
         return has;
     }
     bool full() const { return full_; }
 
   private:
-    template <class T>
-    void add(const T& value) {
-        std::memcpy(at_, &value, sizeof value);
-        at_ += sizeof value;
+    void add(const void* bytes, std::size_t count) {
+        std::memcpy(begin_ + sizeof(Seal) + written_, bytes, count);
+        add_to_hash(hash_, bytes, count);
+        written_ += count;
     }
-    char *begin_ = nullptr, *at_ = nullptr;
+    char* begin_ = nullptr;
+    std::size_t written_ = 0;  // bytes of records
+    warplab::protocol::SipHash hash_;
     bool full_ = false;
 };
 
@@ -144,7 +148,7 @@ std::vector<std::uint32_t> words_of(const Request& request) {
 
 class Tracer final : public Observer {
   public:
-    Tracer(const Order& order, int file) : order_(order), random_(order.seed) { writer_.open(file); }
+    Tracer(const Order& order, int file) : order_(order), random_(order.seed), writer_(file, order.key) {}
 
     void memory_begins(void* begin, std::size_t bytes, void*, std::size_t, const AllocatedBy&) override {
         host_call({.kind = HostCallKind::allocate});

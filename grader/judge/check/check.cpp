@@ -8,6 +8,7 @@
 #include "grader/judge/check/call.h"
 #include "grader/judge/check/story.h"
 #include "grader/judge/run/ending.h"
+#include "grader/model/cause.h"
 
 namespace warplab {
 namespace {
@@ -116,7 +117,12 @@ Check check_once(StageRun& run, const Dataset& dataset) {
     return check;
 }
 
-bool is_undecided(const Check& check) { return check.skipped || check.verdict == Verdict::error; }
+bool ran_out_of_memory(const Check& check) { return check.failure && check.failure->cause == cause::out_of_memory; }
+
+/// Return whether the machine may be the reason for the outcome, not the program.
+bool is_undecided(const Check& check) {
+    return check.skipped || check.verdict == Verdict::error || ran_out_of_memory(check);
+}
 
 /// Check the reference while no other program runs. A GPU may release a killed program's memory late.
 Check check_reference(StageRun& reference, const Dataset& dataset) {
@@ -141,11 +147,11 @@ Check confirm(StageRun& run, const Dataset& dataset, const Check& check) {
     if (is_undecided(reference_check)) {
         decided.failure = describe_reference_failure(*reference_check.failure);
         decided.verdict = Verdict::error;
-    } else {
-        decided.failure =
-            check.skipped ? describe_excess_memory(check.skipped_why) : attribute_to_program(*check.failure);
-        decided.verdict = Verdict::failed;
+        return decided;
     }
+    if (ran_out_of_memory(check)) return check;
+    decided.failure = check.skipped ? describe_excess_memory(check.skipped_why) : attribute_to_program(*check.failure);
+    decided.verdict = Verdict::failed;
     return decided;
 }
 

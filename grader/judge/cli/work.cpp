@@ -109,17 +109,20 @@ std::vector<const Stage*> started_stages(const Lab& lab, const Folders& folders)
 void write_report(const Report& report, const fs::path& file) {
     std::error_code error;
     if (file.has_parent_path()) fs::create_directories(file.parent_path(), error);
-    const fs::path fresh = fmt::format("{}.{}.new", file.string(), getpid());
+    // A device such as /dev/stdout is written, not replaced.
+    const bool in_place = fs::exists(file, error) && !fs::is_regular_file(fs::symlink_status(file, error));
+    const fs::path fresh = in_place ? file : fs::path(fmt::format("{}.{}.new", file.string(), getpid()));
     std::ofstream stream(fresh);
     stream << format_report(report) << "\n";
     stream.close();
     if (!stream.good()) {
-        fs::remove(fresh, error);
+        if (!in_place) fs::remove(fresh, error);
         throw UsageError(fmt::format("The report {} cannot be written. Is the folder writable, and the disk not full?",
                                      file.string()));
     }
-    fs::rename(fresh, file, error);
-    if (error) throw UsageError(fmt::format("The report {} cannot be written ({}).", file.string(), error.message()));
+    if (!in_place) fs::rename(fresh, file, error);
+    if (!in_place && error)
+        throw UsageError(fmt::format("The report {} cannot be written ({}).", file.string(), error.message()));
 }
 
 void keep_report(const Report& report, const StageReport& stage, const Lab& lab, const Folders& folders) {

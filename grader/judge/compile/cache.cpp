@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <cstring>
 #include <deque>
+#include <functional>
 #include <mutex>
 #include <stdexcept>
 #include <vector>
@@ -24,7 +25,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uintmax_t max_cache_bytes = 2ull << 30;
-constexpr std::chrono::hours max_use{1};  // how long a judge may use a folder that it has asked for
+constexpr std::chrono::hours max_use{1};                 // how long a judge may use a folder that it has asked for
+constexpr std::chrono::minutes min_use{1};               // the same if the disk is full
+constexpr std::uintmax_t min_room_bytes = 512ull << 20;  // many times what an honest file needs
 
 std::uint64_t random_number() {
     std::uint64_t number = 0;
@@ -53,12 +56,14 @@ struct CachedFolder {
     fs::file_time_type used;
 };
 
+/// Return all folders of finished work, the most recently used first.
 std::vector<CachedFolder> folders_of(const fs::path& cache) {
     std::vector<CachedFolder> folders;
     std::error_code error;
     for (const auto& entry : fs::directory_iterator(cache, error))
         if (entry.is_directory(error) && entry.path().filename() != "work")
             folders.push_back({entry.path(), entry.last_write_time(error)});
+    std::ranges::sort(folders, std::greater<>(), &CachedFolder::used);
     return folders;
 }
 
@@ -70,6 +75,17 @@ Descriptor open_folder(const fs::path& folder) {
 Descriptor lock_folder(const fs::path& folder) {
     Descriptor opened = open_folder(folder);
     return opened && flock(opened.get(), LOCK_EX | LOCK_NB) == 0 ? std::move(opened) : Descriptor();
+}
+
+void remove_unlocked(const fs::path& folder) {
+    std::error_code error;
+    if (const Descriptor lock = lock_folder(folder); lock) fs::remove_all(folder, error);
+}
+
+bool has_room(const fs::path& folder, std::uintmax_t bytes) {
+    std::error_code error;
+    const fs::space_info disk = fs::space(folder, error);
+    return error || disk.available >= bytes;
 }
 
 /// Keep an open folder locked, so that no judge removes it, until this process ends or has used many other folders.
@@ -85,6 +101,19 @@ void keep_locked(Descriptor folder) {
 
 }  // namespace
 
+void make_room(const fs::path& cache, std::uintmax_t bytes) {
+    const fs::path work = cache / "work";
+    if (has_room(work, bytes)) return;
+    const auto now = fs::file_time_type::clock::now();
+    const std::vector<CachedFolder> folders = folders_of(cache);
+    for (auto entry = folders.rbegin(); entry != folders.rend() && entry->used < now - min_use; ++entry) {
+        remove_unlocked(entry->folder);
+        if (has_room(work, bytes)) return;
+    }
+    throw std::runtime_error(
+        fmt::format("the disk of {} has less than {} MB left; make room there", work.string(), bytes >> 20));
+}
+
 fs::path cache_folder(const fs::path& build, SandboxLevel level) {
     if (level != SandboxLevel::uid) return fs::absolute(build) / "cache";
     const fs::path all = "/var/cache/warplab";
@@ -96,6 +125,7 @@ fs::path cache_folder(const fs::path& build, SandboxLevel level) {
 WorkFolder::WorkFolder(const fs::path& cache, Writers writers) : cache_(cache) {
     make_folder(cache, 0711);  // other users cannot list the submissions' programs
     make_folder(cache / "work", 0711);
+    make_room(cache, min_room_bytes);
     path_ = cache / "work" / fmt::format("{:016x}{:016x}", random_number(), random_number());
     make_folder(path_, 0755);
     lock_ = lock_folder(path_);  // before a submission's compiler can open it
@@ -134,14 +164,11 @@ void tidy(const fs::path& cache) {
     std::error_code error;
     const auto now = fs::file_time_type::clock::now();
     for (const auto& entry : fs::directory_iterator(cache / "work", error))
-        if (entry.last_write_time(error) < now - std::chrono::hours(24) && lock_folder(entry.path()))
-            fs::remove_all(entry.path(), error);
-    std::vector<CachedFolder> folders = folders_of(cache);
-    std::ranges::sort(folders, [](const CachedFolder& a, const CachedFolder& b) { return a.used > b.used; });
+        if (entry.last_write_time(error) < now - std::chrono::hours(24)) remove_unlocked(entry.path());
     std::uintmax_t bytes = 0;
-    for (const CachedFolder& entry : folders)
+    for (const CachedFolder& entry : folders_of(cache))
         if ((bytes += bytes_in(entry.folder)) > max_cache_bytes && entry.used < now - max_use)
-            if (const Descriptor lock = lock_folder(entry.folder)) fs::remove_all(entry.folder, error);
+            remove_unlocked(entry.folder);
 }
 
 CacheLock::CacheLock(const fs::path& cache) {

@@ -2,6 +2,7 @@
 // Folders of finished compilations in a cache folder. A folder appears under its name only when it is complete, so that
 // judges that run at the same time can share it.
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -15,6 +16,11 @@ namespace warplab::compilation {
 /// /var/cache/warplab, because the sandbox's user must enter it but cannot enter the course's folders. No other user
 /// can list it.
 std::filesystem::path cache_folder(const std::filesystem::path& build, SandboxLevel level);
+
+/// Make sure that the disk has this much room for work; if it has less, remove the least recently used folders that no
+/// process has locked. Otherwise, a tool could write a part of its output, and the submission would seem to be the
+/// reason. Throws std::runtime_error.
+void make_room(const std::filesystem::path& cache, std::uintmax_t bytes);
 
 /// A new folder for one piece of work; deleted at the end of its scope unless it was published.
 class WorkFolder {

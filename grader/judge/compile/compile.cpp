@@ -138,6 +138,7 @@ Compiled compile_job(const Job& job) {
         compiler = std::make_unique<Compiler>(job, harness, hand_in.text);
         outcome = compiler->make_runner();
     }
+    if (!outcome.passed()) compiler.reset();  // its files take room that the reference may need
     outcome = confirm(std::move(outcome), job);
     if (!outcome.keep) return finish(outcome);
     WorkFolder finished(job.cache());
@@ -147,6 +148,15 @@ Compiled compile_job(const Job& job) {
     const fs::path folder = finished.publish(key);
     tidy(job.cache());
     return finish(outcome, folder);
+}
+
+/// Try again if a step of the judge itself fails: another program may have filled the disk for a moment.
+Compiled compile_twice(const Job& job) {
+    try {
+        return compile_job(job);
+    } catch (const std::exception&) {
+        return compile_job(job);
+    }
 }
 
 /// Throw std::runtime_error if nvcc fails without a result.
@@ -208,7 +218,7 @@ Compiled compile(const CompileRequest& request) {
     const Job job(request);
     Compiled compiled;
     try {
-        compiled = compile_job(job);
+        compiled = compile_twice(job);
     } catch (const std::exception& problem) {
         const std::string message = fmt::format("The judge cannot compile this file: {}.", problem.what());
         compiled = finish(confirm(suspect({cause::compile_error, message, "", {}}), job));

@@ -221,7 +221,9 @@ void Compiler::remove_outputs(const Words& names) const {
 }
 
 void Compiler::write_student_file(const std::string& text) const {
-    std::ofstream(in_work("student.cu"), std::ios::binary) << text;
+    std::ofstream file(in_work("student.cu"), std::ios::binary);
+    if (!(file << text).flush())
+        throw std::runtime_error("the file cannot be copied to " + in_work("student.cu").string());
     chmod(in_work("student.cu").c_str(), 0644);
 }
 

@@ -165,14 +165,14 @@ Recording record(Judge& judge, const Lab& lab, const Stage& stage, const Source&
     Trace trace;
     for (std::uint32_t attempt = 0; attempt < max_attempts; ++attempt) {
         const TraceMemory memory;
-        run->trace = {
-            memory.file(),
-            {static_cast<std::uint32_t>(machine.multiprocessors), draw + attempt,
-             static_cast<std::uint64_t>(machine.l2_bytes), is_short ? std::random_device()() % max_calls_before : 0}};
+        run->trace = {memory.file(),
+                      {static_cast<std::uint32_t>(machine.multiprocessors), draw + attempt,
+                       static_cast<std::uint64_t>(machine.l2_bytes),
+                       is_short ? std::random_device()() % max_calls_before : 0, draw_key()}};
         const auto failure = make_calls(*run, problem, run->trace.order.calls_before + 1);
         run->end_session();
         if (failure) return no_recording("the program did not finish the traced call", failure);
-        trace = read_trace(memory.contents());
+        trace = read_trace(unsealed(memory.contents(), run->trace.order.key));
         if (!depends_on_one_block(trace)) break;
     }
     Recording recording = {

@@ -93,7 +93,6 @@ class Reader {
                                    trace_.words.size() * sizeof(std::uint32_t));
         for (std::string_view rest = all; rest.size() >= sizeof(trace::Header);) {
             const auto header = take<trace::Header>(rest);
-            if (static_cast<std::uint32_t>(header.kind) == 0) break;  // the rest of the file is empty
             if (header.bytes > rest.size()) damaged("a record exceeds the trace");
             add(header.kind, rest.substr(0, header.bytes));
             rest.remove_prefix(header.bytes);
@@ -191,6 +190,16 @@ class Reader {
 };
 
 }  // namespace
+
+std::string_view unsealed(std::string_view file, const protocol::Key& key) {
+    const auto seal = take<trace::Seal>(file);
+    if (seal.bytes > file.size()) damaged("its end is missing");
+    const std::string_view records = file.substr(0, seal.bytes);
+    protocol::SipHash hash(key);
+    trace::add_to_hash(hash, records.data(), records.size());
+    if (trace::seal_of(hash, seal.bytes).hash != seal.hash) damaged("another part of the program wrote into it");
+    return records;
+}
 
 Trace read_trace(std::string_view bytes) { return Reader().read(bytes); }
 

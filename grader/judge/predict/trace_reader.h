@@ -60,7 +60,10 @@ struct Trace {
     std::vector<std::uint32_t> words;    // the words to which the operations refer
 };
 
-/// Read a whole trace. Throw std::runtime_error if it is damaged.
+/// Return the records of a trace's file. Throw std::runtime_error if their seal is wrong.
+std::string_view unsealed(std::string_view file, const protocol::Key& key);
+
+/// Read all records of a trace. Throw std::runtime_error if one is damaged.
 Trace read_trace(std::string_view bytes);
 
 }  // namespace warplab::predict

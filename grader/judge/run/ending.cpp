@@ -254,6 +254,11 @@ Failure explain_fault(const Ending& ending) {
             return abortion("Make the arrays smaller (a smaller tile, or another type).");
         case Fault::refused:
             return abortion("");
+        case Fault::no_memory: {
+            Failure failure = abortion("");
+            failure.cause = cause::out_of_memory;
+            return failure;
+        }
         case Fault::illegal_instruction:
             return {cause::illegal_instruction, abortion("").message, "Is a divisor 0 there, in / or %?"};
         case Fault::missing_return:
@@ -391,7 +396,7 @@ Failure explain_end(const Ending& ending) {
     const bool stopped = ended.how == End::timed_out || ended.how == End::flooded;
     const auto fault = static_cast<Fault>(page.fault);
     const bool no_memory = ended.how == End::out_of_memory &&
-                           (fault == Fault::null_pointer || fault == Fault::aborted || fault == Fault::refused);
+                           (fault == Fault::null_pointer || fault == Fault::aborted || fault == Fault::no_memory);
     if (page.fault != 0 && !stopped && !no_memory) return explain_fault(ending);
     if (const auto error = error_of_check(ended)) {
         const std::string message = clean(last_line(ended.output).c_str(), 500) + noted(page) + ".";

@@ -47,13 +47,6 @@ Ends make_answer_pipe() {
     return {Descriptor(ends[0]), Descriptor(ends[1])};
 }
 
-protocol::Key draw_key() {
-    protocol::Key key{};
-    if (getrandom(&key, sizeof key, 0) != sizeof key)
-        throw std::runtime_error("cannot get random numbers from the system");
-    return key;
-}
-
 /// Make the status page, which contains the orders for the runner.
 Descriptor make_page_file(const protocol::Key& key, Sanitizer sanitizer, const trace::Order& trace) {
     const int file = memfd_create("warplab-status", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -74,6 +67,13 @@ Process start_runner(const std::filesystem::path& runner, const Policy& policy, 
 }
 
 }  // namespace
+
+protocol::Key draw_key() {
+    protocol::Key key{};
+    if (getrandom(&key, sizeof key, 0) != sizeof key)
+        throw std::runtime_error("cannot get random numbers from the system");
+    return key;
+}
 
 protocol::Request make_request(protocol::Ask ask, const std::vector<std::int64_t>& sizes,
                                const std::vector<double>& reals) {

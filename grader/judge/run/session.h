@@ -92,6 +92,9 @@ class Session {
     bool alive_ = true;
 };
 
+/// Return random bits for seals.
+protocol::Key draw_key();
+
 /// Return a request with its header and the problem's sizes and parameters.
 protocol::Request make_request(protocol::Ask ask, const std::vector<std::int64_t>& sizes = {},
                                const std::vector<double>& reals = {});

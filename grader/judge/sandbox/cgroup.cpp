@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -105,6 +106,12 @@ bool enable_below(const fs::path& folder) {
         if (enable()) return true;
     }
     return false;
+}
+
+/// Make the folder of a group. A killed judge with the same process id may have left one.
+bool make_folder(const fs::path& folder) {
+    if (mkdir(folder.c_str(), 0755) == 0) return true;
+    return errno == EEXIST && rmdir(folder.c_str()) == 0 && mkdir(folder.c_str(), 0755) == 0;
 }
 
 bool can_make_groups(const fs::path& folder) { return access((folder / "cgroup.procs").c_str(), W_OK) == 0; }
@@ -246,7 +253,7 @@ std::optional<ControlGroup> ControlGroup::make(std::uint64_t memory_bytes, std::
     for (const auto& [controller, parent] : parents().folders) {
         const fs::path folder = parent / name;
         if (std::ranges::find(group.folders_, folder) != group.folders_.end()) continue;
-        if (mkdir(folder.c_str(), 0755) != 0) continue;
+        if (!make_folder(folder)) continue;
         group.folders_.push_back(folder);
         Descriptor join(open((folder / members).c_str(), O_WRONLY | O_CLOEXEC));
         if (!join) return std::nullopt;

@@ -29,6 +29,8 @@ void dot_product(const int* a, const int* b, int* out, std::size_t n, void*) {
 }
 )";
 constexpr auto exits_before_main = "__attribute__((constructor)) static void begin() { _exit(2); }\n";
+constexpr auto is_killed =
+    "#include <csignal>\n__attribute__((constructor)) static void begin() { kill(getpid(), SIGKILL); }\n";
 
 /// Device memory that throws OutOfMemory if `too_little` returns true.
 class ScarceMemory : public BufferMemory {
@@ -144,6 +146,22 @@ TEST_F(CheckDataset, LargeScratchIsAFailureIfOnlyTheProgramAsksForIt) {
     const Check check = check_dataset(*run, dataset());
     ASSERT_TRUE(check.failure);
     EXPECT_EQ(check.failure->cause, cause::out_of_memory);
+}
+
+TEST_F(CheckDataset, KilledProgramFailsUnlessTheReferenceIsKilledToo) {
+    const auto run = run_of(std::string(honest) + is_killed);
+    run->reference = [&] { return run_of(std::string(honest) + "// another file\n"); };
+    const Check check = check_dataset(*run, dataset());
+    EXPECT_EQ(check.verdict, Verdict::failed);
+    ASSERT_TRUE(check.failure);
+    EXPECT_EQ(check.failure->cause, cause::out_of_memory);
+
+    run->reference = [&] { return run_of(std::string(honest) + is_killed + "// another file\n"); };
+    const Check on_a_full_machine = check_dataset(*run, dataset());
+    EXPECT_EQ(on_a_full_machine.verdict, Verdict::error);
+    ASSERT_TRUE(on_a_full_machine.failure);
+    EXPECT_EQ(on_a_full_machine.failure->cause, cause::out_of_memory);
+    EXPECT_THAT(on_a_full_machine.failure->message, HasSubstr("reference cannot be checked here either"));
 }
 
 }  // namespace

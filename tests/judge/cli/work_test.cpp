@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "grader/common/usage_error.h"
 #include "tests/model/project.h"
 
 namespace warplab {
@@ -29,6 +30,16 @@ TEST_F(Work, MakeWorksInALabsFolder) {
     test::write_file(folders.work / "scale/Makefile", "mine");
     start_lab(lab, folders);
     EXPECT_EQ(test::read_file(folders.work / "scale/Makefile"), "mine");
+}
+
+TEST_F(Work, ReportDoesNotReplaceADevice) {
+    const std::filesystem::path output = project.root / "output";
+    std::filesystem::create_symlink("/dev/null", output);
+    write_report({}, output);
+    EXPECT_TRUE(std::filesystem::is_symlink(output));
+    std::filesystem::remove(output);
+    std::filesystem::create_symlink("/dev/full", output);
+    EXPECT_THROW(write_report({}, output), UsageError);
 }
 
 TEST_F(Work, FolderElsewhereGetsNoMakefile) {

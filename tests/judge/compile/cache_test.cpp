@@ -52,5 +52,22 @@ TEST(Cache, FoldersInUseStayIfTheClockJumps) {
     fs::remove_all(cache);
 }
 
+TEST(Cache, FullDiskIsReportedAfterUnusedFoldersAreRemoved) {
+    const fs::path cache = fs::path(testing::TempDir()) / "cache_on_a_full_disk";
+    fs::remove_all(cache);
+    WorkFolder work(cache);
+    const fs::path published = work.publish("published"), recent = cache / "recent", unused = cache / "unused";
+    for (const fs::path& folder : {recent, unused}) fs::create_directory(folder);
+    for (const fs::path& folder : {published, unused})
+        fs::last_write_time(folder, fs::file_time_type::clock::now() - std::chrono::minutes(5));
+    EXPECT_NO_THROW(make_room(cache, 1));
+    EXPECT_TRUE(fs::exists(unused));
+    EXPECT_THROW(make_room(cache, std::uintmax_t{1} << 60), std::runtime_error);
+    EXPECT_TRUE(fs::exists(published));
+    EXPECT_TRUE(fs::exists(recent));
+    EXPECT_FALSE(fs::exists(unused));
+    fs::remove_all(cache);
+}
+
 }  // namespace
 }  // namespace warplab::compilation

@@ -60,7 +60,7 @@ Bytes small_trace() {
 }
 
 TEST(TraceReader, ReadsLaunchesBlocksAndOperations) {
-    const Trace trace = read_trace(small_trace().text + std::string(64, '\0'));
+    const Trace trace = read_trace(small_trace().text);
     ASSERT_EQ(trace.launches.size(), 1u);
     EXPECT_EQ(trace.launches[0].blocks, 10u);
     EXPECT_EQ(trace.launches[0].shared_bytes, 512u);
@@ -70,6 +70,25 @@ TEST(TraceReader, ReadsLaunchesBlocksAndOperations) {
     EXPECT_EQ(operation.sectors().size(), 2u);
     EXPECT_EQ(operation.passes(), 5);
     EXPECT_EQ(trace.steps.size(), 2u);
+}
+
+TEST(TraceReader, RecordsNeedTheSealOfTheRunner) {
+    constexpr protocol::Key key{1, 2};
+    const std::string records = small_trace().text;
+    protocol::SipHash hash(key);
+    trace::add_to_hash(hash, records.data(), records.size());
+    const trace::Seal seal = trace::seal_of(hash, records.size());
+    std::string file(reinterpret_cast<const char*>(&seal), sizeof seal);
+    file += records + std::string(64, '\0');
+    EXPECT_EQ(unsealed(file, key), records);
+    EXPECT_THROW(unsealed(file, {1, 3}), std::runtime_error);
+    EXPECT_THROW(unsealed(file.substr(0, records.size()), key), std::runtime_error);
+    EXPECT_THROW(unsealed("", key), std::runtime_error);
+    for (const std::size_t at : {std::size_t{0}, sizeof seal, file.size() - 65}) {
+        std::string forged = file;
+        forged[at] ^= 1;
+        EXPECT_THROW(unsealed(forged, key), std::runtime_error);
+    }
 }
 
 TEST(TraceReader, LaterLaunchOfTheSameShapeRefersToTheFirst) {

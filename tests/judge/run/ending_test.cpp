@@ -82,6 +82,7 @@ TEST(Ending, ByAFaultHasTheFaultsHint) {
     EXPECT_NE(
         faulted(Fault::too_much_shared, "the kernel's __shared__ variables take 74304 bytes").hint.find("smaller"),
         std::string::npos);
+    EXPECT_EQ(faulted(Fault::no_memory, "no memory for the threads' stacks").cause, cause::out_of_memory);
     EXPECT_NE(faulted(Fault::segmentation, "").hint.find("Host code must not use a device pointer"), std::string::npos);
     EXPECT_NE(faulted(Fault::segmentation, "", true).hint.find("must not exceed its __shared__"), std::string::npos);
     EXPECT_NE(faulted(Fault::unset_pointer, "a pointer was never set").hint.find("Set it before"), std::string::npos);

@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <linux/keyctl.h>
@@ -21,6 +22,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <thread>
@@ -545,6 +547,26 @@ TEST_P(EveryLevel, ControlGroupsLimitSharedMemory) {
     if (!sandboxed() || access("/sys/fs/cgroup/memory/cgroup.procs", W_OK) != 0) GTEST_SKIP();
     policy.limits.memory_bytes = 64 << 20;
     EXPECT_EQ(run({"shared_memory", "200000000"}).how, End::out_of_memory);
+}
+
+/// Return this process's group in the hierarchy of version 1 that limits memory.
+std::filesystem::path memory_group() {
+    std::ifstream file("/proc/self/cgroup");
+    for (std::string line; std::getline(file, line);)
+        if (const std::size_t at = line.find(":memory:"); at != std::string::npos)
+            return "/sys/fs/cgroup/memory" + line.substr(at + std::strlen(":memory:"));
+    return "/";
+}
+
+TEST_P(EveryLevel, ControlGroupsOfAnotherJudgeDoNotLiftLimits) {
+    const std::filesystem::path groups = memory_group();
+    if (!sandboxed() || access((groups / "cgroup.procs").c_str(), W_OK) != 0) GTEST_SKIP();
+    const auto left_behind = [&](int i) { return groups / fmt::format("warplab-{}-{}", getpid(), i); };
+    constexpr int many = 2000;  // more than this program makes
+    for (int i = 1; i <= many; ++i) std::filesystem::create_directory(left_behind(i));
+    policy.limits.memory_bytes = 64 << 20;
+    EXPECT_EQ(run({"shared_memory", "200000000"}).how, End::out_of_memory);
+    for (int i = 1; i <= many; ++i) rmdir(left_behind(i).c_str());
 }
 
 TEST_P(EveryLevel, TwoSandboxesHaveDifferentUsers) {
