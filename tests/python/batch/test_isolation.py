@@ -228,12 +228,14 @@ def test_links_at_the_top_are_refused_and_not_followed(course: Course, monkeypat
     (course.handed_in / "eve.zip").symlink_to(solutions / "al1.zip")
     (course.handed_in / "trudy_66_1_01_first.cu").symlink_to(solutions / "01_first.cu")
     (course.handed_in / "nobody").symlink_to(course.root / "not there")
+    for name in ("long.er", "Oscar_67_assignsubmission_file_"):
+        (course.handed_in / name).symlink_to("a" * 300)  # looking it up is an error
     course.hand_in("al1", "fine", "fine")
     monkeypatch.setattr(grading, "run_judge", judge)
     graded = grade_all(course)
     assert graded.pop("al1").status == "graded"
     assert {key: hand_in.status for key, hand_in in graded.items()} == dict.fromkeys(
-        ("mallory", "eve", "66", "nobody"), "archive_refused"
+        ("mallory", "eve", "66", "nobody", "long.er", "67"), "archive_refused"
     )
     assert all("It contains a link" in hand_in.detail for hand_in in graded.values())
     assert not any("solutions" in file.read_text() for file in (course.out / "feedback").rglob("*.txt"))
