@@ -554,6 +554,15 @@ def test_a_hand_in_that_vanishes_before_grading_is_listed(course: Course) -> Non
     assert course.statuses() == {"al1": "graded", "gh3": "graded"}
 
 
+def test_names_of_hand_ins_do_not_depend_on_the_locale(course: Course) -> None:
+    (roster := course.root / "roster.csv").write_text("id\nzöe\n", encoding="utf-8")
+    course.hand_in("zöe", "fine", "fine")
+    command = [ROOT / "grader/warplab-course", *course.grade_words("--roster", roster)]
+    ascii_only = {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
+    subprocess.run(command, cwd=ROOT, env=environment() | ascii_only, check=True, capture_output=True)
+    assert course.statuses() == {"zöe": "graded"}
+
+
 def test_two_batches_do_not_share_a_folder(course: Course) -> None:
     course.hand_in("al1", "sleep 3", "fine")
     process = course.start()
