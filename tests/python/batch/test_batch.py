@@ -554,6 +554,19 @@ def test_a_hand_in_that_vanishes_before_grading_is_listed(course: Course) -> Non
     assert course.statuses() == {"al1": "graded", "gh3": "graded"}
 
 
+def test_a_folder_that_another_user_prepared_is_not_used(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    course.hand_in("al1", "fine", "fine")
+    course.out.mkdir()
+    (notes := course.root / "notes").write_text("The instructor's own.")
+    (course.out / "lock").symlink_to(notes)
+    assert course.grade().returncode == 2 and notes.read_text()
+    (course.out / "lock").unlink()
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "geteuid", lambda: os.getuid() + 1)
+        assert "belongs to another user" in course.grade().stderr
+    assert course.grade().returncode == 0
+
+
 def test_names_of_hand_ins_do_not_depend_on_the_locale(course: Course) -> None:
     (roster := course.root / "roster.csv").write_text("id\nzöe\n", encoding="utf-8")
     course.hand_in("zöe", "fine", "fine")

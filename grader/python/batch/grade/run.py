@@ -50,10 +50,14 @@ Results = Callable[[Sequence[Submission]], "Generator[Graded, None, None]"]
 
 @contextmanager
 def only_one(folder: Path) -> Iterator[None]:
-    """Lock a batch's folder, so that two batches never run in it. Raises UserError if another one does."""
+    """Lock a batch's folder, so that two batches never run in it. Raises UserError if another one does, or if the
+    folder belongs to another user, who could read and change it at any time."""
     folder.mkdir(parents=True, exist_ok=True)
+    if folder.stat().st_uid != os.geteuid():
+        raise UserError(f"{folder} belongs to another user. Choose an OUT that does not exist yet.")
     folder.chmod(0o700)  # it holds students' work and points
-    with (folder / "lock").open("w") as file:
+    descriptor = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    with open(descriptor, "w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
