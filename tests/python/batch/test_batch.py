@@ -536,6 +536,22 @@ def test_a_batch_whose_folder_vanishes_stops_with_a_message(course: Course, is_d
         assert course.log("begin").count("al0") == 1
 
 
+def test_contents_that_were_not_listed_are_not_graded(course: Course) -> None:
+    course.hand_in("al1", "sleep 1", "fine")
+    course.hand_in("gh3", "compile_error", "fine")
+    process = subprocess.Popen([*course.grade_command(), "--jobs", "1"], cwd=ROOT, env=environment())
+    course.wait_for("al1", process)
+    course.hand_in("gh3", "better", "fine")
+    process.communicate(timeout=60)
+    assert course.statuses() == {"gh3": "judge_error", "al1": "graded"}
+    course.grade()  # lists them, with their time
+    assert course.statuses() == {"al1": "graded", "gh3": "graded"}
+    course.hand_in("gh3", "even better", "fine")
+    course.insert_stage()
+    course.verb("regrade", "--all")  # reads the hand-ins again
+    assert course.statuses() == {"gh3": "judge_error", "al1": "missing_stages"}
+
+
 def test_a_hand_in_that_vanishes_before_grading_is_listed(course: Course) -> None:
     course.hand_in("al1", "sleep 1", "fine")
     course.hand_in("gh3", "fine", "fine")

@@ -29,7 +29,7 @@ from grader.python.batch.ingest.archive import RefusedError
 from grader.python.batch.ingest.reader import read_all
 from grader.python.batch.ingest.roster import Student
 from grader.python.batch.ingest.submission import Submission
-from grader.python.batch.ingest.submissions import find_submissions
+from grader.python.batch.ingest.submissions import find_fingerprint, find_submissions
 from grader.python.batch.ingest.unpack import unpack
 from grader.python.batch.outputs.write import write_outputs
 from grader.python.batch.store.database import Database
@@ -335,5 +335,6 @@ def test_grading_ends_at_the_time_limit_of_one_hand_in(course: Course, monkeypat
     course.out.mkdir()
     course.hand_in("al1", "fine", "fine")
     settings = Settings(LAB, STAGES, course.root, course.build, course.out, "cpu", timeout_s=500)
-    grade_submission(Submission("al1", entries=[course.handed_in / "al1"]), settings)
+    entries = [course.handed_in / "al1"]
+    grade_submission(Submission("al1", entries=entries, fingerprint=find_fingerprint(entries)), settings)
     assert limits == sorted(limits, reverse=True) and max(limits) < 500

@@ -145,7 +145,8 @@ def confirm(
     hand-in counts as the cause of the judge's failures only if the judge fails on it twice, and grades the reference
     before and after."""
     environment = {"CUDA_VISIBLE_DEVICES": gpus[0]} if gpus else {}
-    to_repeat = [submission for submission, _ in doubted]
+    # With notes, the batch's copy is graded, because the hand-in may have changed.
+    to_repeat = [replace(submission, graded_notes=graded.notes) for submission, graded in doubted]
     by_key = {submission.key: submission for submission in to_repeat}
     suspects, failed = {graded.key for _, graded in doubted if graded.judge_failure}, []
     works = True
