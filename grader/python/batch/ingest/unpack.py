@@ -371,7 +371,10 @@ def find_extracted(folder: Path, roster: Sequence[Student]) -> Path:
         return folder
     if alias_key(tops[0].name) in by_alias:
         return folder
-    inside = visible(tops[0])
+    try:
+        inside = visible(tops[0])
+    except OSError:  # a student's own folder, which no other user can read
+        return folder
     ids = {name["id"] for path in inside if (name := read_system_name(path.name))}
     owners = {by_alias[key].id for path in inside if (key := alias_key(claimed_id(path.name))) in by_alias}
     return tops[0] if max(len(ids), len(owners)) > 1 else folder
