@@ -57,7 +57,7 @@ def only_one(folder: Path) -> Iterator[None]:
         raise UserError(f"{folder} belongs to another user. Choose an OUT that does not exist yet.")
     folder.chmod(0o700)  # it holds students' work and points
     descriptor = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    with open(descriptor, "w") as file:
+    with os.fdopen(descriptor, "w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -152,7 +152,7 @@ def has_hidden_part(path: str) -> bool:
 
 
 def is_folder(path: Path) -> bool:
-    """Return whether the path is a folder. A link never is: a student chooses its target, and looking it up may fail."""
+    """Return whether the path is a folder. A link never is: a student chooses its target, whose lookup may fail."""
     with contextlib.suppress(OSError):  # it was removed in the meantime
         return stat.S_ISDIR(path.lstat().st_mode)
     return False

@@ -235,8 +235,8 @@ class Reader:
 
     @contextlib.contextmanager
     def refusing(self, name: str) -> Iterator[None]:
-        """Add a part to the refused ones if it cannot be read for any reason that is not an error of the machine. Raises
-        OSError."""
+        """Add a part to the refused ones if it cannot be read for any reason. Raises OSError if the machine is at
+        fault."""
         try:
             yield
         except (RefusedError, OSError) as error:
