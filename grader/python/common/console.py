@@ -174,7 +174,9 @@ def write_atomically(file: Path, content: str | bytes) -> None:
     temporary = file.with_name(f".{file.name[:40]}.{os.getpid()}.tmp")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_bytes(data)
+        temporary.unlink(missing_ok=True)
+        with temporary.open("xb") as stream:  # in a shared folder, another user may have guessed its name
+            stream.write(data)
         temporary.replace(file)
     except OSError as error:
         raise UserError(f"Cannot write {file}: {error.strerror or error}.") from None
