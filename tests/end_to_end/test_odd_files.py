@@ -61,7 +61,7 @@ def test_the_judge_records_only_in_regular_files(make: Callable[[Path], None], w
     assert "is not a regular file" in " ".join((result.stdout + result.stderr).split())
 
 
-@pytest.mark.parametrize("make", KINDS)
+@pytest.mark.parametrize("make", [*KINDS, Path.mkdir])
 @pytest.mark.parametrize(
     ("verb", "file"),
     [

@@ -24,6 +24,7 @@ from grader.python.batch.grade.judge import Running
 from grader.python.batch.grade.reference import attribute_failure, is_reference_graded
 from grader.python.batch.grade.unfinished import complete, read_clock_offset
 from grader.python.batch.ingest.submission import Submission
+from grader.python.batch.ingest.submissions import find_fingerprint
 from grader.python.batch.outputs.formats import ONE_REPORT
 from grader.python.batch.store.settings import Settings
 from grader.python.common.console import UserError, make_parser, run_command, write_document
@@ -47,7 +48,7 @@ def refuse(format_name: str, stages: Sequence[str], reason: str) -> str:
 
 def grade(settings: Settings, submission: Sequence[Path], format_name: str) -> str:
     """Return the result for the course system. Raises UserError if the kit is broken."""
-    handed_in = Submission("submission", entries=list(submission))
+    handed_in = Submission("submission", entries=list(submission), fingerprint=find_fingerprint(submission))
     bounded, end_s = replace(settings, timeout_s=SHARE * settings.timeout_s), time.monotonic() + settings.timeout_s
     offset_s = read_clock_offset()
     graded = grade_submission(handed_in, bounded)

@@ -124,10 +124,14 @@ def explain_os_error(error: OSError) -> str:
 def read_bytes(file: Path, max_bytes: int = -1) -> bytes:
     """Read a regular file, at most `max_bytes` of it if that is not negative. Raises OSError, for example if it is of
     another kind: a pipe without a writer would never end, and a device such as /dev/zero has no end."""
-    with os.fdopen(os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY), "rb") as stream:
-        if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+    descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise OSError(errno.EINVAL, "not a regular file", str(file))
-        return stream.read(max_bytes)
+        with os.fdopen(descriptor, "rb", closefd=False) as stream:
+            return stream.read(max_bytes)
+    finally:
+        os.close(descriptor)
 
 
 def read_text(file: Path) -> str:
@@ -174,7 +178,9 @@ def write_atomically(file: Path, content: str | bytes) -> None:
     temporary = file.with_name(f".{file.name[:40]}.{os.getpid()}.tmp")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_bytes(data)
+        temporary.unlink(missing_ok=True)
+        with temporary.open("xb") as stream:  # in a shared folder, another user may have guessed its name
+            stream.write(data)
         temporary.replace(file)
     except OSError as error:
         raise UserError(f"Cannot write {file}: {error.strerror or error}.") from None

@@ -536,6 +536,22 @@ def test_a_batch_whose_folder_vanishes_stops_with_a_message(course: Course, is_d
         assert course.log("begin").count("al0") == 1
 
 
+def test_contents_that_were_not_listed_are_not_graded(course: Course) -> None:
+    course.hand_in("al1", "sleep 1", "fine")
+    course.hand_in("gh3", "compile_error", "fine")
+    process = subprocess.Popen([*course.grade_command(), "--jobs", "1"], cwd=ROOT, env=environment())
+    course.wait_for("al1", process)
+    course.hand_in("gh3", "better", "fine")
+    process.communicate(timeout=60)
+    assert course.statuses() == {"gh3": "judge_error", "al1": "graded"}
+    course.grade()  # lists them, with their time
+    assert course.statuses() == {"al1": "graded", "gh3": "graded"}
+    course.hand_in("gh3", "even better", "fine")
+    course.insert_stage()
+    course.verb("regrade", "--all")  # reads the hand-ins again
+    assert course.statuses() == {"gh3": "judge_error", "al1": "missing_stages"}
+
+
 def test_a_hand_in_that_vanishes_before_grading_is_listed(course: Course) -> None:
     course.hand_in("al1", "sleep 1", "fine")
     course.hand_in("gh3", "fine", "fine")
@@ -552,6 +568,28 @@ def test_a_hand_in_that_vanishes_before_grading_is_listed(course: Course) -> Non
     course.grade()
     course.verb("regrade", "--errors")
     assert course.statuses() == {"al1": "graded", "gh3": "graded"}
+
+
+def test_a_folder_that_another_user_prepared_is_not_used(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    course.hand_in("al1", "fine", "fine")
+    course.out.mkdir()
+    (notes := course.root / "notes").write_text("The instructor's own.")
+    (course.out / "lock").symlink_to(notes)
+    assert course.grade().returncode == 2 and notes.read_text()
+    (course.out / "lock").unlink()
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "geteuid", lambda: os.getuid() + 1)
+        assert "belongs to another user" in course.grade().stderr
+    assert course.grade().returncode == 0
+
+
+def test_names_of_hand_ins_do_not_depend_on_the_locale(course: Course) -> None:
+    (roster := course.root / "roster.csv").write_text("id\nzöe\n", encoding="utf-8")
+    course.hand_in("zöe", "fine", "fine")
+    command = [ROOT / "grader/warplab-course", *course.grade_words("--roster", roster)]
+    ascii_only = {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
+    subprocess.run(command, cwd=ROOT, env=environment() | ascii_only, check=True, capture_output=True)
+    assert course.statuses() == {"zöe": "graded"}
 
 
 def test_two_batches_do_not_share_a_folder(course: Course) -> None:

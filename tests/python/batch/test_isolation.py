@@ -29,14 +29,14 @@ from grader.python.batch.ingest.archive import RefusedError
 from grader.python.batch.ingest.reader import read_all
 from grader.python.batch.ingest.roster import Student
 from grader.python.batch.ingest.submission import Submission
-from grader.python.batch.ingest.submissions import find_submissions
+from grader.python.batch.ingest.submissions import find_fingerprint, find_submissions
 from grader.python.batch.ingest.unpack import unpack
 from grader.python.batch.outputs.write import write_outputs
 from grader.python.batch.store.database import Database
 from grader.python.batch.store.places import earlier_name, folder_name, place_of
 from grader.python.batch.store.rows import STATUSES, Graded
 from grader.python.batch.store.settings import Settings
-from grader.python.common.console import UserError, say, say_error
+from grader.python.common.console import UserError, say, say_error, write_atomically
 from tests.python.batch.batches import LAB, STAGES, Course
 from tests.python.batch.ingest.test_archive import HOSTILE, make_tar, make_zip, read_archive
 
@@ -218,6 +218,14 @@ def test_an_internal_error_affects_only_its_submission(course: Course, monkeypat
     assert grade_all(course)["al1"].status == "judge_error"
 
 
+def test_a_link_that_another_user_prepared_is_not_followed(tmp_path: Path) -> None:
+    (notes := tmp_path / "notes").write_text("The instructor's own.")
+    (tmp_path / f".grades.csv.{os.getpid()}.tmp").symlink_to(notes)
+    write_atomically(file := tmp_path / "grades.csv", "12")
+    assert file.read_text() == "12" and not file.is_symlink()
+    assert notes.read_text() == "The instructor's own."
+
+
 def test_links_at_the_top_are_refused_and_not_followed(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
     solutions = course.root / "solutions"
     solutions.mkdir()
@@ -228,12 +236,14 @@ def test_links_at_the_top_are_refused_and_not_followed(course: Course, monkeypat
     (course.handed_in / "eve.zip").symlink_to(solutions / "al1.zip")
     (course.handed_in / "trudy_66_1_01_first.cu").symlink_to(solutions / "01_first.cu")
     (course.handed_in / "nobody").symlink_to(course.root / "not there")
+    for name in ("long.er", "Oscar_67_assignsubmission_file_"):
+        (course.handed_in / name).symlink_to("a" * 300)  # looking it up is an error
     course.hand_in("al1", "fine", "fine")
     monkeypatch.setattr(grading, "run_judge", judge)
     graded = grade_all(course)
     assert graded.pop("al1").status == "graded"
     assert {key: hand_in.status for key, hand_in in graded.items()} == dict.fromkeys(
-        ("mallory", "eve", "66", "nobody"), "archive_refused"
+        ("mallory", "eve", "66", "nobody", "long.er", "67"), "archive_refused"
     )
     assert all("It contains a link" in hand_in.detail for hand_in in graded.values())
     assert not any("solutions" in file.read_text() for file in (course.out / "feedback").rglob("*.txt"))
@@ -333,5 +343,6 @@ def test_grading_ends_at_the_time_limit_of_one_hand_in(course: Course, monkeypat
     course.out.mkdir()
     course.hand_in("al1", "fine", "fine")
     settings = Settings(LAB, STAGES, course.root, course.build, course.out, "cpu", timeout_s=500)
-    grade_submission(Submission("al1", entries=[course.handed_in / "al1"]), settings)
+    entries = [course.handed_in / "al1"]
+    grade_submission(Submission("al1", entries=entries, fingerprint=find_fingerprint(entries)), settings)
     assert limits == sorted(limits, reverse=True) and max(limits) < 500

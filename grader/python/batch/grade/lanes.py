@@ -21,7 +21,6 @@ from grader.python.batch.grade.run import Submit, choose_workers, confirm, is_in
 from grader.python.batch.grade.tree import write_tree
 from grader.python.batch.ingest.disk import raise_if_full
 from grader.python.batch.ingest.submission import Submission
-from grader.python.batch.ingest.submissions import find_fingerprint
 from grader.python.batch.store.places import place_of
 from grader.python.batch.store.rows import Graded
 from grader.python.batch.store.settings import Settings
@@ -73,7 +72,7 @@ class Lanes:
         for future in done:
             submission, graded = self.grading.pop(future), future.result()
             if graded and is_in_doubt(graded, alone=self.max_grading == 1):
-                self.doubted.append((replace(submission, graded_notes=graded.notes), graded))  # reads the copy
+                self.doubted.append((submission, graded))
             else:
                 results.append((submission.key, graded))
         return results
@@ -115,7 +114,7 @@ def take_copy(submission: Submission, settings: Settings, skip_unfinished: bool)
     opened = open_submission(submission, settings)
     if opened.journal is None and opened.picked:  # already the batch's copy
         return submission
-    if find_fingerprint(submission.entries) != submission.fingerprint or (skip_unfinished and opened.may_be_unfinished):
+    if opened.has_changed or (skip_unfinished and opened.may_be_unfinished):
         return None
     if not opened.picked:
         return submission

@@ -15,6 +15,7 @@ from grader.python.batch.ingest.names import file_name
 from grader.python.batch.ingest.notes import make_note
 from grader.python.batch.ingest.reader import Contents, File, KilledError, read_in_child
 from grader.python.batch.ingest.submission import Submission
+from grader.python.batch.ingest.submissions import find_fingerprint
 from grader.python.batch.store.places import place_of
 from grader.python.batch.store.settings import Settings
 from grader.python.common.console import UserError
@@ -26,6 +27,10 @@ MAX_WORDS = 500
 MAX_KIT = 10**6  # the number of a students' kit
 MAX_STAGES = 100  # that a manifest names
 MAX_REFUSED = 3  # unreadable parts of a hand-in that the notes name
+CHANGED = (
+    "Its files were changed or removed after the batch had listed them. Put them back if they are missing, and repeat "
+    "the grade command."
+)
 UNFINISHED = (
     "empty",
     "truncated",
@@ -96,6 +101,7 @@ class Opened:
     detail: str = ""
     was_killed: bool = False  # whether another process killed the one that read it
     may_be_unfinished: bool = False  # whether a part looks as if it were still being written
+    has_changed: bool = False  # whether these are other contents than those that were listed
     released: Released | None = None  # the student's kit, which the manifest of `make submit` names
 
     def size(self) -> int:
@@ -105,8 +111,18 @@ class Opened:
 
 def open_submission(submission: Submission, settings: Settings) -> Opened:
     """Read a hand-in and choose the files to grade, without running anything. If its contents were graded before, use
-    the batch's own copy, because the hand-in may have been removed or changed. Raises only interruptions: every hand-in
-    gets a status or files to judge."""
+    the batch's own copy, because the hand-in may have been removed or changed. Contents that were not listed have
+    another time, and may be beyond the limit of attempts, so they are not graded. Raises only interruptions: every
+    hand-in gets a status or files to judge."""
+    opened = read_submission(submission, settings)
+    is_copied = opened.journal is None and opened.picked
+    if is_copied or find_fingerprint(submission.entries) == submission.fingerprint:
+        return opened
+    return Opened(journal=None, status="judge_error", detail=CHANGED, has_changed=True)
+
+
+def read_submission(submission: Submission, settings: Settings) -> Opened:
+    """Do the same without looking for changes."""
     opened = Opened()
     try:
         if submission.graded_notes is not None and (copy := read_copy(submission, settings)):

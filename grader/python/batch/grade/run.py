@@ -50,10 +50,14 @@ Results = Callable[[Sequence[Submission]], "Generator[Graded, None, None]"]
 
 @contextmanager
 def only_one(folder: Path) -> Iterator[None]:
-    """Lock a batch's folder, so that two batches never run in it. Raises UserError if another one does."""
+    """Lock a batch's folder, so that two batches never run in it. Raises UserError if another one does, or if the
+    folder belongs to another user, who could read and change it at any time."""
     folder.mkdir(parents=True, exist_ok=True)
+    if folder.stat().st_uid != os.geteuid():
+        raise UserError(f"{folder} belongs to another user. Choose an OUT that does not exist yet.")
     folder.chmod(0o700)  # it holds students' work and points
-    with (folder / "lock").open("w") as file:
+    descriptor = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    with os.fdopen(descriptor, "w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -141,7 +145,8 @@ def confirm(
     hand-in counts as the cause of the judge's failures only if the judge fails on it twice, and grades the reference
     before and after."""
     environment = {"CUDA_VISIBLE_DEVICES": gpus[0]} if gpus else {}
-    to_repeat = [submission for submission, _ in doubted]
+    # With notes, the batch's copy is graded, because the hand-in may have changed.
+    to_repeat = [replace(submission, graded_notes=graded.notes) for submission, graded in doubted]
     by_key = {submission.key: submission for submission in to_repeat}
     suspects, failed = {graded.key for _, graded in doubted if graded.judge_failure}, []
     works = True

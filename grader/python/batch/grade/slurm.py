@@ -23,6 +23,7 @@ from grader.python.batch.grade.grading import grade_submission
 from grader.python.batch.grade.judge import Running, try_judge
 from grader.python.batch.grade.reference import attribute_failure, is_reference_graded
 from grader.python.batch.ingest.disk import DiskFullError
+from grader.python.batch.ingest.module_path import python_path
 from grader.python.batch.ingest.submission import Submission
 from grader.python.batch.store.database import Database
 from grader.python.batch.store.rows import Graded
@@ -65,7 +66,8 @@ class Cluster:
             use_srun=False,
             **options,
         )
-        os.environ["PYTHONPATH"] = str(settings.root)  # tasks inherit it
+        # Tasks inherit these. They run in the current folder, which may be the one with the hand-ins.
+        os.environ |= {"PYTHONPATH": python_path(), "PYTHONSAFEPATH": "1"}
 
     def submit(self, function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]]) -> list[Any]:
         """Submit the tasks as one array, and return the jobs. Raises UserError with sbatch's message."""

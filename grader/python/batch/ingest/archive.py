@@ -12,6 +12,7 @@ from __future__ import annotations
 import bz2
 import calendar
 import contextlib
+import errno
 import gzip
 import io
 import lzma
@@ -79,6 +80,7 @@ MEANINGS = {
     "unreadable": "it cannot be read",
     "too_slow": "reading it takes too much time or memory",
 }
+MACHINE_ERRORS = (errno.EIO, errno.EMFILE, errno.ENFILE)
 Kind = Literal["code", "archive", "other", "ignored"]
 
 
@@ -150,8 +152,10 @@ def has_hidden_part(path: str) -> bool:
 
 
 def is_folder(path: Path) -> bool:
-    """Return whether the path is a folder and not a link to one."""
-    return path.is_dir() and not path.is_symlink()
+    """Return whether the path is a folder. A link never is: a student chooses its target, whose lookup may fail."""
+    with contextlib.suppress(OSError):  # it was removed in the meantime
+        return stat.S_ISDIR(path.lstat().st_mode)
+    return False
 
 
 def list_members(data: bytes) -> Iterator[Part]:
@@ -195,7 +199,7 @@ def read_part(part: Part, name: str) -> Member:
 
 @contextlib.contextmanager
 def refusing_damage() -> Iterator[None]:
-    """Convert every exception from reading an archive to RefusedError.
+    """Convert every exception from reading an archive to RefusedError, except errors of the machine.
 
     Wrap only the reading of untrusted bytes with it: it converts every exception, so that no list of the exceptions
     that readers may raise has to be complete.
@@ -209,9 +213,16 @@ def refusing_damage() -> Iterator[None]:
     except MemoryError:
         raise RefusedError("too_slow") from None
     except OSError as error:
-        raise RefusedError("unreadable" if error.errno else "damaged", error.strerror or "") from None
+        raise refuse_unreadable(error) from None
     except Exception:
         raise RefusedError("damaged") from None
+
+
+def refuse_unreadable(error: OSError) -> RefusedError:
+    """Return the reason why a file is not read. Raises the error if the machine is at fault and not the student."""
+    if error.errno in MACHINE_ERRORS:
+        raise error
+    return RefusedError("unreadable" if error.errno else "damaged", error.strerror or "")
 
 
 def zip_time(entry: zipfile.ZipInfo) -> float:

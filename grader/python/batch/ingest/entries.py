@@ -85,7 +85,7 @@ class Entry:
 
     def is_whole(self) -> bool:
         """Return whether it is a complete hand-in, not one of several files."""
-        return self.path.is_symlink() or self.path.is_dir() or is_archive(self.path.name)
+        return self.path.is_symlink() or is_folder(self.path) or is_archive(self.path.name)
 
 
 def list_entries(folder: Path, lab: str, roster: Sequence[Student], out: Path | None) -> tuple[list[Entry], list[str]]:
@@ -212,7 +212,7 @@ def read_name_of_entry(path: Path, lab: str, readings: Sequence[Reading], readin
     elif not reading:
         if not entry.is_whole():
             return f"{name}: neither an archive nor a folder, and its name does not identify the student."
-        entry.key = name if path.is_dir() else strip_archive(name)
+        entry.key = strip_archive(name) if is_archive(name) and not is_folder(path) else name
     return entry
 
 

@@ -18,11 +18,11 @@ from pathlib import Path, PurePosixPath
 
 from grader.python.batch.ingest.called import compose
 
-MOODLE_MARK = re.compile(r"_(?P<id>\d+)_assignsubmission_(?P<kind>file|onlinetext)_?")
+MOODLE_MARK = re.compile(r"_(?P<id>[0-9]+)_assignsubmission_(?P<kind>file|onlinetext)_?")
 DEFAULT_TEAM = re.compile(r"(?P<name>[^_]+)_assignsubmission_(?P<kind>file|onlinetext)(?=_|\Z)_?")
-CANVAS_MARK = re.compile(r"_(?=(?P<id>[1-9]\d*)_(?P<attempt>[1-9]\d*)_)")  # the marks may overlap
+CANVAS_MARK = re.compile(r"_(?=(?P<id>[1-9][0-9]*)_(?P<attempt>[1-9][0-9]*)_)")  # the marks may overlap
 CANVAS_NAME = re.compile(r"[^\s.-]+")  # Canvas removes all other characters
-ANONYMOUS = re.compile(r"(?P<late>LATE_)?(?P<id>anon_[A-Za-z0-9]{5})_(?P<attempt>[1-9]\d*)_(?P<file>.+)", re.DOTALL)
+ANONYMOUS = re.compile(r"(?P<late>LATE_)?(?P<id>anon_[A-Za-z0-9]{5})_(?P<attempt>[1-9][0-9]*)_(?P<file>.+)", re.DOTALL)
 ANONYMOUS_ID = "anon_"
 STAGE_DIGITS = 2  # the number at the beginning of a stage's file name
 STAGE_FILE = re.compile(r"\d\d_")

@@ -45,6 +45,7 @@ from grader.python.batch.ingest.archive import (
     max_bytes_together,
     plain_name,
     read_part,
+    refuse_unreadable,
 )
 from grader.python.batch.ingest.folders import list_parts
 from grader.python.batch.ingest.module_path import python_path
@@ -234,11 +235,12 @@ class Reader:
 
     @contextlib.contextmanager
     def refusing(self, name: str) -> Iterator[None]:
-        """Add a part to the refused ones if it cannot be read for any reason."""
+        """Add a part to the refused ones if it cannot be read for any reason. Raises OSError if the machine is at
+        fault."""
         try:
             yield
         except (RefusedError, OSError) as error:
-            refused = RefusedError("unreadable", error.strerror or "") if isinstance(error, OSError) else error
+            refused = refuse_unreadable(error) if isinstance(error, OSError) else error
             if len(self.contents.refused) < MAX_REFUSED:
                 self.contents.refused.append((name[:MAX_NAME], refused))
 

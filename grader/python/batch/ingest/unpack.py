@@ -41,6 +41,7 @@ from grader.python.batch.ingest.archive import (
     check_zip_entry,
     has_hidden_part,
     is_archive,
+    is_folder,
     is_hidden,
     is_zip,
     kind_of_file,
@@ -366,11 +367,14 @@ def find_extracted(folder: Path, roster: Sequence[Student]) -> Path:
     "extract here": names by a course system, or ids of the roster. The parts of one student's work have no such
     names."""
     tops, by_alias = visible(folder), students_by_alias(roster)
-    if len(tops) != 1 or tops[0].is_symlink() or not tops[0].is_dir() or is_hand_in_name(tops[0].name):
+    if len(tops) != 1 or not is_folder(tops[0]) or is_hand_in_name(tops[0].name):
         return folder
     if alias_key(tops[0].name) in by_alias:
         return folder
-    inside = visible(tops[0])
+    try:
+        inside = visible(tops[0])
+    except OSError:  # a student's own folder, which no other user can read
+        return folder
     ids = {name["id"] for path in inside if (name := read_system_name(path.name))}
     owners = {by_alias[key].id for path in inside if (key := alias_key(claimed_id(path.name))) in by_alias}
     return tops[0] if max(len(ids), len(owners)) > 1 else folder

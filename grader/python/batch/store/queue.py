@@ -62,12 +62,14 @@ def enter_arrivals(database: Database, submissions: Iterable[Submission]) -> Non
 
 
 def list_waiting(database: Database) -> list[Place]:
-    """Return the hand-ins that wait, in the order of arrival, even if the clock was set back meanwhile."""
+    """Return the hand-ins that wait, in the order of arrival, even if the clock was set back meanwhile. Those of
+    strangers are last: one student may hand in under any number of invented names."""
     rows = database.query(
-        "SELECT s.key, coalesce(q.code, ''), coalesce(q.arrived, '') FROM submissions s LEFT JOIN queue q"
+        "SELECT s.key, coalesce(q.code, ''), coalesce(q.arrived, ''), s.notes FROM submissions s LEFT JOIN queue q"
         f" ON q.key = s.key WHERE s.status = '' AND s.key NOT IN ({DROPPED}) ORDER BY q.rowid"
     )
-    return [Place(*values) for values in rows]
+    rows.sort(key=lambda row: has_kind(read_notes(row[-1]), "not_on_roster"))
+    return [Place(*values) for *values, _ in rows]
 
 
 def list_graded(database: Database, limit: int) -> list[Place]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import errno
 import gzip
 import io
 import lzma
@@ -384,6 +385,23 @@ def test_a_reader_that_takes_long_without_computing_ends(tmp_path: Path, monkeyp
     monkeypatch.setattr(reader, "WAITING", 0.2)
     with pytest.raises(RefusedError, match="too much time or memory"):
         read_in_child([tmp_path / FIRST], 1)
+
+
+@pytest.mark.parametrize(("number", "is_machines"), [(errno.EIO, True), (errno.EMFILE, True), (errno.EACCES, False)])
+@pytest.mark.parametrize("broken", ["open_file", "list_folder"])
+def test_an_error_of_the_machine_is_not_the_students_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, broken: str, number: int, is_machines: bool
+) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    (tmp_path / FIRST).write_bytes(b"fine")
+    monkeypatch.setattr(folders, broken, fail)
+    if is_machines:
+        with pytest.raises(OSError, match=os.strerror(number)):
+            read_all([tmp_path])
+    else:
+        assert read_all([tmp_path]).refused
 
 
 def test_the_list_of_refused_files_in_nested_archives_is_bounded(tmp_path: Path) -> None:

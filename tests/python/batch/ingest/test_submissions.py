@@ -69,6 +69,11 @@ def test_a_late_mark_counts_in_an_ambiguous_name(folder: Path) -> None:
     assert key == "malicemallory_2000" and "Canvas calls it late." in submission.notes
 
 
+def test_a_course_systems_numbers_have_ascii_digits(folder: Path) -> None:
+    (folder / "mallory_2000_600001_x_7\u0660\u0661_500_01_first.cu").write_text("x")
+    assert list(find(folder)[0]) == ["2000"]
+
+
 @pytest.mark.parametrize(
     "names",
     [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import errno
 import gzip
 import lzma
 import os
@@ -66,6 +67,18 @@ def test_hand_ins_in_one_folder_may_have_the_rosters_ids(course: Course, name: s
     assert course.statuses() == {"Al1": "missing_stages", "at2": "missing_stages"}
     roster.write_text("id,login\nal1,all\nat2,\n")  # the folder is one student's
     assert "The hand-ins are in" not in course.grade("--roster", roster).stdout
+
+
+def test_a_single_folder_that_cannot_be_read_is_a_hand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "al1").mkdir()
+
+    def list_top(folder: Path) -> list[Path]:
+        if folder == tmp_path:
+            return [tmp_path / "al1"]
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(unpacking, "visible", list_top)
+    assert unpacking.find_extracted(tmp_path, []) == tmp_path
 
 
 @pytest.mark.parametrize("wrapper", ["submissions (1)", "CS101-Lab 1-1234"])

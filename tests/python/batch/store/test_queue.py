@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from grader.python.batch.ingest.notes import make_note
 from grader.python.batch.ingest.submission import Submission
 from grader.python.batch.store import queue
 from grader.python.batch.store.database import Database
@@ -20,3 +21,12 @@ def test_setting_the_clock_back_does_not_change_the_queues_order(
         database.enter([submission := Submission(key, fingerprint=key)])
         queue.enter_arrivals(database, [submission])
     assert [place.key for place in queue.list_waiting(database)] == ["al1", "bo2", "cy3"]
+
+
+def test_students_of_the_roster_do_not_wait_for_strangers(tmp_path: Path) -> None:
+    database = Database(tmp_path / "batch.sqlite")
+    for key in ("invented 1", "al1", "invented 2", "bo2"):
+        notes = [make_note("not_on_roster")] if "invented" in key else []
+        database.enter([submission := Submission(key, fingerprint=key, notes=notes)])
+        queue.enter_arrivals(database, [submission])
+    assert [place.key for place in queue.list_waiting(database)] == ["al1", "bo2", "invented 1", "invented 2"]
