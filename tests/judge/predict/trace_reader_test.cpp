@@ -72,6 +72,31 @@ TEST(TraceReader, ReadsLaunchesBlocksAndOperations) {
     EXPECT_EQ(trace.steps.size(), 2u);
 }
 
+/// Return the weights of three sampled blocks, the last of which does four times as much, if all blocks that ran do
+/// `steps` on average.
+std::vector<double> weights(double steps) {
+    Bytes bytes;
+    bytes.add(RecordKind::launch, launch_of(1000));
+    for (const std::uint64_t events : {100, 100, 400}) bytes.add(RecordKind::block, trace::Block{events, events});
+    trace::LaunchEnds ends{512};
+    ends.recorded_blocks = 3;
+    ends.recorded_steps = 6000;
+    ends.other_blocks = 27;
+    ends.other_steps = static_cast<std::uint64_t>(30 * steps) - ends.recorded_steps;
+    std::vector<double> result;
+    for (const TracedBlock& block : read_trace(bytes.add(RecordKind::launch_ends, ends).text).launches[0].sampled)
+        result.push_back(block.weight);
+    return result;
+}
+
+TEST(TraceReader, SampledBlocksStandForAllThatRan) {
+    EXPECT_EQ(weights(2050), std::vector<double>({1, 1, 1}));  // as on average of the sample, nearly
+    const std::vector<double> more_long_ones = weights(2500), only_short_ones = weights(900);
+    EXPECT_NEAR(more_long_ones[2], 1.5, 0.01);  // (100 * 0.75 + 100 * 0.75 + 400 * 1.5) / 3 = 250
+    EXPECT_NEAR(more_long_ones[0] + more_long_ones[1] + more_long_ones[2], 3, 1e-9);
+    EXPECT_NEAR(only_short_ones[0], 1.5, 0.01);
+}
+
 TEST(TraceReader, RecordsNeedTheSealOfTheRunner) {
     constexpr protocol::Key key{1, 2};
     const std::string records = small_trace().text;
