@@ -133,13 +133,19 @@ std::string why_not_typical(const Trace& trace, const Machine& machine) {
     return "";
 }
 
-/// Return whether one sampled block stands for most blocks of a launch, because the others are too short or too long.
-bool depends_on_one_block(const Trace& trace) {
-    return std::ranges::any_of(trace.launches, [](const TracedLaunch& launch) {
-        const double most = static_cast<double>(launch.sampled.size()) / 2;
-        return launch.sampled.size() > 2 &&
-               std::ranges::any_of(launch.sampled, [&](const TracedBlock& block) { return block.weight > most; });
-    });
+/// Return whether the weights of the sampled blocks let them stand for all blocks that ran, and not one for most
+/// others.
+bool represents_all(const TracedLaunch& launch) {
+    constexpr double tolerance = 0.1;
+    double weighted = 0, plain = 0, most = 0;
+    for (const TracedBlock& block : launch.sampled) {
+        weighted += block.weight * static_cast<double>(block.events);
+        plain += static_cast<double>(block.events);
+        most = std::max(most, block.weight);
+    }
+    const auto blocks = static_cast<double>(launch.sampled.size());
+    return plain == 0 || (std::abs(weighted / plain / relative_work(launch.ends) - 1) < tolerance &&
+                          (blocks < 3 || most <= blocks / 2));
 }
 
 Recording no_recording(const std::string& reason, const std::optional<Failure>& failure) {
@@ -173,7 +179,7 @@ Recording record(Judge& judge, const Lab& lab, const Stage& stage, const Source&
         run->end_session();
         if (failure) return no_recording("the program did not finish the traced call", failure);
         trace = read_trace(unsealed(memory.contents(), run->trace.order.key));
-        if (!depends_on_one_block(trace)) break;
+        if (std::ranges::all_of(trace.launches, represents_all)) break;
     }
     Recording recording = {
         .trace = std::move(trace),

@@ -69,13 +69,9 @@ double tilt_weights(std::vector<TracedBlock>& blocks, double tilt) {
 /// short or long ones.
 void weigh_blocks(TracedLaunch& launch) {
     constexpr double tolerance = 0.05, max_tilt = 50;
-    const trace::LaunchEnds& ends = launch.ends;
-    if (launch.sampled.size() < 2 || ends.recorded_steps == 0 || ends.other_blocks == 0) return;
-    const double of_sample = static_cast<double>(ends.recorded_steps) / static_cast<double>(ends.recorded_blocks);
-    const double of_all = static_cast<double>(ends.recorded_steps + ends.other_steps) /
-                          static_cast<double>(ends.recorded_blocks + ends.other_blocks);
-    if (std::abs(of_all / of_sample - 1) < tolerance) return;
-    const double wanted = of_all / of_sample * tilt_weights(launch.sampled, 0);
+    const double more = relative_work(launch.ends);
+    if (launch.sampled.size() < 2 || std::abs(more - 1) < tolerance) return;
+    const double wanted = more * tilt_weights(launch.sampled, 0);
     double low = -max_tilt, high = max_tilt;
     while (high - low > 1e-3) {
         const double tilt = (low + high) / 2;
@@ -199,6 +195,13 @@ std::string_view unsealed(std::string_view file, const protocol::Key& key) {
     trace::add_to_hash(hash, records.data(), records.size());
     if (trace::seal_of(hash, seal.bytes).hash != seal.hash) damaged("another part of the program wrote into it");
     return records;
+}
+
+double relative_work(const trace::LaunchEnds& ends) {
+    if (ends.recorded_steps == 0 || ends.other_blocks == 0) return 1;
+    const double of_sample = static_cast<double>(ends.recorded_steps) / static_cast<double>(ends.recorded_blocks);
+    return static_cast<double>(ends.recorded_steps + ends.other_steps) /
+           static_cast<double>(ends.recorded_blocks + ends.other_blocks) / of_sample;
 }
 
 Trace read_trace(std::string_view bytes) { return Reader().read(bytes); }

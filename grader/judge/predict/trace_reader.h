@@ -63,6 +63,9 @@ struct Trace {
 /// Return the records of a trace's file. Throw std::runtime_error if their seal is wrong.
 std::string_view unsealed(std::string_view file, const protocol::Key& key);
 
+/// Return the average steps of the blocks that ran, relative to those of the sampled ones; 1 if only these ran.
+double relative_work(const trace::LaunchEnds& ends);
+
 /// Read all records of a trace. Throw std::runtime_error if one is damaged.
 Trace read_trace(std::string_view bytes);
 
