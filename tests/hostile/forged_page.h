@@ -5,8 +5,8 @@
 #include <cstddef>
 
 struct ForgedPage {
-    static constexpr std::size_t bytes = 45896, finding_count = 812, findings = 816, guard_count = 18480,
-                                 shape_count = 42048;
+    static constexpr std::size_t bytes = 45912, finding_count = 828, findings = 832, guard_count = 18496,
+                                 shape_count = 42064;
     static constexpr std::size_t finding_bytes = 368, side_in_finding = 16, side_bytes = 40, width_in_finding = 112,
                                  lines_in_finding = 136;
 };
