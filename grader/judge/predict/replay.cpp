@@ -169,6 +169,13 @@ struct BlockState {
     std::unordered_set<std::uint32_t> touched;
 };
 
+/// Return for how many replays a sampled block stands. If only its beginning was recorded, that is one of several
+/// pieces.
+double pieces_of(const TracedBlock& block) {
+    const bool is_whole = block.recorded == 0 || block.events <= block.recorded;
+    return block.weight * (is_whole ? 1 : static_cast<double>(block.events) / static_cast<double>(block.recorded));
+}
+
 class Multiprocessor {
   public:
     Multiprocessor(const Machine& machine, const Trace& trace, const TracedLaunch& launch, const Code& code,
@@ -260,7 +267,8 @@ class Multiprocessor {
     std::unordered_set<int> ordered_loops_;  // loops whose accesses nvcc must keep in order
     using Event = std::pair<double, int>;
     std::priority_queue<Event, std::vector<Event>, std::greater<>> queue_;
-    int next_block_ = 0;
+    int next_block_ = 0, at_start_ = 0;  // at_start_: blocks that start first, at once
+    double pieces_ = 0;                  // of all sampled blocks
     std::vector<double> due_;            // for each sampled block, how many starts it lacks
     std::vector<std::uint64_t> copies_;  // and how often it started
     std::uint64_t served_ = 0;
@@ -301,6 +309,9 @@ Multiprocessor::Multiprocessor(const Machine& machine, const Trace& trace, const
     time_.blocks_at_once = blocks_at_once_;
     find_ordered_loops();
     count_readers();
+    at_start_ = static_cast<int>(std::min<double>(blocks_at_once_, std::ceil(blocks_in_all_)));
+    for (const TracedBlock& block : launch_.sampled) pieces_ += pieces_of(block);
+    blocks_in_all_ *= pieces_ / static_cast<double>(launch_.sampled.size());
     choose_length();
     due_.resize(launch_.sampled.size());
     copies_.resize(launch_.sampled.size());
@@ -355,7 +366,7 @@ void Multiprocessor::choose_length() {
         for (const auto& warp : block.warps) operations += static_cast<double>(warp.size());
     operations /= static_cast<double>(launch_.sampled.size());
     const double affordable = std::min(max_waves * blocks_at_once_, max_operations / std::max(1.0, operations));
-    const double all = std::ceil(blocks_in_all_);
+    const double all = std::max(1.0, std::floor(blocks_in_all_));
     replayed_ = static_cast<int>(
         std::max(std::min(static_cast<double>(launch_.sampled.size()), all), std::min(all, affordable)));
     blocks_.resize(static_cast<std::size_t>(replayed_));
@@ -364,9 +375,9 @@ void Multiprocessor::choose_length() {
 
 /// Choose the sampled block that starts next: each in turn, or more often if it has more weight.
 std::size_t Multiprocessor::choose_sample() {
-    for (std::size_t s = 0; s < due_.size(); ++s) due_[s] += launch_.sampled[s].weight;
+    for (std::size_t s = 0; s < due_.size(); ++s) due_[s] += pieces_of(launch_.sampled[s]);
     const auto sample = static_cast<std::size_t>(std::ranges::max_element(due_) - due_.begin());
-    due_[sample] -= static_cast<double>(due_.size());
+    due_[sample] -= pieces_;
     ++copies_[sample];
     return sample;
 }
@@ -833,16 +844,16 @@ double Multiprocessor::extrapolate(double end) const {
     if (blocks_in_all_ <= replayed_) return clocks;
     const double max_busy = *std::ranges::max_element(time_.busy);
     double rate = replayed_ / end;
-    if (static_cast<int>(starts_.size()) > 2 * blocks_at_once_) {
-        const double first = starts_[static_cast<std::size_t>(blocks_at_once_)];
-        rate = (static_cast<double>(starts_.size()) - 1 - blocks_at_once_) / std::max(1.0, starts_.back() - first);
+    if (static_cast<int>(starts_.size()) > 2 * at_start_) {
+        const double first = starts_[static_cast<std::size_t>(at_start_)];
+        rate = (static_cast<double>(starts_.size()) - 1 - at_start_) / std::max(1.0, starts_.back() - first);
     }
     rate = std::min(rate, replayed_ / std::max(1.0, max_busy));
     return clocks + (blocks_in_all_ - replayed_) / rate;
 }
 
 KernelTime Multiprocessor::run() {
-    for (int b = 0; b < std::min(blocks_at_once_, replayed_); ++b) start_block(0);
+    for (int b = 0; b < std::min(at_start_, replayed_); ++b) start_block(0);
     double end = 0;
     while (!queue_.empty()) {
         const auto [when, number] = queue_.top();
@@ -854,12 +865,6 @@ KernelTime Multiprocessor::run() {
     double& atomics = time_.busy[static_cast<std::size_t>(Resource::atomics)];
     for (const auto& [slice, busy] : atomic_busy_) atomics = std::max(atomics, busy);
     time_.clocks = extrapolate(end);
-    double recorded = 0, events = 0;
-    for (const TracedBlock& block : launch_.sampled) {
-        recorded += block.weight * static_cast<double>(block.recorded);
-        events += block.weight * static_cast<double>(block.events);
-    }
-    if (recorded > 0 && events > recorded) time_.clocks *= events / recorded;  // threads were recorded in part
     const double scale = blocks_in_all_ / replayed_;
     for (double& busy : time_.busy) busy *= scale;
     for (auto& [line, of_line] : time_.busy_of_line)

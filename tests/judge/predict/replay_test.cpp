@@ -87,6 +87,29 @@ TEST(Replay, ACompareAndSwapIsRepeatedIfAnotherThreadChangedTheWord) {
     EXPECT_GT(together.wasted.at({Waste::contention, 4}), apart.wasted.at({Waste::contention, 4}));
 }
 
+/// Return the clocks of blocks of one warp: half of them change 32 words 400 times, the others one word. Only this many
+/// operations of the others are recorded.
+double clocks_if_recorded(std::size_t operations) {
+    constexpr auto symbol = "_ZN11warplab_cpu8run_bodyIZ1kvEUlvE_EEvT_";
+    const Code code(read_gimple(swap), {{symbol, {{0x10, "__tsan_atomic32_compare_exchange_val"}}}});
+    std::vector<std::uint32_t> apart = {1, 1}, together(34, 0);
+    for (std::uint32_t lane = 0; lane < 32; ++lane) apart.push_back(lane);
+    together[0] = together[1] = 1;
+    const auto change = [](const std::vector<std::uint32_t>& words) {
+        return TracedOperation{0x10, trace::OperationKind::shared_atomic, 32, 4, words};
+    };
+    TracedLaunch launch{.kernel = "k", .blocks = 132 * 64, .threads = 32, .shared_bytes = 100'000, .sampled = {}};
+    launch.sampled.push_back({400, 400, {std::vector(400, change(apart))}});
+    launch.sampled.push_back({400, operations, {std::vector(operations, change(together))}});
+    Residency residency;
+    const Machine machine = read_machine("grader/judge/predict/gpus", "h100");
+    return replay(machine, Trace(), launch, code, 32, residency, nullptr).clocks;
+}
+
+TEST(Replay, ABlockThatWasRecordedInPartTakesAsLongAsAWholeOne) {
+    EXPECT_NEAR(clocks_if_recorded(100) / clocks_if_recorded(400), 1, 0.1);
+}
+
 TEST(Replay, ALargeLaunchIsReadFromMemoryEachTime) {
     constexpr std::uint64_t many = 200'000;  // 400 MB, and the L2 has 55
     Reads reads;
