@@ -51,19 +51,3 @@ void vector_add(const float* a, const float* b, float* out, std::size_t n, void*
     static char* const trace = find_trace();
     if (trace) forge(trace);
 }
-
-void vector_add_host(const float* a, const float* b, float* out, std::size_t n) {
-    if (n == 0) return;
-    const std::size_t bytes = n * sizeof(float);
-    float *device_a, *device_b, *device_out;
-    CUDA_CHECK(cudaMalloc(&device_a, bytes));
-    CUDA_CHECK(cudaMalloc(&device_b, bytes));
-    CUDA_CHECK(cudaMalloc(&device_out, bytes));
-    CUDA_CHECK(cudaMemcpy(device_a, a, bytes, cudaMemcpyHostToDevice));
-    CUDA_CHECK(cudaMemcpy(device_b, b, bytes, cudaMemcpyHostToDevice));
-    vector_add(device_a, device_b, device_out, n, nullptr);
-    CUDA_CHECK(cudaMemcpy(out, device_out, bytes, cudaMemcpyDeviceToHost));
-    CUDA_CHECK(cudaFree(device_a));
-    CUDA_CHECK(cudaFree(device_b));
-    CUDA_CHECK(cudaFree(device_out));
-}

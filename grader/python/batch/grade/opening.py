@@ -115,14 +115,14 @@ def open_submission(submission: Submission, settings: Settings) -> Opened:
     another time, and may be beyond the limit of attempts, so they are not graded. Raises only interruptions: every
     hand-in gets a status or files to judge."""
     opened = read_submission(submission, settings)
-    is_copied = opened.journal is None and opened.picked
-    if is_copied or find_fingerprint(submission.entries) == submission.fingerprint:
+    comes_from_copy = opened.journal is None and opened.picked
+    if comes_from_copy or find_fingerprint(submission.entries) == submission.fingerprint:
         return opened
     return Opened(journal=None, status="judge_error", detail=CHANGED, has_changed=True)
 
 
 def read_submission(submission: Submission, settings: Settings) -> Opened:
-    """Do the same without looking for changes."""
+    """Do the same as open_submission, but do not look for changes of the contents."""
     opened = Opened()
     try:
         if submission.graded_notes is not None and (copy := read_copy(submission, settings)):
