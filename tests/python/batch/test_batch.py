@@ -710,6 +710,20 @@ def test_the_command_works_from_any_folder_and_by_a_link(course: Course, tmp_pat
     )  # the project's labs, not this folder's
 
 
+def test_the_command_finds_the_projects_packages_from_any_folder(tmp_path: Path) -> None:
+    program = tmp_path / "project/grader/warplab-course"
+    program.parent.mkdir(parents=True)
+    shutil.copy(ROOT / "grader/warplab-course", program)
+    for folder in (".venv", "packages"):
+        python = tmp_path / "project" / folder / "bin/python"
+        python.parent.mkdir(parents=True)
+        python.write_text("#!/bin/sh\necho its own Python\n")
+        python.chmod(0o755)
+    for venv in ("", ".venv", "packages", str(tmp_path / "project/packages")):
+        output = subprocess.check_output([program], cwd=tmp_path, env={**os.environ, "VENV": venv}, text=True)
+        assert output == "its own Python\n"
+
+
 def test_wrong_arguments_give_one_clear_message(course: Course) -> None:
     course.hand_in("al1", "fine", "fine")
     course.grade()
