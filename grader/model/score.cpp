@@ -6,6 +6,7 @@
 #include <cmath>
 #include <optional>
 #include <stdexcept>
+#include <vector>
 
 #include "grader/common/text.h"
 
@@ -166,9 +167,15 @@ double speed_share(double t, const SpeedMarks& marks) {
 
 std::optional<PointsRange> modelled_points(double points, const ModelledTime& modelled) {
     if (!modelled.reference_ratio || !modelled.reference_s || !is_time(*modelled.reference_s)) return std::nullopt;
-    const SpeedMarks marks = speed_marks(1, modelled.sequential_s / *modelled.reference_s, modelled.previous_ratio);
-    const double min = points * speed_share(modelled.reference_ratio->high, marks);
-    const double max = points * speed_share(modelled.reference_ratio->low, marks);
+    std::vector<std::optional<double>> previous_ratios = {std::nullopt};
+    if (const auto& ratio = modelled.previous_ratio)
+        previous_ratios = {ratio->low, std::clamp(clear_ratio, ratio->low, ratio->high), ratio->high};
+    double min = points, max = 0;
+    for (const auto& previous_ratio : previous_ratios) {
+        const SpeedMarks marks = speed_marks(1, modelled.sequential_s / *modelled.reference_s, previous_ratio);
+        min = std::min(min, points * speed_share(modelled.reference_ratio->high, marks));
+        max = std::max(max, points * speed_share(modelled.reference_ratio->low, marks));
+    }
     return PointsRange{min, max, max - min <= max_open * points};
 }
 

@@ -110,7 +110,7 @@ TEST(SpeedShare, IsZeroFromThePreviousStagesTimeIfThatIsClearlyLonger) {
 // --- correctness ---
 
 /// Return a stage that was not timed, with a modelled ratio to the reference.
-StageReport modelled(double low, double median, double high, std::optional<double> previous_ratio = std::nullopt) {
+StageReport modelled(double low, double median, double high, std::optional<Interval> previous_ratio = std::nullopt) {
     StageReport report = report_with({good});
     report.modelled_time = ModelledTime{};
     report.modelled_time->gpu = "NVIDIA H200";
@@ -144,7 +144,17 @@ TEST(Score, TheBetterEndCountsIfModelledTimesLeaveATenthOpen) {
     const auto near = score_stage(stage_worth(6, 2, 2), modelled(0.77, 1, 1.3));
     EXPECT_EQ(near->speed, 2);
     EXPECT_FALSE(near->speed_pending);
-    EXPECT_TRUE(score_stage(stage_worth(6, 2, 2), modelled(0.77, 1, 1.3, 1.5))->speed_pending);
+    EXPECT_TRUE(score_stage(stage_worth(6, 2, 2), modelled(0.77, 1, 1.3, Interval{1.5, 1.5, 1.5}))->speed_pending);
+}
+
+TEST(Score, ModelledTimesLeaveTheSpeedOpenIfThePreviousStagesTimeIsUncertain) {
+    const auto at = [](double low, double high) {
+        return *modelled_points(2, *modelled(1.3, 1.3, 1.3, Interval{2, low, high}).modelled_time);
+    };
+    EXPECT_TRUE(at(1.9, 2.1).is_decided);
+    EXPECT_FALSE(at(1.5, 3).is_decided);
+    EXPECT_NEAR(at(1, 3).min, 2 * share(1.3, 1, 0, 1.4), 1e-12);  // between its ends, it may be clearly longer or not
+    EXPECT_NEAR(at(1, 3).max, 2 * share(1.3, 1, 0), 1e-12);
 }
 
 TEST(Score, AMeasurementReplacesAModelledTime) {

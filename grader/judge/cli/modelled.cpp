@@ -137,11 +137,12 @@ double Modeller::solution_s(const Stage& stage, const Dataset& dataset) {
     return known->second;
 }
 
-std::optional<double> Modeller::previous_ratio(const Stage& stage, const Dataset& dataset, double reference_s) {
+std::optional<Interval> Modeller::previous_ratio(const Stage& stage, const Dataset& dataset, double reference_s) {
     const auto iterator = std::ranges::find(lab_.stages, stage.id, &Stage::id);
     if (iterator == lab_.stages.begin() || !dataset.applies_to(*(iterator - 1))) return std::nullopt;
     const double previous_s = solution_s(*(iterator - 1), dataset);
-    return previous_s > 0 ? std::optional(previous_s / reference_s) : std::nullopt;
+    if (previous_s <= 0) return std::nullopt;
+    return predict::ratio_interval(previous_s / reference_s, machine_);
 }
 
 void Modeller::compare(const Stage& stage, const Dataset& dataset, ModelledTime& time) {

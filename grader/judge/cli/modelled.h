@@ -45,7 +45,7 @@ class Modeller {
     predict::Recording record(const Stage& stage, const Source& source, const Dataset& dataset);
     void compare(const Stage& stage, const Dataset& dataset, ModelledTime& time);
     double solution_s(const Stage& stage, const Dataset& dataset);
-    std::optional<double> previous_ratio(const Stage& stage, const Dataset& dataset, double reference_s);
+    std::optional<Interval> previous_ratio(const Stage& stage, const Dataset& dataset, double reference_s);
 
     Judge& judge_;
     const Lab& lab_;

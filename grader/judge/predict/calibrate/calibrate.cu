@@ -565,7 +565,7 @@ int main(int count, char** arguments) {
     std::fprintf(file, "{\n");
     std::fprintf(file,
                  "  \"name\": \"%s\",\n  \"source\": \"measured by make calibrate\",\n  \"spread\": 1.3,\n"
-                 "  \"ratio_spread\": {\"least\": 1.1, \"most\": 1.6},\n",
+                 "  \"ratio_spread\": {\"least\": 1.15, \"most\": 2.0},\n",
                  properties.name);
     std::fprintf(file, "  \"multiprocessors\": %d,\n  \"clock_hz\": %.4g,\n", properties.multiProcessorCount, clock_hz);
     std::fprintf(file, "  \"multiprocessor\": {\n    \"threads\": %d, \"blocks\": %d, \"registers\": %d,\n",
