@@ -22,8 +22,8 @@ ROOT = Path(__file__).resolve().parent.parent
 BUILD = Path(os.environ.get("BUILD") or "build")
 VENV = Path(os.environ.get("VENV") or ".venv")
 CORES = max(1, min(4, os.cpu_count() or 1))
-SHARDS = max(1, CORES // 2)  # of the C++ tests
-WORKERS = CORES + 2  # of the Python tests, some of which wait long for a cluster or a time-out
+SHARDS = max(1, CORES // 2)  # processes of the C++ tests
+WORKERS = CORES + 2  # processes of the Python tests, some of which wait a long time for a cluster or a time-out
 SILENCE_LIMIT_S = 900  # programs are built before some tests, which takes minutes if the machine is busy
 
 
@@ -182,7 +182,7 @@ def test_environment() -> dict[str, str]:
 
 def main() -> int:
     os.chdir(ROOT)
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored when started in the background; tests send it
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a background process ignores SIGINT, but tests send it
     only = os.environ.get("ONLY", "")
     environment = test_environment()
     shutil.rmtree(BUILD / "pycache", ignore_errors=True)  # tests that copy the code leave bytecode of each copy

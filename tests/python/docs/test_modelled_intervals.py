@@ -1,7 +1,7 @@
 """Compare the intervals of modelled times with the committed timings of the H200 and the H100.
 
 Each solution of an earlier stage of a lab serves as a slow submission for a later stage. COMPARED.md has modelled and
-measured times of both, so this needs neither a GPU nor the model. To print the figures, type python3 -m
+measured times of both, so the test needs neither a GPU nor the model. To print the figures, type python3 -m
 tests.python.docs.test_modelled_intervals.
 """
 
@@ -34,13 +34,15 @@ def read_times(gpu: str) -> dict[tuple[str, str], Times]:
     return times
 
 
-def share(ratio: float, previous: float | None) -> float:
+def speed_share(ratio: float, previous: float | None) -> float:
+    """Return the share of the speed points for a time. `ratio` is this time, and `previous` the time of the previous
+    stage's solution, both divided by the time of the stage's solution."""
     no_points = previous if previous and previous >= CLEAR_STEP_RATIO else NO_POINTS_RATIO
     return min(1.0, max(0.0, math.log(no_points / ratio) / math.log(no_points / FULL_POINTS_RATIO)))
 
 
 def figures(name: str) -> dict[str, float]:
-    """Return the shares of intervals that contain the measured values of a GPU ("h100")."""
+    """Return the figures of a GPU ("h100") in the table of grader/judge/predict/README.md, as shares of 1."""
     gpu = json.loads((PREDICT / f"gpus/{name}.json").read_text())
     least_spread, most_spread = gpu["ratio_spread"]["least"], gpu["ratio_spread"]["most"]
     within, in_points, decided, equal = [], [], [], []
@@ -49,12 +51,14 @@ def figures(name: str) -> dict[str, float]:
         factors += [max(measured / modelled, modelled / measured) for measured, modelled in times.values()]
         for slow, fast in combinations(sorted(times), 2):
             measured, ratio = (times[slow][i] / times[fast][i] for i in (0, 1))
-            before = times.get(max((stage for stage in times if stage < fast), default=0))  # a new stage has no time
+            before = times.get(
+                max((stage for stage in times if stage < fast), default=0)
+            )  # None if `fast` is the first
             previous = [before[i] / times[fast][i] for i in (0, 1)] if before else [None, None]
             spread = min(most_spread, least_spread * max(ratio, 1 / ratio))
             within.append(ratio / spread <= measured <= ratio * spread)
-            earned = share(measured, previous[0])
-            low, high = share(ratio * spread, previous[1]), share(ratio / spread, previous[1])
+            earned = speed_share(measured, previous[0])
+            low, high = speed_share(ratio * spread, previous[1]), speed_share(ratio / spread, previous[1])
             in_points.append(low - 0.005 <= earned <= high + 0.005)
             decided.append(high - low <= DECIDED_SHARE)
             if decided[-1]:

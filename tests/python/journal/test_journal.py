@@ -109,10 +109,10 @@ def test_the_same_folder_gives_the_same_bytes(tmp_path: Path) -> None:
 def test_the_page_says_that_a_file_was_changed_after_judging(tmp_path: Path) -> None:
     folder = write_course(tmp_path, [report(1, "01_serial", "a", 0.1), report(2, "01_serial", "b", 0.2)])
     file = folder.parent / "01_serial.cu"
-    for text, output in (("b", False), ("a", True), ("c", True)):  # "a" was judged, but not last
+    for text, expected in (("b", False), ("a", True), ("c", True)):  # "a" was judged, but not last
         file.write_text(text)
         result = run_module(MODULE, LAB, "--root", tmp_path, "--work", tmp_path / "work")
-        assert ("01_serial.cu was changed since it was judged last" in result.stderr) is output, text
+        assert ("01_serial.cu was changed since it was judged last" in result.stderr) is expected, text
     assert "make check LAB=dot STAGE=01" in (folder / "journal.html").read_text()
 
 
@@ -174,14 +174,14 @@ def test_a_difference_counts_the_students_own_lines(tmp_path: Path) -> None:
 
 def test_a_failure_after_a_pass_is_mentioned(tmp_path: Path) -> None:
     failed = report(2, "01_serial", "b", verdict="failed")
-    output = "The last version failed (tail_lost). The journal shows an earlier one, which passed."
+    message = "The last version failed (tail_lost). The journal shows an earlier one, which passed."
     write_course(tmp_path / "checked", [report(1, "01_serial", "a"), failed])
-    assert f"Not measured yet. {output} Next: make check LAB=dot STAGE=01" in text_of(tmp_path / "checked")
+    assert f"Not measured yet. {message} Next: make check LAB=dot STAGE=01" in text_of(tmp_path / "checked")
     folder = write_course(tmp_path / "timed", [report(1, "01_serial", "a", 0.1), failed])
-    assert output in text_of(tmp_path / "timed")
-    assert output in render(tmp_path / "timed", LAB, folder).markdown
+    assert message in text_of(tmp_path / "timed")
+    assert message in render(tmp_path / "timed", LAB, folder).markdown
     write_course(tmp_path / "repaired", [report(1, "01_serial", "a", 0.1), failed, report(3, "01_serial", "a", 0.1)])
-    assert output not in text_of(tmp_path / "repaired")
+    assert message not in text_of(tmp_path / "repaired")
 
 
 def test_an_optimisation_is_its_last_version_that_passed_and_was_timed(tmp_path: Path) -> None:
