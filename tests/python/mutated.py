@@ -1,4 +1,4 @@
-"""Copy the project's Python code, and replace each sentence in it by a unique key.
+"""Copy the project's Python code, and replace each sentence in it with a unique key.
 
 If code compared a sentence with text that another part wrote, the copy would behave differently.
 """
@@ -33,7 +33,7 @@ class Replacer(ast.NodeTransformer):
         if not isinstance(text, str) or not SENTENCE.search(text) or LANGUAGES.search(text):
             return node
         self.count += 1
-        quote = "'" if text.startswith("'") else ""  # a text within SQL
+        quote = "'" if text.startswith("'") else ""  # a string in SQL
         return ast.copy_location(ast.Constant(f"{quote}<{self.file} {self.count}>{quote}"), node)
 
     def visit_Expr(self, node: ast.Expr) -> ast.Expr:

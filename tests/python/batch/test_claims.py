@@ -116,7 +116,7 @@ def test_a_number_with_a_different_name_counts_for_no_student(course: Course, na
     assert points(course) == {"7": ("not_submitted", "0"), "7 (another)": ("graded", "12"), "8": ("not_submitted", "0")}
     assert "The number belongs to a student with a different name: 7 is Yara Santos on the roster" in output
     (book := course.root / "book.csv").write_text(f"{WORKSHEET.splitlines()[0]},Grade\nParticipant 7,Yara Santos,\n")
-    exported = course.verb("export", "--format", "moodle", "--gradebook", book)
+    exported = course.run_verb("export", "--format", "moodle", "--gradebook", book)
     assert "Participant 7" not in exported.stdout
     assert exported.returncode == 1 and "or has a different name: 7 (another) (not on the roster)" in exported.stderr
 
@@ -124,7 +124,7 @@ def test_a_number_with_a_different_name_counts_for_no_student(course: Course, na
 def test_a_strangers_number_fills_no_row_of_an_export(course: Course) -> None:
     download(course, "Team 5_7_assignsubmission_file_", roster=NAMES)
     (book := course.root / "book.csv").write_text("Identifier,Full name,Grade\nParticipant 7,Yara Santos,\n")
-    exported = course.verb("export", "--format", "moodle", "--gradebook", book)
+    exported = course.run_verb("export", "--format", "moodle", "--gradebook", book)
     assert "Participant 7" not in exported.stdout and exported.returncode == 1
 
 
@@ -151,7 +151,7 @@ def test_a_stranger_with_a_teams_key_uses_none_of_the_teams_attempts(course: Cou
 
 def test_an_earlier_stranger_loses_an_id_that_the_roster_assigns(course: Course) -> None:
     download(course, "Team 5_7_assignsubmission_file_", roster=NAMES)
-    result = course.verb("override", "--student", "7", "--points", "3", "--reason", "shown")
+    result = course.run_verb("override", "--student", "7", "--points", "3", "--reason", "shown")
     assert result.returncode == 0
     downgrade_database(course)
     (course.root / "roster.csv").write_text(WORKSHEET)
@@ -334,10 +334,10 @@ def test_a_missing_roster_stops_the_batch(course: Course) -> None:
     download(course, submit(ADA, "al1-bo2", 20), roster=NUMBERS)
     before = points(course)
     (course.root / "roster.csv").rename(course.root / "moved.csv")
-    for result in (course.grade(), course.verb("override", "--student", "al1", "--points", "1", "--reason", "x"),
-                 course.verb("export", "--format", "moodle")):  # fmt: skip
+    for result in (course.grade(), course.run_verb("override", "--student", "al1", "--points", "1", "--reason", "x"),
+                 course.run_verb("export", "--format", "moodle")):  # fmt: skip
         assert result.returncode == 2 and "The batch's roster is no longer there: " in result.stderr
-    course.verb("report")
+    course.run_verb("report")
     assert points(course) == before
     assert course.grade("--no-roster").returncode == 0
     assert course.grade("--roster", course.root / "moved.csv").returncode == 0

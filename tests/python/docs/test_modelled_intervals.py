@@ -51,9 +51,7 @@ def figures(name: str) -> dict[str, float]:
         factors += [max(measured / modelled, modelled / measured) for measured, modelled in times.values()]
         for slow, fast in combinations(sorted(times), 2):
             measured, ratio = (times[slow][i] / times[fast][i] for i in (0, 1))
-            before = times.get(
-                max((stage for stage in times if stage < fast), default=0)
-            )  # None if `fast` is the first
+            before = times.get(max((stage for stage in times if stage < fast), default=0))  # none before the first
             previous = [before[i] / times[fast][i] for i in (0, 1)] if before else [None, None]
             spread = min(most_spread, least_spread * max(ratio, 1 / ratio))
             within.append(ratio / spread <= measured <= ratio * spread)

@@ -29,9 +29,7 @@ def test_a_stage_has_theory_a_picture_a_measurement_questions_and_a_key(lab: str
     key = find_section((ROOT / f"handouts/instructor/keys/{lab}.md").read_text(), stage)
     assert len(theory.split()) >= MIN_WORDS, f"the theory has fewer than {MIN_WORDS} words"
     assert to_do, "**To do** is missing"
-    assert pictures and all((ROOT / "handouts" / picture).is_file() for picture in pictures), (
-        "no picture, or a missing file"
-    )
+    assert pictures and all((ROOT / "handouts" / picture).is_file() for picture in pictures), "a picture is missing"
     assert measure and (re.search("make (bench|sweep)", measure[1]) or measure[1] == "as before."), (
         "**Measure:** is missing, or names neither make bench nor make sweep"
     )

@@ -33,7 +33,7 @@ def test_a_folder_of_very_many_files_is_not_examined_all_the_time(tmp_path: Path
     clock_s, pause_s = [0.0], 0.0
 
     def clock() -> float:
-        clock_s[0] += 1  # each look takes some seconds
+        clock_s[0] += 1  # each examination of the folder takes a few seconds
         return clock_s[0] + pause_s
 
     settling = Settling(tmp_path, clock)

@@ -39,7 +39,7 @@ GRACE = (f"Grace Hopper_56_assignsubmission_file_/{FIRST}", b"fine")
 
 
 def hand_in_archive(course: Course, *members: tuple[str, bytes], name: str = "submissions.zip") -> None:
-    """Replace the folder of submissions by an archive with all hand-ins."""
+    """Replace the folder of submissions with an archive that contains all hand-ins."""
     course.handed_in = course.handed_in.with_name(name)
     course.handed_in.write_bytes(make_zip(*members))
 
@@ -144,7 +144,7 @@ def test_a_newer_zip_is_treated_like_a_changed_folder(course: Course) -> None:
     result = course.grade()
     assert "No longer among the submissions, and kept as graded: 56" in result.stderr
     assert {key: course.log("end").count(key) for key in ("12", "34", "56")} == {"12": 1, "34": 2, "56": 1}
-    assert course.verb("regrade", "--all").returncode == 0  # includes a student whose hand-in is no longer there
+    assert course.run_verb("regrade", "--all").returncode == 0  # includes a student whose hand-in is no longer there
     assert set(course.statuses().values()) == {"graded", "missing_stages"}
 
 
@@ -154,7 +154,7 @@ def test_unpacked_downloads_that_are_no_longer_needed_are_removed(course: Course
     hand_in_archive(course, ALAN, ADA)
     course.grade()
     (place,) = (course.out / "handed-in").iterdir()
-    assert course.verb("regrade", "--all").returncode == 0
+    assert course.run_verb("regrade", "--all").returncode == 0
     assert all(path.is_relative_to(place) for path in course.database().entries())
     course.handed_in = course.handed_in.with_name("folder")
     course.handed_in.mkdir()
@@ -183,7 +183,7 @@ def test_a_moved_batch_finds_its_unpacked_files(course: Course) -> None:
     assert course.run(course.command("regrade", moved, "--all")).returncode == 0
 
 
-def test_submissions_given_by_a_short_path_are_found_from_elsewhere(
+def test_submissions_given_by_a_relative_path_are_found_from_elsewhere(
     course: Course, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     course.hand_in("al1", "fine", "fine")
