@@ -17,12 +17,12 @@ STAGE = "02_grid_stride"
 
 
 def sample_bad_hand_ins() -> list[Case]:
-    """Return one in four bad files, files that do not compile, and files that fail when they run."""
+    """Return a quarter of the bad files, of the files that do not compile, and of the files that fail when they run."""
     return [case for group in (FILES, COMPILING, RUNNING) for case in share_of(group, type, str, 4)]
 
 
 def write(case: Case, folder: Path) -> Path:
-    """Return the case as a hand-in whose file has the case's name."""
+    """Write the case to a file with the case's name, and return the file."""
     source = folder / f"{case.name}.cu"
     source.write_bytes(case.text if isinstance(case.text, bytes) else case.text.encode())
     return source

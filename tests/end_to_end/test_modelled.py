@@ -93,7 +93,7 @@ def test_bench_prints_the_measured_baseline_and_the_modelled_speedup() -> None:
     assert float(match[4]) < float(match[3]) < float(match[5])
 
 
-def test_a_dataset_that_needs_a_gpu_can_be_named() -> None:
+def test_bench_accepts_the_name_of_a_dataset_that_needs_a_gpu() -> None:
     result = bench(SOLUTION, "--dataset", "timed_16m")
     assert result.returncode == 0
     assert "timed_16m: " in words_of(result) and "passed" in words_of(result)

@@ -283,7 +283,7 @@ COPY = "__shared__ float s[256]; float p = i < n ? a[i] + b[i] : 0;\n    memcpy(
         ("float x[4]; if (i < n) memcpy(x, a + i, sizeof x); if (i < n) out[i] = x[0] + b[i];", "reads elements"),
     ],
 )
-def test_the_sanitizer_sees_memcpy_in_a_kernel(student: Student, kernel: str, message: str) -> None:
+def test_the_sanitizer_checks_memcpy_in_a_kernel(student: Student, kernel: str, message: str) -> None:
     student.write(program(kernel=kernel))
     result = student.make("inspect", f"LAB={LAB}", "STAGE=02", "BACKEND=cpu")
     assert message in " ".join(result.stdout.split()), result.stdout
@@ -320,7 +320,7 @@ def test_an_uninitialised_variable_is_named_by_the_compiler(student: Student) ->
     assert "may be used uninitialized" in result.stdout or "is used uninitialized" in result.stdout, result.stdout
 
 
-def test_a_printf_with_a_wrong_type_is_named_but_is_not_the_reason(student: Student) -> None:
+def test_a_printf_with_a_wrong_type_is_reported_but_not_as_the_cause(student: Student) -> None:
     student.write(program(kernel='if (i < n) out[i] = a[i] * .3f + b[i] * .7f; if (i == 3) printf("%d\\n", n);'))
     result = student.check()
     assert "warning: format ‘%d’ expects argument of type ‘int’" in result.stdout

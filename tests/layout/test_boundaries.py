@@ -65,7 +65,7 @@ PYTHON_MAY_IMPORT = {
     "release": ["common", "journal", "docs"],
     **{package: ["common", "journal", *BATCH[:number]] for number, package in enumerate(BATCH)},
 }
-# Headers of io that the runner and the rewriter include. They must include nothing else of the grader.
+# Headers of io that the runner and the CPU backend include. They may include only other headers of io.
 RUNNER_HEADERS = [
     "grader/io/channel.h",
     "grader/io/protocol.h",

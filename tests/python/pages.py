@@ -13,7 +13,7 @@ HOSTILE = (
 
 
 class Reader(html.parser.HTMLParser):
-    """Collects elements, attributes and text, and checks that elements are closed in order."""
+    """A parser that collects elements, attributes and text, and checks that elements are closed in order."""
 
     def __init__(self, page: str) -> None:
         super().__init__(convert_charrefs=True)

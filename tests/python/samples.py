@@ -1,4 +1,4 @@
-"""Generated reports for tests; together they contain every part of the page."""
+"""Generated reports for tests; together they contain everything that a report's page shows."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(not (BUILD / "warplab").exists(), reason="build/
 
 
 def copy_project(folder: Path) -> None:
-    """Copy the project and keep the times of all files, so that nothing is built again."""
+    """Copy the project, except tests and handouts, with the files' times, so that nothing is built again."""
     for file in project_files():
         if file.parts[0] not in ("tests", "handouts"):
             (folder / file).parent.mkdir(parents=True, exist_ok=True)
@@ -36,7 +36,7 @@ def public_folder():
 
 @pytest.fixture
 def real_machine(public_folder):
-    """Return a machine with the system's own compilers and headers, after a function that runs commands on it."""
+    """Return a function that runs commands on a machine with the system's compilers and headers, and the machine."""
     machine = Machine(public_folder / "machine")
     for program in ("bwrap", "aarch64-linux-gnu-g++", "qemu-aarch64", "sinfo", "munge"):
         machine.remove_programs(program)

@@ -46,7 +46,7 @@ def test_measurements_name_tunables_of_the_stage() -> None:
         )
         manifest = next(entry for entry in read_manifest(ROOT, lab)["stages"] if entry["id"] == stage)
         macros = {tunable["macro"] for tunable in manifest.get("tunables", [])}
-        assert not match or set(re.findall(r"`([A-Z_]+)`", match[1])) <= macros, f"{lab}/{stage}"
+        assert not match or set(re.findall(r"`([A-Z_]+)`", match[1])) <= macros, f"{lab}/{stage} lacks a tunable"
 
 
 MEASURED = re.compile(

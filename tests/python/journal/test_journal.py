@@ -72,7 +72,7 @@ def test_the_journal_contains_everything_that_a_course_asks_for(tmp_path: Path) 
         "1 version tried and discarded",  # with its time
         "0.08830 s",
         "1 version did not pass: tail_lost.",
-        "Also measured: NVIDIA T4 (batch-1), from report.json",  # apart
+        "Also measured: NVIDIA T4 (batch-1), from report.json",  # separately
         "Also measured: CPU backend (laptop)",
         "7.500 s",
         "Started, but not passed yet03_shuffle failed (tail_lost)",

@@ -29,7 +29,7 @@ needs_build = pytest.mark.skipif(not (BUILD / "warplab").exists(), reason="build
 
 
 def make_kit(archive: Path, *options: str) -> dict[str, bytes]:
-    """Return the archive's files by their paths below its one folder."""
+    """Pack a kit, and return its files by their paths below its one folder."""
     result = run_module("grader.python.release.kit", "--output", archive, *options)
     assert result.returncode == 0, result.stderr
     return read_kit(archive.read_bytes())

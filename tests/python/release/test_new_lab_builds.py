@@ -49,8 +49,8 @@ def build_oracle(folder: Path) -> None:
 
 
 def run_in(folder: Path, *command: str | Path) -> None:
-    """Run a command that must succeed and print only to stdout."""
-    environment = {name: value for name, value in os.environ.items() if name != "WARPLAB_BUILD"}  # use the copy's
+    """Run a command, with the folder's own build folder, that must succeed and print only to stdout."""
+    environment = {name: value for name, value in os.environ.items() if name != "WARPLAB_BUILD"}
     result = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, env=environment)
     assert (result.returncode, result.stderr) == (0, ""), result.stdout
 

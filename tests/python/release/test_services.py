@@ -50,8 +50,8 @@ def readable_folder() -> Iterator[Path]:
 
 
 def unpack(readable_folder: Path, *words: str) -> Path:
-    """Return Gradescope's folder as after setup.sh, but with programs that were built before, because setup.sh takes
-    minutes."""
+    """Make Gradescope's folder as it is after setup.sh, and return it. The programs are copied, because setup.sh takes
+    minutes to build them."""
     folder = readable_folder / "autograder"
     for name in ("submission", "results"):
         (folder / name).mkdir(parents=True)
@@ -72,7 +72,7 @@ def autograder(readable_folder) -> Path:
 
 
 def run_autograder(folder: Path, without: str = "", prefix: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
-    """Run the script as Gradescope does. `without` removes a feature; without "namespaces", bwrap exists but fails."""
+    """Run the script as Gradescope does. If `without` is "namespaces", bwrap exists but fails."""
     programs = folder / "programs"
     programs.mkdir(exist_ok=True)
     if without == "namespaces":

@@ -267,7 +267,7 @@ def test_feedback_mentions_an_unchanged_starter_and_a_changed_name(
 
 
 @pytest.mark.parametrize("time", [NEW, UNKNOWN])
-def test_if_no_file_is_the_newest_one_counts_and_a_remark_says_so(tmp_path: Path, time: Time) -> None:
+def test_if_the_newest_file_is_unknown_one_counts_and_a_remark_says_so(tmp_path: Path, time: Time) -> None:
     files = {f"{MOODLE}/{name}.zip": pack({FIRST: name.encode()}, time) for name in "ab"}
     opened = hand_in(tmp_path, files)
     assert opened.picked == {"01_first": b"b"}

@@ -53,7 +53,7 @@ def unpack_bytes(folder: Path, data: bytes) -> tuple[set[str], list[str]]:
 
 
 @pytest.mark.parametrize("name", ["{}", "{}.zip", f"{LAB}-{{}}-2026-11-20-100000.tar.gz"])
-def test_hand_ins_in_one_folder_may_have_the_rosters_ids(course: Course, name: str) -> None:
+def test_hand_ins_in_a_subfolder_may_be_named_by_the_rosters_ids(course: Course, name: str) -> None:
     for student in ("al1", "at2"):
         inner = course.handed_in / "all" / name.format(student)
         inner.parent.mkdir(exist_ok=True)
@@ -300,7 +300,7 @@ def test_a_courses_archive_can_have_more_files_than_a_hand_in(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress, bz2.compress, lzma.compress])
-def test_a_folder_that_was_packed_is_found(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
+def test_the_folder_in_a_packed_download_is_found(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
     names, left_out = unpack_bytes(tmp_path, pack(make_tar(("./all/al1/a.cu", b""), ("./all/at2.zip", b"PK"))))
     assert names == {"al1/a.cu", "at2.zip"} and not left_out
 
@@ -382,7 +382,7 @@ WRONG: dict[str, tuple[str, Callable[[], bytes]]] = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_an_archive_that_is_not_a_courses_is_refused_with_the_reason(tmp_path: Path, name: str) -> None:
+def test_an_archive_that_is_not_a_courses_download_is_refused_with_the_reason(tmp_path: Path, name: str) -> None:
     message, make = WRONG[name]
     with pytest.raises(UserError) as error:
         unpack_bytes(tmp_path, make())

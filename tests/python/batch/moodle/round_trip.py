@@ -219,22 +219,22 @@ class Trip:
         self.root, self.url, self.folder, self.found = root, url, folder, list[str]()
         self.compared = 0
         (description := folder / "course.json").write_text(json.dumps(describe(write_hand_ins(folder / "made"))))
-        self.inside("make", description, folder / "made.json")
+        self.run_inside("make", description, folder / "made.json")
         self.made = json.loads((folder / "made.json").read_text())
 
-    def inside(self, *words: Any) -> bytes:
+    def run_inside(self, *words: Any) -> bytes:
         return run([*php(), INSIDE, self.root, *words], timeout=INSTALL_S)
 
-    def course(self, *words: Any) -> bytes:
+    def run_batch(self, *words: Any) -> bytes:
         token = {**os.environ, "MOODLE_TOKEN": self.made["token"]}
         return run([sys.executable, "-m", "grader.python.batch", *words], max_status=1, env=token)  # 1: with a warning
 
     def grade(self, hand_ins: Path, roster: Path, out: Path) -> None:
         options = ["--build", BUILD, "--backend", "cpu", "--no-nvcc", "--no-check-mode", "--upto", "02"]
-        self.course("grade", hand_ins, "--lab", LAB, "--out", out, "--roster", roster, *options)
+        self.run_batch("grade", hand_ins, "--lab", LAB, "--out", out, "--roster", roster, *options)
 
     def show(self, name: str) -> dict[str, Any]:
-        self.inside("show", self.made["assignments"][name], self.folder / "state.json")
+        self.run_inside("show", self.made["assignments"][name], self.folder / "state.json")
         return dict(json.loads((self.folder / "state.json").read_text()))
 
     def compare(self, field: str, actual: object, expected: object) -> None:
@@ -246,14 +246,14 @@ class Trip:
         """Download the hand-ins, grade them, import the worksheet and the feedback; compare every student."""
         cmid, folder = self.made["assignments"][name], self.folder / name
         folder.mkdir()
-        (folder / "all.zip").write_bytes(self.inside("download", cmid))
-        (folder / "worksheet.csv").write_bytes(self.inside("worksheet", cmid))
+        (folder / "all.zip").write_bytes(self.run_inside("download", cmid))
+        (folder / "worksheet.csv").write_bytes(self.run_inside("worksheet", cmid))
         self.grade(folder / "all.zip", folder / "worksheet.csv", folder / "batch")
         worksheet = ["--format", "moodle", "--gradebook", folder / "worksheet.csv"]
-        self.course("export", folder / "batch", *worksheet, "--output", folder / "grades.csv")
-        self.course("export", folder / "batch", "--feedback", "moodle", "--output", folder / "feedback.zip")
-        self.inside("import-grades", cmid, folder / "grades.csv")
-        self.inside("import-feedback", cmid, folder / "feedback.zip")
+        self.run_batch("export", folder / "batch", *worksheet, "--output", folder / "grades.csv")
+        self.run_batch("export", folder / "batch", "--feedback", "moodle", "--output", folder / "feedback.zip")
+        self.run_inside("import-grades", cmid, folder / "grades.csv")
+        self.run_inside("import-feedback", cmid, folder / "feedback.zip")
         rows = {row["Identifier"]: row for row in read_csv(folder / "grades.csv")}
         points, feedback = read_points(folder / "batch"), read_zip(folder / "feedback.zip")
         teams = {row["Identifier"]: row.get("Group", "") for row in read_csv(folder / "worksheet.csv")}
@@ -274,9 +274,9 @@ class Trip:
         folder = self.folder / name
         where = ["--moodle", self.url, "--course", self.made["course"]]
         where += ["--assignment", self.made["assignments"][name]]
-        self.course("pull", folder, *where)
+        self.run_batch("pull", folder, *where)
         self.grade(folder / "hand-ins", folder / "roster.csv", folder / "batch")
-        self.course("push", folder / "batch", *where, "--send")
+        self.run_batch("push", folder / "batch", *where, "--send")
         points, state = read_points(folder / "batch"), self.show(name)
         for student, hand_in in state.items():
             address = f"{student}@uni.example"
@@ -284,9 +284,9 @@ class Trip:
             place = place_of(folder / "batch", "feedback", address)
             expected = hash_files(place) if hand_in["grade"] is not None else {}
             self.compare(f"{name}, {student}, files", hand_in["files"] or {}, expected)
-        self.compare("a second pull", b", 0 of them new" in self.course("pull", folder, *where), True)
+        self.compare("a second pull", b", 0 of them new" in self.run_batch("pull", folder, *where), True)
         self.compare(
-            "a second push", b"0 students written" in self.course("push", folder / "batch", *where, "--send"), True
+            "a second push", b"0 students written" in self.run_batch("push", folder / "batch", *where, "--send"), True
         )
         self.compare("the state after a second push", self.show(name), state)
 

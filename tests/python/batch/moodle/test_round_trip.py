@@ -155,7 +155,7 @@ def begin(monkeypatch: pytest.MonkeyPatch, course: Course, loses: bool = False) 
     monkeypatch.setattr(round_trip, "NAMES", round_trip.NAMES[:6] + round_trip.NAMES[-1:])
     monkeypatch.setattr(round_trip, "write_hand_ins", write)
     monkeypatch.setattr(round_trip.Trip, "grade", grade)
-    monkeypatch.setattr(round_trip.Trip, "inside", lambda trip, *words: inside.act(*words))
+    monkeypatch.setattr(round_trip.Trip, "run_inside", lambda trip, *words: inside.act(*words))
     try:
         yield round_trip.Trip(course.root, moodle.url, course.root)
     finally:

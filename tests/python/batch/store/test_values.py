@@ -1,4 +1,4 @@
-"""A batch's database that an instructor edited by hand gives a message, never a stack trace."""
+"""A batch's database that an instructor edited by hand causes a message, never a stack trace."""
 
 from __future__ import annotations
 
