@@ -46,7 +46,7 @@ JUDGE_FOLDERS = [
     "present",
     "cli",
 ]
-# The packages of grader/python.batch: each may import itself and those before it.
+# The packages of grader/python/batch: each may import itself and those before it.
 BATCH = [
     "batch.ingest",
     "batch.store",
@@ -259,7 +259,7 @@ def test_only_one_module_turns_keys_into_folder_names(root: Path, files: list[Pa
 
 
 def test_only_one_type_closes_descriptors(root: Path, files: list[Path]) -> None:
-    """Descriptor closes file descriptors; only code that runs between fork and exec calls close()."""
+    """The type Descriptor closes file descriptors; only code that runs between fork and exec calls close()."""
     by_hand = {"grader/common/descriptor.h", "grader/judge/sandbox/launch.cpp", "grader/judge/sandbox/users.cpp"}
     for file in sources(files):
         if file.as_posix().startswith(("grader/common/", "grader/judge/")) and file.as_posix() not in by_hand:

@@ -36,7 +36,7 @@ LABS = sorted(manifest.parent.name for manifest in ROOT.glob("labs/*/lab.json"))
 
 
 def hand_in(lab: str, since: str, folder: Path) -> None:
-    """Copy the solutions of the lab's stages from `since` on to `folder`."""
+    """Copy the lab's solutions to `folder`, beginning with the stage `since`."""
     shutil.copytree(ROOT / "solutions" / lab, folder)
     for earlier in (file for file in folder.glob("*.cu") if file.stem < since):
         earlier.unlink()

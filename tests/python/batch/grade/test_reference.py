@@ -159,7 +159,7 @@ def test_an_autograder_gives_no_points_for_a_failure_that_the_reference_does_not
 
 
 class Autograder:
-    """The autograder of a course system, which grades hand-ins with two stages within a few seconds."""
+    """The autograder of a course system, with a time limit of a few seconds for a hand-in with two stages."""
 
     def __init__(self, course: Course, folder: Path, seconds: float = 8):
         self.course, self.settings = course, Settings(LAB, STAGES, course.root, course.build, folder, "cpu")
