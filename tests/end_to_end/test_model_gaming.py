@@ -106,8 +106,7 @@ def test_a_closed_attempt_looks_slow_or_is_not_modelled(tmp_path: Path, attempt:
 
 
 def test_idle_launches_before_the_work_are_detected(tmp_path: Path) -> None:
-    """The launches that do the work come after the first 64. Of those, the model counts up to four blocks each; of later
-    launches, only one."""
+    """The work begins after more than 64 idle launches. From then on, the model counts only one block of a launch."""
     solution = (ROOT / "solutions/heat_dissipation/01_separate_mirror.cu").read_text()
     idle = """for (int i = 0; max_iterations > 100 && i < 66; ++i) {
         update_kernel<<<grid, block>>>(current, next, conductivity, changes, 0, 0);
