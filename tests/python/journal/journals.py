@@ -91,7 +91,7 @@ def write_course(root: Path, records: Sequence[Json | str], **notes: str) -> Pat
         texts = [record if isinstance(record, str) else json.dumps(record) for record in records]
         (folder / "records.jsonl").write_text("\n".join(texts) + "\n")
     for stage, text in notes.items():
-        (folder / f"{stage.removeprefix('n')}.md").write_text(text)
+        (folder / f"{stage}.md").write_text(text)
     return folder
 
 
