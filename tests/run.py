@@ -22,8 +22,8 @@ ROOT = Path(__file__).resolve().parent.parent
 BUILD = Path(os.environ.get("BUILD") or "build")
 VENV = Path(os.environ.get("VENV") or ".venv")
 CORES = max(1, min(4, os.cpu_count() or 1))
-SHARDS = max(1, CORES // 2)  # of the C++ tests
-WORKERS = CORES + 2  # of the Python tests, some of which wait long for a cluster or a time-out
+SHARDS = max(1, CORES // 2)  # processes of the C++ tests
+WORKERS = CORES + 2  # processes of the Python tests, some of which wait a long time for a cluster or a time-out
 SILENCE_LIMIT_S = 900  # programs are built before some tests, which takes minutes if the machine is busy
 
 
@@ -38,7 +38,7 @@ class Tally:
         self.failed += other.failed
         self.skipped += other.skipped
 
-    def line(self) -> str:
+    def summary(self) -> str:
         skipped = f", {len(self.skipped)} skipped" if self.skipped else ""
         return f"{self.passed} passed, {len(self.failed)} failed{skipped}"
 
@@ -124,7 +124,7 @@ class CppTests:
                     shard.process.kill()
                     shard.stopped = True
         shutil.rmtree(self.folder, ignore_errors=True)
-        print(f"\n  C++ tests: {self.tally().line()} in {time.monotonic() - self.start:.0f} s", flush=True)
+        print(f"\n  C++ tests: {self.tally().summary()} in {time.monotonic() - self.start:.0f} s", flush=True)
 
     def tally(self) -> Tally:
         total = Tally()
@@ -168,7 +168,7 @@ def read_junit(file: Path) -> Tally:
     return tally
 
 
-def test_environment() -> dict[str, str]:
+def environment_for_tests() -> dict[str, str]:
     """Return the environment of the tests. Make's own variables are dropped, because tests call make themselves.
 
     Python may keep its bytecode, in the build folder, because the tests start thousands of programs.
@@ -182,9 +182,9 @@ def test_environment() -> dict[str, str]:
 
 def main() -> int:
     os.chdir(ROOT)
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored when started in the background; tests send it
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a background process ignores SIGINT, but tests send it
     only = os.environ.get("ONLY", "")
-    environment = test_environment()
+    environment = environment_for_tests()
     shutil.rmtree(BUILD / "pycache", ignore_errors=True)  # tests that copy the code leave bytecode of each copy
     print("C++ and Python tests, in parallel", flush=True)
     cpp = CppTests(only, environment)
@@ -198,7 +198,7 @@ def main() -> int:
         print(f"  skipped {skipped}")
     for failed in total.failed:
         print(f"  FAILED {failed}")
-    print(total.line(), flush=True)
+    print(total.summary(), flush=True)
     return 1 if total.failed or not total.passed else 0
 
 

@@ -151,8 +151,8 @@ PARTS: dict[str, Callable[[], list[dict]]] = {
 }
 
 
-def describe_source() -> dict:
-    """Return the commit, and whether files differ from it."""
+def describe_run() -> dict:
+    """Return the commit, whether files differ from it, and the number of cores."""
     _, commit = run(["git", "rev-parse", "--short", "HEAD"])
     status, _ = run(["git", "diff", "--quiet", "HEAD"])
     return {"commit": commit.strip(), "changed": status != 0, "cores": os.cpu_count()}
@@ -175,10 +175,10 @@ def main() -> int:
             if "skipped" in result:
                 print(f"Skipped: {result['what']}: {result['skipped']}")
             result["found"] = result["found"][:MAX_SHOWN]
-        report[name] = {**describe_source(), "seconds": round(time.monotonic() - begin), "ran": results}
+        report[name] = {**describe_run(), "seconds": round(time.monotonic() - begin), "ran": results}
         report = {name: report[name] for name in PARTS if name in report}
         REPORT.write_text(json.dumps(report, indent=2, ensure_ascii=False) + "\n")
-    print(f"{failures} failures: {REPORT}")
+    print(f"{failures} failures. Results: {REPORT}")
     return 1 if failures else 0
 
 

@@ -1,4 +1,4 @@
-"""Bad hand-ins for vector_add, stage 02: the mistake in each, and the words that its message must contain."""
+"""Bad and unusual hand-ins for vector_add, stage 02, with the cause and the words that the judge must report."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ def program(
     launch: str = "add_kernel<<<unsigned((n + 255) / 256), 256>>>(a, b, out, n);",
     before: str = "",
 ) -> str:
-    """Return a right solution with some parts replaced. Each part is one line, so that line numbers stay the same."""
+    """Return a correct solution with some parts replaced. A part should be one line, so that line numbers stay the
+    same."""
     return f"""#include "labs/vector_add/lab.h"
 {before}
 __global__ void add_kernel(const float* a, const float* b, float* out, std::size_t n) {{
@@ -31,7 +32,8 @@ __global__ void add_kernel(const float* a, const float* b, float* out, std::size
 
 @dataclass
 class Case:
-    """The message and the hint must contain the words in `words`. If `cause` is empty, the hand-in must pass."""
+    """A hand-in. The message, the hint or the compiler's log must contain each of `words`. If `cause` is empty, the
+    hand-in may pass or fail, but the judge must not end with an error."""
 
     name: str
     text: str | bytes
@@ -146,7 +148,7 @@ COMPILING = [
         ("Line 2", "outside the hand-in"),
     ),
     Case(
-        "includes_a_lost_file",
+        "includes_a_missing_file",
         program(before='#include "my_helpers.h"'),
         "compile_error",
         ("Line 2", "my_helpers.h", "one file"),
@@ -378,7 +380,7 @@ RUNNING = [
     ),
     Case("nothing_launched", program(launch=""), "not_launched", ("No kernel was launched", "<<<")),
     Case(
-        "host_loop_where_memory_is_large",
+        "host_loop_on_a_large_dataset",
         program(launch="for (std::size_t i = 0; i < n; ++i) out[i] = a[i] + b[i];"),
         "not_launched",
         ("output is right", "launched no kernel", "<<<blocks, threads>>>"),

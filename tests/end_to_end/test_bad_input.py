@@ -17,12 +17,12 @@ STAGE = "02_grid_stride"
 
 
 def sample_bad_hand_ins() -> list[Case]:
-    """Return one in four bad files, files that do not compile, and files that fail when they run."""
+    """Return a quarter of the bad files, of the files that do not compile, and of the files that fail when they run."""
     return [case for group in (FILES, COMPILING, RUNNING) for case in share_of(group, type, str, 4)]
 
 
 def write(case: Case, folder: Path) -> Path:
-    """Return the case as a hand-in whose file has the case's name."""
+    """Write the case to a file with the case's name, and return the file."""
     source = folder / f"{case.name}.cu"
     source.write_bytes(case.text if isinstance(case.text, bytes) else case.text.encode())
     return source
@@ -67,8 +67,8 @@ def grade_without_gpu(source: Path, folder: Path, *options: str) -> dict:
     return stage
 
 
-def test_a_split_program_that_the_sanitizer_doubts_runs_again_by_fibers(tmp_path: Path) -> None:
-    """Loops between barriers treat a __syncwarp() as a barrier of the block and hide this race; fibers do not."""
+def test_a_race_that_split_kernels_hide_is_found_with_fibers(tmp_path: Path) -> None:
+    """A split kernel treats __syncwarp() as a barrier of the block, which hides this race; fibers do not."""
     kernel = (
         "__shared__ float s[256]; s[threadIdx.x] = i < n ? a[i] + b[i] : 0; __syncwarp(); "
         "const std::size_t other = i - threadIdx.x + (threadIdx.x ^ 128); "
@@ -123,8 +123,8 @@ def test_points_are_pending_if_only_the_cpu_backend_refuses_a_file(nvcc: str, fe
     pending = nvcc != "refuses it"
     assert [stage["score"][f"{kind}_pending"] for kind in ("correctness", "hygiene", "speed")] == [pending] * 3
     assert stage["score"]["total"] == 0
-    output = "grading on a GPU decides, because the CPU backend refuses the file"
-    assert (output in " ".join(result.stdout.split())) == pending
+    reason = "grading on a GPU decides, because the CPU backend refuses the file"
+    assert (reason in " ".join(result.stdout.split())) == pending
 
 
 @pytest.mark.parametrize("nvcc", ["left out", "compiles it", "refuses it"])

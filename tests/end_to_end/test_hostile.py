@@ -17,7 +17,7 @@ INCLUDES = "\n".join(f"#include <{header}>" for header in HEADERS)
 
 
 def grade(host: str, folder: Path) -> dict:
-    """Grade a right solution that runs `host` first. Return its stage of the report."""
+    """Grade a correct solution whose host code first runs `host`. Return the stage's part of the report."""
     tree = folder / "handed in"
     tree.mkdir()
     (tree / "02_grid_stride.cu").write_text(program(host=host, before=INCLUDES))
@@ -25,7 +25,7 @@ def grade(host: str, folder: Path) -> dict:
 
 
 def grade_tree(tree: Path, folder: Path) -> dict:
-    """Grade a stage, with the report in `folder`. Return the stage's part of the report."""
+    """Grade the stage in `tree` and write the report to `folder`. Return the stage's part of the report."""
     command = [BUILD / "warplab", "grade", "vector_add", "02", "--tree", tree, "--backend", "cpu"]
     command += ["--dataset", "readable", "--report-dir", folder]
     result = subprocess.run([*map(str, command)], cwd=ROOT, capture_output=True, text=True, check=False)

@@ -83,7 +83,7 @@ CLOSED = {
 }
 
 
-def model(folder: Path, text: str, lab: str = "vector_add", stage: str = "02") -> str:
+def bench_program(folder: Path, text: str, lab: str = "vector_add", stage: str = "02") -> str:
     """Return the output of `bench` for a program."""
     (folder / "file.cu").write_text(text)
     command = [str(BUILD / "warplab"), "bench", lab, stage, "--backend", "cpu", "--no-check-mode"]
@@ -100,13 +100,13 @@ def ratio_in(output: str) -> float | None:
 
 @pytest.mark.parametrize("attempt", share_of(list(CLOSED), lambda _: "", str, 3))
 def test_a_closed_attempt_looks_slow_or_is_not_modelled(tmp_path: Path, attempt: str) -> None:
-    output = model(tmp_path, CLOSED[attempt])
+    output = bench_program(tmp_path, CLOSED[attempt])
     ratio = ratio_in(output)
     assert "No modelled time" in output if ratio is None else ratio > 3, output
 
 
 def test_idle_launches_before_the_work_are_detected(tmp_path: Path) -> None:
-    """The slowest solution of an iterative lab first makes as many idle launches as are compared thoroughly."""
+    """The work begins after more than 64 idle launches. From then on, the model counts only one block of a launch."""
     solution = (ROOT / "solutions/heat_dissipation/01_separate_mirror.cu").read_text()
     idle = """for (int i = 0; max_iterations > 100 && i < 66; ++i) {
         update_kernel<<<grid, block>>>(current, next, conductivity, changes, 0, 0);
@@ -116,14 +116,14 @@ def test_idle_launches_before_the_work_are_detected(tmp_path: Path) -> None:
     }
     while (state.iterations < max_iterations) {"""
     program = solution.replace("while (state.iterations < max_iterations) {", idle)
-    assert "do very different amounts of work" in model(tmp_path, program, "heat_dissipation", "08")
+    assert "do very different amounts of work" in bench_program(tmp_path, program, "heat_dissipation", "08")
 
 
 @pytest.mark.skipif(not THOROUGH, reason="models six calls: WARPLAB_THOROUGH=1")
 def test_a_later_call_is_traced_more_often_than_not(tmp_path: Path) -> None:
     """The traced call is drawn from four, so a program that is fast only in the first one is detected by chance."""
-    ratios = (ratio_in(model(tmp_path, waste_time("true", LATER_CALLS))) for _ in range(6))
-    assert any(ratio is None or ratio > 3 for ratio in ratios), "it looked fast each time"
+    ratios = (ratio_in(bench_program(tmp_path, waste_time("true", LATER_CALLS))) for _ in range(6))
+    assert any(ratio is None or ratio > 3 for ratio in ratios), "the program looked fast in all six runs"
 
 
 OPEN = {
@@ -143,5 +143,5 @@ OPEN = {
 
 @pytest.mark.parametrize("attempt", share_of(list(OPEN), lambda _: "", str, 3))
 def test_an_open_attempt_still_looks_fast(tmp_path: Path, attempt: str) -> None:
-    ratio = ratio_in(model(tmp_path, OPEN[attempt]))
+    ratio = ratio_in(bench_program(tmp_path, OPEN[attempt]))
     assert ratio is not None and ratio < 2

@@ -80,7 +80,7 @@ def test_accesses_that_are_far_apart_are_modelled_as_slow(tmp_path: Path) -> Non
     assert ratio_in(bench(tmp_path / "strided.cu")) > 2
 
 
-def test_the_measured_cpu_baseline_is_next_to_a_speedup_that_is_called_modelled() -> None:
+def test_bench_prints_the_measured_baseline_and_the_modelled_speedup() -> None:
     words = words_of(bench(ROOT / "solutions/vector_add/02_grid_stride.cu"))
     match = re.search(
         r"timed\S*: (\S+ \S+) for 1000 iterations, modelled .* The CPU baseline is (\S+ \S+) for 1000 iterations, "
@@ -93,7 +93,7 @@ def test_the_measured_cpu_baseline_is_next_to_a_speedup_that_is_called_modelled(
     assert float(match[4]) < float(match[3]) < float(match[5])
 
 
-def test_a_dataset_that_needs_a_gpu_can_be_named() -> None:
+def test_bench_accepts_the_name_of_a_dataset_that_needs_a_gpu() -> None:
     result = bench(SOLUTION, "--dataset", "timed_16m")
     assert result.returncode == 0
     assert "timed_16m: " in words_of(result) and "passed" in words_of(result)
@@ -163,7 +163,7 @@ def gains_in(result: subprocess.CompletedProcess[str]) -> dict[str, float]:
     }
 
 
-def test_the_gain_from_gathering_scattered_accesses_is_about_what_they_cost(tmp_path: Path) -> None:
+def test_the_estimated_gain_of_scattered_accesses_is_close_to_their_cost(tmp_path: Path) -> None:
     (tmp_path / "strided.cu").write_text(STRIDED)
     output = bench(tmp_path / "strided.cu")
     (access,) = gains_in(output)

@@ -1,5 +1,5 @@
-"""Pipes, devices and escape sequences among a student's files: every verb ends soon with a message and prints no escape
-sequence."""
+"""Pipes, devices and escape sequences among a student's files: every verb ends quickly with a message and prints no
+escape sequence."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_the_last_command_is_stored_in_a_regular_file(make: Callable[[Path], Non
 
 
 @pytest.mark.parametrize("last", [f"{LAB} ../x\x1b[31m", "../labs/vector_add 01", f"{LAB} $(id)"])
-def test_the_last_command_prints_no_escapes(last: str, work: Path) -> None:
+def test_an_invalid_last_command_prints_no_escapes(last: str, work: Path) -> None:
     (work / ".last").write_text(last + "\n")
     assert "Which lab?" in run("./warplab", "check", f"WORK={work}").stderr
 

@@ -71,7 +71,7 @@ def test_starting_twice_changes_nothing(student: Student) -> None:
     assert "already complete" in second.stdout
     assert student.file.read_text() == "// mine\n"
     later = sorted(student.file.parent.glob("*.cu"))[1]
-    later.unlink()  # as if a later archive contained it
+    later.unlink()  # as if a later version of the kit added this stage
     assert (
         f"edit {later}, then type  make check LAB={LAB} STAGE={later.name[:2]}"
         in student.make("start", f"LAB={LAB}").stdout
@@ -283,7 +283,7 @@ COPY = "__shared__ float s[256]; float p = i < n ? a[i] + b[i] : 0;\n    memcpy(
         ("float x[4]; if (i < n) memcpy(x, a + i, sizeof x); if (i < n) out[i] = x[0] + b[i];", "reads elements"),
     ],
 )
-def test_the_sanitizer_sees_memcpy_in_a_kernel(student: Student, kernel: str, message: str) -> None:
+def test_the_sanitizer_checks_memcpy_in_a_kernel(student: Student, kernel: str, message: str) -> None:
     student.write(program(kernel=kernel))
     result = student.make("inspect", f"LAB={LAB}", "STAGE=02", "BACKEND=cpu")
     assert message in " ".join(result.stdout.split()), result.stdout
@@ -320,7 +320,7 @@ def test_an_uninitialised_variable_is_named_by_the_compiler(student: Student) ->
     assert "may be used uninitialized" in result.stdout or "is used uninitialized" in result.stdout, result.stdout
 
 
-def test_a_printf_with_a_wrong_type_is_named_but_is_not_the_reason(student: Student) -> None:
+def test_a_printf_with_a_wrong_type_is_reported_but_not_as_the_cause(student: Student) -> None:
     student.write(program(kernel='if (i < n) out[i] = a[i] * .3f + b[i] * .7f; if (i == 3) printf("%d\\n", n);'))
     result = student.check()
     assert "warning: format ‘%d’ expects argument of type ‘int’" in result.stdout
@@ -407,7 +407,7 @@ def test_datasets_for_a_gpu_are_still_skipped_after_an_endless_call(student: Stu
 
 
 @pytest.mark.parametrize("unscored", [False, pytest.param(True, marks=thorough)])
-def test_grading_times_unscored_datasets_only_on_request(tmp_path: Path, unscored: bool) -> None:
+def test_grade_times_unscored_datasets_only_on_request(tmp_path: Path, unscored: bool) -> None:
     report = tmp_path / "report.json"
     command = [BUILD / "warplab", "grade", "heat_dissipation", "04", "--tree", "solutions", "--backend", "cpu"]
     command += ["--force", "--no-check-mode", "--no-nvcc"] + ["--unscored"] * unscored
@@ -474,7 +474,7 @@ def test_the_journal_contains_the_results_of_the_verbs(student: Student) -> None
         (["grade"], "", True),
     ],
 )
-def test_grading_and_volatile_variables_need_hooks(
+def test_hooks_are_compiled_for_grading_and_for_volatile_variables(
     words: list[str], before: str, has_hooks: bool, tmp_path: Path
 ) -> None:
     """With hooks, a shared variable lies between two guard zones. The sanitizer finds the mistake in both cases."""

@@ -16,7 +16,7 @@ from tests.labs.conftest import BUILD, ROOT
 
 LAB, STAGE = "vector_add", "02_grid_stride"
 TIMEOUT_S = 120  # enough on a busy machine; ends a test that hangs
-HANGS = program(kernel="for (volatile bool on = n > 0; on;) {}")
+HANGING_PROGRAM = program(kernel="for (volatile bool on = n > 0; on;) {}")
 
 
 class Watch:
@@ -38,7 +38,7 @@ class Watch:
             output += line
             if words in line:
                 return output
-        raise AssertionError(f"'{words}' was never printed:\n{output}")
+        raise AssertionError(f"watch ended without printing '{words}':\n{output}")
 
     def save(self, text: str) -> None:
         self.file.write_text(text)
@@ -83,18 +83,18 @@ def test_another_stage_of_the_lab_is_checked_when_it_is_saved(watch: Watch) -> N
     assert f"{third}: passed" in watch.read_until("Watching.")
 
 
-def children(process: int) -> list[int]:
+def descendants(process: int) -> list[int]:
     """Return the descendants of a process."""
     try:
         direct = [int(word) for word in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
     except OSError:
         return []
-    return direct + [descendant for child in direct for descendant in children(child)]
+    return direct + [descendant for child in direct for descendant in descendants(child)]
 
 
-def runner(process: int) -> int | None:
+def find_runner(process: int) -> int | None:
     """Return the descendant of a process that runs the student's code."""
-    for child in children(process):
+    for child in descendants(process):
         try:
             if Path(f"/proc/{child}/comm").read_text() == "runner\n":
                 return child
@@ -104,12 +104,12 @@ def runner(process: int) -> int | None:
 
 
 def test_saving_ends_a_check_that_hangs(watch: Watch) -> None:
-    watch.save(HANGS)
-    while (hanging := runner(watch.process.pid)) is None:
+    watch.save(HANGING_PROGRAM)
+    while (hanging := find_runner(watch.process.pid)) is None:
         threading.Event().wait(0.01)
     watch.save(program())
     assert f"{STAGE}: passed" in watch.read_until(f"{STAGE}: ")
-    assert hanging not in children(watch.process.pid)
+    assert hanging not in descendants(watch.process.pid)
     assert not Path(f"/proc/{hanging}/exe").exists()
 
 
@@ -129,7 +129,7 @@ def test_watch_sleeps_between_saves(watch: Watch) -> None:
     before = stat.read_text().rpartition(")")[2].split()
     threading.Event().wait(1)
     after = stat.read_text().rpartition(")")[2].split()
-    assert after[0] == "S" and after[11:13] == before[11:13]  # the processor's time
+    assert after[0] == "S" and after[11:13] == before[11:13]  # it sleeps and uses no processor time
 
 
 def test_ctrl_c_ends_watch_without_an_error(watch: Watch) -> None:

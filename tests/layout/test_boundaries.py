@@ -46,7 +46,7 @@ JUDGE_FOLDERS = [
     "present",
     "cli",
 ]
-# The packages of grader/python, from the lowest: each imports itself and those that it names.
+# The packages of grader/python/batch: each may import itself and those before it.
 BATCH = [
     "batch.ingest",
     "batch.store",
@@ -57,6 +57,7 @@ BATCH = [
     "batch.verbs",
     "batch",
 ]
+# The packages of grader/python, and the packages that each may import in addition to itself.
 PYTHON_MAY_IMPORT = {
     "common": [],
     "journal": ["common"],
@@ -64,7 +65,7 @@ PYTHON_MAY_IMPORT = {
     "release": ["common", "journal", "docs"],
     **{package: ["common", "journal", *BATCH[:number]] for number, package in enumerate(BATCH)},
 }
-# Headers of io that the runner and the rewriter include. They must include nothing else of the grader.
+# Headers of io that the runner and the CPU backend include. They may include only other headers of io.
 RUNNER_HEADERS = [
     "grader/io/channel.h",
     "grader/io/protocol.h",
@@ -106,7 +107,7 @@ def test_every_file_includes_only_allowed_parts(root, files):
     assert [line for file in sources(files) for line in forbidden_includes(root, file)] == []
 
 
-def test_nothing_matches_untrusted_text_with_std_regex(root, files):
+def test_the_grader_does_not_use_std_regex(root, files):
     """std::regex recurses for each character: a line of a megabyte in a submission would crash the judge. It also takes
     seconds to compile."""
     grader = [file for file in sources(files) if file.parts[0] == "grader"]
@@ -138,7 +139,7 @@ def test_a_forbidden_include_is_found(root, tmp_path):
     assert lines == ["grader/runner/runner.cpp includes grader/judge/lab/oracle.h"]
 
 
-def test_headers_of_the_runner_include_only_io(root, files):
+def test_io_headers_of_the_runner_include_only_io(root, files):
     runner = [file for file in sources(files) if file.as_posix().startswith(("grader/runner/", "grader/cpu/"))]
     io = {
         header
@@ -235,7 +236,7 @@ def test_the_folders_of_tests_mirror_those_of_the_sources(root, files):
             assert mirrored.is_dir(), f"{file}: there is no {mirrored.relative_to(root)}"
 
 
-def test_one_module_of_python_prints(root: Path, files: list[Path]) -> None:
+def test_only_one_python_module_prints(root: Path, files: list[Path]) -> None:
     """console.say() escapes untrusted text, so all output goes through it."""
     for file in files:
         if file.suffix != ".py" or file.parts[0] != "grader" or file == Path("grader/python/common/console.py"):
@@ -245,19 +246,21 @@ def test_one_module_of_python_prints(root: Path, files: list[Path]) -> None:
             assert called not in ("print", "sys.stdout.write", "sys.stderr.write"), f"{file}:{node.lineno} prints"
 
 
-def test_one_module_turns_keys_into_folder_names(root: Path, files: list[Path]) -> None:
+def test_only_one_module_turns_keys_into_folder_names(root: Path, files: list[Path]) -> None:
     """A key is untrusted, so only places.py turns it into a path."""
     for file in files:
         if file.suffix != ".py" or file.parts[:3] != ("grader", "python", "batch") or file.name == "places.py":
             continue
         for node in ast.walk(ast.parse((root / file).read_bytes())):
             if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
-                assert not re.search(r"\bkey\b|student", ast.unparse(node.right)), f"{file}:{node.lineno}"
+                assert not re.search(r"\bkey\b|student", ast.unparse(node.right)), (
+                    f"{file}:{node.lineno} makes a path from a key"
+                )
 
 
-def test_one_type_owns_descriptors(root: Path, files: list[Path]) -> None:
-    """Only code that runs between fork and exec closes them by hand."""
+def test_only_one_type_closes_descriptors(root: Path, files: list[Path]) -> None:
+    """The type Descriptor closes file descriptors; only code that runs between fork and exec calls close()."""
     by_hand = {"grader/common/descriptor.h", "grader/judge/sandbox/launch.cpp", "grader/judge/sandbox/users.cpp"}
     for file in sources(files):
         if file.as_posix().startswith(("grader/common/", "grader/judge/")) and file.as_posix() not in by_hand:
-            assert not re.search(r"(?<![\w.>])close\(", (root / file).read_text()), file
+            assert not re.search(r"(?<![\w.>])close\(", (root / file).read_text()), f"{file} calls close()"

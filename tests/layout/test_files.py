@@ -27,12 +27,12 @@ def test_text_files_end_with_one_newline_and_have_unix_line_ends(root, files):
         assert b"\r\n" not in content, f"{file} has Windows line endings"
 
 
-def test_no_file_names_a_machines_paths(root, files):
+def test_no_file_contains_a_path_of_one_machine(root, files):
     for file, content in texts(root, files):
         if file.name == ".gitignore" or file.parts[:2] == ("tests", "layout"):
             continue
         match = MACHINE_PATH.search(content.decode(errors="replace"))
-        assert not match, f"{file} names {match[0]}"
+        assert not match, f"{file} contains {match[0]}, a path of one machine"
 
 
 def test_no_file_is_empty(root, files):
@@ -43,7 +43,7 @@ def test_no_file_is_large(root, files):
     assert [str(file) for file in files if (root / file).stat().st_size > 1_000_000] == []
 
 
-def naming(labs) -> re.Pattern:
+def lab_name_pattern(labs) -> re.Pattern:
     """Return a pattern that matches a lab's name in quotes, after LAB= or in a path. Names with an underscore are not
     English words, so the pattern matches them everywhere."""
     places = [
@@ -53,8 +53,8 @@ def naming(labs) -> re.Pattern:
     return re.compile("|".join(places + [rf"\b{lab}\b" for lab in labs if "_" in lab]))
 
 
-def test_a_lab_is_named_by_more_than_an_english_word():
-    search = naming(["scratch", "dot_product"]).search
+def test_an_english_word_that_is_also_a_labs_name_does_not_match():
+    search = lab_name_pattern(["scratch", "dot_product"]).search
     assert not search("poison the scratch memory, scratch_bytes")
     for text in ('lab == "scratch"', "make check LAB=scratch", "labs/scratch/lab.h", "dot_product(a, b)"):
         assert search(text), text
@@ -63,7 +63,7 @@ def test_a_lab_is_named_by_more_than_an_english_word():
 def test_makefile_and_grader_name_no_lab(root, files, labs):
     committed = [lab for lab in labs if lab not in uncommitted_labs()]
     assert committed
-    pattern = naming(committed)
+    pattern = lab_name_pattern(committed)
     kinds = (".cpp", ".h", ".cu", ".mk", ".sh", ".py")
     for file in files:
         if file.name in ("Makefile", "warplab") or (file.parts[0] == "grader" and file.suffix in kinds):

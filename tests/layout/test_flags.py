@@ -14,4 +14,4 @@ def test_no_other_file_repeats_the_flags(root, files):
         build_file = file.suffix == ".mk" or (file.parts[0] == "grader" and file.suffix != ".md")
         if build_file and file.as_posix() != toolchain:
             text = re.sub(r"//.*", "", (root / file).read_bytes().decode(errors="replace"))
-            assert [flag for flag in flags if flag in text] == [], file
+            assert [flag for flag in flags if flag in text] == [], f"{file} repeats flags of {toolchain}"

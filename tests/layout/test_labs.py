@@ -1,4 +1,4 @@
-"""Manifests and files agree, in both directions, and generated files are up to date."""
+"""Each lab's manifest matches the lab's files, and generated files are up to date."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ def test_there_are_labs_and_each_has_its_files(root, labs):
 
 
 @pytest.mark.parametrize("tree", ["solutions", "starter"])
-def test_stages_and_files_are_the_same(root, labs, tree):
+def test_each_stage_has_a_file_and_each_file_a_stage(root, labs, tree):
     for lab in labs:
         on_disk = sorted(file.stem for file in (root / tree / lab).glob("*.cu"))
         assert on_disk == sorted(stages(root, lab)), f"{tree}/{lab} and lab.json differ"
 
 
-def test_a_driver_that_divides_scratch_is_known(root, labs):
+def test_the_manifest_states_whether_the_driver_divides_scratch(root, labs):
     for lab in labs:
         divides = json.loads((root / "labs" / lab / "lab.json").read_text()).get("divides_scratch", False)
         names = "name_part(" in (root / "labs" / lab / "driver.cu").read_text()

@@ -11,6 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("WARPLAB_BUILD") or ROOT / "build")
+# The files and folders in BUILD that copy_built() copies.
 BUILT = (
     "compiler",
     "cpu",
@@ -27,14 +28,14 @@ BUILT = (
 
 
 def uncommitted_labs() -> list[str]:
-    """Return the labs that git does not track, such as a new skeleton; outside a git checkout, none."""
+    """Return the labs that git does not track, such as a new skeleton. Return none outside a git checkout."""
     command = ["git", "-C", str(ROOT), "ls-files", "-z", "--others", "--exclude-standard", "labs/*/lab.json"]
     output = subprocess.run(command, capture_output=True, check=False).stdout.decode()
     return sorted(Path(name).parent.name for name in output.split("\0") if name)
 
 
 def project_files() -> list[Path]:
-    """Return the files that git tracks or does not ignore, relative to the root; outside a git checkout, none."""
+    """Return the files that git tracks or does not ignore, relative to the root. Return none outside a git checkout."""
     command = ["git", "-C", str(ROOT), "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     output = subprocess.run(command, capture_output=True, check=False).stdout.decode()
     return sorted(Path(name) for name in output.split("\0") if name and (ROOT / name).is_file())
@@ -42,7 +43,7 @@ def project_files() -> list[Path]:
 
 @functools.cache
 def harness() -> Path:
-    """Return the folder of the judge's compiled harness in BUILD's cache. Let the judge compile it if it is missing."""
+    """Return the folder of the judge's compiled harness in BUILD's cache. If it is missing, the judge compiles it."""
     words = ["check", "vector_add", "1", "--tree", "solutions", "--no-check-mode", "--dataset", "one"]
     command = [BUILD / "warplab", *words, "--backend", "cpu", "--build", BUILD]
     subprocess.run([*map(str, command)], cwd=ROOT, capture_output=True, check=True)
@@ -51,8 +52,8 @@ def harness() -> Path:
 
 
 def copy_harness(cache: Path) -> None:
-    """Copy the judge's harness to another cache, so that the judge does not compile it again, which takes 40 s of
-    processor time."""
+    """Copy the judge's harness to another cache, so that the judge does not compile it again, which takes about
+    35 s of processor time."""
     cache.mkdir(parents=True, exist_ok=True)
     shutil.copytree(harness(), cache / harness().name)
 

@@ -1,4 +1,4 @@
-"""Copy the project's Python code, and replace each sentence in it by a unique key.
+"""Copy the project's Python code, and replace each sentence in it with a unique key.
 
 If code compared a sentence with text that another part wrote, the copy would behave differently.
 """
@@ -13,7 +13,7 @@ from pathlib import Path
 from tests.python.support import ROOT
 
 SENTENCE = re.compile(r"[A-Za-z’']{2,}[,;:]? [a-z]{2,}")
-# Parts of SQL, style sheets, pages and patterns, and lists of names.
+# Strings that are not sentences: parts of SQL, style sheets, pages and patterns, and lists of names.
 LANGUAGES = re.compile(
     r"\b(SELECT|INSERT|UPDATE|CREATE|ALTER|FROM|WHERE|ORDER|GROUP|AND|OR|NOT|JOIN|SET|IS|NULL|ON|AS|OVER|UNION|LIMIT)\b"
     r"|[{;]\s*$|</|^\(\?|^[a-z_]+(, [a-z_]+)*$|\|\||printf"
@@ -23,7 +23,7 @@ SQL = (".execute", ".executemany", ".executescript", ".query")
 
 
 class Replacer(ast.NodeTransformer):
-    """Replaces the sentences of one file."""
+    """A transformer that replaces the sentences of one file."""
 
     def __init__(self, file: str):
         self.file, self.count = file, 0
@@ -33,7 +33,7 @@ class Replacer(ast.NodeTransformer):
         if not isinstance(text, str) or not SENTENCE.search(text) or LANGUAGES.search(text):
             return node
         self.count += 1
-        quote = "'" if text.startswith("'") else ""  # a text within SQL
+        quote = "'" if text.startswith("'") else ""  # a string in SQL
         return ast.copy_location(ast.Constant(f"{quote}<{self.file} {self.count}>{quote}"), node)
 
     def visit_Expr(self, node: ast.Expr) -> ast.Expr:

@@ -13,7 +13,7 @@ HOSTILE = (
 
 
 class Reader(html.parser.HTMLParser):
-    """Collects elements, attributes and text, and checks that elements are closed in order."""
+    """A parser that collects elements, attributes and text, and checks that elements are closed in order."""
 
     def __init__(self, page: str) -> None:
         super().__init__(convert_charrefs=True)
@@ -38,7 +38,7 @@ class Reader(html.parser.HTMLParser):
 
 
 def make_hostile(value: Any) -> Any:
-    """Replace every text that a student's code or file name can influence by hostile text."""
+    """Replace every text that a student's code or file name can influence with hostile text."""
     if isinstance(value, dict):
         fixed = ("verdict", "answer", "ended_by", "backend", "verb")
         return {key: item if key in fixed else make_hostile(item) for key, item in value.items()}

@@ -1,4 +1,4 @@
-"""Generated reports for tests; together they contain every part of the page."""
+"""Generated reports for tests; together they contain everything that a report's page shows."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def report(**changes: Any) -> Json:
     place = {"buffer": "out", "index": 0, "expected": "-1839201", "actual": "-1839188"}
     failure = {
         "cause": "tail_lost",
-        "message": "out[0] is what comes out when the last 31 of 100031 products are left out.",
+        "message": "The last 31 of 100031 products are missing from out[0].",
         "hint": "How many blocks does n = 100031 need? n / BLOCK rounds down.",
         "place": place,
     }

@@ -40,12 +40,12 @@ def lenient_schema(name: str) -> dict:
     return lenient
 
 
-def complaints(name: str, document) -> list[str]:
+def violations(name: str, document) -> list[str]:
     return [f"{error.json_path}: {error.message}" for error in validator(name).iter_errors(document)]
 
 
 def objects(node, path="#"):
-    """Yield every part of a schema that lists properties."""
+    """Yield the path and the content of each part of a schema that lists properties."""
     if isinstance(node, dict):
         if "properties" in node and "if" not in path:
             yield path, node
@@ -84,14 +84,14 @@ def test_every_key_is_described(name):
 
 @pytest.mark.parametrize("file", sorted(ROOT.glob("labs/*/lab.json")), ids=lambda file: file.parent.name)
 def test_manifests_fit_the_schema(file):
-    assert complaints("lab", read_json(file)) == []
+    assert violations("lab", read_json(file)) == []
 
 
 @pytest.mark.parametrize(
     "file", sorted(ROOT.glob("datasets/*/*.json")), ids=lambda file: f"{file.parent.name}-{file.stem}"
 )
 def test_datasets_fit_the_schema(file):
-    assert complaints("datasets", read_json(file)) == []
+    assert violations("datasets", read_json(file)) == []
 
 
 def test_there_are_reports():
@@ -100,7 +100,7 @@ def test_there_are_reports():
 
 @pytest.mark.parametrize("file", REPORTS, ids=lambda file: file.stem)
 def test_reports_fit_the_schema(file):
-    assert complaints("report", read_json(file)) == []
+    assert violations("report", read_json(file)) == []
 
 
 def test_the_schema_names_every_key_that_is_written():
@@ -130,7 +130,7 @@ def test_old_records_fit_except_for_keys_of_later_versions():
 def test_a_report_may_have_keys_of_later_versions():
     report = read_json(REPORTS[0])
     report["later"] = report["stages"][0]["later"] = 1
-    assert complaints("report", report) == []
+    assert violations("report", report) == []
 
 
 WRONG_REPORTS = {
@@ -149,7 +149,7 @@ WRONG_REPORTS = {
 def test_wrong_reports_do_not_fit(wrong):
     report = copy.deepcopy(read_json(REPORTS[0]))
     WRONG_REPORTS[wrong](report)
-    assert complaints("report", report)
+    assert violations("report", report)
 
 
 def dataset(**changes) -> dict:
@@ -194,12 +194,12 @@ WRONG_DATASETS = {
 
 @pytest.mark.parametrize("right", RIGHT_DATASETS)
 def test_right_datasets_fit(right):
-    assert complaints("datasets", RIGHT_DATASETS[right]) == []
+    assert violations("datasets", RIGHT_DATASETS[right]) == []
 
 
 @pytest.mark.parametrize("wrong", WRONG_DATASETS)
 def test_wrong_datasets_do_not_fit(wrong):
-    assert complaints("datasets", WRONG_DATASETS[wrong])
+    assert violations("datasets", WRONG_DATASETS[wrong])
 
 
 WRONG_LABS = {
@@ -219,6 +219,6 @@ WRONG_LABS = {
 @pytest.mark.parametrize("wrong", WRONG_LABS)
 def test_wrong_labs_do_not_fit(wrong):
     lab = read_json(ROOT / "labs/vector_add/lab.json")
-    assert complaints("lab", lab) == []
+    assert violations("lab", lab) == []
     WRONG_LABS[wrong](lab)
-    assert complaints("lab", lab)
+    assert violations("lab", lab)

@@ -33,7 +33,7 @@ class Result:
     out: str
 
     def has(self, *parts: str) -> bool:
-        """Return whether the output contains all parts and no stack trace."""
+        """Fail if the output lacks a part or contains a stack trace. Return True, for use in an assertion."""
         missing = [part for part in parts if part not in self.out]
         assert not missing, f"{missing} not in:\n{self.out}"
         assert "Traceback" not in self.out
@@ -52,21 +52,21 @@ class Machine:
             file.parent.mkdir(parents=True, exist_ok=True)
             file.touch()
         for program in ("bwrap", "aarch64-linux-gnu-g++", "qemu-aarch64", "sinfo", "munge"):
-            self.program(program, "exit 0")
-        self.program("apt-get", "echo asked for apt-get >&2; exit 1")
+            self.add_program(program, "exit 0")
+        self.add_program("apt-get", "echo apt-get was called >&2; exit 1")
         (folder / "etc/apparmor.d").mkdir(parents=True)
         (folder / "etc/os-release").write_text('ID=ubuntu\nID_LIKE=debian\nVERSION_ID="24.04"\n')
 
-    def without(self, *programs: str) -> None:
+    def remove_programs(self, *programs: str) -> None:
         for program in programs:
             for link in self.bin.glob(program):
                 link.unlink()
 
-    def without_header(self, header: str) -> None:
+    def remove_header(self, header: str) -> None:
         (self.root / "usr/include" / header).unlink()
 
-    def program(self, name: str, script: str) -> None:
-        self.without(name)
+    def add_program(self, name: str, script: str) -> None:
+        self.remove_programs(name)
         (self.bin / name).write_text(f"#!/bin/sh\n{script}\n")
         (self.bin / name).chmod(0o755)
 

@@ -27,20 +27,20 @@ complete -C "$argv[1]" | cut -f1
 
 
 def in_bash(line: str, folder: Path) -> list[str]:
-    return answers(["bash", "--norc", "-c", IN_BASH.format(folder=FOLDER), "bash", line], folder)
+    return completions(["bash", "--norc", "-c", IN_BASH.format(folder=FOLDER), "bash", line], folder)
 
 
 def in_zsh(line: str, folder: Path) -> list[str]:
-    return answers(["zsh", "-f", "-c", IN_ZSH.format(folder=FOLDER), "zsh", line], folder)
+    return completions(["zsh", "-f", "-c", IN_ZSH.format(folder=FOLDER), "zsh", line], folder)
 
 
 def in_fish(line: str, folder: Path) -> list[str]:
-    return answers(["fish", "--no-config", "-c", IN_FISH.format(folder=FOLDER), line], folder)
+    return completions(["fish", "--no-config", "-c", IN_FISH.format(folder=FOLDER), line], folder)
 
 
-def answers(command: list[str], folder: Path) -> list[str]:
+def completions(command: list[str], folder: Path) -> list[str]:
     if not shutil.which(command[0]):
-        pytest.skip(f"no {command[0]} here")
+        pytest.skip(f"{command[0]} is not installed")
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False).stdout.split()
 
 

@@ -1,4 +1,5 @@
-"""Editors understand a student's .cu file: clangd parses it without a CUDA Toolkit, and VS Code reads our messages."""
+"""Editors understand a student's .cu file: clangd parses it without a CUDA Toolkit, and VS Code
+finds the places in the judge's messages."""
 
 from __future__ import annotations
 
@@ -22,9 +23,9 @@ PATTERNS = {
 
 @pytest.fixture
 def clangd(checkout, machine):
-    """Return a function that returns clangd's errors about a text, as if it were a file in work/."""
+    """Return a function that writes a text to a file in work/ and returns clangd's errors about it."""
     if not shutil.which("clangd"):
-        pytest.skip("no clangd here")
+        pytest.skip("clangd is not installed")
     folder = checkout('a folder "with" quotes\'')
     for part in ("labs", "starter", "grader"):
         shutil.rmtree(folder / part)

@@ -27,7 +27,7 @@ def warplab(machine):
 
 @pytest.fixture(params=["make", "warplab"])
 def either(request):
-    """Run the test with make and with ./warplab, which must behave in the same way."""
+    """Run a test twice, with make and with ./warplab, which must behave in the same way."""
     return request.getfixturevalue(request.param)
 
 
@@ -70,7 +70,7 @@ def test_arguments_reach_the_judge_as_typed(checkout, either):
     assert not (folder / "made").exists()
 
 
-def test_a_clusters_own_variables_are_ignored(checkout, either):
+def test_environment_variables_of_a_cluster_are_ignored(checkout, either):
     variables = {
         "WORK": "/scratch/me",
         "TREE": "oak",
@@ -91,8 +91,8 @@ def test_the_program_ignores_the_goals_of_an_outer_make(checkout, warplab):
     assert warplab(checkout(), "check", "sample", **outer).has("judge: [check] [sample]\n")
 
 
-def test_typed_settings_of_the_build_are_used(checkout, either, machine):
-    machine.program("g++-9", "echo 9.1.0")
+def test_build_settings_on_the_command_line_are_used(checkout, either, machine):
+    machine.add_program("g++-9", "echo 9.1.0")
     folder = checkout()
     output = either(folder, "check", "LAB=sample", "CXXFLAGS=-DTWO WORDS")
     assert output.status == 2 and output.has("WORDS: No such file")
@@ -275,7 +275,7 @@ def test_an_unknown_verb_is_refused_with_its_name(checkout, either, word):
     assert (" Did you mean check?" in output.out) == (word == "chekc")
 
 
-def test_a_new_lab_needs_an_unused_name(checkout, either):
+def test_new_lab_without_a_name_is_refused(checkout, either):
     output = either(checkout(), "new-lab")
     assert output.status == 2
     assert output.has("Type  make new-lab LAB=NAME,  as in LAB=my_lab")
@@ -348,7 +348,7 @@ def test_a_compile_error_in_the_project_ends_with_status_2(checkout, make):
 
 
 @pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("setpriv"), reason="needs root and setpriv")
-def test_a_read_only_checkout_gives_a_message(checkout):
+def test_a_read_only_checkout_is_reported_and_other_folders_work(checkout):
     nobody = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
     with tempfile.TemporaryDirectory() as name:
         public = Path(name)
@@ -376,7 +376,7 @@ def test_two_commands_at_once_build_once(checkout, make):
 
 
 def test_without_file_locks_the_project_is_built(checkout, make, machine):
-    machine.without("flock")
+    machine.remove_programs("flock")
     output = make(checkout(), "check", "LAB=sample")
     assert output.status == 0 and output.has("judge: [check] [sample]\n")
 
@@ -388,8 +388,8 @@ def test_build_folder_with_spaces_is_refused(checkout, make, tmp_path):
 
 
 def test_without_python_a_message_says_so(checkout, make, machine):
-    machine.without("python*")
-    machine.program("apt-get", "exit 100")
+    machine.remove_programs("python*")
+    machine.add_program("apt-get", "exit 100")
     folder = checkout()
     output = make(folder, "check", "LAB=sample")
     assert output.status == 2
@@ -399,42 +399,41 @@ def test_without_python_a_message_says_so(checkout, make, machine):
     assert output.has("python3 is missing", "make submit")
 
 
-def test_without_a_network_a_message_says_so(checkout, make, machine):
-    machine.program("apt-get", "exit 100")
+def test_a_complete_machine_needs_no_network(checkout, make, machine):
+    machine.add_program("apt-get", "exit 100")
     assert make(checkout(), "check", "LAB=sample").has("judge: [check] [sample]\n")
 
 
 def test_an_old_compiler_is_reported_before_compiling(checkout, make, machine):
-    machine.program("g++", "echo 11.4.0")
+    machine.add_program("g++", "echo 11.4.0")
     output = make(checkout(), "check", "LAB=sample")
     assert output.status == 2
     assert output.has("version 11.4.0")
     assert "  compile" not in output.out
 
 
-def test_the_closing_line_counts_all_tests(root_runner):
-    result = root_runner(
-        "[ RUN      ] A.b\n[       OK ] A.b (0 ms)\n[ RUN      ] A.c\nwhy\n[  FAILED  ] A.c (0 ms)\n", 1
-    )
+def test_the_last_line_counts_all_tests(run_tests):
+    result = run_tests("[ RUN      ] A.b\n[       OK ] A.b (0 ms)\n[ RUN      ] A.c\nwhy\n[  FAILED  ] A.c (0 ms)\n", 1)
     assert result.returncode == 1
     assert result.stdout.splitlines()[-1] == "1 passed, 1 failed"
 
 
-def test_a_test_program_that_crashes_is_a_failure(root_runner):
-    result = root_runner("[ RUN      ] A.b\n", 139)
+def test_a_test_program_that_crashes_is_a_failure(run_tests):
+    result = run_tests("[ RUN      ] A.b\n", 139)
     assert result.returncode == 1
     assert "ended (139) in A.b" in result.stdout
     assert result.stdout.splitlines()[-1] == "0 passed, 1 failed"
 
 
-def test_a_labs_name_finds_the_tests_that_are_named_as_types(root_runner, tmp_path):
-    root_runner("", 0, only="dot_product")
+def test_a_labs_name_also_selects_cpp_tests_in_camel_case(run_tests, tmp_path):
+    run_tests("", 0, only="dot_product")
     assert "--gtest_filter=*dot_product*:*DotProduct*\n" in (tmp_path / "runner/given").read_text()
 
 
 @pytest.fixture
-def root_runner(tmp_path):
-    """Run tests/run.py with a fake test program, whose first shard prints the given text, and without Python tests."""
+def run_tests(tmp_path):
+    """Return a function that runs tests/run.py without Python tests and with a fake test program, whose first shard
+    prints the given text."""
     root = tmp_path / "runner"
     (root / "tests").mkdir(parents=True)
     shutil.copy("tests/run.py", root / "tests")
@@ -453,7 +452,7 @@ def root_runner(tmp_path):
     return run
 
 
-def test_show_runs_the_labs_script_on_the_judges_data(checkout, either):
+def test_show_runs_the_labs_script_with_the_judges_data(checkout, either):
     folder = checkout()
     output = either(folder, "show", "LAB=sample", "IMAGE=my photo.png", "SET=a=1 b=2")
     assert output.status == 0
@@ -469,7 +468,7 @@ def test_show_runs_the_labs_script_on_the_judges_data(checkout, either):
 
 
 def test_show_reports_packages_that_cannot_be_installed(checkout, make, machine):
-    machine.program("python3", 'case "$*" in -V) echo Python 3.9.2;; *"(3, 11)"*) exit 1;; esac')
+    machine.add_program("python3", 'case "$*" in -V) echo Python 3.9.2;; *"(3, 11)"*) exit 1;; esac')
     folder = checkout()
     (folder / "labs/sample/show.py").write_text("print('draws')\n")
     (folder / "build/show/sample").mkdir(parents=True)
@@ -479,7 +478,7 @@ def test_show_reports_packages_that_cannot_be_installed(checkout, make, machine)
     assert output.has("Python 3.9.2, and this needs 3.11 or newer")
 
 
-def test_two_rosters_reach_the_batch_from_the_callers_folder(checkout, warplab, tmp_path):
+def test_paths_of_rosters_are_relative_to_the_callers_folder(checkout, warplab, tmp_path):
     folder = checkout()
     (venv := tmp_path / "venv" / "bin").mkdir(parents=True)
     (venv / "python").write_text("#!/bin/sh\nprintf '[%s]' \"$@\"\n")

@@ -16,19 +16,21 @@ def setup(machine, checkout):
 
 
 @pytest.fixture(autouse=True)
-def sudo_that_works(machine):
-    machine.program("sudo", '[ "$1" = -n ] && shift; exec "$@"')
+def working_sudo(machine):
+    machine.add_program("sudo", '[ "$1" = -n ] && shift; exec "$@"')
 
 
 @pytest.mark.parametrize("target", ["build", "demo", "test"])
-def test_the_set_up_prints_nothing_if_nothing_is_missing(setup, target):
+def test_the_setup_prints_nothing_if_nothing_is_missing(setup, target):
     output = setup(target)
     assert (output.status, output.out) == (0, "")
 
 
 def test_missing_packages_are_installed_with_a_reason(machine, setup):
-    machine.without_header("fmt/format.h")
-    machine.program("apt-get", INSTALLER.format('mkdir -p "$HOME/usr/include/fmt"; >"$HOME/usr/include/fmt/format.h"'))
+    machine.remove_header("fmt/format.h")
+    machine.add_program(
+        "apt-get", INSTALLER.format('mkdir -p "$HOME/usr/include/fmt"; >"$HOME/usr/include/fmt/format.h"')
+    )
     output = setup("build")
     assert output.status == 0
     assert output.has("libfmt-dev: the judge's messages", "Installing:", "libfmt-dev")
@@ -38,8 +40,8 @@ def test_missing_packages_are_installed_with_a_reason(machine, setup):
 
 
 def test_package_lists_are_refreshed_only_if_the_first_try_fails(machine, setup):
-    machine.without_header("fmt/format.h")
-    machine.program(
+    machine.remove_header("fmt/format.h")
+    machine.add_program(
         "apt-get",
         'echo "$@" >>"$HOME/asked"; case "$*" in *update*) >"$HOME/updated";; *) [ -e "$HOME/updated" ];; esac',
     )
@@ -49,7 +51,7 @@ def test_package_lists_are_refreshed_only_if_the_first_try_fails(machine, setup)
 
 
 def test_php_and_a_database_are_installed_only_for_moodle(machine, setup):
-    machine.without("php", "mariadb-install-db")
+    machine.remove_programs("php", "mariadb-install-db")
     (machine.root / "venv").mkdir()
     (machine.root / "venv/soak").touch()
     assert "php" not in setup("soak", VENV=str(machine.root / "venv")).out
@@ -60,78 +62,78 @@ def test_php_and_a_database_are_installed_only_for_moodle(machine, setup):
     )
 
 
-def test_without_a_network_the_set_up_stops_with_a_message(machine, setup):
-    machine.without_header("fmt/format.h")
-    machine.program("apt-get", 'echo "E: Unable to fetch some archives" >&2; exit 100')
+def test_without_a_network_the_setup_stops_with_a_message(machine, setup):
+    machine.remove_header("fmt/format.h")
+    machine.add_program("apt-get", 'echo "E: Unable to fetch some archives" >&2; exit 100')
     output = setup("build")
     assert output.status == 2
     assert output.has("Unable to fetch", "Still missing: libfmt-dev", "Without a network", "apt-get update")
 
 
-def test_without_a_network_and_a_sandbox_the_set_up_continues(machine, setup):
-    machine.without("bwrap")
+def test_without_a_network_and_a_sandbox_the_setup_continues(machine, setup):
+    machine.remove_programs("bwrap")
     output = setup("demo")
     assert output.status == 0
     assert output.has("Continuing without: bubblewrap")
 
 
-def test_without_root_and_sudo_the_set_up_says_what_to_install(machine, setup):
-    machine.without_header("CLI/CLI.hpp")
-    machine.without("sudo")
-    machine.program("id", "echo 1000")
+def test_without_root_and_sudo_the_setup_says_what_to_install(machine, setup):
+    machine.remove_header("CLI/CLI.hpp")
+    machine.remove_programs("sudo")
+    machine.add_program("id", "echo 1000")
     output = setup("build")
     assert output.status == 2
     assert output.has("libcli11-dev: the judge's command line", "needs root", "apt-get install")
 
 
-def test_on_another_system_the_set_up_says_what_to_install(machine, setup):
-    machine.without_header("CLI/CLI.hpp")
+def test_on_another_system_the_setup_says_what_to_install(machine, setup):
+    machine.remove_header("CLI/CLI.hpp")
     (machine.root / "etc/os-release").write_text("ID=fedora\n")
     output = setup("build")
     assert output.status == 2
     assert output.has("not Debian or Ubuntu", "libcli11-dev")
 
 
-def test_without_a_compiler_the_set_up_says_so(machine, setup):
-    machine.without("g++*")
+def test_without_a_compiler_the_setup_says_so(machine, setup):
+    machine.remove_programs("g++*")
     output = setup("build")
     assert output.status == 2
     assert output.has("g++: compiles the judge", "Still missing: g++")
 
 
 def test_an_old_compiler_is_refused(machine, setup):
-    machine.program("g++", "echo 11.4.0")
+    machine.add_program("g++", "echo 11.4.0")
     output = setup("build")
     assert output.status == 2
     assert output.has("g++ is version 11.4.0", "12 or newer", "make CXX=g++-12")
 
 
 def test_a_broken_compiler_is_refused(machine, setup):
-    machine.program("g++", "exit 127")
+    machine.add_program("g++", "exit 127")
     output = setup("build")
     assert output.status == 2
     assert output.has("g++ does not run")
 
 
 def test_another_compiler_can_be_chosen(machine, setup):
-    machine.program("g++", "echo 11.4.0")
-    machine.program("g++-13", "echo 13.2.0")
+    machine.add_program("g++", "echo 11.4.0")
+    machine.add_program("g++-13", "echo 13.2.0")
     assert setup("build", CXX="g++-13").status == 0
 
 
-def test_without_python_the_set_up_says_so(machine, setup):
-    machine.without("python*")
+def test_without_python_the_setup_says_so(machine, setup):
+    machine.remove_programs("python*")
     output = setup("python", "make submit")
     assert output.status == 2
     assert output.has("python3 is missing", "make submit")
-    machine.program("apt-get", "exit 100")
+    machine.add_program("apt-get", "exit 100")
     output = setup("build")
     assert output.status == 2
     assert output.has("python3: writes the C++ types", "Still missing: python3")
 
 
 def test_an_old_python_is_refused(machine, setup):
-    machine.program("python3", 'case "$1" in -V) echo Python 3.9.2;; *) exit 1;; esac')
+    machine.add_program("python3", 'case "$1" in -V) echo Python 3.9.2;; *) exit 1;; esac')
     output = setup("python", "make submit")
     assert output.status == 2
     assert output.has("Python 3.9.2", "3.11 or newer")
@@ -151,7 +153,7 @@ def test_ubuntus_apparmor_gets_a_profile_for_bwrap_once(machine, setup):
     restriction = machine.root / "proc/sys/kernel/apparmor_restrict_unprivileged_userns"
     restriction.parent.mkdir(parents=True)
     restriction.write_text("1\n")
-    machine.program("apparmor_parser", 'echo "$@" >>"$HOME/parsed"')
+    machine.add_program("apparmor_parser", 'echo "$@" >>"$HOME/parsed"')
     output = setup("demo")
     assert output.status == 0
     assert output.has("forbids bwrap", "/etc/apparmor.d/bwrap")

@@ -171,8 +171,9 @@ class Course:
     def grade(self, *more: str | Path) -> subprocess.CompletedProcess[str]:
         return run_here(self.grade_words(*more))
 
-    def verb(self, verb: str, *more: str | Path) -> subprocess.CompletedProcess[str]:
-        """Run a verb that reads or changes the batch, in this process: starting another takes longer than the verb."""
+    def run_verb(self, verb: str, *more: str | Path) -> subprocess.CompletedProcess[str]:
+        """Run a verb that reads or changes the batch, in this process; another process takes
+        longer to start."""
         return run_here([verb, self.out, *more])
 
     def database(self) -> Database:

@@ -141,14 +141,14 @@ class Slurm:
                 if f"SLURMD_NODENAME={node}".encode() in words and conf in words:
                     os.kill(int(environ.parent.name), signal.SIGKILL)
 
-    def running_on(self) -> dict[str, str]:
+    def job_states_by_node(self) -> dict[str, str]:
         """Return each job's state by the node that it runs on."""
         lines = self.ask("squeue", "-h", "-r", "-o", "%N %T").splitlines()
         return dict(line.split(maxsplit=1) for line in lines if len(line.split()) == 2)
 
 
 def free_ports() -> list[int]:
-    """Return four consecutive free ports; the second and third must be consecutive."""
+    """Return four consecutive free ports. CONFIGURATION needs consecutive ones for the first two nodes."""
     for first in range(20000 + os.getpid() % 5000 * 4, 64000, 4):
         ports = [first, first + 1, first + 2, first + 3]
         if all(is_free(port) for port in ports):

@@ -36,7 +36,7 @@ LABS = sorted(manifest.parent.name for manifest in ROOT.glob("labs/*/lab.json"))
 
 
 def hand_in(lab: str, since: str, folder: Path) -> None:
-    """Copy the solutions of the lab's stages from `since` on to `folder`."""
+    """Copy the lab's solutions to `folder`, beginning with the stage `since`."""
     shutil.copytree(ROOT / "solutions" / lab, folder)
     for earlier in (file for file in folder.glob("*.cu") if file.stem < since):
         earlier.unlink()
@@ -187,7 +187,7 @@ def repeat(
             }
 
 
-def add(report: dict[str, Any], files: list[Path]) -> dict[str, Any]:
+def add_earlier_runs(report: dict[str, Any], files: list[Path]) -> dict[str, Any]:
     """Return the report with the results of earlier runs, and the faults in all of them."""
     report = dict(report)
     for file in files:
@@ -239,7 +239,7 @@ def main() -> int:
     more += ["--upto", options.upto] if options.upto else []
     more += ["--no-check-mode"] * options.no_check_mode
     for part in repeat(options.labs, options.times, options.since, more, options.limit_s, options.samples):
-        report = add(part, options.earlier)
+        report = add_earlier_runs(part, options.earlier)
         if options.json:
             options.json.write_text(json.dumps(report, indent=1) + "\n")
     return print_totals(report)

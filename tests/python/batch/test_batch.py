@@ -57,7 +57,7 @@ def test_each_submission_gets_one_status(course: Course) -> None:
     assert course.statuses() == expected
     assert set(expected.values()) == STATUSES.keys() - {"judge_crashed"}  # needs a reference
     assert next(iter(course.statuses())) == "cs4"  # internal failures come first
-    output = course.verb("status").stdout
+    output = course.run_verb("status").stdout
     assert "cs4: judge error: The judge broke." in output
     assert "fb7: archive refused: A name in it points outside its folder (../01_first.cu).\n" in output
     message = (course.out / "feedback/fb7/feedback.txt").read_text()
@@ -192,30 +192,30 @@ def test_regrading_keeps_the_old_score_and_its_reason(course: Course) -> None:
         course.hand_in(student, "break the judge" if student == "gh3" else "fine", "fine")
     course.grade()
     assert (
-        course.verb("regrade", "--student", "al1", "--reason", "a complaint").returncode == 1
+        course.run_verb("regrade", "--student", "al1", "--reason", "a complaint").returncode == 1
     )  # the judge failed on gh3
     (course.build / "repaired").touch()
-    assert course.verb("regrade", "--errors").returncode == 0
+    assert course.run_verb("regrade", "--errors").returncode == 0
     course.set_version("0.2 (two)")
-    assert "0 to regrade" in course.verb("regrade", "--changed").stdout  # another commit, which changed other files
+    assert "0 to regrade" in course.run_verb("regrade", "--changed").stdout  # another commit, which changed other files
     for name in ("course/pages.py", "judge/SANDBOX.md"):
         change(course.root / "grader" / name)
-    assert "0 to regrade" in course.verb("regrade", "--changed").stdout
+    assert "0 to regrade" in course.run_verb("regrade", "--changed").stdout
     change(course.root / "grader/judge/check/check.cpp")
-    result = course.verb("regrade", "--changed")
+    result = course.run_verb("regrade", "--changed")
     assert result.returncode == 2 and "check.cpp is newer than" in result.stderr and "make program" in result.stderr
     (course.build / "warplab").touch()
-    course.verb("regrade", "--changed")
-    course.verb("regrade", "--changed")  # now no grade is stale
+    course.run_verb("regrade", "--changed")
+    course.run_verb("regrade", "--changed")  # now no grade is stale
     with (course.root / "labs/lab/lab.json").open("a") as file:
         file.write("\n")
-    course.verb("regrade", "--changed")
-    course.verb("regrade", "--all")
+    course.run_verb("regrade", "--changed")
+    course.run_verb("regrade", "--all")
     history = course.database().query("SELECT reason FROM grades WHERE key = 'al1' ORDER BY id")
     changed = "lab or grader changed (now 0.2 (two))"
     assert [reason for (reason,) in history] == ["", "asked for: a complaint", changed, changed, "all again"]
     assert course.log("end").count("gh3") == 4
-    result = course.verb("regrade", "--student", "nobody")
+    result = course.run_verb("regrade", "--student", "nobody")
     assert result.returncode == 2
     assert "No student has the name nobody" in result.stderr
 
@@ -223,16 +223,16 @@ def test_regrading_keeps_the_old_score_and_its_reason(course: Course) -> None:
 def test_a_students_history_has_each_grade_and_decision(course: Course) -> None:
     course.hand_in("al1", "fine", "fine")
     course.grade()
-    course.verb("regrade", "--student", "al1", "--reason", "a complaint")
-    course.verb("override", "--student", "al1", "--points", "7", "--reason", "shown in person")
+    course.run_verb("regrade", "--student", "al1", "--reason", "a complaint")
+    course.run_verb("override", "--student", "al1", "--points", "7", "--reason", "shown in person")
     course.hand_in("al1", "fine", "better")
     course.grade()
-    first, *grades, decision = course.verb("history", "--student", "al1").stdout.splitlines()
+    first, *grades, decision = course.run_verb("history", "--student", "al1").stdout.splitlines()
     assert first.startswith("al1: hand-in al1, 20") and first.endswith(": graded")
     assert [line.partition("0.1 (one))")[2] for line in grades] == ["", ": asked for: a complaint", ": handed in again"]
     assert all(": 12 of 20 points, 8 pending (graded, cpu, " in line for line in grades)
     assert re.fullmatch(r"By hand, 20\S+, by \S+: al1, set to 7 points \(shown in person\)", decision)
-    assert "No student has the name bob" in course.verb("history", "--student", "bob").stderr
+    assert "No student has the name bob" in course.run_verb("history", "--student", "bob").stderr
 
 
 def test_regrading_lists_students_whose_points_changed(course: Course) -> None:
@@ -241,13 +241,13 @@ def test_regrading_lists_students_whose_points_changed(course: Course) -> None:
     course.hand_in("al1", "compile_error", "compile_error")
     course.hand_in("at2", "break the judge", "fine")
     course.grade()
-    assert "The points are the same for 23 students." in course.verb("regrade", "--all").stdout
+    assert "The points are the same for 23 students." in course.run_verb("regrade", "--all").stdout
     (course.build / "repaired").touch()
-    output = course.verb("regrade", "--errors").stdout
+    output = course.run_verb("regrade", "--errors").stdout
     assert "at2: no points yet before, 12 points and 8 pending now\n" in output and "the same" not in output
     report = (course.build / "report.json").read_text()
     (course.build / "report.json").write_text(report.replace('"total": 6', '"total": 7.5'))
-    output = course.verb("regrade", "--all").stdout
+    output = course.run_verb("regrade", "--all").stdout
     assert "at2: 12 points and 8 pending before, 15 points and 8 pending now\n" in output
     assert "s18: 12 points" in output and "s19: 12 points" not in output
     assert output.endswith("and 3 more\nThe points are the same for 1 student.\n")
@@ -272,10 +272,10 @@ def test_pending_points_are_added_to_an_earlier_grade(course: Course) -> None:
         stage["score"] |= {"correctness": 1, "hygiene": 2, "speed": 1.5}
         stage["score"] |= {"hygiene_pending": False, "speed_pending": False, "total": 4.5}
     (course.build / "report.json").write_text(json.dumps(report))
-    assert course.verb("regrade", "--pending", "--backend", "cpu").returncode == 0
+    assert course.run_verb("regrade", "--pending", "--backend", "cpu").returncode == 0
     grades = course.database().query("SELECT points, pending, reason FROM grades ORDER BY id")
     assert grades == [(12, 8, ""), (19, 0, "points were pending")]
-    assert "0 to regrade" in course.verb("regrade", "--pending").stdout
+    assert "0 to regrade" in course.run_verb("regrade", "--pending").stdout
 
 
 @pytest.mark.parametrize("original", ["moved", "empty", "changed"])
@@ -291,7 +291,7 @@ def test_a_graded_submission_is_regraded_without_the_original_hand_in(course: Co
     for student in ("al1", "at2") if original != "moved" else ():
         shutil.rmtree(course.handed_in / student)
         course.hand_in(student, *(["compile_error"] if original == "changed" else []))
-    assert course.verb("regrade", "--all").returncode == 0
+    assert course.run_verb("regrade", "--all").returncode == 0
     regraded = course.database().query("SELECT points, status FROM grades WHERE reason = 'all again' ORDER BY key")
     assert regraded == [(12, "graded"), (6, "missing_stages")]
     assert {row.key: row.notes for row in course.database().rows()} == before
@@ -304,7 +304,7 @@ def test_a_copy_with_another_fingerprint_is_not_graded(course: Course) -> None:
     copy = course.out / "submissions/al1"
     (copy / "fingerprint").write_text("of a later hand-in")
     (copy / LAB / f"{STAGES[0]}.cu").write_text("compile_error")
-    assert course.verb("regrade", "--all").returncode == 0
+    assert course.run_verb("regrade", "--all").returncode == 0
     grades = course.database().query("SELECT points FROM grades ORDER BY id")
     assert grades == [(12,), (12,)] and "fine" in (copy / LAB / f"{STAGES[0]}.cu").read_text()
 
@@ -327,7 +327,7 @@ def test_a_copy_is_not_combined_with_the_journal_of_another_hand_in(
         grading.grade_submission(waiting, settings)
     hand_in("first")
     course.grade()
-    assert course.verb("regrade", "--all").returncode == 0
+    assert course.run_verb("regrade", "--all").returncode == 0
     assert (course.out / "journals/al1" / f"{STAGES[0]}.md").read_text() == "first\n"
 
 
@@ -373,7 +373,7 @@ def test_folders_of_a_renamed_submission_move_even_if_the_batch_is_killed(course
     database.rename("7", Submission("bea", members=["bea"], called="7"), set())
     database.close()  # the batch is killed here
     shutil.rmtree(course.handed_in)
-    assert course.verb("regrade", "--all").returncode == 0
+    assert course.run_verb("regrade", "--all").returncode == 0
     assert course.database().query("SELECT key, points FROM grades ORDER BY id") == [("bea", 12), ("bea", 12)]
     assert not (course.out / "submissions/7").exists() and "fine" in (stale / f"{STAGES[0]}.cu").read_text()
 
@@ -384,14 +384,14 @@ def test_a_regrade_without_a_report_keeps_the_points(course: Course) -> None:
     judge = (course.build / "warplab").read_text()
     broken = judge.replace("verdicts = []", 'verdicts = []\nif "/trial" not in str(tree): sys.exit("The judge broke.")')
     (course.build / "warplab").write_text(broken)
-    result = course.verb("regrade", "--all")
+    result = course.run_verb("regrade", "--all")
     assert result.returncode == 1 and "The points are the same" in result.stdout, result
     assert course.statuses() == {"al1": "judge_error"}
     line = next(csv.DictReader((course.out / "gradebook.csv").read_text("utf-8-sig").splitlines()))
     assert (line["status"], line["points"]) == ("judge_error", "12")
     assert (course.out / "feedback/al1/report.json").is_file()
     (course.build / "warplab").write_text(judge)
-    assert course.verb("regrade", "--errors").returncode == 0
+    assert course.run_verb("regrade", "--errors").returncode == 0
     assert course.statuses() == {"al1": "graded"}
     (course.build / "warplab").write_text(broken)
     course.hand_in("al1", "better", "fine")
@@ -422,7 +422,7 @@ def test_stages_that_need_a_gpu_are_graded_and_a_gpu_adds_their_points(course: C
     text = (course.out / "feedback/al1/feedback.txt").read_text()
     assert "correctness: grading on a GPU decides, because the CPU backend refuses the file" in text
     (course.build / "report.json").write_text(later)
-    assert course.verb("regrade", "--pending", "--backend", "cpu").returncode == 0
+    assert course.run_verb("regrade", "--pending", "--backend", "cpu").returncode == 0
     assert course.database().query("SELECT points, pending FROM grades ORDER BY id") == [(0, 20), (12, 8)]
 
 
@@ -510,7 +510,7 @@ def test_a_judge_that_does_not_end_is_stopped(course: Course) -> None:
     course.hand_in("at2", "fine", "fine")
     course.grade("--timeout-s", "1.5")
     assert course.statuses() == {"al1": "judge_error", "at2": "graded"}
-    assert "did not end within 2 s" in course.verb("status").stdout
+    assert "did not end within 2 s" in course.run_verb("status").stdout
 
 
 @pytest.mark.parametrize("is_deleted", [False, True])
@@ -548,7 +548,7 @@ def test_contents_that_were_not_listed_are_not_graded(course: Course) -> None:
     assert course.statuses() == {"al1": "graded", "gh3": "graded"}
     course.hand_in("gh3", "even better", "fine")
     course.insert_stage()
-    course.verb("regrade", "--all")  # reads the hand-ins again
+    course.run_verb("regrade", "--all")  # reads the hand-ins again
     assert course.statuses() == {"gh3": "judge_error", "al1": "missing_stages"}
 
 
@@ -566,7 +566,7 @@ def test_a_hand_in_that_vanishes_before_grading_is_listed(course: Course) -> Non
     assert "kept as graded" not in output
     course.hand_in("gh3", "fine", "fine")
     course.grade()
-    course.verb("regrade", "--errors")
+    course.run_verb("regrade", "--errors")
     assert course.statuses() == {"al1": "graded", "gh3": "graded"}
 
 
@@ -755,15 +755,15 @@ def test_a_batch_of_some_stages_prints_how_to_continue(course: Course) -> None:
     assert course.grade("--upto", "01_first").returncode == 0
 
 
-def test_a_batch_takes_stages_that_are_released_later(course: Course) -> None:
+def test_a_batch_accepts_stages_that_are_released_later(course: Course) -> None:
     """The hand-ins are read again, and the decisions stay."""
     course.hand_in("al1", "fine", "fine")
     (course.hand_in("al2", "fine", "fine") / "01_first.cu").unlink()
     course.hand_in("gh4", "fine")
     course.grade("--upto", "1")
     assert course.statuses() == {"al1": "graded", "al2": "nothing_to_grade", "gh4": "graded"}
-    course.verb("override", "--student", "gh4", "--points", "7", "--reason", "shown")
-    course.verb("points", "--student", "al1", "--points", "3", "--of", "5", "--reason", "good")
+    course.run_verb("override", "--student", "gh4", "--points", "7", "--reason", "shown")
+    course.run_verb("points", "--student", "al1", "--points", "3", "--of", "5", "--reason", "good")
     result = course.grade()
     assert "More stages than before: 02_second." in result.stdout
     assert result.stdout.splitlines()[-3:] == [
@@ -786,11 +786,11 @@ def test_a_batch_continues_if_a_stage_gets_another_number(course: Course) -> Non
     course.hand_in("al1", "fine", "fine")
     course.grade("--upto", "02_second")
     course.insert_stage()
-    assert "lab has 16 points" in course.verb("without", "--kind", "speed").stdout
-    course.verb("without", "--undo")
+    assert "lab has 16 points" in course.run_verb("without", "--kind", "speed").stdout
+    course.run_verb("without", "--undo")
     assert course.grade("--upto", "02_second").returncode == 0
     assert course.statuses() == {"al1": "graded"}
-    result = course.verb("regrade", "--all")
+    result = course.run_verb("regrade", "--all")
     assert (result.returncode, course.statuses()) == (0, {"al1": "missing_stages"})
     with (course.out / "gradebook.csv").open(encoding="utf-8-sig") as file:
         (line,) = csv.DictReader(file)
@@ -802,7 +802,7 @@ def test_a_regraded_batch_knows_its_last_stage_by_the_earlier_number(course: Cou
     course.hand_in("al1", "fine", "fine")
     course.grade("--upto", "02_second")
     course.insert_stage()
-    result = course.verb("regrade", "--all")
+    result = course.run_verb("regrade", "--all")
     assert (result.returncode, course.statuses()) == (0, {"al1": "missing_stages"})
 
 
@@ -818,7 +818,7 @@ def test_a_hand_in_that_is_gone_keeps_its_points_when_stages_are_added(course: C
     assert [line["points"] for line in csv.DictReader(book.splitlines())] == ["12", "6"]
     (course.root / "al2").rename(gone)
     course.grade()
-    course.verb("regrade", "--errors")
+    course.run_verb("regrade", "--errors")
     assert course.statuses() == {"al1": "graded", "al2": "graded"}
 
 
@@ -837,7 +837,7 @@ def test_a_regrade_that_cannot_begin_changes_nothing(course: Course) -> None:
     course.hand_in("al1", "fine", "fine")
     course.grade()
     (course.build / "warplab").write_text("#!/bin/sh\necho no GPU >&2\nexit 2\n")
-    result = course.verb("regrade", "--all", "--backend", "cuda", "--reason", "speed")
+    result = course.run_verb("regrade", "--all", "--backend", "cuda", "--reason", "speed")
     assert result.returncode == 2 and "no GPU" in result.stderr
     assert course.statuses() == {"al1": "graded"}
 
@@ -847,8 +847,8 @@ def test_earlier_points_count_until_the_hand_in_is_graded_again(course: Course) 
     course.hand_in("at2", "fine", "fine")
     course.grade()
     course.database().grade_again(["al1", "at2"], "interrupted")
-    course.verb("override", "--student", "at2", "--points", "5", "--reason", "shown")
-    result = course.verb("export", "--format", "canvas")
+    course.run_verb("override", "--student", "at2", "--points", "5", "--reason", "shown")
+    result = course.run_verb("export", "--format", "canvas")
     cells = {line[3]: line[5] for line in csv.reader(result.stdout.splitlines())}
     assert (cells["al1"], cells["at2"]) == ("12", "5")
     assert "To be graded again, with the earlier points: al1, at2." in result.stderr
@@ -863,7 +863,7 @@ def test_a_batch_refuses_a_folder_with_other_files(course: Course) -> None:
     (course.out / "thesis.pdf").unlink()
     assert course.grade().returncode == 0
     for name in ("gradebook.csv", "new.csv"):
-        result = course.verb("export", "--format", "canvas", "--output", course.out / name)
+        result = course.run_verb("export", "--format", "canvas", "--output", course.out / name)
         assert result.returncode == 2 and "among the batch's own files" in result.stderr
 
 
@@ -907,11 +907,11 @@ def test_a_damaged_database_is_reported(course: Course) -> None:
     for damage in ("UPDATE grades SET report = x'00'", "UPDATE facts SET value = '{' WHERE name = 'settings'"):
         with closing(sqlite3.connect(course.out / "batch.sqlite")) as connection, connection:
             connection.execute(damage)
-        result = course.verb("export", "--format", "canvas")
+        result = course.run_verb("export", "--format", "canvas")
         assert result.returncode == 2 and "batch.sqlite is damaged" in result.stderr
     with closing(sqlite3.connect(course.out / "batch.sqlite")) as connection, connection:
         connection.execute("DELETE FROM facts WHERE name = 'settings'")  # as if killed before the first grade
-    result = course.verb("report")
+    result = course.run_verb("report")
     assert result.returncode == 2 and "nothing was graded yet" in result.stderr
 
 
@@ -932,7 +932,7 @@ def test_a_locked_database_blames_no_submission(course: Course) -> None:
 def test_undecodable_words_are_refused(course: Course) -> None:
     course.hand_in("ada", "fine", "fine")
     course.grade()
-    result = course.verb("override", "--student", "ada", "--points", "1", "--reason", "\udcff")
+    result = course.run_verb("override", "--student", "ada", "--points", "1", "--reason", "\udcff")
     assert result.returncode == 2 and "is not valid UTF-8" in result.stderr
 
 
@@ -940,21 +940,21 @@ def test_invalid_decisions_are_refused(course: Course) -> None:
     for student in ("al1", "at2"):
         course.hand_in(student, "fine", "fine")
     course.grade()
-    course.verb("due", "--at", "2026-11-21T12:00Z")
+    course.run_verb("due", "--at", "2026-11-21T12:00Z")
 
     def refused(verb: str, *words: str) -> str:
-        result = course.verb(verb, "--student", "al1", *words)
+        result = course.run_verb(verb, "--student", "al1", *words)
         assert result.returncode == 2
         return result.stderr
 
     assert "before the due date" in refused("extend", "--until", "2026-11-20T12:00Z", "--reason", "ill")
     assert "write it as 7.5" in refused("override", "--points", "7,5", "--reason", "shown")
     assert "the text is empty" in refused("override", "--points", "7", "--reason", " ")
-    course.verb("points", "--student", "at2", "--points", "4", "--of", "5", "--reason", "journal")
+    course.run_verb("points", "--student", "at2", "--points", "4", "--of", "5", "--reason", "journal")
     assert "journal has the maximum 5 for others" in refused(
         "points", "--points", "4", "--of", "6", "--reason", "journal"
     )
-    course.verb("report")
+    course.run_verb("report")
     lines = csv.DictReader((course.out / "gradebook.csv").read_text("utf-8-sig").splitlines())
     assert {line["id"]: (line["points"], line["of"]) for line in lines} == {"al1": ("12", "25"), "at2": ("16", "25")}
 
@@ -962,18 +962,18 @@ def test_invalid_decisions_are_refused(course: Course) -> None:
 def test_decisions_are_listed_and_can_be_undone(course: Course) -> None:
     course.hand_in("al1", "fine", "fine")
     course.grade()
-    course.verb("due", "--at", "2026-11-21T12:00Z")
+    course.run_verb("due", "--at", "2026-11-21T12:00Z")
     student = ("--student", "al1", "--reason")
-    course.verb("points", *student, "good plots", "--points", "4", "--of", "5")
-    course.verb("override", *student, "shown", "--points", "7")
-    course.verb("extend", *student, "ill", "--until", "2026-11-28T12:00Z")
-    status = course.verb("status").stdout
+    course.run_verb("points", *student, "good plots", "--points", "4", "--of", "5")
+    course.run_verb("override", *student, "shown", "--points", "7")
+    course.run_verb("extend", *student, "ill", "--until", "2026-11-28T12:00Z")
+    status = course.run_verb("status").stdout
     assert all(words in status for words in ("journal 4 of 5 (good plots)", "set to 7 points (shown)", "until 2026"))
-    assert "al1: 16 of 25 points" in course.verb("override", *student, "an error", "--undo").stdout
-    assert "al1: 12 of 20 points" in course.verb("points", *student, "an error", "--undo").stdout
-    course.verb("extend", *student, "an error", "--undo")
-    assert "al1, override revoked (an error)" in course.verb("status").stdout
-    assert "--of: give the maximum" in course.verb("points", *student, "more", "--points", "3").stderr
+    assert "al1: 16 of 25 points" in course.run_verb("override", *student, "an error", "--undo").stdout
+    assert "al1: 12 of 20 points" in course.run_verb("points", *student, "an error", "--undo").stdout
+    course.run_verb("extend", *student, "an error", "--undo")
+    assert "al1, override revoked (an error)" in course.run_verb("status").stdout
+    assert "--of: give the maximum" in course.run_verb("points", *student, "more", "--points", "3").stderr
 
 
 def add_a_stage(course: Course, stage: str) -> None:
@@ -990,12 +990,12 @@ def test_a_regrade_of_a_lab_with_a_new_stage_reads_its_file(course: Course) -> N
     course.hand_in("al2", "fine", "fine")
     course.grade()
     add_a_stage(course, "03_third")
-    result = course.verb("regrade", "--changed")
+    result = course.run_verb("regrade", "--changed")
     assert result.returncode == 0 and "al1: 12 points and 8 pending before, 18 points" in result.stdout, result.stdout
     assert course.statuses() == {"al1": "graded", "al2": "missing_stages"}
     assert "03_third" in (course.out / "gradebook.csv").read_text("utf-8-sig").splitlines()[0]
     shutil.rmtree(course.handed_in)  # from now on, the copy is enough
-    assert "The points are the same" in course.verb("regrade", "--all").stdout
+    assert "The points are the same" in course.run_verb("regrade", "--all").stdout
 
 
 def test_a_regrade_of_a_lab_with_a_new_stage_without_the_hand_ins_costs_nothing(course: Course) -> None:
@@ -1003,7 +1003,7 @@ def test_a_regrade_of_a_lab_with_a_new_stage_without_the_hand_ins_costs_nothing(
     course.grade()
     add_a_stage(course, "03_third")
     shutil.rmtree(course.handed_in)
-    course.verb("regrade", "--all")
+    course.run_verb("regrade", "--all")
     assert course.statuses() == {"al1": "judge_error"}
     assert course.database().query("SELECT points FROM grades ORDER BY id DESC LIMIT 1") == [(12,)]
 
@@ -1014,12 +1014,12 @@ def test_grades_of_a_lab_before_and_after_a_change_are_not_mixed_silently(course
     add_a_stage(course, "03_third")
     (course.hand_in("al2", "fine", "fine") / "03_third.cu").write_text("fine")
     export = ("export", "--format", "canvas", "--output", course.root / "canvas.csv")
-    assert course.verb(*export).returncode == 0
+    assert course.run_verb(*export).returncode == 0
     assert "Graded before the lab or the judge changed: al1." in course.grade().stderr
-    result = course.verb(*export)
+    result = course.run_verb(*export)
     assert result.returncode == 1 and "stages than the last hand-in: al1." in result.stderr
-    assert "Graded before" not in course.verb("regrade", "--changed").stderr
-    assert course.verb(*export).returncode == 0
+    assert "Graded before" not in course.run_verb("regrade", "--changed").stderr
+    assert course.run_verb(*export).returncode == 0
 
 
 def test_the_folder_of_another_batch_is_not_graded(course: Course) -> None:

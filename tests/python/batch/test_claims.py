@@ -17,7 +17,7 @@ from grader.python.batch.ingest.submissions import find_submissions
 from tests.python.batch.batches import LAB, Course
 from tests.python.batch.ingest.test_archive import make_tar
 from tests.python.batch.ingest.test_contents import loose
-from tests.python.batch.test_displacement import downgrade_database, download, points, submit
+from tests.python.batch.test_displacement import archive_in, downgrade_database, download, points
 
 NAMES = "id,name\nal1,Ada Lovelace\nbo2,Bob Byte\nma6,Mallory Malice\n"
 NUMBERS = "id,name,Moodle ID\nal1,Ada Lovelace,12\nbo2,Bob Byte,13\nma6,Mallory Malice,66\n"
@@ -56,7 +56,7 @@ def find(folder: Path, roster: str, *names: str, earlier: tuple[Earlier, ...] = 
 @pytest.mark.parametrize("roster", [NAMES, NUMBERS])
 @pytest.mark.parametrize("later", [False, True])
 def test_a_partner_named_by_several_hand_ins_gets_the_most_points(course: Course, roster: str, later: bool) -> None:
-    bob, mallory = submit(BOB, "bo2-al1", 20), submit(MALLORY, "ma6-al1", 22)
+    bob, mallory = archive_in(BOB, "bo2-al1", 20), archive_in(MALLORY, "ma6-al1", 22)
     if later:
         download(course, bob, roster=roster)
     course.handed_in.mkdir(exist_ok=True)
@@ -79,14 +79,14 @@ def test_a_partner_named_by_several_hand_ins_gets_the_most_points(course: Course
 @pytest.mark.parametrize("good", [True, False])
 def test_a_display_name_takes_no_partners_points(course: Course, name: str, good: bool) -> None:
     roster = NAMES if name == AS_ADA else "id,name,Moodle ID\nal1,Ada Lovelace,12\nbo2,Bob Byte,13\n"
-    download(course, submit(BOB, "bo2-al1", 20), text="fine" if good else "compile_error", roster=roster)
+    download(course, archive_in(BOB, "bo2-al1", 20), text="fine" if good else "compile_error", roster=roster)
     output = download(course, name, text="compile_error" if good else "fine")
     assert points(course)["al1"] == ("graded", "12")
     assert "Several hand-ins may be of one student: " in output and " may be of al1" in output
 
 
 def test_naming_a_partner_takes_no_points_of_a_hand_in_found_by_name(course: Course) -> None:
-    download(course, ADA, submit(MALLORY, "ma6-al1", 22), roster=NAMES)
+    download(course, ADA, archive_in(MALLORY, "ma6-al1", 22), roster=NAMES)
     fill(course, Mallory="compile_error")
     course.grade()
     assert points(course)["al1"] == ("graded", "12")
@@ -116,7 +116,7 @@ def test_a_number_with_a_different_name_counts_for_no_student(course: Course, na
     assert points(course) == {"7": ("not_submitted", "0"), "7 (another)": ("graded", "12"), "8": ("not_submitted", "0")}
     assert "The number belongs to a student with a different name: 7 is Yara Santos on the roster" in output
     (book := course.root / "book.csv").write_text(f"{WORKSHEET.splitlines()[0]},Grade\nParticipant 7,Yara Santos,\n")
-    exported = course.verb("export", "--format", "moodle", "--gradebook", book)
+    exported = course.run_verb("export", "--format", "moodle", "--gradebook", book)
     assert "Participant 7" not in exported.stdout
     assert exported.returncode == 1 and "or has a different name: 7 (another) (not on the roster)" in exported.stderr
 
@@ -124,7 +124,7 @@ def test_a_number_with_a_different_name_counts_for_no_student(course: Course, na
 def test_a_strangers_number_fills_no_row_of_an_export(course: Course) -> None:
     download(course, "Team 5_7_assignsubmission_file_", roster=NAMES)
     (book := course.root / "book.csv").write_text("Identifier,Full name,Grade\nParticipant 7,Yara Santos,\n")
-    exported = course.verb("export", "--format", "moodle", "--gradebook", book)
+    exported = course.run_verb("export", "--format", "moodle", "--gradebook", book)
     assert "Participant 7" not in exported.stdout and exported.returncode == 1
 
 
@@ -151,7 +151,7 @@ def test_a_stranger_with_a_teams_key_uses_none_of_the_teams_attempts(course: Cou
 
 def test_an_earlier_stranger_loses_an_id_that_the_roster_assigns(course: Course) -> None:
     download(course, "Team 5_7_assignsubmission_file_", roster=NAMES)
-    result = course.verb("override", "--student", "7", "--points", "3", "--reason", "shown")
+    result = course.run_verb("override", "--student", "7", "--points", "3", "--reason", "shown")
     assert result.returncode == 0
     downgrade_database(course)
     (course.root / "roster.csv").write_text(WORKSHEET)
@@ -331,13 +331,13 @@ def test_partners_in_a_name_that_a_browser_changed_are_credited(folder: Path, en
 
 
 def test_a_missing_roster_stops_the_batch(course: Course) -> None:
-    download(course, submit(ADA, "al1-bo2", 20), roster=NUMBERS)
+    download(course, archive_in(ADA, "al1-bo2", 20), roster=NUMBERS)
     before = points(course)
     (course.root / "roster.csv").rename(course.root / "moved.csv")
-    for result in (course.grade(), course.verb("override", "--student", "al1", "--points", "1", "--reason", "x"),
-                 course.verb("export", "--format", "moodle")):  # fmt: skip
+    for result in (course.grade(), course.run_verb("override", "--student", "al1", "--points", "1", "--reason", "x"),
+                 course.run_verb("export", "--format", "moodle")):  # fmt: skip
         assert result.returncode == 2 and "The batch's roster is no longer there: " in result.stderr
-    course.verb("report")
+    course.run_verb("report")
     assert points(course) == before
     assert course.grade("--no-roster").returncode == 0
     assert course.grade("--roster", course.root / "moved.csv").returncode == 0

@@ -134,7 +134,7 @@ def test_two_rosters_are_kept_for_the_next_command(course: Course) -> None:
     assert {key: line["points"] for key, line in gradebook(course).items()} == {
         "al1": "6", "at2": "6", "gh3": "0", "za4": "0",
     }  # fmt: skip
-    course.database().set_facts(roster=str(files[0]))  # as an earlier batch kept it
+    course.database().set_facts(roster=str(files[0]))  # as earlier versions stored it
     assert f"Roster: {files[0]}, as before." in course.grade().stdout
 
 
@@ -146,14 +146,14 @@ def test_a_message_on_a_shared_name_lists_its_students(course: Course) -> None:
     hand_in(course.handed_in, "John Smith_7_assignsubmission_file")
     output = course.grade("--roster", roster).stderr
     assert "7 is not assigned. Two students are called John Smith: u013x, u014x." in output
-    output = course.verb("override", "--student", "john smith", "--points", "3", "--reason", "x").stderr
+    output = course.run_verb("override", "--student", "john smith", "--points", "3", "--reason", "x").stderr
     assert "Two students are called john smith: u013x, u014x. Give an id." in output
-    output = course.verb("extend", "--student", "Ada Lovelace", "--student", "John Smith", "--student", "Nobody",
+    output = course.run_verb("extend", "--student", "Ada Lovelace", "--student", "John Smith", "--student", "Nobody",
                        "--until", "2026-12-01T00:00Z", "--reason", "x").stderr  # fmt: skip
     assert "2 of 3 names do not identify a student: Two students are called John Smith: u013x, u014x. Give" in output
     assert "Give an id. No student has the name Nobody. Give an id of gradebook.csv" in output
     (marks := course.root / "marks.csv").write_text("name,points\nJohn Smith,3\nAda Lovelace,3\nNobody,2\n")
-    output = course.verb("points", "--from", marks, "--item", "journal", "--of", "5").stderr
+    output = course.run_verb("points", "--from", marks, "--item", "journal", "--of", "5").stderr
     assert (
         "2 lines are invalid: " in output and "marks.csv:2: Two students are called John Smith: u013x, u014x." in output
     )

@@ -36,7 +36,7 @@ def download(course: Course, *names: str, text: str = "fine", roster: str = "") 
     return course.grade(*(("--roster", file) if file.is_file() else ())).stderr
 
 
-def submit(folder: str, ids: str, day: int) -> str:
+def archive_in(folder: str, ids: str, day: int) -> str:
     return f"{folder}/{LAB}-{ids}-2026-11-{day}-100000.tar.gz"
 
 
@@ -46,8 +46,8 @@ def points(course: Course) -> dict[str, tuple[str, str]]:
 
 
 def test_a_partner_named_in_a_later_download_keeps_their_own_hand_in(course: Course) -> None:
-    download(course, submit(ADA, "al1", 20), roster=ROSTER)
-    download(course, submit(MALLORY, "ma6-al1", 22), text="compile_error")
+    download(course, archive_in(ADA, "al1", 20), roster=ROSTER)
+    download(course, archive_in(MALLORY, "ma6-al1", 22), text="compile_error")
     assert points(course)["al1"] == ("graded", "12") and points(course)["ma6"][1] == "0"
     assert (
         "Its name also contains al1, who has a separate hand-in."
@@ -56,15 +56,15 @@ def test_a_partner_named_in_a_later_download_keeps_their_own_hand_in(course: Cou
 
 
 def test_a_students_own_hand_in_replaces_one_as_a_partner(course: Course) -> None:
-    download(course, submit(MALLORY, "ma6-al1", 22), text="compile_error", roster=ROSTER)
+    download(course, archive_in(MALLORY, "ma6-al1", 22), text="compile_error", roster=ROSTER)
     assert points(course)["al1"][1] == "0"
-    download(course, submit(ADA, "al1", 20))
+    download(course, archive_in(ADA, "al1", 20))
     assert points(course)["al1"] == ("graded", "12")
 
 
 def test_the_same_team_may_hand_in_again(course: Course) -> None:
-    download(course, submit(MALLORY, "ma6-bo2", 20), text="compile_error", roster=ROSTER)
-    download(course, submit(MALLORY, "ma6-bo2", 21))
+    download(course, archive_in(MALLORY, "ma6-bo2", 20), text="compile_error", roster=ROSTER)
+    download(course, archive_in(MALLORY, "ma6-bo2", 21))
     assert points(course)["bo2"] == points(course)["ma6"] == ("graded", "12")
 
 
@@ -92,29 +92,31 @@ def downgrade_database(course: Course) -> None:
 
 
 def test_a_batch_of_an_earlier_version_keeps_the_owners_of_hand_ins(course: Course) -> None:
-    download(course, submit(ADA, "al1", 20), submit("Bob Byte_13_assignsubmission_file_", "bo2", 20), roster=ROSTER)
+    download(
+        course, archive_in(ADA, "al1", 20), archive_in("Bob Byte_13_assignsubmission_file_", "bo2", 20), roster=ROSTER
+    )
     downgrade_database(course)
-    output = download(course, submit(ADA.replace("12", "66"), "bo2", 22), text="compile_error")
+    output = download(course, archive_in(ADA.replace("12", "66"), "bo2", 22), text="compile_error")
     assert {points(course)[student] for student in ("al1", "bo2")} == {
         ("graded", "12")
     } and "al1 on the roster" in output
-    course.verb("report")
+    course.run_verb("report")
     assert "found by the name" not in (course.out / "feedback/al1/feedback.txt").read_text()
 
 
 def decide(course: Course, student: str, value: int) -> None:
-    result = course.verb("override", "--student", student, "--points", str(value), "--reason", "shown")
+    result = course.run_verb("override", "--student", student, "--points", str(value), "--reason", "shown")
     assert result.returncode == 0, result.stderr
 
 
 @pytest.mark.parametrize("old", [False, True])
 def test_decisions_follow_the_number_of_the_course_system(course: Course, old: bool) -> None:
     names = ("Ada X_12_assignsubmission_file_", "Zed Y_99_assignsubmission_file_")
-    download(course, *(submit(name, "x", 20) for name in names), roster="id,name\nada1,A\nzed9,Z\n")
-    content = (course.handed_in / submit(names[0], "x", 20)).read_bytes()
+    download(course, *(archive_in(name, "x", 20) for name in names), roster="id,name\nada1,A\nzed9,Z\n")
+    content = (course.handed_in / archive_in(names[0], "x", 20)).read_bytes()
     for name in names:  # Zed copied Ada's two archives
         for day in (19, 20):
-            (course.handed_in / submit(name, "x", day)).write_bytes(content)
+            (course.handed_in / archive_in(name, "x", day)).write_bytes(content)
     course.grade()
     decide(course, "12", 10)
     decide(course, "99", 1)
@@ -138,8 +140,8 @@ def test_equal_files_of_several_students_do_not_cause_a_rename(tmp_path: Path, c
     for name in ("a", "b"):
         course.hand_in(name)
         (course.handed_in / name / f"{STAGES[0]}.cu").write_text("same")
-    database = course.database() if course.out.mkdir() is None else None
-    assert database
+    course.out.mkdir()
+    database = course.database()
     database.enter(find_submissions(course.handed_in, LAB, [])[0])
     for name in ("a", "b"):
         (course.handed_in / name).rename(tmp_path / name)

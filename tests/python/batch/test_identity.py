@@ -83,7 +83,7 @@ def test_words_in_a_different_order_are_a_different_name(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "key"),
     [
-        ("trudy_66_900_x_12_assignsubmission_file_lab.zip", "66"),  # Canvas made all names
+        ("trudy_66_900_x_12_assignsubmission_file_lab.zip", "66"),  # the download is from Canvas
         ("trudy_66_900_x_12_assignsubmission_onlinetext_lab.zip", "66"),
         ("Trudy_66_assignsubmission_file_x_12_assignsubmission_file_lab.zip", ""),
         ("trudy_12_999_66_900_lab.zip", ""),  # the sortable name was Trudy_-12_-999
@@ -123,7 +123,7 @@ def test_ambiguous_names_are_one_hand_in_of_their_uploader(folder: Path, system:
 
 
 @pytest.mark.parametrize("system", ["{}_12_901_lab.zip", "{}_12_assignsubmission_file_lab.zip"])
-def test_names_with_one_id_are_not_merged(folder: Path, system: str) -> None:
+def test_hand_ins_with_one_id_and_different_names_are_not_merged(folder: Path, system: str) -> None:
     ada, mallory = system.format("adalovelace"), system.format("malice").replace("901", "902")
     hand_in_empty(folder, ada, mallory)
     submissions, _ = find(folder)

@@ -1,5 +1,5 @@
-"""Results from before the types were generated from the schemas are still read: reports, a batch's database, and the
-journal in handouts (tests/python/journal/test_example_journal.py)."""
+"""Results that were written before the types were generated from the schemas can still be read: reports, and a batch's
+database. tests/python/journal/test_example_journal.py tests this for the journal in handouts."""
 
 from __future__ import annotations
 

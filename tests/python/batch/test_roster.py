@@ -28,7 +28,7 @@ def write_roster(course: Course, text: str) -> Path:
 
 
 def gradebook(course: Course) -> dict[str, dict[str, str]]:
-    course.verb("report")
+    course.run_verb("report")
     return {
         line["id"]: line for line in csv.DictReader((course.out / "gradebook.csv").read_text("utf-8-sig").splitlines())
     }
@@ -54,7 +54,7 @@ def test_a_name_with_accents_as_a_mac_writes_it_is_found(course: Course) -> None
     assert "Not on the roster" not in course.grade("--roster", write_roster(course, WITHOUT_NUMBERS)).stderr
     assert course.statuses()["zo8"] == "graded"
     by_name = unicodedata.normalize("NFD", "Zoë Ångström")
-    result = course.verb("override", "--student", by_name, "--points", "3", "--reason", "shown")
+    result = course.run_verb("override", "--student", by_name, "--points", "3", "--reason", "shown")
     assert "zo8 (Zoë Ångström): 3 of 20" in result.stdout, result.stderr
 
 
@@ -213,7 +213,7 @@ def test_a_corrected_roster_assigns_ids_to_earlier_grades(course: Course) -> Non
     pack(course, "ångströmzoë_1003_77_work.tar.gz")
     course.grade("--roster", write_roster(course, "id,name\nat200,A. M. Turing\nzo8,Zoë\n"))
     assert course.statuses() == {"1002": "graded", "1003": "graded", "at200": "not_submitted", "zo8": "not_submitted"}
-    course.verb("points", "--student", "1002", "--points", "3", "--of", "5", "--reason", "journal")
+    course.run_verb("points", "--student", "1002", "--points", "3", "--of", "5", "--reason", "journal")
     graded = len(course.log("end"))
     result = course.grade("--roster", write_roster(course, ROSTER))
     assert "1002 is now at200, according to the roster." in result.stdout and "No longer among" not in result.stderr
@@ -226,7 +226,7 @@ def test_a_corrected_roster_assigns_ids_to_earlier_grades(course: Course) -> Non
 def test_a_corrected_roster_also_matches_students_who_hand_in_again(course: Course) -> None:
     pack(course, "turingalan_1002_77_work.tar.gz")
     course.grade("--roster", write_roster(course, "id,name\nat200,A. M. Turing\n"))
-    course.verb("points", "--student", "1002", "--points", "3", "--of", "5", "--reason", "journal")
+    course.run_verb("points", "--student", "1002", "--points", "3", "--of", "5", "--reason", "journal")
     (course.handed_in / "turingalan_1002_77_work.tar.gz").unlink()
     course.hand_in("packed", "fine")
     shutil.make_archive(str(course.handed_in / "turingalan_1002_78_work-1"), "gztar", course.handed_in / "packed")
@@ -273,7 +273,7 @@ def test_a_gradebooks_own_ids_identify_students(course: Course) -> None:
         "Identifier,Full name,Email address\n"
         'Participant 2001,"Turing, Alan",other@x\nParticipant 2002,A. Lovelace,al@x\nParticipant 7,Alan Turing,at@x\n'
     )
-    result = course.verb("export", "--format", "moodle", "--gradebook", book)
+    result = course.run_verb("export", "--format", "moodle", "--gradebook", book)
     lines = {line["Identifier"]: line["Grade"] for line in csv.DictReader(result.stdout.splitlines())}
     # An address takes precedence over a name, so a student with the same name gets no points.
     assert lines == {"Participant 2002": "12", "Participant 7": "12"}, result.stderr
@@ -282,16 +282,16 @@ def test_a_gradebooks_own_ids_identify_students(course: Course) -> None:
 def test_a_mistyped_id_is_refused_with_a_suggestion(course: Course) -> None:
     course.hand_in("al123", "fine")
     course.grade()
-    result = course.verb("override", "--student", "al132", "--points", "3", "--reason", "shown")
+    result = course.run_verb("override", "--student", "al132", "--points", "3", "--reason", "shown")
     assert result.returncode == 2 and "No student has the name al132. Is it al123? Give an id" in result.stderr
 
 
-def test_later_commands_repeat_what_was_left_out(course: Course) -> None:
+def test_later_commands_repeat_which_files_were_skipped(course: Course) -> None:
     course.hand_in("al1", "fine")
     (course.handed_in / "other-wl7-2026-11-20-101010.tar.gz").write_bytes(b"")
     course.grade()
     sentence = f"other-wl7-2026-11-20-101010.tar.gz: belongs to the lab other, not {LAB}."
-    assert f"Skipped: {sentence}" in course.verb("status").stdout
+    assert f"Skipped: {sentence}" in course.run_verb("status").stdout
     assert f"Not part of the batch: {sentence}" in (course.out / "report.html").read_text()
 
 

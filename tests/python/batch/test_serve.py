@@ -1,4 +1,4 @@
-"""serve with a fake judge: hand-ins arrive, change and exceed limits, and the process is killed."""
+"""`serve` with a fake judge: hand-ins arrive, change and exceed limits, and the process is killed."""
 
 from __future__ import annotations
 
@@ -54,10 +54,11 @@ def serving(course: Course, *more: str | Path) -> Iterator[subprocess.Popen[str]
 
 
 def wait_until(condition: Callable[[], bool], process: subprocess.Popen[str]) -> None:
-    """Wait until the condition is true. Fail if the process ends first, or after minutes, because it then hangs."""
+    """Wait until the condition is true. Fail if the process ends first, or after five minutes."""
     end_s = time.monotonic() + 300
     while not condition():
-        assert process.poll() is None and time.monotonic() < end_s
+        assert process.poll() is None, "serve ended before the condition was true"
+        assert time.monotonic() < end_s, "the condition did not become true"
         time.sleep(0.05)
 
 
@@ -139,7 +140,7 @@ def test_a_hand_in_that_changes_while_it_is_graded_is_graded_again(course: Cours
     assert fingerprints == [(2,)] and list_waiting(course.database()) == []
 
 
-def test_no_other_waits_if_a_hand_in_is_removed_or_the_roster_changes_while_it_is_graded(course: Course) -> None:
+def test_removing_a_hand_in_or_changing_the_roster_during_grading_delays_no_other(course: Course) -> None:
     removed = course.hand_in("al1", "sleep 300", "fine")
     (roster := course.root / "roster.csv").write_text("id\nal1\n")
     with serving(course, *WITHOUT_SETTLING, "--roster", roster) as process:
@@ -161,12 +162,12 @@ def test_a_hand_in_beyond_the_limit_is_held_until_more_attempts_are_granted(cour
         wait_until(lambda: feedback.is_file() and note in feedback.read_text(), process)
         wait_until(lambda: "kept, not graded" in read_queue(course), process)
         assert course.statuses() == {"al1": "graded"} and "12 of 20 points" in feedback.read_text()
-        result = course.verb("attempts", "--student", "al1", "--more", "1", "--reason", "a power cut")
+        result = course.run_verb("attempts", "--student", "al1", "--more", "1", "--reason", "a power cut")
         assert result.returncode == 0, result.stderr
         (course.handed_in / "al1" / "readme.md").write_text("the folder changes, and is read again")
         wait_until(lambda: len(list_grades(course)) == 2, process)
         wait_until(lambda: note not in feedback.read_text(), process)
-    assert "further attempts: 1 (a power cut)" in course.verb("history", "--student", "al1").stdout
+    assert "further attempts: 1 (a power cut)" in course.run_verb("history", "--student", "al1").stdout
 
 
 def test_after_a_kill_everything_is_graded_once(course: Course) -> None:
@@ -218,14 +219,14 @@ def test_an_invalid_roster_during_editing_does_not_stop_serve(course: Course) ->
         wait_until(lambda: find_statuses(course).get("bo2") == "graded", process)
 
 
-def test_serve_shows_an_extension_that_the_roster_got_later(course: Course) -> None:
+def test_serve_shows_an_extension_that_was_added_to_the_roster_later(course: Course) -> None:
     (roster := course.root / "roster.csv").write_text("id,submitted\nal1,2026-11-20T10:00Z\n")
     course.hand_in("al1", "fine", "fine")
     feedback = course.out / "feedback/al1/feedback.txt"
     with serving(course, *WITHOUT_SETTLING, "--roster", roster) as process:
         wait_until(lambda: feedback.is_file() and find_statuses(course).get("al1") == "graded", process)
-        course.verb("due", "--at", "2026-11-19T10:00Z", "--percent-per-day", "10")
-        course.verb("report")
+        course.run_verb("due", "--at", "2026-11-19T10:00Z", "--percent-per-day", "10")
+        course.run_verb("report")
         assert "1 day late" in feedback.read_text()
         roster.write_text("id,submitted,extended until\nal1,2026-11-20T10:00Z,2026-11-21T10:00Z\n")
         course.hand_in("bo2", "fine", "fine")  # otherwise, the roster is read again only after a minute

@@ -1,4 +1,4 @@
-"""Tests of soak_batch.py, which `make test` does not run."""
+"""A part of soak_batch.py with few rows; `make soak` runs all of it."""
 
 from __future__ import annotations
 

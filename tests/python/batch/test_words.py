@@ -1,5 +1,5 @@
-"""No decision of the batch depends on the words of a message: a batch whose messages are replaced by keys decides the
-same."""
+"""No decision of the batch depends on the words of a message: a batch whose messages are replaced with keys makes the
+same decisions."""
 
 from __future__ import annotations
 
@@ -67,8 +67,8 @@ def table(file: Path) -> list[list[str]]:
         return [[cell if re.fullmatch(r"[\w.,@-]*", cell) else "…" for cell in row] for row in csv.reader(stream)]
 
 
-def decisions(course: Course) -> dict[str, object]:
-    """Return all decisions of the batch, in the order in which an instructor would look at them."""
+def collect_decisions(course: Course) -> dict[str, object]:
+    """Run an instructor's commands, and return all decisions of the batch."""
     roster = hand_in_all(course)
     statuses = [("grade", course.grade("--roster", roster).returncode)]
     (course.build / "repaired").touch()
@@ -84,7 +84,7 @@ def decisions(course: Course) -> dict[str, object]:
         ("report",),
         ("export", "--format", "canvas"),
     ):
-        statuses.append((verb, course.verb(verb, *words).returncode))
+        statuses.append((verb, course.run_verb(verb, *words).returncode))
     database = course.database()
     rows = [(row.key, row.name, row.status, row.points, row.max_points) for row in database.rows()]
     rows.sort()
@@ -102,17 +102,17 @@ def decisions(course: Course) -> dict[str, object]:
 
 @pytest.fixture(scope="module")
 def original(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
-    return decisions(Copy(tmp_path_factory.mktemp("original"), ROOT))
+    return collect_decisions(Copy(tmp_path_factory.mktemp("original"), ROOT))
 
 
 def test_without_sentences_a_batch_decides_the_same(original: dict[str, object], tmp_path: Path) -> None:
     assert copy_without_sentences(tmp_path / "code") > 500
-    changed = decisions(Copy(tmp_path / "batch", tmp_path / "code"))
+    changed = collect_decisions(Copy(tmp_path / "batch", tmp_path / "code"))
     assert changed == original
 
 
-def test_a_batch_of_many_kinds(original: dict[str, object]) -> None:
-    """The comparison above covers many kinds of outcomes."""
+def test_the_batch_has_many_kinds_of_outcomes(original: dict[str, object]) -> None:
+    """Otherwise, the comparison above would prove little."""
     assert len({row[2] for row in original["rows"]}) >= 6
     assert any(kinds for _, kinds in original["kinds of notes"])
     assert [status for _, status in original["exit statuses"]].count(2) == 1

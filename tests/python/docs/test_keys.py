@@ -43,7 +43,7 @@ def test_the_instructors_page_names_all_keys() -> None:
 
 
 @pytest.mark.parametrize("key", KEYS, ids=lambda key: key.stem)
-def test_a_key_has_the_times_that_each_measured_gpu_needs(key: Path) -> None:
+def test_a_key_has_the_times_of_each_measured_gpu(key: Path) -> None:
     rows = [line.split(" | ") for line in key.read_text().splitlines() if re.match(r"\| `\d\d_\w+` \| timed_", line)]
     gpus = [json.loads(file.read_text()) for file in sorted((ROOT / "handouts/results").glob("*.json"))]
     names = [name.partition("/") for results in gpus for name in results["stages"]]

@@ -1,7 +1,7 @@
 """Compare the intervals of modelled times with the committed timings of the H200 and the H100.
 
 Each solution of an earlier stage of a lab serves as a slow submission for a later stage. COMPARED.md has modelled and
-measured times of both, so this needs neither a GPU nor the model. To print the figures, type python3 -m
+measured times of both, so the test needs neither a GPU nor the model. To print the figures, type python3 -m
 tests.python.docs.test_modelled_intervals.
 """
 
@@ -35,8 +35,9 @@ def read_times(gpu: str) -> dict[tuple[str, str], Times]:
     return times
 
 
-def share(ratio: float, previous: float | None) -> float:
-    """Return the share of the points for a ratio, given that of the previous stage's solution."""
+def speed_share(ratio: float, previous: float | None) -> float:
+    """Return the share of the speed points for a time. `ratio` is this time, and `previous` the time of the previous
+    stage's solution, both divided by the time of the stage's solution."""
     no_points = previous if previous and previous >= CLEAR_STEP_RATIO else NO_POINTS_RATIO
     return min(1.0, max(0.0, math.log(no_points / ratio) / math.log(no_points / FULL_POINTS_RATIO)))
 
@@ -51,11 +52,11 @@ def shares_between(low: float, high: float, previous: tuple[float, float] | None
     """Return the smallest and the largest share for a ratio between low and high, given the interval of that of the
     previous stage's solution."""
     marks = [previous[0], sorted((*previous, CLEAR_STEP_RATIO))[1], previous[1]] if previous else [None]
-    return min(share(high, mark) for mark in marks), max(share(low, mark) for mark in marks)
+    return min(speed_share(high, mark) for mark in marks), max(speed_share(low, mark) for mark in marks)
 
 
 def figures(name: str) -> dict[str, float]:
-    """Return the shares of intervals that contain the measured values of a GPU ("h100")."""
+    """Return the figures of a GPU ("h100") in the table of grader/judge/predict/README.md, as shares of 1."""
     gpu = json.loads((PREDICT / f"gpus/{name}.json").read_text())
     within, in_points, decided, equal = [], [], [], []
     factors = []
@@ -63,11 +64,11 @@ def figures(name: str) -> dict[str, float]:
         factors += [max(measured / modelled, modelled / measured) for measured, modelled in times.values()]
         for slow, fast in combinations(sorted(times), 2):
             measured, ratio = (times[slow][i] / times[fast][i] for i in (0, 1))
-            before = times.get(max((stage for stage in times if stage < fast), default=0))  # a new stage has no time
+            before = times.get(max((stage for stage in times if stage < fast), default=0))  # none before the first
             previous = [before[i] / times[fast][i] for i in (0, 1)] if before else None
             shortest, longest = interval(ratio, gpu)
             within.append(shortest <= measured <= longest)
-            earned = share(measured, previous[0] if previous else None)
+            earned = speed_share(measured, previous[0] if previous else None)
             low, high = shares_between(shortest, longest, interval(previous[1], gpu) if previous else None)
             in_points.append(low - 0.005 <= earned <= high + 0.005)
             decided.append(high - low <= DECIDED_SHARE)

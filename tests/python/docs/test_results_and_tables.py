@@ -216,7 +216,7 @@ def test_the_transfer_of_a_solver_counts_once_for_any_number_of_iterations(cours
     assert [cell.strip() for cell in row.strip("|").split("|")][3:] == ["0.2000 s", "0.5000 s", "0.7000 s"]
 
 
-def test_rates_are_amounts_per_second_next_to_the_materials(course: Path) -> None:
+def test_the_table_of_rates_shows_published_and_measured_rates(course: Path) -> None:
     rates: dict[str, Any] = {"schema": 1, "dataset": "bench_2_24", "multiprocessors": {"NVIDIA H200": 100}}
     rates["amounts"] = [
         {"name": "input", "unit": "GB/s", "each": 4_000_000},
@@ -240,7 +240,7 @@ def test_rates_are_amounts_per_second_next_to_the_materials(course: Path) -> Non
     assert cells[0] == ["Machine", "Stage", "Per row", "vs the row above", "input", "reads", "Working set"]
     assert cells[2] == ["V100", "one", "30.0 us", "–", "–", "–", "–"]
     assert cells[3] == ["V100", "two", "20.0 us", "1.50×", "1 GB/s", "2 GB/s", "3 MB"]
-    # 20 us a call of 10 rows; 200 blocks at a time make 50 rows of 10 KB.
+    # A call on 10 rows takes 20 us. At a time, 200 blocks run, which are 50 rows of 10 KB.
     assert cells[4] == ["NVIDIA H200", "`01_first`", "2.00 us", "–", "2000 GB/s", "8000 GB/s", "0.500 MB"]
 
 

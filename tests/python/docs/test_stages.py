@@ -10,7 +10,7 @@ from grader.python.common.labs import find_labs, read_manifest
 from tests.python.support import ROOT
 
 STAGES = [(lab, stage["id"]) for lab in find_labs(ROOT) for stage in read_manifest(ROOT, lab)["stages"]]
-MIN_WORDS = 25  # of a stage's theory, with the words of pictures and list items
+MIN_WORDS = 25  # of a stage's theory, including picture captions and list items
 
 
 def find_section(text: str, stage: str) -> str:
@@ -27,11 +27,14 @@ def test_a_stage_has_theory_a_picture_a_measurement_questions_and_a_key(lab: str
     questions = re.findall(r"^\d+\. ", section.partition("**Questions for your journal**")[2], re.MULTILINE)
     measure = re.search(r"\*\*Measure:\*\*\s+(.*?)(?=\n\n)", section, re.DOTALL)
     key = find_section((ROOT / f"handouts/instructor/keys/{lab}.md").read_text(), stage)
-    assert len(theory.split()) >= MIN_WORDS and to_do, "theory, then something to do"
-    assert pictures and all((ROOT / "handouts" / picture).is_file() for picture in pictures), "a picture"
-    assert measure and (re.search("make (bench|sweep)", measure[1]) or measure[1] == "as before."), "a measurement"
-    assert len(questions) >= 2, "questions"
-    assert len(re.findall(r"^\d+\. ", key, re.MULTILINE)) >= len(questions), "a key"
+    assert len(theory.split()) >= MIN_WORDS, f"the theory has fewer than {MIN_WORDS} words"
+    assert to_do, "**To do** is missing"
+    assert pictures and all((ROOT / "handouts" / picture).is_file() for picture in pictures), "a picture is missing"
+    assert measure and (re.search("make (bench|sweep)", measure[1]) or measure[1] == "as before."), (
+        "**Measure:** is missing, or names neither make bench nor make sweep"
+    )
+    assert len(questions) >= 2, "fewer than two questions"
+    assert len(re.findall(r"^\d+\. ", key, re.MULTILINE)) >= len(questions), "the key has fewer answers than questions"
 
 
 def test_measurements_name_tunables_of_the_stage() -> None:
@@ -43,7 +46,7 @@ def test_measurements_name_tunables_of_the_stage() -> None:
         )
         manifest = next(entry for entry in read_manifest(ROOT, lab)["stages"] if entry["id"] == stage)
         macros = {tunable["macro"] for tunable in manifest.get("tunables", [])}
-        assert not match or set(re.findall(r"`([A-Z_]+)`", match[1])) <= macros, f"{lab}/{stage}"
+        assert not match or set(re.findall(r"`([A-Z_]+)`", match[1])) <= macros, f"{lab}/{stage} lacks a tunable"
 
 
 MEASURED = re.compile(

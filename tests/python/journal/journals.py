@@ -29,12 +29,12 @@ def time(minute: int) -> str:
     return f"2026-11-{1 + minute // 1440:02}T{minute // 60 % 24:02}:{minute % 60:02}:00Z"
 
 
-def line(kind: str, minute: int, stage: str, **content: Any) -> Json:
+def make_record(kind: str, minute: int, stage: str, **content: Any) -> Json:
     return {"schema": 1, "kind": kind, "time": time(minute), "lab": LAB, "stage": stage} | content
 
 
 def source(minute: int, stage: str, text: str) -> Json:
-    return line("source", minute, stage, hash=sha(text), file=f"{stage}.cu", text=text)
+    return make_record("source", minute, stage, hash=sha(text), file=f"{stage}.cu", text=text)
 
 
 def report(
@@ -50,7 +50,7 @@ def report(
         )
     verb = "check" if median_s is None else "bench"
     content = samples.report(lab=LAB, verb=verb, time=time(minute), stages=[stage_report])
-    return line("report", minute, stage, verb=verb, source_hash=sha(text), report=content) | changes
+    return make_record("report", minute, stage, verb=verb, source_hash=sha(text), report=content) | changes
 
 
 def change_machine(record: Json, backend: str = "cuda", **machine: str) -> Json:
@@ -66,13 +66,13 @@ def sweep(minute: int, stage: str, text: str) -> Json:
     ]
     content = {"schema": 1, "lab": LAB, "stage": stage, "backend": "cuda", "dataset": "bench_2_24", "points": points}
     machine = samples.report()["machine"]
-    return line("sweep", minute, stage, source_hash=sha(text), backend="cuda", machine=machine, sweep=content)
+    return make_record("sweep", minute, stage, source_hash=sha(text), backend="cuda", machine=machine, sweep=content)
 
 
 def inspection(minute: int, stage: str, text: str, **counters: float) -> Json:
     counted = {"dataset": "ragged", "least_bytes": 4096, "device_bytes": 15.4, "sectors": 5.1} | counters
     content = {"schema": 1, "lab": LAB, "stage": stage, "datasets": 1, "passed": True, "counters": [counted]}
-    return line("inspection", minute, stage, source_hash=sha(text), inspection=content)
+    return make_record("inspection", minute, stage, source_hash=sha(text), inspection=content)
 
 
 def write_course(root: Path, records: Sequence[Json | str], **notes: str) -> Path:
@@ -91,12 +91,12 @@ def write_course(root: Path, records: Sequence[Json | str], **notes: str) -> Pat
         texts = [record if isinstance(record, str) else json.dumps(record) for record in records]
         (folder / "records.jsonl").write_text("\n".join(texts) + "\n")
     for stage, text in notes.items():
-        (folder / f"{stage.removeprefix('n')}.md").write_text(text)
+        (folder / f"{stage}.md").write_text(text)
     return folder
 
 
 def complete_journal() -> list[Json]:
-    """Return a complete journal: failures, tries, a sweep, counters, a second machine, the CPU backend."""
+    """Return a journal with failures, a discarded version, a sweep, counters, a second machine and the CPU backend."""
     first, second, third = (SOURCE.format(value) for value in ("a[1]", "a[2] * 2", "__shfl_down_sync(~0u, a[3], 1)"))
     given_up = SOURCE.format("a[4]")
     bench = report(31, "02_tree", second, 0.0614)

@@ -85,7 +85,7 @@ def test_an_exercise_can_be_solved_step_by_step(tmp_path, exercises):
     copy = tmp_path / "work" / LAB / f"exercises/{NAME}.cu"
     assert started.returncode == 0 and str(copy) in started.stdout and "LINE=… KIND=…" in started.stdout
     assert copy.read_bytes() == (exercises / LAB / f"{NAME}.cu").read_bytes()
-    copy.write_text(copy.read_text() + "// my own words\n")  # this is kept, and answers refer to the exercise
+    copy.write_text(copy.read_text() + "// my own words\n")  # is kept, but answers refer to the original exercise
     load, add = line_of(exercises, "= i < len"), line_of(exercises, "+= input_s")
     question = "Question: What ensures that one of the two threads is first?"
     result = bug(tmp_path, LAB, "--line", add, "--kind", "race")  # without EXERCISE: the last one

@@ -72,7 +72,7 @@ def test_the_journal_contains_everything_that_a_course_asks_for(tmp_path: Path) 
         "1 version tried and discarded",  # with its time
         "0.08830 s",
         "1 version did not pass: tail_lost.",
-        "Also measured: NVIDIA T4 (batch-1), from report.json",  # apart
+        "Also measured: NVIDIA T4 (batch-1), from report.json",  # separately
         "Also measured: CPU backend (laptop)",
         "7.500 s",
         "Started, but not passed yet03_shuffle failed (tail_lost)",
@@ -109,10 +109,10 @@ def test_the_same_folder_gives_the_same_bytes(tmp_path: Path) -> None:
 def test_the_page_says_that_a_file_was_changed_after_judging(tmp_path: Path) -> None:
     folder = write_course(tmp_path, [report(1, "01_serial", "a", 0.1), report(2, "01_serial", "b", 0.2)])
     file = folder.parent / "01_serial.cu"
-    for text, output in (("b", False), ("a", True), ("c", True)):  # "a" was judged, but not last
+    for text, expected in (("b", False), ("a", True), ("c", True)):  # "a" was judged, but not last
         file.write_text(text)
         result = run_module(MODULE, LAB, "--root", tmp_path, "--work", tmp_path / "work")
-        assert ("01_serial.cu was changed since it was judged last" in result.stderr) is output, text
+        assert ("01_serial.cu was changed since it was judged last" in result.stderr) is expected, text
     assert "make check LAB=dot STAGE=01" in (folder / "journal.html").read_text()
 
 
@@ -133,7 +133,7 @@ def test_a_journal_with_only_checks_shows_no_figure(tmp_path: Path) -> None:
     assert not re.search(r"\d s\b|×", text)
 
 
-def test_counters_of_another_text_are_not_shown_for_the_one_that_passed(tmp_path: Path) -> None:
+def test_counters_of_a_failed_version_are_not_shown_for_the_version_that_passed(tmp_path: Path) -> None:
     broken = [report(1, "01_serial", "broken", verdict="failed"), inspection(2, "01_serial", "broken")]
     passed = report(3, "01_serial", "right", 0.1)
     write_course(tmp_path / "other", [*broken, sweep(3, "01_serial", "broken"), passed])
@@ -174,14 +174,14 @@ def test_a_difference_counts_the_students_own_lines(tmp_path: Path) -> None:
 
 def test_a_failure_after_a_pass_is_mentioned(tmp_path: Path) -> None:
     failed = report(2, "01_serial", "b", verdict="failed")
-    output = "The last version failed (tail_lost). The journal shows an earlier one, which passed."
+    message = "The last version failed (tail_lost). The journal shows an earlier one, which passed."
     write_course(tmp_path / "checked", [report(1, "01_serial", "a"), failed])
-    assert f"Not measured yet. {output} Next: make check LAB=dot STAGE=01" in text_of(tmp_path / "checked")
+    assert f"Not measured yet. {message} Next: make check LAB=dot STAGE=01" in text_of(tmp_path / "checked")
     folder = write_course(tmp_path / "timed", [report(1, "01_serial", "a", 0.1), failed])
-    assert output in text_of(tmp_path / "timed")
-    assert output in render(tmp_path / "timed", LAB, folder).markdown
+    assert message in text_of(tmp_path / "timed")
+    assert message in render(tmp_path / "timed", LAB, folder).markdown
     write_course(tmp_path / "repaired", [report(1, "01_serial", "a", 0.1), failed, report(3, "01_serial", "a", 0.1)])
-    assert output not in text_of(tmp_path / "repaired")
+    assert message not in text_of(tmp_path / "repaired")
 
 
 def test_an_optimisation_is_its_last_version_that_passed_and_was_timed(tmp_path: Path) -> None:
@@ -269,7 +269,7 @@ def test_a_second_note_without_a_time_gets_no_version_and_is_listed(tmp_path: Pa
     assert "Words." in text_of(tmp_path)
 
 
-def test_another_machine_is_never_compared(tmp_path: Path) -> None:
+def test_times_of_different_machines_are_never_compared(tmp_path: Path) -> None:
     first = report(1, "01_serial", "a", 0.2)
     write_course(tmp_path, [first, change_machine(report(2, "02_tree", "b", 0.1), host="other")])
     journal = read(tmp_path)
@@ -305,15 +305,15 @@ def test_an_imported_report_is_shown_at_its_version(tmp_path: Path) -> None:
 
 
 def test_an_imported_report_belongs_to_the_first_version_with_its_text(tmp_path: Path) -> None:
-    def friend(minute: int, text: str) -> dict[str, Any]:
+    def imported(minute: int, text: str) -> dict[str, Any]:
         return change_machine(report(minute, "01_serial", text, 0.1), host="friend") | {"imported_from": "t4.json"}
 
     records = [
         report(20, "01_serial", "a"),
         report(40, "01_serial", "b"),
-        report(45, "01_serial", "a"),  # tried again in the second step
-        friend(50, "a"),
-        friend(51, "new"),
+        report(45, "01_serial", "a"),  # tried again after the second note was begun
+        imported(50, "a"),
+        imported(51, "new"),
         report(52, "01_serial", "b"),
     ]
     write_course(
@@ -421,7 +421,7 @@ def test_names_and_notes_can_be_in_any_script(tmp_path: Path) -> None:
     assert "// Größe 素" in text
 
 
-def test_a_huge_difference_is_cut_and_a_larger_one_is_not_tried(tmp_path: Path) -> None:
+def test_a_huge_difference_is_cut_and_a_larger_one_is_not_computed(tmp_path: Path) -> None:
     old, new = ("".join(f"int {name}{number};\n" for number in range(3000)) for name in "ab")
     huge = "x\n" * 200_000
     records = [
@@ -453,7 +453,7 @@ def test_records_and_notes_follow_a_stage_that_got_another_number(tmp_path: Path
     assert "Halve the steps." in text_of(tmp_path)
 
 
-def test_a_stage_that_the_lab_lost_is_kept(tmp_path: Path) -> None:
+def test_a_stage_that_was_removed_from_the_lab_is_kept(tmp_path: Path) -> None:
     write_course(tmp_path, [report(1, "09_gone", "a", 0.1)])
     assert "09_gone" in text_of(tmp_path)
 
@@ -557,7 +557,7 @@ def test_hostile_text_is_shown_as_text(tmp_path: Path) -> None:
     assert not re.search("[\x00-\x08\x0b-\x1f\u202a-\u202e\u2066-\u2069]", markdown)
 
 
-def test_unusual_measurements_give_a_journal(tmp_path: Path) -> None:
+def test_unusual_measurements_do_not_break_the_journal(tmp_path: Path) -> None:
     changes: list[dict[str, Any]] = [
         {"samples_s": []},
         {"samples_s": [0, 0]},
@@ -597,7 +597,7 @@ def test_a_time_below_the_bound_is_explained(tmp_path: Path) -> None:
     assert "of the bandwidth bound" not in text
 
 
-def test_counters_are_compared_with_the_version_that_counts(tmp_path: Path) -> None:
+def test_counters_of_a_version_that_is_not_shown_are_ignored(tmp_path: Path) -> None:
     text = SOURCE.format(1)
     records = [
         report(1, "01_serial", text, 0.1),

@@ -20,8 +20,8 @@ from tests.python.support import run_module
 
 BROWSER = next((path for name in BROWSERS if (path := shutil.which(name))), None)
 needs_browser = pytest.mark.skipif(BROWSER is None, reason=f"none of {', '.join(BROWSERS)} is installed")
-PHONE, LAPTOP, PRINT = 390, 1280, 718  # widths; PRINT is A4 without margins, at 96 dots per inch
-NAME = "a_name_that_is_longer_than_names_are_because_someone_will_have_one_" * 3
+PHONE, LAPTOP, PRINT = 390, 1280, 718  # widths in pixels; PRINT: A4 without margins
+NAME = "a_name_that_is_much_longer_than_a_table_cell_but_that_is_allowed_" * 3
 # The page's policy allows no script, so the test inserts this script into a copy with another policy.
 PROBE = """<script>
 const wide = [...document.querySelectorAll("body *")].filter((element) => {

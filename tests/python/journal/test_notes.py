@@ -155,7 +155,7 @@ def test_a_partial_note_is_shown() -> None:
         ("", None),
     ],
 )
-def test_a_predicted_time_counts_if_it_is_just_a_time(text: str, seconds: float | None) -> None:
+def test_a_predicted_time_counts_only_if_the_text_is_just_a_time(text: str, seconds: float | None) -> None:
     parsed = parse_note("x.md", "x", 1, f"## Seconds I predict\n{text}\n## Hours\n3")
     assert parsed.predicted_s == pytest.approx(seconds)
 
@@ -220,7 +220,7 @@ def test_a_note_is_rendered_as_safe_html(text: str, html: str) -> None:
 
 
 def test_comments_and_headings_are_found_in_linear_time() -> None:
-    """Regular expressions took hours for these."""
+    """Regular expressions would take hours for these texts."""
     for text in ("<!--" * 1_000_000, f"# a{' ' * 100_000}b", f"# a{' #' * 100_000}b"):
         parsed = parse_note("n.md", "n", 1, f"## Goal\n{text}")
         assert parsed.sections

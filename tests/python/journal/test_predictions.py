@@ -78,12 +78,12 @@ def test_a_note_that_was_begun_after_the_measurement_is_reported(tmp_path: Path)
     measured = change_machine(report(9, "02_tree", TEXT, 0.1), gpu=GPU)
     cells_of(tmp_path / "late", [modelled(2, 0.25), measured], begun=10)
     cells_of(tmp_path / "early", [modelled(2, 0.25), measured], begun=1)
-    output = {
+    markdown = {
         name: render(tmp_path / name, LAB, tmp_path / name / "work" / LAB / "journal").markdown
         for name in ("late", "early")
     }
-    assert "These notes were begun after the measurement: 02_tree." in output["late"]
-    assert "These notes" not in output["early"]
+    assert "These notes were begun after the measurement: 02_tree." in markdown["late"]
+    assert "These notes" not in markdown["early"]
 
 
 def test_without_predictions_there_is_no_table(tmp_path: Path) -> None:

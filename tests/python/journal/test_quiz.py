@@ -56,7 +56,7 @@ def course(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def answer(root: Path, keys: str, *options: str) -> str:
+def take_quiz(root: Path, keys: str, *options: str) -> str:
     """Run the quiz on a terminal, type the text there, and return the output."""
     command = [sys.executable, "-m", MODULE, LAB, "--root", str(root), "--work", str(root / "work"), *options]
     return run_on_terminal(keys, *command)
@@ -93,7 +93,7 @@ def write_answers(root: Path, *answers: tuple[str, str], lab: str = LAB) -> None
 
 
 def test_right_answers_are_confirmed_with_the_reason(course: Path) -> None:
-    output = answer(course, "b\n391\n")
+    output = take_quiz(course, "b\n391\n")
     assert "a) red\n  b) green\n  c) blue\n" in output
     assert "Your answer (blocks): " in output
     assert "Right. Green is right." in output and "Right. Rounded up." in output
@@ -105,7 +105,7 @@ def test_right_answers_are_confirmed_with_the_reason(course: Path) -> None:
 
 
 def test_a_wrong_answer_shows_its_reason_and_the_question_comes_again_after_the_others(course: Path) -> None:
-    output = answer(course, "A\n390\nb\n7\n391.4\n")
+    output = take_quiz(course, "A\n390\nb\n7\n391.4\n")
     assert "Not right. Red is wrong.\nRead “Theory” in handouts/dot.md. You will be asked again.\n" in output
     assert "Not right. Rounded down.\n" in output and "Not right. Divide.\n" in output
     assert (
@@ -119,26 +119,26 @@ def test_a_wrong_answer_shows_its_reason_and_the_question_comes_again_after_the_
 
 
 def test_the_quiz_continues_where_it_was_stopped(course: Path) -> None:
-    output = answer(course, f"c\n391\n{CTRL_D}")
+    output = take_quiz(course, f"c\n391\n{CTRL_D}")
     assert "1 of 2 right on the first try.\nTo continue: make quiz LAB=dot\n" in output
-    output = answer(course, "b\n")
+    output = take_quiz(course, "b\n")
     assert output.startswith("1 to answer.")
     assert "How many?" not in output and "1 of 2 right on the first try" in output
 
 
 def test_a_finished_quiz_asks_nothing_unless_it_is_begun_again(course: Path) -> None:
-    answer(course, "a\n391\nb\n")
+    take_quiz(course, "a\n391\nb\n")
     result = run_module(MODULE, LAB, "--root", course, "--work", course / "work")  # no terminal
     assert (result.returncode, result.stdout.strip().splitlines()[0]) == (
         0,
         "The quiz of dot: 1 of 2 right on the first try.",
     )
-    result = answer(course, "b\n391\n", "--new")
+    result = take_quiz(course, "b\n391\n", "--new")
     assert "1 of 2 right on the first try.\nThis time: 2 of 2 right on the first try.\n" in result
 
 
 def test_an_invalid_answer_is_asked_for_again(course: Path) -> None:
-    output = answer(course, "\nd\nbc\ngreen\nb\nmany\n3,91\n1e\n391\n")
+    output = take_quiz(course, "\nd\nbc\ngreen\nb\nmany\n3,91\n1e\n391\n")
     assert output.count("Type a letter: a, b, c\n") == 4
     assert output.count("Type a number such as 48 or 0.5, without a unit.\n") == 3
     assert len(read_answers(answers_file(course), LAB)) == 2

@@ -242,7 +242,7 @@ def test_a_missing_or_broken_report_is_only_a_warning(
 
 
 def write_journal(course: Path) -> Path:
-    """Write the sample records, reduced to this lab's stages, and a note."""
+    """Write a journal with one record of the first stage, a note, and pages that are stale. Return its folder."""
     report = samples.report(
         lab="lab", stages=[samples.stage("01_first", "First", measurements=[samples.measurement()])]
     )

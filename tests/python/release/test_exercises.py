@@ -53,7 +53,7 @@ int e;
     assert strip_comments(code) == stripped
 
 
-def test_an_exercise_needs_only_its_entry(course):
+def test_an_entry_in_the_list_makes_an_exercise(course):
     entries = [entry("01a", 1, "no_guard.patch"), entry("02a", 3, "race.cu")]
     (course / "labs/lab/exercises.json").write_text(json.dumps(entries))
     files = make_exercises(course, "lab", ["01_first", "02_second"])

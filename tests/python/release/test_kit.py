@@ -1,4 +1,4 @@
-"""The students' archive contains no answers, and works without the rest of the project."""
+"""The students' kit contains no answers, and works without the rest of the project."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ needs_build = pytest.mark.skipif(not (BUILD / "warplab").exists(), reason="build
 
 
 def make_kit(archive: Path, *options: str) -> dict[str, bytes]:
-    """Return the archive's files by their paths below its one folder."""
+    """Pack a kit, and return its files by their paths below its one folder."""
     result = run_module("grader.python.release.kit", "--output", archive, *options)
     assert result.returncode == 0, result.stderr
     return read_kit(archive.read_bytes())
@@ -57,7 +57,8 @@ def squeeze(text: str) -> str:
 
 
 def find_answers() -> dict[str, str]:
-    """Return the long lines that students have to write, found without the packer's functions."""
+    """Return the long lines that students have to write, with the path of their solution. This uses no function of
+    `make kit`."""
     answers = {}
     for solution in ROOT.glob("solutions/*/*.cu"):
         shown_file = solution.with_name("shown.txt")
@@ -217,7 +218,7 @@ def anchors(text: str) -> str:
     return squeeze(text.lower().replace(" ", "-"))
 
 
-ALL = 99
+ALL = 99  # more than the number of any stage
 
 
 @pytest.mark.parametrize(
@@ -265,8 +266,8 @@ def test_a_kit_up_to_a_stage_contains_nothing_of_later_stages(tmp_path, options,
 
 
 def find_later_answers(kit: dict[str, bytes], last_stages: dict[str, int]) -> list[tuple[str, str]]:
-    """Return the lines that solve stages which are not in the kit but occur in one of its files; lines of its starters
-    are excluded."""
+    """Return each line in the kit that solves a stage which the kit lacks, except for lines of its starters, with the
+    name of the file."""
     texts = {name: squeeze(content.decode(errors="replace")) for name, content in kit.items()}
     starters = "".join(text for name, text in texts.items() if name.startswith("starter/"))
     later = {
@@ -293,8 +294,8 @@ def test_the_judge_accepts_the_shortened_labs(tmp_path, options):
 
 
 @pytest.mark.parametrize("lab", share_of([*LABS, *NEW_LABS], lambda _: "", str, 3))
-def test_a_labs_first_stage_can_be_given_out_alone(tmp_path, lab):
-    """No file of the kit contains its answers; a starter of another lab, which is not in the kit, may contain them."""
+def test_a_labs_first_stage_can_be_released_alone(tmp_path, lab):
+    """The kit lacks the other labs, so lines of their starters are not allowed in it. Packing succeeds nevertheless."""
     if lab in NEW_LABS:
         pytest.skip(f"labs/{lab} is not in git yet, and a kit packs only what git tracks")
     kit = make_kit(tmp_path / "kit.tar.gz", "--labs", lab, "--upto", "1")
@@ -389,8 +390,8 @@ def test_a_kit_has_no_exercise_unless_it_was_released(kit, tmp_path):
     assert "make bug" not in run_in(tmp_path, "./warplab", "help", "BUILD=nowhere").stdout
 
 
-def test_no_exercise_shows_a_line_of_a_later_solution(tmp_path):
-    """The packer refuses the exercise."""
+def test_all_exercises_can_be_packed(tmp_path):
+    """`make kit` refuses an exercise that shows a line of a later stage's solution, and no exercise does."""
     make_kit(tmp_path / "kit.tar.gz", "--exercises", ",".join(LABS))
     kit = read_kit((tmp_path / "kit.tar.gz").read_bytes())
     for lab in LABS:

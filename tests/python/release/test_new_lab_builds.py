@@ -49,8 +49,8 @@ def build_oracle(folder: Path) -> None:
 
 
 def run_in(folder: Path, *command: str | Path) -> None:
-    """Run a command that must succeed and print only to stdout."""
-    environment = {name: value for name, value in os.environ.items() if name != "WARPLAB_BUILD"}  # use the copy's
+    """Run a command with the folder's own build. It must succeed and print only to stdout."""
+    environment = {name: value for name, value in os.environ.items() if name != "WARPLAB_BUILD"}
     result = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, env=environment)
     assert (result.returncode, result.stderr) == (0, ""), result.stdout
 
@@ -90,7 +90,7 @@ def test_the_skeleton_is_a_complete_lab(project: Path) -> None:
     assert wrong["message_contains"] in failure["message"]
 
     (solution,) = (project / "solutions/scratch").glob("*.cu")
-    for share, passes in (("0x1p-24f", True), ("0x1p-22f", False)):  # the next float, and further
+    for share, passes in (("0x1p-24f", True), ("0x1p-22f", False)):  # changes only the last bit, and more
         rounded = project / "rounded.cu"
         rounded.write_text(solution.read_text().replace("factor * in[i]", f"factor * in[i] + factor * in[i] * {share}"))
         status, stage = judge(project, "check", "scratch", solution.stem, "--source", "rounded.cu")

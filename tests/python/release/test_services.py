@@ -50,8 +50,8 @@ def readable_folder() -> Iterator[Path]:
 
 
 def unpack(readable_folder: Path, *words: str) -> Path:
-    """Return Gradescope's folder as after setup.sh, but with programs that were built before, because setup.sh takes
-    minutes."""
+    """Make Gradescope's folder as it is after setup.sh, and return it. The programs are copied, because setup.sh takes
+    minutes to build them."""
     folder = readable_folder / "autograder"
     for name in ("submission", "results"):
         (folder / name).mkdir(parents=True)
@@ -72,7 +72,7 @@ def autograder(readable_folder) -> Path:
 
 
 def run_autograder(folder: Path, without: str = "", prefix: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
-    """Run the script as Gradescope does. `without` removes a feature; without "namespaces", bwrap exists but fails."""
+    """Run the script as Gradescope does. If `without` is "namespaces", bwrap exists but fails."""
     programs = folder / "programs"
     programs.mkdir(exist_ok=True)
     if without == "namespaces":
@@ -150,7 +150,7 @@ def test_an_unsafe_archive_contains_no_secrets(tmp_path, system):
 
 
 @needs_build
-def test_stages_that_are_not_handed_out_yet_are_left_out(tmp_path):
+def test_unreleased_stages_are_omitted(tmp_path):
     with zipfile.ZipFile(pack(tmp_path / "lab.zip", "gradescope", "dot_product", "--upto", "2")) as archive:
         manifest = json.loads(archive.read("labs/dot_product/lab.json"))
         assert [stage["id"][:2] for stage in manifest["stages"]] == ["01", "02"]
@@ -211,7 +211,7 @@ def test_the_secret_is_created_once_with_a_message(tmp_path, capsys):
     assert not capsys.readouterr().out
 
 
-def test_a_lab_that_git_does_not_track_is_refused(tmp_path):
+def test_an_unknown_lab_is_refused(tmp_path):
     result = run_module("grader.python.release.services", "gradescope", "no_such_lab")
     assert result.returncode == 2 and "No lab is called 'no_such_lab'" in result.stderr
 
@@ -281,12 +281,12 @@ def test_a_hand_in_that_cannot_be_graded_gets_zero_points_and_the_reason(autogra
     result = json.loads((autograder / "results/results.json").read_text())
     assert result["score"] == 0
     no_stage = f"No file has the name of a stage of {LAB}, such as {STAGES[0]}.cu."
-    output = {
+    expected = {
         "nothing": "It is empty: there is no file in it.",
         "another name": f"{no_stage} It holds solution.cu.",
         "a damaged archive": "was not opened. It is damaged.",
     }
-    assert output[upload] in result["output"]
+    assert expected[upload] in result["output"]
 
 
 @needs_build

@@ -1,4 +1,4 @@
-"""Batches on GPUs, with a fake judge, and programs that were compiled in advance."""
+"""Batches on GPUs with a fake judge, and submissions that are compiled before their turn."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_every_gpu_is_used_and_times_one_submission_at_a_time(course: Course, mo
     assert not [line for line in lines if line.startswith("begin compile")]  # with two cores, both are for timing
 
 
-def test_other_submissions_are_compiled_ahead(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_waiting_submissions_are_compiled_ahead(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
     grade(course, monkeypatch, [0, 1, 1])
     lines = (course.build / "log").read_text().splitlines()
     assert len([line for line in lines if line.startswith("end compile")]) == 8

@@ -75,7 +75,7 @@ def test_a_journal_is_kept_rendered_and_linked(course: Course) -> None:
 
 
 def make_quiz() -> str:
-    """Return a quiz whose two answers are the numbers 1 and 2. (A lab's quiz has at least five questions.)"""
+    """Return a quiz with two questions, whose answers are the numbers 1 and 2."""
     number = {"why": "w", "mistakes": [{"value": 0, "why": "w"}], "otherwise": "w"}
     questions = [
         {"id": f"q{right}", "section": "s", "text": "t", "number": number | {"right": right}} for right in (1, 2)

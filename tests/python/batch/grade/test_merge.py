@@ -24,16 +24,16 @@ def make_report(backend: str, *stages: Json) -> Json:
     return samples.report(lab="add", backend=backend, stages=list(stages))
 
 
-def cpu() -> Json:
+def cpu_report() -> Json:
     return make_report("cpu", samples.stage(NAME, TITLE, score=samples.score(**PENDING, **CLEAN), check_mode=CHECKED))
 
 
-def gpu(**changes: Any) -> Json:
+def gpu_report(**changes: Any) -> Json:
     return make_report("cuda", samples.stage(NAME, TITLE, measurements=[samples.measurement()]) | changes)
 
 
 def test_pending_speed_comes_from_the_gpu_and_hygiene_is_kept():
-    first, second = cpu(), gpu()
+    first, second = cpu_report(), gpu_report()
     before = copy.deepcopy((first, second))
     merged = merge_reports(first, second)
     assert (first, second) == before
@@ -50,25 +50,27 @@ def test_pending_speed_comes_from_the_gpu_and_hygiene_is_kept():
 def test_measured_speed_replaces_modelled_speed_up_or_down(points: float):
     modelled = {"speed": points, "speed_pending": False, "speed_modelled": True, "speed_why": "modelled for an H200"}
     first = make_report("cpu", samples.stage(NAME, TITLE, score=samples.score(**modelled, **CLEAN), check_mode=CHECKED))
-    for merged in (merge_reports(first, gpu()), merge_reports(gpu(), first)):
+    for merged in (merge_reports(first, gpu_report()), merge_reports(gpu_report(), first)):
         (stage,) = merged["stages"]
         assert (stage["score"]["speed"], bool(stage["score"].get("speed_modelled"))) == (1.83, False)
     assert merge_reports(first, first)["stages"][0]["score"]["speed"] == points
 
 
 def test_either_order_gives_the_same_points():
-    assert merge_reports(cpu(), gpu())["total"] == merge_reports(gpu(), cpu())["total"]
+    assert merge_reports(cpu_report(), gpu_report())["total"] == merge_reports(gpu_report(), cpu_report())["total"]
 
 
 def test_decided_points_are_kept():
     failed = samples.score(correctness=1, speed=0, speed_why="no points until every dataset passes", **CLEAN)
     first = make_report("cpu", samples.stage(NAME, TITLE, verdict="failed", score=failed))
-    assert merge_reports(first, gpu())["stages"] == first["stages"]
+    assert merge_reports(first, gpu_report())["stages"] == first["stages"]
 
 
 def test_a_failure_on_the_gpu_alone_is_noted():
-    second = gpu(verdict="failed", score=samples.score(correctness=4, speed=0, speed_why="no points until all pass"))
-    merged = merge_reports(cpu(), second)
+    second = gpu_report(
+        verdict="failed", score=samples.score(correctness=4, speed=0, speed_why="no points until all pass")
+    )
+    merged = merge_reports(cpu_report(), second)
     (stage,) = merged["stages"]
     assert (merged["verdict"], stage["verdict"]) == ("failed", "failed")
     assert (stage["score"]["correctness"], stage["score"]["speed"], stage["score"]["speed_pending"]) == (6, 0, False)
@@ -77,13 +79,13 @@ def test_a_failure_on_the_gpu_alone_is_noted():
 
 def test_a_stage_without_a_score_is_taken_from_the_other_report():
     broken = make_report("cpu", samples.stage(NAME, TITLE, verdict="error", score=None))
-    assert merge_reports(broken, gpu())["stages"] == gpu()["stages"]
-    assert merge_reports(cpu(), make_report("cuda", broken["stages"][0]))["stages"] == cpu()["stages"]
+    assert merge_reports(broken, gpu_report())["stages"] == gpu_report()["stages"]
+    assert merge_reports(cpu_report(), make_report("cuda", broken["stages"][0]))["stages"] == cpu_report()["stages"]
 
 
 @pytest.mark.parametrize("verdict", ["passed", "failed"])
 def test_the_gpu_decides_a_stage_that_the_cpu_backend_refused(verdict: str):
-    second = gpu(verdict=verdict, score=samples.score(correctness=6 if verdict == "passed" else 0, **CLEAN))
+    second = gpu_report(verdict=verdict, score=samples.score(correctness=6 if verdict == "passed" else 0, **CLEAN))
     refused = make_report("cpu", samples.refused_stage(NAME, TITLE))
     assert refused["total"] == {"points": 0, "max": 10, "pending": 10, "without_score": 0}
     merged = merge_reports(refused, second)
@@ -93,24 +95,24 @@ def test_the_gpu_decides_a_stage_that_the_cpu_backend_refused(verdict: str):
 
 
 def test_a_report_without_correctness_pending_is_merged():
-    first = cpu()
+    first = cpu_report()
     del first["stages"][0]["score"]["correctness_pending"]
-    assert merge_reports(first, gpu())["total"] == merge_reports(cpu(), gpu())["total"]
+    assert merge_reports(first, gpu_report())["total"] == merge_reports(cpu_report(), gpu_report())["total"]
 
 
 def test_a_stage_that_the_other_report_lacks_stays_pending():
-    merged = merge_reports(cpu(), make_report("cuda"))
-    assert merged["stages"] == cpu()["stages"] and merged["total"]["pending"] == 2
+    merged = merge_reports(cpu_report(), make_report("cuda"))
+    assert merged["stages"] == cpu_report()["stages"] and merged["total"]["pending"] == 2
 
 
 def test_reports_of_different_sources_are_refused():
     with pytest.raises(UserError, match=r"different sources \(5f2a5f2a5f2a and 77ab"):
-        merge_reports(cpu(), gpu(source_hash="77ab" * 16))
+        merge_reports(cpu_report(), gpu_report(source_hash="77ab" * 16))
 
 
 def test_reports_of_different_labs_are_refused():
     with pytest.raises(UserError, match="about add, the other one about dot"):
-        merge_reports(cpu(), samples.report())
+        merge_reports(cpu_report(), samples.report())
 
 
 def test_totals_equal_those_of_the_judge():
@@ -119,20 +121,20 @@ def test_totals_equal_those_of_the_judge():
 
 
 def test_the_command_merges_two_reports(tmp_path):
-    (first := tmp_path / "cpu.json").write_text(json.dumps(cpu()))
-    (second := tmp_path / "gpu.json").write_text(json.dumps(gpu()))
+    (first := tmp_path / "cpu.json").write_text(json.dumps(cpu_report()))
+    (second := tmp_path / "gpu.json").write_text(json.dumps(gpu_report()))
     result = run_module("grader.python.batch.grade.merge", first, second, "--output", tmp_path / "merged.json")
     assert result.returncode == 0, result.stderr
-    assert json.loads((tmp_path / "merged.json").read_text()) == merge_reports(cpu(), gpu())
-    second.write_text(json.dumps(gpu(source_hash="77ab" * 16)))
+    assert json.loads((tmp_path / "merged.json").read_text()) == merge_reports(cpu_report(), gpu_report())
+    second.write_text(json.dumps(gpu_report(source_hash="77ab" * 16)))
     result = run_module("grader.python.batch.grade.merge", first, second)
     assert (result.returncode, result.stdout) == (2, "") and "different sources" in result.stderr
 
 
 def test_the_command_adds_missing_keys_to_a_report(tmp_path):
-    (first := tmp_path / "cpu.json").write_text(json.dumps(cpu()))
+    (first := tmp_path / "cpu.json").write_text(json.dumps(cpu_report()))
     score = {"correctness": 1, "correctness_max": 2, "speed": "nan"}
-    bare = {"schema": 1, "verb": "grade", "lab": cpu()["lab"], "backend": "cpu", "stages": []}
+    bare = {"schema": 1, "verb": "grade", "lab": cpu_report()["lab"], "backend": "cpu", "stages": []}
     bare["stages"].append(
         {"stage": "01_a", "verdict": "passed", "score": score, "compilation": {"verdict": "passed", "nvcc": "ok"}}
     )

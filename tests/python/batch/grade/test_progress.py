@@ -1,4 +1,4 @@
-"""grader/python/batch/grade/progress.py and judges_at_once(): the predicted remaining time of a batch."""
+"""Tests of progress.py and judges_at_once(): the predicted remaining time of a batch."""
 
 from __future__ import annotations
 

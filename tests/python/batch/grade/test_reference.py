@@ -48,11 +48,11 @@ def test_a_failure_that_the_reference_does_not_cause_costs_points(course: Course
     assert log.count(folder) == 2 and log[-1] == folder and "mal2" in log[log.index(folder) : -1]
     assert not list(course.out.glob("reference*"))
     exported = course.out.with_name("canvas.csv")
-    course.verb("export", "--format", "canvas", "--output", exported)
+    course.run_verb("export", "--format", "canvas", "--output", exported)
     assert {line.split(",")[0]: line.rsplit(",", 1)[1] for line in exported.read_text().splitlines()[2:]} == {
         **dict.fromkeys(cheats, "0"), "al1": "12",
     }  # fmt: skip
-    output = course.verb("status").stdout
+    output = course.run_verb("status").stdout
     for outcome in ("crashed (signal 8: Floating", "wrote no valid report (exit status 1)", "did not end within 4 s"):
         assert f"judge crashed: The judge {outcome}" in output
     first_remark = (course.out / "report.html").read_text().partition("Review these first")[2].partition("<td>")[2]
@@ -96,20 +96,20 @@ def test_the_feedback_of_a_submission_that_crashes_the_judge_begins_with_the_fai
     assert (caused.status, caused.report) == ("judge_crashed", "") and caused.detail.startswith("It crashed. ")
 
 
-def test_a_judge_that_crashes_in_a_regrade_keeps_only_decided_points_of_pending_ones(course: Course) -> None:
+def test_a_regrade_of_pending_points_keeps_decided_points_if_the_judge_crashes(course: Course) -> None:
     course.add_reference("fine", "fine")
     (course.build / "repaired").touch()
     course.hand_in("al1", "crash", "fine")
     course.grade()
     assert points(course) == {"al1": "12"}
     (course.build / "repaired").unlink()
-    assert "The points are the same" in course.verb("regrade", "--pending", "--backend", "cpu").stdout
+    assert "The points are the same" in course.run_verb("regrade", "--pending", "--backend", "cpu").stdout
     assert course.statuses() == {"al1": "judge_crashed"} and points(course) == {"al1": "12"}
-    assert "12 points and 8 pending before, 0 points now" in course.verb("regrade", "--all").stdout
+    assert "12 points and 8 pending before, 0 points now" in course.run_verb("regrade", "--all").stdout
     assert course.statuses() == {"al1": "judge_crashed"} and points(course) == {"al1": "0"}
     (course.build / "repaired").touch()
     shutil.rmtree(course.handed_in)
-    assert course.verb("regrade", "--errors").returncode == 0
+    assert course.run_verb("regrade", "--errors").returncode == 0
     assert course.statuses() == {"al1": "graded"} and points(course) == {"al1": "12"}
 
 
@@ -159,7 +159,7 @@ def test_an_autograder_gives_no_points_for_a_failure_that_the_reference_does_not
 
 
 class Autograder:
-    """Grades one hand-in with two stages, as on a course system, within a few seconds."""
+    """The autograder of a course system, with a time limit of a few seconds for a hand-in with two stages."""
 
     def __init__(self, course: Course, folder: Path, seconds: float = 8):
         self.course, self.settings = course, Settings(LAB, STAGES, course.root, course.build, folder, "cpu")
@@ -193,7 +193,7 @@ def test_an_autograder_says_which_stages_it_did_not_reach(course: Course, tmp_pa
     assert (first, second) == (6, None) and "ended before this stage was judged" in output
 
 
-def test_an_autograder_judges_a_slow_stage_that_the_limit_stopped(course: Course, tmp_path: Path) -> None:
+def test_an_autograder_judges_a_stage_again_if_the_limit_stopped_it(course: Course, tmp_path: Path) -> None:
     course.add_reference("fine", "fine")
     assert [points for points, _ in Autograder(course, tmp_path, 10).grade("sleep 7", "sleep 1.2")] == [6, 6]
 

@@ -34,7 +34,7 @@ SLURM_OPTIONS = ("--executor", "slurm", "--slurm", "gres=gpu:1")
 def wait_until(condition, seconds: float = 120) -> None:
     end = time.monotonic() + seconds
     while not condition():
-        assert time.monotonic() < end
+        assert time.monotonic() < end, f"the condition was not met within {seconds} s"
         time.sleep(0.1)
 
 
@@ -53,7 +53,7 @@ def test_an_array_is_graded_and_gathered(slurm: Slurm, course: Course) -> None:
     assert course.statuses() == {f"s{number}": "graded" for number in range(6)}
     assert sorted(course.log("end")) == [f"s{number}" for number in range(6)]
     assert len(list((course.out / "slurm").glob("*_result.pkl"))) == 7  # six submissions and the trial
-    assert course.verb("regrade", "--student", "s1", *SLURM_OPTIONS).returncode == 0
+    assert course.run_verb("regrade", "--student", "s1", *SLURM_OPTIONS).returncode == 0
     assert course.log("end").count("s1") == 2  # graded again, not collected again
 
 
@@ -118,12 +118,16 @@ def test_no_other_batch_starts_while_tasks_of_a_killed_batch_run(slurm: Slurm, c
     wait_until(lambda: course.log("begin"))
     process.kill()
     process.communicate()
-    for result in (course.grade(), course.verb("regrade", "--all", *SLURM_OPTIONS), course.verb("regrade", "--all")):
+    for result in (
+        course.grade(),
+        course.run_verb("regrade", "--all", *SLURM_OPTIONS),
+        course.run_verb("regrade", "--all"),
+    ):
         assert result.returncode == 2 and "still run on the cluster" in result.stderr and "scancel " in result.stderr
     assert course.log("begin") == ["s0"]
     assert course.grade(*SLURM_OPTIONS).returncode == 0
     assert course.statuses() == {"s0": "graded"} and course.log("begin") == ["s0"]
-    assert course.verb("regrade", "--all").returncode == 0
+    assert course.run_verb("regrade", "--all").returncode == 0
 
 
 def test_a_restarted_batch_gathers_the_results_of_its_tasks(slurm: Slurm, course: Course) -> None:
@@ -146,14 +150,14 @@ def test_an_interruption_cancels_the_tasks(slurm: Slurm, course: Course) -> None
     process.send_signal(signal.SIGINT)
     output, _ = process.communicate(timeout=60)
     assert process.returncode == 130, output
-    wait_until(lambda: not slurm.running_on())
+    wait_until(lambda: not slurm.job_states_by_node())
 
 
 def test_a_lost_node_and_a_vanished_task_are_graded_again(slurm: Slurm, course: Course) -> None:
     for number in range(4):
         course.hand_in(f"s{number}", "fine" if number > 1 else "sleep 8", "fine")
     process = start(course)
-    wait_until(lambda: slurm.running_on().get("n1") == "RUNNING" and len(course.log("begin")) == 2)
+    wait_until(lambda: slurm.job_states_by_node().get("n1") == "RUNNING" and len(course.log("begin")) == 2)
     slurm.power_off("n1")
     output, _ = process.communicate(timeout=200)
     assert process.returncode == 0, output
@@ -177,7 +181,7 @@ def test_a_cancelled_task_is_submitted_again(slurm: Slurm, course: Course) -> No
     assert course.statuses() == {"s0": "graded"}
 
 
-@pytest.mark.skipif(not os.environ.get("WARPLAB_THOROUGH"), reason="takes minutes: WARPLAB_THOROUGH=1")
+@pytest.mark.skipif(not os.environ.get("WARPLAB_THOROUGH"), reason="takes minutes: WARPLAB_THOROUGH=1 runs it")
 def test_a_task_that_repeatedly_exceeds_slurms_time_becomes_a_judge_error(slurm: Slurm, course: Course) -> None:
     course.hand_in("s0", "sleep 600", "fine")
     course.hand_in("s1", "fine", "fine")
@@ -185,8 +189,8 @@ def test_a_task_that_repeatedly_exceeds_slurms_time_becomes_a_judge_error(slurm:
     assert result.returncode == 1, result.stdout + result.stderr
     assert len(list((course.out / "slurm").glob("*_submission.sh"))) == 4  # the trial, both students, s0 twice more
     assert course.statuses() == {"s0": "judge_error", "s1": "graded"}
-    assert "Slurm's time limit; --slurm time=MINUTES" in course.verb("status").stdout
-    assert not slurm.running_on()
+    assert "Slurm's time limit; --slurm time=MINUTES" in course.run_verb("status").stdout
+    assert not slurm.job_states_by_node()
 
 
 def test_a_wrong_parameter_gives_one_clear_message(slurm: Slurm, course: Course) -> None:

@@ -70,7 +70,7 @@ MOODLE, CANVAS = "Ada_5_assignsubmission_file_", "ada_5_"
 REPORT = pack({"report.pdf": b"%PDF", "figure.png": b"x"}, LATER)
 SUBMIT = "lab-al1-2025-11-20-120000.tar.gz"
 MAC = {SUBMIT: pack_tar({f"lab/{FIRST}": b"1"}), f"__MACOSX/._{SUBMIT}": b"\0\5\x16\7"}
-# The files that one student hands in, and the files that are graded.
+# The files that one student hands in, and the contents of those that are graded, one character each.
 HONEST: dict[str, tuple[dict[str, bytes], str]] = {
     "canvas_code_then_report": ({f"{CANVAS}500_{FIRST}": b"1", f"{CANVAS}501_report.zip": REPORT}, "1"),
     "canvas_two_zips": ({f"{CANVAS}500_code.zip": pack({FIRST: b"1"}), f"{CANVAS}501_report.zip": REPORT}, "1"),
@@ -80,21 +80,21 @@ HONEST: dict[str, tuple[dict[str, bytes], str]] = {
         {f"{CANVAS}500_lab.zip": pack({FIRST: b"1", SECOND: b"old"}, LATER), f"{CANVAS}501_{SECOND}": b"2"},
         "12",
     ),
-    "canvas_file_beside_an_archive": (
+    "canvas_file_next_to_an_archive": (
         {f"{CANVAS}500_{FIRST}": b"1", f"{CANVAS}501_lab.zip": pack({FIRST: b"old", SECOND: b"2"}, LATER)},
         "12",
     ),
     "moodle_two_zips": ({f"{MOODLE}/code.zip": pack({FIRST: b"1"}), f"{MOODLE}/report.zip": REPORT}, "1"),
     "moodle_files": ({f"{MOODLE}code.zip": pack({FIRST: b"1"}), f"{MOODLE}report.zip": REPORT}, "1"),
-    "moodle_file_beside_an_archive": (
+    "moodle_file_next_to_an_archive": (
         {f"{MOODLE}/lab.zip": pack({FIRST: b"old", SECOND: b"2"}, LATER), f"{MOODLE}/{FIRST}": b"1"},
         "12",
     ),
-    "moodle_flat_file_beside_an_archive": (
+    "moodle_flat_file_next_to_an_archive": (
         {f"{MOODLE}lab.zip": pack({FIRST: b"old", SECOND: b"2"}, LATER), f"{MOODLE}{FIRST}": b"1"},
         "12",
     ),
-    "file_beside_an_archive_in_an_archive": (
+    "file_next_to_an_archive_in_an_archive": (
         {f"{MOODLE}/a.zip": pack({FIRST: b"1", SUBMIT: pack_tar({f"lab/{FIRST}": b"old", f"lab/{SECOND}": b"2"})})},
         "12",
     ),
@@ -103,7 +103,7 @@ HONEST: dict[str, tuple[dict[str, bytes], str]] = {
          f"{MOODLE}/c.zip": pack({FIRST: b"1"}, NEW)},
         "12",
     ),
-    "starter_beside_an_archive": (
+    "starter_next_to_an_archive": (
         {f"{MOODLE}/lab.zip": pack({FIRST: b"1", SECOND: b"2"}), f"{MOODLE}/{FIRST}": b"starter \r\n"},
         "12",
     ),
@@ -117,21 +117,21 @@ HONEST: dict[str, tuple[dict[str, bytes], str]] = {
     ),
     "only_in_build": ({"al1/build.zip": pack({f"build/{FIRST}": b"1"})}, "1"),
     "student_called_build": ({f"build/build/{FIRST}": b"1"}, "1"),
-    "copy": ({f"{CANVAS}500_01_first - Copy.cu": b"1", f"{CANVAS}501_02_second (1) - Copy (2).cu.txt": b"2"}, "12"),
-    "text": ({f"{CANVAS}500_01_first.txt": b"1", f"{CANVAS}501_02_second (1).txt": b"2"}, "12"),
+    "copies": ({f"{CANVAS}500_01_first - Copy.cu": b"1", f"{CANVAS}501_02_second (1) - Copy (2).cu.txt": b"2"}, "12"),
+    "text_files": ({f"{CANVAS}500_01_first.txt": b"1", f"{CANVAS}501_02_second (1).txt": b"2"}, "12"),
     "text_in_an_archive": ({f"{MOODLE}/a.zip": pack({"01_first.txt": b"1", "x/02_second.cpp": b"2"})}, "12"),
-    "output_beside_code": ({f"al1/{FIRST}": b"1", "al1/01_first.txt": b"x", "al1/out_01_first.txt": b"x"}, "1"),
+    "output_next_to_code": ({f"al1/{FIRST}": b"1", "al1/01_first.txt": b"x", "al1/out_01_first.txt": b"x"}, "1"),
     "output_alone": ({f"{MOODLE}/{FIRST}": b"1", f"{MOODLE}/output_02_second.txt": b"x"}, "1"),
-    "words_after": (
+    "words_after_the_name": (
         {"al1/01_first_final.cu": b"1", "al1/02_second_fixed (1).cu": b"2", "al1/02_seconds.cu": b"x"},
         "12",
     ),
-    "words_after_beside_the_exact_name": ({"al1/01_first_old.cu": b"x", f"al1/{FIRST}": b"1"}, "1"),
-    "other_signs": ({"al1/01 First.cu": b"1", "al1/lovelace-02-second.cu": b"2"}, "12"),
+    "longer_name_next_to_the_exact_name": ({"al1/01_first_old.cu": b"x", f"al1/{FIRST}": b"1"}, "1"),
+    "other_separators": ({"al1/01 First.cu": b"1", "al1/lovelace-02-second.cu": b"2"}, "12"),
     "no_number": ({"al1/First.cu": b"1", "al1/second.cu": b"2", "al1/second half.cu": b"x"}, "12"),
-    "stages_number": ({"al1/Stage 1.cu": b"1", "al1/2_second.cu": b"2", "al1/3.cu": b"x"}, "12"),
-    "begun_name": ({"al1/01_fir.cu": b"x", "al1/stage01.cu": b"1", "al1/02_.cu": b"2"}, "12"),
-    "starter_beside_another_name": ({"al1/01_first-v2.cu": b"1", f"al1/{FIRST}": b"starter\n"}, "1"),
+    "stage_number_in_a_name": ({"al1/Stage 1.cu": b"1", "al1/2_second.cu": b"2", "al1/3.cu": b"x"}, "12"),
+    "partial_name": ({"al1/01_fir.cu": b"x", "al1/stage01.cu": b"1", "al1/02_.cu": b"2"}, "12"),
+    "starter_next_to_another_name": ({"al1/01_first-v2.cu": b"1", f"al1/{FIRST}": b"starter\n"}, "1"),
     "two_endings": ({"al1/01_first.cu.cpp": b"1", "al1/02_second.cu.c": b"2"}, "12"),
     "versions": ({"al1/01_first_v8.cu": b"x", "al1/01_first_v9.cu": b"1"}, "1"),
     "versions_of_two_digits": ({"al1/01_first_v9.cu": b"x", "al1/01_first_v10.cu": b"1"}, "1"),
@@ -267,7 +267,7 @@ def test_feedback_mentions_an_unchanged_starter_and_a_changed_name(
 
 
 @pytest.mark.parametrize("time", [NEW, UNKNOWN])
-def test_if_no_file_is_the_newest_one_counts_and_a_remark_says_so(tmp_path: Path, time: Time) -> None:
+def test_if_the_newest_file_is_unknown_one_counts_and_a_remark_says_so(tmp_path: Path, time: Time) -> None:
     files = {f"{MOODLE}/{name}.zip": pack({FIRST: name.encode()}, time) for name in "ab"}
     opened = hand_in(tmp_path, files)
     assert opened.picked == {"01_first": b"b"}
@@ -316,7 +316,7 @@ def long_extras(count: int) -> bytes:
 
 
 def replace_reader(monkeypatch: pytest.MonkeyPatch, program: Path, statement: str) -> None:
-    """Replace the function that reads a list of entries by one that runs this statement."""
+    """Replace the function that reads a list of entries with one that runs this statement."""
     module = reader.__name__
     lines = [f"#!{sys.executable}", "import os, resource, signal, sys, time", f"sys.path.insert(0, {str(PROJECT)!r})"]
     lines += [
@@ -331,7 +331,7 @@ def replace_reader(monkeypatch: pytest.MonkeyPatch, program: Path, statement: st
 
 
 def start_reader(monkeypatch: pytest.MonkeyPatch, program: str) -> None:
-    """Replace the server of readers by a new one, which runs this program."""
+    """Replace the server of readers with a new one, which runs this program."""
     monkeypatch.setattr(reader.sys, "executable", program)
     monkeypatch.setattr(reader, "server", reader.Server())
 
@@ -361,7 +361,7 @@ def test_a_reader_that_fails_for_one_hand_in_refuses_it(
 def test_a_reader_that_another_process_kills_costs_no_points(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, signal: str
 ) -> None:
-    """The kernel kills it in the same way if memory is short."""
+    """The kernel kills a reader in the same way if memory is short."""
     (tmp_path / "ada").mkdir()
     (tmp_path / "ada" / FIRST).write_bytes(b"1")
     (submission,), _ = find_submissions(tmp_path, "lab", [])
@@ -380,24 +380,26 @@ def test_the_server_of_readers_starts_again_after_it_was_killed(tmp_path: Path) 
     assert len(read_in_child([tmp_path / FIRST], 5).files) == 1
 
 
-def test_a_reader_that_takes_long_without_computing_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_reader_that_waits_too_long_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     replace_reader(monkeypatch, tmp_path / "python", "time.sleep(60)")
     monkeypatch.setattr(reader, "WAITING", 0.2)
     with pytest.raises(RefusedError, match="too much time or memory"):
         read_in_child([tmp_path / FIRST], 1)
 
 
-@pytest.mark.parametrize(("number", "is_machines"), [(errno.EIO, True), (errno.EMFILE, True), (errno.EACCES, False)])
+@pytest.mark.parametrize(
+    ("number", "is_machine_error"), [(errno.EIO, True), (errno.EMFILE, True), (errno.EACCES, False)]
+)
 @pytest.mark.parametrize("broken", ["open_file", "list_folder"])
 def test_an_error_of_the_machine_is_not_the_students_fault(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, broken: str, number: int, is_machines: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, broken: str, number: int, is_machine_error: bool
 ) -> None:
     def fail(*_: object) -> None:
         raise OSError(number, os.strerror(number))
 
     (tmp_path / FIRST).write_bytes(b"fine")
     monkeypatch.setattr(folders, broken, fail)
-    if is_machines:
+    if is_machine_error:
         with pytest.raises(OSError, match=os.strerror(number)):
             read_all([tmp_path])
     else:
@@ -490,7 +492,7 @@ def test_links_in_a_folder_are_not_followed(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_becomes_a_link_is_not_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A student replaces the folder by a link after the batch listed it and before the batch reads a file in it."""
+    """A student replaces the folder with a link after the batch listed it and before the batch reads a file in it."""
     (solutions := tmp_path / "solutions").mkdir()
     (solutions / FIRST).write_text("solution")
     (inner := tmp_path / "eve" / "d").mkdir(parents=True)

@@ -29,11 +29,11 @@ def test_the_age_of_an_entry_begins_at_its_last_observed_change(tmp_path: Path) 
     assert not settling.update(), "hidden files do not count"
 
 
-def test_a_folder_of_very_many_files_is_not_examined_all_the_time(tmp_path: Path) -> None:
+def test_a_folder_of_very_many_files_is_examined_less_often(tmp_path: Path) -> None:
     clock_s, pause_s = [0.0], 0.0
 
     def clock() -> float:
-        clock_s[0] += 1  # each look takes some seconds
+        clock_s[0] += 1  # each examination of the folder takes a few seconds
         return clock_s[0] + pause_s
 
     settling = Settling(tmp_path, clock)

@@ -39,7 +39,7 @@ GRACE = (f"Grace Hopper_56_assignsubmission_file_/{FIRST}", b"fine")
 
 
 def hand_in_archive(course: Course, *members: tuple[str, bytes], name: str = "submissions.zip") -> None:
-    """Replace the folder of submissions by an archive with all hand-ins."""
+    """Replace the folder of submissions with an archive that contains all hand-ins."""
     course.handed_in = course.handed_in.with_name(name)
     course.handed_in.write_bytes(make_zip(*members))
 
@@ -53,7 +53,7 @@ def unpack_bytes(folder: Path, data: bytes) -> tuple[set[str], list[str]]:
 
 
 @pytest.mark.parametrize("name", ["{}", "{}.zip", f"{LAB}-{{}}-2026-11-20-100000.tar.gz"])
-def test_hand_ins_in_one_folder_may_have_the_rosters_ids(course: Course, name: str) -> None:
+def test_hand_ins_in_a_subfolder_may_be_named_by_the_rosters_ids(course: Course, name: str) -> None:
     for student in ("al1", "at2"):
         inner = course.handed_in / "all" / name.format(student)
         inner.parent.mkdir(exist_ok=True)
@@ -144,7 +144,7 @@ def test_a_newer_zip_is_treated_like_a_changed_folder(course: Course) -> None:
     result = course.grade()
     assert "No longer among the submissions, and kept as graded: 56" in result.stderr
     assert {key: course.log("end").count(key) for key in ("12", "34", "56")} == {"12": 1, "34": 2, "56": 1}
-    assert course.verb("regrade", "--all").returncode == 0  # includes a student whose hand-in is no longer there
+    assert course.run_verb("regrade", "--all").returncode == 0  # includes a student whose hand-in is no longer there
     assert set(course.statuses().values()) == {"graded", "missing_stages"}
 
 
@@ -154,7 +154,7 @@ def test_unpacked_downloads_that_are_no_longer_needed_are_removed(course: Course
     hand_in_archive(course, ALAN, ADA)
     course.grade()
     (place,) = (course.out / "handed-in").iterdir()
-    assert course.verb("regrade", "--all").returncode == 0
+    assert course.run_verb("regrade", "--all").returncode == 0
     assert all(path.is_relative_to(place) for path in course.database().entries())
     course.handed_in = course.handed_in.with_name("folder")
     course.handed_in.mkdir()
@@ -183,7 +183,7 @@ def test_a_moved_batch_finds_its_unpacked_files(course: Course) -> None:
     assert course.run(course.command("regrade", moved, "--all")).returncode == 0
 
 
-def test_submissions_given_by_a_short_path_are_found_from_elsewhere(
+def test_submissions_given_by_a_relative_path_are_found_from_elsewhere(
     course: Course, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     course.hand_in("al1", "fine", "fine")
@@ -300,7 +300,7 @@ def test_a_courses_archive_can_have_more_files_than_a_hand_in(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress, bz2.compress, lzma.compress])
-def test_a_folder_that_was_packed_is_found(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
+def test_the_folder_in_a_packed_download_is_found(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
     names, left_out = unpack_bytes(tmp_path, pack(make_tar(("./all/al1/a.cu", b""), ("./all/at2.zip", b"PK"))))
     assert names == {"al1/a.cu", "at2.zip"} and not left_out
 
@@ -382,7 +382,7 @@ WRONG: dict[str, tuple[str, Callable[[], bytes]]] = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_an_archive_that_is_not_a_courses_is_refused_with_the_reason(tmp_path: Path, name: str) -> None:
+def test_an_archive_that_is_not_a_courses_download_is_refused_with_the_reason(tmp_path: Path, name: str) -> None:
     message, make = WRONG[name]
     with pytest.raises(UserError) as error:
         unpack_bytes(tmp_path, make())

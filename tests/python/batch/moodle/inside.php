@@ -1,6 +1,6 @@
 <?php
-// The part of the round trip that runs inside Moodle, with Moodle's own classes: makes a course, downloads, imports and
-// shows its state.
+// The part of the round trip that runs inside Moodle. With Moodle's own classes, it makes a course, downloads hand-ins,
+// imports grades and feedback, and shows the result.
 //
 //     php inside.php ROOT ACTION [ARGUMENT ...]          round_trip.py calls it; ROOT is an installed Moodle
 //
@@ -24,14 +24,14 @@ const FUNCTIONS = ['mod_assign_get_assignments', 'mod_assign_get_submissions', '
     'mod_assign_get_submission_status', 'mod_assign_save_grade', 'mod_assign_list_participants',
     'mod_assign_get_user_flags', 'core_enrol_get_enrolled_users'];
 
-/** Becomes a user. A command line has no form whose key Moodle could check. */
+/** Makes a user the current one. Moodle then checks no session key, because a command line has no form with a key. */
 function become(stdClass $user): void {
     global $USER;
     \core\session\manager::set_user($user);
     $USER->ignoresesskey = true;
 }
 
-/** Returns an assignment, after the page that its importers draw is set up. */
+/** Sets up the page on which an assignment's importers draw, and returns the assignment. */
 function open_assignment(int $cmid): assign {
     global $PAGE;
     [$course, $cm] = get_course_and_cm_from_cmid($cmid, 'assign');
@@ -40,8 +40,8 @@ function open_assignment(int $cmid): assign {
     return new assign(context_module::instance($cmid), $cm, $course);
 }
 
-/** Puts a file into a new draft area of the current user, and returns the area's number. */
-function draft(string ...$files): int {
+/** Puts files into a new draft area of the current user, and returns the area's number. */
+function make_draft_area(string ...$files): int {
     global $USER;
     $area = file_get_unused_draft_itemid();
     foreach ($files as $file) {
@@ -78,7 +78,7 @@ function make(array $description): array {
             become($users[$username]);
             $notices = [];
             open_assignment($instance->cmid)->save_submission((object) ['userid' => $users[$username]->id,
-                'files_filemanager' => draft(...$files)], $notices);
+                'files_filemanager' => make_draft_area(...$files)], $notices);
             if ($notices) {
                 throw new Exception(implode(' ', $notices));
             }
@@ -88,7 +88,7 @@ function make(array $description): array {
     return $made + ['token' => make_token($generator, $teacher)];
 }
 
-/** Opens the web services to a teacher, and returns the token. */
+/** Enables the web services for a teacher, and returns the token. */
 function make_token(testing_data_generator $generator, stdClass $teacher): string {
     set_config('enablewebservices', 1);
     set_config('webserviceprotocols', 'rest');
@@ -108,7 +108,7 @@ function make_token(testing_data_generator $generator, stdClass $teacher): strin
 
 /** Imports a worksheet as "Upload grading worksheet" does. */
 function import_grades(assign $assign, string $file): void {
-    $assign->get_feedback_plugin_by_type('offline')->process_import_grades(draft($file),
+    $assign->get_feedback_plugin_by_type('offline')->process_import_grades(make_draft_area($file),
         csv_import_reader::get_new_iid('assignfeedback_offline'), false);
 }
 
@@ -127,7 +127,7 @@ function import_feedback(assign $assign, string $file): void {
     $importer->delete_import_files($context);
 }
 
-/** Returns what each student has: number in the worksheet, grade, comment, and the hashes of the feedback files. */
+/** Returns each student's number in the worksheet, grade, comment, and the hashes of the feedback files. */
 function show(assign $assign): array {
     $shown = [];
     foreach ($assign->list_participants(0, false) as $user) {

@@ -76,7 +76,7 @@ def find_tool(name: str) -> str:
 
 
 def release_of(moodle: Path) -> str:
-    """Return the version, for example 4.5.6 (Build: 20250811)."""
+    """Return Moodle's version, for example 4.5.6 (Build: 20250811)."""
     match = re.search(r"\$release\s*=\s*'([^']+)'", (moodle / "version.php").read_text(errors="replace"))
     return match[1] if match else "unknown"
 
@@ -159,7 +159,7 @@ def installed(moodle: Path, folder: Path) -> Iterator[tuple[Path, str]]:
         words = [f"--{name}={value}" for name, value in options.items()]
         run([*php(), root / "admin/cli/install.php", *flags, *words], timeout=INSTALL_S)
         server = [*php(), "-S", f"127.0.0.1:{web_port}", "-t", root]
-        with running(server, lambda: answers(f"{url}/webservice/rest/server.php"), folder / "web.log"):
+        with running(server, lambda: responds(f"{url}/webservice/rest/server.php"), folder / "web.log"):
             yield root, url
 
 
@@ -168,7 +168,7 @@ def php() -> list[str]:
     return [find_tool("php"), "-d", "max_input_vars=5000", "-d", "memory_limit=1G", "-d", "display_errors=stderr"]
 
 
-def answers(url: str) -> bool:
+def responds(url: str) -> bool:
     try:
         urllib.request.urlopen(url, timeout=30).close()
     except urllib.error.HTTPError:
@@ -179,7 +179,8 @@ def answers(url: str) -> bool:
 
 
 def write_hand_ins(folder: Path) -> dict[str, list[str]]:
-    """Write right, half-right and wrong hand-ins of all students except the last. Return the files by user name."""
+    """Write the hand-ins of all students except the last; two, one or none of their stages are solved. Return the files
+    by user name."""
     right = {stage: (ROOT / "solutions" / LAB / f"{stage}.cu").read_text() for stage in STAGES}
     starter = {stage: (ROOT / "starter" / LAB / f"{stage}.cu").read_text() for stage in STAGES}
     files: dict[str, list[str]] = {}
@@ -218,22 +219,22 @@ class Trip:
         self.root, self.url, self.folder, self.found = root, url, folder, list[str]()
         self.compared = 0
         (description := folder / "course.json").write_text(json.dumps(describe(write_hand_ins(folder / "made"))))
-        self.inside("make", description, folder / "made.json")
+        self.run_inside("make", description, folder / "made.json")
         self.made = json.loads((folder / "made.json").read_text())
 
-    def inside(self, *words: Any) -> bytes:
+    def run_inside(self, *words: Any) -> bytes:
         return run([*php(), INSIDE, self.root, *words], timeout=INSTALL_S)
 
-    def course(self, *words: Any) -> bytes:
+    def run_batch(self, *words: Any) -> bytes:
         token = {**os.environ, "MOODLE_TOKEN": self.made["token"]}
         return run([sys.executable, "-m", "grader.python.batch", *words], max_status=1, env=token)  # 1: with a warning
 
     def grade(self, hand_ins: Path, roster: Path, out: Path) -> None:
         options = ["--build", BUILD, "--backend", "cpu", "--no-nvcc", "--no-check-mode", "--upto", "02"]
-        self.course("grade", hand_ins, "--lab", LAB, "--out", out, "--roster", roster, *options)
+        self.run_batch("grade", hand_ins, "--lab", LAB, "--out", out, "--roster", roster, *options)
 
     def show(self, name: str) -> dict[str, Any]:
-        self.inside("show", self.made["assignments"][name], self.folder / "state.json")
+        self.run_inside("show", self.made["assignments"][name], self.folder / "state.json")
         return dict(json.loads((self.folder / "state.json").read_text()))
 
     def compare(self, field: str, actual: object, expected: object) -> None:
@@ -241,18 +242,18 @@ class Trip:
         if actual != expected:
             self.found.append(f"{field}: Moodle has {actual!r:.300}, not {expected!r:.300}")
 
-    def by_files(self, name: str) -> None:
-        """Download all, grade, import the worksheet and the feedback; compare every student."""
+    def run_by_files(self, name: str) -> None:
+        """Download the hand-ins, grade them, import the worksheet and the feedback; compare every student."""
         cmid, folder = self.made["assignments"][name], self.folder / name
         folder.mkdir()
-        (folder / "all.zip").write_bytes(self.inside("download", cmid))
-        (folder / "worksheet.csv").write_bytes(self.inside("worksheet", cmid))
+        (folder / "all.zip").write_bytes(self.run_inside("download", cmid))
+        (folder / "worksheet.csv").write_bytes(self.run_inside("worksheet", cmid))
         self.grade(folder / "all.zip", folder / "worksheet.csv", folder / "batch")
         worksheet = ["--format", "moodle", "--gradebook", folder / "worksheet.csv"]
-        self.course("export", folder / "batch", *worksheet, "--output", folder / "grades.csv")
-        self.course("export", folder / "batch", "--feedback", "moodle", "--output", folder / "feedback.zip")
-        self.inside("import-grades", cmid, folder / "grades.csv")
-        self.inside("import-feedback", cmid, folder / "feedback.zip")
+        self.run_batch("export", folder / "batch", *worksheet, "--output", folder / "grades.csv")
+        self.run_batch("export", folder / "batch", "--feedback", "moodle", "--output", folder / "feedback.zip")
+        self.run_inside("import-grades", cmid, folder / "grades.csv")
+        self.run_inside("import-feedback", cmid, folder / "feedback.zip")
         rows = {row["Identifier"]: row for row in read_csv(folder / "grades.csv")}
         points, feedback = read_points(folder / "batch"), read_zip(folder / "feedback.zip")
         teams = {row["Identifier"]: row.get("Group", "") for row in read_csv(folder / "worksheet.csv")}
@@ -261,36 +262,36 @@ class Trip:
         for student, state in self.show(name).items():
             row, number = rows.get(f"Participant {state['number']}", {}), state["number"]
             team = teams.get(f"Participant {number}", "")
-            self.compare(f"{name}, {student}, grade", plain(state["grade"]), plain(points.get(number)))
+            self.compare(f"{name}, {student}, grade", round_points(state["grade"]), round_points(points.get(number)))
             self.compare(
                 f"{name}, {student}, comment", state["comment"].strip(), row.get("Feedback comments", "").strip()
             )
             expected = feedback.get(numbers.get(team.replace("_", " "), "") if team else number, {})
             self.compare(f"{name}, {student}, files", state["files"] or {}, expected)
 
-    def by_api(self, name: str) -> None:
-        """Pull, grade and push; compare every student; repeat both, which must change nothing."""
+    def run_by_api(self, name: str) -> None:
+        """Pull, grade and push; compare every student. Pull and push again, which must change nothing."""
         folder = self.folder / name
         where = ["--moodle", self.url, "--course", self.made["course"]]
         where += ["--assignment", self.made["assignments"][name]]
-        self.course("pull", folder, *where)
+        self.run_batch("pull", folder, *where)
         self.grade(folder / "hand-ins", folder / "roster.csv", folder / "batch")
-        self.course("push", folder / "batch", *where, "--send")
+        self.run_batch("push", folder / "batch", *where, "--send")
         points, state = read_points(folder / "batch"), self.show(name)
         for student, hand_in in state.items():
             address = f"{student}@uni.example"
-            self.compare(f"{name}, {student}, grade", plain(hand_in["grade"]), plain(points.get(address)))
+            self.compare(f"{name}, {student}, grade", round_points(hand_in["grade"]), round_points(points.get(address)))
             place = place_of(folder / "batch", "feedback", address)
-            expected = hashes(place) if hand_in["grade"] is not None else {}
+            expected = hash_files(place) if hand_in["grade"] is not None else {}
             self.compare(f"{name}, {student}, files", hand_in["files"] or {}, expected)
-        self.compare("a second pull", b", 0 of them new" in self.course("pull", folder, *where), True)
+        self.compare("a second pull", b", 0 of them new" in self.run_batch("pull", folder, *where), True)
         self.compare(
-            "a second push", b"0 students written" in self.course("push", folder / "batch", *where, "--send"), True
+            "a second push", b"0 students written" in self.run_batch("push", folder / "batch", *where, "--send"), True
         )
         self.compare("the state after a second push", self.show(name), state)
 
 
-def plain(points: float | None) -> float | None:
+def round_points(points: float | None) -> float | None:
     """Round points to two decimals, as the batch's outputs do."""
     return None if points is None else round(points, 2)
 
@@ -315,7 +316,7 @@ def read_zip(file: Path) -> dict[str, dict[str, str]]:
     return files
 
 
-def hashes(folder: Path) -> dict[str, str]:
+def hash_files(folder: Path) -> dict[str, str]:
     """Return the hashes of a student's feedback files, by the names that students see."""
     names = {"index.html": "feedback.html", "feedback.txt": "feedback.txt", "journal.html": "journal.html"}
     return {new: hashlib.sha256((folder / name).read_bytes()).hexdigest()
@@ -336,7 +337,9 @@ def soak() -> dict[str, Any]:
             say("making the course")
             trip = Trip(root, url, Path(folder))
             for number, act in enumerate((
-                lambda: trip.by_files("by hand"), lambda: trip.by_api("by API"), lambda: trip.by_files("teams")
+                lambda: trip.run_by_files("by hand"),
+                lambda: trip.run_by_api("by API"),
+                lambda: trip.run_by_files("teams"),
             ), 1):  # fmt: skip
                 say(f"assignment {number} of 3 ({trip.compared} fields compared, {len(trip.found)} differ)")
                 act()

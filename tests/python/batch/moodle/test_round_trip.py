@@ -58,7 +58,7 @@ class Inside:
         return b""
 
     def people(self, name: str) -> dict[str, tuple[str, str]]:
-        """Return the prefix and the number in the download, by user name."""
+        """Return, by user name, the name and the number that begin the paths of a student's or group's files."""
         students = self.description["students"].values()
         groups = dict.fromkeys(student["group"] for student in students if student["group"])
         teams = {team: str(7 + at) for at, team in enumerate(groups)}
@@ -155,7 +155,7 @@ def begin(monkeypatch: pytest.MonkeyPatch, course: Course, loses: bool = False) 
     monkeypatch.setattr(round_trip, "NAMES", round_trip.NAMES[:6] + round_trip.NAMES[-1:])
     monkeypatch.setattr(round_trip, "write_hand_ins", write)
     monkeypatch.setattr(round_trip.Trip, "grade", grade)
-    monkeypatch.setattr(round_trip.Trip, "inside", lambda trip, *words: inside.act(*words))
+    monkeypatch.setattr(round_trip.Trip, "run_inside", lambda trip, *words: inside.act(*words))
     try:
         yield round_trip.Trip(course.root, moodle.url, course.root)
     finally:
@@ -164,15 +164,15 @@ def begin(monkeypatch: pytest.MonkeyPatch, course: Course, loses: bool = False) 
 
 def test_a_correct_round_trip_reports_no_differences(monkeypatch: pytest.MonkeyPatch, course: Course) -> None:
     with begin(monkeypatch, course) as trip:
-        trip.by_files("by hand")
-        trip.by_files("teams")
-        trip.by_api("by API")
+        trip.run_by_files("by hand")
+        trip.run_by_files("teams")
+        trip.run_by_api("by API")
     assert trip.found == [] and trip.compared == 7 * (3 + 3 + 2) + 3
 
 
 def test_data_that_the_importers_lose_is_reported(monkeypatch: pytest.MonkeyPatch, course: Course) -> None:
     with begin(monkeypatch, course, loses=True) as trip:
-        trip.by_files("by hand")
+        trip.run_by_files("by hand")
     assert [line.partition(":")[0] for line in trip.found] == [
         "by hand, u001x, grade", "by hand, u002x, comment", "by hand, u003x, files",
     ]  # fmt: skip
@@ -191,7 +191,7 @@ def test_the_reason_why_the_round_trip_cannot_run_is_printed(
 
 
 @pytest.mark.skipif(not round_trip.find_tool("mariadbd"), reason="MariaDB is not installed")
-def test_the_database_is_private_and_ends(tmp_path: Path) -> None:
+def test_the_database_is_private_and_is_stopped(tmp_path: Path) -> None:
     port = round_trip.find_port()
     with round_trip.database(tmp_path, port) as password:
         client = [round_trip.find_tool("mariadb"), "--no-defaults", "--host=127.0.0.1", f"--port={port}"]

@@ -41,7 +41,7 @@ def as_canvas(name: str) -> tuple[str, str] | None:
 
 def export(course: Course, system: str, status: int = 0) -> dict[str, bytes]:
     file = course.root / "feedback.zip"
-    result = course.verb("export", "--feedback", system, "--output", file)
+    result = course.run_verb("export", "--feedback", system, "--output", file)
     assert result.returncode == status, result.stderr
     with zipfile.ZipFile(file) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
@@ -77,7 +77,7 @@ def test_moodle_gives_a_credited_partner_the_same_feedback(course: Course) -> No
     name = f"Ada Lovelace_34_assignsubmission_file_{LAB}-al1-at2-gh3-2026-11-20-101010.tar.gz"
     (course.handed_in / name).write_bytes(make_tar(("01_first.cu", b"x")))
     course.grade("--roster", roster)
-    result = course.verb("export", "--feedback", "moodle", "--output", course.root / "feedback.zip")
+    result = course.run_verb("export", "--feedback", "moodle", "--output", course.root / "feedback.zip")
     assert "1 student with no known number in Moodle, omitted: gh3." in result.stderr
     people = {as_moodle(name, {34: "al1", 35: "at2"}) for name in export(course, "moodle", 1)}
     assert {recipient for recipient, _ in filter(None, people)} == {"al1", "at2"}
@@ -122,14 +122,14 @@ def test_canvas_accepts_feedback_for_anonymous_students(course: Course) -> None:
 def test_wrong_arguments_give_a_message(course: Course, words: tuple[str, ...], message: str) -> None:
     course.hand_in("al1", "fine")
     course.grade()
-    result = course.verb("export", *words)
+    result = course.run_verb("export", *words)
     assert result.returncode == 2 and message in result.stderr
 
 
 def test_feedback_that_lacks_the_latest_decisions_is_not_exported(course: Course) -> None:
     course.hand_in("al1", "fine")
     course.grade()
-    course.verb("override", "--student", "al1", "--points", "3", "--reason", "x")
-    result = course.verb("export", "--feedback", "canvas", "--output", course.root / "y.zip")
+    course.run_verb("override", "--student", "al1", "--points", "3", "--reason", "x")
+    result = course.run_verb("export", "--feedback", "canvas", "--output", course.root / "y.zip")
     assert "does not have all decisions yet. Type: warplab-course report" in result.stderr and result.returncode == 2
     assert not Path(course.root / "y.zip").exists()

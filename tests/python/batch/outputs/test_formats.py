@@ -93,7 +93,7 @@ def hidden_report() -> Report:
     return report
 
 
-def nothing_judged() -> Report:
+def unjudged_report() -> Report:
     report = make_report(samples.cpu_report())
     for stage in report.stages:
         stage.score, stage.verdict = None, "error"
@@ -220,7 +220,7 @@ def check_csv(text: str) -> list[list[str]]:
 
 
 @pytest.mark.parametrize("system", ONE_REPORT)
-@pytest.mark.parametrize("text", HOSTILE_TEXTS, ids=[f"nasty{number}" for number in range(len(HOSTILE_TEXTS))])
+@pytest.mark.parametrize("text", HOSTILE_TEXTS, ids=[f"hostile{number}" for number in range(len(HOSTILE_TEXTS))])
 def test_hostile_names_do_not_break_any_format(system, text):
     VALIDATORS[system](ONE_REPORT[system](hostile_report(text)))
 
@@ -364,9 +364,9 @@ def test_a_judge_error_does_not_become_zero_points():
     )
     for convert in (gradescope, autolab):
         with pytest.raises(UserError, match="no stage could be judged"):
-            convert(nothing_judged())
-    assert check_prairielearn(prairielearn(nothing_judged()))["gradable"] is False
-    assert check_github(github(nothing_judged()))["status"] == "error"
+            convert(unjudged_report())
+    assert check_prairielearn(prairielearn(unjudged_report()))["gradable"] is False
+    assert check_github(github(unjudged_report()))["status"] == "error"
 
 
 def test_commands_in_a_students_text_do_not_reach_githubs_runner():
@@ -451,16 +451,16 @@ def test_a_title_is_found_without_its_number_and_a_new_one_causes_a_warning():
     assert check_csv(canvas(entries("al1"), CANVAS, "dot")[0])[2][5] == "33.32"
     assert warn_of_new_column(entries("al1"), CANVAS, "dot") == []
     assert canvas(entries("al1"), CANVAS, "Next lab")[0].splitlines()[0].endswith(",Next lab")
-    (output,) = warn_of_new_column(entries("al1"), CANVAS, "Next lab")
-    assert "no column 'Next lab' yet" in output and output.endswith(
+    (warning,) = warn_of_new_column(entries("al1"), CANVAS, "Next lab")
+    assert "no column 'Next lab' yet" in warning and warning.endswith(
         "--title must be one of: Dot (7), Twice (1), Twice (2)"
     )
 
 
 def test_a_different_maximum_is_kept_with_a_warning():
     assert check_csv(canvas(entries("al1"), CANVAS, "Dot (7)")[0])[1][5] == "20.00"
-    (output,) = compare_maxima(entries("al1"), "canvas", CANVAS, "Dot (7)")
-    assert "The column 'Dot (7)' has 20 points in Canvas, but the maximum here is 50." in output
+    (warning,) = compare_maxima(entries("al1"), "canvas", CANVAS, "Dot (7)")
+    assert "The column 'Dot (7)' has 20 points in Canvas, but the maximum here is 50." in warning
     assert compare_maxima(entries("al1"), "canvas", CANVAS, "Twice (1)") == []
     assert compare_maxima(entries("al1"), "canvas", CANVAS, "Next lab") == []
 
@@ -693,7 +693,7 @@ def test_cells_without_a_formula_are_unchanged() -> None:
     assert list(csv.reader(io.StringIO(write_csv(rows), newline=""))) == rows
 
 
-def test_defusing_takes_time_linear_in_a_cell():
+def test_defusing_takes_time_linear_in_the_length_of_a_cell():
     assert defuse("\n" * 300_000 + " " * 300_000) and defuse(";=" * 100_000).count("'") == 100_000
 
 

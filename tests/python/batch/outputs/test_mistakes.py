@@ -130,7 +130,7 @@ def test_replaced_hand_ins_count_over_time_and_regrades_do_not(course: Course) -
     course.grade()
     course.hand_in("al1", "fine", "compile_error")
     course.grade()
-    course.verb("regrade", "--all", "--reason", "again")
+    course.run_verb("regrade", "--all", "--reason", "again")
     lines = (course.out / "mistakes_over_time.csv").read_text("utf-8-sig").splitlines()[1:]
     assert [line.split(",", 2)[2] for line in lines] == [
         "01_first,compile_error,1,1",

@@ -55,14 +55,14 @@ def test_dates_points_and_overrides_reach_the_gradebook(course: Course) -> None:
     assert gradebook(course)["al1"]["points"] == "12"
     assert gradebook(course)["al1"]["pending"] == "8"
     late = ("--at", "2020-01-01T00:00Z", "--percent-per-day", "10", "--most-days", "5")
-    course.verb("due", *late)
-    course.verb("report")
+    course.run_verb("due", *late)
+    course.run_verb("report")
     assert gradebook(course)["al1"]["points"] == "12"  # a file's date does not count, because it may be the download's
-    course.verb("due", *late, "--trust-file-dates")
-    course.verb("extend", "--student", "at2", "--until", "2100-01-01T00:00Z", "--reason", "ill")
-    course.verb("points", "--student", "at2", "--item", "journal", "--points", "3", "--of", "5", "--reason", "good")
-    course.verb("override", "--student", "gh3", "--points", "7.5", "--reason", "=shown in person")
-    course.verb("report")
+    course.run_verb("due", *late, "--trust-file-dates")
+    course.run_verb("extend", "--student", "at2", "--until", "2100-01-01T00:00Z", "--reason", "ill")
+    course.run_verb("points", "--student", "at2", "--item", "journal", "--points", "3", "--of", "5", "--reason", "good")
+    course.run_verb("override", "--student", "gh3", "--points", "7.5", "--reason", "=shown in person")
+    course.run_verb("report")
     book = gradebook(course)
     assert [book[student]["points"] for student in ("al1", "at2", "gh3", "jb4")] == ["0", "15", "7.5", "0"]
     assert (book["at2"]["of"], book["at2"]["journal"], book["al1"]["late_penalty"]) == ("25", "3", "12")
@@ -76,13 +76,13 @@ def test_a_partner_does_not_see_decisions_for_one_student_alone(course: Course) 
     course.hand_in("al1-at2", "fine", "fine")
     (course.root / "roster.csv").write_text("id\nal1\nat2\n")
     course.grade("--roster", course.root / "roster.csv")
-    course.verb("points", "--student", "al1", "--item", "talk", "--points", "2", "--of", "5", "--reason", "good")
-    course.verb("report")
+    course.run_verb("points", "--student", "al1", "--item", "talk", "--points", "2", "--of", "5", "--reason", "good")
+    course.run_verb("report")
     output = (course.out / "feedback/al1+at2/feedback.txt").read_text()
     assert "talk" not in output and "Together" not in output
     assert "A decision concerns only one of you" in output
-    course.verb("points", "--student", "at2", "--item", "talk", "--points", "2", "--of", "5", "--reason", "good")
-    course.verb("report")
+    course.run_verb("points", "--student", "at2", "--item", "talk", "--points", "2", "--of", "5", "--reason", "good")
+    course.run_verb("report")
     output = (course.out / "feedback/al1+at2/feedback.txt").read_text()
     assert output == (course.out / "feedback/al1/feedback.txt").read_text()
     assert "talk: 2 of 5 points." in output and "Together 14 of 25 points for al1 and at2" in output
@@ -92,8 +92,8 @@ def test_feedback_mentions_an_item_without_points(course: Course) -> None:
     for student in ("al1", "at2"):
         course.hand_in(student, "fine", "fine")
     course.grade()
-    course.verb("points", "--student", "al1", "--item", "talk", "--points", "2", "--of", "5", "--reason", "good")
-    course.verb("report")
+    course.run_verb("points", "--student", "al1", "--item", "talk", "--points", "2", "--of", "5", "--reason", "good")
+    course.run_verb("report")
     output = (course.out / "feedback/at2/feedback.txt").read_text()
     assert "talk: no points yet, of 5." in output and "Together 12 of 25 points" in output
 
@@ -126,11 +126,11 @@ def test_decisions_are_checked_and_their_effect_is_printed(course: Course) -> No
         (("override", "--student", "al1", "--points", "700", *reason), "--points 700: give 0 to 20"),
         (("override", "--student", "bob", "--points", "7", *reason), "No student has the name bob"),
     ):
-        result = course.verb(*words)
+        result = course.run_verb(*words)
         assert result.returncode == 2 and message in result.stderr, (words, result.stderr)
-    result = course.verb("due", "--at", "2020-01-01T00:00Z", "--percent-per-day", "10")
+    result = course.run_verb("due", "--at", "2020-01-01T00:00Z", "--percent-per-day", "10")
     assert "0 of 1 are late" in result.stdout and "--trust-file-dates" in result.stdout
-    result = course.verb("points", "--student", "ada.l@uni.example", "--points", "3", "--of", "0", *reason)
+    result = course.run_verb("points", "--student", "ada.l@uni.example", "--points", "3", "--of", "0", *reason)
     assert "al1 (Ada): 15 of 20 points" in result.stdout and "report" in result.stdout, result.stderr
 
 
@@ -160,11 +160,11 @@ def test_feedback_of_a_late_hand_in_shows_both_times() -> None:
         "due at 2026-11-21 23:59:00 (UTC+01:00). 2 points less."
     ]
     policy.extensions["s"] = datetime(2026, 11, 22, 12, tzinfo=UTC)
-    (output,) = describe_submission(row, finals(row, policy, 20))
+    (sentence,) = describe_submission(row, finals(row, policy, 20))
     assert (
-        "1 day late" in output
-        and "at 2026-11-22 23:30:00, as" in output
-        and "due at 2026-11-22 12:00:00 (UTC)" in output
+        "1 day late" in sentence
+        and "at 2026-11-22 23:30:00, as" in sentence
+        and "due at 2026-11-22 12:00:00 (UTC)" in sentence
     )
 
 
@@ -309,7 +309,7 @@ addEventListener("load", () => {
 </script>"""
 
 
-@pytest.mark.skipif(not CHROMIUM, reason="no Chromium")
+@pytest.mark.skipif(not CHROMIUM, reason="Chromium is not installed")
 def test_search_and_sort_work_in_a_browser(tmp_path: Path) -> None:
     page = page_of(make_rows(500)).replace("</body>", f"{PROBE}</body>")
     page = re.sub(r"script-src [^;]*;", "script-src &#x27;unsafe-inline&#x27;;", page)
@@ -323,7 +323,7 @@ def test_search_and_sort_work_in_a_browser(tmp_path: Path) -> None:
     assert (sorted_right, first, shown) == ("true", "s0000", "1 of 500")
 
 
-@pytest.mark.skipif(not shutil.which("node"), reason="no Node.js")
+@pytest.mark.skipif(not shutil.which("node"), reason="Node.js is not installed")
 def test_search_ignores_accents_and_case() -> None:
     script = Path(outputs.__file__).with_name("dashboard.js").read_text()
     fold = (
@@ -362,7 +362,7 @@ def test_tables_for_spreadsheets_begin_with_a_byte_order_mark_and_those_for_canv
     course.hand_in("zoë", "fine", "fine")
     course.grade()
     assert (course.out / "gradebook.csv").read_bytes().startswith(b"\xef\xbb\xbfid,name")
-    course.verb("export", "--format", "canvas", "--output", course.root / "canvas.csv")
+    course.run_verb("export", "--format", "canvas", "--output", course.root / "canvas.csv")
     assert (course.root / "canvas.csv").read_bytes().startswith(b"Student,ID")
 
 
@@ -606,28 +606,28 @@ def test_final_points_reach_canvas_and_moodle(course: Course) -> None:
     for student in ("al1", "at2"):
         course.hand_in(student, "fine", "fine")
     course.grade()
-    course.verb("override", "--student", "at2", "--points", "7.5", "--reason", "shown")
-    result = course.verb("export", "--format", "canvas", "--title", "Lab (77)")
+    course.run_verb("override", "--student", "at2", "--points", "7.5", "--reason", "shown")
+    result = course.run_verb("export", "--format", "canvas", "--title", "Lab (77)")
     assert result.returncode == 0, result.stderr
     lines = [line for line in csv.reader(result.stdout.splitlines()) if line]
     assert [(line[3], line[5]) for line in lines[2:]] == [("al1", "12"), ("at2", "7.5")]
     exported = course.root / "canvas.csv"
     exported.write_text("Student,ID,SIS User ID,SIS Login ID,Section,Lab (77)\nAda,1,,al1,A,\nAlan,2,,at2,A,\n")
     for title, unknown in (("Lab", False), ("Another", True)):
-        result = course.verb("export", "--format", "canvas", "--title", title, "--gradebook", exported)
+        result = course.run_verb("export", "--format", "canvas", "--title", title, "--gradebook", exported)
         assert result.returncode == 0 and "Points are pending, so these are not final: al1." in result.stderr
         assert ("Canvas has no column 'Another' yet" in result.stderr) == unknown
     output = course.root / "new.csv"
     words = ("--format", "canvas", "--gradebook", exported, "--output", output, "--title")
-    result = course.verb("export", *words, "Lab (78)")
+    result = course.run_verb("export", *words, "Lab (78)")
     assert result.returncode == 2 and "--title must be one of: Lab (77)" in result.stderr and not output.exists()
     exported.write_text(exported.read_text().replace("\n", "\n    Points Possible,,,,,15\n", 1))
-    result = course.verb("export", *words, "Lab (77)")
+    result = course.run_verb("export", *words, "Lab (77)")
     assert result.returncode == 1 and "has 15 points in Canvas, but the maximum here is 20." in result.stderr
     assert "Points Possible,,,,,15" in output.read_text()
     roster = course.root / "moodle.csv"
     roster.write_text("Username\nal1\n")
-    result = course.verb("export", "--format", "moodle", "--gradebook", roster)
+    result = course.run_verb("export", "--format", "moodle", "--gradebook", roster)
     assert result.returncode == 1
     assert "al1,12," in result.stdout
     assert "at2" in result.stderr
@@ -645,12 +645,12 @@ def test_points_of_an_excluded_kind_are_omitted_everywhere(course: Course) -> No
     roster = course.root / "roster.csv"
     roster.write_text("id\nal1\nat2\nzz9\n")
     course.grade("--roster", roster)
-    course.verb("points", "--student", "al1", "--points", "3", "--of", "5", "--reason", "good")
+    course.run_verb("points", "--student", "al1", "--points", "3", "--of", "5", "--reason", "good")
     before = gradebook(course)["at2"]
-    assert "All kinds of points count already" in course.verb("without", "--undo").stderr
-    result = course.verb("without", "--kind", "speed")
+    assert "All kinds of points count already" in course.run_verb("without", "--undo").stderr
+    result = course.run_verb("without", "--kind", "speed")
     assert "Not counted for any student: speed points. lab has 16 points" in result.stdout, result.stderr
-    course.verb("report")
+    course.run_verb("report")
     book = gradebook(course)
     values = {student: [book[student][column] for column in ("points", "of", "pending", STAGES[0])] for student in book}
     assert values == {"al1": ["15", "21", "4", "6"], "at2": ["12", "21", "4", "6"], "zz9": ["0", "21", "0", ""]}
@@ -662,14 +662,14 @@ def test_points_of_an_excluded_kind_are_omitted_everywhere(course: Course) -> No
         assert "<dt>Speed" not in page and "12 of 16 points \N{MIDDLE DOT} 4 pending" in page
     page = (course.out / "report.html").read_text()
     assert "Not counted for any student: speed points." in page and "12 / 21" in page
-    assert "Not counted for any student: speed points." in course.verb("status").stdout
-    lines = list(csv.reader(course.verb("export", "--format", "canvas").stdout.splitlines()))
+    assert "Not counted for any student: speed points." in course.run_verb("status").stdout
+    lines = list(csv.reader(course.run_verb("export", "--format", "canvas").stdout.splitlines()))
     assert [line[5] for line in lines[1:]] == ["21", "15", "12"]
-    result = course.verb("export", "--format", "moodle").stdout
+    result = course.run_verb("export", "--format", "moodle").stdout
     assert "lab: 12 of 21 points" in result and "speed pending" not in result
-    assert "give 0 to 21" in course.verb("override", "--student", "at2", "--points", "22", "--reason", "x").stderr
-    assert "All kinds of points count. lab has 20 points" in course.verb("without", "--undo").stdout
-    course.verb("report")
+    assert "give 0 to 21" in course.run_verb("override", "--student", "at2", "--points", "22", "--reason", "x").stderr
+    assert "All kinds of points count. lab has 20 points" in course.run_verb("without", "--undo").stdout
+    course.run_verb("report")
     assert gradebook(course)["at2"] == before | {"points": "15", "of": "25", "journal": ""}
 
 
@@ -686,8 +686,10 @@ def test_a_student_who_hands_in_alone_and_in_a_team_counts_once(course: Course) 
     assert [(line["id"], line["name"]) for line in book] == [("al1", "Ada"), ("at2", "Alan")]
     assert "Not used, because there is a later hand-in: al1" in book[0]["remarks"]
     assert "For al1, a later submission counts instead." in (course.out / "feedback/al1/feedback.txt").read_text()
-    assert course.verb("export", "--format", "canvas").returncode == 0
-    assert course.verb("extend", "--student", "Ada", "--until", "2026-12-01T10:00Z", "--reason", "ill").returncode == 0
+    assert course.run_verb("export", "--format", "canvas").returncode == 0
+    assert (
+        course.run_verb("extend", "--student", "Ada", "--until", "2026-12-01T10:00Z", "--reason", "ill").returncode == 0
+    )
 
 
 def test_the_batchs_own_folder_is_not_a_hand_in(course: Course) -> None:
@@ -718,18 +720,22 @@ def test_points_given_by_hand_are_exported_even_if_nothing_was_graded(course: Co
     roster = course.root / "roster.csv"
     roster.write_text("id\nal1\nat2\ngh3\njb4\nkt5\n")
     course.grade("--roster", roster)
-    cells = {line[3]: line[5] for line in csv.reader(course.verb("export", "--format", "canvas").stdout.splitlines())}
+    cells = {
+        line[3]: line[5] for line in csv.reader(course.run_verb("export", "--format", "canvas").stdout.splitlines())
+    }
     page = (course.out / "report.html").read_text()
     assert "feedback/at2/" in page and "feedback/jb4/" not in page  # no hand-in, no feedback
     assert cells.get("at2") == cells.get("gh3") == "0"
     assert not cells.keys() & {"al1", "jb4", "kt5"}  # the judge failed, or nothing handed in: no row, not 0 points
     for student in ("al1", "at2", "jb4"):
-        course.verb("override", "--student", student, "--points", "7.5", "--reason", "shown in person")
-    output = course.verb("export", "--format", "moodle").stdout
+        course.run_verb("override", "--student", student, "--points", "7.5", "--reason", "shown in person")
+    output = course.run_verb("export", "--format", "moodle").stdout
     assert 'at2,7.5,"No file of this lab is in it.' in output and "Points were set by hand." in output
-    course.verb("report")
+    course.run_verb("report")
     assert "shown in person" not in output and "shown in person" in (course.out / "gradebook.csv").read_text(
         "utf-8-sig"
     )
-    cells = {line[3]: line[5] for line in csv.reader(course.verb("export", "--format", "canvas").stdout.splitlines())}
+    cells = {
+        line[3]: line[5] for line in csv.reader(course.run_verb("export", "--format", "canvas").stdout.splitlines())
+    }
     assert [cells.get(student) for student in ("al1", "at2", "gh3", "jb4", "kt5")] == ["7.5", "7.5", "0", "7.5", None]

@@ -23,7 +23,7 @@ def page_of(*reports: dict[str, Any]) -> str:
     return make_page([from_json(Report, report, "") for report in reports])
 
 
-def folder(tmp_path: Path, **reports: Any) -> Path:
+def write_reports(tmp_path: Path, **reports: Any) -> Path:
     for name, report in reports.items():
         (tmp_path / f"{name}.json").write_text(report if isinstance(report, str) else json.dumps(report))
     return tmp_path
@@ -43,7 +43,7 @@ def test_the_page_contains_everything_that_a_student_needs() -> None:
         "1 could not be judged",
         "NVIDIA H200",
         "CPU backend",
-        "out[0] is what comes out when the last 31 of 100031 products are left out.",
+        "The last 31 of 100031 products are missing from out[0].",
         "tail_lost",
         "-1839201",
         "How many blocks does n = 100031 need?",
@@ -160,7 +160,7 @@ def test_a_report_without_stages_gives_a_page() -> None:
 
 
 def test_the_command_writes_the_page(tmp_path: Path) -> None:
-    result = run_module(MODULE, folder(tmp_path, a=samples.report(), b=samples.cpu_report()))
+    result = run_module(MODULE, write_reports(tmp_path, a=samples.report(), b=samples.cpu_report()))
     assert (result.returncode, result.stdout.strip()) == (0, str(tmp_path / "index.html"))
     page = (tmp_path / "index.html").read_text()
     assert page.startswith("<!doctype html>")
@@ -183,7 +183,7 @@ def test_the_command_writes_the_page(tmp_path: Path) -> None:
     ],
 )
 def test_an_unreadable_report_is_named_and_the_others_are_shown(tmp_path: Path, content: str, message: str) -> None:
-    result = run_module(MODULE, folder(tmp_path, bad=content, good=samples.report()))
+    result = run_module(MODULE, write_reports(tmp_path, bad=content, good=samples.report()))
     assert result.returncode == 1
     assert message in result.stderr
     page = (tmp_path / "index.html").read_text()
@@ -201,6 +201,6 @@ def test_without_any_report_no_page_is_written(tmp_path: Path) -> None:
 def test_a_missing_file_or_an_unwritable_page_gives_a_message(tmp_path: Path) -> None:
     assert "No such file" in run_module(MODULE, tmp_path / "none.json").stderr
     (tmp_path / "file").write_text("")
-    result = run_module(MODULE, folder(tmp_path, a=samples.report()), "--output", tmp_path / "file" / "x.html")
+    result = run_module(MODULE, write_reports(tmp_path, a=samples.report()), "--output", tmp_path / "file" / "x.html")
     assert result.returncode == 2
     assert result.stderr.startswith("Cannot write")

@@ -32,7 +32,7 @@ def entries_of(folder: Path, roster: str, points: dict[str, int]) -> list[Entry]
 
 
 def export(system: str, entries: list[Entry], book: str) -> tuple[dict[str, str], list[str]]:
-    """Return the points by the name of each row, and the students who are left out."""
+    """Return the points by the name in each row, and the students without a row."""
     text, unknown = canvas(entries, book, "Lab (1)") if system == "canvas" else moodle(entries, book)
     at = -1 if system == "canvas" else 3
     return {row[0 if system == "canvas" else 1]: row[at] for row in [*csv.reader(io.StringIO(text))][1:]}, unknown

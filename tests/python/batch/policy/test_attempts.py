@@ -15,7 +15,6 @@ ZEROS = {"points": 0, "most": 0, "pending": 0, "warplab": "", "lab_hash": "", "b
 
 
 def store_grade(database: Database, fingerprint: str, days_ago: int = 0, status: str = "graded") -> None:
-    """Store a grade of a hand-in."""
     graded = Graded("al1", status, report="{}", fingerprint=fingerprint)
     database.keep(graded, ZEROS | {"time": show_time(datetime.now(UTC) - timedelta(days_ago))}, [])
 
@@ -43,7 +42,7 @@ def test_a_limit_counts_judged_hand_ins_and_granted_ones(tmp_path: Path) -> None
     assert "the limit for this lab is 2 hand-ins" in message(2, None, "al1")
 
 
-def test_contents_that_return_are_a_further_attempt(tmp_path: Path) -> None:
+def test_handing_in_earlier_contents_again_is_a_further_attempt(tmp_path: Path) -> None:
     database = Database(tmp_path / "batch.sqlite")
     database.enter([Submission("al1", fingerprint="one")])
     for fingerprint in ("one", "other", "one", "one"):
@@ -52,7 +51,7 @@ def test_contents_that_return_are_a_further_attempt(tmp_path: Path) -> None:
     assert "is 3 hand-ins per student" in Limits(3).explain_reached_limit(database, "al1", ["al1"])
 
 
-def test_a_refused_hand_in_in_between_gives_no_further_attempt(tmp_path: Path) -> None:
+def test_a_refused_hand_in_is_no_attempt_but_the_next_one_is(tmp_path: Path) -> None:
     database = Database(tmp_path / "batch.sqlite")
     for fingerprint, status in (("one", "graded"), ("damaged", "archive_refused"), ("one", "graded")):
         database.enter([Submission("al1", fingerprint=fingerprint)])

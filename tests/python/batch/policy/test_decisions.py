@@ -27,7 +27,7 @@ def graded(course: Course) -> Course:
 
 
 def gradebook(course: Course) -> dict[str, dict[str, str]]:
-    course.verb("report")
+    course.run_verb("report")
     return {
         line["id"]: line for line in csv.DictReader((course.out / "gradebook.csv").read_text("utf-8-sig").splitlines())
     }
@@ -36,7 +36,7 @@ def gradebook(course: Course) -> dict[str, dict[str, str]]:
 def mark(course: Course, text: str, *more: str) -> tuple[int, str]:
     file: Path = course.root / "marks.csv"
     file.write_text(text)
-    result = course.verb("points", "--from", file, "--of", "10", *more)
+    result = course.run_verb("points", "--from", file, "--of", "10", *more)
     return result.returncode, result.stdout + result.stderr
 
 
@@ -51,7 +51,7 @@ def test_marks_are_read_from_a_file(graded: Course) -> None:
         ("22", "30"),
         ("12", "30"),
     ]
-    status = graded.verb("status").stdout
+    status = graded.run_verb("status").stdout
     assert "journal 7.5 of 10 (good plots)" in status and "journal 10 of 10 (marks.csv)" in status
 
 
@@ -59,7 +59,7 @@ def test_a_second_file_prints_how_many_students_have_points(graded: Course) -> N
     mark(graded, "id,points\nal1,7\nat2,0\n")
     assert "journal: 1 student marked by marks.csv; 3 of 3 have points" in mark(graded, "id,points\nkj3,8\n")[1]
     assert "journal: 1 student marked by marks.csv; 3 of 3 have points" in mark(graded, "id,points\nkj3,9\n")[1]
-    graded.verb("points", "--student", "al1", "--undo", "--reason", "an error")
+    graded.run_verb("points", "--student", "al1", "--undo", "--reason", "an error")
     assert "journal: 1 student marked by marks.csv; 2 of 3 have points" in mark(graded, "id,points\nkj3,9\n")[1]
     assert "plots: 1 student marked by marks.csv; 1 of 3" in mark(graded, "id,points\nkj3,9\n", "--item", "plots")[1]
 
@@ -82,27 +82,27 @@ def test_a_second_file_prints_how_many_students_have_points(graded: Course) -> N
 def test_a_file_with_a_mistake_marks_no_student(graded: Course, text: str, words: str) -> None:
     code, output = mark(graded, text)
     assert code == 2 and words in output and "Traceback" not in output
-    assert "journal" not in graded.verb("status").stdout
+    assert "journal" not in graded.run_verb("status").stdout
 
 
 def test_a_file_cannot_be_combined_with_points_for_one_student(graded: Course) -> None:
     assert "omit --points and --undo" in mark(graded, "id,points\nal1,7\n", "--points", "7")[1]
-    result = graded.verb("points", "--from", graded.root / "gone.csv", "--of", "10")
+    result = graded.run_verb("points", "--from", graded.root / "gone.csv", "--of", "10")
     assert result.returncode == 2 and "gone.csv" in result.stderr
-    result = graded.verb("points", "--student", "al1", "--points", "7", "--of", "10")
+    result = graded.run_verb("points", "--student", "al1", "--points", "7", "--of", "10")
     assert result.returncode == 2 and "--reason" in result.stderr
-    result = graded.verb("points", "--student", "al1", "--of", "10", "--reason", "good")
+    result = graded.run_verb("points", "--student", "al1", "--of", "10", "--reason", "good")
     assert result.returncode == 2 and "--points" in result.stderr
 
 
 def test_options_of_the_due_date_that_are_not_given_are_kept(graded: Course) -> None:
     def due(*words: str) -> str:
-        result = graded.verb("due", *words)
+        result = graded.run_verb("due", *words)
         return result.stdout if result.returncode == 0 else result.stderr
 
     assert "There is no due date yet: add --at" in due("--percent-per-day", "10")
     assert "There is no due date to remove" in due("--undo")
-    assert "Due" not in graded.verb("status").stdout
+    assert "Due" not in graded.run_verb("status").stdout
     output = due("--at", "2020-01-01T00:00Z")
     assert "Due 2020-01-01T00:00:00+00:00; no deduction for lateness." in output
     due("--percent-per-day", "10", "--most-days", "5", "--grace-minutes", "15", "--trust-file-dates")
@@ -110,16 +110,16 @@ def test_options_of_the_due_date_that_are_not_given_are_kept(graded: Course) -> 
     output = due("--at", "2020-01-02T00:00Z")
     assert f"Due 2020-01-02T00:00:00+00:00; {deduction}; files' dates count. 3 of 3 are late." in output
     assert f"{deduction}." in due("--no-trust-file-dates")
-    assert f"Due 2020-01-02T00:00:00+00:00; {deduction}." in graded.verb("status").stdout
-    graded.verb("report")
+    assert f"Due 2020-01-02T00:00:00+00:00; {deduction}." in graded.run_verb("status").stdout
+    graded.run_verb("report")
     assert deduction in (graded.out / "report.html").read_text()
     assert "Nothing to change" in due() and "omit the other options" in due("--undo", "--at", "2020-01-01T00:00Z")
     assert "No due date. 0 of 3 are late." in due("--undo")
-    assert "Due" not in graded.verb("status").stdout and due("--at", "2020-01-01T00:00Z").count("no deduction") == 1
+    assert "Due" not in graded.run_verb("status").stdout and due("--at", "2020-01-01T00:00Z").count("no deduction") == 1
 
 
 def test_a_decision_that_does_not_exist_cannot_be_undone(graded: Course) -> None:
-    graded.verb("points", "--student", "al1", "--points", "7", "--of", "10", "--reason", "good")
+    graded.run_verb("points", "--student", "al1", "--points", "7", "--of", "10", "--reason", "good")
     options = ("--student", "al1", "--student", "at2", "--undo", "--reason", "an error")
     for words, message in (
         (("override", *options), "al1 (Ada Lovelace), at2 (Alan Turing): no override to remove"),
@@ -127,11 +127,11 @@ def test_a_decision_that_does_not_exist_cannot_be_undone(graded: Course) -> None
         (("points", *options), "at2 (Alan Turing): no points for journal to remove"),
         (("points", *options, "--item", "nope"), "no points for nope to remove. Points were given for: journal."),
     ):
-        result = graded.verb(*words)
+        result = graded.run_verb(*words)
         assert result.returncode == 2 and message in result.stderr, result
-    assert "revoked" not in graded.verb("status").stdout
-    assert graded.verb("points", "--student", "al1", "--undo", "--reason", "an error").returncode == 0
-    assert graded.verb("points", "--student", "al1", "--undo", "--reason", "again").returncode == 2
+    assert "revoked" not in graded.run_verb("status").stdout
+    assert graded.run_verb("points", "--student", "al1", "--undo", "--reason", "an error").returncode == 0
+    assert graded.run_verb("points", "--student", "al1", "--undo", "--reason", "again").returncode == 2
 
 
 def test_partners_without_points_are_reported(course: Course) -> None:
@@ -141,7 +141,7 @@ def test_partners_without_points_are_reported(course: Course) -> None:
     course.grade("--roster", course.root / "roster.csv")
 
     def give_points(student: str, *more: str) -> str:
-        return course.verb("points", "--student", student, "--reason", "x", *more).stdout
+        return course.run_verb("points", "--student", student, "--reason", "x", *more).stdout
 
     options = ("--points", "7", "--of", "10")
     assert "Partners" not in give_points("gh4", *options)
@@ -164,8 +164,10 @@ def test_status_marks_decisions_that_are_no_longer_in_force(graded: Course) -> N
         ("points", *al1, "--points", "1", "--of", "2", "--item", "plots"),
         ("points", *al1, "--points", "8", "--of", "10"),
     ):
-        assert graded.verb(*words).returncode == 0
-    output = [line.split(": ", 1) for line in graded.verb("status").stdout.splitlines() if line.startswith("By hand")]
+        assert graded.run_verb(*words).returncode == 0
+    output = [
+        line.split(": ", 1) for line in graded.run_verb("status").stdout.splitlines() if line.startswith("By hand")
+    ]
     in_force = {decision for prefix, decision in output if "no longer valid" not in prefix}
     replaced = {decision for prefix, decision in output if prefix.startswith("By hand, no longer valid, 20")}
     assert in_force == {
@@ -189,7 +191,7 @@ def test_each_item_has_its_own_column(graded: Course) -> None:
         ("ID", "--item ID: "),
         (" ", "--item is empty"),
     ):
-        result = graded.verb(
+        result = graded.run_verb(
             "points", "--student", "al1", "--points", "1", "--of", "1", "--reason", "x", "--item", item
         )
         assert result.returncode == 2 and message in result.stderr
@@ -199,7 +201,7 @@ def test_each_item_has_its_own_column(graded: Course) -> None:
 def test_another_spelling_of_an_items_name_is_refused(graded: Course) -> None:
     mark(graded, "id,points\nal1,7\n")
     for item in ("Journal", " journal", "journal\n"):
-        result = graded.verb(
+        result = graded.run_verb(
             "points", "--student", "al1", "--points", "1", "--of", "1", "--reason", "x", "--item", item
         )
         assert result.returncode == 2 and "there are points for journal already" in result.stderr
@@ -214,14 +216,14 @@ def test_an_extension_never_shortens_the_time(course: Course) -> None:
     for student in ("al1", "at2"):
         course.hand_in(student, "fine", "fine")
     course.grade("--roster", roster)
-    course.verb("due", "--at", "2020-01-01T00:00Z", "--percent-per-day", "10")
-    course.verb("extend", "--student", "al1", "--until", "2020-01-03T00:00Z", "--reason", "ill")
+    course.run_verb("due", "--at", "2020-01-01T00:00Z", "--percent-per-day", "10")
+    course.run_verb("extend", "--student", "al1", "--until", "2020-01-03T00:00Z", "--reason", "ill")
     assert [line["late_days"] for line in gradebook(course).values()] == ["2", "4"]
-    course.verb("due", "--at", "2020-01-04T00:00Z")
+    course.run_verb("due", "--at", "2020-01-04T00:00Z")
     assert [line["late_days"] for line in gradebook(course).values()] == ["1", "1"]
-    course.verb("due", "--at", "2020-01-06T00:00Z")
+    course.run_verb("due", "--at", "2020-01-06T00:00Z")
     assert [line["late_days"] for line in gradebook(course).values()] == ["0", "0"]
-    assert "0 of 2 are late" in course.verb("due", "--undo").stdout
+    assert "0 of 2 are late" in course.run_verb("due", "--undo").stdout
 
 
 def test_status_lists_decisions_that_the_outputs_lack(graded: Course) -> None:
@@ -238,13 +240,13 @@ def test_status_lists_decisions_that_the_outputs_lack(graded: Course) -> None:
         ("override", *options, "--undo"),
     )
     for number, words in enumerate(decisions, 1):
-        output = graded.verb(*words).stdout
+        output = graded.run_verb(*words).stdout
         assert f"To update gradebook, feedback and page: warplab-course report {graded.out}" in output
         assert graded.database().fact("decided") == number
     reminder = f"page do not have all decisions yet: warplab-course report {graded.out}\n"
-    assert reminder in graded.verb("status").stdout
-    graded.verb("report")
-    assert reminder not in graded.verb("status").stdout
+    assert reminder in graded.run_verb("status").stdout
+    graded.run_verb("report")
+    assert reminder not in graded.run_verb("status").stdout
 
 
 MEMBERS = {"al1", "Ada Lovelace", "\u00c5l1", "\u00e5l1", "66"}
@@ -300,7 +302,7 @@ def test_a_strangers_folder_does_not_receive_a_students_decision(graded: Course)
     graded.grade()
     for command in (("override", "--student", "Ada Lovelace", "--points", "9", "--reason", "shown"),
                     ("regrade", "--student", "ada lovelace")):  # fmt: skip
-        result = graded.verb(*command)
+        result = graded.run_verb(*command)
         assert result.returncode == 2 and "may mean al1, who is on the roster, or Ada Lovelace" in result.stderr
     code, result = mark(graded, "name,points\nada lovelace,7\n")
     assert code == 2 and "marks.csv:2: ada lovelace may mean al1, who is on the roster, or Ada Lovelace" in result
@@ -350,18 +352,18 @@ def test_points_that_are_not_finite_are_refused(graded: Course, points: str) -> 
         ("--student", "al1", "--points", points, "--of", "0", "--reason", "x"),
         ("--student", "al1", "--points", "1", "--of", points, "--reason", "x"),
     ):
-        result = graded.verb("points", *words)
+        result = graded.run_verb("points", *words)
         assert result.returncode == 2 and "Traceback" not in result.stderr, result.stderr
 
 
-def test_a_student_is_named_by_a_unique_name_without_a_roster_too(course: Course) -> None:
+def test_a_unique_name_identifies_a_student_even_without_a_roster(course: Course) -> None:
     for name, number in (("Ada Lovelace", 5), ("Alan Turing", 6), ("Alan Turing", 7)):
         course.hand_in(f"{name}_{number}_assignsubmission_file_", "fine", "fine")
     course.grade()
-    result = course.verb("override", "--student", "ada lovelace", "--points", "5", "--reason", "shown")
+    result = course.run_verb("override", "--student", "ada lovelace", "--points", "5", "--reason", "shown")
     assert result.returncode == 0 and result.stdout.startswith("5 (Ada Lovelace): 5 of 20 points, set by hand"), result
-    assert "5 (Ada Lovelace), set to 5 points (shown)" in course.verb("status").stdout
-    result = course.verb("extend", "--student", "Alan Turing", "--until", "2100-01-01T00:00Z", "--reason", "ill")
+    assert "5 (Ada Lovelace), set to 5 points (shown)" in course.run_verb("status").stdout
+    result = course.run_verb("extend", "--student", "Alan Turing", "--until", "2100-01-01T00:00Z", "--reason", "ill")
     assert result.returncode == 2 and "Two students are called Alan Turing: 6, 7. Give an id." in result.stderr
-    result = course.verb("extend", "--student", "7", "--undo", "--reason", "no")
+    result = course.run_verb("extend", "--student", "7", "--undo", "--reason", "no")
     assert result.returncode == 2 and "7 (Alan Turing): no extension to remove." in result.stderr

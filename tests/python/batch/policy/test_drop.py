@@ -1,4 +1,4 @@
-"""The verb drop: a hand-in that counts for no student."""
+"""The verb `drop`: a dropped hand-in counts for no student."""
 
 from __future__ import annotations
 
@@ -26,25 +26,27 @@ def graded(course: Course) -> Course:
 
 
 def drop(course: Course, student: str, *more: str) -> tuple[int, str]:
-    result = course.verb("drop", "--student", student, "--reason", "a test upload", *more)
+    result = course.run_verb("drop", "--student", student, "--reason", "a test upload", *more)
     return result.returncode, result.stdout + result.stderr
 
 
 def read_ids(course: Course) -> dict[str, str]:
-    course.verb("report")
+    course.run_verb("report")
     lines = csv.DictReader((course.out / "gradebook.csv").read_text("utf-8-sig").splitlines())
     return {line["id"]: line["status"] for line in lines}
 
 
 def read_page(course: Course) -> str:
-    course.verb("report")
+    course.run_verb("report")
     return (course.out / "report.html").read_text()
 
 
 def export(course: Course, tmp_path: Path) -> str:
     book = tmp_path / "book.csv"
     book.write_text("Student,ID\nAda Lovelace,al1\nAlan Turing,at2\nGhost,ghost\n")
-    course.verb("export", "--format", "canvas", "--gradebook", book, "--title", "Lab", "--output", tmp_path / "new.csv")
+    course.run_verb(
+        "export", "--format", "canvas", "--gradebook", book, "--title", "Lab", "--output", tmp_path / "new.csv"
+    )
     return (tmp_path / "new.csv").read_text()
 
 
@@ -60,7 +62,7 @@ def test_a_dropped_hand_in_is_only_in_the_list_of_dropped_ones(graded: Course, t
     assert "2 submissions" in page and "the same file as others" not in page
     assert page.count("ghost") == 1 and "a test upload" in page
     assert "Ghost,ghost,\n" in export(graded, tmp_path).replace("\r", "")
-    output = graded.verb("status").stdout
+    output = graded.run_verb("status").stdout
     assert "2 graded" in output and "ghost, hand-in dropped (a test upload)" in output
 
 
@@ -69,24 +71,24 @@ def test_undo_brings_a_hand_in_back_with_its_history(graded: Course) -> None:
     drop(graded, "ghost")
     assert "ghost: counts again" in drop(graded, "ghost", "--undo")[1]
     assert read_ids(graded)["ghost"] == "graded" and "Dropped" not in read_page(graded)
-    output = graded.verb("history", "--student", "ghost").stdout
+    output = graded.run_verb("history", "--student", "ghost").stdout
     assert "hand-in dropped, undone (a test upload)" in output and "drop revoked (a test upload)" in output
 
 
-def test_a_student_of_the_roster_keeps_a_line(graded: Course) -> None:
+def test_a_student_on_the_roster_stays_in_the_gradebook(graded: Course) -> None:
     drop(graded, "Alan Turing")
     assert read_ids(graded) == {"al1": "graded", "at2": "not_submitted", "ghost": "graded"}
-    assert graded.verb("override", "--student", "at2", "--points", "5", "--reason", "shown").returncode == 0
+    assert graded.run_verb("override", "--student", "at2", "--points", "5", "--reason", "shown").returncode == 0
 
 
 def test_decisions_for_a_dropped_stranger_are_refused_with_the_reason(graded: Course) -> None:
     drop(graded, "ghost")
     for words in (("override", "--points", "5"), ("extend", "--until", "2100-01-01T00:00Z")):
-        result = graded.verb(words[0], "--student", "ghost", "--reason", "x", *words[1:])
+        result = graded.run_verb(words[0], "--student", "ghost", "--reason", "x", *words[1:])
         assert result.returncode == 2 and "The hand-in of ghost is dropped." in result.stderr
-    result = graded.verb("regrade", "--student", "ghost")
+    result = graded.run_verb("regrade", "--student", "ghost")
     assert result.returncode == 2 and "Dropped: ghost. Type drop --undo first." in result.stderr
-    assert "2 to regrade" in graded.verb("regrade", "--all").stdout
+    assert "2 to regrade" in graded.run_verb("regrade", "--all").stdout
 
 
 def test_a_dropped_hand_in_that_changes_is_not_graded_and_is_reported(graded: Course) -> None:

@@ -94,9 +94,9 @@ def test_a_back_dated_archive_is_late_if_canvas_says_so(course: Course) -> None:
     submit(course, "anon_aB3xY_502_a.zip")
     submit(course, "LATE_anon_Zz9Zz_503_a.zip")
     course.grade()
-    result = course.verb("due", "--at", "2026-11-21T23:59+01:00", "--percent-per-day", "10")
+    result = course.run_verb("due", "--at", "2026-11-21T23:59+01:00", "--percent-per-day", "10")
     assert "2 of 4 are late.\nSources of the time disagree (2): 17 (ada): Canvas marks it late" in result.stdout
-    course.verb("report")
+    course.run_verb("report")
     book = read_gradebook(course)
     assert {key: line["late_days"] for key, line in book.items()} == {
         "17": "1", "18": "0", "anon_aB3xY": "0", "anon_Zz9Zz": "1",
@@ -124,7 +124,7 @@ def test_due_says_that_more_times_disagree_than_it_lists(course: Course, monkeyp
     for number in (17, 18):
         submit(course, f"ada_LATE_{number}_50{number}_{LAB}-al{number}-2026-11-01-101010.tar.gz")
     course.grade()
-    output = course.verb("due", "--at", "2026-11-21T23:59+01:00").stdout
+    output = course.run_verb("due", "--at", "2026-11-21T23:59+01:00").stdout
     assert output.count("Canvas marks it late") == 1 and "UTC. report.html lists all.\n" in output
 
 
@@ -134,12 +134,12 @@ def test_the_worksheets_times_count_before_the_names(course: Course, tmp_path: P
                  f"Alan Turing_6_assignsubmission_file_{LAB}-at-2026-11-01-101010.tar.gz"):  # fmt: skip
         submit(course, name)
     course.grade("--roster", roster)
-    output = course.verb("due", "--at", "2026-11-21T23:59+01:00", "--percent-per-day", "10").stdout
+    output = course.run_verb("due", "--at", "2026-11-21T23:59+01:00", "--percent-per-day", "10").stdout
     assert (
         "1 of 3 are late." in output
         and "6 (Alan Turing): Moodle's worksheet says 2026-11-22 10:00:00, but the archive's name" in output
     )
-    course.verb("report")
+    course.run_verb("report")
     book = read_gradebook(course)
     assert [(book[key]["late_days"], book[key]["time_from"]) for key in "567"] == [
         ("0", WORKSHEET), ("1", WORKSHEET), ("0", ""),
@@ -164,13 +164,13 @@ def test_an_extension_in_moodles_worksheet_counts(course: Course, tmp_path: Path
     for at in (5, 6, 8):
         submit(course, f"Student{at}_{at}_assignsubmission_file_a.zip")
     course.grade("--roster", roster)
-    output = course.verb("due", "--at", "2026-11-21T23:59+01:00", "--percent-per-day", "10").stdout
+    output = course.run_verb("due", "--at", "2026-11-21T23:59+01:00", "--percent-per-day", "10").stdout
     assert (
         "2 of 4 are late.\nExtensions, according to the roster: 5 (Student5) until 2026-11-24 10:00:00+01:00, 6"
         in output
     )
     assert "Sources of the time disagree" not in output
-    course.verb("report")
+    course.run_verb("report")
     assert {key: line["late_days"] for key, line in read_gradebook(course).items()} == {
         "5": "0", "6": "2", "7": "0", "8": "3",
     }  # fmt: skip
@@ -178,7 +178,7 @@ def test_an_extension_in_moodles_worksheet_counts(course: Course, tmp_path: Path
     (roster := tmp_path / "later.csv").write_text("id,name,moodle id,extended until\ns5,Student5,5,2026-11-23T00:00Z\n")
     course.grade("--roster", roster)
     for verb in (("status",), ("history", "--student", "s5")):
-        assert "s5 (Student5) until 2026-11-23 00:00:00+00:00" in course.verb(*verb).stdout
+        assert "s5 (Student5) until 2026-11-23 00:00:00+00:00" in course.run_verb(*verb).stdout
 
 
 def test_an_extension_in_another_language_is_reported(tmp_path: Path, capsys) -> None:
@@ -193,26 +193,26 @@ def test_an_extension_in_another_language_is_reported(tmp_path: Path, capsys) ->
 def test_the_gradebook_says_that_a_files_date_does_not_count(course: Course) -> None:
     course.hand_in("al1", "fine", "fine")
     course.grade()
-    course.verb("due", "--at", "2020-01-01T00:00+00:00")
-    course.verb("report")
+    course.run_verb("due", "--at", "2020-01-01T00:00+00:00")
+    course.run_verb("report")
     assert read_gradebook(course)["al1"]["time_from"] == f"{FILE_DATE} (not counted as late)"
-    course.verb("due", "--trust-file-dates")
-    course.verb("report")
+    course.run_verb("due", "--trust-file-dates")
+    course.run_verb("report")
     assert read_gradebook(course)["al1"]["time_from"] == FILE_DATE
 
 
 def test_a_hand_in_that_changes_under_an_override_is_reported(course: Course) -> None:
     course.hand_in("al1", "fine", "fine")
     course.grade()
-    course.verb("override", "--student", "al1", "--points", "7", "--reason", "shown in person")
+    course.run_verb("override", "--student", "al1", "--points", "7", "--reason", "shown in person")
     course.grade()
     assert "changed under an override" not in (course.out / "report.html").read_text()
     course.hand_in("al1", "fine", "better")
     course.grade()
     page = (course.out / "report.html").read_text()
     assert "al1 handed in new files after the points were set by hand (shown in person)." in page
-    course.verb("override", "--student", "al1", "--points", "8", "--reason", "shown again")
-    course.verb("report")
+    course.run_verb("override", "--student", "al1", "--points", "8", "--reason", "shown again")
+    course.run_verb("report")
     assert "changed under an override" not in (course.out / "report.html").read_text()
 
 
@@ -220,12 +220,12 @@ def test_an_extension_does_not_hide_a_late_mark_without_a_time(course: Course) -
     submit(course, "ada_LATE_17_500_lab.zip")
     submit(course, "bob_18_501_lab.zip")
     course.grade()
-    course.verb("due", "--at", "2026-11-21T23:59+01:00", "--percent-per-day", "10")
+    course.run_verb("due", "--at", "2026-11-21T23:59+01:00", "--percent-per-day", "10")
     extended = ("--student", "17", "--until", "2026-11-28T23:59+01:00", "--reason", "ill")
     question = "17 (ada): Canvas marks it late, but does not know the extension to 2026-11-28 23:59:00+01:00"
-    assert question in course.verb("extend", *extended).stdout
-    assert f"Late or not? {question}" in course.verb("due", "--percent-per-day", "10").stdout
-    course.verb("report")
+    assert question in course.run_verb("extend", *extended).stdout
+    assert f"Late or not? {question}" in course.run_verb("due", "--percent-per-day", "10").stdout
+    course.run_verb("report")
     page = (course.out / "report.html").read_text()
     assert "<td>late or not? Decide</td>" in page and "column `submitted`" in page
 

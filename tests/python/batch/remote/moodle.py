@@ -138,7 +138,7 @@ class Moodle:
         return {"exception": "x", "errorcode": "accessexception", "message": parameters["wsfunction"]}
 
     def list_participant(self, user: dict[str, Any]) -> dict[str, Any]:
-        """Return a participant with the group, if it is the only one."""
+        """Return a participant, with the group if there is exactly one."""
         (group,) = user["groups"] if len(user["groups"]) == 1 else ({},)
         group_fields = {"groupid": group["id"], "groupname": group["name"]} if group else {}
         return {"id": user["id"], "fullname": user["fullname"], "submitted": False, "recordid": -1, **group_fields}

@@ -184,7 +184,7 @@ def test_serve_grades_and_returns_each_hand_in_once_despite_faults(
     canvas: Canvas, course: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fill(canvas, 3)
-    queue, notices = course.out / "queue/queue.txt", []
+    queue, met = course.out / "queue/queue.txt", []
     before = [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)]
 
     def act() -> None:
@@ -197,9 +197,9 @@ def test_serve_grades_and_returns_each_hand_in_once_despite_faults(
         ):
             while not condition() and time.monotonic() < end_s:
                 time.sleep(0.05)
-            notices.append(condition())
+            met.append(condition())
             canvas.is_down = False
-            if len(notices) == 2:
+            if len(met) == 2:
                 canvas.add(7001, "Ann Lee1", "u001x", ("01_first.cu", b"again"))
         os.kill(os.getpid(), signal.SIGTERM)
 
@@ -215,7 +215,7 @@ def test_serve_grades_and_returns_each_hand_in_once_despite_faults(
         thread.join()
         for number, handler in zip((signal.SIGTERM, signal.SIGINT), before, strict=True):
             signal.signal(number, handler)
-    assert notices == [True, True, True]
+    assert met == [True, True, True]
     assert canvas.writes == {7000: 1, 7001: 2, 7002: 1}
     assert not [word for word in ("u001x", "Ann", "7001") if word in queue.read_text()]
 
@@ -244,7 +244,7 @@ def test_other_users_cannot_read_the_token(canvas: Canvas, tmp_path: Path, capsy
         run(*pull_words, "--token-file", file)
 
 
-def test_ids_from_the_server_cannot_leave_the_folder() -> None:
+def test_ids_from_the_server_cannot_place_files_outside_the_folder() -> None:
     submission = SimpleNamespace(user={"sortable_name": "Lovelace, Ada"}, late=False, user_id="../../7")
     name = name_file(submission, SimpleNamespace(id="/8", display_name="01.cu"))
     assert "/" not in name and name.startswith("lovelaceada_")
@@ -263,7 +263,7 @@ def test_a_file_that_is_too_large_to_be_read_is_not_fetched(canvas: Canvas, cour
     assert "larger than can be read" in (course.out / "feedback/al1/feedback.txt").read_text()
 
 
-def test_endlessly_repeated_pages_stop(canvas: Canvas, tmp_path: Path) -> None:
+def test_an_endless_list_of_submissions_is_refused(canvas: Canvas, tmp_path: Path) -> None:
     submission = SimpleNamespace(user_id=7000, attachments=[])
     assignment = SimpleNamespace(get_submissions=lambda **_: itertools.repeat(submission))
     with pytest.raises(UserError, match="the list of submissions failed"):

@@ -41,7 +41,7 @@ def test_every_exception_of_a_package_is_caught() -> None:
     assert finish(exchange) is None and exchange.error.startswith("ZeroDivisionError")
 
 
-def test_a_thousand_failures_do_not_end_the_queue() -> None:
+def test_thousands_of_failures_do_not_end_the_exchange() -> None:
     exchange: Exchange[str] = Exchange(60.0)
     exchange.failures = 5000
     exchange.start(fail)

@@ -236,14 +236,14 @@ def test_a_name_like_a_teams_takes_nothing_from_the_team(moodle: Moodle, course:
     assert course.statuses() == {"al1": "graded", "at2": "graded", "al1-at2": "not_submitted"}
 
 
-def hand_in_twice(moodle: Moodle) -> None:
+def add_two_hand_ins(moodle: Moodle) -> None:
     """Add two students whose hand-ins pass all tests."""
     for number, name in enumerate(("al1", "at2")):
         moodle.add(100 + number, name, f"Ann Lee{number}", ("01_first.cu", b"fine"), ("02_second.cu", b"fine"))
 
 
 def test_a_teacher_who_sees_no_user_names_gets_addresses(moodle: Moodle, course: Course, tmp_path: Path) -> None:
-    hand_in_twice(moodle)
+    add_two_hand_ins(moodle)
     moodle.users[1]["email"] = ""
     moodle.shows_names = False
     run("pull", tmp_path, "--moodle", moodle.url, *ASSIGNMENT)
@@ -259,7 +259,7 @@ def test_a_teacher_who_sees_no_user_names_gets_addresses(moodle: Moodle, course:
 def test_students_with_one_address_share_neither_a_folder_nor_a_grade(
     moodle: Moodle, course: Course, tmp_path: Path
 ) -> None:
-    hand_in_twice(moodle)
+    add_two_hand_ins(moodle)
     moodle.users[1]["email"] = "AL1@x"
     moodle.shows_names = False
     run("pull", tmp_path, "--moodle", moodle.url, *ASSIGNMENT)
@@ -274,7 +274,7 @@ def test_students_with_one_address_share_neither_a_folder_nor_a_grade(
 
 @pytest.mark.parametrize("areas", [7, [7], [{"files": [{}]}]])
 def test_a_wrong_answer_about_one_student_costs_no_file(moodle: Moodle, tmp_path: Path, areas: object) -> None:
-    hand_in_twice(moodle)
+    add_two_hand_ins(moodle)
     assert run("pull", tmp_path, "--moodle", moodle.url, *ASSIGNMENT) == 0
     moodle.submissions[0]["plugins"][1]["fileareas"] = areas
     moodle.submissions[1]["plugins"][1]["fileareas"][0]["files"].pop()
@@ -313,7 +313,7 @@ def test_a_draft_submission_is_not_a_hand_in(moodle: Moodle, tmp_path: Path) -> 
 def test_moodles_reason_for_refusing_files_or_a_course_is_reported_at_once(
     moodle: Moodle, course: Course, tmp_path: Path
 ) -> None:
-    hand_in_twice(moodle)
+    add_two_hand_ins(moodle)
     run("pull", tmp_path, "--moodle", moodle.url, *ASSIGNMENT)
     course.handed_in = tmp_path / "hand-ins"
     course.grade("--roster", tmp_path / "roster.csv")

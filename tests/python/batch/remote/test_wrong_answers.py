@@ -23,7 +23,7 @@ GRADES = {"7": Returned("ada", 12, {}), "8": Returned("bob", 9, {})}
 
 
 class Assignment:
-    """An assignment of Canvas; `change` changes the answer for user 7; `keeps` is the grade that Canvas stores."""
+    """An assignment of Canvas. `change` changes the answer for user 7; `keeps` returns the value stored for a grade."""
 
     def __init__(
         self, change: Callable[[Any], None] = lambda _: None, keeps: Callable[[float], Any] = lambda grade: grade

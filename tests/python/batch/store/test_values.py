@@ -1,4 +1,4 @@
-"""A batch's database that an instructor edited by hand gives a message, never a stack trace."""
+"""A batch's database that an instructor edited by hand causes a message, never a stack trace."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ def graded(course: Course) -> Course:
     course.hand_in("ada", "fine", "fine")
     course.hand_in("bo", "fine")
     course.grade("--roster", course.root / "roster.csv")
-    course.verb("due", "--at", "2026-11-21T23:59Z", "--percent-per-day", "10", "--grace-minutes", "5")
+    course.run_verb("due", "--at", "2026-11-21T23:59Z", "--percent-per-day", "10", "--grace-minutes", "5")
     ada = ("--student", "ada", "--reason", "r")
-    course.verb("extend", *ada, "--until", "2026-11-22T23:59Z")
-    course.verb("points", *ada, "--item", "journal", "--points", "3", "--of", "5")
-    course.verb("override", *ada, "--points", "7")
-    course.verb("drop", "--student", "bo", "--reason", "r")
-    course.verb("drop", "--student", "bo", "--reason", "r", "--undo")
-    course.verb("attempts", *ada, "--more", "2")
-    course.verb("comment", "--student", "ada", "--stage", STAGES[0], "--line", "1", "--text", "t")
-    course.verb("request", "--student", "ada", "--text", "t")
+    course.run_verb("extend", *ada, "--until", "2026-11-22T23:59Z")
+    course.run_verb("points", *ada, "--item", "journal", "--points", "3", "--of", "5")
+    course.run_verb("override", *ada, "--points", "7")
+    course.run_verb("drop", "--student", "bo", "--reason", "r")
+    course.run_verb("drop", "--student", "bo", "--reason", "r", "--undo")
+    course.run_verb("attempts", *ada, "--more", "2")
+    course.run_verb("comment", "--student", "ada", "--stage", STAGES[0], "--line", "1", "--text", "t")
+    course.run_verb("request", "--student", "ada", "--text", "t")
     with closing(course.database()) as database:
         queue_row = ("ada", "f", "c", "2026-11-21T23:59:00Z", "")
         database.connection.execute("INSERT INTO queue VALUES (?, ?, ?, ?, ?)", queue_row)

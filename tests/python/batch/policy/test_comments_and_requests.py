@@ -20,12 +20,12 @@ def graded(course: Course) -> Course:
 
 
 def run_verb(course: Course, verb: str, *words: str) -> str:
-    result = course.verb(verb, "--student", "al1", *words)
+    result = course.run_verb(verb, "--student", "al1", *words)
     return result.stdout if result.returncode == 0 else result.stderr
 
 
 def read_feedback(course: Course, name: str = "al1/feedback.txt") -> str:
-    course.verb("report")
+    course.run_verb("report")
     return (course.out / "feedback" / name).read_text()
 
 
@@ -41,7 +41,7 @@ def test_a_comment_is_in_the_students_feedback(graded: Course) -> None:
     assert "Comment on 01_first.cu of an earlier hand-in, line 2: `fine <b>`" in read_feedback(graded)
     assert "comment removed" in run_verb(graded, "comment", *on_line, "--undo")
     assert "Comment" not in read_feedback(graded)
-    output = graded.verb("history", "--student", "al1").stdout
+    output = graded.run_verb("history", "--student", "al1").stdout
     assert "comment on 01_first, line 2, removed (Name this.)" in output
 
 
@@ -69,13 +69,13 @@ def test_a_request_is_listed_until_it_is_answered(graded: Course) -> None:
         graded, "request", "--text", "Stage 2 is right."
     )
     assert "al1 has an open request: Stage 2 is right." in run_verb(graded, "request", "--text", "again")
-    graded.verb("report")
+    graded.run_verb("report")
     assert "<td>asks for a regrade</td><td>al1: Stage 2 is right.</td>" in (graded.out / "report.html").read_text()
-    assert "al1, asks for a regrade (Stage 2 is right.)" in graded.verb("status").stdout
+    assert "al1, asks for a regrade (Stage 2 is right.)" in graded.run_verb("status").stdout
     run_verb(graded, "request", "--answer", "It is not.")
-    graded.verb("report")
+    graded.run_verb("report")
     assert "asks for a regrade" not in (graded.out / "report.html").read_text()
-    output = graded.verb("history", "--student", "al1").stdout
+    output = graded.run_verb("history", "--student", "al1").stdout
     assert "asks for a regrade, answered (Stage 2 is right.)" in output and "request answered (It is not.)" in output
     book = csv.DictReader((graded.out / "gradebook.csv").read_text("utf-8-sig").splitlines())
     assert {line["id"]: line["points"] for line in book} == {"al1": "12", "at2": "12"}

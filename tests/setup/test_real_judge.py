@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(not (BUILD / "warplab").exists(), reason="build/
 
 
 def copy_project(folder: Path) -> None:
-    """Copy the project and keep the times of all files, so that nothing is built again."""
+    """Copy the project, except tests and handouts, with the files' times, so that nothing is built again."""
     for file in project_files():
         if file.parts[0] not in ("tests", "handouts"):
             (folder / file).parent.mkdir(parents=True, exist_ok=True)
@@ -36,10 +36,10 @@ def public_folder():
 
 @pytest.fixture
 def real_machine(public_folder):
-    """Make a machine with the system's own compilers and headers."""
+    """Return a function that runs commands on a machine with the system's compilers and headers, and the machine."""
     machine = Machine(public_folder / "machine")
     for program in ("bwrap", "aarch64-linux-gnu-g++", "qemu-aarch64", "sinfo", "munge"):
-        machine.without(program)
+        machine.remove_programs(program)
         if path := shutil.which(program):
             (machine.bin / program).symlink_to(path)
     return lambda *words, **more: machine.run(*words, WARPLAB_TEST_ROOT="", **more), machine
@@ -87,8 +87,8 @@ def judge(run, *words: str, work: Path, **more):
 
 def test_without_python_and_network_a_check_works(public_folder, real_machine):
     run, machine = real_machine
-    machine.without("python*")
-    machine.program("apt-get", "exit 100")
+    machine.remove_programs("python*")
+    machine.add_program("apt-get", "exit 100")
     output = judge(run, "check", LAB, "1", "--backend", "cpu", "--tree", "solutions", work=public_folder / "work")
     assert output.status == 0, output.out
     assert output.has("passed")
@@ -96,7 +96,7 @@ def test_without_python_and_network_a_check_works(public_folder, real_machine):
 
 def test_without_nvcc_the_gpu_backend_says_so(public_folder, real_machine):
     run, machine = real_machine
-    machine.without("nvcc")
+    machine.remove_programs("nvcc")
     output = judge(run, "check", LAB, "1", "--backend", "cuda", "--tree", "solutions", work=public_folder / "work")
     assert output.status == 2
     assert "Traceback" not in output.out
@@ -105,7 +105,7 @@ def test_without_nvcc_the_gpu_backend_says_so(public_folder, real_machine):
 
 def test_without_a_compiler_the_judge_says_so(public_folder, real_machine):
     run, machine = real_machine
-    machine.without("g++*", "c++*", "x86_64-linux-gnu-g++*")
+    machine.remove_programs("g++*", "c++*", "x86_64-linux-gnu-g++*")
     output = judge(run, "check", LAB, "1", "--backend", "cpu", "--tree", "solutions", work=public_folder / "work")
     assert output.status == 2, output.out
     assert output.has("g++")
@@ -140,7 +140,7 @@ def test_a_missing_file_is_reported_with_its_name(public_folder, real_machine, w
 
 
 @pytest.mark.parametrize(
-    ("verb", "takes", "other_options"),
+    ("verb", "expected", "other_options"),
     [
         ("check", ["LAB [STAGE]", "LAB TEXT REQUIRED", "--dataset", "--backend"], ["--unscored", "--gpu", "--image"]),
         ("grade", ["[LAB]", "--unscored", "--upto", "--precise", "--gpu"], ["--image", "--report "]),
@@ -150,9 +150,9 @@ def test_a_missing_file_is_reported_with_its_name(public_folder, real_machine, w
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_each_verb_lists_its_own_options(public_folder, real_machine, verb, takes, other_options):
+def test_each_verb_lists_only_its_own_options(public_folder, real_machine, verb, expected, other_options):
     run, _ = real_machine
     output = run(BUILD / "warplab", verb, "--help", cwd=ROOT)
     assert output.status == 0
-    assert output.has(*takes)
+    assert output.has(*expected)
     assert [word for word in other_options if word in output.out] == []
