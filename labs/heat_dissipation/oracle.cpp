@@ -828,47 +828,47 @@ class Suspicions {
     void suspect_end() {
         if (!one_call() || right_iterations_ == 0) return;
         const std::size_t actual = claimed_iterations();
-        const std::string should =
-            sentence("It ends after {} iterations, {}.", right_iterations_,
+        const std::string right_end =
+            sentence("The computation must end after iteration {}, {}.", right_iterations_,
                      ends_early() ? sentence("the first in which every change is below {}", threshold_of(problem_))
                                   : "which is max_iterations");
-        if (Guess guess = name_end(actual, should))
+        if (Guess guess = name_end(actual, right_end))
             suspect_stopped_at(actual, *guess);
         else if (actual != right_iterations_ && actual > 0 && actual <= sizes_.max_iterations)
-            suspect_wrong_comparison(actual, should);
-        suspect_other_state(should);
+            suspect_wrong_comparison(actual, right_end);
+        suspect_other_state(right_end);
     }
 
-    Guess name_end(std::size_t actual, const std::string& should) const {
+    Guess name_end(std::size_t actual, const std::string& right_end) const {
         if (actual == right_iterations_ + 1)
             return Mistake{
-                "stops_one_late", should + " The code does one more.",
+                "stops_one_late", right_end + " The code does one more.",
                 "Test the change of each iteration directly after it: not the change of the previous iteration, "
                 "and not only when the next iteration begins."};
         if (actual + 1 == right_iterations_)
             return Mistake{
-                "one_iteration_missing", should + " The code does one fewer.",
+                "one_iteration_missing", right_end + " The code does one fewer.",
                 "Begin counting at 0 and continue while fewer than max_iterations are done; the iteration in "
                 "which all changes are below the threshold counts."};
         if (ends_early() && actual == sizes_.max_iterations)
             return Mistake{"never_converged",
-                           should + " The code continued to the last iteration, although it had converged.",
+                           right_end + " The code continued to the last iteration, although it had converged.",
                            "Compare the largest change of every iteration with the threshold, and leave the loop."};
-        for (std::size_t k = 2; k <= 128 && actual > right_iterations_;
-             ++k)  // tests the change only after every k-th iteration
+        // The code may test the change only after every k-th iteration.
+        for (std::size_t k = 2; k <= 128 && actual > right_iterations_; ++k)
             if (ends_early() && (right_iterations_ + k - 1) / k * k == actual)
                 return Mistake{
                     "tested_every_k_iterations",
                     sentence("{} The code ends after {}: it tests the change only after every {} iterations, or a "
                              "similar number.",
-                             should, actual, k),
+                             right_end, actual, k),
                     "The test belongs in every iteration. If several iterations are done at once, compute the field "
                     "of the right iteration again, from the last field before it."};
         return {};
     }
 
     /// Field and change are right for the iteration after which the code ends, so its comparison is wrong.
-    void suspect_wrong_comparison(std::size_t last, const std::string& should) {
+    void suspect_wrong_comparison(std::size_t last, const std::string& right_end) {
         if (sizes_.cells() * last > max_explained) return;
         const std::vector<double> changes = last_changes(last);
         double largest = 0;
@@ -879,7 +879,7 @@ class Suspicions {
         suspect_stopped_at(last, {"wrong_threshold",
                                   sentence("{} The code ends after {}: the largest change is {} there, and the "
                                            "threshold is {}.",
-                                           should, last, largest, threshold),
+                                           right_end, last, largest, threshold),
                                   first_above ? "Is the comparison reversed? Iterations end when the largest change is "
                                                 "below the threshold: if (largest_change < threshold) break;"
                                               : "Compare the largest change of each iteration with threshold itself: "
@@ -922,10 +922,10 @@ class Suspicions {
     }
 
     /// The count is right, but the field is that of another iteration.
-    void suspect_other_state(const std::string& should) {
+    void suspect_other_state(const std::string& right_end) {
         if (actual_[iterations_done] != answer_[iterations_done]) return;
         if (fits_state(right_iterations_ - 1))
-            suspect({"buffers_not_swapped", should + " The returned field is that of the previous iteration.",
+            suspect({"buffers_not_swapped", right_end + " The returned field is that of the previous iteration.",
                      "The field that was written last is the answer. If the fields are exchanged after each iteration, "
                      "it is called current then."},
                     take_actual({field}));
@@ -933,7 +933,8 @@ class Suspicions {
             if (!fits_state(right_iterations_ + later)) continue;
             suspect(
                 {"field_too_late",
-                 sentence("{} The code reports this number, but the returned field includes {} more.", should, later),
+                 sentence("{} The code reports this number, but the returned field includes {} more.", right_end,
+                          later),
                  "No later iteration may write to the field of the last iteration: let it do nothing, or repeat the "
                  "last pass from the field with which it began."},
                 take_actual({field}));
@@ -1027,7 +1028,7 @@ class Suspicions {
             {only_one("right", "left"), {.mirror = Mirror::only_right}},
             {mirror("Each mirror column repeats the column next to it, not the one at the other end."),
              {.mirror = Mirror::own_side}},
-            {mirror("The mirror columns of the field that was read are renewed, not of the new one."),
+            {mirror("The mirror columns are updated in the field that was read, not in the new one."),
              {.mirror = Mirror::of_old_field}},
             {mirror("The mirror columns are one iteration behind."), {.mirror = Mirror::late}},
             {mirror("Of the two mirror columns, the left one is one iteration behind."), {.mirror = Mirror::late_left}},
@@ -1067,7 +1068,7 @@ class Suspicions {
             for (const std::size_t covered : {block, sizes_.rows / block * block})
                 if (covered < sizes_.rows)
                     suspect({"wrong_mirror",
-                             sentence("Only the first {} of {} rows have their mirror columns renewed.", covered,
+                             sentence("Only the first {} of {} rows have their mirror columns updated.", covered,
                                       sizes_.rows),
                              "Every row needs a thread of the kernel that updates the mirrors: (rows + threads - 1) / "
                              "threads blocks."},
@@ -1091,7 +1092,7 @@ class Suspicions {
                      "each line read, for the first and for the last row of a thread?"},
                     {.row_above = above, .row_below = below});
         suspect(
-            mirror("The mirror columns of rows 0 to rows - 1 of the padded field are renewed; cells are in rows 1 to "
+            mirror("The mirror columns of rows 0 to rows - 1 of the padded field are updated; cells are in rows 1 to "
                    "rows."),
             {.first_mirrored = 0});
     }

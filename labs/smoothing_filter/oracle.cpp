@@ -1094,12 +1094,12 @@ class Investigation {
             std::ranges::all_of(wrong, [&](const auto& tap) { return tap.first - left() < shape_.size; });  // unsigned
         const bool belongs = row - top() < shape_.size;
         const bool unused = std::ranges::all_of(wrong, [](const auto& t) { return std::abs(t.second.weight) < close; });
-        const std::string should =
+        const std::string expected =
             belongs ? sentence("not {}", row - top()) : std::string("although it does not belong to this pixel");
         if (unused && wrong.size() == shape_.size)
             return sentence("row {} of image is not used (it belongs to row {} of the filter)", row, row - top());
         if (const std::size_t r = filter_row(row, wrong); inside && r < shape_.size)
-            return sentence("row {} of image is used with row {} of the filter, {}", row, r, should);
+            return sentence("row {} of image is used with row {} of the filter, {}", row, r, expected);
         constexpr std::size_t max_named = 3;
         std::string text;
         std::size_t named = 0;
