@@ -198,7 +198,7 @@ void fill(Array& array, ValueAt value, std::uint64_t seed, std::size_t rows, std
         values[k] = value({seed, k / columns, k % columns, rows, columns, k});
 }
 
-/// Return a problem of these sizes, all zero, with inputs that are longer by `extra`.
+/// Return a problem of these sizes, all zero, with inputs that are longer by `extra` elements.
 Problem empty_problem(const Dataset& dataset, std::size_t rows, std::size_t columns, std::size_t extra) {
     const std::int64_t iterations = read_size(dataset, "iterations");
     const std::int64_t every = read_size(dataset, "report_every", std::max<std::int64_t>(iterations, 1));
@@ -330,7 +330,7 @@ struct Changes {
     double largest = 0, with_sign = -std::numeric_limits<double>::infinity(), mean = 0, first_cell = 0;
 };
 
-/// Solves the problem by these rules, on one thread.
+/// Solves the problem by the rules, on one thread.
 class MistakenSolver {
   public:
     MistakenSolver(const Problem& problem, const Rules& rules)
