@@ -1,5 +1,5 @@
-"""Makes picture.png, the picture that the image histogram's handout, tests and `make show` use: hills in the evening
-mist, of fractal noise, so that neighbouring pixels are alike and values cluster as in a photograph.
+"""Make picture.png, which the image histogram's handout, tests and `make show` use: hills in the evening mist, drawn
+with fractal noise, so that neighbouring pixels are similar and values cluster as in a photograph.
 
 .venv/bin/python datasets/image_histogram/picture.py
 """
@@ -15,22 +15,22 @@ WIDTH, HEIGHT = 311, 197
 
 
 def fractal_noise(random: np.random.Generator, shape: tuple[int, ...], slope: float) -> np.ndarray:
-    """Noise whose amplitude falls with frequency to the power of `slope`, from -1 to 1."""
+    """Return noise from -1 to 1. Its amplitude is proportional to the frequency to the power of -`slope`."""
     spectrum = np.fft.rfftn(random.standard_normal(shape))
     frequencies = np.meshgrid(*(np.fft.fftfreq(n) for n in shape[:-1]), np.fft.rfftfreq(shape[-1]), indexing="ij")
-    distance = np.sqrt(sum(one**2 for one in frequencies))
+    distance = np.sqrt(sum(frequency**2 for frequency in frequencies))
     distance.flat[0] = np.inf
     noise = np.fft.irfftn(spectrum / distance**slope, shape, axes=range(len(shape)))
     return noise / np.abs(noise).max()
 
 
 def blend(picture: np.ndarray, colour: tuple[int, int, int], weight: np.ndarray) -> np.ndarray:
-    """The picture with a colour laid over it."""
+    """Return the picture with a colour laid over it."""
     return picture + (np.array(colour) - picture) * np.clip(weight, 0, 1)[:, :, None]
 
 
 def draw_scene() -> np.ndarray:
-    """Sky, sun, clouds, five ranges of hills, each darker than the one behind it, and a lake."""
+    """Draw sky, sun, clouds, five ranges of hills, each darker than the range behind it, and a lake."""
     random = np.random.Generator(np.random.PCG64(8))
     y, x = np.mgrid[0:HEIGHT, 0:WIDTH].astype(float)
     picture = np.zeros((HEIGHT, WIDTH, 3))
@@ -55,7 +55,7 @@ def draw_scene() -> np.ndarray:
 
 
 def main() -> None:
-    """Writes the file beside this script."""
+    """Write the picture into the folder of this script."""
     pixels = draw_scene().round().clip(0, 255).astype(np.uint8)
     Image.fromarray(pixels).save(Path(__file__).with_name("picture.png"), optimize=True)
 

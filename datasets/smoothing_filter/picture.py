@@ -1,5 +1,5 @@
-"""Makes picture.png, the picture that the smoothing filter's handout, tests and `make show` use: a harbour at night in
-plain shapes, with fine stripes, hard edges and noise, so that smoothing shows.
+"""Make picture.png, which the smoothing filter's handout, tests and `make show` use: a harbour at night in plain
+shapes, with fine stripes, hard edges and noise, so that the effect of smoothing is visible.
 
 .venv/bin/python datasets/smoothing_filter/picture.py
 """

@@ -100,7 +100,7 @@ def draw_blocking() -> Drawing:
     """A tile and the rings around it in two iterations."""
     tile, steps, size = 8, 2, 16
     across = tile + 2 * steps
-    picture = Drawing(760, 310, "After every iteration, one ring of the loaded cells fewer is right")
+    picture = Drawing(760, 310, "After every iteration, one ring fewer of the loaded cells is right")
     for step in range(steps + 1):
         left = 20 + step * 245
 

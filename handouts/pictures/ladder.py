@@ -161,11 +161,11 @@ def find_decades(ladder: Ladder) -> tuple[int, int]:
     """Return the exponents of the powers of ten that enclose all times."""
     times = [1e-5, 1e-4]
     for dataset in ladder.datasets:
-        decades = [
+        groups = [
             ladder.source(dataset),
             ladder.measured(dataset),
             ladder.measured(dataset, "bound_s"),
             ladder.peers(dataset),
         ]
-        times += [time for times_by_gpu in decades for time in times_by_gpu.values()]
+        times += [time for group in groups for time in group.values()]
     return math.floor(math.log10(min(times))), math.ceil(math.log10(max(times)))

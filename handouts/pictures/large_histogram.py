@@ -8,8 +8,8 @@ from shapes import Part, draw_timeline
 
 
 def draw_word() -> Drawing:
-    """Four bins in a word, an add that carries, and a compare-and-swap that does not."""
-    picture = Drawing(760, 250, "Four bins share a word: an add to a full byte carries into the next bin")
+    """Four bins in a word, an addition that carries, and a compare-and-swap that does not."""
+    picture = Drawing(760, 250, "Four bins share a word: an addition to a full byte carries into the next bin")
 
     def word(x: float, y: float, bytes_: list[str], kinds: str) -> None:
         for k, (text, kind) in enumerate(zip(bytes_, kinds, strict=True)):
@@ -48,7 +48,7 @@ def draw_shares() -> Drawing:
         picture.lines(left, 44 + rows * size + 20, words, "q s")
 
     picture.text(30, 28, "02: shares in one piece", "b")
-    grid(30, lambda row: row // 4, ["the busy region is two blocks' work", "the others read, but own no part of it"])
+    grid(30, lambda row: row // 4, ["two blocks have nearly all the work;", "the others read all values, too"])
     picture.text(280, 28, "04: every fourth row", "b")
     grid(280, lambda row: row % 4, ["all four have equal work;", "red: the window, in the middle of the bins"])
     picture.rect(280 + 4 * size, 44 + 4 * size, 8 * size, 8 * size, "H")

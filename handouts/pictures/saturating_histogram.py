@@ -179,7 +179,7 @@ def draw_skipped() -> Drawing:
 
 
 def show_flight(title: str, per_step: tuple[int, int]) -> Drawing:
-    """How long a thread takes for as many elements with few and with many loads in each step."""
+    """Draw the time that a thread takes for the same elements, with few and with many loads in each step."""
     rows = []
     for number in per_step:
         step: list[Part] = [

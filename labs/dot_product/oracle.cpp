@@ -23,7 +23,6 @@ struct Operands {
     std::uint32_t a, b;  // bits of the ints
 };
 
-/// Random values.
 Operands random_operands(std::uint64_t seed, std::size_t i) {
     const std::uint64_t bits = random_bits(seed, 0, i);
     return {static_cast<std::uint32_t>(bits), static_cast<std::uint32_t>(bits >> 32)};
@@ -90,22 +89,20 @@ class Explanation {
     std::vector<Hypothesis> hypotheses() {
         using E = Explanation;
         if (actual_ == right_) return {};
-        if (n_ > max_explained) return first_fit(situation_, *this, {&E::try_kept, &E::try_past_end, &E::try_whole});
+        if (n_ > max_explained)
+            return first_fit(situation_, *this, {&E::try_old_contents, &E::try_past_end, &E::try_whole});
         prefix_.resize(n_ + 1);
         for (std::size_t i = 0; i < n_; ++i) prefix_[i + 1] = prefix_[i] + product(i);
         for (std::size_t i = 0; i < n_; ++i) residues_[i % residues_.size()] += product(i);
-        return first_fit(situation_, *this, {&E::try_kept,          &E::try_past_end,
-                                             &E::try_neutral,       &E::try_copied_bytes,
-                                             &E::try_old_partials,  &E::try_tail,
-                                             &E::try_share,         &E::try_warps,
-                                             &E::try_parts,         &E::try_missing_barrier,
-                                             &E::try_run_lost,      &E::try_whole,
-                                             &E::try_repeated,      &E::try_other_block,
-                                             &E::try_index_in_tree, &E::try_shuffle_up,
-                                             &E::try_shuffle_steps, &E::try_stale_shared_memory,
-                                             &E::try_odd_trees,     &E::try_tree_steps,
-                                             &E::try_float_sums,    &E::try_tile_steps,
-                                             &E::try_lost_updates});
+        return first_fit(situation_, *this,
+                         {&E::try_old_contents,    &E::try_past_end,      &E::try_neutral,
+                          &E::try_copied_bytes,    &E::try_old_partials,  &E::try_tail,
+                          &E::try_share,           &E::try_warps,         &E::try_parts,
+                          &E::try_missing_barrier, &E::try_run_lost,      &E::try_whole,
+                          &E::try_repeated,        &E::try_other_block,   &E::try_index_in_tree,
+                          &E::try_shuffle_up,      &E::try_shuffle_steps, &E::try_stale_shared_memory,
+                          &E::try_odd_trees,       &E::try_tree_steps,    &E::try_float_sums,
+                          &E::try_tile_steps,      &E::try_lost_updates});
     }
 
   private:
@@ -118,7 +115,7 @@ class Explanation {
             for (std::size_t k = 0; k < reach.slices && k * reach.period < n_; ++k)
                 total += sum(k * reach.period, std::min(n_, k * reach.period + reach.run));
         else if (reach.falls && reach.period > 1)
-            return ~right_;  // takes too long to add up; no stage of this lab has such a loop
+            return ~right_;  // does not fit: the sum would take too long, and no stage of this lab has such a loop
         else if (reach.falls)
             for (std::size_t i = 0; i < reach.end; ++i)
                 total += static_cast<std::uint32_t>(reach.times_of(i)) * product(i);
@@ -136,7 +133,7 @@ class Explanation {
         return [this](const Reach& reach) { return sum(reach) == actual_; };
     }
 
-    Guess try_kept() {
+    Guess try_old_contents() {
         const std::uint32_t before = situation_.before[out].as<std::uint32_t>()[0];
         const std::uint32_t previous =
             situation_.previous ? situation_.previous->arrays[out].as<std::uint32_t>()[0] : 0;
@@ -147,8 +144,8 @@ class Explanation {
                 hint};
         };
         if (n_ == 0 && actual_ == before) return empty_not_written("out", "an empty sum is 0");
-        // This test comes first. In a second call, out contains the result of the first call; if the code did not clear
-        // out, the first call would have failed already.
+        // Compare with the previous call first: out may also have held its result before this call. Code that adds to
+        // garbage fails in the first call already.
         if (actual_ == right_ + previous)
             return not_cleared(
                 previous, "was the answer of the previous call",
@@ -817,8 +814,8 @@ class Explanation {
         for (const std::size_t block : {256, 128, 512, 1024}) {
             const std::size_t blocks = (n_ + block - 1) / block;
             if (blocks < 2 || blocks > max_blocks) continue;
-            std::unordered_map<std::uint32_t, std::size_t>
-                begins;  // where missing runs begin, keyed by the prefix at their end
+            // The block at which a missing run begins, by the sum of the prefix that ends with the run.
+            std::unordered_map<std::uint32_t, std::size_t> begins;
             for (std::size_t k = 0; k <= blocks; ++k) {
                 const std::uint32_t kept_sum = prefix_[std::min(n_, k * block)];
                 if (const auto begin = begins.find(kept_sum); begin != begins.end())
@@ -855,29 +852,29 @@ class Investigation {
 
     std::string findings() {
         if (n_ == 0) return "";
-        const std::optional<std::uint32_t> nothing = answer({0, 0, 0});
-        if (!nothing) return "";
-        if (*nothing != 0)
+        const std::optional<std::uint32_t> of_zeros = answer({0, 0, 0});
+        if (!of_zeros) return "";
+        if (*of_zeros != 0)
             return sentence("If all products are 0, the answer is {}, so something else is added.",
-                            std::to_string(as_int(*nothing)));
+                            std::to_string(as_int(*of_zeros)));
         constexpr std::size_t max_runs = 9;
         const Census census{n_, [this](std::size_t i) { return times(i); },
                             [this](const ElementRun& run) -> std::optional<bool> {
                                 const std::optional<std::uint32_t> sum = answer(run);
                                 if (!sum) return std::nullopt;
-                                return *sum == static_cast<std::uint32_t>(run.times) * right(run);
+                                return *sum == static_cast<std::uint32_t>(run.times) * right_sum(run);
                             }};
         const std::string text = describe_census(take_census(census, max_runs), n_, "product", nouns);
         return text.empty() || other_.empty() ? text + other_ : text + " " + other_;
     }
 
   private:
-    static std::uint32_t left_of(std::size_t i) { return static_cast<std::uint32_t>(random_bits(1, 3, i)) | 1; }
-    static std::uint32_t right_of(std::size_t i) { return static_cast<std::uint32_t>(random_bits(1, 4, i)) | 1; }
+    static std::uint32_t factor_a(std::size_t i) { return static_cast<std::uint32_t>(random_bits(1, 3, i)) | 1; }
+    static std::uint32_t factor_b(std::size_t i) { return static_cast<std::uint32_t>(random_bits(1, 4, i)) | 1; }
 
-    static std::uint32_t right(const ElementRun& run) {
+    static std::uint32_t right_sum(const ElementRun& run) {
         std::uint32_t sum = 0;
-        for (std::size_t i = run.begin; i < run.end; ++i) sum += left_of(i) * right_of(i);
+        for (std::size_t i = run.begin; i < run.end; ++i) sum += factor_a(i) * factor_b(i);
         return sum;
     }
 
@@ -885,8 +882,8 @@ class Investigation {
     std::optional<std::uint32_t> answer(const ElementRun& run) {
         const auto x = problem_.arrays[a].as<std::uint32_t>(), y = problem_.arrays[b].as<std::uint32_t>();
         for (std::size_t i = 0; i < n_; ++i) {
-            x[i] = i >= run.begin && i < run.end ? left_of(i) : 0;
-            y[i] = right_of(i);
+            x[i] = i >= run.begin && i < run.end ? factor_a(i) : 0;
+            y[i] = factor_b(i);
         }
         const auto outputs = call_(problem_);
         if (!outputs) return std::nullopt;
@@ -898,9 +895,9 @@ class Investigation {
         const std::optional<std::uint32_t> sum = answer({i, i + 1, 1});
         if (!sum) return std::nullopt;
         for (std::uint32_t times = 0; times <= max_times; ++times)
-            if (*sum == times * left_of(i) * right_of(i)) return times;
+            if (*sum == times * factor_a(i) * factor_b(i)) return times;
         for (std::size_t j = 0; j < n_; ++j)
-            if (*sum == left_of(i) * right_of(j)) {
+            if (*sum == factor_a(i) * factor_b(j)) {
                 other_ = sentence("a[{}] is multiplied by b[{}].", i, j);
                 return std::nullopt;
             }

@@ -28,12 +28,12 @@ std::size_t students_scratch_bytes(const Sizes& sizes) {
 
 constexpr std::size_t real_bytes = sizeof(double);
 
-/// Copy `across` columns of the field, from column `first` on, to column `to` of the padded field.
+/// Copy `count` columns of the field, from column `first` on, to the padded field, from column `to` on.
 void copy_columns(const double* field, double* padded, const Sizes& sizes, std::size_t first, std::size_t to,
-                  std::size_t across) {
+                  std::size_t count) {
     const std::size_t pitch = sizes.columns + 2;
     CUDA_CHECK(cudaMemcpy2DAsync(padded + pitch + to, pitch * real_bytes, field + first, sizes.columns * real_bytes,
-                                 across * real_bytes, sizes.rows, cudaMemcpyDeviceToDevice));
+                                 count * real_bytes, sizes.rows, cudaMemcpyDeviceToDevice));
 }
 
 void copy_halo_row(const double* halo, double* row, std::size_t columns) {
@@ -45,13 +45,13 @@ void copy_halo_row(const double* halo, double* row, std::size_t columns) {
     copy(row + 1 + columns, halo, 1);
 }
 
-/// The buffers by the names of the contract.
+/// Give the buffers the contract's names, which the sanitizer's messages use.
 void name_fields(const Sizes& sizes, double* current, double* next) {
     warplab::name_part(current, sizes.padded_bytes(), "current");
     warplab::name_part(next, sizes.padded_bytes(), "next");
 }
 
-/// Use only copies and no kernels, because all kernels are counted as the student's.
+/// Fill both padded fields. Use only copies and no kernels, because all kernels are counted as the student's.
 void fill_padded(const warplab::Call& call, const Sizes& sizes, double* current, double* next) {
     const auto *field = call.buffer<const double>(0), *halo = call.buffer<const double>(2);
     copy_columns(field, current, sizes, 0, 1, sizes.columns);
@@ -94,13 +94,13 @@ HeatState iterate(const warplab::Call& call, const Sizes& sizes, double* current
 void driver_call(const warplab::Call& call) {
     const Sizes sizes = sizes_of(call);
     // The fields are at the end of scratch, so that a write past the end of the last field hits the guard zone.
-    const std::size_t own = round_up(students_scratch_bytes(sizes));
-    auto* current = reinterpret_cast<double*>(static_cast<char*>(call.scratch) + own);
+    const std::size_t fields_offset = round_up(students_scratch_bytes(sizes));
+    auto* current = reinterpret_cast<double*>(static_cast<char*>(call.scratch) + fields_offset);
     double* next = current + round_up(sizes.padded_bytes()) / sizeof(double);
-    if (own) warplab::name_part(call.scratch, students_scratch_bytes(sizes), "scratch");
+    if (fields_offset) warplab::name_part(call.scratch, students_scratch_bytes(sizes), "scratch");
     name_fields(sizes, current, next);
     fill_padded(call, sizes, current, next);
-    write_answer(call, sizes, iterate(call, sizes, current, next, own ? call.scratch : nullptr));
+    write_answer(call, sizes, iterate(call, sizes, current, next, fields_offset ? call.scratch : nullptr));
 }
 
 std::size_t driver_scratch_bytes(const warplab::Call& call) {

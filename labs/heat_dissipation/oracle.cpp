@@ -74,7 +74,7 @@ class Fields {
 
     void exchange() { std::swap(current, next); }
 
-    /// Return the cells of a padded field.
+    /// Copy the cells of a padded field, without its border.
     void copy_cells(const double* padded, double* to) const {
         for (std::size_t i = 0; i < sizes.rows; ++i)
             std::copy_n(padded + (i + 1) * pitch + 1, sizes.columns, to + i * sizes.columns);
@@ -184,20 +184,21 @@ bool is_middle(const Place& at) { return at.row == at.rows / 2 && at.column == a
 double middle_temperature(const Place& at) { return is_middle(at) ? 512 : 0; }
 double middle_conductivity(const Place& at) { return is_middle(at) ? 0.5 : 1; }
 
-using At = double (*)(const Place&);
-const std::map<std::string, std::pair<At, At>> generators = {{"random", {random_temperature, random_conductivity}},
-                                                             {"discs", {disc_temperature, stripe_conductivity}},
-                                                             {"extremes", {extreme_temperature, extreme_conductivity}},
-                                                             {"halving", {middle_temperature, middle_conductivity}}};
+using ValueAt = double (*)(const Place&);
+const std::map<std::string, std::pair<ValueAt, ValueAt>> generators = {
+    {"random", {random_temperature, random_conductivity}},
+    {"discs", {disc_temperature, stripe_conductivity}},
+    {"extremes", {extreme_temperature, extreme_conductivity}},
+    {"halving", {middle_temperature, middle_conductivity}}};
 
-void fill(Array& array, At value, std::uint64_t seed, std::size_t rows, std::size_t columns) {
+void fill(Array& array, ValueAt value, std::uint64_t seed, std::size_t rows, std::size_t columns) {
     const auto values = array.as<double>();
 #pragma omp parallel for
     for (std::size_t k = 0; k < values.size(); ++k)
         values[k] = value({seed, k / columns, k % columns, rows, columns, k});
 }
 
-/// Return a problem of these sizes, all zero, with inputs that are longer by `extra`.
+/// Return a problem of these sizes, all zero, with inputs that are longer by `extra` elements.
 Problem empty_problem(const Dataset& dataset, std::size_t rows, std::size_t columns, std::size_t extra) {
     const std::int64_t iterations = read_size(dataset, "iterations");
     const std::int64_t every = read_size(dataset, "report_every", std::max<std::int64_t>(iterations, 1));
@@ -228,18 +229,19 @@ heat::Picture read_picture(const Dataset& dataset, const std::string& name) {
 }
 
 Problem from_pictures(const Dataset& dataset) {
-    const heat::Picture hot = read_picture(dataset, "temperature"), conducts = read_picture(dataset, "conductivity");
-    if (hot.width != conducts.width || hot.height != conducts.height)
+    const heat::Picture temperatures = read_picture(dataset, "temperature"),
+                        conductivities = read_picture(dataset, "conductivity");
+    if (temperatures.width != conductivities.width || temperatures.height != conductivities.height)
         throw recipe_error(
             dataset,
             fmt::format(
                 "temperature is a picture of {} x {}, conductivity one of {} x {}; they must have the same size",
-                hot.width, hot.height, conducts.width, conducts.height));
-    Problem problem = empty_problem(dataset, hot.height, hot.width, 0);
+                temperatures.width, temperatures.height, conductivities.width, conductivities.height));
+    Problem problem = empty_problem(dataset, temperatures.height, temperatures.width, 0);
     const double low = read_number(dataset, "low", 0), high = read_number(dataset, "high", 100);
     const auto cells = problem.arrays[initial].as<double>();
-    for (std::size_t k = 0; k < cells.size(); ++k) cells[k] = low + hot.values[k] * (high - low);
-    std::copy(conducts.values.begin(), conducts.values.end(), problem.arrays[conductivity].as<double>().data());
+    for (std::size_t k = 0; k < cells.size(); ++k) cells[k] = low + temperatures.values[k] * (high - low);
+    std::ranges::copy(conductivities.values, problem.arrays[conductivity].as<double>().data());
     return problem;
 }
 
@@ -265,7 +267,7 @@ double find_threshold(const Dataset& dataset, const Problem& problem, std::size_
 /// The rules by which a wrong program iterates.
 struct Rules {
     enum class Conductivity {
-        right,
+        correct,
         inverted,
         ignored,
         first_row,
@@ -273,12 +275,12 @@ struct Rules {
         padded,
         above,
         below,
-        left,
-        next,
+        left_cell,
+        right_cell,
         along_row
     };
     enum class Mirror {
-        right,
+        correct,
         never,
         only_left,
         only_right,
@@ -296,8 +298,8 @@ struct Rules {
         bool left_reversed = false, right_reversed = false;  // a cell gets the value of its mirror
     };
     enum class Halo { fixed, follows, wraps };
-    Conductivity conducts = Conductivity::right;
-    Mirror mirror = Mirror::right;
+    Conductivity conductivity = Conductivity::correct;
+    Mirror mirror = Mirror::correct;
     Misplaced misplaced = {};
     Halo halo = Halo::fixed;
     double direct = direct_weight, diagonal = diagonal_weight;
@@ -310,16 +312,16 @@ struct Rules {
     /// and below right.
     std::array<int, 8> times = {1, 1, 1, 1, 1, 1, 1, 1};
     bool without_parentheses = false;  // c * old + 1 - c * (…)
-    /// The factors of the old temperature and of the neighbours' mean: of 1, of c.
-    struct Factors {
+
+    struct Factors {  // new = (old_1 + old_c * c) * old + (mean_1 + mean_c * c) * mean
         double old_1 = 0, old_c = 1, mean_1 = 1, mean_c = -1;
     };
     Factors factors = {};
-    std::size_t walk = 0;  // rows of a thread; all but the first of them use themselves in place of the row above
+    std::size_t walk = 0;  // rows of a thread; all but the first of them use their own row in place of the row above
     int row_above = -1, row_below = 1;  // the rows, counted from the cell's own, from which neighbours are taken
     bool first_row_fixed = false, last_row_fixed = false;
     std::size_t strip = 1;         // rows of a thread, one below the other
-    bool strip_lags = false;       // the row below is the thread's own one, and becomes its own again
+    bool strip_lags = false;       // a thread loads its own row again as the row below, and then moves to it
     bool strip_is_narrow = false;  // within a strip, rows are stored `columns` apart
 };
 
@@ -328,7 +330,7 @@ struct Changes {
     double largest = 0, with_sign = -std::numeric_limits<double>::infinity(), mean = 0, first_cell = 0;
 };
 
-/// Solves the problem by these rules, on one thread.
+/// Solves the problem by the rules, on one thread.
 class MistakenSolver {
   public:
     MistakenSolver(const Problem& problem, const Rules& rules)
@@ -348,7 +350,7 @@ class MistakenSolver {
                 const double* here = from + at - (rules_.strip_lags && i % rules_.strip ? pitch() : 0);
                 const double old = *here, value = is_fixed(i) ? old : new_value(here, i, j);
                 if (rules_.strip_is_narrow)
-                    store(to + at - i % rules_.strip * (fields.pitch - columns), j, value);
+                    store_with_mirror(to + at - i % rules_.strip * (fields.pitch - columns), j, value);
                 else
                     to[at] = value;
                 note(changes, value - old, i + j == 0);
@@ -403,7 +405,7 @@ class MistakenSolver {
     double conductivity_of(std::size_t i, std::size_t j) const {
         const std::size_t cells = fields.sizes.cells(), columns = fields.sizes.columns;
         if (rules_.sizes_exchanged) return c_[i * fields.sizes.rows + j];
-        switch (rules_.conducts) {
+        switch (rules_.conductivity) {
             case Rules::Conductivity::inverted:
                 return 1 - c_[i * columns + j];
             case Rules::Conductivity::ignored:
@@ -418,9 +420,9 @@ class MistakenSolver {
                 return c_[(i > 0 ? i - 1 : 0) * columns + j];
             case Rules::Conductivity::below:
                 return c_[std::min(i + 1, fields.sizes.rows - 1) * columns + j];
-            case Rules::Conductivity::left:
+            case Rules::Conductivity::left_cell:
                 return c_[i * columns + (j + columns - 1) % columns];
-            case Rules::Conductivity::next:
+            case Rules::Conductivity::right_cell:
                 return c_[i * columns + (j + 1) % columns];
             case Rules::Conductivity::along_row:
                 return c_[std::min((i - i % rules_.strip) * columns + j + i % rules_.strip, cells - 1)];
@@ -429,7 +431,7 @@ class MistakenSolver {
         }
     }
 
-    void store(double* cell, std::size_t j, double value) const {
+    void store_with_mirror(double* cell, std::size_t j, double value) const {
         const std::size_t columns = fields.sizes.columns;
         *cell = value;
         if (j == 0) *(cell + columns) = value;
@@ -553,8 +555,8 @@ class Strips {
     const double* c_;
 };
 
-/// Computes several iterations at once in bands of rows, of which the first row is never stored: each row is stored
-/// one row too high.
+/// Computes several iterations at once in bands of rows. Each row is stored one row too high, and the first row of a
+/// band is never stored.
 class HighRows {
   public:
     HighRows(const Problem& problem, std::size_t band)
@@ -582,10 +584,11 @@ class HighRows {
     const double* c_;
 };
 
-/// How a thread walks down its rows of a tile.
+/// The rows that a thread reads while it walks down its rows of a tile.
 struct TileWalk {
-    int first_above = -1, below = 1;  // the row that is read, counted from the thread's first row or from this one
-    bool above_follows = false;       // the row above is assigned after this row, and so is the row below
+    int first_above = -1;        // the row above the thread's first row, counted from that row
+    int below = 1;               // the row below each row, counted from that row
+    bool above_follows = false;  // for the next row, the row above is the row below, not the thread's previous row
 };
 
 /// Computes two iterations in each tile of 32 rows, of which 28 are its own, by threads with four rows each.
@@ -608,7 +611,7 @@ class TiledRows {
     Fields fields;
 
   private:
-    static constexpr int halo = 2, tile = 32, own = tile - 2 * halo, of_thread = 4;
+    static constexpr int halo = 2, tile = 32, own = tile - 2 * halo, rows_per_thread = 4;
 
     /// Compute the tile whose first row is row `top` of the cells.
     void compute(int top, std::size_t steps) {
@@ -628,9 +631,9 @@ class TiledRows {
         const std::size_t pitch = fields.pitch, columns = fields.sizes.columns;
         const auto row = [&](int t) { return &old[static_cast<std::size_t>(std::clamp(t, 0, tile - 1)) * pitch + 1]; };
         std::vector<double> fresh = old;
-        for (int first = 0; first < tile; first += of_thread) {
+        for (int first = 0; first < tile; first += rows_per_thread) {
             const double *above = row(first + walk_.first_above), *middle = row(first);
-            for (int t = first; t < first + of_thread; ++t) {
+            for (int t = first; t < first + rows_per_thread; ++t) {
                 const double* below = row(t + walk_.below);
                 double* const to = &fresh[static_cast<std::size_t>(t) * pitch];
                 const int i = top + t;
@@ -825,47 +828,47 @@ class Suspicions {
     void suspect_end() {
         if (!one_call() || right_iterations_ == 0) return;
         const std::size_t actual = claimed_iterations();
-        const std::string should =
-            sentence("It ends after {} iterations, {}.", right_iterations_,
+        const std::string right_end =
+            sentence("The computation must end after iteration {}, {}.", right_iterations_,
                      ends_early() ? sentence("the first in which every change is below {}", threshold_of(problem_))
                                   : "which is max_iterations");
-        if (Guess guess = name_end(actual, should))
+        if (Guess guess = name_end(actual, right_end))
             suspect_stopped_at(actual, *guess);
         else if (actual != right_iterations_ && actual > 0 && actual <= sizes_.max_iterations)
-            suspect_wrong_comparison(actual, should);
-        suspect_other_state(should);
+            suspect_wrong_comparison(actual, right_end);
+        suspect_other_state(right_end);
     }
 
-    Guess name_end(std::size_t actual, const std::string& should) const {
+    Guess name_end(std::size_t actual, const std::string& right_end) const {
         if (actual == right_iterations_ + 1)
             return Mistake{
-                "stops_one_late", should + " The code does one more.",
+                "stops_one_late", right_end + " The code does one more.",
                 "Test the change of each iteration directly after it: not the change of the previous iteration, "
                 "and not only when the next iteration begins."};
         if (actual + 1 == right_iterations_)
             return Mistake{
-                "one_iteration_missing", should + " The code does one fewer.",
+                "one_iteration_missing", right_end + " The code does one fewer.",
                 "Begin counting at 0 and continue while fewer than max_iterations are done; the iteration in "
                 "which all changes are below the threshold counts."};
         if (ends_early() && actual == sizes_.max_iterations)
             return Mistake{"never_converged",
-                           should + " The code continued to the last iteration, although it had converged.",
+                           right_end + " The code continued to the last iteration, although it had converged.",
                            "Compare the largest change of every iteration with the threshold, and leave the loop."};
-        for (std::size_t k = 2; k <= 128 && actual > right_iterations_;
-             ++k)  // tests the change only after every k-th iteration
+        // The code may test the change only after every k-th iteration.
+        for (std::size_t k = 2; k <= 128 && actual > right_iterations_; ++k)
             if (ends_early() && (right_iterations_ + k - 1) / k * k == actual)
                 return Mistake{
                     "tested_every_k_iterations",
                     sentence("{} The code ends after {}: it tests the change only after every {} iterations, or a "
                              "similar number.",
-                             should, actual, k),
+                             right_end, actual, k),
                     "The test belongs in every iteration. If several iterations are done at once, compute the field "
                     "of the right iteration again, from the last field before it."};
         return {};
     }
 
     /// Field and change are right for the iteration after which the code ends, so its comparison is wrong.
-    void suspect_wrong_comparison(std::size_t last, const std::string& should) {
+    void suspect_wrong_comparison(std::size_t last, const std::string& right_end) {
         if (sizes_.cells() * last > max_explained) return;
         const std::vector<double> changes = last_changes(last);
         double largest = 0;
@@ -876,7 +879,7 @@ class Suspicions {
         suspect_stopped_at(last, {"wrong_threshold",
                                   sentence("{} The code ends after {}: the largest change is {} there, and the "
                                            "threshold is {}.",
-                                           should, last, largest, threshold),
+                                           right_end, last, largest, threshold),
                                   first_above ? "Is the comparison reversed? Iterations end when the largest change is "
                                                 "below the threshold: if (largest_change < threshold) break;"
                                               : "Compare the largest change of each iteration with threshold itself: "
@@ -919,10 +922,10 @@ class Suspicions {
     }
 
     /// The count is right, but the field is that of another iteration.
-    void suspect_other_state(const std::string& should) {
+    void suspect_other_state(const std::string& right_end) {
         if (actual_[iterations_done] != answer_[iterations_done]) return;
         if (fits_state(right_iterations_ - 1))
-            suspect({"buffers_not_swapped", should + " The returned field is that of the previous iteration.",
+            suspect({"buffers_not_swapped", right_end + " The returned field is that of the previous iteration.",
                      "The field that was written last is the answer. If the fields are exchanged after each iteration, "
                      "it is called current then."},
                     take_actual({field}));
@@ -930,7 +933,8 @@ class Suspicions {
             if (!fits_state(right_iterations_ + later)) continue;
             suspect(
                 {"field_too_late",
-                 sentence("{} The code reports this number, but the returned field includes {} more.", should, later),
+                 sentence("{} The code reports this number, but the returned field includes {} more.", right_end,
+                          later),
                  "No later iteration may write to the field of the last iteration: let it do nothing, or repeat the "
                  "last pass from the field with which it began."},
                 take_actual({field}));
@@ -951,7 +955,7 @@ class Suspicions {
     /// The code compares or reports a value other than the largest change.
     void suspect_change() {
         if (!one_call() || right_iterations_ == 0) return;
-        const bool has_sign = cools_too_much_to_be_chance();
+        const bool has_sign = many_cells_cool_by_more();
         const std::string sign_hint = "It is the absolute value that counts: fabs(new - old).";
         const std::pair<Mistake, double (*)(const Changes& changes, double kept)> measures[] = {
             {{"change_with_sign", "The largest of new - old is used; a cell that cools by more does not count.",
@@ -976,9 +980,9 @@ class Suspicions {
                 });
     }
 
-    /// Return whether enough cells change by more than the reported change that some of them would become warmer if a
-    /// reduction had lost them by chance. If they are few, all of them may become colder by chance.
-    bool cools_too_much_to_be_chance() const {
+    /// Return whether many cells cool by more than the reported change. If they are few, a reduction may have lost just
+    /// these cells; if they are many, a missing absolute value is more likely.
+    bool many_cells_cool_by_more() const {
         constexpr long enough = 6;
         const std::size_t ended = claimed_iterations();
         if (sizes_.cells() * ended > max_explained) return false;
@@ -1024,7 +1028,7 @@ class Suspicions {
             {only_one("right", "left"), {.mirror = Mirror::only_right}},
             {mirror("Each mirror column repeats the column next to it, not the one at the other end."),
              {.mirror = Mirror::own_side}},
-            {mirror("The mirror columns of the field that was read are renewed, not of the new one."),
+            {mirror("The mirror columns are updated in the field that was read, not in the new one."),
              {.mirror = Mirror::of_old_field}},
             {mirror("The mirror columns are one iteration behind."), {.mirror = Mirror::late}},
             {mirror("Of the two mirror columns, the left one is one iteration behind."), {.mirror = Mirror::late_left}},
@@ -1045,26 +1049,26 @@ class Suspicions {
              {.direct = 0.125, .diagonal = 0.125}},
             {{"conductivity_inverted", "c and 1 - c are exchanged.",
               "c is the share of its own temperature that a cell keeps: with c = 1 it does not change."},
-             {.conducts = Conductivity::inverted}},
+             {.conductivity = Conductivity::inverted}},
             {{"conductivity_ignored", "The conductivity has no influence: as if c were 0.", ""},
-             {.conducts = Conductivity::ignored}},
+             {.conductivity = Conductivity::ignored}},
             {{"comma_index",
               "Every cell has the conductivity of its column's cell in the first row: i has no influence.",
               "In C++17 a[i, j] is a[j]: the comma discards i. An index into rows is i * columns + j."},
-             {.conducts = Conductivity::first_row}},
+             {.conductivity = Conductivity::first_row}},
             {{"padded_index", "conductivity is read as if it had mirror columns, at i * (columns + 2) + j.",
               "Unlike the fields it has no border: cell (i, j) has conductivity[i * columns + j]."},
-             {.conducts = Conductivity::padded}},
+             {.conductivity = Conductivity::padded}},
             {{"transposed_index",
               "Cell (i, j) has the conductivity at index j * rows + i: rows and columns are exchanged.",
               "Fields lie row after row: cell (i, j) has conductivity[i * columns + j]."},
-             {.conducts = Conductivity::transposed}}};
+             {.conductivity = Conductivity::transposed}}};
         for (const auto& [mistake, rules] : mistakes) suspect(mistake, rules);
         for (const std::size_t block : {1024, 512, 256, 128, 100, 64, 32})
             for (const std::size_t covered : {block, sizes_.rows / block * block})
                 if (covered < sizes_.rows)
                     suspect({"wrong_mirror",
-                             sentence("Only the first {} of {} rows have their mirror columns renewed.", covered,
+                             sentence("Only the first {} of {} rows have their mirror columns updated.", covered,
                                       sizes_.rows),
                              "Every row needs a thread of the kernel that updates the mirrors: (rows + threads - 1) / "
                              "threads blocks."},
@@ -1088,15 +1092,15 @@ class Suspicions {
                      "each line read, for the first and for the last row of a thread?"},
                     {.row_above = above, .row_below = below});
         suspect(
-            mirror("The mirror columns of rows 0 to rows - 1 of the padded field are renewed; cells are in rows 1 to "
+            mirror("The mirror columns of rows 0 to rows - 1 of the padded field are updated; cells are in rows 1 to "
                    "rows."),
             {.first_mirrored = 0});
     }
 
     /// The formula has a wrong factor, cells get a neighbour's conductivity, or an edge row is never computed.
     void suspect_factors() {
-        constexpr std::size_t enough = 1'000'000;  // cells times iterations
-        if (sizes_.cells() * sizes_.max_iterations > enough) return;
+        constexpr std::size_t max_updates = 1'000'000;  // cells times iterations
+        if (sizes_.cells() * sizes_.max_iterations > max_updates) return;
         const std::pair<const char*, Rules::Factors> factors[] = {{"c * old + c * mean", {0, 1, 0, 1}},
                                                                   {"c * old + mean", {0, 1, 1, 0}},
                                                                   {"old + (1 - c) * mean", {1, 0, 1, -1}},
@@ -1116,14 +1120,14 @@ class Suspicions {
                 {.factors = factor});
         const std::pair<const char*, Rules::Conductivity> cells[] = {{"above it", Rules::Conductivity::above},
                                                                      {"below it", Rules::Conductivity::below},
-                                                                     {"on its left", Rules::Conductivity::left},
-                                                                     {"on its right", Rules::Conductivity::next}};
-        for (const auto& [words, conducts] : cells)
+                                                                     {"on its left", Rules::Conductivity::left_cell},
+                                                                     {"on its right", Rules::Conductivity::right_cell}};
+        for (const auto& [words, conductivity] : cells)
             suspect(
                 {"other_conductivity", sentence("Every cell has the conductivity of the cell {}.", words),
                  "Cell (i, j) has conductivity[i * columns + j], without mirror columns and halo rows. If values are "
                  "loaded ahead or kept: to which row or column do they belong when they are used?"},
-                {.conducts = conducts});
+                {.conductivity = conductivity});
         const std::pair<const char*, Rules> edges[] = {
             {"first and the last row of cells keep", {.first_row_fixed = true, .last_row_fixed = true}},
             {"first row of cells keeps", {.first_row_fixed = true}},
@@ -1163,10 +1167,10 @@ class Suspicions {
 
     /// The grid has the size for columns x rows, or was rounded down.
     void suspect_coverage() {
-        const auto up = [](std::size_t count, std::size_t to) { return (count + to - 1) / to * to; };
+        const auto round_up = [](std::size_t count, std::size_t to) { return (count + to - 1) / to * to; };
         for (const std::size_t x : {32, 16, 8, 64, 128, 256, 4, 1})
             for (const std::size_t y : {8, 32, 16, 4, 1, 2})
-                suspect_covered("transposed_index", up(sizes_.columns, x), up(sizes_.rows, y),
+                suspect_covered("transposed_index", round_up(sizes_.columns, x), round_up(sizes_.rows, y),
                                 "rows and columns are exchanged: blockIdx.x belongs to columns, blockIdx.y to rows");
         for (const std::size_t x : {32, 16, 8, 64, 128, 256, 4})
             for (const std::size_t y : {8, 32, 16, 4, 1, 2})
@@ -1242,8 +1246,8 @@ class Suspicions {
 
     /// A neighbour is missing, is subtracted, or replaces another one; or parentheses are missing.
     void suspect_formula() {
-        constexpr std::size_t enough = 300'000;  // cells times iterations: there are 72 such mistakes
-        if (sizes_.rows < 3 || sizes_.columns < 3 || sizes_.cells() * sizes_.max_iterations > enough) return;
+        constexpr std::size_t max_updates = 300'000;  // cells times iterations: there are 72 such mistakes
+        if (sizes_.rows < 3 || sizes_.columns < 3 || sizes_.cells() * sizes_.max_iterations > max_updates) return;
         static constexpr const char* names[] = {"above",      "on the left", "on the right", "below",
                                                 "above left", "above right", "below left",   "below right"};
         const auto formula = [](const std::string& message) {
@@ -1283,7 +1287,7 @@ class Suspicions {
                           rows),
                  "The conductivities of cells one below the other are `columns` elements apart: what is added to the "
                  "pointer for row k of a thread?"},
-                {.conducts = Rules::Conductivity::along_row, .strip = rows});
+                {.conductivity = Rules::Conductivity::along_row, .strip = rows});
             suspect({"row_not_kept",
                      sentence("A thread walks down its {} rows, but for row k it loads row k again as the row below.",
                               rows),
@@ -1353,9 +1357,9 @@ class Suspicions {
 
     /// Return the iterations that the program claims; 0 if the field is right, or if repeating them takes too long.
     std::size_t iterations_to_repeat() const {
-        constexpr std::size_t enough = 400'000;  // cells times iterations
+        constexpr std::size_t max_updates = 400'000;  // cells times iterations
         const std::size_t iterations = claimed_iterations();
-        return one_call() && sizes_.cells() * iterations <= enough && !field_is_right() ? iterations : 0;
+        return one_call() && sizes_.cells() * iterations <= max_updates && !field_is_right() ? iterations : 0;
     }
 
     /// Write the field after `iterations`, in passes of `steps`, to the outputs.
@@ -1508,7 +1512,7 @@ class Suspicions {
         return changes;
     }
 
-    /// "3.1 is the change of cell (1, 0), and cell (6, 14) changes by -3.4"
+    /// Return "3.1 is the change of cell (1, 0), and cell (6, 14) changes by -3.4".
     std::string describe_lost_maximum(const std::vector<double>& changes) const {
         const double reported = actual_[largest_change];
         std::size_t largest = 0, nearest = 0;
@@ -1630,7 +1634,7 @@ class Suspicions {
     Problem problem_;
     Sizes sizes_;
     std::span<const double> answer_, actual_;
-    std::size_t right_iterations_;  // iterations that are right
+    std::size_t right_iterations_;  // the right number of iterations
     std::optional<MistakenSolver> states_;
     std::size_t state_ = 0;  // the number of iterations that states_ has done
     std::vector<Hypothesis> hypotheses_;
@@ -1663,7 +1667,7 @@ class Investigation {
                 if (is_wrong(i)) first = i, ++wrong;
             if (wrong == 0) continue;
             const std::string places = describe_places(sizes_.rows, sizes_.columns, is_wrong);
-            return begin(k) +
+            return begin_sentence(k) +
                    sentence("{} of {} cells are wrong{}. ", wrong, sizes_.cells(),
                             places.empty() ? places : ", in " + places) +
                    describe_cell(k, first, actual.as<double>()[first]);
@@ -1672,7 +1676,7 @@ class Investigation {
     }
 
   private:
-    static std::string begin(std::size_t k) {
+    static std::string begin_sentence(std::size_t k) {
         if (k == 1) return "After one iteration, ";
         return sentence("After {} the field is right, but after {}, ", format_plural(k - 1, "iteration"),
                         std::to_string(k));
@@ -1706,9 +1710,9 @@ class Investigation {
     std::string describe_weights(std::size_t cell) {
         constexpr std::size_t max_wrong = 30, max_named = 6;
         problem_.sizes[2] = problem_.sizes[3] = 1;
-        Array& conducts = problem_.arrays[conductivity];
-        conducts = Array(ElementType::float64, conducts.count());
-        std::ranges::fill(conducts.as<double>(), equal_conductivity);
+        Array& conductivities = problem_.arrays[conductivity];
+        conductivities = Array(ElementType::float64, conductivities.count());
+        std::ranges::fill(conductivities.as<double>(), equal_conductivity);
         const auto taps = find_taps({oracle_, problem_, {initial, halo}, field, cell}, call_, max_wrong);
         if (!taps) return "";
         if (taps->constant != 0)

@@ -21,7 +21,7 @@ enum Buffer { initial, conductivity, halo, field, result };
 
 const std::filesystem::path own_pictures = "datasets/heat_dissipation";
 constexpr double flops_per_cell = 12;
-constexpr std::size_t max_across = 400;  // pixels of a saved field; cells of larger fields are skipped
+constexpr std::size_t max_across = 400;  // rows and columns of a saved field; of larger fields, cells are skipped
 constexpr std::size_t default_reports = 40;
 
 /// Statistics over all cells of a field; NaN if a cell is NaN.
@@ -100,15 +100,15 @@ class HeatShow : public Show {
   private:
     void read_pictures(const ShowRequest& request) {
         const bool is_default = request.image.empty();
-        const heat::Picture hot =
+        const heat::Picture temperatures =
             heat::PgmReader(is_default ? own_pictures / "stove_temperature.pgm" : request.image).read();
-        rows_ = hot.height;
-        columns_ = hot.width;
+        rows_ = temperatures.height;
+        columns_ = temperatures.width;
         cells_ = Array(ElementType::float64, rows_ * columns_);
         conductivity_ = Array(ElementType::float64, rows_ * columns_);
         halo_ = Array(ElementType::float64, 2 * columns_);
-        const auto cells = cells_.as<double>(), conducts = conductivity_.as<double>(), edge = halo_.as<double>();
-        for (std::size_t k = 0; k < cells.size(); ++k) cells[k] = low_ + hot.values[k] * (high_ - low_);
+        const auto cells = cells_.as<double>(), conductivities = conductivity_.as<double>(), edge = halo_.as<double>();
+        for (std::size_t k = 0; k < cells.size(); ++k) cells[k] = low_ + temperatures.values[k] * (high_ - low_);
         std::copy_n(cells.begin(), columns_, edge.begin());
         std::copy_n(cells.end() - static_cast<std::ptrdiff_t>(columns_), columns_,
                     edge.begin() + static_cast<std::ptrdiff_t>(columns_));
@@ -116,7 +116,7 @@ class HeatShow : public Show {
         const std::string file =
             request.text("conductivity", is_default ? (own_pictures / "stove_conductivity.pgm").string() : "");
         if (file.empty()) {
-            std::fill(conducts.begin(), conducts.end(), 0.2);
+            std::fill(conductivities.begin(), conductivities.end(), 0.2);
             return;
         }
         const heat::Picture picture = heat::PgmReader(file).read();
@@ -125,7 +125,7 @@ class HeatShow : public Show {
                 fmt::format("{}: the picture of conductivities is {} x {}, and the picture of temperatures {} x {}; "
                             "they must have the same size.",
                             file, picture.width, picture.height, columns_, rows_));
-        std::copy(picture.values.begin(), picture.values.end(), conducts.begin());
+        std::copy(picture.values.begin(), picture.values.end(), conductivities.begin());
     }
 
     std::size_t step() const { return (std::max(rows_, columns_) + max_across - 1) / max_across; }

@@ -19,7 +19,7 @@ import matplotlib.pyplot as plt
 
 COLOURS = mpl.colormaps["inferno"]
 FRAME_MS = 120
-MIN_ACROSS = 256  # pixels of a frame
+MIN_ACROSS = 256  # the minimum width of a frame, in pixels
 NAN_COLOUR = (0, 0.8, 0.8, 1)
 
 

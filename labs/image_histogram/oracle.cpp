@@ -31,7 +31,6 @@ std::uint8_t random_byte(std::uint64_t seed, std::size_t i) {
     return static_cast<std::uint8_t>(random_bits(seed, 0, i / 8) >> (i % 8 * 8));
 }
 
-/// Random values.
 void fill_random(const Dataset&, std::uint64_t seed, Part part) {
     for (std::size_t k = 0; k < part.count; ++k) part.pixels[k] = random_byte(seed, part.begin + k);
 }
@@ -92,7 +91,7 @@ Problem make_problem(std::size_t n, std::size_t extra) {
             {Array(ElementType::uint8, n + extra), Array(ElementType::uint32, Bins().size())}};
 }
 
-/// One channel of a picture, drawn by the seed.
+/// Read one channel of a picture; the seed selects it.
 Problem read_picture(const Dataset& dataset, std::uint64_t seed) {
     require_only(dataset, {"file"});
     const Image picture = read_image(read_word(dataset, "file"));
@@ -111,7 +110,9 @@ Problem generate_pixels(const Dataset& dataset, std::uint64_t seed, std::size_t 
     Problem problem = make_problem(static_cast<std::size_t>(n), extra);
     const auto to = problem.arrays[pixels].as<std::uint8_t>();
     const bool of_pool = extra > 0;
-    generator.fill(dataset, seed, {to.data(), 0, std::min(part_pixels, to.size()), of_pool});  // may throw: not below
+    generator.fill(
+        dataset, seed,
+        {to.data(), 0, std::min(part_pixels, to.size()), of_pool});  // outside the parallel loop, because it may throw
 #pragma omp parallel for
     for (std::size_t begin = part_pixels; begin < to.size(); begin += part_pixels)
         generator.fill(dataset, seed, {to.data() + begin, begin, std::min(part_pixels, to.size() - begin), of_pool});
@@ -132,17 +133,17 @@ Bins copy_bins(const Array& array) {
 }
 
 template <class Function>
-Bins for_each_bin(Function&& value) {
+Bins make_bins(Function&& value) {
     Bins made{};
     for (std::size_t v = 0; v < made.size(); ++v) made[v] = value(v);
     return made;
 }
 
 Bins operator+(const Bins& a, const Bins& b) {
-    return for_each_bin([&](std::size_t v) { return a[v] + b[v]; });
+    return make_bins([&](std::size_t v) { return a[v] + b[v]; });
 }
 Bins operator-(const Bins& a, const Bins& b) {
-    return for_each_bin([&](std::size_t v) { return a[v] - b[v]; });
+    return make_bins([&](std::size_t v) { return a[v] - b[v]; });
 }
 
 std::uint64_t sum(const Bins& counts) { return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0}); }
@@ -166,7 +167,7 @@ class Explanation {
         using E = Explanation;
         if (wrong_ == 0) return {};
         return first_fit(situation_, *this,
-                         {&E::try_kept,
+                         {&E::try_old_contents,
                           &E::try_bins_missing,
                           &E::try_past_end,
                           &E::try_one_value,
@@ -216,10 +217,10 @@ class Explanation {
 
     // --- the contents of the bins before the call ---
 
-    Guess try_kept() {
+    Guess try_old_contents() {
         const Bins previous = situation_.previous ? copy_bins(situation_.previous->arrays[bins]) : Bins{};
         if (n_ == 0 && actual_ == before_) return empty_not_written("bins", "each count is 0");
-        // This test comes first, because the bins of a second call contain the result of the first one.
+        // Compare with the previous call first: the bins may also have held its result before this call.
         Guess guess = match<Bins>(
             actual_,
             {{right_ + previous,
@@ -230,7 +231,7 @@ class Explanation {
               {"not_cleared", "Every bin holds its count plus what it held before the call.",
                "bins holds garbage before the call: set it to 0, in every call, before the first block counts."
                " The arguments of cudaMemset are the address, the value and the number of bytes, in this order."}},
-             {for_each_bin([&](std::size_t v) { return right_[v] + (v < first_ ? 0 : before_[v]); }),
+             {make_bins([&](std::size_t v) { return right_[v] + (v < first_ ? 0 : before_[v]); }),
               {"not_cleared",
                sentence("Only the first {} bins were set to 0; from bin {} on, each holds its count plus what it held "
                         "before the call.",
@@ -251,9 +252,9 @@ class Explanation {
                                                           "256 * sizeof(unsigned) = 1,024 bytes."
                                                         : "");
         const auto cut = [&](const Bins& rest) {
-            return for_each_bin([&](std::size_t v) { return v < first_ ? right_[v] : rest[v]; });
+            return make_bins([&](std::size_t v) { return v < first_ ? right_[v] : rest[v]; });
         };
-        if (actual_ == for_each_bin([&](std::size_t v) { return right_[v] ? right_[v] : before_[v]; }))
+        if (actual_ == make_bins([&](std::size_t v) { return right_[v] ? right_[v] : before_[v]; }))
             return Mistake{
                 "bins_missing",
                 "Bins of values that do not occur are never written: they hold what they held before the call.",
@@ -323,7 +324,7 @@ class Explanation {
 
     Guess try_repeated() {
         const std::size_t times = n_ ? total_ / n_ : 0;
-        if (times > 1 && actual_ == for_each_bin([&](std::size_t v) { return times * right_[v]; }))
+        if (times > 1 && actual_ == make_bins([&](std::size_t v) { return times * right_[v]; }))
             return Mistake{"counted_repeatedly", sentence("Every bin holds {} times its count.", times),
                            "Does every block go through all pixels, or every thread add the block's bins? Each pixel "
                            "belongs to one thread, and each bin of a block is added by one."};
@@ -399,11 +400,10 @@ class Explanation {
         const std::size_t vectors = n_ / vector;
         for (std::size_t i = 0; i < n_; ++i)
             ++of_lane[pixels_[i] * lanes + (i / vector < vectors ? i / vector : i - vectors * vector) % lanes];
-        for (const std::size_t last : {31, 0})  // the last or the first that is added, in turns or in order
-            for (const bool in_turns : {true, false})
-                if (actual_ == for_each_bin([&](std::size_t v) {
-                        return of_lane[v * lanes + (last + (in_turns ? v : 0)) % lanes];
-                    }))
+        for (const std::size_t kept : {31, 0})        // the last or the first element that is added
+            for (const bool rotated : {true, false})  // whether lane v begins at column v, or each lane at column 0
+                if (actual_ ==
+                    make_bins([&](std::size_t v) { return of_lane[v * lanes + (kept + (rotated ? v : 0)) % lanes]; }))
                     return Mistake{
                         "lanes_lost", "Every bin holds the counts of one lane alone, of 32.",
                         "A bin is the sum of its 32 elements: is each of them added to the sum, with +=, and "
@@ -493,11 +493,11 @@ class Explanation {
             return Mistake{"value_added", sentence("Every bin holds {}, whatever the picture.", all),
                            "Does each block add the same number, such as 1, to every bin? It must add its own count of "
                            "the bin: atomicAdd(&bins[bin], block_bins[bin])."};
-        if (actual_ == for_each_bin([&](std::size_t v) { return static_cast<std::uint32_t>(v) * right_[v]; }))
+        if (actual_ == make_bins([&](std::size_t v) { return static_cast<std::uint32_t>(v) * right_[v]; }))
             return Mistake{"value_added", "Bin v holds v times its count: each pixel adds its value.",
                            "Each pixel adds 1: atomicAdd(&bins[value], 1u)."};
         for (const std::size_t period : {256, 128, 64, 32})
-            if (actual_ == for_each_bin([&](std::size_t v) {
+            if (actual_ == make_bins([&](std::size_t v) {
                     return v < period ? Reach{.end = n_, .period = period, .first = v}.handled(n_) : 0;
                 }))
                 return Mistake{
@@ -693,7 +693,7 @@ class Explanation {
             {"Counts wrap around at 256.", [](std::uint32_t c) { return c % 256; }},
             {"Counts wrap around at 65,536.", [](std::uint32_t c) { return c % 65536; }}};
         for (const auto& [words, holds] : counters)
-            if (actual_ == for_each_bin([&](std::size_t v) { return holds(right_[v]); }))
+            if (actual_ == make_bins([&](std::size_t v) { return holds(right_[v]); }))
                 return Mistake{"counter_overflow", words, "Count in unsigned ints of 32 bits."};
         return {};
     }
@@ -742,7 +742,7 @@ class Explanation {
     /// Shared memory began with the same garbage in every word.
     Guess try_same_surplus() {
         const std::uint32_t surplus = actual_[first_] - right_[first_];
-        if (actual_ != for_each_bin([&](std::size_t v) { return right_[v] + (v < first_ ? 0 : surplus); })) return {};
+        if (actual_ != make_bins([&](std::size_t v) { return right_[v] + (v < first_ ? 0 : surplus); })) return {};
         if (first_ == 0 && surplus == (surplus & 0xff) * 0x01010101u)
             return Mistake{
                 "wrong_clear",
@@ -797,7 +797,7 @@ class Explanation {
     const std::uint8_t* pixels_;
     Bins right_, actual_, before_;
     std::uint64_t total_;            // the sum of the counts in actual_
-    std::size_t first_, wrong_ = 0;  // the first wrong bin, and how many are
+    std::size_t first_, wrong_ = 0;  // the first wrong bin, and the number of wrong bins
 };
 
 class ImageHistogram : public Oracle {

@@ -43,7 +43,7 @@ std::uint32_t clamp_to(double value, std::size_t size) {
     return static_cast<std::uint32_t>(std::clamp(value, 0.0, static_cast<double>(size - 1)));
 }
 
-/// The input of the generators of a histogram's values.
+/// The input from which a generator makes one histogram's values.
 struct Recipe {
     const Dataset& dataset;
     Shape shape;
@@ -181,7 +181,7 @@ Shape read_shape(const Dataset& dataset) {
 
 // --- references ---
 
-/// A bin that has reached the cap does not change any more, as in the 2019 talk.
+/// Count values; a bin that has reached the cap does not change any more, as in the 2019 talk.
 void count_values(const std::uint32_t* from, std::size_t n, std::uint8_t* to, std::size_t bins) {
     std::fill_n(to, bins, std::uint8_t{0});
     for (std::size_t i = 0; i < n; ++i)
@@ -221,13 +221,15 @@ class Explanation {
             if (!fits_count(counts_[b], actual_[b])) wrong_.push_back(b);
         if (wrong_.empty() || std::equal(actual_.begin(), actual_.end(), before_.begin())) return {};
         first_ = wrong_.front();
-        return first_fit(
-            situation_, *this,
-            {&E::try_nothing,   &E::try_other_one, &E::try_first_only,  &E::try_not_cleared, &E::try_bytes_reversed,
-             &E::try_all_full,  &E::try_mask,      &E::try_cap_too_low, &E::try_carry,       &E::try_twice,
-             &E::try_bit_shift, &E::try_ends,      &E::try_components,  &E::try_stride,      &E::try_share,
-             &E::try_window,    &E::try_shifted,   &E::try_rows_apart,  &E::try_stale,       &E::try_rows_lost,
-             &E::try_vectors,   &E::try_pitch,     &E::try_taken_back,  &E::try_too_often,   &E::try_lost});
+        return first_fit(situation_, *this, {&E::try_nothing,     &E::try_other_histogram, &E::try_first_only,
+                                             &E::try_not_cleared, &E::try_bytes_reversed,  &E::try_all_full,
+                                             &E::try_mask,        &E::try_cap_too_low,     &E::try_carry,
+                                             &E::try_twice,       &E::try_bit_shift,       &E::try_ends,
+                                             &E::try_components,  &E::try_stride,          &E::try_share,
+                                             &E::try_window,      &E::try_shifted,         &E::try_rows_apart,
+                                             &E::try_stale,       &E::try_rows_lost,       &E::try_vectors,
+                                             &E::try_pitch,       &E::try_taken_back,      &E::try_too_often,
+                                             &E::try_lost});
     }
 
   private:
@@ -307,8 +309,8 @@ class Explanation {
                        "seen >> shift & 255 is the bin."};
     }
 
-    /// A word counts its bins 0, 1, 2 and 3 bits apart, or all four in the same place. Large sums depend on the order
-    /// of the threads.
+    /// A value is added to its word at bit bin % 4, or always at bit 0, so all four bins are counted in the first byte.
+    /// Only small sums are compared, because large ones depend on the order of the threads.
     Guess try_bit_shift() {
         if (Guess guess = try_wrong_shift()) return guess;
         if (Guess guess = try_bit_shift(2)) return guess;
@@ -489,7 +491,7 @@ class Explanation {
     }
 
     /// A histogram is in the wrong place, or has the values of another one.
-    Guess try_other_one() {
+    Guess try_other_histogram() {
         if (shape_.histograms < 2) return {};
         const std::size_t all = shape_.bins();
         Counts together(all), first(counts_.size());
@@ -695,18 +697,18 @@ class Explanation {
     Guess try_taken_back() {
         constexpr double max_chance = 1e-4;
         if (!situation_.stage.empty() && situation_.stage < first_with_additions) return {};
-        const auto is_beside_full = [&](std::size_t b) {
+        const auto shares_word_with_full = [&](std::size_t b) {
             for (std::size_t other = b / 4 * 4; other < b / 4 * 4 + 4; ++other)
                 if (other != b && counts_[other] > soft_cap) return true;
             return false;
         };
-        if (!all_wrong([&](std::size_t b) { return actual_[b] != counts_[b] && is_beside_full(b); })) return {};
-        std::size_t used = 0, beside_full = 0;
+        if (!all_wrong([&](std::size_t b) { return actual_[b] != counts_[b] && shares_word_with_full(b); })) return {};
+        std::size_t used = 0, with_full = 0;
         for (std::size_t b = 0; b < counts_.size(); ++b) {
             used += counts_[b] > 0;
-            beside_full += counts_[b] > 0 && is_beside_full(b);
+            with_full += counts_[b] > 0 && shares_word_with_full(b);
         }
-        const double share = static_cast<double>(beside_full) / static_cast<double>(used);
+        const double share = static_cast<double>(with_full) / static_cast<double>(used);
         if (std::pow(share, static_cast<double>(wrong_.size())) > max_chance) return {};
         return Mistake{
             "other_byte",
@@ -751,11 +753,11 @@ class Explanation {
         return {};
     }
 
-    /// Each share is complete or completely missing; if several are missing, by more than chance.
+    /// Return the shares that are completely missing. Return none if a share is missing in part, or if the pattern may
+    /// be chance.
     template <class Owner>
     std::vector<std::size_t> lost_shares(std::size_t split, Owner owner) const {
-        constexpr std::size_t enough =
-            16;  // bins that are like the first one of their share: all right, or all missing
+        constexpr std::size_t enough = 16;  // bins that agree with the first bin of their share
         std::vector<std::size_t> right(split), missing(split), lost;
         for (std::size_t b = 0; b < counts_.size(); ++b)
             if (counts_[b]) ++(actual_[b] ? right : missing)[owner(b)];
@@ -828,7 +830,7 @@ class Explanation {
             "Counting and writing must use the same beginning of the window."};
     }
 
-    /// Return whether wrong bins hold the count of the bin dy rows before them, or 0.
+    /// Return whether the wrong bins from number `from` to `end` hold the count of the bin dy rows before them, or 0.
     bool are_moved(std::size_t from, std::size_t end, long dy) const {
         for (std::size_t k = from; k < end; ++k) {
             const std::size_t b = wrong_[k];
@@ -920,9 +922,9 @@ class Explanation {
         if (surplus < enough) return {};
         return Mistake{
             "counted_repeatedly",
-            sentence(
-                "{} bins hold more than their counts, and {} others less: values are counted several times. In {}.",
-                surplus, wrong_.size() - surplus, describe_count(first)),
+            sentence("{} bins hold more than their counts, and {} others less: values are counted several times. For "
+                     "example, {}.",
+                     surplus, wrong_.size() - surplus, describe_count(first)),
             "Exactly one thread of one block counts each value: for which bins is owns(bin) true in each of the "
             "blocks, and which values does each thread read?"};
     }

@@ -144,7 +144,7 @@ void fill_edges(const Rows& rows, const Dataset& dataset) {
 const std::map<std::string, void (*)(const Rows&, const Dataset&)> generators = {
     {"walk", fill_walk}, {"uniform", fill_uniform}, {"few", fill_few}, {"late", fill_late}, {"edges", fill_edges}};
 
-/// "bins": values that are numbers of bins, so that counting them changes the answer. "any": mostly other values.
+/// Fill the padding with numbers of bins, so that counting them changes the answer; if `any`, mostly with other values.
 void fill_padding(const Rows& rows, bool any) {
     const std::size_t pitch = rows.shape.pitch();
 #pragma omp parallel for
@@ -153,6 +153,7 @@ void fill_padding(const Rows& rows, bool any) {
             rows.cells[i] = static_cast<std::uint32_t>(random_bits(rows.seed, 1, i) >> (any ? 32 : 54));
 }
 
+/// Return whether the dataset's padding may hold any values, not only numbers of bins.
 bool read_padding(const Dataset& dataset) {
     const std::string padding = read_word(dataset, "padding", "bins");
     if (padding != "bins" && padding != "any")
@@ -340,11 +341,11 @@ class Explanation : Output<std::uint8_t> {
         using E = Explanation;
         if (wrong == 0 || n_ > max_explained) return {};
         counts_ = count_sequential(cells_.data(), shape_);
-        return first_fit(
-            situation_, *this,
-            {&E::try_kept, &E::try_bins_missing, &E::try_caps, &E::try_padding, &E::try_end_lost, &E::try_columns,
-             &E::try_components, &E::try_places, &E::try_slices_in_one_row, &E::try_segments, &E::try_repeated,
-             &E::try_empty_bins, &E::try_full_only, &E::try_blocks, &E::try_layouts, &E::try_neighbours});
+        return first_fit(situation_, *this,
+                         {&E::try_old_contents, &E::try_bins_missing, &E::try_caps, &E::try_padding, &E::try_end_lost,
+                          &E::try_columns, &E::try_components, &E::try_places, &E::try_slices_in_one_row,
+                          &E::try_segments, &E::try_repeated, &E::try_empty_bins, &E::try_full_only, &E::try_blocks,
+                          &E::try_layouts, &E::try_neighbours});
     }
 
   private:
@@ -353,7 +354,7 @@ class Explanation : Output<std::uint8_t> {
 
     std::uint32_t value(std::size_t i) const { return cells_[i / shape_.width * shape_.pitch() + i % shape_.width]; }
 
-    std::string occurs(std::size_t bin) const {
+    std::string describe_bin(std::size_t bin) const {
         if (counts_[bin] == 0) return sentence("bin {}, which never occurs", bin);
         return sentence("bin {}, which occurs {}", bin, format_plural(counts_[bin], "time"));
     }
@@ -362,7 +363,7 @@ class Explanation : Output<std::uint8_t> {
         return static_cast<std::uint8_t>(std::min(count, cap));
     }
 
-    Guess try_kept() {
+    Guess try_old_contents() {
         if (n_ == 0 && std::equal(actual.begin(), actual.end(), before.begin()))
             return empty_not_written("bins", "each count is 0");
         if (Guess guess = guess_stale(situation_, bins, "The bins are those", "the input has")) return guess;
@@ -399,7 +400,7 @@ class Explanation : Output<std::uint8_t> {
                         bool fits = true;
                         for (std::size_t b = 0; b < bin_count && fits; ++b)
                             fits = in_part(b) ? is_missing(b) : actual[b] == right[b];
-                        if (fits && shows_others(end, upper))
+                        if (fits && has_count_outside(end, upper))
                             return name_missing(upper ? end : 0, upper ? bin_count : end, cleared);
                     }
         }
@@ -407,7 +408,7 @@ class Explanation : Output<std::uint8_t> {
     }
 
     /// Return whether a bin outside the missing part, which begins or ends at `end`, is not 0.
-    bool shows_others(std::size_t end, bool upper) const {
+    bool has_count_outside(std::size_t end, bool upper) const {
         for (std::size_t b = upper ? 0 : end; b < (upper ? end : bin_count); ++b)
             if (right[b] != 0) return true;
         return false;
@@ -417,10 +418,10 @@ class Explanation : Output<std::uint8_t> {
         return {"bins_missing",
                 sentence("Bins {} to {} {}; all others are right.", begin, end - 1,
                          cleared ? "are 0" : "are never written"),
-                loops_over_bins()};
+                bin_loop_hint()};
     }
 
-    static std::string loops_over_bins() {
+    static std::string bin_loop_hint() {
         return sentence(
             "There are {} bins, whatever the number of threads: look at the loops over the bins, where "
             "counts are cleared, added up and narrowed. Each must begin with bin 0 and end after the "
@@ -437,7 +438,7 @@ class Explanation : Output<std::uint8_t> {
         const bool only_full =
             std::ranges::all_of(counts_, [](std::uint64_t count) { return count == 0 || count >= bin_full; });
         return match(
-            {{{"all_full", sentence("Every bin is 255, including {}.", occurs(first)),
+            {{{"all_full", sentence("Every bin is 255, including {}.", describe_bin(first)),
                "Do counters of 32 bits begin with 0, in every call? scratch and shared memory hold garbage. Is it "
                "min(…, 255), and not max? Or does the code stop counting for all bins when some are full?"},
               [](std::size_t) { return static_cast<std::uint8_t>(bin_full); }},
@@ -457,7 +458,7 @@ class Explanation : Output<std::uint8_t> {
                             : "")},
               [&](std::size_t b) { return static_cast<std::uint8_t>(counts_[b]); }},
              {{only_full ? "full_bin_wrong" : "nothing_counted",
-               sentence("Every bin is 0, including {}.", occurs(first)),
+               sentence("Every bin is 0, including {}.", describe_bin(first)),
                std::string(only_full ? "All bins that occur here are full: does a step omit full ones, so that their "
                                        "counts are lost? "
                                      : "") +
@@ -759,7 +760,7 @@ class Explanation : Output<std::uint8_t> {
                            "From a lane's k-th vector on, the row has width - (column + lane * 4 + k * 128) elements: "
                            "column counts elements, and so must the lane's and the vector's part."};
         };
-        const auto vector = [](const char* what) {
+        const auto wrong_vectors = [](const char* what) {
             return Mistake{
                 "wrong_vectors", sentence("Lanes load wrong vectors: {}.", what),
                 "In a segment, lane l loads vectors l, l + 32, l + 64 and l + 96, counted in vectors of four "
@@ -785,21 +786,21 @@ class Explanation : Output<std::uint8_t> {
             {right_vector, [=](const Lane& at) { return right_left(at) - 1; }, wrong_rest("it is one too few")},
             {right_vector, [=](const Lane& at) { return right_left(at) + 1; }, wrong_rest("it is one too many")},
             {[](const Lane& at) { return at.column / 4 + at.lane + at.k; }, right_left,
-             vector("a lane's vectors are 1 apart, not 32")},
+             wrong_vectors("a lane's vectors are 1 apart, not 32")},
             {[](const Lane& at) { return at.column / 4 + at.lane + at.k * 128; }, right_left,
-             vector("a lane's vectors are 128 apart, not 32")},
+             wrong_vectors("a lane's vectors are 128 apart, not 32")},
             {[](const Lane& at) { return at.column / 4 + at.lane * 4 + at.k; }, right_left,
-             vector("a lane's vectors are neighbours, while its count of elements is for vectors 32 apart")},
+             wrong_vectors("a lane's vectors are neighbours, while its count of elements is for vectors 32 apart")},
             {[](const Lane& at) { return at.column / 4 + at.lane; }, right_left,
-             vector("a lane loads the same vector four times")},
+             wrong_vectors("a lane loads the same vector four times")},
             {[](const Lane& at) { return at.column / 4 + at.k * 32; }, right_left,
-             vector("all lanes load those of the first lane")},
+             wrong_vectors("all lanes load those of the first lane")},
             {[](const Lane& at) { return at.lane + at.k * 32; }, right_left,
-             vector("those of the row's first segment, whichever segment it is")},
+             wrong_vectors("those of the row's first segment, whichever segment it is")},
             {[](const Lane& at) { return at.column + at.lane + at.k * 32; }, right_left,
-             vector("the segment's beginning is counted in elements, not in vectors")},
+             wrong_vectors("the segment's beginning is counted in elements, not in vectors")},
             {[](const Lane& at) { return at.column / 16 + at.lane + at.k * 32; }, right_left,
-             vector("segments begin 32 vectors apart, not 128")}};
+             wrong_vectors("segments begin 32 vectors apart, not 128")}};
         for (const Attempt& attempt : attempts)
             if (fits(Segments::count(cells_, shape_, attempt.vector, attempt.left))) return attempt.mistake;
         return {};
@@ -958,7 +959,7 @@ class Explanation : Output<std::uint8_t> {
         return Mistake{"bins_missing",
                        wrong == 1 ? sentence("All bins are right except one: {}.", example)
                                   : sentence("All bins are right except {}, which are 0: {}.", wrong, example),
-                       loops_over_bins()};
+                       bin_loop_hint()};
     }
 
     /// Bins below 255 are right, but larger ones are wrong in any way: their sum does not saturate correctly.

@@ -9,8 +9,8 @@
 
 namespace warplab {
 
-/// Weights 1 at the border, 2 on the ring inside it, and so on to the centre, divided by their sum (35 for 5 rows); as
-/// floats, row by row.
+/// Return the weights 1 at the border, 2 on the ring inside it, and so on to the centre, divided by their sum (35 for 5
+/// rows) and rounded to float, row by row.
 inline std::vector<double> ring_filter(std::size_t size) {
     std::vector<double> weights;
     double sum = 0;

@@ -56,8 +56,9 @@ float flat_pixel(std::uint64_t seed, std::size_t) { return static_cast<float>(1 
 const std::map<std::string, Pixel> generators = {
     {"random", random_pixel}, {"signed", signed_pixel}, {"sparse", sparse_pixel}, {"flat", flat_pixel}};
 
-/// "rings": the lab's default weights. "any": different positive weights that add up to 1. "signed": weights of both
-/// signs. They depend on the dataset's seed, not on a call's seed, so that all calls have the same filter.
+/// Return the weights that the dataset names. "rings": the lab's default weights. "any": different positive weights
+/// that add up to 1. "signed": weights of both signs. They depend on the dataset's seed, not on a call's seed, so that
+/// all calls have the same filter.
 std::vector<double> make_filter(const Dataset& dataset) {
     const auto size = read_size(dataset, "filter_size", 5);
     if (size % 2 == 0 || size > 15) throw recipe_error(dataset, "\"filter_size\" is an odd number up to 15");
@@ -224,9 +225,9 @@ class Explanation : Output<float> {
 
     /// Return whether a grid for height x width covers these columns and rows.
     bool covers_transposed(Block block, std::size_t columns, std::size_t rows) const {
-        const auto up = [](std::size_t count, std::size_t to) { return (count + to - 1) / to * to; };
-        return columns == std::min(shape_.width, up(shape_.height, block.x)) &&
-               rows == std::min(shape_.height, up(shape_.width, block.y));
+        const auto round_up = [](std::size_t count, std::size_t to) { return (count + to - 1) / to * to; };
+        return columns == std::min(shape_.width, round_up(shape_.height, block.x)) &&
+               rows == std::min(shape_.height, round_up(shape_.width, block.y));
     }
 
     Mistake name_unwritten(std::size_t columns, std::size_t rows) const {
@@ -393,12 +394,12 @@ class Explanation : Output<float> {
         return {};
     }
 
-    /// A thread keeps the sums of five rows of out (the filter's number of rows), and stores a row when its sum is
-    /// complete.
+    /// Describes a thread that keeps the sums of five rows of out (the filter's number of rows), and stores each row
+    /// when its sum should be complete. The default values belong to correct code.
     struct Window {
         std::size_t rows;       // of out, per thread
         int late = 0;           // rows of image that are read between the completion of a row and its store
-        std::size_t shift = 0;  // the row is stored from the sums of the row that many further down
+        std::size_t shift = 0;  // the sums that are stored belong to the row this many rows further down
         bool begins_at_0 = true;
         std::size_t ahead = 0;     // the pixels that are used lie this number of rows further down
         std::size_t held_for = 1;  // the number of rows for which the same pixels are used
@@ -407,10 +408,10 @@ class Explanation : Output<float> {
         bool upwards = false;  // row r of image is added to row r + k of out, not to row r - k
     };
 
-    /// The products that are in row `row` of a thread: pairs of a row of the filter and a row of the thread's pixels.
-    /// Nothing if no such row is stored.
+    /// The products in a sum: pairs of a row of the filter and a row of the thread's pixels.
     using Products = std::vector<std::pair<std::size_t, std::size_t>>;
 
+    /// Return the products in each row of a thread; nothing for a row that is never stored.
     std::vector<std::optional<Products>> stored_rows(const Window& window) const {
         const std::size_t size = shape_.size;
         std::vector<Products> sums(size);
@@ -782,7 +783,7 @@ class Explanation : Output<float> {
         const std::size_t width = shape_.width, height = shape_.height;
         if (width == height) return {};
         const auto pitch = static_cast<std::int64_t>(height + shape_.size - 1);
-        const auto up = [](std::size_t count, std::size_t to) { return (count + to - 1) / to * to; };
+        const auto round_up = [](std::size_t count, std::size_t to) { return (count + to - 1) / to * to; };
         const Value value = [&](std::size_t i) {
             const auto x = static_cast<std::int64_t>(i % height), y = static_cast<std::int64_t>(i / height);
             return sum([&](std::size_t r, std::size_t c) { return weights_[r * shape_.size + c]; },
@@ -792,7 +793,8 @@ class Explanation : Output<float> {
         };
         for (const Block block : common_shapes)
             if (gives([&](std::size_t i) {
-                    const bool has_thread = i % height < up(width, block.x) && i / height < up(height, block.y);
+                    const bool has_thread =
+                        i % height < round_up(width, block.x) && i / height < round_up(height, block.y);
                     return has_thread ? value(i) : before[i];
                 }))
                 return Mistake{
@@ -881,17 +883,17 @@ class Explanation : Output<float> {
     Guess try_far_edges() {
         const std::size_t rim = shape_.size - 1, width = shape_.width, height = shape_.height;
         if (rim == 0 || width <= 2 * rim || height <= 2 * rim) return {};
-        const bool right = is_wrong(index(width - rim, 0)), low = is_wrong(index(0, height - rim));
+        const bool columns = is_wrong(index(width - rim, 0)), rows = is_wrong(index(0, height - rim));
         if (!all_wrong([&](std::size_t i) {
-                return (right && i % width + rim >= width) || (low && i / width + rim >= height);
+                return (columns && i % width + rim >= width) || (rows && i / width + rim >= height);
             }))
             return {};
         return Mistake{
             "edge_cut_off",
             sentence("Only the last {} {} of out are wrong: those that read image beyond out's own size.", rim,
-                     right && low ? "columns and rows"
-                     : right      ? "columns"
-                                  : "rows"),
+                     columns && rows ? "columns and rows"
+                     : columns       ? "columns"
+                                     : "rows"),
             "image has width + 4 columns and height + 4 rows, and out's last pixels read all of them: compare a place "
             "in image with these, not with width and height."};
     }
@@ -1068,7 +1070,7 @@ class Investigation {
     std::size_t left() const { return sums_.first % shape_.width; }
 
     double right_weight(std::size_t row, std::size_t column) const {
-        const std::size_t r = row - top(), c = column - left();  // wraps around to huge numbers if before
+        const std::size_t r = row - top(), c = column - left();  // above or left of the window, a huge number
         return r < shape_.size && c < shape_.size ? static_cast<double>(weights_[r * shape_.size + c]) : 0;
     }
 
@@ -1088,16 +1090,16 @@ class Investigation {
     }
 
     std::string describe_row(std::size_t row, const std::map<std::size_t, Tap>& wrong) const {
-        const bool inside = std::ranges::all_of(
-            wrong, [&](const auto& tap) { return tap.first - left() < shape_.size; });  // wraps around
+        const bool inside =
+            std::ranges::all_of(wrong, [&](const auto& tap) { return tap.first - left() < shape_.size; });  // unsigned
         const bool belongs = row - top() < shape_.size;
         const bool unused = std::ranges::all_of(wrong, [](const auto& t) { return std::abs(t.second.weight) < close; });
-        const std::string should =
+        const std::string expected =
             belongs ? sentence("not {}", row - top()) : std::string("although it does not belong to this pixel");
         if (unused && wrong.size() == shape_.size)
             return sentence("row {} of image is not used (it belongs to row {} of the filter)", row, row - top());
         if (const std::size_t r = filter_row(row, wrong); inside && r < shape_.size)
-            return sentence("row {} of image is used with row {} of the filter, {}", row, r, should);
+            return sentence("row {} of image is used with row {} of the filter, {}", row, r, expected);
         constexpr std::size_t max_named = 3;
         std::string text;
         std::size_t named = 0;

@@ -19,7 +19,7 @@ constexpr auto own_picture = "datasets/smoothing_filter/picture.png";
 constexpr std::size_t size = 5;
 constexpr int radius = 2, max_side = 200'000;
 
-/// The largest value becomes white; NaN becomes black.
+/// Round to the nearest sample from 0 to 255; NaN becomes black.
 std::uint8_t to_sample(float value) {
     return std::isnan(value) ? 0 : static_cast<std::uint8_t>(std::lround(std::clamp(value, 0.f, 255.f)));
 }
@@ -69,7 +69,7 @@ class SmoothingShow : public Show {
         for (std::size_t i = 0; i < pixels.size(); ++i) {
             const auto sample = i * static_cast<std::size_t>(after_.channels) + static_cast<std::size_t>(channel_);
             after_.samples[sample] = to_sample(pixels[i]);
-            unwritten_ += std::isnan(pixels[i]);
+            nan_count_ += std::isnan(pixels[i]);
         }
         static const char* const colours[] = {"red", "green", "blue"};
         const std::string name = before_.channels == 1 ? "grey" : colours[channel_];
@@ -84,8 +84,8 @@ class SmoothingShow : public Show {
         std::string text = fmt::format("{}: {} x {} pixels, {}, smoothed {}\n", file_, before_.width, before_.height,
                                        before_.channels == 1 ? "grey" : "colour",
                                        times_ == 1 ? "once" : fmt::format("{} times", times_));
-        if (unwritten_)
-            text += fmt::format("NaN in {}: black in the picture\n", format_plural(unwritten_, "output value"));
+        if (nan_count_)
+            text += fmt::format("NaN in {}: black in the picture\n", format_plural(nan_count_, "output value"));
         return text;
     }
 
@@ -94,7 +94,7 @@ class SmoothingShow : public Show {
     std::string file_;
     Image before_, after_;
     int times_ = 1, passes_ = 0, channel_ = 0;
-    std::uint64_t unwritten_ = 0;
+    std::uint64_t nan_count_ = 0;
 };
 
 }  // namespace

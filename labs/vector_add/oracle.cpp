@@ -81,7 +81,7 @@ void add(const float* __restrict x, const float* __restrict y, float* __restrict
 /// Return the mistakes that change each element's value.
 std::vector<Formula<float>> wrong_formulas(const Problem& problem, const Output<float>& sums) {
     const auto x = problem.arrays[a].as<float>(), y = problem.arrays[b].as<float>();
-    const auto instead = [](const char* text) {
+    const auto wrong_operation = [](const char* text) {
         return Mistake{"wrong_operation", sentence("out[i] is {}; it should be a[i] + b[i].", text),
                        "Which arrays does the line read? And does the launch pass a, b and out, each once, in the "
                        "order of the kernel's parameters?"};
@@ -93,9 +93,9 @@ std::vector<Formula<float>> wrong_formulas(const Problem& problem, const Output<
     };
     const std::size_t first = sums.first, n = sums.right.size();
     // The addition turns -0.0f into 0.0f, because -0.5f is 0 as an int.
-    const auto cut = [](float sum) { return std::abs(sum) < 0x1p31f ? std::trunc(sum) + 0.0f : sum; };
+    const auto truncate = [](float sum) { return std::abs(sum) < 0x1p31f ? std::trunc(sum) + 0.0f : sum; };
     std::size_t equal = 0;  // for some inputs, every a[i] equals the truncated sum
-    while (equal < n && cut(x[equal] + y[equal]) == x[equal]) ++equal;
+    while (equal < n && truncate(x[equal] + y[equal]) == x[equal]) ++equal;
     const Mistake truncated =
         equal < n
             ? Mistake{"truncated", "Every sum is truncated to a whole number.",
@@ -111,14 +111,14 @@ std::vector<Formula<float>> wrong_formulas(const Problem& problem, const Output<
         {{"lost_sign", "out[i] is 0 where a[i] and b[i] are -0: 0.0f was added, too, and 0.0f + -0.0f is 0.0f.",
           "Let the sum begin with a[i] instead of with 0.0f."},
          [=](std::size_t i) { return 0.0f + x[i] + y[i]; }},
-        {truncated, [=](std::size_t i) { return cut(x[i] + y[i]); }},
-        {instead("a[i]"), [=](std::size_t i) { return x[i]; }},
-        {instead("b[i]"), [=](std::size_t i) { return y[i]; }},
-        {instead("a[i] * b[i]"), [=](std::size_t i) { return x[i] * y[i]; }},
-        {instead("a[i] - b[i]"), [=](std::size_t i) { return x[i] - y[i]; }},
-        {instead("b[i] - a[i]"), [=](std::size_t i) { return y[i] - x[i]; }},
-        {instead("a[i] + a[i]"), [=](std::size_t i) { return x[i] + x[i]; }},
-        {instead("b[i] + b[i]"), [=](std::size_t i) { return y[i] + y[i]; }},
+        {truncated, [=](std::size_t i) { return truncate(x[i] + y[i]); }},
+        {wrong_operation("a[i]"), [=](std::size_t i) { return x[i]; }},
+        {wrong_operation("b[i]"), [=](std::size_t i) { return y[i]; }},
+        {wrong_operation("a[i] * b[i]"), [=](std::size_t i) { return x[i] * y[i]; }},
+        {wrong_operation("a[i] - b[i]"), [=](std::size_t i) { return x[i] - y[i]; }},
+        {wrong_operation("b[i] - a[i]"), [=](std::size_t i) { return y[i] - x[i]; }},
+        {wrong_operation("a[i] + a[i]"), [=](std::size_t i) { return x[i] + x[i]; }},
+        {wrong_operation("b[i] + b[i]"), [=](std::size_t i) { return y[i] + y[i]; }},
         {{"added_to_garbage", "Every element is what it held before the call plus the sum.",
           "out holds garbage before the call: assign with =, not +=."},
          [&](std::size_t i) { return sums.right[i] + sums.before[i]; }}};
@@ -129,7 +129,7 @@ std::vector<Formula<float>> wrong_formulas(const Problem& problem, const Output<
     return formulas;
 }
 
-/// The mistake that each wrong element is the sum of elements with different indices. Enough elements are tested to
+/// Tests whether each wrong element is the sum of elements with different indices. Enough elements are tested to
 /// exclude chance, and nearer indices are preferred.
 class OtherIndex {
   public:

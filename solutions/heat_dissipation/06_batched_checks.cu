@@ -49,7 +49,7 @@ __device__ void keep_block_maximum(double value, double* maximum) {
                   static_cast<unsigned long long>(__double_as_longlong(value)));
 }
 
-// Up to ROWS cells, one below the other; returns their largest change. current and next: the first of them.
+// Updates up to ROWS cells, one below the other, and returns their largest change. current and next point to the first.
 __device__ double update_cells(const double* current, double* next, const double* conductivity, int cells, int j,
                                int columns) {
     double largest = 0;

@@ -151,7 +151,7 @@ __global__ void __launch_bounds__(WARPS* warp_threads)
 #pragma unroll
         for (int step = 0; step < steps; ++step) {  // value: row - step, after step iterations
             Window& window = windows[step];
-            const int i = row - step - 1;  // the row that can now do its next one
+            const int i = row - step - 1;  // the row that can now do its next iteration
             const Pair sides = sum_sides(value);
             const bool fixed = i < 0 || i >= field.rows;
             const Pair fresh = fixed ? window.here : update_row(window, value, sides, weights[step + 1]);

@@ -1,8 +1,8 @@
 // Like stage 06, but a value in the window costs one atomic and no wait: add first, then test the old value. If the
-// byte had reached 128, the add is taken back, which a soft cap of 127 allows. Adds of other threads may come in
-// between, so a byte could carry into the next one. But before that it is 255, and the thread that adds to a 255
+// byte had reached 128, the addition is taken back, which a soft cap of 127 allows. Additions of other threads may come
+// in between, so a byte could carry into the next one. But before that it is 255, and the thread that adds to a 255
 // notices this: then the block counts the window again, by compare-and-swap. If no thread saw a 255, no byte carried:
-// each byte holds the adds that were not taken back, and only those that saw 128 or more were taken back.
+// each byte holds the additions that were not taken back, and only those that saw 128 or more were taken back.
 //
 // The rest keeps memory busy. Values are loaded ahead of their use. Bins are written once: the block writes zeros
 // outside the window while it counts, and values outside the window wait in a list until these zeros are there.
@@ -23,7 +23,7 @@
 constexpr unsigned warp_threads = 32;
 constexpr unsigned most_listed = 65536;  // values outside the window, per histogram
 constexpr unsigned spare_bytes = warp_threads * sizeof(unsigned);
-constexpr unsigned keep_below = 128;  // adds that saw less are never taken back
+constexpr unsigned keep_below = 128;  // additions to a smaller byte are never taken back
 static_assert(keep_below >= soft_cap && (keep_below & (keep_below - 1)) == 0, "one bit tells, and the cap is reached");
 
 struct Extent {
@@ -84,10 +84,10 @@ __device__ void count_by_exchange(unsigned* words, unsigned place) {
     }
 }
 
-// Undoes an add to byte `place` of a word that was `before`. Sets the flag if that add has carried.
+// Takes back the addition to byte `place` of a word that was `before`. Sets the flag if that addition has carried.
 __device__ void take_back(unsigned* words, unsigned place, unsigned before, unsigned* ran_over) {
-    // TODO: subtract what was added to byte `place`. Which `before` means that the add has carried into the next
-    // byte, or beyond the word? Then set *ran_over, for the whole block.
+    // TODO: subtract what was added to byte `place`. Which `before` means that the addition has carried into the
+    // next byte, or beyond the word? Then set *ran_over, for the whole block.
     (void)words, (void)place, (void)before, (void)ran_over;
 }
 
@@ -106,16 +106,16 @@ __device__ void append(const Window& window, const List& list, const unsigned (&
         }
 }
 
-// All adds are issued before the first result is used. There is no branch on the way: a value outside the window adds
-// 0 to a spare word.
+// All additions are issued before the first result is used. There is no branch on the way: a value outside the window
+// adds 0 to a spare word.
 template <unsigned count>
 __device__ void count_values(const Window& window, const List& list, const unsigned (&values)[count],
                              unsigned* ran_over) {
-    // TODO: three steps, each for all values before the next one begins, so that no add waits for another one:
+    // TODO: three steps, each for all values before the next one begins, so that no addition waits for another one:
     // 1. If the value is in the window, add 1 to the byte at its place: in_byte(place, 1) to its word. If not, add
     //    0 to the word of window.spare_place(). Keep what was added, and what atomicAdd returns.
     // 2. If any value was outside, append all of them to the list; append leaves out those that are in the window.
-    // 3. Take back the adds to bytes that held keep_below or more. One bit of atomicAdd's result shows it.
+    // 3. Take back the additions to bytes that held keep_below or more. One bit of atomicAdd's result shows it.
     (void)window, (void)list, (void)values, (void)ran_over;
 }
 
@@ -196,7 +196,7 @@ __device__ void count_outside(const Values& values, const Window& window, const 
         unsigned next = threadIdx.x < listed ? list.values[threadIdx.x] : 0;
         for (unsigned i = threadIdx.x; i < listed; i += BLOCK) {
             const unsigned value = next;
-            if (i + BLOCK < listed) next = list.values[i + BLOCK];  // on its way while this one is counted
+            if (i + BLOCK < listed) next = list.values[i + BLOCK];  // loaded while this value is counted
             count_by_exchange(histogram, value);
         }
     } else {
@@ -249,7 +249,7 @@ __global__ void __launch_bounds__(BLOCK, 1)
     count_all(now, values, window, list, eraser, &ran_over);
     __syncthreads();
     // TODO: if a byte has carried, count the window again. When may a thread store it?
-    window.store(histogram);  // while these stores are on their way, the others wait for their answers
+    window.store(histogram);  // while these stores are on their way, count_outside waits for the values of its list
     count_outside(values, window, list, reinterpret_cast<unsigned*>(histogram));
 }
 

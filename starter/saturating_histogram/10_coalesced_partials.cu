@@ -1,5 +1,5 @@
 // No atomics between blocks, and nothing to clear first: each block writes its bins to its own place, and the second
-// kernel adds them up. That moves more bytes, but neighbouring threads move neighbouring ones.
+// kernel adds them up. This moves more bytes, but neighbouring threads move neighbouring bins.
 
 #include <algorithm>
 

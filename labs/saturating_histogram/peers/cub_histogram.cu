@@ -15,7 +15,7 @@ void count(void* scratch, std::size_t& bytes, const std::uint32_t* input, int* c
                                                    static_cast<int>(height), pitch * sizeof(std::uint32_t)));
 }
 
-std::size_t count_bytes(std::size_t width, std::size_t height) {
+std::size_t storage_bytes(std::size_t width, std::size_t height) {
     std::size_t bytes = 0;
     count(nullptr, bytes, nullptr, nullptr, width, height, (width + 128) & ~std::size_t{127});
     return bytes;
@@ -26,12 +26,12 @@ constexpr std::size_t counts_bytes = bin_count * sizeof(int);  // a multiple of 
 }  // namespace
 
 std::size_t saturating_histogram_scratch_bytes(std::size_t width, std::size_t height) {
-    return counts_bytes + count_bytes(width, height);
+    return counts_bytes + storage_bytes(width, height);
 }
 
 void saturating_histogram(const std::uint32_t* input, std::uint8_t* /*bins*/, std::size_t width, std::size_t height,
                           std::size_t pitch, void* scratch) {
-    static const std::size_t known_bytes = count_bytes(width, height);
+    static const std::size_t known_bytes = storage_bytes(width, height);
     std::size_t bytes = known_bytes;
     count(static_cast<char*>(scratch) + counts_bytes, bytes, input, static_cast<int*>(scratch), width, height, pitch);
 }
