@@ -74,7 +74,7 @@ nlohmann::json record(Judge& judge, const Lab& lab, const Stage& stage, const fs
             {"stage", stage.id},
             {"variant", file.stem().extension().string()},
             {"dataset", dataset.name},
-            {"calls_wanted", requested_calls},
+            {"requested_calls", requested_calls},
             {"rounds", rounds}};
 }
 
@@ -192,7 +192,7 @@ double grade_by_rule(const Trace& trace, std::mt19937& random) {
     return speed_points(trace, samples);
 }
 
-// For a few traces, the points are uncertain by more than a tenth even with all samples, where the formula is steep.
+// Where the formula is steep, a few traces have points that are uncertain by more than 0.1 even with all samples.
 TEST(StoppingRule, GivesThePointsOfAllSamples) {
     constexpr double tolerance = 0.1;
     const int gradings = std::getenv("WARPLAB_THOROUGH") ? 1000 : 40;
