@@ -86,10 +86,9 @@ class Races:
 
     def ordered(self, slots: Slots, i: int, place: np.ndarray, lanes: np.ndarray) -> np.ndarray:
         other = slots.thread[i, place]
-        by_block = (other // self.width == lanes // self.width) & (
-            slots.block_barriers[i, place] < self.block_barriers[lanes]
-        )
-        by_warp = (other // 32 == lanes // 32) & (slots.warp_barriers[i, place] < self.warp_barriers[lanes])
+        same_block, same_warp = other // self.width == lanes // self.width, other // 32 == lanes // 32
+        by_block = same_block & (slots.block_barriers[i, place] < self.block_barriers[lanes])
+        by_warp = same_warp & (slots.warp_barriers[i, place] < self.warp_barriers[lanes])
         return (other == lanes) | by_block | by_warp
 
     def remember(self, slots: Slots, place: np.ndarray, lanes: np.ndarray, atomic: bool) -> None:

@@ -79,7 +79,7 @@ def grade(submissions: list[Submission], folder: Path) -> tuple[list[Row], dict[
             require(graded.status != "judge_error", f"no hand-in makes the judge fail: {graded.detail[:200]}")
             require(
                 (graded.status == "graded") == (submission.key in files_of),
-                "exactly the submissions that reach the judge are graded",
+                "only judged submissions are graded",
             )
             notes = submission.notes + graded.notes
             rows.append(make_row(submission, graded, notes))
