@@ -24,5 +24,5 @@ void dot_product(const int*, const int*, int*, std::size_t, void*) {
     static std::thread* receivers = nullptr;
     if (!receivers)
         receivers = new std::thread[4]{std::thread(answer_requests), std::thread(answer_requests),
-                                     std::thread(answer_requests), std::thread(answer_requests)};
+                                       std::thread(answer_requests), std::thread(answer_requests)};
 }
