@@ -151,7 +151,7 @@ double speed_points(const Trace& trace, const timing::PairedSamples& samples) {
     return score_stage(trace.stage, report)->speed;
 }
 
-timing::PairedSamples begin(const Trace& trace, const Effort& effort) {
+timing::PairedSamples samples_without_rounds(const Trace& trace, const Effort& effort) {
     timing::PairedSamples samples(effort, true);
     samples.requested_calls = trace.iterations;
     const std::vector<timing::Sample>& first = trace.rounds.front();
@@ -167,7 +167,7 @@ struct Points {
 
 Points points_of_all_samples(const Trace& trace) {
     const Effort precise;
-    timing::PairedSamples samples = begin(trace, precise);
+    timing::PairedSamples samples = samples_without_rounds(trace, precise);
     samples.rounds = trace.rounds;
     const PointsFor points = points_for(trace.stage, trace.sequential_s, trace.previous_ratio);
     const double reference_s = samples.median_reference_s() * trace.iterations;
@@ -180,7 +180,7 @@ Points points_of_all_samples(const Trace& trace) {
 double grade_by_rule(const Trace& trace, std::mt19937& random) {
     Effort effort = effort_for(Task{}, false, 1);
     effort.points = points_for(trace.stage, trace.sequential_s, trace.previous_ratio);
-    timing::PairedSamples samples = begin(trace, effort);
+    timing::PairedSamples samples = samples_without_rounds(trace, effort);
     do {
         samples.rounds.emplace_back();
         for (const timing::Sample& sample : trace.rounds[random() % trace.rounds.size()]) {

@@ -138,8 +138,8 @@ TEST_F(Records, AreCompleteLinesAfterAKill) {
         append(source, -1);
         EXPECT_EQ(lines().back()["dataset"], "-1");
     }
-    EXPECT_GE(lines().size(),
-              6u);  // the source, and one record of the parent per round; a child may be killed in its first write
+    // The source, and one record of the parent per round. A child may be killed in its first write.
+    EXPECT_GE(lines().size(), 6u);
     EXPECT_EQ(lines().front()["text"].get<std::string>().size(), 300'000u);
 }
 

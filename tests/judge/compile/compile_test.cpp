@@ -48,9 +48,8 @@ std::string replace(const std::string& text, const std::string& from, const std:
 }
 
 std::string right_with(const std::string& from, const std::string& to) { return replace(right, from, to); }
-std::string right_followed_by(const std::string& more) {
-    return std::string(right) + more + "\n";
-}  // begins in line 11
+/// `more` begins in line 11.
+std::string right_followed_by(const std::string& more) { return std::string(right) + more + "\n"; }
 
 const Lab& lab() {
     static const Lab loaded = load_lab(test::root_folder(), "vector_add");

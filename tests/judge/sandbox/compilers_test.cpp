@@ -48,7 +48,7 @@ class Compilers : public testing::Test {
     fs::path home_;
 };
 
-/// Return the answers of a g++ with this prefix to the three queries.
+/// Return commands for a script that answers the judge's three queries like a g++ with this prefix.
 std::string answers(const std::string& prefix, const std::string& driver) {
     return fmt::format(
         "case \"$*\" in\n"

@@ -183,7 +183,7 @@ int find_key(const char* name) {
     return worked(syscall(SYS_keyctl, KEYCTL_SEARCH, KEY_SPEC_SESSION_KEYRING, "user", name, 0) >= 0);
 }
 
-/// Try to change the size limit of core dumps to 0. Only the limit 1 prevents that the kernel starts the machine's
+/// Try to change the size limit of core dumps to 0. Only the limit 1 prevents the kernel from starting the machine's
 /// program for core dumps, outside the sandbox.
 int change_core_limit() {
     rlimit limit{};

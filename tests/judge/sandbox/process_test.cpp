@@ -495,7 +495,7 @@ TEST_P(EveryLevel, ProgramsAreKilledFirstIfMemoryRunsOut) {
 TEST_P(EveryLevel, KeyringsAreEmptyAndCannotBeUsed) {
     const std::string name = "warplab-judges-key";
     const long ring = syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, "warplab-test");
-    if (ring < 0) GTEST_SKIP() << "no keyrings here";
+    if (ring < 0) GTEST_SKIP() << "the kernel has no keyrings";
     ASSERT_GT(syscall(SYS_add_key, "user", name.c_str(), "secret", 6, KEY_SPEC_SESSION_KEYRING), 0);
     EXPECT_EQ(run({"find_key", name}).status, 1);
     if (sandboxed()) {
