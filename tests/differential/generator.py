@@ -177,7 +177,7 @@ class Expressions:
             (5, self.unary),
             (14, self.intrinsic),
             (5, self.rounded),
-            (6 if self.functions else 0, self.user),
+            (6 if self.functions else 0, self.user_function),
         )
         return make(depth - 1)
 
@@ -250,7 +250,7 @@ class Expressions:
     def uses_floats(self, name: str) -> bool:
         return any(is_float(t) for t in SIGNATURES[name])
 
-    def user(self, depth: int) -> Expression:
+    def user_function(self, depth: int) -> Expression:
         function = self.rng.choice(self.functions)
         arguments = tuple(cast(self.integer(min(depth, 1)), type_) for type_, _ in function.parameters)
         return Expression("user", function.type, arguments, function=function)
@@ -277,7 +277,7 @@ class Expressions:
         if depth <= 0:
             return self.float_leaf(type_)
         kind = self.weighted_choice(
-            (8, "binary"), (3, "fused"), (2, "root"), (2, "round"), (2, "least"), (2, "of_integer"), (1, "?:")
+            (8, "binary"), (3, "fused"), (2, "root"), (2, "round"), (2, "min_max"), (2, "of_integer"), (1, "?:")
         )
         x = self.floating(type_, depth - 1)
         if kind == "binary":
@@ -288,7 +288,7 @@ class Expressions:
             return call("sqrtf", call("fabsf", x)) if type_ == "f32" else call("sqrt", binary("*", x, x))
         if kind == "round" and type_ == "f32":
             return call(self.rng.choice(["floorf", "ceilf", "truncf", "rintf"]), x)
-        if kind == "least" and type_ == "f32":
+        if kind == "min_max" and type_ == "f32":
             arguments = (call("plain", y, type_="f32") for y in (x, self.float_leaf(type_)))
             return call(self.rng.choice(["fminf", "fmaxf"]), *arguments)
         if kind == "?:":
@@ -610,14 +610,14 @@ class Builder(Expressions):
 
     def record(self) -> None:
         type_ = self.rng.choice(list(STRUCTS))
-        self.open_record(type_, STRUCTS[type_])
+        self.declare_record(type_, STRUCTS[type_])
 
     def vector(self) -> None:
         type_ = self.rng.choice(list(VECTORS))
         element, members = VECTORS[type_]
-        self.open_record(type_, [(element, member) for member in members])
+        self.declare_record(type_, [(element, member) for member in members])
 
-    def open_record(self, type_: str, members: list[tuple[str, str]]) -> None:
+    def declare_record(self, type_: str, members: list[tuple[str, str]]) -> None:
         name = self.fresh("r")
         self.emit(Record(name, type_, members, [cast(self.of_type(t, 1), t) for t, _ in members]))
         self.variables += [(f"{name}.{member}", t) for t, member in members]
@@ -1241,7 +1241,6 @@ class CaseMaker:
         self.case = Case(seed, [], [], [], [])
         self.name = name
         self.stream_of: dict[str, int] = {}
-        self.busy: set[str] = set()
 
     def make(self) -> Case:
         tables = self.tables()
@@ -1313,7 +1312,6 @@ class CaseMaker:
                 self.case.steps.append(Wait(kind, other, stream))
         for name in names:
             self.stream_of[name] = stream
-            self.busy.add(name)
 
     def change_on_host(self, outputs: list[Buffer]) -> None:
         for buffer in outputs:
