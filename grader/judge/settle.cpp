@@ -140,7 +140,7 @@ Failure internal_error(const std::string& what) {
 StageReport settle(StageReport report, const Stage& stage, const Evidence& evidence, const std::string& only_dataset) {
     report.compilation = settle_compilation(evidence);
     report.check_mode = evidence.sanitizer;
-    report.checks = with_stories(
+    report.checks = with_explanations(
         evidence.checks, report.check_mode ? report.check_mode->findings : std::vector<Finding>(), report.compilation);
     if (evidence.starter && outputs_failed(report))
         for (Check& check : report.checks) {
@@ -196,8 +196,8 @@ SanitizerResult settle_sanitizer(const Compilation& compilation) {
     return result;
 }
 
-std::vector<Check> with_stories(std::vector<Check> checks, const std::vector<Finding>& findings,
-                                const Compilation& compilation) {
+std::vector<Check> with_explanations(std::vector<Check> checks, const std::vector<Finding>& findings,
+                                     const Compilation& compilation) {
     for (Check& check : checks) {
         if (!check.failure || check.verdict != Verdict::failed || !check.blocked_by.empty()) continue;
         Failure& failure = *check.failure;

@@ -49,7 +49,7 @@ SanitizerResult settle_sanitizer(const Compilation& compilation);
 
 /// Return the checks with one explanation for each failure. If a failure only describes the output, the explanation is
 /// the first finding that can be its reason, because a finding names the memory and the line.
-std::vector<Check> with_stories(std::vector<Check> checks, const std::vector<Finding>& findings,
-                                const Compilation& compilation);
+std::vector<Check> with_explanations(std::vector<Check> checks, const std::vector<Finding>& findings,
+                                     const Compilation& compilation);
 
 }  // namespace warplab

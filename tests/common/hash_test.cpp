@@ -74,7 +74,7 @@ TEST(CourseSecret, ErrorNamesAFolderThatCannotBeWritten) {
     const auto root = test::own_folder();
     try {
         course_secret(root);
-        FAIL() << "there is no datasets folder";
+        FAIL() << "course_secret() succeeded without a folder for the secret";
     } catch (const std::runtime_error& error) {
         EXPECT_THAT(error.what(), testing::HasSubstr("datasets/.secret"));
     }

@@ -20,6 +20,7 @@ Image gradient(int width, int height, int channels) {
     return image;
 }
 
+/// Return the message of the error, or "read" if the file can be read.
 std::string error_of(const fs::path& file, std::size_t max_size = max_pixels) {
     try {
         read_image(file, max_size);

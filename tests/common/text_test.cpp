@@ -45,7 +45,7 @@ TEST(FormatSeconds, ChoosesTheUnit) {
     EXPECT_EQ(format_seconds(1e-12), "0.00100 ns");
 }
 
-TEST(FormatBytes, CountsAsCudasDocumentsDo) {
+TEST(FormatBytes, UsesUnitsOf1024) {
     EXPECT_EQ(format_bytes(0), "0 bytes");
     EXPECT_EQ(format_bytes(1), "1 byte");
     EXPECT_EQ(format_bytes(512), "512 bytes");
@@ -70,7 +70,7 @@ TEST(FormatCount, GroupsThousands) {
     EXPECT_EQ(format_count(UINT64_MAX), "18,446,744,073,709,551,615");
 }
 
-TEST(Format, OtherNumbers) {
+TEST(Format, BandwidthPointsFactorsSharesAndPlurals) {
     EXPECT_EQ(format_bandwidth(4.277e12), "4277 GB/s");
     EXPECT_EQ(format_points(10), "10");
     EXPECT_EQ(format_points(7.5), "7.5");

@@ -8,7 +8,7 @@
 namespace warplab {
 namespace {
 
-TEST(Utf8, AcceptsValidTextOnly) {
+TEST(Utf8, KeepsValidText) {
     for (const std::string valid : {"a", "\u00e4", "\u20ac", "\U0001f600", "\U0010ffff"}) {
         EXPECT_EQ(utf8_length(valid, 0), valid.size());
         EXPECT_EQ(to_valid_utf8(valid), valid);
@@ -25,7 +25,7 @@ TEST(Utf8, ReplacesInvalidBytes) {
     EXPECT_EQ(to_valid_utf8("a\x80z"), "a\ufffdz");
 }
 
-TEST(Utf8, PrintableTextKeepsLinesAndDropsControls) {
+TEST(Utf8, PrintableTextKeepsLinesAndReplacesControlCharacters) {
     EXPECT_EQ(to_printable("a\r\nb\n"), "a\nb\n");
     EXPECT_EQ(to_printable("\033[31mred\x7f"), "?[31mred?");
     EXPECT_EQ(to_printable("\u009b31m"), "?31m");

@@ -22,7 +22,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from tests.corpus.test_corpus import CORPUS, ROWS, Outcome, is_found, run_warplab
-from tests.cpu.check.compare_with_sanitizer import TOOLS, find_program, has_all, sanitize, version
+from tests.cpu.check.compare_with_sanitizer import TOOLS, find_program, is_complete, sanitize, version
 from tests.labs.conftest import ROOT
 
 
@@ -72,7 +72,7 @@ def show(answers: list[dict]) -> None:
         kind = row.get("kind", row["expect"])
         counts = kinds[kind]
         counts["rows"] += 1
-        counts["ran"] += has_all(finished)
+        counts["ran"] += is_complete(finished)
         counts["clean"] += verdicts == {"clean"}
         counts["at a line"] += points_at(row, tools)
         if row["expect"] == "accept" and "findings" in verdicts:
@@ -94,7 +94,7 @@ def main() -> int:
         return 0
     end = time.monotonic() + options.limit_s
     known = json.loads(options.json.read_text())["rows"] if options.json.exists() else []
-    answered = [answer for answer in known if has_all(answer)]
+    answered = [answer for answer in known if is_complete(answer)]
     finished = {answer["file"] for answer in answered}
     rows = [row for row in ROWS if row["expect"] != "refuse" and row["file"] not in finished]
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(options.workers) as pool:

@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-WHEELS = {  # requirement: what is copied from it
+WHEELS = {  # requirement: folders that are copied from it
     "nvidia-cuda-cccl-cu12==12.6.77": [
         "nvidia/cuda_cccl/include"
     ],  # older wheels lack <cuda/atomic> and similar headers

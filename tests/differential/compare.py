@@ -4,8 +4,8 @@
     python3 -m tests.differential.compare --first 42 --programs 1 --keep build/differential
     python3 -m tests.differential.compare --modes fast --rewriter-option=--some-option
 
-Each line names a case, a mode, and the difference: the digest, a finding on a program without a race, or the end of the
-program.
+Each line names a case, a mode, and the difference: another digest, a finding although the program has no race, or how
+the program failed.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from tests.differential.oracle import digest_of
 BATCH = 20
 
 
-def expected(number: int) -> int:
+def expected_digest(number: int) -> int:
     return digest_of(make_case(number))
 
 
-def differences(number: int, mode: str, outcome: Outcome, digest: int, of_gpu: str | None) -> list[str]:
+def differences(number: int, mode: str, outcome: Outcome, digest: int, gpu_digest: str | None) -> list[str]:
     """Return a line for each error in an outcome."""
     name, lines = f"case {number}, {mode}", []
     if outcome.digest is None:
@@ -37,8 +37,8 @@ def differences(number: int, mode: str, outcome: Outcome, digest: int, of_gpu: s
     elif outcome.digest != digest:
         lines.append(f"{name}: digest {outcome.digest:016x}, the oracle's is {digest:016x}")
     lines += [f"{name}: {line}" for line in outcome.defects()]
-    if of_gpu is not None and f"{digest:016x}" != of_gpu:
-        lines.append(f"case {number}: the oracle's digest is {digest:016x}, the GPU's {of_gpu}")
+    if gpu_digest is not None and f"{digest:016x}" != gpu_digest:
+        lines.append(f"case {number}: the oracle's digest is {digest:016x}, the GPU's {gpu_digest}")
     return lines
 
 
@@ -56,17 +56,17 @@ def compare(
         for first in range(numbers.start, numbers.stop, BATCH)
     ]
     with ProcessPoolExecutor() as pool:
-        digests = dict(zip(numbers, pool.map(expected, numbers, chunksize=5), strict=True))
-    of_gpu, stale = recorded.digests(numbers)
+        digests = dict(zip(numbers, pool.map(expected_digest, numbers, chunksize=5), strict=True))
+    gpu_digests, stale = recorded.digests(numbers)
     with tempfile.TemporaryDirectory() as scratch:
         outcomes = run_everywhere(batches, keep or Path(scratch), modes, options, runtime)
     lines = [f"recorded.json is stale from case {group * recorded.GROUP} on: record again" for group in stale]
     for number in numbers:
         for i, mode in enumerate(modes):
             outcome = outcomes[mode].get(number, Outcome())
-            lines += differences(number, mode, outcome, digests[number], of_gpu.get(number) if i == 0 else None)
+            lines += differences(number, mode, outcome, digests[number], gpu_digests.get(number) if i == 0 else None)
     kernels = sum(len(case.kernels) for _, cases in batches for case in cases)
-    return {"cases": len(numbers), "kernels": kernels, "with_gpu": len(of_gpu), "modes": modes, "found": lines}
+    return {"cases": len(numbers), "kernels": kernels, "with_gpu": len(gpu_digests), "modes": modes, "found": lines}
 
 
 def main() -> int:

@@ -66,7 +66,7 @@ def run(*command: object) -> None:
         raise BuildError(f"{' '.join(map(str, command))}\nended with status {result.returncode}\n{output}")
 
 
-def build_switch(folder: Path) -> Path:
+def compile_sanitizer_switch(folder: Path) -> Path:
     switch = folder / "sanitizer_off.o"
     run("g++", *RUNTIME_FLAGS, "-c", FOLDER / "sanitizer_off.cpp", "-o", switch)
     return switch
@@ -75,7 +75,7 @@ def build_switch(folder: Path) -> Path:
 def build_runtime(folder: Path) -> list[Path]:
     """Return the objects that every program is linked with."""
     folder.mkdir(parents=True, exist_ok=True)
-    return [build_switch(folder), *compile_runtime(folder)]
+    return [compile_sanitizer_switch(folder), *compile_runtime(folder)]
 
 
 def rewrite(source: Path, options: Iterable[str]) -> Path:
@@ -146,7 +146,7 @@ def read(output: str) -> dict[int, Outcome]:
 def run_mode(
     executable: Path, variables: dict[str, str], numbers: list[int], limit_s: float = LIMIT_S
 ) -> dict[int, Outcome]:
-    """Run cases in one process. A case that ends the process is omitted when the rest runs in the next one."""
+    """Run cases in one process. If a case ends the process, the cases after it run in a new one."""
     outcomes: dict[int, Outcome] = {}
     remaining = list(numbers)
     while remaining:

@@ -1,8 +1,8 @@
 """Make a case from a seed: a random program whose results do not depend on the order of its threads.
 
 This holds by construction. A thread writes only its own elements; several threads change an element only by atomics of
-one kind, whose order does not matter. `Builder.modes` says how each shared array is used since the last barrier, and
-another use makes a barrier necessary. Warp functions get masks that name exactly the lanes that call. Standard library
+one kind, whose order does not matter. `Builder.modes` says how each shared array has been used since the last barrier;
+a different use needs a barrier first. Warp functions get masks that name exactly the lanes that call. Standard library
 only: a machine with a GPU needs nothing else to write the programs.
 """
 
@@ -134,7 +134,7 @@ class Expressions:
         self.names += 1
         return f"{prefix}{self.names}"
 
-    def some(self, *weighted: tuple[float, object]) -> object:
+    def weighted_choice(self, *weighted: tuple[float, object]) -> object:
         weights, values = zip(*weighted, strict=True)
         return self.rng.choices(values, weights)[0]
 
@@ -145,12 +145,15 @@ class Expressions:
         special = [low, high, 0, 1, 2, high // 3, 255 & high]
         small = self.rng.randrange(0 if low == 0 else -20, 100)
         return number(
-            self.some((3, small), (1, self.rng.choice(special)), (1, self.rng.randrange(low, high + 1))), type_
+            self.weighted_choice((3, small), (1, self.rng.choice(special)), (1, self.rng.randrange(low, high + 1))),
+            type_,
         )
 
     def leaf(self) -> Expression:
         integers = [v for v in self.variables if not is_float(v[1])]
-        kind = self.some((6 if integers else 0, "variable"), (3, "literal"), (3 if self.loads else 0, "load"))
+        kind = self.weighted_choice(
+            (6 if integers else 0, "variable"), (3, "literal"), (3 if self.loads else 0, "load")
+        )
         if kind == "variable":
             return variable(*self.rng.choice(integers))
         if kind == "load":
@@ -162,7 +165,7 @@ class Expressions:
         """Return an expression of any integer type."""
         if depth <= 0:
             return self.leaf()
-        make = self.some(
+        make = self.weighted_choice(
             (30, self.arithmetic),
             (15, self.bitwise),
             (10, self.shift),
@@ -174,7 +177,7 @@ class Expressions:
             (5, self.unary),
             (14, self.intrinsic),
             (5, self.rounded),
-            (6 if self.functions else 0, self.user),
+            (6 if self.functions else 0, self.user_function),
         )
         return make(depth - 1)
 
@@ -198,7 +201,7 @@ class Expressions:
         return binary("%", e, number(limit, "u32"))
 
     def division(self, depth: int) -> Expression:
-        """Divide by a number that is never 0, nor -1 where that could overflow."""
+        """Divide by a number that is never 0, and never -1 if that could overflow."""
         left, op = self.integer(depth), self.rng.choice("/%")
         if self.rng.random() < 0.3:
             return binary(op, left, number(self.rng.choice([2, 3, 7, 16, 1000, -3, -8, -100])))
@@ -235,7 +238,7 @@ class Expressions:
 
     def intrinsic(self, depth: int) -> Expression:
         name = self.rng.choice(
-            [n for n in SIGNATURES if n.startswith("__") and not self.of_floats(n)] + ["min", "max", "abs"]
+            [n for n in SIGNATURES if n.startswith("__") and not self.uses_floats(n)] + ["min", "max", "abs"]
         )
         if name in ("min", "max"):
             type_ = self.rng.choice(WORDS)
@@ -244,15 +247,15 @@ class Expressions:
             return call(name, binary(">>", cast(self.integer(depth), "i32"), number(1)), type_="i32")
         return call(name, *(self.integer(depth) for _ in SIGNATURES[name][1:]))
 
-    def of_floats(self, name: str) -> bool:
+    def uses_floats(self, name: str) -> bool:
         return any(is_float(t) for t in SIGNATURES[name])
 
-    def user(self, depth: int) -> Expression:
+    def user_function(self, depth: int) -> Expression:
         function = self.rng.choice(self.functions)
         arguments = tuple(cast(self.integer(min(depth, 1)), type_) for type_, _ in function.parameters)
         return Expression("user", function.type, arguments, function=function)
 
-    # Floats: every operation is exact or correctly rounded, so that no machine differs.
+    # Floats: every operation is exact or correctly rounded, so that all machines give the same result.
 
     def rounded(self, depth: int) -> Expression:
         """Return an integer that is computed from a float."""
@@ -273,8 +276,8 @@ class Expressions:
     def floating(self, type_: str, depth: int) -> Expression:
         if depth <= 0:
             return self.float_leaf(type_)
-        kind = self.some(
-            (8, "binary"), (3, "fused"), (2, "root"), (2, "round"), (2, "least"), (2, "of_integer"), (1, "?:")
+        kind = self.weighted_choice(
+            (8, "binary"), (3, "fused"), (2, "root"), (2, "round"), (2, "min_max"), (2, "of_integer"), (1, "?:")
         )
         x = self.floating(type_, depth - 1)
         if kind == "binary":
@@ -285,7 +288,7 @@ class Expressions:
             return call("sqrtf", call("fabsf", x)) if type_ == "f32" else call("sqrt", binary("*", x, x))
         if kind == "round" and type_ == "f32":
             return call(self.rng.choice(["floorf", "ceilf", "truncf", "rintf"]), x)
-        if kind == "least" and type_ == "f32":
+        if kind == "min_max" and type_ == "f32":
             arguments = (call("plain", y, type_="f32") for y in (x, self.float_leaf(type_)))
             return call(self.rng.choice(["fminf", "fmaxf"]), *arguments)
         if kind == "?:":
@@ -319,7 +322,7 @@ class Expressions:
         return Expression("cast", "f32", (binary("&", cast(e, "i32"), number(1023)),))
 
     def of_type(self, type_: str, depth: int) -> Expression:
-        """Return an expression that a variable of the type may take."""
+        """Return an expression to assign to a variable of the type."""
         if is_float(type_):
             return call("plain", self.floating(type_, depth), type_=type_)
         return self.integer(depth)
@@ -406,12 +409,12 @@ class Builder(Expressions):
 
     # Shared arrays and how they are used between barriers
 
-    def can(self, array: Array, mode: str) -> bool:
+    def can_use(self, array: Array, mode: str) -> bool:
         return self.modes.get(array.name) in (None, mode)
 
     def use(self, array: Array, mode: str) -> None:
         """Use the array in this way, after a barrier if the uses since the last one require it."""
-        if not self.can(array, mode):
+        if not self.can_use(array, mode):
             self.barrier(array.name)
         self.modes[array.name] = mode
 
@@ -512,7 +515,7 @@ class Builder(Expressions):
 
     def compound(self, name: str, type_: str) -> Assign:
         """Return a compound assignment that cannot overflow a signed integer."""
-        kind = self.some((3, "bits"), (1, ">>"), (3, "sum"), (1, "divide"))
+        kind = self.weighted_choice((3, "bits"), (1, ">>"), (3, "sum"), (1, "divide"))
         if kind == ">>":
             return Assign(name, type_, number(self.rng.randrange(bits(promoted(type_)))), op=">>")
         if kind == "divide":
@@ -561,7 +564,7 @@ class Builder(Expressions):
 
     def loop(self) -> None:
         """Emit a loop whose number of iterations differs among threads."""
-        kind = self.some((4, "for"), (1, "while"), (1, "do"))
+        kind = self.weighted_choice((4, "for"), (1, "while"), (1, "do"))
         name = self.fresh("i")
         type_ = self.rng.choice(["i32", "u32"])
         limit = binary("&", self.integer(1), number(self.rng.choice([1, 3, 7]), "i32"))
@@ -607,14 +610,14 @@ class Builder(Expressions):
 
     def record(self) -> None:
         type_ = self.rng.choice(list(STRUCTS))
-        self.open_record(type_, STRUCTS[type_])
+        self.declare_record(type_, STRUCTS[type_])
 
     def vector(self) -> None:
         type_ = self.rng.choice(list(VECTORS))
         element, members = VECTORS[type_]
-        self.open_record(type_, [(element, member) for member in members])
+        self.declare_record(type_, [(element, member) for member in members])
 
-    def open_record(self, type_: str, members: list[tuple[str, str]]) -> None:
+    def declare_record(self, type_: str, members: list[tuple[str, str]]) -> None:
         name = self.fresh("r")
         self.emit(Record(name, type_, members, [cast(self.of_type(t, 1), t) for t, _ in members]))
         self.variables += [(f"{name}.{member}", t) for t, member in members]
@@ -672,17 +675,17 @@ class Builder(Expressions):
         self.constant_names.add(old)
 
     def shared_access(self) -> None:
-        """Read or write a shared array as threads may at this level."""
+        """Read or write a shared array in a way that is safe at this level."""
         array = self.some_shared()
         if not array:
             return
         if self.rng.random() < 0.5:
-            if self.level == "block" or self.can(array, "read"):
+            if self.level == "block" or self.can_use(array, "read"):
                 self.use(array, "read")
                 self.read(load(array, *self.any_place(array)))
             return
         mode, place = self.own_place(array)
-        if self.level != "block" and not self.can(array, mode):
+        if self.level != "block" and not self.can_use(array, mode):
             return
         value = self.of_type(array.type, 2)
         self.use(array, mode)
@@ -699,7 +702,7 @@ class Builder(Expressions):
         if not array or (op == "Sub" and array.type == "u64"):
             return
         mode = f"atomic:{op}"
-        if self.level != "block" and not self.can(array, mode):
+        if self.level != "block" and not self.can_use(array, mode):
             return
         value, place, condition = self.word(array.type), self.any_place(array), self.condition(1)
         self.use(array, mode)
@@ -805,7 +808,7 @@ class Builder(Expressions):
     def warp_exchange(self) -> None:
         """Let lanes exchange through a shared array, ordered by __syncwarp() alone."""
         array = self.some_shared(lambda a: len(a.dims) == 1 and not is_float(a.type))
-        if not array or (self.level != "block" and not self.can(array, "own:0")):
+        if not array or (self.level != "block" and not self.can_use(array, "own:0")):
             return
         value = self.integer(2)
         self.use(array, "own:0")
@@ -1044,7 +1047,7 @@ class Builder(Expressions):
             ]
             choices += [(1, self.exchange_chain), (1, self.tickets)]
             choices += [(0 if deep else 3, make) for make in (self.uniform_branch, self.uniform_loop, self.warp_branch)]
-        self.some(*choices)()
+        self.weighted_choice(*choices)()
 
     # Whole kernels
 
@@ -1163,7 +1166,7 @@ class Builder(Expressions):
         type_ = rng.choice([*WORDS, "u8"])
         inner.functions = [] if lambda_ else list(self.functions)
         for _ in range(rng.randrange(0, 3)):
-            inner.some(
+            inner.weighted_choice(
                 (3, inner.assign), (1, inner.loop), (1, inner.branch), (1, inner.local_array), (1, inner.switch)
             )()
         if rng.random() < 0.4:
@@ -1238,7 +1241,6 @@ class CaseMaker:
         self.case = Case(seed, [], [], [], [])
         self.name = name
         self.stream_of: dict[str, int] = {}
-        self.busy: set[str] = set()
 
     def make(self) -> Case:
         tables = self.tables()
@@ -1310,7 +1312,6 @@ class CaseMaker:
                 self.case.steps.append(Wait(kind, other, stream))
         for name in names:
             self.stream_of[name] = stream
-            self.busy.add(name)
 
     def change_on_host(self, outputs: list[Buffer]) -> None:
         for buffer in outputs:

@@ -22,7 +22,7 @@ inline void check(cudaError_t error, const char* call) {
     std::exit(3);
 }
 
-/// Replace NaN, whose bits differ between machines, and -0.
+/// Replace -0, and NaN, whose bits differ between machines, by 0.
 __device__ inline float plain(float x) { return x == x ? x + 0.0f : 0.0f; }
 __device__ inline double plain(double x) { return x == x ? x + 0.0 : 0.0; }
 
@@ -113,7 +113,7 @@ struct Case {
     unsigned long long (*run)();
 };
 
-/// Run all cases, or those whose numbers are arguments; prints each number and its digest.
+/// Run all cases, or those whose numbers are given as arguments, and print the number and digest of each.
 template <size_t count>
 int run_cases(const Case (&cases)[count], int arguments, char** argument) {
     for (int i = 1; i < 3; ++i) CHECK(cudaStreamCreate(&streams[i]));

@@ -1,4 +1,4 @@
-"""CUDA's functions in numpy, by name, after the programming guide's descriptions.
+"""CUDA's functions by name, implemented in numpy according to the programming guide.
 
 Parameters and results are arrays of the types that `signatures.py` lists.
 """

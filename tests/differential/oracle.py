@@ -1,7 +1,7 @@
 """Compute the outputs of a case from its tree, with numpy: no part of the CPU backend is used.
 
-All threads of a grid advance together, statement by statement; a mask selects the threads that take part. This is one
-of the orders that CUDA allows, and since a generated program computes the same in each of them, these are its results.
+All threads of a grid advance together, statement by statement; a mask selects the threads that take part. CUDA allows
+this order, and a generated program computes the same in every order that CUDA allows.
 An access out of bounds or a warp function with a wrong mask raises `IllFormedError`: a mistake of the generator.
 """
 
@@ -50,7 +50,7 @@ from tests.differential.syntax import (
 
 DTYPES = {t: np.dtype(f"{ {'i': 'int', 'u': 'uint', 'f': 'float'}[t[0]] }{t[1:]}") for t in (
     "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "f32", "f64")}  # fmt: skip
-MAX_TURNS = 10_000
+MAX_ITERATIONS = 10_000
 U64 = np.uint64
 
 
@@ -67,7 +67,7 @@ def mix(x: np.ndarray) -> np.ndarray:
 
 
 def numbers(type_: str, size: int, seed: int) -> np.ndarray:
-    """Return a buffer's first contents, as harness.h's number()."""
+    """Return a buffer's initial contents, like number() in harness.h."""
     mixed = mix(U64(seed) + np.arange(size, dtype=U64))
     if is_float(type_):
         return (((mixed & U64(0xFFFF)).astype(np.int64) - 32768) / 64).astype(DTYPES[type_])
@@ -147,7 +147,7 @@ class Memory:
 
 @dataclass
 class Run:
-    """A grid of a kernel: vectors have one element for each lane of each warp, existing or not."""
+    """A run of a kernel's grid. Vectors have an element for each of a warp's 32 lanes, even if it has fewer threads."""
 
     kernel: Kernel
     memory: dict[str, Memory]
@@ -190,7 +190,7 @@ class Run:
             case "load":
                 memory = self.memory[e.array.name]
                 place = self.place(memory, e.parts)
-                self.note(memory, place)
+                self.record_access(memory, place)
                 return memory.data[place]
             case "cast":
                 return convert(self.value(e.parts[0]), e.type)
@@ -237,8 +237,8 @@ class Run:
             flat = flat * dim + np.where(outside, 0, at)
         return flat + memory.offset
 
-    def note(self, memory: Memory, place: np.ndarray, writes: bool = False, atomic: bool = False) -> None:
-        """Look for a race, except in accesses that a fence and an atomic order, as in `partial`."""
+    def record_access(self, memory: Memory, place: np.ndarray, writes: bool = False, atomic: bool = False) -> None:
+        """Record an access, to find races. `partial` is exempt: a fence and an atomic order the accesses to it."""
         array = memory.array
         if self.races and array.space in ("shared", "dynamic", "output") and array.name != "partial":
             is_new = array.space != "output"
@@ -287,7 +287,7 @@ class Run:
     # Warp functions
 
     def members(self, mask: np.ndarray) -> np.ndarray:
-        """Return, for each thread, the lanes of its warp that call with it; raise if its mask differs."""
+        """Return for each thread the lanes of its warp that call with it. Raise IllFormedError if its mask differs."""
         active, masks = self.mask.reshape(-1, 32), mask.astype(np.uint32).reshape(-1, 32)
         same = (masks[:, :, None] == masks[:, None, :]) & active[:, None, :]
         named = (masks[:, :, None] >> np.arange(32, dtype=np.uint32)[None, None, :] & np.uint32(1)).astype(bool)
@@ -348,7 +348,7 @@ class Run:
         return self.as_ranks(e, votes.reshape(-1))
 
     def as_ranks(self, e: Expression, votes: np.ndarray) -> np.ndarray:
-        """Shift the votes of a tile, which count lanes from its first."""
+        """Return the votes of a tile with its first lane in bit 0, and other votes unchanged."""
         kind, width = e.value
         if not kind.startswith("tile_"):
             return votes
@@ -419,10 +419,10 @@ class Run:
             case AggregatedAdd():
                 memory = self.memory[s.array.name]
                 place = self.place(memory, s.indices)
-                self.note(memory, place, True, True)
+                self.record_access(memory, place, True, True)
                 np.add.at(memory.data, place[self.mask], memory.data.dtype.type(1))
             case Branch() | Loop() | Switch() | Leave():
-                self.steer(s)
+                self.run_control_flow(s)
             case Barrier():
                 self.barrier("this_grid" in s.text)
             case WarpBarrier():
@@ -465,7 +465,7 @@ class Run:
         if s.op:
             old = Expression("load", s.array.type, tuple(s.indices), array=s.array)
             value = self.combine(s.op, old, value, s.value.type)
-        self.note(memory, place, True)
+        self.record_access(memory, place, True)
         memory.data[place[self.mask]] = convert(value, s.array.type)[self.mask]
 
     def declare_array(self, s: DeclareArray) -> None:
@@ -486,14 +486,14 @@ class Run:
             if isinstance(s, VectorLoad):
                 self.values[name] = memory.data[first + i]
             else:
-                self.note(memory, first + i, True)
+                self.record_access(memory, first + i, True)
                 memory.data[(first + i)[self.mask]] = convert(self.values[name], type_)[self.mask]
 
     def atomic(self, s: Atomic) -> None:
         """Let the threads change their elements one after the other, in the order of their numbers."""
         memory = self.memory[s.array.name]
         place, value = self.place(memory, s.indices), convert(self.value(s.value), s.array.type)
-        self.note(memory, place, True, True)
+        self.record_access(memory, place, True, True)
         expected = convert(self.value(s.compare), s.array.type) if s.compare else value
         old = np.zeros(self.size, DTYPES[s.array.type])
         for i in np.flatnonzero(self.mask):
@@ -505,11 +505,11 @@ class Run:
     def cas_loop(self, s: CasLoop) -> None:
         memory = self.memory[s.array.name]
         place, value = self.place(memory, s.indices), convert(self.value(s.value), s.array.type)
-        self.note(memory, place, True, True)
+        self.record_access(memory, place, True, True)
         function = {"*": np.multiply, "max": np.maximum, "^": np.bitwise_xor}[s.op]
         function.at(memory.data, place[self.mask], value[self.mask])
 
-    def steer(self, s: Branch | Loop | Switch | Leave) -> None:
+    def run_control_flow(self, s: Branch | Loop | Switch | Leave) -> None:
         if isinstance(s, Leave):
             if s.value:
                 self.result = np.where(
@@ -528,7 +528,7 @@ class Run:
             self.loop(s)
 
     def leave(self, kind: str) -> None:
-        """Remove threads; threads that break or continue return at the end of their loop."""
+        """Stop the current threads until the loop ends (break), until the iteration ends (continue), or for good."""
         self.gone = self.gone | self.mask
         if kind == "break":
             self.broken = self.broken | self.mask
@@ -541,7 +541,7 @@ class Run:
         self.broken, self.continued = no_threads, no_threads
         self.values[s.variable] = convert(self.value(s.start), s.type)
         running, first = self.mask, s.kind == "do"
-        for _ in range(MAX_TURNS):
+        for _ in range(MAX_ITERATIONS):
             self.mask = running & ~self.gone
             running = self.mask if first else self.mask & (self.value(s.condition) != 0)
             first = False
@@ -603,10 +603,8 @@ def atomic_result(op: str, old, value, expected):
     raise ValueError(op)
 
 
-def launch(
-    step: Launch, buffers: dict[str, np.ndarray], constants: dict[str, Memory], faults: list[str] | None
-) -> None:
-    run = Run(step.kernel, dict(constants), faults)
+def launch(step: Launch, buffers: dict[str, np.ndarray], constants: dict[str, Memory], flaws: list[str] | None) -> None:
+    run = Run(step.kernel, dict(constants), flaws)
     for parameter, argument in zip(step.kernel.parameters, step.arguments, strict=True):
         if parameter.array:
             run.memory[parameter.array.name] = Memory(parameter.array, buffers[argument])
@@ -615,10 +613,10 @@ def launch(
     run.run(step.kernel.body)
 
 
-def take_step(step, buffers: dict[str, np.ndarray], constants: dict[str, Memory], faults: list[str] | None) -> None:
+def take_step(step, buffers: dict[str, np.ndarray], constants: dict[str, Memory], flaws: list[str] | None) -> None:
     match step:
         case Launch():
-            launch(step, buffers, constants, faults)
+            launch(step, buffers, constants, flaws)
         case CopyRows():
             for row in range(step.height):
                 source = buffers[step.source][row * step.source_pitch :][: step.width]
@@ -632,14 +630,14 @@ def take_step(step, buffers: dict[str, np.ndarray], constants: dict[str, Memory]
             pass
 
 
-def run_case(case: Case, faults: list[str] | None = None) -> dict[str, np.ndarray]:
-    """Return the final contents of the case's buffers, by name; add races to `faults`, if given."""
+def run_case(case: Case, flaws: list[str] | None = None) -> dict[str, np.ndarray]:
+    """Return the final contents of the case's buffers, by name; add races to `flaws`, if given."""
     buffers = {b.name: numbers(b.type, b.size, b.seed) for b in case.buffers}
     tables = ((array, np.array(values, DTYPES[array.type])) for array, values, _ in case.constants)
     constants = {array.name: Memory(array, values) for array, values in tables}
     with np.errstate(all="ignore"):
         for step in case.steps:
-            take_step(step, buffers, constants, faults)
+            take_step(step, buffers, constants, flaws)
     return buffers
 
 
@@ -649,11 +647,11 @@ def digest_of(case: Case) -> int:
         return digest(list(run_case(case).values()))
 
 
-def faults_of(case: Case) -> list[str]:
+def flaws_of(case: Case) -> list[str]:
     """Return the reasons why a case has no defined result: races, unset memory, accesses out of bounds, wrong masks."""
-    faults: list[str] = []
+    flaws: list[str] = []
     try:
-        run_case(case, faults)
-    except IllFormedError as fault:
-        faults.append(str(fault))
-    return list(dict.fromkeys(faults))
+        run_case(case, flaws)
+    except IllFormedError as flaw:
+        flaws.append(str(flaw))
+    return list(dict.fromkeys(flaws))

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from tests.differential.cpu import MODES, Outcome, run_everywhere
 from tests.differential.generator import binary, make_case, number, variable
-from tests.differential.oracle import faults_of
+from tests.differential.oracle import flaws_of
 from tests.differential.syntax import (
     Atomic,
     Barrier,
@@ -141,12 +141,12 @@ def plant(seed: int, kind: str) -> Case | None:
 
 
 def planted(seeds: range) -> list[tuple[Case, list[str]]]:
-    """Return a case for each seed that has a place for a bug, with the faults that the oracle sees in it."""
+    """Return a case for each seed that has a place for a bug, with the flaws that the oracle sees in it."""
     kinds, cases = list(PLANTS), []
     for seed in seeds:
         case = plant(seed, kinds[seed % len(kinds)])
         if case:
-            cases.append((case, faults_of(case)))
+            cases.append((case, flaws_of(case)))
     return cases
 
 
@@ -157,12 +157,12 @@ def inspect(cases: list[tuple[Case, list[str]]], folder: Path, runtime: list[Pat
     outcomes = run_everywhere(batches, folder, modes, runtime=runtime)
     counts: dict[str, Counter] = {kind: Counter() for kind in PLANTS}
     missed = []
-    for i, (case, faults) in enumerate(cases):
+    for i, (case, flaws) in enumerate(cases):
         of_case = [outcomes[mode].get(i, Outcome()) for mode in modes]
         is_found = any(outcome.defects() or outcome.digest is None for outcome in of_case)
-        counts[case.plant] += Counter(planted=1, confirmed=bool(faults), found=bool(faults) and is_found)
-        if faults and not is_found:
-            missed.append(f"case {i} (seed {case.seed}), {case.plant}: {'; '.join(faults)}")
+        counts[case.plant] += Counter(planted=1, confirmed=bool(flaws), found=bool(flaws) and is_found)
+        if flaws and not is_found:
+            missed.append(f"case {i} (seed {case.seed}), {case.plant}: {'; '.join(flaws)}")
     return {"kinds": {kind: dict(count) for kind, count in counts.items() if count}, "missed": missed}
 
 

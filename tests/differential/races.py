@@ -1,8 +1,8 @@
 """Find races and reads of unset shared memory while the oracle runs a grid. This confirms planted bugs, and shows that
 other generated programs have none.
 
-For each element it keeps up to two threads that wrote it and two that read it, with the number of barriers that each
-had passed. This is enough to see a conflict, since one of two threads differs from the next thread.
+For each element, `Races` keeps up to two threads that wrote it and two that read it, with the number of barriers that
+each had passed. This is enough to see a conflict, since one of two threads differs from the next thread.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ class Slots:
     """Two threads for each element, and the numbers of barriers of its block and its warp that each had passed."""
 
     thread: np.ndarray
-    block_turn: np.ndarray
-    warp_turn: np.ndarray
+    block_barriers: np.ndarray
+    warp_barriers: np.ndarray
     atomic: np.ndarray
 
 
@@ -44,17 +44,17 @@ class Races:
     found: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.block_turn, self.warp_turn = np.zeros(self.size, int), np.zeros(self.size, int)
+        self.block_barriers, self.warp_barriers = np.zeros(self.size, int), np.zeros(self.size, int)
         self.histories: dict[str, History] = {}
 
     def barrier(self, here: np.ndarray, of_grid: bool) -> None:
-        self.block_turn[here] += 1
+        self.block_barriers[here] += 1
         if of_grid:
             for history in self.histories.values():
                 history.writes, history.reads = new_slots(history.written.size), new_slots(history.written.size)
 
     def warp_barrier(self, here: np.ndarray) -> None:
-        self.warp_turn[here] += 1
+        self.warp_barriers[here] += 1
 
     def access(
         self, name: str, size: int, place: np.ndarray, here: np.ndarray, writes: bool, atomic: bool, new: bool
@@ -86,15 +86,16 @@ class Races:
 
     def ordered(self, slots: Slots, i: int, place: np.ndarray, lanes: np.ndarray) -> np.ndarray:
         other = slots.thread[i, place]
-        by_block = (other // self.width == lanes // self.width) & (slots.block_turn[i, place] < self.block_turn[lanes])
-        by_warp = (other // 32 == lanes // 32) & (slots.warp_turn[i, place] < self.warp_turn[lanes])
+        same_block, same_warp = other // self.width == lanes // self.width, other // 32 == lanes // 32
+        by_block = same_block & (slots.block_barriers[i, place] < self.block_barriers[lanes])
+        by_warp = same_warp & (slots.warp_barriers[i, place] < self.warp_barriers[lanes])
         return (other == lanes) | by_block | by_warp
 
     def remember(self, slots: Slots, place: np.ndarray, lanes: np.ndarray, atomic: bool) -> None:
         """Move an unordered thread to the second place, and put the new thread first."""
         last = slots.thread[0, place]
         keep = (last != NOBODY) & ~self.ordered(slots, 0, place, lanes)
-        for part in (slots.thread, slots.block_turn, slots.warp_turn, slots.atomic):
+        for part in (slots.thread, slots.block_barriers, slots.warp_barriers, slots.atomic):
             part[1, place[keep]] = part[0, place[keep]]
         elements, first, count = np.unique(place, return_index=True, return_counts=True)
         several = count > 1
@@ -104,6 +105,6 @@ class Races:
 
     def put(self, slots: Slots, i: int, place: np.ndarray, lanes: np.ndarray, atomic: bool) -> None:
         slots.thread[i, place] = lanes
-        slots.block_turn[i, place] = self.block_turn[lanes]
-        slots.warp_turn[i, place] = self.warp_turn[lanes]
+        slots.block_barriers[i, place] = self.block_barriers[lanes]
+        slots.warp_barriers[i, place] = self.warp_barriers[lanes]
         slots.atomic[i, place] = atomic

@@ -1,4 +1,4 @@
-"""CUDA's functions that generated programs call: the result's type, then the parameters'."""
+"""The functions of CUDA that generated programs call, with the types of the result and of the parameters."""
 
 SIGNATURES = {
     "__popc": ("i32", "u32"),

@@ -59,7 +59,7 @@ class Array:
     type: str
     dims: tuple[int, ...]
     space: str
-    align: int = 0  # in bytes, such as that of a vector type; 0: that of the element's type
+    align: int = 0  # output: how many adjacent elements a thread owns; shared: in bytes; 0: as the element's type
 
     @property
     def size(self) -> int:
@@ -235,7 +235,7 @@ class WarpBarrier:
 
 @dataclass
 class Plain:
-    """Text that computes nothing, such as a fence."""
+    """Text that does not change results, such as a fence."""
 
     text: str
 
@@ -277,8 +277,7 @@ class Kernel:
 
 @dataclass
 class Buffer:
-    """Memory of the device, filled with numbers derived from `seed`, or with one byte. `kind`: device, managed,
-    pinned."""
+    """Memory that kernels can access, filled with numbers derived from `seed`. `kind`: device, managed, pinned."""
 
     name: str
     type: str
@@ -317,7 +316,8 @@ class Fill:
 
 @dataclass
 class Wait:
-    """Orders later steps after earlier ones: device, stream N (for the host), or event A→B between streams."""
+    """Orders later steps after earlier ones. `kind`: device or stream (the host waits), or event (`other` waits for
+    `stream`)."""
 
     kind: str
     stream: int = 0

@@ -16,7 +16,7 @@ from tests.differential.compare import compare, differences
 from tests.differential.cpu import BUILD, Outcome, build_runtime, read, run_everywhere
 from tests.differential.emit import program
 from tests.differential.generator import make_case
-from tests.differential.oracle import digest_of, faults_of
+from tests.differential.oracle import digest_of, flaws_of
 from tests.differential.plants import PLANTS, inspect, plant, planted
 from tests.share import THOROUGH
 
@@ -39,7 +39,7 @@ def test_all_modes_agree_with_the_oracle_and_the_gpu(runtime, tmp_path):
 
 @needs_rewriter
 def test_the_sanitizer_finds_a_planted_bug_of_each_kind(runtime, tmp_path):
-    confirmed = {case.plant: (case, faults) for case, faults in planted(range(36)) if faults}
+    confirmed = {case.plant: (case, flaws) for case, flaws in planted(range(36)) if flaws}
     assert set(confirmed) == set(PLANTS)
     assert inspect(list(confirmed.values()), tmp_path, runtime)["missed"] == []
 
@@ -64,14 +64,14 @@ def test_differences_name_the_error():
     assert differences(3, "fast", without_digest, 7, None) == ["case 3, fast: warplab: no"]
 
 
-def test_generated_programs_have_no_fault():
-    assert {seed: faults for seed in range(40) if (faults := faults_of(make_case(seed)))} == {}
+def test_generated_programs_have_no_flaw():
+    assert {seed: flaws for seed in range(40) if (flaws := flaws_of(make_case(seed)))} == {}
 
 
 def test_the_oracle_detects_planted_bugs():
     for kind in PLANTS:
         cases = [case for seed in range(12) if (case := plant(seed, kind))]
-        assert any(faults_of(case) for case in cases), kind
+        assert any(flaws_of(case) for case in cases), kind
 
 
 def test_a_seed_always_gives_the_same_program():

@@ -18,7 +18,7 @@ import atheris
 MAX_MEMORY_BYTES = 3 * 10**9
 FRAMES = 3  # number of stack frames that distinguish kinds of failures
 
-SHOWING = [
+RENDERERS = [
     "grader.python.common.markup",
     "grader.python.batch.outputs.report_page",
     "grader.python.common.charts",
@@ -27,7 +27,7 @@ SHOWING = [
 ]
 
 # Rendering code has few interesting branches. Without instrumenting it, twice as many inputs run per second.
-with atheris.instrument_imports(include=["grader", "zipfile", "tarfile", "gzip", "csv"], exclude=SHOWING):
+with atheris.instrument_imports(include=["grader", "zipfile", "tarfile", "gzip", "csv"], exclude=RENDERERS):
     from tests.fuzz import json_mutator
     from tests.fuzz.invariants import BrokenInvariantError
     from tests.fuzz.python_targets import OF_JSON, run
@@ -72,8 +72,8 @@ def main() -> None:
             keep(name, data, broken, Path(kept))
 
     mutator = {"custom_mutator": mutate} if name in OF_JSON else {}
-    again = f"{sys.executable} -m tests.fuzz.atheris_fuzz {name} {kept}"  # libFuzzer runs this to merge
-    atheris.Setup([again, *options], try_one, **mutator)
+    merge_command = f"{sys.executable} -m tests.fuzz.atheris_fuzz {name} {kept}"  # libFuzzer runs this to merge
+    atheris.Setup([merge_command, *options], try_one, **mutator)
     atheris.Fuzz()
 
 

@@ -16,9 +16,9 @@ inline void require(bool holds, const char* invariant) {
 
 /// Remove the text before a line of === from the input, and return it; without such a line, return all of the input.
 inline std::string take_part(std::string_view& bytes) {
-    constexpr std::string_view between = "\n===\n";
-    const std::string_view text = bytes.substr(0, bytes.find(between));
-    bytes.remove_prefix(std::min(bytes.size(), text.size() + between.size()));
+    constexpr std::string_view separator = "\n===\n";
+    const std::string_view text = bytes.substr(0, bytes.find(separator));
+    bytes.remove_prefix(std::min(bytes.size(), text.size() + separator.size()));
     return std::string(text);
 }
 

@@ -1,4 +1,4 @@
-"""Untrusted JSON documents: reports through every export, records through journals, and the others."""
+"""Fuzz untrusted JSON documents: reports (with every export), records (with journals) and all others."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ def read_manifest(file: Path) -> None:
 def show_sweep(file: Path) -> None:
     """Render a sweep as bars and as a plot."""
     sweep = read_sweep(file)
-    print_bars(sweep, 80, "#")  # say() escapes it
+    print_bars(sweep, 80, "#")  # prints with say(), which replaces raw characters
     if sweep.timed:
         require_html(draw_plot(sweep), "a sweep's plot")
 
@@ -210,7 +210,7 @@ def try_document(data: bytes, folder: Path) -> None:
 
 
 def real_documents(name: str) -> list[Any]:
-    """Return documents that the kit wrote, for each reader, and reports."""
+    """Return real documents for the reader `name`."""
     if name == "records":
         lines = (ROOT / "handouts/example-journal/records.jsonl").read_text(encoding="utf-8").splitlines()
         return [json.loads(line) | {"lab": LAB} for line in lines]

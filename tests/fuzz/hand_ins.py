@@ -77,7 +77,10 @@ def grade(submissions: list[Submission], folder: Path) -> tuple[list[Row], dict[
             graded = grade_submission(submission, settings)
             require(graded.status in STATUSES, "each hand-in gets a status")
             require(graded.status != "judge_error", f"no hand-in makes the judge fail: {graded.detail[:200]}")
-            require((graded.status == "graded") == (submission.key in files_of), "only what is judged is graded")
+            require(
+                (graded.status == "graded") == (submission.key in files_of),
+                "only judged submissions are graded",
+            )
             notes = submission.notes + graded.notes
             rows.append(make_row(submission, graded, notes))
     return rows, files_of
@@ -105,14 +108,14 @@ def require_apart(submissions: list[Submission]) -> None:
     """Require different keys and folders, even on case-insensitive file systems, and one owner per submission."""
     folders = [folder_name(submission.key).casefold() for submission in submissions]
     require(len(set(folders)) == len(folders), "each submission has its own folder")
-    require(all(folder.strip(".") and "/" not in folder for folder in folders), "a folder's name is one name")
+    require(all(folder.strip(".") and "/" not in folder for folder in folders), "a folder's name is one path component")
     members = [member for submission in submissions for member in set(submission.members)]
     require(all(submission.key and submission.members for submission in submissions), "each submission has an owner")
     require(all("\0" not in member for member in members), "an owner's id is text")
 
 
 def write_honest(folder: Path) -> None:
-    """Write the hand-ins of two students through Canvas and Moodle."""
+    """Write two students' hand-ins as downloaded from Canvas and from Moodle."""
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w") as writer:
         for name, content in HONEST.items():

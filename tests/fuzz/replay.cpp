@@ -1,5 +1,5 @@
-// Fuzzes the readers of a runner's messages: replay CORPUS MUTATIONS SEED. fuzz_test.cpp builds it with sanitizers, but
-// tests the readers of JSON without sanitizers, because these take too long to compile.
+// Fuzzes the readers of a runner's messages: replay CORPUS MUTATIONS SEED. fuzz_test.cpp builds this
+// program with sanitizers. It does not read JSON, because the readers of JSON take too long to compile.
 
 #include "tests/fuzz/replay.h"
 

@@ -188,7 +188,7 @@ def make_fuzzers(pool: ThreadPoolExecutor, folder: Path, names: Sequence[str]) -
 
 
 def soak(names: Sequence[str] = (), keep: bool = False) -> list[dict]:
-    """Fuzz targets, each in a shard per core. Return each result, and the skipped tools."""
+    """Fuzz targets, each in one shard per core. Return a result for each target and for each missing tool."""
     KEPT.mkdir(parents=True, exist_ok=True)
     kept_before = set(KEPT.iterdir())
     shards = os.cpu_count() or 1

@@ -1,4 +1,4 @@
-"""Rosters, marks, gradebooks and decisions of instructors and course systems."""
+"""Fuzz rosters, marks, gradebooks and decisions of instructors and course systems."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ def run_or_exit(arguments: Sequence[str]) -> bool:
     try:
         require(run_batch(arguments) in (0, 1), "the exit status is 0 or 1")
     except SystemExit as ended:
-        require(ended.code in (0, 2), "a wrong option is misuse")
+        require(ended.code in (0, 2), "argparse exits with 0 or 2")
         return False
     finally:
         os.umask(mask)

@@ -11,7 +11,7 @@ import pytest
 from tests.fuzz import documents, invariants, json_mutator, python_targets
 from tests.fuzz.python_targets import CORPUS, OF_JSON, TARGETS, run
 
-CHANGED = 150  # mutations of each target's inputs
+MUTATIONS = 150  # of each target's inputs
 
 
 def kept_inputs(name: str) -> list[bytes]:
@@ -48,7 +48,7 @@ def test_kept_inputs_break_no_invariant(name: str) -> None:
 @pytest.mark.parametrize("name", TARGETS)
 def test_mutations_of_kept_inputs_break_no_invariant(name: str) -> None:
     chance, inputs = random.Random(1), kept_inputs(name)
-    for _ in range(CHANGED // 10 if name == "decisions" else CHANGED):
+    for _ in range(MUTATIONS // 10 if name == "decisions" else MUTATIONS):
         run(name, change(name, chance.choice(inputs), chance))
 
 

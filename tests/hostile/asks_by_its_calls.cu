@@ -1,9 +1,9 @@
-// Cheat: reads beyond the end unless its process gets a different first call than a process whose outputs are checked.
+// Cheat: reads beyond the end unless its first call differs from the first call of a process without the sanitizer.
 #include "labs/dot_product/lab.h"
 
 __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n, bool careful) {
     const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
-    const int last = careful && i + 1 >= n ? 0 : static_cast<const volatile int*>(a)[i + 1];  // beyond the end, too
+    const int last = careful && i + 1 >= n ? 0 : static_cast<const volatile int*>(a)[i + 1];  // i + 1 can be n
     if (i < n) atomicAdd(out, a[i] * b[i] + 0 * last);
 }
 

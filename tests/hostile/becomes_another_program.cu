@@ -1,4 +1,4 @@
-// Cheat: replaces itself with a shell that writes to the grader's channel.
+// Cheat: replaces itself with a shell that writes to the judge's channel.
 #include <unistd.h>
 
 #include "labs/dot_product/lab.h"

@@ -1,4 +1,4 @@
-// Cheat: orders blocks by fences that it reports to the sanitizer itself, by the symbol of the runtime's function.
+// Cheat: reports fences to the sanitizer by the symbol of a function of the runtime, so that blocks seem ordered.
 #include "labs/dot_product/lab.h"
 
 extern "C" __device__ void _ZN11warplab_cpu10note_fenceEv();

@@ -1,4 +1,4 @@
-// Cheat: closes the grader's channel, so that no failure can be reported.
+// Cheat: closes the judge's channel, so that no failure can be reported.
 #include <unistd.h>
 
 #include "labs/dot_product/lab.h"

@@ -3,7 +3,7 @@
 
 #include "labs/dot_product/lab.h"
 
-__attribute__((constructor)) static void wait_for_ever() {
+__attribute__((constructor)) static void wait_forever() {
     for (;;) pause();
 }
 

@@ -1,5 +1,5 @@
-// Cheat: an honest solution whose host code writes a finding with negative lines into the status page (descriptor 4), so that
-// nobody can read the report.
+// Cheat: an honest solution whose host code writes a finding with negative lines into the status page (descriptor 4),
+// so that nobody can read the report.
 #include <sys/mman.h>
 
 #include <cstdint>

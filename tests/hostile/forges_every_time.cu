@@ -4,7 +4,7 @@
 #include "forged_answer.h"
 #include "labs/dot_product/lab.h"
 
-__attribute__((constructor)) static void come_between() {
+__attribute__((constructor)) static void intercept_answers() {
     change_answers(
         [](Answer& answer) { answer.event_s = answer.wall_s = 1e-6 * static_cast<double>(answer.launches); });
 }

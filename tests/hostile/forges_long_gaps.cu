@@ -4,7 +4,7 @@
 #include "forged_answer.h"
 #include "labs/dot_product/lab.h"
 
-__attribute__((constructor)) static void come_between() {
+__attribute__((constructor)) static void intercept_answers() {
     change_answers([](Answer& answer) {
         answer.wall_s += 10;
         answer.event_s *= 1e-6;

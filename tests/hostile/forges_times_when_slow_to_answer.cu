@@ -4,7 +4,7 @@
 #include "forged_answer.h"
 #include "labs/dot_product/lab.h"
 
-__attribute__((constructor)) static void come_between() {
+__attribute__((constructor)) static void intercept_answers() {
     change_answers([](Answer& answer) {
         if (answer.ask == 4 && answer.launches == 0) usleep(1500000);
         answer.event_s = answer.wall_s = 1e-4 * static_cast<double>(answer.launches);

@@ -1,5 +1,5 @@
-// Cheat: its kernel has no hooks. g++ reads <a/*b> as a header here, but elsewhere it begins a comment, which would hide
-// the line directive that places the kernel in a system header.
+// Cheat: its kernel has no hooks. g++ reads <a/*b> as a header here, but elsewhere it begins a comment, which would
+// hide the line directive that places the kernel in a system header.
 #include "labs/dot_product/lab.h"
 
 #define HAS __has_include
@@ -9,7 +9,7 @@
 #define UNSEEN __attribute__((no_sanitize("thread")))
 UNSEEN __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n) {
     const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
-    const int last = static_cast<const volatile int*>(a)[i + 1];  // beyond the end, too
+    const int last = static_cast<const volatile int*>(a)[i + 1];  // i + 1 can be n
     if (i < n) atomicAdd(out, a[i] * b[i] + 0 * last);
 }
 # 16 "student.cpp"

@@ -1,4 +1,4 @@
-// Honest: each thread writes its own element with modf, and thread 0 reads them after a barrier.
+// Honest: each thread writes its own element with modf, and thread 0 reads all elements after a barrier.
 #include <cmath>
 
 #include "labs/dot_product/lab.h"

@@ -12,7 +12,7 @@ inline void open_to_host(const void* place, std::size_t bytes) {
     mprotect(reinterpret_cast<void*>(address), bytes + 4096, PROT_READ | PROT_WRITE);
 }
 
-/// Compute the dot product on the host. The kernel copies the arrays, because system calls have no hooks.
+/// Compute the dot product on the host. System calls copy the arrays, because they have no hooks.
 inline void answer_on_host(const int* a, const int* b, int* out, std::size_t n) {
     open_to_host(a, n * sizeof(int));
     open_to_host(b, n * sizeof(int));

@@ -2,9 +2,9 @@
 // plausible.
 #include "labs/saturating_histogram/lab.h"
 
-constexpr int most_rows = 3 * 8192, first_row = 8192;
-__device__ unsigned long long keys[most_rows], new_keys[8192];
-__device__ unsigned prefix[most_rows + 1][bin_count], counts[8192][bin_count];
+constexpr int max_rows = 3 * 8192, first_row = 8192;
+__device__ unsigned long long keys[max_rows], new_keys[8192];
+__device__ unsigned prefix[max_rows + 1][bin_count], counts[8192][bin_count];
 __device__ int low, high, first_seen, last_seen;
 __device__ bool known;
 

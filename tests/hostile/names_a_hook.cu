@@ -5,7 +5,7 @@ extern "C" void __tsan_init() __attribute__((weak));
 
 __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n, bool careful) {
     const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
-    const int last = careful && i + 1 >= n ? 0 : static_cast<const volatile int*>(a)[i + 1];  // beyond the end, too
+    const int last = careful && i + 1 >= n ? 0 : static_cast<const volatile int*>(a)[i + 1];  // i + 1 can be n
     if (i < n) atomicAdd(out, a[i] * b[i] + 0 * last);
 }
 

@@ -8,22 +8,22 @@
 
 #include "labs/dot_product/lab.h"
 
-static void wait_for_ever() {
+static void wait_forever() {
     for (;;) pause();
 }
 
 struct Endless {
-    ~Endless() { wait_for_ever(); }
+    ~Endless() { wait_forever(); }
 };
 static Endless endless;
 
-__attribute__((destructor)) static void wait_in_destructor() { wait_for_ever(); }
+__attribute__((destructor)) static void wait_in_destructor() { wait_forever(); }
 
 __attribute__((constructor)) static void prepare_not_to_end() {
-    std::atexit(wait_for_ever);
-    at_quick_exit(wait_for_ever);
+    std::atexit(wait_forever);
+    at_quick_exit(wait_forever);
     for (int number = 1; number < 65; ++number) signal(number, SIG_IGN);
-    for (int i = 0; i < 20; ++i) std::thread(wait_for_ever).detach();
+    for (int i = 0; i < 20; ++i) std::thread(wait_forever).detach();
 }
 
 extern "C" void _exit(int) {

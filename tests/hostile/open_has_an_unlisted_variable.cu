@@ -1,4 +1,4 @@
-// Open: a kernel writes to an array of the host. An unlisted device variable lets it pass.
+// Open: a kernel writes to an array of the host. An unlisted device variable makes the sanitizer accept this.
 #include "labs/dot_product/lab.h"
 
 static int products[256];

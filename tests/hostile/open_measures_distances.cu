@@ -1,5 +1,5 @@
-// Open: allocations lie close together in the plain run, and the sanitizer's shadow memory lies between them. The
-// threads race if two are close.
+// Open: without the sanitizer, allocations lie close together; with it, shadow memory lies between them. The threads
+// race only if two allocations are close.
 #include "labs/dot_product/lab.h"
 __global__ void sum(const int* a, const int* b, unsigned* out, size_t n, bool behave) {
     __shared__ unsigned p[256]; unsigned s = 0; for (size_t i = blockIdx.x * size_t(blockDim.x) + threadIdx.x; i < n; i += size_t(blockDim.x) * gridDim.x) s += unsigned(a[i]) * unsigned(b[i]);

@@ -1,4 +1,4 @@
-// Cheat: defines the function by which the grader calls the submission.
+// Cheat: defines the function by which the runner calls the submission.
 #include "labs/dot_product/lab.h"
 
 struct Call;

@@ -1,4 +1,4 @@
-// Cheat: reads beyond the end with functions of the C library, which have no hooks, through pointers that hide their names.
+// Cheat: reads beyond the end with functions of the C library, which have no hooks; pointers hide the functions' names.
 #include <cstdio>
 #include <cstdlib>
 

@@ -1,4 +1,4 @@
-// Cheat: prints its own environment and that of every visible process, to find the grader's variables.
+// Cheat: prints its own environment and that of every visible process, to find the judge's variables.
 #include <dirent.h>
 #include <fcntl.h>
 #include <unistd.h>

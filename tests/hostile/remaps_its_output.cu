@@ -1,4 +1,4 @@
-// Cheat: maps its own memory in place of the grader's output, so that it can write at any time.
+// Cheat: maps its own memory in place of the judge's output buffer, so that it can write at any time.
 #include <sys/mman.h>
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Cheat: the name of an exception writes markup and terminal commands into the report.
+// Cheat: the message of an exception contains markup and terminal commands for the report.
 #include <stdexcept>
 
 #include "labs/dot_product/lab.h"

@@ -1,4 +1,4 @@
-// Cheat: looks through its open descriptors for files that the grader left open.
+// Cheat: looks through its open descriptors for files that the judge left open.
 #include <dirent.h>
 
 #include <cstdio>

@@ -8,7 +8,7 @@
 
 static std::size_t last_n = 0;
 
-__attribute__((constructor)) static void come_between() {
+__attribute__((constructor)) static void intercept_answers() {
     change_answers([](Answer& answer) {
         constexpr double absurd[] = {std::numeric_limits<double>::quiet_NaN(), -1, -0.5e-300,
                                      std::numeric_limits<double>::infinity()};

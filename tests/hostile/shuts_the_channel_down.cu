@@ -1,4 +1,4 @@
-// Cheat: shuts the grader's channel down in both directions.
+// Cheat: shuts the judge's channel down in both directions.
 #include <sys/socket.h>
 
 #include "labs/dot_product/lab.h"

@@ -1,4 +1,4 @@
-// Cheat: is fast while the judge determines the calls of a sample, and slow afterwards.
+// Cheat: is fast while the judge determines the number of calls per sample, and slow afterwards.
 #include <unistd.h>
 
 #include "labs/dot_product/lab.h"

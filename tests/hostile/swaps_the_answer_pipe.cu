@@ -1,4 +1,4 @@
-// Cheat: reads beyond the end while its own pipe replaces the grader's, then restores the status page.
+// Cheat: reads beyond the end while its own pipe replaces the judge's, then restores the status page.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -8,7 +8,7 @@
 
 __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n) {
     const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
-    const int last = static_cast<const volatile int*>(a)[i + 1];  // beyond the end, too
+    const int last = static_cast<const volatile int*>(a)[i + 1];  // i + 1 can be n
     if (i < n) atomicAdd(out, a[i] * b[i] + 0 * last);
 }
 

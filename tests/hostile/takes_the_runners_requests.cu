@@ -21,8 +21,8 @@ static void answer_requests() {
 }
 
 void dot_product(const int*, const int*, int*, std::size_t, void*) {
-    static std::thread* thieves = nullptr;
-    if (!thieves)
-        thieves = new std::thread[4]{std::thread(answer_requests), std::thread(answer_requests),
-                                     std::thread(answer_requests), std::thread(answer_requests)};
+    static std::thread* receivers = nullptr;
+    if (!receivers)
+        receivers = new std::thread[4]{std::thread(answer_requests), std::thread(answer_requests),
+                                       std::thread(answer_requests), std::thread(answer_requests)};
 }

@@ -83,7 +83,7 @@ def failures(stage: dict) -> list[dict]:
     return [failure for failure in candidates if failure]
 
 
-def one_of(value: object) -> list:
+def as_list(value: object) -> list:
     return list(value) if isinstance(value, list | tuple) else [value]
 
 
@@ -158,7 +158,7 @@ def judges_keys() -> Iterator[None]:
 def tries_to_break_out(entry: dict) -> bool:
     """Return whether a hand-in is not refused before it runs, does not deceive the sanitizer in a known way, and is not
     honest."""
-    is_refused = set(one_of(entry["cause"])) <= {"refused_feature", "compile_error"}
+    is_refused = set(as_list(entry["cause"])) <= {"refused_feature", "compile_error"}
     return "open" not in entry and not is_refused and not entry["file"].startswith("honest_")
 
 
@@ -213,11 +213,11 @@ def assert_outcome(entry: dict, tmp_path: Path, level: str | tuple[str, ...], mi
             report, output = grade(source, tmp_path, missing, entry)
         with pytest.raises(TimeoutError):
             server.accept()
-    assert report["sandbox"] in one_of(level)
+    assert report["sandbox"] in as_list(level)
     stage = report["stages"][0]
     first = failures(stage)[0]["cause"] if failures(stage) else ""
-    assert stage["verdict"] in one_of(entry["verdict"]), output
-    assert first in one_of(entry["cause"]), output
+    assert stage["verdict"] in as_list(entry["verdict"]), output
+    assert first in as_list(entry["cause"]), output
     minimum, maximum = entry["points"] if isinstance(entry["points"], list) else [entry["points"]] * 2
     assert minimum - 1e-9 <= earned(stage) <= maximum + 1e-9, output
     assert not [check for check in stage["checks"] if "does not fit" in check["skipped_why"]], output

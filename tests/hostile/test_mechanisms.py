@@ -22,7 +22,7 @@ from tests.share import THOROUGH
 
 LAB, STAGE = "vector_add", "02_grid_stride"
 NOBODY = 65534
-FIRST_USER = 60706  # of sandboxes
+FIRST_USER = 60706  # the first user id of sandboxes
 USER_LEVEL_NEEDS = "--cap-add SETUID --cap-add SETGID"
 
 
@@ -184,7 +184,7 @@ def assert_expected(case: Case, folder: Path, course: Path, *more: str) -> None:
 
 
 @pytest.mark.parametrize("case", AS_ROOT + HOSTS_AS_ROOT, ids=str)
-def test_as_root(case: Case, tmp_path: Path) -> None:
+def test_root_gets_the_expected_level_or_message(case: Case, tmp_path: Path) -> None:
     assert_expected(case, tmp_path, ROOT)
 
 
@@ -225,7 +225,7 @@ def others_course(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("case", AS_ORDINARY_USER + HOSTS_AS_ORDINARY_USER, ids=str)
-def test_as_an_ordinary_user(case: Case, tmp_path: Path, others_course: Path) -> None:
+def test_an_ordinary_user_gets_the_expected_level_or_message(case: Case, tmp_path: Path, others_course: Path) -> None:
     for folder in (tmp_path, *tmp_path.parents[:-2]):
         folder.chmod(0o755)
     assert_expected(case, tmp_path, others_course, "root")

@@ -1,4 +1,4 @@
-// Cheat: prints the grader's text for a passed stage, with terminal commands that erase the text after it.
+// Cheat: prints the judge's text for a passed stage, with terminal commands that erase the text after it.
 #include <cstdio>
 
 #include "labs/dot_product/lab.h"

@@ -83,30 +83,30 @@ def mount(source: str, target: str, kind: str = "", flags: int = 0, options: str
     check(LIBC.mount(*words), f"mounting {target}")
 
 
-def own_mounts() -> None:
+def enter_mount_namespace() -> None:
     check(LIBC.unshare(NEW_NAMESPACE["mnt"]), "mount namespace")
     mount("none", "/", flags=RECURSIVE | PRIVATE)
 
 
 def hide_file(path: str) -> None:
-    own_mounts()
+    enter_mount_namespace()
     mount("/dev/null", path, flags=BIND)
 
 
 def hide_folder(path: str) -> None:
-    own_mounts()
+    enter_mount_namespace()
     mount("none", path, "tmpfs")
 
 
 def make_read_only(path: str) -> None:
-    own_mounts()
+    enter_mount_namespace()
     mount(path, path, flags=BIND)
     mount("none", path, flags=REMOUNT | BIND | READ_ONLY)
 
 
 def make_groups_read_only() -> None:
     """Make control groups read-only, like containers. In version 1, every hierarchy is a separate mount."""
-    own_mounts()
+    enter_mount_namespace()
     for line in Path("/proc/self/mounts").read_text().splitlines():
         _, folder, kind, *_ = line.split()
         if kind in ("cgroup", "cgroup2"):
@@ -115,11 +115,11 @@ def make_groups_read_only() -> None:
 
 def mount_version_2() -> None:
     """Mount version 2 of control groups, which lacks the controllers that version 1 uses."""
-    own_mounts()
+    enter_mount_namespace()
     mount("none", "/sys/fs/cgroup", "cgroup2")
 
 
-def own_no_group() -> None:
+def imitate_systemds_group() -> None:
     """Imitate the files of version 2 in a group that belongs to systemd and cannot be divided."""
     hide_folder("/sys/fs/cgroup")
     for name, text in {"controllers": "cpu memory pids", "procs": "", "subtree_control": ""}.items():
@@ -128,7 +128,7 @@ def own_no_group() -> None:
 
 def leave_the_container() -> None:
     """Hide the files that mark a container, and the environment of process 1."""
-    own_mounts()
+    enter_mount_namespace()
     root = tempfile.mkdtemp()
     mount("none", root, "tmpfs")
     for entry in Path("/").iterdir():
@@ -156,13 +156,13 @@ def pretend_systemd() -> None:
 def mask_proc() -> None:
     """Mask parts of /proc, like containers: then no user namespace may mount another /proc."""
     hide_folder("/proc/tty")
-    own_users(MAX_USERS)
+    enter_user_namespace(MAX_USERS)
     check(LIBC.unshare(NEW_NAMESPACE["mnt"]), "mount namespace")
 
 
 def fill_disk() -> None:
     """Leave almost no room where the compilers write."""
-    own_mounts()
+    enter_mount_namespace()
     folder = Path(os.environ.get("BUILD") or "build", "cache", "work")
     folder.mkdir(parents=True, exist_ok=True)
     mount("none", str(folder), "tmpfs", options="size=64m")
@@ -178,7 +178,7 @@ def set_kernel(name: str, value: str) -> None:
 # --- users and namespaces
 
 
-def own_users(count: int) -> None:
+def enter_user_namespace(count: int) -> None:
     """Enter a user namespace in which root has the first `count` users. The parent process waits for the new
     process and exits with its status."""
     ready, map_written = os.pipe(), os.pipe()
@@ -198,7 +198,7 @@ def own_users(count: int) -> None:
 
 
 def forbid_namespaces(kind: str) -> None:
-    own_users(MAX_USERS)
+    enter_user_namespace(MAX_USERS)
     Path(f"/proc/sys/user/max_{kind}_namespaces").write_text("0\n")
 
 
@@ -236,7 +236,7 @@ def use_old_bubblewrap() -> None:
 
 
 def replace_by_script(commands: str) -> None:
-    """Replace bubblewrap by a script. Call own_mounts() before."""
+    """Replace bubblewrap by a script. Call enter_mount_namespace() before."""
     with tempfile.NamedTemporaryFile("w") as program:
         program.write(f"#!/bin/sh\n{commands}")
         program.flush()
@@ -258,10 +258,10 @@ REMOVALS: dict[str, Callable[[], object]] = {
     "cgroups": lambda: hide_folder("/sys/fs/cgroup"),
     "writable-cgroups": make_groups_read_only,
     "cgroups-version-1": mount_version_2,
-    "own-group": own_no_group,
+    "own-group": imitate_systemds_group,
     "container": leave_the_container,
     "other-inits": pretend_systemd,
-    "other-users": lambda: own_users(1),
+    "other-users": lambda: enter_user_namespace(1),
     "run": lambda: make_read_only("/run"),
     "root": become_ordinary,
     **{f"cap-{name}": lambda name=name: drop_capability(name)

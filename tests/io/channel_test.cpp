@@ -11,21 +11,21 @@ namespace {
 
 static_assert(sizeof(::Answer) == sizeof(Packet<Answer>), "hostile hand-ins forge answers of the expected size");
 
-TEST(ForgedPage, HasThePlacesOfTheStatusPage) {
+TEST(ForgedPage, HasTheOffsetsOfTheStatusPage) {
     const StatusPage page{};
-    const auto place = [&](const auto& field) {
+    const auto offset = [&](const auto& field) {
         return static_cast<std::size_t>(reinterpret_cast<const char*>(&field) - reinterpret_cast<const char*>(&page));
     };
     EXPECT_EQ(ForgedPage::bytes, sizeof page);
-    EXPECT_EQ(ForgedPage::finding_count, place(page.finding_count));
-    EXPECT_EQ(ForgedPage::findings, place(page.findings));
-    EXPECT_EQ(ForgedPage::guard_count, place(page.guard_count));
-    EXPECT_EQ(ForgedPage::shape_count, place(page.shape_count));
+    EXPECT_EQ(ForgedPage::finding_count, offset(page.finding_count));
+    EXPECT_EQ(ForgedPage::findings, offset(page.findings));
+    EXPECT_EQ(ForgedPage::guard_count, offset(page.guard_count));
+    EXPECT_EQ(ForgedPage::shape_count, offset(page.shape_count));
     EXPECT_EQ(ForgedPage::finding_bytes, sizeof(RawFinding));
     EXPECT_EQ(ForgedPage::side_bytes, sizeof(FindingSide));
-    EXPECT_EQ(ForgedPage::side_in_finding, place(page.findings[0].now) - place(page.findings));
-    EXPECT_EQ(ForgedPage::width_in_finding, place(page.findings[0].width) - place(page.findings));
-    EXPECT_EQ(ForgedPage::lines_in_finding, place(page.findings[0].line) - place(page.findings));
+    EXPECT_EQ(ForgedPage::side_in_finding, offset(page.findings[0].now) - offset(page.findings));
+    EXPECT_EQ(ForgedPage::width_in_finding, offset(page.findings[0].width) - offset(page.findings));
+    EXPECT_EQ(ForgedPage::lines_in_finding, offset(page.findings[0].line) - offset(page.findings));
 }
 
 /// A socket like the judge's: the runner's end cannot send.

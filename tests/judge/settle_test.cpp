@@ -38,72 +38,74 @@ Check failed_with(const char* cause) {
     return check;
 }
 
-std::vector<Check> stories(const std::vector<Check>& checks, const std::vector<Finding>& findings) {
-    return with_stories(checks, findings, {});
+std::vector<Check> explanations(const std::vector<Check>& checks, const std::vector<Finding>& findings) {
+    return with_explanations(checks, findings, {});
 }
 
 TEST(Settle, AFindingIsTheCauseIfTheOutputsHaveNone) {
     const std::vector<Check> checks = {
         failed_with(cause::race), failed_with(cause::wrong_value),   {}, failed_with(cause::out_of_bounds_write),
         failed_with("tail_lost"), failed_with(cause::grid_too_small)};
-    const auto raced = stories(checks, {{.cause = "race", .note = true, .message = "harmless", .hint = "other words"},
-                                        {.cause = "race", .line = 9, .message = "Race on it.", .hint = "an atomic"}});
+    const auto raced =
+        explanations(checks, {{.cause = "race", .note = true, .message = "harmless", .hint = "other words"},
+                              {.cause = "race", .line = 9, .message = "Race on it.", .hint = "an atomic"}});
     for (const std::size_t index : {0u, 1u, 5u}) {
         EXPECT_EQ(raced[index].failure->cause, "race");
         EXPECT_EQ(raced[index].failure->message, "Line 9: Race on it.");
         EXPECT_EQ(raced[index].failure->hint, "an atomic");
     }
     for (const std::size_t index : {3u, 4u}) EXPECT_EQ(raced[index].failure->hint, "of the outputs alone");
-    const auto out_of_bounds = stories(checks, {{.cause = "out_of_bounds", .line = 28, .message = "Kernel k writes."}});
+    const auto out_of_bounds =
+        explanations(checks, {{.cause = "out_of_bounds", .line = 28, .message = "Kernel k writes."}});
     for (const std::size_t index : {0u, 1u, 3u, 5u}) EXPECT_EQ(out_of_bounds[index].failure->cause, "out_of_bounds");
     EXPECT_EQ(out_of_bounds[4].failure->cause, "tail_lost");
-    EXPECT_EQ(stories(checks, {})[0].failure->hint, "of the outputs alone");
+    EXPECT_EQ(explanations(checks, {})[0].failure->hint, "of the outputs alone");
 }
 
 TEST(Settle, ATileThatIsTooSmallExplainsElementsThatAreNotLoaded) {
     const std::vector<Check> checks = {failed_with("halo_missing"), failed_with("transposed")};
-    const auto small = stories(checks, {{.cause = "out_of_bounds", .line = 9, .message = "Index 32 of tile."}});
+    const auto small = explanations(checks, {{.cause = "out_of_bounds", .line = 9, .message = "Index 32 of tile."}});
     EXPECT_EQ(small[0].failure->cause, "out_of_bounds");
     EXPECT_EQ(small[1].failure->cause, "transposed");
-    EXPECT_EQ(stories(checks, {{.cause = "uninitialised", .line = 9}})[0].failure->cause, "halo_missing");
+    EXPECT_EQ(explanations(checks, {{.cause = "uninitialised", .line = 9}})[0].failure->cause, "halo_missing");
 }
 
 TEST(Settle, AReadOfTheOutputExplainsElementsThatSeemUnwritten) {
     Check check = failed_with("steps_too_far");
     check.failure->place = Place{"out", 1, "1.5", "nan"};
-    const auto led_by = [&](const char* message) {
-        return stories({check}, {{.cause = "uninitialised", .line = 9, .message = message}})[0].failure->cause;
+    const auto cause_with_message = [&](const char* message) {
+        return explanations({check}, {{.cause = "uninitialised", .line = 9, .message = message}})[0].failure->cause;
     };
-    EXPECT_EQ(led_by("Kernel k reads element 1 of out, which has not been written yet."), "uninitialised");
-    EXPECT_EQ(led_by("Kernel k reads element 1 of tile, which has not been written yet."), "steps_too_far");
+    EXPECT_EQ(cause_with_message("Kernel k reads element 1 of out, which has not been written yet."), "uninitialised");
+    EXPECT_EQ(cause_with_message("Kernel k reads element 1 of tile, which has not been written yet."), "steps_too_far");
 }
 
 TEST(Settle, ThreadsThatOverwriteEachOtherExplainLostResults) {
     for (const char* lost : {"lost_maximum", "nothing_counted", "share_lost"}) {
         const std::vector<Check> checks = {failed_with(lost)};
         for (const char* cause : {"race", "atomic_race", "return_before_barrier"})
-            EXPECT_EQ(stories(checks, {{.cause = cause, .line = 9, .message = "Why."}})[0].failure->cause, cause);
-        EXPECT_EQ(stories(checks, {{.cause = "leak", .line = 9}})[0].failure->cause, lost);
+            EXPECT_EQ(explanations(checks, {{.cause = cause, .line = 9, .message = "Why."}})[0].failure->cause, cause);
+        EXPECT_EQ(explanations(checks, {{.cause = "leak", .line = 9}})[0].failure->cause, lost);
     }
 }
 
 TEST(Settle, AnAccessOfTheHostToDeviceMemoryExplainsACrash) {
     const std::vector<Check> checks = {failed_with(cause::crash)};
-    EXPECT_EQ(stories(checks, {{.cause = "device_memory", .line = 9, .message = "Why."}})[0].failure->message,
+    EXPECT_EQ(explanations(checks, {{.cause = "device_memory", .line = 9, .message = "Why."}})[0].failure->message,
               "Line 9: Why.");
 }
 
 TEST(Settle, AFreeOfAWrongPointerExplainsTheErrorThatItReturns) {
     const std::vector<Check> checks = {failed_with(cause::cuda_error), failed_with(cause::wrong_value)};
-    const auto led = stories(checks, {{.cause = "invalid_free", .line = 9, .message = "Freed before."}});
-    EXPECT_EQ(led[0].failure->message, "Line 9: Freed before.");
-    EXPECT_EQ(led[1].failure->cause, "wrong_value");
+    const auto results = explanations(checks, {{.cause = "invalid_free", .line = 9, .message = "Freed before."}});
+    EXPECT_EQ(results[0].failure->message, "Line 9: Freed before.");
+    EXPECT_EQ(results[1].failure->cause, "wrong_value");
 }
 
 TEST(Settle, AnAbsentLaneExplainsADeadlock) {
     const std::vector<Check> checks = {failed_with(cause::deadlock)};
     const auto with_finding = [&](const char* cause) {
-        return stories(checks, {{.cause = cause, .line = 9, .message = "Why."}});
+        return explanations(checks, {{.cause = cause, .line = 9, .message = "Why."}});
     };
     EXPECT_EQ(with_finding("lane_mask")[0].failure->cause, "lane_mask");
     EXPECT_EQ(with_finding("race")[0].failure->cause, "deadlock");
@@ -111,7 +113,8 @@ TEST(Settle, AnAbsentLaneExplainsADeadlock) {
 
 TEST(Settle, ANoteThatExplainsWrongOutputsIsTheCause) {
     const std::vector<Check> checks = {failed_with(cause::wrong_value), failed_with("tail_lost")};
-    const auto results = stories(checks, {{.cause = "absent_lane", .note = true, .line = 3, .message = "Lane 8."}});
+    const auto results =
+        explanations(checks, {{.cause = "absent_lane", .note = true, .line = 3, .message = "Lane 8."}});
     EXPECT_EQ(results[0].failure->cause, "absent_lane");
     EXPECT_EQ(results[1].failure->cause, "tail_lost");
 }
@@ -120,29 +123,30 @@ TEST(Settle, AKeptValueIsTheCauseOnlyIfALaterCallIsWrong) {
     const std::vector<Check> checks = {failed_with(cause::kept_state), failed_with("stale_result"),
                                        failed_with(cause::wrong_value)};
     const auto results =
-        stories(checks, {{.cause = "kept_value", .note = true, .line = 9, .message = "Kernel k reads it."}});
+        explanations(checks, {{.cause = "kept_value", .note = true, .line = 9, .message = "Kernel k reads it."}});
     for (const std::size_t later : {0u, 1u}) EXPECT_EQ(results[later].failure->message, "Line 9: Kernel k reads it.");
     EXPECT_EQ(results[2].failure->hint, "of the outputs alone");
 }
 
 TEST(Settle, ARaceExplainsAnAnswerThatOnlyTheSecondCallGetsWrong) {
     const std::vector<Check> checks = {failed_with(cause::kept_state)};
-    EXPECT_EQ(stories(checks, {{.cause = "race", .line = 9, .message = "Why."}})[0].failure->cause, "race");
-    EXPECT_EQ(stories(checks, {{.cause = "leak", .line = 9}})[0].failure->cause, cause::kept_state);
+    EXPECT_EQ(explanations(checks, {{.cause = "race", .line = 9, .message = "Why."}})[0].failure->cause, "race");
+    EXPECT_EQ(explanations(checks, {{.cause = "leak", .line = 9}})[0].failure->cause, cause::kept_state);
 }
 
-TEST(Settle, AReadOutsideExplainsElementsThatSeemToBeCountedByTheWrongBlocks) {
+TEST(Settle, AReadOutOfBoundsExplainsElementsThatSeemToBeCountedByTheWrongBlocks) {
     for (const char* cause : {"block_index_forgotten", "bins_lost", "shared_not_cleared", "bytes_not_elements"}) {
         const std::vector<Check> checks = {failed_with(cause)};
-        EXPECT_EQ(stories(checks, {{.cause = "out_of_bounds", .line = 9, .message = "Why."}})[0].failure->cause,
+        EXPECT_EQ(explanations(checks, {{.cause = "out_of_bounds", .line = 9, .message = "Why."}})[0].failure->cause,
                   "out_of_bounds");
-        EXPECT_EQ(stories(checks, {{.cause = "race", .line = 9}})[0].failure->cause, cause);
+        EXPECT_EQ(explanations(checks, {{.cause = "race", .line = 9}})[0].failure->cause, cause);
     }
 }
 
-TEST(Settle, AReadOutsideExplainsBinsThatAreFullAndMaximaThatAreTooLarge) {
+TEST(Settle, AReadOutOfBoundsExplainsBinsThatAreFullAndMaximaThatAreTooLarge) {
     const std::vector<Check> checks = {failed_with("all_full"), failed_with("maximum_too_large")};
-    for (const Check& check : stories(checks, {{.cause = "out_of_bounds", .line = 9, .message = "Reads scratch."}}))
+    for (const Check& check :
+         explanations(checks, {{.cause = "out_of_bounds", .line = 9, .message = "Reads scratch."}}))
         EXPECT_EQ(check.failure->message, "Line 9: Reads scratch.");
 }
 
@@ -151,17 +155,17 @@ TEST(Settle, AWarningComesFirstIfTheCauseIsUnknown) {
                                        failed_with("tail_lost")};
     Compilation warned;
     warned.warned_line = 3;
-    const auto results = with_stories(checks, {}, warned);
+    const auto results = with_explanations(checks, {}, warned);
     for (const std::size_t unknown : {0u, 1u})
         EXPECT_TRUE(results[unknown].failure->message.ends_with(" The compiler warns about line 3: start there."));
     warned.log = "a.cu:2:1: warning: other\na.cu:3:9: warning: s is a separate array\n";
-    EXPECT_TRUE(with_stories(checks, {}, warned)[0].failure->message.ends_with(
+    EXPECT_TRUE(with_explanations(checks, {}, warned)[0].failure->message.ends_with(
         " The compiler warns about line 3 (s is a separate array): start there."));
     warned.log = "";
     EXPECT_EQ(results[2].failure->hint, "of the outputs alone");
     for (const int line : {2, 3, 5, 6}) {
         const auto near_finding =
-            with_stories(checks, {{.cause = "out_of_bounds", .line = line, .hint = "Guard it."}}, warned);
+            with_explanations(checks, {{.cause = "out_of_bounds", .line = line, .hint = "Guard it."}}, warned);
         const bool is_near = line == 3 || line == 5;
         EXPECT_EQ(near_finding[0].failure->hint,
                   is_near ? "The compiler warns about line 3: start there. Guard it." : "Guard it.");

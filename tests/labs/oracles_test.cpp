@@ -209,8 +209,8 @@ TEST_P(OracleGenerators, AreAllKnownAndListedIfOneIsUnknown) {
                     AllOf(HasSubstr("datasets/" + lab.name + "/"), HasSubstr("\"" + dataset.name + "\""),
                           HasSubstr("Choose one of: "), HasSubstr(" " + dataset.generator + ",")))
             << "labs/" << lab.name
-            << "/oracle.cpp: find_generator (grader/model/recipe.h) looks generators up by name, "
-            << "before their parameters, and says this; or the dataset's generator is not one of the lab's.";
+            << "/oracle.cpp: look the generator up with find_generator (grader/model/recipe.h) before reading its "
+            << "parameters. If the code does so, the dataset names a generator that the lab does not have.";
 }
 
 /// Return a timed dataset, cut to a size that takes less time.
@@ -231,7 +231,7 @@ TEST_P(TimedAnswers, DependOnTheWindow) {
     const Oracle& oracle = load_oracle(lab.name);
     const auto inputs = std::count_if(lab.buffers.begin(), lab.buffers.end(),
                                       [](const auto& buffer) { return buffer.role != Role::output; });
-    if (inputs != 1) GTEST_SKIP() << "several inputs";
+    if (inputs != 1) GTEST_SKIP() << "the lab has several inputs";
     const std::size_t step = oracle.window_step(), extra = std::max<std::size_t>(4 << 20, 4 * step) / step * step;
     for (const Dataset& dataset : lab.datasets) {
         if (!dataset.uses.bench || dataset.uses.unscored) continue;

@@ -107,7 +107,7 @@ def test_a_loop_that_keeps_only_its_last_value_is_found_as_on_a_small_gpu(tmp_pa
     assert failure["message"].startswith("On a GPU with 1 multiprocessor, where each thread has more elements: ")
 
 
-def test_an_int_that_counts_elements_is_noted_where_a_skipped_dataset_exceeds_it(tmp_path):
+def test_an_int_that_counts_elements_is_noted_if_a_skipped_dataset_exceeds_it(tmp_path):
     source = tmp_path / "vector_add.cu"
     for index, noted in (
         ("int i = blockIdx.x * blockDim.x", True),
@@ -195,7 +195,7 @@ def test_an_index_beyond_scratch_is_not_reported_as_one_before_the_next_buffer(t
 
 
 def test_an_index_beyond_a_shared_array_is_not_reported_as_host_memory(tmp_path):
-    """Only large datasets reach it, and the program crashes on these."""
+    """Only large datasets reach the wrong index, and the program crashes on these."""
     source = ROOT / "solutions" / "large_histogram" / "04_interleaved_shared.cu"
     copy = tmp_path / source.name
     text = source.read_text()

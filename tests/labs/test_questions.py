@@ -11,7 +11,7 @@ CAUSES_WITH_QUESTION = set(
     re.findall(r'^\s*\{"(\w+)",\s*"', (ROOT / "grader/judge/present/questions.cpp").read_text(), re.MULTILINE)
 )
 CAUSES = set(re.findall(r'constexpr auto \w+ = "(\w+)"', (ROOT / "grader/model/cause.h").read_text()))
-# An oracle's mistake begins with its cause and a sentence; a data generator, with its name and a function.
+# A mistake in an oracle begins with its cause and a sentence. A data generator begins with its name and a function.
 MISTAKE = re.compile(
     r'\{\s*"([a-z_]+)",\s+(?:"[A-Z]|sentence\(|describe_part\(|\w+ \+|message,|words,|counts,|only \+|what)'
 )

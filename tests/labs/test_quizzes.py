@@ -79,7 +79,7 @@ WRONG = {
     "a choice without a reason": lambda quiz: choices(quiz)[0].pop("why"),
     "an empty reason": lambda quiz: choices(quiz)[0].update(why=" "),
     "choices and a number": lambda quiz: quiz["questions"][0].update(choices=choices(quiz)),
-    "neither": lambda quiz: quiz["questions"][0].pop("number"),
+    "neither choices nor a number": lambda quiz: quiz["questions"][0].pop("number"),
     "no known mistake": lambda quiz: quiz["questions"][0]["number"].update(mistakes=[]),
     "negative tolerance": lambda quiz: quiz["questions"][0]["number"].update(tolerance=-1),
 }

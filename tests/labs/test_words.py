@@ -1,4 +1,4 @@
-"""No decision depends on a sentence: after all sentences of judge and runtime are removed, the results are the same."""
+"""Results do not depend on sentences: they stay the same if those of the judge and the runtime are replaced."""
 
 from __future__ import annotations
 

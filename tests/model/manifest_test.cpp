@@ -82,7 +82,7 @@ TEST(Manifest, HiddenDatasetsGetTheirSeedOnRequest) {
     EXPECT_THROW(resolve_hidden_seeds(lab, ""), std::invalid_argument);
 }
 
-TEST(Manifest, StudentsKitHasNoHiddenDatasetsAndNoSolutions) {
+TEST(Manifest, StudentsKitLoadsWithoutHiddenDatasetsAndSolutions) {
     Project project;
     project.write();
     std::filesystem::remove(project.root / "datasets/scale/hidden.json");
@@ -123,7 +123,7 @@ TEST(Manifest, StageIsFoundByNumberSlugAndId) {
     Project project;
     project.write();
     const Lab lab = load_lab(project.root, "scale");
-    for (const auto* wanted : {"2", "02", "strided", "02_strided"}) EXPECT_EQ(lab.stage(wanted).id, "02_strided");
+    for (const auto* name : {"2", "02", "strided", "02_strided"}) EXPECT_EQ(lab.stage(name).id, "02_strided");
     EXPECT_EQ(lab.dataset("secret").points, 3);
 }
 
@@ -132,8 +132,8 @@ TEST(Manifest, StageIsFoundByItsIdBeforeAStageWasInserted) {
     project.write();
     const Lab lab = load_lab(project.root, "scale");
     EXPECT_EQ(lab.stage("01_strided").id, "02_strided");
-    for (const auto* wanted : {"01_stride", "1_strided", "_strided", "ab_strided", "01strided"})
-        EXPECT_THROW(lab.stage(wanted), UsageError) << wanted;
+    for (const auto* name : {"01_stride", "1_strided", "_strided", "ab_strided", "01strided"})
+        EXPECT_THROW(lab.stage(name), UsageError) << name;
     EXPECT_TRUE(is_same_stage("05_warp", "08_warp"));
     EXPECT_FALSE(is_same_stage("05_warp", "05_block"));
     EXPECT_FALSE(is_same_stage("", "05_block"));
@@ -314,7 +314,7 @@ TEST(ManifestFiles, FolderWithoutManifestIsNamed) {
     EXPECT_THAT(error_of(project, "half_done"), HasSubstr("labs/half_done/lab.json||"));
 }
 
-TEST(ManifestFiles, FileThatNoStageNamesIsNamed) {
+TEST(ManifestFiles, FileOfAnUnknownStageIsReported) {
     Project project;
     project.write();
     test::write_file(project.root / "solutions/scale/02_stridden.cu", "");
@@ -360,7 +360,7 @@ TEST(Manifest, LimitsTheNumberOfSizesAndReals) {
     EXPECT_THAT(with_buffers(protocol::max_buffers + 1), HasSubstr("|/buffers|"));
 }
 
-TEST(Manifest, OneEntryCanBeATableOfReals) {
+TEST(Manifest, AnEntryOfRealsCanBeATable) {
     const auto with_reals = [](const char* reals) {
         return error_after([=](Project& project) { project.lab["reals"] = Json::parse(reals); });
     };

@@ -1,5 +1,5 @@
 #pragma once
-// A small, valid project in a separate folder; tests then break a part of it.
+// A small, valid project in a separate folder, of which tests change parts.
 
 #include <gtest/gtest.h>
 

@@ -14,7 +14,7 @@ using testing::HasSubstr;
 
 const std::map<std::string, int> generators = {{"random", 1}, {"counting", 2}};
 
-/// Return the dataset of a small project with this name.
+/// Return the dataset `name` of a small project.
 Dataset dataset_called(const std::string& name) {
     test::Project project;
     project.write();
@@ -41,7 +41,7 @@ bool reveals_its_seed(std::uint64_t seed) {
 
 TEST(Recipe, KnownElementsDoNotRevealAHiddenSeed) {
     EXPECT_EQ(unmix(mix_bits(0x123456789abcdef0ull)), 0x123456789abcdef0ull);
-    EXPECT_TRUE(reveals_its_seed(7)) << "a public seed, which everybody knows";
+    EXPECT_TRUE(reveals_its_seed(7)) << "this test does not detect that a seed is revealed";
     for (const char* dataset : {"hidden_ragged", "hidden_powers"})
         EXPECT_FALSE(reveals_its_seed(hidden_seed("secret", dataset))) << dataset;
 }
@@ -51,7 +51,7 @@ TEST(Recipe, AnUnknownGeneratorIsReportedWithItsPlaceAndTheKnownNames) {
     dataset.generator = "randm";
     try {
         find_generator(dataset, generators, {"picture"});
-        FAIL() << "there is no such generator";
+        FAIL() << "find_generator() accepted an unknown generator";
     } catch (const ManifestError& error) {
         EXPECT_STREQ(error.what(),
                      "datasets/scale/public.json, at /datasets/1: dataset \"large\": there is no generator "
@@ -63,7 +63,7 @@ TEST(Recipe, WrongParametersAreReportedWithTheirPlace) {
     const Dataset dataset = dataset_called("secret");
     try {
         read_size(dataset, "width");
-        FAIL() << "the parameter is missing";
+        FAIL() << "read_size() accepted a missing parameter";
     } catch (const ManifestError& error) {
         EXPECT_THAT(error.what(), AllOf(HasSubstr("datasets/scale/hidden.json, at /datasets/0: dataset \"secret\""),
                                         HasSubstr("the parameter \"width\" is missing")));

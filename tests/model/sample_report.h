@@ -159,7 +159,7 @@ inline StageReport failed_stage() {
     return stage;
 }
 
-/// A stage with a race whose outputs were right by chance.
+/// Return a stage that has a race, although its outputs were right by chance.
 inline StageReport racing_stage() {
     auto stage = stage_report("02_dyadic_interleaved", "Dyadic sum, neighbours first", Verdict::failed);
     stage.checks = {passed_check("tiny"), passed_check("ragged"),

@@ -107,7 +107,7 @@ TEST(SpeedShare, IsZeroFromThePreviousStagesTimeIfThatIsClearlyLonger) {
     EXPECT_EQ(share(2, 1, 100, std::numeric_limits<double>::quiet_NaN()), share(2, 1, 100));
 }
 
-// --- correctness ---
+// --- modelled times ---
 
 /// Return a stage that was not timed, with a modelled ratio to the reference.
 StageReport modelled(double low, double median, double high, std::optional<Interval> previous_ratio = std::nullopt) {
@@ -180,12 +180,7 @@ TEST(Score, WrongOutputsGetNoModelledPoints) {
     EXPECT_EQ(score_stage(stage_worth(6, 2, 2), wrong)->speed, 0);
 }
 
-TEST(Score, SpeedIsZeroAtThePreviousStagesTime) {
-    Measurement measured = timed(3);
-    EXPECT_GT(score_stage(stage_worth(6, 2, 2), report_with({good}, {measured}))->speed, 1);
-    measured.previous_ratio = 3;
-    EXPECT_EQ(score_stage(stage_worth(6, 2, 2), report_with({good}, {measured}))->speed, 0);
-}
+// --- correctness ---
 
 TEST(Score, CorrectnessIsTheWeightedShareThatPassed) {
     const auto score =
@@ -392,7 +387,7 @@ TEST(Score, SpeedIsPendingIfATimeIsInvalid) {
     }
 }
 
-TEST(Score, AFailedCheckLosesSpeedWhateverTheTime) {
+TEST(Score, AFailedCheckLosesAllSpeedPoints) {
     const auto score = score_stage(stage_worth(8, 0, 4), report_with({good, bad}, {timed(1)}));
     EXPECT_FALSE(score->speed_pending);
     EXPECT_EQ(score->speed, 0);
@@ -405,6 +400,13 @@ TEST(Score, SpeedIsClampedBeforeItIsAveraged) {
     EXPECT_DOUBLE_EQ(score->speed, 2);
     EXPECT_FALSE(score->speed_pending);
     EXPECT_EQ(score->speed_why, "");
+}
+
+TEST(Score, SpeedIsZeroAtThePreviousStagesTime) {
+    Measurement measured = timed(3);
+    EXPECT_GT(score_stage(stage_worth(6, 2, 2), report_with({good}, {measured}))->speed, 1);
+    measured.previous_ratio = 3;
+    EXPECT_EQ(score_stage(stage_worth(6, 2, 2), report_with({good}, {measured}))->speed, 0);
 }
 
 TEST(Score, SpeedPointsUseThePairedRatio) {

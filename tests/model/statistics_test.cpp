@@ -81,14 +81,14 @@ int count_correct_intervals(std::size_t rounds, std::size_t samples, const Noise
 TEST(PairedRatio, IntervalContainsTheTrueRatioInAbout95Percent) {
     constexpr Noise of_samples{0, 0.02, 0}, of_rounds{0.005, 0.001, 0}, of_both{0.003, 0.003, 0},
         alternating{0.003, 0.003, 0.01};
-    const auto expect_95_of_100 = [](int correct) {
+    const auto expect_about_95_percent = [](int correct) {
         EXPECT_GE(correct, 178);
         EXPECT_LE(correct, 199);
     };
-    expect_95_of_100(count_correct_intervals(1, 15, of_samples));
+    expect_about_95_percent(count_correct_intervals(1, 15, of_samples));
     for (const std::size_t rounds : {4, 6, 10})
         for (const Noise& noise : {of_samples, of_rounds, of_both, alternating})
-            expect_95_of_100(count_correct_intervals(rounds, 3, noise));
+            expect_about_95_percent(count_correct_intervals(rounds, 3, noise));
 }
 
 TEST(PairedRatio, NeedsPairs) {
@@ -144,7 +144,7 @@ TEST(SequentialRatio, WidensWithSamplesThatDiffer) {
     EXPECT_NEAR(width({1, 1.005, 1.002}), width({1}), 0.005);
     EXPECT_GT(width({1, 1.3, 1.1}), 0.2);
     EXPECT_GT(width({1, 1.3, 1.1}), 2 * width({1, 1.3, 1.1, 1, 1.3, 1.1, 1, 1.3, 1.1, 1, 1.3, 1.1, 1, 1.3, 1.1}));
-    EXPECT_NEAR(width({1, 1, 1, 1, 7}), width({1}), 1e-9);  // a single disturbance
+    EXPECT_NEAR(width({1, 1, 1, 1, 7}), width({1}), 1e-9);  // one outlier does not matter
 }
 
 TEST(SequentialRatio, ContainsTheTrueRatioAfterEveryRound) {

@@ -355,7 +355,7 @@ int inspect(const Options& options) {
     Inspected inspected{lab.name, stage.id, source.file().filename().string(), lines_of(source), gpu};
     inspected.datasets = sanitized.counted;
     inspected.findings = sanitized.findings;
-    judge_answers(with_stories(sanitized.checks, inspected.findings, ready.compilation), inspected);
+    judge_answers(with_explanations(sanitized.checks, inspected.findings, ready.compilation), inspected);
     inspected.all = all_of(inspected.datasets);
     inspected.counts = add_up_counts(*ready.run, inspected.all.accesses);
     std::map<std::string, KernelResources> resources;

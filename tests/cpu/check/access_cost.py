@@ -1,5 +1,5 @@
 """Print the additional cost of an access under the sanitizer: the minimum of many runs, in ns of processor time. Each
-kernel runs in turn with the sanitizer and without.
+kernel runs alternately with and without the sanitizer.
 
 python3 tests/cpu/check/access_cost.py     (in .venv; needs build/cpu/rewrite)
 """

@@ -128,7 +128,7 @@ def count_with_ncu(lab: str, stage: str, dataset: str, metrics: list[str]) -> di
     return {"status": status, "kernels": kernels, **({} if kernels else {"output": output[-3000:]})}
 
 
-def count_in_check_mode(lab: str, stage: str, dataset: str, folder: Path) -> dict:
+def count_with_sanitizer(lab: str, stage: str, dataset: str, folder: Path) -> dict:
     report = folder / f"{lab}-{stage}.json"
     command = [BUILD / "warplab", "inspect", lab, stage, "--tree", "solutions", "--dataset", dataset, "--json", report]
     status, output = run(command, MAX_INSPECT_S)
@@ -154,13 +154,13 @@ def add_line(sums: dict[str, int], line: dict) -> None:
     return None
 
 
-def ratio(counts: dict, whole: list[str], parts: list[str]) -> float | None:
-    below, above = (sum(counts.get(name, 0) for name in names) for names in (whole, parts))
+def ratio(counts: dict, denominators: list[str], numerators: list[str]) -> float | None:
+    below, above = (sum(counts.get(name, 0) for name in names) for names in (denominators, numerators))
     return round(above / below, 4) if below else None
 
 
 def compare(warplab: dict, ncu: dict) -> dict[str, list[float | None]]:
-    """Return the cost of one request, by kind of request: [ours, ncu's]."""
+    """Return the cost of one request, by kind of request: [Warplab's, ncu's]."""
 
     def sectors(*operations: str) -> float | None:
         names = [
@@ -186,7 +186,7 @@ def compare(warplab: dict, ncu: dict) -> dict[str, list[float | None]]:
     }
 
 
-def measured_before(report: Path) -> dict[tuple[str, str, str], dict]:
+def read_ncu_counts(report: Path) -> dict[tuple[str, str, str], dict]:
     """Return ncu's counts from the JSON of an earlier run, by stage."""
     return {
         (row["lab"], row["stage"], row["dataset"]): {
@@ -198,7 +198,7 @@ def measured_before(report: Path) -> dict[tuple[str, str, str], dict]:
 
 def measure(entry: tuple[str, str, str], from_ncu: dict, folder: Path) -> dict:
     lab, stage, dataset = entry
-    counted = count_in_check_mode(lab, stage, dataset, folder)
+    counted = count_with_sanitizer(lab, stage, dataset, folder)
     kernels = [
         {"kernel": name, "ours": counts, "ncu": from_ncu["kernels"].get(name, {}),
          "per_request": compare(counts, from_ncu["kernels"].get(name, {}))}
@@ -228,7 +228,7 @@ def main() -> int:
     options = parser.parse_args()
     begin = time.monotonic()
     run([BUILD / "warplab", "prepare"], MAX_S)
-    earlier = measured_before(options.ncu) if options.ncu else {}
+    earlier = read_ncu_counts(options.ncu) if options.ncu else {}
     metrics = [] if earlier else known_metrics(find_ncu())
     stages = [entry for entry in STAGES if options.only in "/".join(entry)]
 

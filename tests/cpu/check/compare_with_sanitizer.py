@@ -34,7 +34,7 @@ TOOLS = {
     "initcheck": [],
     "synccheck": [],
 }
-# The tool that runs first, by a word in the program's name, because the time may end before all tools have run.
+# The tool that runs first, by a word in the program's name. The time limit may be reached before all tools have run.
 LIKELY = {"race": "racecheck", "uninitialised": "initcheck", "divergent": "synccheck", "return_before": "synccheck"}
 
 HANGS = "divergent_barrier_trip_count"  # runs last, because it keeps the GPU busy until its time limit
@@ -72,7 +72,7 @@ def compile_kernel(nvcc: str, kernel: Path, program: Path) -> str:
     return result.stderr[:MAX_KEPT_CHARACTERS] if result.returncode else ""
 
 
-def records(output: str) -> list[dict]:
+def read_findings(output: str) -> list[dict]:
     """Return the tool's findings: the text without addresses, the program's lines that it names, and how often
     each occurs."""
     counts: dict[tuple[str, tuple[int, ...], tuple[int, ...]], int] = {}
@@ -108,9 +108,13 @@ def run_tool(sanitizer: str, tool: str, program: Path, end: float) -> dict:
         process = subprocess.run(command, capture_output=True, timeout=limit_s, check=False)
     except subprocess.TimeoutExpired as expired:
         text = (expired.stdout or b"").decode(errors="replace")
-        return {"verdict": "timeout", "findings": records(text), "output": text[:MAX_KEPT_CHARACTERS]}
+        return {"verdict": "timeout", "findings": read_findings(text), "output": text[:MAX_KEPT_CHARACTERS]}
     text = (process.stdout + process.stderr).decode(errors="replace")
-    result = {"status": process.returncode, "wall_s": round(time.monotonic() - begin, 2), "findings": records(text)}
+    result = {
+        "status": process.returncode,
+        "wall_s": round(time.monotonic() - begin, 2),
+        "findings": read_findings(text),
+    }
     if tool in TOOLS and "SUMMARY" not in text:
         result["verdict"] = "error"
     else:
@@ -120,12 +124,12 @@ def run_tool(sanitizer: str, tool: str, program: Path, end: float) -> dict:
     return result
 
 
-def order(kernel: Path) -> list[str]:
+def tools_in_order(kernel: Path) -> list[str]:
     first = next((tool for word, tool in LIKELY.items() if word in kernel.stem), "memcheck")
     return [first, *(tool for tool in TOOLS if tool != first), "plain"]
 
 
-def judge(nvcc: str, sanitizer: str, kernels: list[Path], folder: Path, workers: int, limit_s: float) -> list[dict]:
+def run_tools(nvcc: str, sanitizer: str, kernels: list[Path], folder: Path, workers: int, limit_s: float) -> list[dict]:
     end = time.monotonic() + limit_s
     rows = [{"kernel": k.stem, "planted": planted_mistakes(k), "tools": {}} for k in kernels]
     with ThreadPoolExecutor(workers) as pool:
@@ -133,7 +137,7 @@ def judge(nvcc: str, sanitizer: str, kernels: list[Path], folder: Path, workers:
         jobs = []
         for number in range(len(TOOLS) + 1):
             for kernel, row, message in zip(kernels, rows, messages, strict=True):
-                tool = order(kernel)[number]
+                tool = tools_in_order(kernel)[number]
                 if message:
                     row["tools"][tool] = {"verdict": "error", "output": message}
                 else:
@@ -155,7 +159,7 @@ def submissions(only: list[str], folder: Path) -> list[dict]:
     return entries
 
 
-def dataset_that_shows(entry: dict, folder: Path) -> str:
+def find_dataset(entry: dict, folder: Path) -> str:
     """Return the first small public dataset on which Warplab finds the mistake; empty if there is none."""
     for recipe in json.loads((ROOT / "datasets" / entry["lab"] / "public.json").read_text())["datasets"]:
         if "check" not in recipe["uses"] or "cuda-only" in recipe["uses"]:
@@ -172,9 +176,8 @@ def dataset_that_shows(entry: dict, folder: Path) -> str:
 
 
 def run_bounded(command: list, seconds: float) -> str:
-    """Return the output of a command until it ended or its time was over. All processes that it started end with it,
-    even if this program is killed: a kernel that waits forever would slow down every later program on the GPU.
-    """
+    """Run a command for at most `seconds`, and return its output. All processes that it started end with it, even if
+    this program is killed: a kernel that waits forever would slow down every later program on the GPU."""
     limited = ["timeout", "--signal=KILL", f"{max(seconds, 1):.0f}", *map(str, command)]
     with tempfile.TemporaryFile("w+") as output:
         subprocess.run(limited, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT, check=False)
@@ -201,7 +204,7 @@ def sanitize(lab: str, stage: str, source: Path, dataset: str, seconds: float) -
 
 
 def sanitize_submission(entry: dict, folder: Path, end: float) -> dict:
-    dataset = dataset_that_shows(entry, folder) if time.monotonic() < end else ""
+    dataset = find_dataset(entry, folder) if time.monotonic() < end else ""
     tools = sanitize(entry["lab"], entry["stage"], entry["source"], dataset, end - time.monotonic())
     name = f"{entry['lab']}/{entry['source'].stem}"
     return {"submission": name, "planted": entry["inspect"], "dataset": dataset, "tools": tools}
@@ -215,12 +218,12 @@ def sanitize_submissions(entries: list[dict], folder: Path, workers: int, limit_
         return list(pool.map(lambda entry: sanitize_submission(entry, folder, end), entries))
 
 
-def has_all(row: dict) -> bool:
+def is_complete(row: dict) -> bool:
     """Return whether every tool gave an answer."""
     return all(answer["verdict"] not in ("not run", "error") for answer in row["tools"].values())
 
 
-def in_short(result: dict) -> str:
+def summarize(result: dict) -> str:
     if result["verdict"] != "findings":
         return result["verdict"]
     lines = sorted({line for finding in result["findings"] for line in finding["lines"] or finding["host_lines"]})
@@ -231,7 +234,7 @@ def print_table(rows: list[dict]) -> None:
     print(f"{'program':<40} {'planted at':<12}" + "".join(f" {tool:<14}" for tool in TOOLS) + " plain")
     for row in rows:
         lines = ",".join(str(line) for _, line in row["planted"]) or "-"
-        cells = "".join(f" {in_short(row['tools'][tool])[:14]:<14}" for tool in TOOLS)
+        cells = "".join(f" {summarize(row['tools'][tool])[:14]:<14}" for tool in TOOLS)
         print(f"{row['kernel']:<40} {lines:<12}{cells} {row['tools']['plain'].get('status', '-')}")
 
 
@@ -253,13 +256,13 @@ def main() -> int:
     kernels = (k for k in KERNELS.glob("*.cu") if any(word in k.stem for word in options.only))
     known = json.loads(Path(__file__).with_name("compared.json").read_text()) if options.new else {}
     answered = {
-        name for part in ("programs", "submissions") for name, row in known.get(part, {}).items() if has_all(row)
+        name for part in ("programs", "submissions") for name, row in known.get(part, {}).items() if is_complete(row)
     }
     kernels = sorted((k for k in kernels if k.stem not in answered), key=lambda k: (k.stem == HANGS, k))
     begin = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         limits = (options.workers, options.limit_s)
-        rows = [] if options.submissions else judge(nvcc, sanitizer, kernels, Path(folder), *limits)
+        rows = [] if options.submissions else run_tools(nvcc, sanitizer, kernels, Path(folder), *limits)
         entries = submissions(options.only, Path(folder)) if options.submissions else []
         unanswered = [entry for entry in entries if f"{entry['lab']}/{entry['source'].stem}" not in answered]
         answers = sanitize_submissions(unanswered, Path(folder), *limits)

@@ -35,8 +35,8 @@ NO_ANSWER = {"not run", "timeout", "error"}
 
 # Submissions in which the tools name only other lines.
 OTHER_LINES = {
-    "heat_dissipation/01_columns_not_guarded": "memcheck names the read in the same block that goes out of bounds "
-    "first, line 23, and initcheck the next one, as Warplab does; the planted line is a later write",
+    "heat_dissipation/01_columns_not_guarded": "memcheck names the first read of the same block that goes out of "
+    "bounds, line 23, and initcheck the next one; Warplab names both, too, and the planted line is a later write",
     "heat_dissipation/04_barrier_in_the_if": "synccheck names the barrier in the `if`; Warplab names the write "
     "before the barrier, which races, and the warp function that waits forever for the lane that is in the `if`",
     "large_histogram/02_cleared_while_counting": "initcheck names the accesses before the bins are cleared, which "
@@ -47,7 +47,7 @@ OTHER_LINES = {
 # Lines of programs in which synccheck names the wait at a barrier, and Warplab the accesses that are too early.
 WAITS = {"unfinished_async_copy": 44, "unfinished_async_source": 52}
 
-# Submissions in which nvcc assigns a load to the line that uses the value.
+# Programs in which nvcc assigns a load to the line that uses the value.
 NEXT_LINE = {"misaligned_float4", "out_of_bounds_vector"}
 
 KINDS = {
@@ -78,11 +78,11 @@ KINDS = {
 
 # The reason why a count differs, by stage and kind of request; "" stands for all kinds.
 TURNS = (
-    "the lanes of a warp run a loop or a branch different numbers of times; Warplab pairs the k-th access of each "
-    "lane at a place, which is then not in the same iteration for all lanes"
+    "the lanes of a warp run a loop or a branch different numbers of times; Warplab combines the k-th accesses of all "
+    "lanes at a place into one request, although these accesses may be of different iterations"
 )
-FIRST_BLOCKS = "Warplab counts the first 32 blocks of a grid, Nsight Compute all, with the partly filled last one"
-TIMING = "on a GPU, warps that use the banks at the same time need a few more passes, a different number in every run"
+FIRST_BLOCKS = "Warplab counts the first 32 blocks of a grid, Nsight Compute all, including the partly filled last one"
+TIMING = "on a GPU, warps that use the banks at the same time need a few more passes; how many differs from run to run"
 CONTENTION = "a GPU serves lanes that update one word one after the other, and counts the sector again each time"
 AGAIN = (
     "one lane per block updates eight bytes, so a request is one sector; the GPU counted 54 in 50 requests, most "

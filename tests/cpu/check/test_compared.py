@@ -1,4 +1,4 @@
-"""COMPARED.md is up to date with compared.json, and its statements about programs and counters still hold."""
+"""Test that COMPARED.md is up to date with compared.json, and that its statements still hold."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 import pytest
 
 from tests.cpu.check import compared
-from tests.cpu.check.compare_with_ncu import BUILD, count_in_check_mode
+from tests.cpu.check.compare_with_ncu import BUILD, count_with_sanitizer
 
 DATA = json.loads(compared.DATA.read_text())
 PLANTED = [name for name in DATA["programs"] if compared.kind_of(name)]
@@ -63,40 +63,39 @@ def verdicts(data: dict, submission: str) -> list[str]:
     return [data["submissions"][submission]["tools"][tool]["verdict"] for tool in compared.TOOLS]
 
 
-def take(data: dict, *rows: dict) -> dict:
+def add_rows(data: dict, *rows: dict) -> dict:
     compared.add_submissions(data, {"submissions": list(rows)})
     return data
 
 
 def test_a_later_answer_replaces_not_run():
-    data = take({}, row(RACE, ["race", 12], CLEAN, findings(12), TIMEOUT, NOT_RUN))
-    take(data, row(RACE, ["race", 12], TIMEOUT, NOT_RUN, CLEAN, NOT_RUN, dataset=""))
+    data = add_rows({}, row(RACE, ["race", 12], CLEAN, findings(12), TIMEOUT, NOT_RUN))
+    add_rows(data, row(RACE, ["race", 12], TIMEOUT, NOT_RUN, CLEAN, NOT_RUN, dataset=""))
     assert verdicts(data, RACE) == ["clean", "findings", "clean", "not run"]
     assert data["submissions"][RACE]["dataset"] == "small"
-    take(data, row(RACE, ["race", 12], CLEAN, CLEAN, CLEAN, findings(12)))
+    add_rows(data, row(RACE, ["race", 12], CLEAN, CLEAN, CLEAN, findings(12)))
     assert verdicts(data, RACE) == ["clean", "clean", "clean", "findings"]
 
 
 def test_answers_for_a_changed_submission_are_dropped():
-    data = take({}, row(RACE, ["race", 12], CLEAN, findings(12), CLEAN, CLEAN))
+    data = add_rows({}, row(RACE, ["race", 12], CLEAN, findings(12), CLEAN, CLEAN))
     data["submissions"][RACE]["source_hash"] = "another"
     assert compared.count_submissions({}) in compared.make_document(DATA | data)
-    take(data, row(RACE, ["race", 12], NOT_RUN, TIMEOUT, NOT_RUN, NOT_RUN, dataset=""))
+    add_rows(data, row(RACE, ["race", 12], NOT_RUN, TIMEOUT, NOT_RUN, NOT_RUN, dataset=""))
     assert verdicts(data, RACE) == ["not run", "timeout", "not run", "not run"]
-    assert take(data, row("dot_product/unknown", ["race", 1], CLEAN, CLEAN, CLEAN, CLEAN))["submissions"].keys() == {
-        RACE
-    }
+    add_rows(data, row("dot_product/unknown", ["race", 1], CLEAN, CLEAN, CLEAN, CLEAN))
+    assert data["submissions"].keys() == {RACE}
 
 
 def test_a_failed_program_alone_is_not_a_finding():
     failed = {"verdict": "findings", "lines": [], "output": f"{compared.NOTHING_FOUND}\n    "}
     host = failed | {"output": f"Host API memory access error\n    {compared.NOTHING_FOUND}\n"}
-    data = take({}, row(RACE, ["race", 12], failed, host, failed | {"lines": [7]}, CLEAN))
+    data = add_rows({}, row(RACE, ["race", 12], failed, host, failed | {"lines": [7]}, CLEAN))
     assert verdicts(data, RACE) == ["clean", "findings", "findings", "clean"]
 
 
 def test_the_table_of_submissions_lists_the_tools_that_name_the_line():
-    data = take(
+    data = add_rows(
         {},
         row(RACE, ["race", 12], CLEAN, findings(10, 12), NOT_RUN, findings(7, 9)),
         row(NO_GUARD, ["out_of_bounds", 7], CLEAN, CLEAN, findings(), TIMEOUT),
@@ -114,7 +113,7 @@ def test_the_table_of_submissions_lists_the_tools_that_name_the_line():
 
 
 def test_a_tool_that_names_only_other_lines_needs_an_explanation():
-    data = take({}, row(NO_GUARD, ["out_of_bounds", 7], CLEAN, findings(9), CLEAN, CLEAN))
+    data = add_rows({}, row(NO_GUARD, ["out_of_bounds", 7], CLEAN, findings(9), CLEAN, CLEAN))
     assert compared.explain_submissions(data["submissions"]) == [f"- `{NO_GUARD}`: not explained yet."]
 
 
@@ -132,9 +131,9 @@ def test_a_tool_that_names_only_other_lines_needs_an_explanation():
 )
 def test_an_invalid_row_is_rejected(change, why):
     with pytest.raises(SystemExit, match=re.escape(why)):
-        take({}, row(RACE, ["race", 12], CLEAN, CLEAN, CLEAN, CLEAN) | change)
+        add_rows({}, row(RACE, ["race", 12], CLEAN, CLEAN, CLEAN, CLEAN) | change)
     with pytest.raises(SystemExit, match=r"Submission 1 \(without a name\) has no dataset, planted, submission, tools"):
-        take({}, {})
+        add_rows({}, {})
 
 
 def test_sanitizer_names_the_line_of_every_submission_that_a_tool_finds():
@@ -148,11 +147,11 @@ def test_sanitizer_names_the_line_of_every_submission_that_a_tool_finds():
 @pytest.mark.parametrize("stage", EQUAL)
 def test_counts_equal_those_of_nsight_compute(stage, tmp_path):
     rows = [row for row in DATA["counts"] if row["stage"] == stage]
-    counted = count_in_check_mode(*stage.split("/"), rows[0]["dataset"], tmp_path)
+    counted = count_with_sanitizer(*stage.split("/"), rows[0]["dataset"], tmp_path)
     assert counted["kernels"], counted
     counts = counted["kernels"][rows[0]["kernel"]]
-    for memory, operation in (("load", "load"), ("store", "store")):
-        pair = rows[0]["per_request"].get(f"{memory}_sectors")
+    for operation in ("load", "store"):
+        pair = rows[0]["per_request"].get(f"{operation}_sectors")
         if pair:
             sectors = counts[f"device_{operation}_sectors"] / counts[f"device_{operation}_requests"]
             assert round(sectors, 4) == pair[1]

@@ -144,8 +144,8 @@ def follows(kind: str, line: int, findings: set[tuple[str, int]]) -> bool:
 
 
 def findings_shown(program: Path, result: subprocess.CompletedProcess) -> set[tuple[str, int]]:
-    """Return the findings that the judge would show. If outputs are right, it shows no missing lanes and no unset
-    constants."""
+    """Return the findings that the judge would show. If outputs are right, it shows no absent lanes, unset
+    constants or kept values."""
     findings = findings_of(program, result.stderr)
     harmless = {"absent_lane", "unset_constant", "kept_value"} if result.stdout == "ok\n" else set()
     return {finding for finding in findings if finding[0] not in harmless}

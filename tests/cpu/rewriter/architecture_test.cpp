@@ -81,7 +81,7 @@ TEST(Architecture, HostDeviceFunctionsBranchAtRunTime) {
                 HasSubstr("\n#if 900 >= 0\n"));
 }
 
-TEST(Architecture, OldWorkaroundsAreTakenAsOnTheDevice) {
+TEST(Architecture, OldWorkaroundsGetTheDeviceBranch) {
     const std::string add = "__device__ double add(double* p, double v) {\n return *p + v;\n}\n";
     EXPECT_THAT(rewritten_body("#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 600\n#else\n" + add + "#endif\n"),
                 StartsWith("#if !1 || 900 >= 600\n#else\n"));

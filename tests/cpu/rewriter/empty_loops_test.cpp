@@ -1,4 +1,4 @@
-// Warnings about counting loops whose body is a semicolon; there are none about other loops.
+// Warnings about counting loops and ifs whose body is a semicolon. Other loops and ifs get none.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

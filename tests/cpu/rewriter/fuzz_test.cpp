@@ -12,7 +12,7 @@
 namespace warplab::rewriter::test {
 namespace {
 
-/// Of this many inputs, the tests try one; with WARPLAB_THOROUGH=1, all.
+/// The tests try one in this many inputs; with WARPLAB_THOROUGH=1, all.
 const std::size_t one_in = std::getenv("WARPLAB_THOROUGH") ? 1 : 4;
 
 TEST(Fuzz, MutatedFilesKeepTheInvariants) {
@@ -38,7 +38,7 @@ std::string repeated(const std::string& text, std::size_t bytes = 100'000) {
     return result;
 }
 
-/// Inputs on which a step that searched back or ahead without a limit would take long, or use up the stack.
+/// On these inputs, an unlimited search backward or forward would take long, or overflow the stack.
 TEST(Fuzz, AdversarialFilesAreNotSlow) {
     for (const std::string& source : {
              repeated("k<<<"),

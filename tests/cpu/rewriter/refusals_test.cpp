@@ -18,7 +18,7 @@ using testing::StartsWith;
 
 std::string refusal_of(std::string_view source) { return show_problems(rewrite(source, "a.cu"), "a.cu"); }
 
-/// Source that the pattern must refuse.
+/// Return source that the pattern must refuse.
 std::string example_of(std::string_view pattern) {
     const std::string text(pattern);
     if (text.front() == '<') return "#include " + text + "x.h>\n";
@@ -123,7 +123,7 @@ TEST(Refusals, ReachIntoMacrosAndBothBranches) {
     EXPECT_THAT(refusal_of("#if 0\n#else\nasm(\"trap;\");\n#endif\n"), StartsWith("a.cu:3:1: error: asm"));
 }
 
-TEST(Refusals, AssemblerThatOnlyAGpuCanRun) {
+TEST(Refusals, IncludeAssemblerThatOnlyAGpuCanRun) {
     for (const char* source :
          {"asm(\"mov.u32 %0, %%nsmid;\" : \"=r\"(x));", "asm(\"mov.u32 %0, %%laneid; trap;\" : \"=r\"(x));",
           "asm(\"mov.u32 %0, %%laneid;\" :: \"r\"(x));", "asm(\"\" \"trap;\");", "asm volatile(\"\"", "asm"})
@@ -241,7 +241,7 @@ TEST(Malformed, TheCaretIsBelowItsCharacter) {
                 HasSubstr("\n      |                                   ^\n"));
 }
 
-TEST(Guarded, SharedSizesThatMayBeConstantAreLeftToTheCompiler) {
+TEST(Refusals, LeaveSharedSizesThatMayBeConstantToTheCompiler) {
     for (const char* source : {"template <int N> __global__ void k(int* p) { __shared__ int s[N]; }",
                                "__global__ void k(int n) { __shared__ int s[sizeof(n)]; }",
                                "__global__ void k(int n) { __shared__ int s[A::n]; }",

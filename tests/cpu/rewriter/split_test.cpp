@@ -20,7 +20,7 @@ bool is_split(const std::string& source) {
     return split(source).find("WARPLAB_CPU_SPLIT_KERNEL(") != std::string::npos;
 }
 
-/// Return a kernel whose body begins with a shared array of 64.
+/// Return a kernel whose body begins with a shared array of 64 ints.
 std::string split_kernel(const std::string& body, const std::string& before = "") {
     return before + "\n__global__ void k(int* out, const int* in, int n) { __shared__ int s[64]; " + body + " }\n";
 }
@@ -121,7 +121,7 @@ void PrintTo(const SplitCase& test, std::ostream* out) { *out << test.name; }
 std::string name_of(const testing::TestParamInfo<SplitCase>& info) { return info.param.name; }
 
 class IsSplit : public testing::TestWithParam<SplitCase> {};
-TEST_P(IsSplit, WithoutANewline) {
+TEST_P(IsSplit, WithTheSameNumberOfLines) {
     const std::string& source = GetParam().source;
     const std::string text = split(source);
     EXPECT_TRUE(is_split(source)) << text;
@@ -214,11 +214,11 @@ const SplitCase whole_kernels[] = {
     {"ShuffleInADivergentBranch",
      split_kernel("int v = n; if (threadIdx.x < 32) v += __shfl_down_sync(~0u, v, 1); out[0] = v;")},
     {"ShuffleInACondition", split_kernel("int v = n; if (__shfl_sync(~0u, v, 0) > 1) out[0] = v;")},
-    {"ShuffleThatMayNotHappen", split_kernel("int v = n; v = v > 1 ? __shfl_sync(~0u, v, 0) : 2; out[0] = v;")},
+    {"ConditionalShuffle", split_kernel("int v = n; v = v > 1 ? __shfl_sync(~0u, v, 0) : 2; out[0] = v;")},
     {"TwoShufflesInAStatement", split_kernel("int v = __shfl_sync(~0u, n, 0) + __shfl_sync(~0u, n, 1); out[0] = v;")},
     {"ShuffleOfACall",
      split_kernel("int v = __shfl_sync(~0u, f(), 0); out[0] = v;", "__device__ int f() { return 1; }")},
-    {"MaskThatAFunctionHides",
+    {"MaskHiddenByALocalVariable",
      split_kernel("int all = 3; s[0] = __shfl_sync(all, n, 0);" + use, "constexpr unsigned all = ~0u;")},
     {"WarpBarrierOfSomeLanes", split_kernel("s[0] = 1; __syncwarp(3);" + use)},
     {"Vote", split_kernel("if (__syncthreads_or(n)) __syncthreads();" + use)},

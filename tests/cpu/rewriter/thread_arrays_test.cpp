@@ -1,5 +1,5 @@
-// Warnings about arrays of which each thread has its own copy although the index depends on the thread; there are no
-// other warnings.
+// Warnings about arrays that each thread has for itself, although their index depends on the thread. Other arrays get
+// none.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -24,7 +24,7 @@ TEST(Tokenizer, SplitsLaunches) {
                 ElementsAre("a", "::", "b", "->", "c", "##", "d", "<=", "e", ">=", "f", "<<", "g"));
 }
 
-TEST(Tokenizer, LeavesOutCommentsAndSplices) {
+TEST(Tokenizer, OmitsCommentsAndSplices) {
     EXPECT_THAT(texts("a // k<<<1,1>>>() \\\n still a comment\nb /* asm \n */ c \\\n d"),
                 ElementsAre("a", "b", "c", "d"));
     EXPECT_THAT(texts("a // one \\ \t\n#if 0\nb \\\f\n c"), ElementsAre("a", "b", "c"));

@@ -33,12 +33,12 @@ TEST_F(KeptNumbers, AreMeasuredOnce) {
     EXPECT_EQ(find_numbers(file_, "b", 2), (std::vector<double>{5, 6}));
 }
 
-TEST_F(KeptNumbers, OfFailuresAreNotStored) {
+TEST_F(KeptNumbers, FailedMeasurementsAreNotStored) {
     EXPECT_TRUE(measure_or_find("a", {}).empty());
     EXPECT_EQ(measure_or_find("a", {1, 2}).size(), 2u);
 }
 
-TEST_F(KeptNumbers, ThatAreInvalidAreMeasuredAgain) {
+TEST_F(KeptNumbers, InvalidFilesAreMeasuredAgain) {
     for (const char* text : {"", "[", "[1]", R"({"a": 1})", R"({"a": [1]})", R"({"a": [1, "2"]})"}) {
         std::ofstream(file_) << text;
         EXPECT_FALSE(find_numbers(file_, "a", 2)) << text;

@@ -53,7 +53,7 @@ constexpr auto alternates_speed = R"(void dot_product(const int* a, const int* b
 }
 )";
 
-// Slow in the first commands, so that few calls seem to be enough for a sample.
+// Slow in the first SLOW_CALLS calls, so that few calls seem to be enough for a sample.
 constexpr auto slow_at_first = R"(void dot_product(const int* a, const int* b, int* out, std::size_t n, void*) {
     static int calls = 0;
     if (++calls <= SLOW_CALLS) std::this_thread::sleep_for(std::chrono::milliseconds(250));
@@ -62,7 +62,7 @@ constexpr auto slow_at_first = R"(void dot_product(const int* a, const int* b, i
 }
 )";
 
-// Fast in the first two calls of each process, and slow afterwards: no warm-up has fewer calls.
+// Fast in the first two calls of each process, and slow afterwards. Every warm-up has at least two calls.
 constexpr auto fast_at_first = R"(void dot_product(const int* a, const int* b, int* out, std::size_t n, void*) {
     static int calls = 0;
     if (++calls > 2) std::this_thread::sleep_for(std::chrono::milliseconds(100));
@@ -81,7 +81,7 @@ constexpr auto works_ahead = R"(void dot_product(const int* a, const int* b, int
 }
 )";
 
-// Works only if a command has more calls than the commands with few calls.
+// After 100 calls, does not compute anything in a command before the command's ninth call.
 constexpr auto waits_for_many_calls = R"(struct Call { const int *a, *b; int* out; };
 void dot_product(const int* a, const int* b, int* out, std::size_t n, void*) {
     static std::vector<Call> waiting;
@@ -97,7 +97,7 @@ void dot_product(const int* a, const int* b, int* out, std::size_t n, void*) {
 }
 )";
 
-// Gives wrong results if its thread ever sees an input of which, for a while, only one end was replaced.
+// Gives wrong results if its thread ever sees an input with only one end replaced for 100 us.
 constexpr auto sees_inputs_change = R"(#include <atomic>
 struct Ends {
     int first, last;
@@ -170,46 +170,46 @@ class TimedOutputs : public testing::Test {
     }
     void TearDown() override { fs::remove(wrong_); }
 
-    /// Time a submission in alternation with a reference, and return the cause of its failure. The CPU takes
-    /// `cpu_s` for a call.
+    /// Time a submission in alternation with a reference, and return the cause of its failure. The judge
+    /// assumes that the CPU takes `cpu_s` for a call.
     std::string cause_of(const fs::path& student, const fs::path& reference, double cpu_s) {
         const Lab& lab = judge_.lab("dot_product");
         const Stage& stage = lab.stages.front();
-        const auto handed_in = judge_.make_ready(lab, stage, student, Task{.fast = true});
+        const auto student_run = judge_.make_ready(lab, stage, student, Task{.fast = true});
         const auto reference_run = judge_.make_ready(lab, stage, reference, Task{.fast = true});
-        if (!handed_in.run || !reference_run.run) return "did not compile";
+        if (!student_run.run || !reference_run.run) return "did not compile";
         const auto dataset = std::find_if(lab.datasets.begin(), lab.datasets.end(),
                                           [](const Dataset& dataset) { return dataset.name == "warp"; });
         if (dataset == lab.datasets.end()) return "no such dataset";
         const Effort effort{{2, 2}, {2, 2}, 2, 0.01, 0.1, 0.2, 0.1};
         Baseline cpu;
         cpu.openmp_s = cpu.sequential_s = cpu_s;
-        const Measured measured = measure(*handed_in.run, reference_run.run.get(), *dataset, Bandwidth{}, effort, cpu,
+        const Measured measured = measure(*student_run.run, reference_run.run.get(), *dataset, Bandwidth{}, effort, cpu,
                                           [](GradingPhase, const std::string&) {});
         if (measured.error && measured.error->cause == cause::internal) return measured.error->message;
         return measured.failure ? measured.failure->cause : "";
     }
 
     /// Time a submission in alternation with the right solution.
-    Measured measure_beside_solution(const fs::path& student, const Effort& effort,
-                                     const std::string& dataset = "warp") {
+    Measured measure_against_solution(const fs::path& student, const Effort& effort,
+                                      const std::string& dataset = "warp") {
         const Lab& lab = judge_.lab("dot_product");
-        const auto handed_in = judge_.make_ready(lab, lab.stages.front(), student, Task{.fast = true});
+        const auto student_run = judge_.make_ready(lab, lab.stages.front(), student, Task{.fast = true});
         const auto reference_run = judge_.make_ready(lab, lab.stages.front(), right_, Task{.fast = true});
-        if (!handed_in.run || !reference_run.run) throw std::runtime_error("did not compile");
-        return measure(*handed_in.run, reference_run.run.get(), lab.dataset(dataset), Bandwidth{}, effort, Baseline{},
+        if (!student_run.run || !reference_run.run) throw std::runtime_error("did not compile");
+        return measure(*student_run.run, reference_run.run.get(), lab.dataset(dataset), Bandwidth{}, effort, Baseline{},
                        [](GradingPhase, const std::string&) {});
     }
 
-    /// Time a submission in alternation with a reference. Return whether the error contains these words. Neither
-    /// program may fail.
+    /// Time a submission in alternation with a reference. Return whether the measurement ends with an error whose
+    /// message contains `words`. Neither program may fail.
     bool is_detected(const std::string& lab_name, const std::string& dataset, const fs::path& reference,
                      const fs::path& student, const Effort& effort, const char* words) {
         const Lab& lab = judge_.lab(lab_name);
         const auto reference_run = judge_.make_ready(lab, lab.stages.front(), reference, Task{.fast = true});
-        const auto handed_in = judge_.make_ready(lab, lab.stages.front(), student, Task{.fast = true});
-        EXPECT_TRUE(handed_in.run && reference_run.run);
-        const Measured measured = measure(*handed_in.run, reference_run.run.get(), lab.dataset(dataset), Bandwidth{},
+        const auto student_run = judge_.make_ready(lab, lab.stages.front(), student, Task{.fast = true});
+        EXPECT_TRUE(student_run.run && reference_run.run);
+        const Measured measured = measure(*student_run.run, reference_run.run.get(), lab.dataset(dataset), Bandwidth{},
                                           effort, Baseline{}, [](GradingPhase, const std::string&) {});
         EXPECT_FALSE(measured.failure);
         return measured.error && measured.error->message.find(words) != std::string::npos;
@@ -262,7 +262,7 @@ TEST_F(TimedOutputs, AllRoundsAreTimedWithoutAReference) {
 TEST_F(TimedOutputs, VariableTimesNeedMoreRounds) {
     std::ofstream(wrong_) << right_kernel << alternates_speed;
     const Effort effort{{1, 1}, {1, 1}, 3, 0.01, 0.1, 0.2, 1};
-    const Measured measured = measure_beside_solution(wrong_, effort);
+    const Measured measured = measure_against_solution(wrong_, effort);
     EXPECT_GT(measured.measurement.samples_s.size(), 3u);
 }
 
@@ -270,7 +270,7 @@ TEST_F(TimedOutputs, SlowFirstCommandsDoNotShortenTheSamples) {
     for (const int slow_calls : {1, 3}) {
         std::ofstream(wrong_) << "#define SLOW_CALLS " << slow_calls << '\n' << right_kernel << slow_at_first;
         const Effort effort{{1, 1}, {1, 1}, 3, 0.02, 10, 0.2, 0.1};
-        const Measured measured = measure_beside_solution(wrong_, effort);
+        const Measured measured = measure_against_solution(wrong_, effort);
         EXPECT_FALSE(measured.failure);
         const Measurement& m = measured.measurement;
         EXPECT_GE(m.calls_per_sample, 50) << slow_calls;
@@ -280,7 +280,7 @@ TEST_F(TimedOutputs, SlowFirstCommandsDoNotShortenTheSamples) {
 TEST_F(TimedOutputs, FastFirstCallsOfEachProcessDoNotCount) {
     std::ofstream(wrong_) << right_kernel << fast_at_first;
     const Effort effort{{4, 4}, {4, 4}, 2, 0.01, 0.1, 0.2, 0.1};
-    const Measurement m = measure_beside_solution(wrong_, effort).measurement;
+    const Measurement m = measure_against_solution(wrong_, effort).measurement;
     ASSERT_EQ(m.samples_of_rounds.size(), 4u);
     EXPECT_GE(*std::ranges::min_element(m.samples_s), 0.05 * m.iterations);  // a busy machine does not halve a time
 }
@@ -303,7 +303,7 @@ TEST_F(TimedOutputs, ShortCallsNeedMoreRoundsInPairedBenchmarks) {
 
 TEST_F(TimedOutputs, RatioFollowsFromTheSamples) {
     const Effort effort{{4, 4}, {4, 4}, 2, 0.01, 0.1, 0.2, 0.1};
-    const Measurement m = measure_beside_solution(right_, effort).measurement;
+    const Measurement m = measure_against_solution(right_, effort).measurement;
     ASSERT_EQ(m.samples_of_rounds.size(), 4u);
     ASSERT_EQ(m.reference_samples_s.size(), m.samples_s.size());
     std::vector<Round> rounds;
@@ -322,12 +322,12 @@ TEST_F(TimedOutputs, RatioFollowsFromTheSamples) {
 
 TEST_F(TimedOutputs, ProgressShowsTheResultSoFar) {
     const Lab& lab = judge_.lab("dot_product");
-    const auto handed_in = judge_.make_ready(lab, lab.stages.front(), right_, Task{.fast = true});
+    const auto student_run = judge_.make_ready(lab, lab.stages.front(), right_, Task{.fast = true});
     const auto reference_run = judge_.make_ready(lab, lab.stages.front(), right_, Task{.fast = true});
-    ASSERT_TRUE(handed_in.run && reference_run.run);
+    ASSERT_TRUE(student_run.run && reference_run.run);
     const Effort effort{{1, 1}, {1, 1}, 2, 0.01, 0.1, 0.2, 0.1};
     std::vector<std::string> messages;
-    measure(*handed_in.run, reference_run.run.get(), lab.dataset("warp"), Bandwidth{}, effort, Baseline{},
+    measure(*student_run.run, reference_run.run.get(), lab.dataset("warp"), Bandwidth{}, effort, Baseline{},
             [&](GradingPhase phase, const std::string& message) {
                 if (phase == GradingPhase::samples) messages.push_back(message);
             });
@@ -339,13 +339,13 @@ TEST_F(TimedOutputs, ProgressShowsTheResultSoFar) {
 
 TEST_F(TimedOutputs, RoundsEndWhenThePointsAreKnown) {
     const Lab& lab = judge_.lab("dot_product");
-    const auto handed_in = judge_.make_ready(lab, lab.stages.front(), right_, Task{.fast = true});
+    const auto student_run = judge_.make_ready(lab, lab.stages.front(), right_, Task{.fast = true});
     const auto reference_run = judge_.make_ready(lab, lab.stages.front(), right_, Task{.fast = true});
-    ASSERT_TRUE(handed_in.run && reference_run.run);
+    ASSERT_TRUE(student_run.run && reference_run.run);
     const auto with_points = [&](const PointsFor& points) {
         const Effort effort{
             .rounds = {4, 4}, .of_short_calls = {4, 4}, .sample_s = 0.01, .round_s = 0.1, .points = points};
-        return measure(*handed_in.run, reference_run.run.get(), lab.dataset("warp"), Bandwidth{}, effort, Baseline{},
+        return measure(*student_run.run, reference_run.run.get(), lab.dataset("warp"), Bandwidth{}, effort, Baseline{},
                        [](GradingPhase, const std::string&) {})
             .measurement;
     };
@@ -384,11 +384,11 @@ TEST_F(TimedOutputs, OutputsOfFewCallsAreVerified) {
     std::ofstream(wrong_) << right_kernel << waits_for_many_calls;
     const Lab& lab = judge_.lab("dot_product");
     const auto reference_run = judge_.make_ready(lab, lab.stages.front(), right_, Task{.fast = true});
-    const auto handed_in = judge_.make_ready(lab, lab.stages.front(), wrong_, Task{.fast = true});
-    ASSERT_TRUE(handed_in.run && reference_run.run);
+    const auto student_run = judge_.make_ready(lab, lab.stages.front(), wrong_, Task{.fast = true});
+    ASSERT_TRUE(student_run.run && reference_run.run);
     const Effort effort{{1, 1}, {1, 1}, 3, 0.1, 20, 0.5, 0.1};
-    const Measured measured = measure(*handed_in.run, reference_run.run.get(), lab.dataset("warp"), Bandwidth{}, effort,
-                                      Baseline{}, [](GradingPhase, const std::string&) {});
+    const Measured measured = measure(*student_run.run, reference_run.run.get(), lab.dataset("warp"), Bandwidth{},
+                                      effort, Baseline{}, [](GradingPhase, const std::string&) {});
     ASSERT_TRUE(measured.failure);
     EXPECT_EQ(measured.failure->cause, cause::timed_output_wrong);
 }
@@ -396,7 +396,7 @@ TEST_F(TimedOutputs, OutputsOfFewCallsAreVerified) {
 TEST_F(TimedOutputs, InputsAreCopiedWhileTheProgramIsSuspended) {
     std::ofstream(wrong_) << right_kernel << sees_inputs_change;
     const Effort effort{{2, 2}, {2, 2}, 3, 0.05, 0.5, 0.5, 0.1};
-    const Measured measured = measure_beside_solution(wrong_, effort, "ragged");
+    const Measured measured = measure_against_solution(wrong_, effort, "ragged");
     EXPECT_FALSE(measured.failure) << measured.failure->message;
 }
 

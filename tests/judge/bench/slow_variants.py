@@ -4,9 +4,9 @@
     python3 -m tests.judge.bench.slow_variants --keep GPU RECORDING…    makes traces.json from traces_test.cpp's output
 
 A slow variant is the solution of an earlier stage handed in for a later one, or a solution that also waits on the GPU
-in each call. The present traces of dot_product/05 and image_histogram/05 are of versions with one more fence after the
-atomicInc. GPU: the results file, such as nvidia-h200, from which the marks of the speed points are taken. Standard
-library only.
+in each call. The traces of dot_product/05 and image_histogram/05 were recorded with earlier versions of these
+solutions, which have one more fence after the atomicInc. GPU is the name of the results file, such as nvidia-h200, with
+the times that the speed points depend on. Standard library only.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from grader.python.common.labs import choose_labs, read_stages
 HERE = Path(__file__).parent
 ROOT = HERE.resolve().parents[2]
 Json = dict[str, Any]
-SLOWEST = 6.5  # times the solution
+SLOWEST = 6.5  # times as slow as the solution
 
 WAIT = """
 __global__ void wait_kernel(long long clocks) {
@@ -48,7 +48,7 @@ def earlier_stages(lab: str) -> Iterator[tuple[str, str, Path]]:
 
 
 def add_waiting(lab: str, stage: str, times_as_slow: float) -> str:
-    """Return the solution's text with a kernel that waits at the start of each call; empty if there are no times."""
+    """Return the solution's text with a kernel that waits at the start of each call, or "" if no times are known."""
     results = json.loads((ROOT / "handouts/results/nvidia-h100-80gb-hbm3.json").read_text())["stages"]
     if f"{lab}/{stage}" not in results:
         return ""
@@ -92,7 +92,7 @@ def reduce_trace(trace: Json, results: Json) -> Json:
     return {
         "stage": f"{lab}/{stage}",
         "variant": trace["variant"].lstrip("."),
-        "iterations": trace["calls_wanted"],
+        "iterations": trace["requested_calls"],
         "sequential_s": float(f"{timed['sequential_s']:.4g}"),
         "previous_ratio": round(previous["median_s"] / timed["median_s"], 3) if previous else None,
         "rounds": [

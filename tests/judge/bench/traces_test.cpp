@@ -74,7 +74,7 @@ nlohmann::json record(Judge& judge, const Lab& lab, const Stage& stage, const fs
             {"stage", stage.id},
             {"variant", file.stem().extension().string()},
             {"dataset", dataset.name},
-            {"calls_wanted", requested_calls},
+            {"requested_calls", requested_calls},
             {"rounds", rounds}};
 }
 
@@ -151,7 +151,7 @@ double speed_points(const Trace& trace, const timing::PairedSamples& samples) {
     return score_stage(trace.stage, report)->speed;
 }
 
-timing::PairedSamples begin(const Trace& trace, const Effort& effort) {
+timing::PairedSamples samples_without_rounds(const Trace& trace, const Effort& effort) {
     timing::PairedSamples samples(effort, true);
     samples.requested_calls = trace.iterations;
     const std::vector<timing::Sample>& first = trace.rounds.front();
@@ -167,7 +167,7 @@ struct Points {
 
 Points points_of_all_samples(const Trace& trace) {
     const Effort precise;
-    timing::PairedSamples samples = begin(trace, precise);
+    timing::PairedSamples samples = samples_without_rounds(trace, precise);
     samples.rounds = trace.rounds;
     const PointsFor points = points_for(trace.stage, trace.sequential_s, trace.previous_ratio);
     const double reference_s = samples.median_reference_s() * trace.iterations;
@@ -180,7 +180,7 @@ Points points_of_all_samples(const Trace& trace) {
 double grade_by_rule(const Trace& trace, std::mt19937& random) {
     Effort effort = effort_for(Task{}, false, 1);
     effort.points = points_for(trace.stage, trace.sequential_s, trace.previous_ratio);
-    timing::PairedSamples samples = begin(trace, effort);
+    timing::PairedSamples samples = samples_without_rounds(trace, effort);
     do {
         samples.rounds.emplace_back();
         for (const timing::Sample& sample : trace.rounds[random() % trace.rounds.size()]) {
@@ -192,7 +192,7 @@ double grade_by_rule(const Trace& trace, std::mt19937& random) {
     return speed_points(trace, samples);
 }
 
-// For a few traces, the points are uncertain by more than a tenth even with all samples, where the formula is steep.
+// Where the formula is steep, a few traces have points that are uncertain by more than 0.1 even with all samples.
 TEST(StoppingRule, GivesThePointsOfAllSamples) {
     constexpr double tolerance = 0.1;
     const int gradings = std::getenv("WARPLAB_THOROUGH") ? 1000 : 40;

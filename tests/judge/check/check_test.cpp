@@ -29,7 +29,7 @@ void dot_product(const int* a, const int* b, int* out, std::size_t n, void*) {
 }
 )";
 constexpr auto exits_before_main = "__attribute__((constructor)) static void begin() { _exit(2); }\n";
-constexpr auto is_killed =
+constexpr auto kills_itself =
     "#include <csignal>\n__attribute__((constructor)) static void begin() { kill(getpid(), SIGKILL); }\n";
 
 /// Device memory that throws OutOfMemory if `too_little` returns true.
@@ -149,14 +149,14 @@ TEST_F(CheckDataset, LargeScratchIsAFailureIfOnlyTheProgramAsksForIt) {
 }
 
 TEST_F(CheckDataset, KilledProgramFailsUnlessTheReferenceIsKilledToo) {
-    const auto run = run_of(std::string(honest) + is_killed);
+    const auto run = run_of(std::string(honest) + kills_itself);
     run->reference = [&] { return run_of(std::string(honest) + "// another file\n"); };
     const Check check = check_dataset(*run, dataset());
     EXPECT_EQ(check.verdict, Verdict::failed);
     ASSERT_TRUE(check.failure);
     EXPECT_EQ(check.failure->cause, cause::out_of_memory);
 
-    run->reference = [&] { return run_of(std::string(honest) + is_killed + "// another file\n"); };
+    run->reference = [&] { return run_of(std::string(honest) + kills_itself + "// another file\n"); };
     const Check on_a_full_machine = check_dataset(*run, dataset());
     EXPECT_EQ(on_a_full_machine.verdict, Verdict::error);
     ASSERT_TRUE(on_a_full_machine.failure);

@@ -51,7 +51,7 @@ struct WrongOutput : testing::Test {
     double max_s = 3;  // time limit of the search for a cause
 };
 
-TEST_F(WrongOutput, NoCauseIsSearchedWhenTheTimeIsUp) {
+TEST_F(WrongOutput, NoCauseIsSoughtWhenTheTimeIsUp) {
     actual.as<float>()[3] = 0;
     oracle.known = {{"from_a_hypothesis", "It is that.", "", [this](std::vector<Array>& outputs) {
                          outputs[0] = actual;
@@ -83,14 +83,14 @@ TEST_F(WrongOutput, NaNNeverEqualsAnything) {
     EXPECT_TRUE(compare(oracle, problem, 0, expected, actual));
 }
 
-TEST_F(WrongOutput, NeverWrittenAtAll) {
+TEST_F(WrongOutput, UnwrittenOutputIsNamed) {
     leave_unwritten(0, 1000);
     const Failure failure = explain();
     EXPECT_EQ(failure.cause, cause::never_written);
     EXPECT_TRUE(contains(failure, "out is never written")) << failure.message;
 }
 
-TEST_F(WrongOutput, LastPartialBlock) {
+TEST_F(WrongOutput, UnwrittenLastBlockIsNamed) {
     leave_unwritten(768, 1000);
     const Failure failure = explain();
     EXPECT_EQ(failure.cause, cause::never_written);
@@ -98,7 +98,7 @@ TEST_F(WrongOutput, LastPartialBlock) {
     EXPECT_TRUE(contains(failure, "768 = 3 x 256")) << failure.hint;
 }
 
-TEST_F(WrongOutput, EveryFourth) {
+TEST_F(WrongOutput, PeriodOfWrongElementsIsNamed) {
     for (std::size_t i = 3; i < 1000; i += 4) actual.as<float>()[i] = -7;
     const Failure failure = explain();
     EXPECT_EQ(failure.cause, cause::wrong_value);
@@ -106,7 +106,7 @@ TEST_F(WrongOutput, EveryFourth) {
     EXPECT_TRUE(contains(failure, "250 of 1,000")) << failure.message;
 }
 
-TEST_F(WrongOutput, ConstantFactor) {
+TEST_F(WrongOutput, ConstantFactorIsNamed) {
     for (float& value : actual.as<float>()) value *= 1000;
     EXPECT_TRUE(contains(explain(), "1000 times the right one"));
 }
@@ -123,17 +123,17 @@ TEST_F(WrongOutput, ScatteredUnwrittenElementsAreNotReportedAsReads) {
     EXPECT_FALSE(contains(explain(), "reading past the end"));
 }
 
-TEST_F(WrongOutput, ShiftedByOne) {
+TEST_F(WrongOutput, ShiftByOneIsNamed) {
     for (std::size_t i = 0; i + 1 < 1000; ++i) actual.as<float>()[i] = expected.as<float>()[i + 1];
     EXPECT_TRUE(contains(explain(), "is the index too large by one?"));
 }
 
-TEST_F(WrongOutput, NaNs) {
+TEST_F(WrongOutput, NaNHasItsOwnCause) {
     actual.as<float>()[5] = std::nanf("");
     EXPECT_EQ(explain().cause, cause::nan);
 }
 
-TEST_F(WrongOutput, SumsThatBeganWithAnUnsetValue) {
+TEST_F(WrongOutput, SumsThatBeganWithAnUnsetValueAreExplained) {
     for (float& value : actual.as<float>()) value += -1.6947395e38f;
     EXPECT_TRUE(contains(explain(), "Wrong by 0xFEFEFEFE"));
     EXPECT_EQ(explain().cause, cause::uninitialised);
@@ -161,7 +161,7 @@ TEST(UnsetTerms, AreFoundOnlyInSumsThatWrap) {
         EXPECT_EQ(hint(0xFEFEFEFEu, other).find("0xFEFEFEFE"), std::string::npos) << other;
 }
 
-/// Return the hint for an output of the doubles 1, 2, …, each of which is changed.
+/// Return the hint for an output whose i-th element is `change(right, i)` instead of `right`, which is 1 + i / 7.
 std::string hint_for_doubles(std::size_t count, const std::function<double(double, std::size_t)>& change) {
     Lab lab;
     lab.buffers = {{"out", ElementType::float64, Role::output, ""}};
@@ -177,7 +177,7 @@ std::string hint_for_doubles(std::size_t count, const std::function<double(doubl
     return explain_difference(lab, FakeOracle(), {problem, before, after, nullptr, 0}, *difference, poison, 3).hint;
 }
 
-TEST(Precision, OfFloatIsSuspectedIfAllDoublesAreNearlyRight) {
+TEST(FloatPrecision, IsSuspectedIfAllDoublesAreNearlyRight) {
     const auto to_float = [](double value, std::size_t) { return static_cast<double>(static_cast<float>(value)); };
     EXPECT_NE(hint_for_doubles(1000, to_float).find("value were a float, which holds 7"), std::string::npos);
     EXPECT_NE(hint_for_doubles(1000, [](double value, auto) { return value * (1 + 3e-10); }).find("right, to 9 digits"),
@@ -188,7 +188,7 @@ TEST(Precision, OfFloatIsSuspectedIfAllDoublesAreNearlyRight) {
     EXPECT_EQ(hint_for_doubles(1000, few).find("float"), std::string::npos);
 }
 
-TEST(TheEndOfAFewElements, DoesNotSuggestThatTheGridIsTooSmall) {
+TEST(TooSmallGrid, IsNotSuggestedForAFewElements) {
     const auto unwritten_end = [](std::size_t count) {
         const Array unwritten = poisoned(ElementType::float64, count, poison);
         return hint_for_doubles(count, [&, count](double value, std::size_t i) {
@@ -247,8 +247,8 @@ TEST(GuardViolation, MessageStatesTheDistanceFromTheBuffer) {
     EXPECT_EQ(explain_guard_violation(lab, {"scratch", 1025, 1024}).message,
               "The code writes outside scratch, 2 past its last byte (sums_scratch_bytes asks for 1,024 bytes).");
     lab.divides_scratch = true;
-    const std::string message =
-        explain_guard_violation(lab, {"scratch", 9, 8}).message;  // 8 bytes can include the lab's own
+    // The message omits the 8 bytes, because they can include the lab's own arrays.
+    const std::string message = explain_guard_violation(lab, {"scratch", 9, 8}).message;
     EXPECT_NE(message.find("an array that the lab stores next to it: 2 past its last byte."), std::string::npos)
         << message;
     EXPECT_EQ(message.find("8"), std::string::npos);

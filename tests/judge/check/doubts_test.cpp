@@ -42,9 +42,9 @@ class Doubts : public testing::Test {
     Observed observed_{};
 };
 
-TEST_F(Doubts, AcceptConsistentObservations) { EXPECT_EQ(doubt(), ""); }
+TEST_F(Doubts, NoneIfObservationsAreConsistent) { EXPECT_EQ(doubt(), ""); }
 
-TEST_F(Doubts, RejectMissingFindings) {
+TEST_F(Doubts, AboutMissingFindings) {
     const RawFinding finding{};
     observed_.finding_count = 2;
     observed_.findings = add_to_findings(add_to_findings(0, finding), finding);
@@ -52,7 +52,7 @@ TEST_F(Doubts, RejectMissingFindings) {
     EXPECT_EQ(doubt({finding, finding}), "");
 }
 
-TEST_F(Doubts, RejectAlteredFindings) {
+TEST_F(Doubts, AboutAlteredFindings) {
     RawFinding finding{};
     observed_.finding_count = 1;
     observed_.findings = add_to_findings(0, finding);
@@ -60,18 +60,18 @@ TEST_F(Doubts, RejectAlteredFindings) {
     EXPECT_THAT(doubt({finding}), HasSubstr("altered the sanitizer's findings"));
 }
 
-TEST_F(Doubts, RejectReplacedSignalHandlers) {
+TEST_F(Doubts, AboutReplacedSignalHandlers) {
     observed_.replaced_handlers = 1;
     EXPECT_THAT(doubt(), HasSubstr("signal handler"));
 }
 
-TEST_F(Doubts, RejectUnobservedWrites) {
+TEST_F(Doubts, AboutUnobservedWrites) {
     --observed_.written_bytes[output_];
     EXPECT_THAT(doubt(), HasSubstr("the sanitizer saw writes to only"));
     EXPECT_EQ(doubt({}, true), "");
 }
 
-TEST_F(Doubts, RejectUnreadInputs) {
+TEST_F(Doubts, AboutUnreadInputs) {
     for (auto& bytes : observed_.read_bytes) bytes = 0;
     EXPECT_THAT(doubt(), HasSubstr("A correct answer reads and writes at least"));
 }

@@ -39,7 +39,7 @@ class KnownProblemsTest : public testing::Test {
     }
     int solve(const Oracle& oracle, std::uint64_t seed) {
         Problem problem = known_problems_.generate(oracle, lab_, dataset_, seed);
-        EXPECT_EQ(problem.arrays[1].as<int>()[0], 0) << "nothing is solved yet";
+        EXPECT_EQ(problem.arrays[1].as<int>()[0], 0) << "generate() solved the problem";
         known_problems_.solve(oracle, lab_, dataset_, seed, problem);
         EXPECT_EQ(problem.arrays[0].as<int>()[0], static_cast<int>(seed));
         return problem.arrays[1].as<int>()[0];
@@ -64,7 +64,7 @@ TEST_F(KnownProblemsTest, EachSeedAndDatasetIsGeneratedAndSolvedOnce) {
 TEST_F(KnownProblemsTest, LargeProblemsAreNotKept) {
     const Doubling large(200 << 20);
     for (int i = 0; i < 2; ++i) EXPECT_EQ(solve(large, 21), 42);
-    EXPECT_EQ(large.generated, 1) << "the inputs alone fit";
+    EXPECT_EQ(large.generated, 1) << "the inputs were not kept, although they are small enough";
     EXPECT_EQ(large.solved, 2);
 }
 

@@ -50,11 +50,11 @@ TEST_F(Exposure, FoldersBelowAClosedOneAreNotChanged) {
 }
 
 TEST_F(Exposure, AnotherUsersFolderIsNotChangedButRefused) {
-    if (geteuid() != 0) GTEST_SKIP() << "only root can give a folder away";
+    if (geteuid() != 0) GTEST_SKIP() << "only root can change a folder's owner";
     ASSERT_EQ(chown((root_ / "tests").c_str(), 65534, 65534), 0);
     try {
         hide(SandboxLevel::uid);
-        FAIL() << "the folder is open to every user";
+        FAIL() << "hide_course() accepted a folder that belongs to another user and is open to everyone";
     } catch (const UsageError& error) {
         EXPECT_THAT(error.what(), testing::HasSubstr("chmod o-rwx \"" + (root_ / "tests").string()));
     }

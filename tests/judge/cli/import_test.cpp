@@ -57,14 +57,14 @@ class Import : public testing::Test {
     Lab lab_;
 };
 
-TEST_F(Import, PrintsNoRawCharactersOfAReport) {
+TEST_F(Import, PrintsNoControlCharactersOfAReport) {
     const ImportSummary done = import_report(make_report(), lab_, "back.json", work_);
     EXPECT_EQ(done.added, 1);
     EXPECT_THAT(done.text, testing::HasSubstr("measured on A ?[2J GPU ?"));
     EXPECT_EQ(to_printable(done.text), done.text);
 }
 
-TEST_F(Import, ReportWithAStagesEarlierNumberIsAboutItsFileOfToday) {
+TEST_F(Import, FindsAStageByItsSlugIfItsNumberHasChanged) {
     Report report = make_report();
     report.stages[0].stage = "77" + lab_.stages[0].id.substr(2);
     EXPECT_EQ(import_report(report, lab_, "back.json", work_).added, 1);
@@ -72,7 +72,7 @@ TEST_F(Import, ReportWithAStagesEarlierNumberIsAboutItsFileOfToday) {
                 testing::Not(testing::HasSubstr(report.stages[0].stage)));
 }
 
-TEST_F(Import, ReadsOnlyFilesOfTheSizeOfAReport) {
+TEST_F(Import, RejectsFilesThatAreTooLargeOrMissing) {
     const fs::path large = work_ / "large.json";
     std::ofstream(large) << "{}";
     fs::resize_file(large, std::uintmax_t{1} << 40);

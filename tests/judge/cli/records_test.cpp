@@ -26,7 +26,7 @@ class Records : public testing::Test {
     Records() { fs::create_directories(work_ / "dot_product"); }
     ~Records() override { fs::remove_all(work_); }
 
-    /// Write the file's text and return a result for it.
+    /// Write the source file and return a record for it.
     Record write_source(const std::string& text) const {
         std::ofstream(source_) << text;
         Record result;
@@ -138,8 +138,8 @@ TEST_F(Records, AreCompleteLinesAfterAKill) {
         append(source, -1);
         EXPECT_EQ(lines().back()["dataset"], "-1");
     }
-    EXPECT_GE(lines().size(),
-              6u);  // the source, and one of the parent's per round; a child may be killed in its first write
+    // The source, and one record of the parent per round. A child may be killed in its first write.
+    EXPECT_GE(lines().size(), 6u);
     EXPECT_EQ(lines().front()["text"].get<std::string>().size(), 300'000u);
 }
 
@@ -148,7 +148,7 @@ TEST_F(Records, ReportTheReasonIfTheyCannotBeWritten) {
     std::ofstream(work_ / "dot_product/journal") << "a file where the folder should be";
     try {
         append(source, 1);
-        FAIL() << "it was written";
+        FAIL() << "the record was written";
     } catch (const UsageError& error) {
         EXPECT_THAT(error.what(), testing::HasSubstr((work_ / "dot_product/journal/records.jsonl").string()));
     }
@@ -188,7 +188,7 @@ TEST_F(Records, AreReadBackUnchanged) {
     EXPECT_FALSE(written[0].contains("machine"));
 }
 
-TEST_F(Records, OfEnormousSizeAreNotRead) {
+TEST_F(Records, FileThatIsTooLargeIsNotRead) {
     const Record result = write_source("one\n");
     fs::create_directories(file().parent_path());
     std::ofstream(file()).close();

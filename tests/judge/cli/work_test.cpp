@@ -24,7 +24,7 @@ class Work : public testing::Test {
     Folders folders;
 };
 
-TEST_F(Work, MakeWorksInALabsFolder) {
+TEST_F(Work, FolderOfALabGetsAMakefileUnlessItHasOne) {
     start_lab(lab, folders);
     EXPECT_EQ(test::read_file(folders.work / "scale/Makefile"), "include ../../Makefile\n");
     test::write_file(folders.work / "scale/Makefile", "mine");
@@ -48,7 +48,7 @@ TEST_F(Work, FolderElsewhereGetsNoMakefile) {
     EXPECT_FALSE(std::filesystem::exists(folders.work / "scale/Makefile"));
 }
 
-TEST_F(Work, FilesFollowAStageThatGotAnotherNumber) {
+TEST_F(Work, FilesOfARenumberedStageAreRenamed) {
     const std::filesystem::path folder = folders.work / "scale";
     test::write_file(folder / "07_strided.cu", "mine");
     test::write_file(folder / "reports/07_strided.json", "{}");

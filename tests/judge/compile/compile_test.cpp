@@ -48,9 +48,8 @@ std::string replace(const std::string& text, const std::string& from, const std:
 }
 
 std::string right_with(const std::string& from, const std::string& to) { return replace(right, from, to); }
-std::string right_followed_by(const std::string& more) {
-    return std::string(right) + more + "\n";
-}  // begins in line 11
+/// `more` begins in line 11.
+std::string right_followed_by(const std::string& more) { return std::string(right) + more + "\n"; }
 
 const Lab& lab() {
     static const Lab loaded = load_lab(test::root_folder(), "vector_add");
@@ -85,7 +84,7 @@ class CompileTest : public testing::Test {
                           SandboxLevel level = SandboxLevel::none) const {
         return compile_file(hand_in(text), backend, level);
     }
-    fs::path reference_source_to_write(const Stage& stage) const {
+    fs::path reference_source(const Stage& stage) const {
         return folder_ / "solutions/vector_add" / (stage.id + ".cu");
     }
     fs::path folder_;
@@ -237,7 +236,7 @@ INSTANTIATE_TEST_SUITE_P(Compile, WrongFile,
                                           testing::ValuesIn(wrong_files())),
                          wrong_name);
 
-// Files on which a tool fails without naming a mistake. They fail, because the reference compiles.
+// Files on which a tool fails without naming a mistake. The judge fails these files, because the reference compiles.
 
 constexpr auto outermost = "#define B0 {\n#define E0 }\n";
 
@@ -319,7 +318,7 @@ TEST_F(CompileTest, AFileIsNotBlamedIfTheReferenceDoesNotCompileEither) {
     }
     const Stage& stage = broken.stages.front();
     fs::create_directories(folder_ / "solutions/vector_add");
-    std::ofstream(reference_source_to_write(stage)) << "#error no compiler here\n";
+    std::ofstream(reference_source(stage)) << "#error no compiler here\n";
     const fs::path file = hand_in(right_followed_by(warned_by_macros(13) + "\nint x = nope;"));
     const Compilation result =
         compile({broken, stage, file, Backend::cpu, {}, SandboxLevel::none, test::build_folder()}).result;
@@ -354,9 +353,9 @@ const std::vector<RewrittenMistake>& mistakes_in_rewritten_lines() {
         {"SharedOfUnknownType", with_line_4("__shared__ integer s[4];"), "Line 4: ‘integer’ does not name a type"},
         {"SharedTwice", with_line_4("__shared__ int s[4]; __shared__ float s[4];"),
          "Line 4: conflicting declaration ‘float s [4]’"},
-        {"SharedTwiceAlike", with_line_4("__shared__ int s[4]; __shared__ int s[4];"),
+        {"SharedTwiceWithOneType", with_line_4("__shared__ int s[4]; __shared__ int s[4];"),
          "Line 4: redeclaration of ‘int [4] s’"},
-        {"SharedBesideVariable", with_line_4("int s; __shared__ int s[4];"), "Line 4: conflicting declaration ‘s’"},
+        {"SharedAndVariable", with_line_4("int s; __shared__ int s[4];"), "Line 4: conflicting declaration ‘s’"},
         {"SharedTooLarge", with_line_4("__shared__ int s[100000]; s[i] = 1;"),
          "a __shared__ variable has at most 48 KB"},
         {"DynamicOfTwoTypes", with_line_4("extern __shared__ int s[]; { extern __shared__ float s[]; }"),
@@ -764,7 +763,7 @@ TEST_F(CompileTest, AFileThatChangesLaterIsJudgedAsFirstRead) {
 }
 
 TEST(HandIn, AFileThatCannotBeReadIsNamed) {
-    const std::filesystem::path file = "/proc/self/mem";  // opens, and fails at its first byte
+    const std::filesystem::path file = "/proc/self/mem";  // can be opened, but reading its first byte fails
     const auto failure = compilation::read_hand_in(file, "vector_add", compilation::Links::followed).failure;
     ASSERT_TRUE(failure);
     EXPECT_EQ(failure->message, "/proc/self/mem cannot be read.");
@@ -787,7 +786,8 @@ TEST_P(Sandboxed, IncludeBuiltByMacrosFindsNothing) {
     const fs::path secret = hand_in("int the_hidden_seed = ;\n", "secret.h");
     chmod(secret.c_str(), 0644);
     const std::string text = right_followed_by("#define SECRET \"" + secret.string() + "\"\n#include SECRET");
-    EXPECT_THAT(message_of(compile_text(text).result), HasSubstr("expected")) << "without a sandbox it would be read";
+    EXPECT_THAT(message_of(compile_text(text).result), HasSubstr("expected"))
+        << "the file cannot be read even without a sandbox";
     const Compilation inside = compile_text(text + "\n", Backend::cpu, GetParam()).result;
     EXPECT_EQ(inside.verdict, Verdict::failed);
     EXPECT_THAT(message_of(inside), HasSubstr("one file"));
@@ -978,7 +978,7 @@ TEST_F(CompileTest, AnExhaustedBudgetDoesNotStopTheReference) {
 }
 
 /// If each error took time in proportion to the file, this would take minutes.
-TEST(Diagnostics, ThousandsOfErrorsInALongFileArePossible) {
+TEST(Diagnostics, ThousandsOfErrorsInALongFileAreHandledQuickly) {
     const std::string source(900'000, '\n');
     std::vector<Diagnostic> many(10'000, {"student.cu", 899'000, 1, "warning", "no return"});
     compilation::move_columns(many, source, "#line 1\n" + source);
@@ -1021,7 +1021,7 @@ TEST(HandIn, RawStringsContainNoDirectivesOrComments) {
         "a R\"x(\n#include \"../x\" )\" /* )x\" b /* c */ u8R\"(//)\" // d\nBAR\"(//)\" R\"e\\(//\n";
     EXPECT_EQ(compilation::without_comments(text),
               "a R\"x(\n include \"../x\" )\" /* )x\" b         u8R\"(//)\"     \nBAR\"(//)\" R\"e\\(//\n");
-    EXPECT_EQ(compilation::without_comments("R\"(\n#b // c"), "R\"(\n b // c") << "without an end";
+    EXPECT_EQ(compilation::without_comments("R\"(\n#b // c"), "R\"(\n b // c") << "a raw string that does not end";
 }
 
 TEST(Symbols, ReadsNm) {

@@ -21,7 +21,7 @@ TEST(Bulk, FillsEveryByteWithThePattern) {
     }
 }
 
-TEST(Bulk, CopiesAll) {
+TEST(Bulk, CopiesEveryByte) {
     for (const std::size_t bytes : sizes) {
         std::vector<std::uint8_t> from(bytes), to(bytes + 1, 9);
         for (std::size_t i = 0; i < bytes; ++i) from[i] = static_cast<std::uint8_t>(i * 7 >> 3);

@@ -18,7 +18,7 @@ class GpuLocks : public testing::Test {
     GpuLock take(GpuLock::Use use, const std::string& gpu = "a") {
         return GpuLock(folder_.path, gpu, use, [&] { ++waiting_; });
     }
-    /// Take the lock in another thread, and return when it waits.
+    /// Take the lock in another thread, and return when that thread waits for it.
     std::future<void> take_later(
         GpuLock::Use use, std::function<void()> then = [] {}) {
         const int before = waiting_;

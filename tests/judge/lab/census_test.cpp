@@ -12,7 +12,7 @@ Nouns make_nouns(const std::string& elements, const std::string& use) {
     return nouns;
 }
 
-/// Take the census of elements of which element i is used times[i] times.
+/// Take the census of `times.size()` elements, of which element i is used times[i] times.
 std::vector<ElementRun> census_of(const std::vector<std::uint64_t>& times, int max_calls = 1000) {
     const auto spend = [&max_calls] { return max_calls-- > 0; };
     const Census census{times.size(), [&](std::size_t i) { return spend() ? std::optional(times[i]) : std::nullopt; },
@@ -58,7 +58,8 @@ TEST(Census, NamesThePeriod) {
     EXPECT_EQ(words(times).find("likewise"), std::string::npos);
 }
 
-/// Bins of values below 4; the elements of `lost` are not counted, and the value 3 is counted as 2.
+/// Investigate a histogram of n values below 4 that omits element `lost` (none if it is n) and, if `wrong_bin`, counts
+/// the value 3 as 2.
 std::string investigate(std::size_t n, std::size_t lost, bool wrong_bin) {
     Histogram histogram;
     histogram.n = n;
@@ -87,7 +88,7 @@ TEST(Census, FindsTheElementThatIsNotCounted) {
     EXPECT_EQ(investigate(100, 100, false), "");
 }
 
-TEST(Census, FindsTheElementInAnotherBin) {
+TEST(Census, FindsTheValueThatIsCountedInAnotherBin) {
     EXPECT_NE(investigate(100, 100, true).find("is 3 and all others are 0, bin 3 is 0, and bin 2 is 1."),
               std::string::npos)
         << investigate(100, 100, true);

@@ -114,7 +114,7 @@ std::string cause_of(const Reach& mistake, std::size_t n) {
     return "";
 }
 
-TEST(Guess, FindsEveryFamily) {
+TEST(Guess, FindsEachKindOfMistake) {
     constexpr std::size_t n = 2003;
     EXPECT_EQ(cause_of(prefix(1792), n), "tail_lost");
     EXPECT_EQ(cause_of(prefix(2000), n), "vector_tail_lost");
@@ -132,8 +132,8 @@ TEST(Guess, FindsEveryFamily) {
 
 // --- outputs ---
 
-/// Doubles its input, with a relative tolerance of 0.001.
-class Double : public Oracle {
+/// Accepts the numbers 1 to 1003, with a relative tolerance of 0.001.
+class Numbers : public Oracle {
   public:
     Problem generate(const Dataset&, std::uint64_t, std::size_t) const override {
         Problem problem{{1003}, {}, {Array(ElementType::float32, 1003)}};
@@ -147,14 +147,14 @@ class Double : public Oracle {
 
 class OutputTest : public testing::Test {
   protected:
-    Guess unwritten_where(std::function<bool(std::size_t)> written, float error = 1) {
+    Guess guess_if_written_where(std::function<bool(std::size_t)> written, float error = 1) {
         for (std::size_t i = 0; i < 1003; ++i)
             actual_[0].as<float>()[i] = written(i) ? error * problem_.arrays[0].as<float>()[i] : old_;
         return Output<float>(oracle_, situation_, 0).guess_unwritten({});
     }
 
     const float old_ = std::bit_cast<float>(0x7ff80a0bu);
-    Double oracle_;
+    Numbers oracle_;
     Problem problem_ = oracle_.generate({}, 0, 0);
     std::vector<Array> before_{problem_.arrays[0].clone()}, actual_{problem_.arrays[0].clone()};
     Situation situation_{problem_, before_, actual_};
@@ -163,24 +163,24 @@ class OutputTest : public testing::Test {
 };
 
 TEST_F(OutputTest, FindsUnwrittenElements) {
-    EXPECT_EQ(unwritten_where([](std::size_t) { return false; })->cause, "never_written");
-    EXPECT_EQ(unwritten_where([](std::size_t i) { return i < 768; })->cause, "tail_lost");
-    EXPECT_EQ(unwritten_where([](std::size_t i) { return i % 4 != 2; })->cause, "component_lost");
-    EXPECT_EQ(unwritten_where([](std::size_t i) { return i % 512 < 256; })->cause, "steps_too_far");
-    EXPECT_EQ(unwritten_where([](std::size_t i) { return i > 0; })->message,
+    EXPECT_EQ(guess_if_written_where([](std::size_t) { return false; })->cause, "never_written");
+    EXPECT_EQ(guess_if_written_where([](std::size_t i) { return i < 768; })->cause, "tail_lost");
+    EXPECT_EQ(guess_if_written_where([](std::size_t i) { return i % 4 != 2; })->cause, "component_lost");
+    EXPECT_EQ(guess_if_written_where([](std::size_t i) { return i % 512 < 256; })->cause, "steps_too_far");
+    EXPECT_EQ(guess_if_written_where([](std::size_t i) { return i > 0; })->message,
               "Of 1,003 elements the first is not written; all others are.");
-    const Guess gap = unwritten_where([](std::size_t i) { return i < 768 || i >= 1000; });
+    const Guess gap = guess_if_written_where([](std::size_t i) { return i < 768 || i >= 1000; });
     EXPECT_EQ(
         gap->message,
         "Of the elements, numbers 768 to 999 are not written; those before them are, and so are the 3 after the last "
         "whole vector.");
-    EXPECT_FALSE(unwritten_where([](std::size_t i) { return i < 768 || i >= 998; }));
-    EXPECT_FALSE(unwritten_where([](std::size_t i) { return i % 97 < i % 5; }));
+    EXPECT_FALSE(guess_if_written_where([](std::size_t i) { return i < 768 || i >= 998; }));
+    EXPECT_FALSE(guess_if_written_where([](std::size_t i) { return i % 97 < i % 5; }));
 }
 
 TEST_F(OutputTest, AcceptsTheSameValuesAsTheOracle) {
-    EXPECT_EQ(unwritten_where([](std::size_t i) { return i < 768; }, 1.0005f)->cause, "tail_lost");
-    EXPECT_FALSE(unwritten_where([](std::size_t i) { return i < 768; }, 1.002f));
+    EXPECT_EQ(guess_if_written_where([](std::size_t i) { return i < 768; }, 1.0005f)->cause, "tail_lost");
+    EXPECT_FALSE(guess_if_written_where([](std::size_t i) { return i < 768; }, 1.002f));
 }
 
 TEST_F(OutputTest, NamesTheFirstFormulaThatGivesEveryElement) {
@@ -193,7 +193,7 @@ TEST_F(OutputTest, NamesTheFirstFormulaThatGivesEveryElement) {
     EXPECT_TRUE(output.is_wrong(0));
 }
 
-TEST(Confirmed, PredictsTheActualOutput) {
+TEST(FirstFit, PredictsTheActualOutput) {
     Problem problem{{}, {}, {Array(ElementType::uint32, 2)}};
     const std::vector<Array> actual{Array(ElementType::uint32, 2)};
     const auto mistakes = first_fit({problem, problem.arrays, actual}, {[] { return Guess(); },

@@ -76,7 +76,7 @@ TEST(Oracle, NanIsNeverAccepted) {
     }
 }
 
-TEST(Oracle, TolerancesAddUp) {
+TEST(Oracle, AbsoluteAndRelativeToleranceAreAdded) {
     const WithTolerance oracle({0.5, 0.1});
     EXPECT_TRUE(oracle.accepts_value(10, 11.5));
     EXPECT_FALSE(oracle.accepts_value(10, 11.6));

@@ -16,7 +16,7 @@ class Blur : public Oracle {
     void reference(Problem& problem, Execution) const override { compute(problem, 1, 1, 0); }
     Cost cost(const Problem&) const override { return {}; }
 
-    /// Add in[i + second] / 2 `times` times, and `constant`.
+    /// Compute out[i] = in[i] + times * in[i + second] / 2 + constant.
     static void compute(Problem& problem, std::size_t second, double times, double constant) {
         const auto from = problem.arrays[0].as<double>(), to = problem.arrays[1].as<double>();
         for (std::size_t i = 0; i + second < n; ++i) to[i] = from[i] + times * from[i + second] / 2 + constant;
@@ -60,13 +60,13 @@ TEST(Taps, AConstantIsNotAWeight) {
     EXPECT_DOUBLE_EQ(taps->wrong[0].weight, 1);
 }
 
-TEST(Taps, FindNothingWithoutACall) {
+TEST(Taps, AreUnknownIfNoCallSucceeds) {
     const Blur oracle;
     const auto none = [](const Problem&) { return std::optional<std::vector<Array>>(); };
     EXPECT_FALSE(find_taps({oracle, oracle.generate({}, 0, 0), {0}, 1, at}, none, 10));
 }
 
-TEST(Places, NameRowsAndColumns) {
+TEST(DescribePlaces, NamesRowsAndColumns) {
     const auto places = [](auto is_wrong) {
         return describe_places(32, 10, [&](std::size_t i) { return is_wrong(i / 10, i % 10); });
     };

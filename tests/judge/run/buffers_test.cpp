@@ -82,7 +82,7 @@ TEST_F(BuffersTest, AnUntouchedOutputContainsThePoison) {
     EXPECT_TRUE(std::equal(output.data(), output.data() + 13, expected.data()));
 }
 
-TEST_F(BuffersTest, NewBuffersAreUndamaged) {
+TEST_F(BuffersTest, NewBuffersHaveNoGuardViolation) {
     for (std::uint32_t slot = 0; slot < 3; ++slot) EXPECT_FALSE(buffers.find_guard_violation(slot));
 }
 

@@ -59,7 +59,7 @@ TEST(Inbox, JoinsPiecesOfAPacket) {
     }
 }
 
-TEST(Inbox, RefusesOtherBytes) {
+TEST(Inbox, RefusesBytesThatAreNotAPacket) {
     for (const std::string& bytes : {std::string("done"), std::string(60000, 'x')}) {
         const Pipe pipe;
         pipe.send(bytes);

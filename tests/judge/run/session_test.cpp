@@ -19,8 +19,8 @@
 namespace warplab {
 namespace {
 
-/// Return a child that runs a Python program instead of the runner: requests come on descriptor 3, answers go to 5, 4
-/// is the status page.
+/// Return a session whose child runs a Python program instead of the runner. The child reads requests from descriptor 3
+/// and writes answers to 5; 4 is the status page.
 Session child(const std::string& program, std::shared_ptr<Budget> budget = nullptr) {
     Policy policy;
     policy.limits.wall_s = 5;
@@ -28,8 +28,8 @@ Session child(const std::string& program, std::shared_ptr<Budget> budget = nullp
     return Session("/unused", policy, {"/usr/bin/env", "python3", "-c", "import os, socket, struct, time\n" + program});
 }
 
-// magic, version, ask, ok, cuda_error, has_host, scratch, event_s, wall_s, host_bytes, launches, leaked, observed,
-// message; then the seal, SipHash-2-4 of these under the key that the status page begins with
+// The fields of an answer: magic, version, ask, ok, cuda_error, has_host, scratch, event_s, wall_s, host_bytes,
+// launches, leaked, observed, message; then the seal: their SipHash-2-4 with the key at the start of the status page.
 constexpr auto answer = R"(
 channel = socket.socket(fileno=3)
 low, high = struct.unpack('<QQ', os.pread(4, 16, 0))
@@ -104,8 +104,8 @@ class Neighbours {
     pid_t processes_[3];
 };
 
-/// Return a program that computes for some seconds on its neighbours' processor and then answers.
-std::string computing(double seconds, int processor) {
+/// Return a program that computes for `seconds` on `processor` and then answers.
+std::string computing_program(double seconds, int processor) {
     return std::string(answer) +
            fmt::format(
                "channel.recv(99999); os.sched_setaffinity(0, [{}]); until = time.process_time() + {}\n"
@@ -115,7 +115,7 @@ std::string computing(double seconds, int processor) {
 
 TEST(Session, GivesAStarvedProgramMoreTime) {
     const int processor = sched_getcpu();
-    Session session = child(computing(0.5, processor));
+    Session session = child(computing_program(0.5, processor));
     const Neighbours neighbours(processor);
     const Session::Reply reply = ask_run(session, 0.5);
     EXPECT_FALSE(reply.failure) << reply.failure->message;
@@ -123,7 +123,7 @@ TEST(Session, GivesAStarvedProgramMoreTime) {
 
 TEST(Session, WaitingForAProcessorHardlyUsesTheBudget) {
     const int processor = sched_getcpu();
-    Session session = child(computing(1, processor), std::make_shared<Budget>(2, 100));
+    Session session = child(computing_program(1, processor), std::make_shared<Budget>(2, 100));
     const Neighbours neighbours(processor);
     const Session::Reply reply = ask_run(session, 5);
     EXPECT_FALSE(reply.failure) << reply.failure->message;

@@ -42,13 +42,13 @@ class Compilers : public testing::Test {
         fs::copy_file("/bin/true", home_ / name);
         return home_ / name;
     }
-    void folders(const std::vector<fs::path>& names) const {
+    void make_folders(const std::vector<fs::path>& names) const {
         for (const fs::path& name : names) fs::create_directories(home_ / name);
     }
     fs::path home_;
 };
 
-/// Return the answers of a g++ with this prefix to the three queries.
+/// Return commands for a script that answers the judge's three queries like a g++ with this prefix.
 std::string answers(const std::string& prefix, const std::string& driver) {
     return fmt::format(
         "case \"$*\" in\n"
@@ -87,8 +87,8 @@ TEST_F(Compilers, LinkInAHomeFolderDoesNotExposeTheFolder) {
 
 TEST_F(Compilers, ModulesCompilerExposesItsToolFolders) {
     const std::string prefix = (home_ / "gcc-12").string();
-    folders({"gcc-12/lib/gcc/x86_64-linux/12", "gcc-12/libexec/gcc/x86_64-linux/12", "gcc-12/lib64",
-             "gcc-12/include/c++/12", "gcc-12/share/doc"});
+    make_folders({"gcc-12/lib/gcc/x86_64-linux/12", "gcc-12/libexec/gcc/x86_64-linux/12", "gcc-12/lib64",
+                  "gcc-12/include/c++/12", "gcc-12/share/doc"});
     const fs::path driver = binary("gcc-12/bin/g++");
     const CompilerPlaces places = gcc_places(script("bin/g++", answers(prefix, driver.string())));
     EXPECT_EQ(places.program, driver);
@@ -98,7 +98,7 @@ TEST_F(Compilers, ModulesCompilerExposesItsToolFolders) {
 }
 
 TEST_F(Compilers, WrapperThatFindsItsCompilerInPathIsFollowed) {
-    folders({"conda/lib/gcc/x86_64-linux/12"});
+    make_folders({"conda/lib/gcc/x86_64-linux/12"});
     const fs::path driver = binary("conda/bin/x86_64-conda-linux-gnu-g++");
     const std::string prefix = (home_ / "conda").string();
     EXPECT_EQ(gcc_places(script("g++", answers(prefix, "x86_64-conda-linux-gnu-g++"))).program, driver);
@@ -106,7 +106,7 @@ TEST_F(Compilers, WrapperThatFindsItsCompilerInPathIsFollowed) {
 
 TEST_F(Compilers, WrapperThatSetsSearchPathsIsKept) {
     if (access("/usr/bin/g++", X_OK) != 0) GTEST_SKIP() << "there is no /usr/bin/g++";
-    folders({"extra/include", "private"});
+    make_folders({"extra/include", "private"});
     const fs::path include = home_ / "extra/include";
     const fs::path wrapper = script("bin/g++", fmt::format("exec /usr/bin/g++ -isystem {} \"$@\"", include.string()));
     const CompilerPlaces places = gcc_places(wrapper);
@@ -121,7 +121,7 @@ TEST_F(Compilers, ScriptThatNamesNoCompilerIsNotACompiler) {
 }
 
 TEST_F(Compilers, NvccExposesOnlyItsToolkit) {
-    folders({"cuda/nvvm", "cuda/include", "cuda/targets/x86_64-linux/lib", "cuda/samples", "bin"});
+    make_folders({"cuda/nvvm", "cuda/include", "cuda/targets/x86_64-linux/lib", "cuda/samples", "bin"});
     fs::create_directory_symlink("targets/x86_64-linux/lib", home_ / "cuda/lib64");
     const fs::path nvcc = binary("cuda/bin/nvcc");
     const fs::path wrapper = script("bin/nvcc", fmt::format("echo '#$ _HERE_={}/cuda/bin' >&2", home_.string()));
@@ -136,7 +136,7 @@ TEST_F(Compilers, NvccExposesOnlyItsToolkit) {
 }
 
 TEST_F(Compilers, FoldersThatShowSecretsAreRefused) {
-    folders({"course/solutions", "course/build/cuda/bin", "tools/bin"});
+    make_folders({"course/solutions", "course/build/cuda/bin", "tools/bin"});
     const std::vector<fs::path> secrets = {home_ / "course/solutions"};
     const auto why = [&](const fs::path& folder) { return why_unsafe({folder}, secrets); };
     EXPECT_EQ(why(home_ / "tools/bin"), "");

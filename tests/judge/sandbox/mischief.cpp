@@ -76,7 +76,7 @@ int print_much(long long bytes) {
 int use_memory(std::size_t bytes) {
     volatile char* memory = static_cast<char*>(std::malloc(bytes));
     if (!memory) {
-        std::puts("malloc gave null");
+        std::puts("malloc returned null");
         std::abort();
     }
     for (std::size_t i = 0; i < bytes; i += 4096) memory[i] = 1;
@@ -110,12 +110,12 @@ int write_file(const char* path, long long bytes) {
 }
 
 int reach_network(int port) {
-    const int line = socket(AF_INET, SOCK_STREAM, 0);
+    const int connection = socket(AF_INET, SOCK_STREAM, 0);
     sockaddr_in server{};
     server.sin_family = AF_INET;
     server.sin_port = htons(static_cast<unsigned short>(port));
     server.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    return worked(line >= 0 && connect(line, reinterpret_cast<sockaddr*>(&server), sizeof server) == 0);
+    return worked(connection >= 0 && connect(connection, reinterpret_cast<sockaddr*>(&server), sizeof server) == 0);
 }
 
 sockaddr_un abstract_address(const char* name) {
@@ -127,17 +127,18 @@ sockaddr_un abstract_address(const char* name) {
 
 /// Listen on the kind of socket that the GPU's driver opens for each context. No other program may reach it.
 int listen_as_the_driver(const char* name) {
-    const int line = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    const int connection = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     const sockaddr_un address = abstract_address(name);
-    if (bind(line, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 || listen(line, 128) != 0)
+    if (bind(connection, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+        listen(connection, 128) != 0)
         return worked(false);
-    return accept(line, nullptr, nullptr) < 0 && errno == ENOSYS ? 0 : 2;
+    return accept(connection, nullptr, nullptr) < 0 && errno == ENOSYS ? 0 : 2;
 }
 
 int connect_to(const char* name) {
-    const int line = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    const int connection = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     const sockaddr_un server = abstract_address(name);
-    return worked(connect(line, reinterpret_cast<const sockaddr*>(&server), sizeof server) == 0);
+    return worked(connect(connection, reinterpret_cast<const sockaddr*>(&server), sizeof server) == 0);
 }
 
 int list_descriptors() {
@@ -149,8 +150,8 @@ int list_descriptors() {
     return 0;
 }
 
-/// Copy packets from descriptor 3 to 4, and print the first byte of the file whose descriptor came with a packet.
-int answer_packets() {
+/// Copy a packet from descriptor 3 to 4. If it came with a file's descriptor, print the file's first byte.
+int answer_packet() {
     char byte[64], space[CMSG_SPACE(sizeof(int))];
     iovec part{byte, sizeof byte};
     msghdr message{};
@@ -182,8 +183,8 @@ int find_key(const char* name) {
     return worked(syscall(SYS_keyctl, KEYCTL_SEARCH, KEY_SPEC_SESSION_KEYRING, "user", name, 0) >= 0);
 }
 
-/// Try to change the limit of core dumps to 0: then the kernel would start the machine's program for core dumps. Only
-/// the value 1 prevents this.
+/// Try to change the size limit of core dumps to 0. Only the limit 1 prevents the kernel from starting the machine's
+/// program for core dumps, outside the sandbox.
 int change_core_limit() {
     rlimit limit{};
     getrlimit(RLIMIT_CORE, &limit);
@@ -268,7 +269,7 @@ int main(int count, char** words) {
     if (action == "who") return std::printf("%u", getuid()), 0;
     if (action == "environment") return worked((std::puts(std::getenv(word) ? std::getenv(word) : "not set"), true));
     if (action == "descriptors") return list_descriptors();
-    if (action == "packets") return answer_packets();
+    if (action == "packets") return answer_packet();
     if (action == "store_key") return store_key(word);
     if (action == "find_key") return find_key(word);
     if (action == "core_limit") return change_core_limit();

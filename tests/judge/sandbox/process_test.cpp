@@ -137,7 +137,7 @@ TEST_P(EveryLevel, MissingProgramIsNotStarted) {
     EXPECT_THAT(ended.start_error, HasSubstr("/no/such/program"));
 }
 
-TEST_P(EveryLevel, MissingReadableFolderIsNotStartedWhenSandboxNeedsIt) {
+TEST_P(EveryLevel, MissingReadableFolderPreventsTheStartIfTheSandboxNeedsIt) {
     policy.readable.push_back("/no/such/folder");
     const Ended ended = run({"exit", "3"});
     if (GetParam() == SandboxLevel::namespaces) {
@@ -364,7 +364,8 @@ TEST_P(EveryLevel, ProgramOnTheGpuSeesTheJudgesGpu) {
 TEST_P(EveryLevel, OnlyOneOfSeveralGpusIsVisible) {
     const int number = 1'000'000 + 2 * getpid();  // differs from that of parallel tests
     const fs::path first = "/dev/nvidia" + std::to_string(number), second = "/dev/nvidia" + std::to_string(number + 1);
-    if (geteuid() != 0 || !sandboxed() || access("/dev", W_OK) != 0) GTEST_SKIP() << "GPUs are files made in /dev";
+    if (geteuid() != 0 || !sandboxed() || access("/dev", W_OK) != 0)
+        GTEST_SKIP() << "needs a sandbox, root and a writable /dev";
     for (const auto& node : {first, second}) std::ofstream(node) << "seen";
     policy.gpu = true;
     const auto seen = [&](const fs::path& node) { return run_to_end({"cat", node.string()}, policy).output == "seen"; };
@@ -435,7 +436,7 @@ TEST_P(EveryLevel, NetworkCannotBeReached) {
 }
 
 TEST_P(EveryLevel, JudgeCannotBeReached) {
-    if (!sandboxed()) GTEST_SKIP();
+    if (!sandboxed()) GTEST_SKIP() << "needs a sandbox";
     const std::string judge = std::to_string(getpid());
     EXPECT_EQ(run({"kill", judge}).status, 1);
     EXPECT_EQ(run({"trace", judge}).status, 1);
@@ -444,20 +445,20 @@ TEST_P(EveryLevel, JudgeCannotBeReached) {
 }
 
 TEST_P(EveryLevel, RootCannotBeRegained) {
-    if (!sandboxed() || geteuid() != 0) GTEST_SKIP();
+    if (!sandboxed() || geteuid() != 0) GTEST_SKIP() << "needs a sandbox and root";
     EXPECT_NE(run({"who"}).output, "0");
     EXPECT_EQ(run({"become_root"}).status, 1);
 }
 
 TEST_P(EveryLevel, SocketsAndNamespacesAreRefused) {
-    if (!sandboxed()) GTEST_SKIP();
+    if (!sandboxed()) GTEST_SKIP() << "needs a sandbox";
     EXPECT_EQ(run({"socket", "stream"}).status, 1);
     EXPECT_EQ(run({"socket", "datagram"}).status, 1);
     EXPECT_EQ(run({"new_namespace"}).status, 1);
 }
 
 TEST_P(EveryLevel, PartsOfTheKernelThatNoLabNeedsAreRefused) {
-    if (!sandboxed()) GTEST_SKIP();
+    if (!sandboxed()) GTEST_SKIP() << "needs a sandbox";
     policy.activity = Activity::run;
     EXPECT_EQ(run({"kernel"}).output,
               "io_uring_setup userfaultfd bpf perf_event_open keyctl add_key ptrace process_vm_readv setns mount "
@@ -465,7 +466,7 @@ TEST_P(EveryLevel, PartsOfTheKernelThatNoLabNeedsAreRefused) {
 }
 
 TEST_P(EveryLevel, RunnerIsOneProcessWithThreads) {
-    if (!sandboxed()) GTEST_SKIP();
+    if (!sandboxed()) GTEST_SKIP() << "needs a sandbox";
     EXPECT_EQ(run({"fork_once"}).status, 0) << "a compiler starts other processes";
     policy.activity = Activity::run;
     EXPECT_EQ(run({"fork_once"}).status, 1);
@@ -473,14 +474,14 @@ TEST_P(EveryLevel, RunnerIsOneProcessWithThreads) {
 }
 
 TEST_P(EveryLevel, ProgramsCannotDetachFromTheJudge) {
-    if (!sandboxed()) GTEST_SKIP();
+    if (!sandboxed()) GTEST_SKIP() << "needs a sandbox";
     for (const int option : {PR_SET_PDEATHSIG, PR_SET_SECCOMP, PR_SET_MM, PR_SET_PTRACER})
         EXPECT_EQ(run({"prctl", std::to_string(option)}).output, "Function not implemented\n") << option;
     EXPECT_EQ(run({"prctl", std::to_string(PR_GET_DUMPABLE)}).status, 1) << "the call is allowed and returns 1";
 }
 
 TEST_P(EveryLevel, CrashesStartNoProgramOutsideTheSandbox) {
-    if (!sandboxed()) GTEST_SKIP();
+    if (!sandboxed()) GTEST_SKIP() << "needs a sandbox";
     for (const Activity activity : {Activity::compile, Activity::run}) {
         policy.activity = activity;
         EXPECT_EQ(run({"core_limit"}).status, 1);
@@ -494,7 +495,7 @@ TEST_P(EveryLevel, ProgramsAreKilledFirstIfMemoryRunsOut) {
 TEST_P(EveryLevel, KeyringsAreEmptyAndCannotBeUsed) {
     const std::string name = "warplab-judges-key";
     const long ring = syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, "warplab-test");
-    if (ring < 0) GTEST_SKIP() << "no keyrings here";
+    if (ring < 0) GTEST_SKIP() << "the kernel has no keyrings";
     ASSERT_GT(syscall(SYS_add_key, "user", name.c_str(), "secret", 6, KEY_SPEC_SESSION_KEYRING), 0);
     EXPECT_EQ(run({"find_key", name}).status, 1);
     if (sandboxed()) {
@@ -529,7 +530,7 @@ TEST_P(EveryLevel, BudgetAlsoCountsWaiting) {
 }
 
 TEST_P(EveryLevel, NobodyCanConnectToTheDriversSocket) {
-    if (GetParam() != SandboxLevel::uid) GTEST_SKIP();
+    if (GetParam() != SandboxLevel::uid) GTEST_SKIP() << "tests only the level uid";
     policy.activity = Activity::run;
     policy.gpu = true;
     EXPECT_EQ(run({"drivers_socket", "warplab-test"}).status, 0);
@@ -544,7 +545,8 @@ TEST_P(EveryLevel, NobodyCanConnectToTheDriversSocket) {
 }
 
 TEST_P(EveryLevel, ControlGroupsLimitSharedMemory) {
-    if (!sandboxed() || access("/sys/fs/cgroup/memory/cgroup.procs", W_OK) != 0) GTEST_SKIP();
+    if (!sandboxed() || access("/sys/fs/cgroup/memory/cgroup.procs", W_OK) != 0)
+        GTEST_SKIP() << "needs a sandbox and a writable memory control group";
     policy.limits.memory_bytes = 64 << 20;
     EXPECT_EQ(run({"shared_memory", "200000000"}).how, End::out_of_memory);
 }
@@ -560,7 +562,8 @@ std::filesystem::path memory_group() {
 
 TEST_P(EveryLevel, ControlGroupsOfAnotherJudgeDoNotLiftLimits) {
     const std::filesystem::path groups = memory_group();
-    if (!sandboxed() || access((groups / "cgroup.procs").c_str(), W_OK) != 0) GTEST_SKIP();
+    if (!sandboxed() || access((groups / "cgroup.procs").c_str(), W_OK) != 0)
+        GTEST_SKIP() << "needs a sandbox and a writable memory control group";
     const auto left_behind = [&](int i) { return groups / fmt::format("warplab-{}-{}", getpid(), i); };
     constexpr int many = 2000;  // more than this program makes
     for (int i = 1; i <= many; ++i) std::filesystem::create_directory(left_behind(i));
@@ -570,7 +573,7 @@ TEST_P(EveryLevel, ControlGroupsOfAnotherJudgeDoNotLiftLimits) {
 }
 
 TEST_P(EveryLevel, TwoSandboxesHaveDifferentUsers) {
-    if (!sandboxed() || geteuid() != 0) GTEST_SKIP();
+    if (!sandboxed() || geteuid() != 0) GTEST_SKIP() << "needs a sandbox and root";
     Lifeline line;
     Process first = begin({"spin"}, {line.for_child()});
     line.close_own_end();

@@ -16,7 +16,7 @@ void work_for_100_ms() {
     while (used.tv_nsec < 100'000'000);
 }
 
-TEST(ProcessorTimeOf, EndedThreadsCounts) {
+TEST(ProcessorTime, IncludesEndedThreads) {
     const double before_s = processor_time(getpid()).used_s;
     for (int i = 0; i < 3; ++i) std::thread(work_for_100_ms).join();
     EXPECT_GT(processor_time(getpid()).used_s - before_s, 0.25);

@@ -32,12 +32,12 @@ LaunchCounts launch(const char* kernel, unsigned threads, std::uint64_t blocks) 
 
 Counted on(const char* dataset, std::vector<LaunchCounts> launches) { return {dataset, {}, std::move(launches)}; }
 
-TEST(MayBeSwapped, BlocksDoNotDependOnTheDataset) {
+TEST(MayBeSwapped, IsTrueIfTheBlockSizeDependsOnTheDataset) {
     EXPECT_FALSE(may_be_swapped({on("small", {launch("k", 256, 3)}), on("large", {launch("k", 256, 900)})}));
     EXPECT_TRUE(may_be_swapped({on("small", {launch("k", 3, 256)}), on("large", {launch("k", 900, 256)})}));
 }
 
-TEST(MayBeSwapped, ConstantGridSizesMayBeSwappedWithTheBlock) {
+TEST(MayBeSwapped, IsTrueIfAConstantGridSizeLooksLikeABlockSize) {
     EXPECT_TRUE(may_be_swapped({on("small", {launch("k", 512, 256)}), on("large", {launch("k", 512, 256)})}));
     EXPECT_FALSE(may_be_swapped({on("small", {launch("k", 256, 4)}), on("large", {launch("k", 256, 4)})}));
     EXPECT_FALSE(may_be_swapped({on("the only one", {launch("k", 512, 256)})}));

@@ -48,7 +48,7 @@ TEST(IndexBeyond, NamesNoArrayIfTheColumnIsNotAnIndex) {
     EXPECT_NE(words_for("]] = 1", 2, "'int [8]'", 8).find("of an array, "), std::string::npos);
 }
 
-TEST(IndexBeyond, HasAHintOnTheThreadsNumberAndOnTheFirstIndexPastTheEnd) {
+TEST(IndexBeyond, HasAHintThatFitsTheIndex) {
     const auto hint_for = [](std::int64_t index, std::uint32_t thread) {
         return index_beyond("tile[k] = 0;", 7, "'float [128]'", index, thread).hint;
     };
@@ -125,7 +125,7 @@ TEST(OutOfBounds, NamesASingleElement) {
     EXPECT_TRUE(has(describe_one(finding).hint, "was probably read from memory"));
 }
 
-TEST(OutOfBounds, HintsAtRowsOnlyIfTheirLengthIsAVariable) {
+TEST(OutOfBounds, MentionsRowsOnlyIfTheirLengthIsAVariable) {
     RawFinding finding = finding_of(FindingKind::out_of_bounds);
     finding.offset = 1024;
     const auto hint_for = [&](const char* text) {
@@ -142,7 +142,7 @@ TEST(OutOfBounds, OfDynamicSharedMemoryNamesTheLaunchsArgument) {
     EXPECT_TRUE(has(describe_one(finding).hint, "<<<blocks, threads, bytes>>>"));
 }
 
-TEST(OutOfBounds, CallsAPieceOfScratchByItsName) {
+TEST(OutOfBounds, NamesThePieceOfScratch) {
     RawFinding finding = finding_of(FindingKind::out_of_bounds);
     finding.buffer = 1;
     finding.offset = 1024;
@@ -209,7 +209,7 @@ TEST(AbsentLane, SaysThatAllLanesMustCallTheFunction) {
     EXPECT_TRUE(has(describe_one(finding_of(FindingKind::absent_lane)).hint, "let all lanes of the warp call"));
 }
 
-TEST(Race, OfTwoPointersToOneArrayLeadsWithTheLaunch) {
+TEST(Race, OfTwoPointersToOneArrayNamesTheLaunchFirst) {
     RawFinding finding = finding_of(FindingKind::race);
     finding.now.writes = 1;
     std::strncpy(finding.detail, "the launch at line 9", sizeof finding.detail - 1);
@@ -244,7 +244,7 @@ TEST(Race, WithoutThreadIndicesSaysThatAllThreadsDoTheSame) {
     EXPECT_FALSE(has(hint_in("__global__ void add(int* a) { ++a[blockIdx.x]; }"), "No line uses"));
 }
 
-TEST(Uninitialised, MemoryHasTheLineThatAllocatesIt) {
+TEST(Uninitialised, NamesTheLineThatAllocatedTheMemory) {
     RawFinding finding = finding_of(FindingKind::uninitialised, FindingSpace::allocation);
     finding.before.program_counter = 0;
     finding.other_line = 12;
@@ -271,7 +271,7 @@ TEST(Race, OfTwoAtomicsStatesTheirDifference) {
     EXPECT_TRUE(has(describe_one(finding).hint, "Use an atomic here as well"));
 }
 
-TEST(FailedLaunch, HintsAtTheLimitThatItExceeds) {
+TEST(FailedLaunch, HasAHintOnTheLimitThatItExceeds) {
     const auto hint_for = [](LaunchLimit limit) {
         RawFinding finding = finding_of(FindingKind::failed_launch);
         finding.limit = static_cast<std::uint32_t>(limit);
@@ -296,14 +296,14 @@ TEST(Copies, HaveAHintForEachKind) {
     EXPECT_TRUE(has(describe_one(fill).hint, "It fills device memory"));
 }
 
-TEST(Consequences, OfARaceDropNotesThatCallItHarmless) {
+TEST(OmittedFindings, IncludeNotesThatCallARaceHarmless) {
     const auto findings =
         describe_findings({}, {{7, 1}}, "", {}, {finding_of(FindingKind::same_value), finding_of(FindingKind::race)});
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].cause, "race");
 }
 
-TEST(Consequences, OfAnIndexBeyondAnArrayAreDropped) {
+TEST(OmittedFindings, IncludeRacesOnALineWithAnIndexBeyondAnArray) {
     RawFinding beyond{}, race{}, elsewhere{};
     for (RawFinding* finding : {&beyond, &race, &elsewhere}) finding->line = finding == &elsewhere ? 2 : 1;
     beyond.kind = static_cast<std::uint32_t>(FindingKind::out_of_bounds);
@@ -314,7 +314,7 @@ TEST(Consequences, OfAnIndexBeyondAnArrayAreDropped) {
     EXPECT_EQ(findings[1].line, 2);
 }
 
-TEST(Likelihood, AnAccessOutOfBoundsComesBeforeRacesAndNotesLast) {
+TEST(OrderOfFindings, PutsAccessesOutOfBoundsFirstAndNotesLast) {
     RawFinding race = finding_of(FindingKind::race), beyond = finding_of(FindingKind::out_of_bounds),
                note = finding_of(FindingKind::absent_lane);
     race.line = 1;

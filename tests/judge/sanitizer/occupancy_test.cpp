@@ -47,7 +47,7 @@ INSTANTIATE_TEST_SUITE_P(All, Occupied, testing::ValuesIn(cases));
 
 TEST(Occupancy, IsNotLimitedByUnknownRegisters) { EXPECT_EQ(occupancy(find_gpu("H200"), 1024, 0, 0).blocks, 2); }
 
-TEST(Occupancy, ShareCountsThreads) { EXPECT_DOUBLE_EQ(occupancy(find_gpu("H200"), 256, 4352, 40).share, 0.75); }
+TEST(Occupancy, ShareIsThatOfTheThreads) { EXPECT_DOUBLE_EQ(occupancy(find_gpu("H200"), 256, 4352, 40).share, 0.75); }
 
 TEST(Occupancy, IsZeroIfABlockDoesNotFit) {
     EXPECT_EQ(occupancy(find_gpu("T4"), 256, 65 * 1024, 32).blocks, 0);
@@ -64,7 +64,7 @@ TEST(FindGpu, AcceptsDifferentSpellings) {
 TEST(FindGpu, NamesTheChoices) {
     try {
         find_gpu("RTX 3081");
-        FAIL();
+        FAIL() << "find_gpu() accepted an unknown GPU";
     } catch (const UsageError& error) {
         EXPECT_NE(std::string(error.what()).find("RTX 3080"), std::string::npos) << error.what();
     }

@@ -1,4 +1,4 @@
-// Wrong on purpose: a thread's four kinds of sums are never set to 0, although memory often happens to be 0.
+// Wrong on purpose: thread 0's four partial sums are never set to 0, although memory often happens to be 0.
 #include "labs/dot_product/lab.h"
 
 __global__ void dot(const int* a, const int* b, int* out, std::size_t n) {

@@ -1,4 +1,4 @@
-// Wrong on purpose: one kernel, then the CPU, no matter how many partial sums there are: too many for large n.
+// Wrong on purpose: after one kernel, the CPU adds all partial sums, which are too many for a large n.
 #include <vector>
 
 #include "labs/dot_product/lab.h"

@@ -47,7 +47,7 @@ TEST(DotProductOracle, ReferencesAgree) {
     }
 }
 
-TEST(DotProductOracle, KnownAnswers) {
+TEST(DotProductOracle, GivesKnownAnswers) {
     EXPECT_EQ(answer(make_problem("ones", 100000)), 100000u);
     EXPECT_EQ(answer(make_problem("random", 0)), 0u);
 }

@@ -1,4 +1,4 @@
-// The last iteration is not counted: the loop ends before.
+// The last iteration is not counted: the loop ends before the counter is increased.
 
 #include <algorithm>
 #include <cmath>

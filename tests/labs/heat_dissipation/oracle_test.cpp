@@ -254,14 +254,14 @@ TEST(HeatPgm, ReportsErrorsWithTheirPlace) {
     EXPECT_THROW(heat::PgmReader("no/such.pgm"), UsageError);
 }
 
-TEST(HeatPgm, PicturesOfADatasetHaveOneSize) {
+TEST(HeatPgm, PicturesOfADatasetMustHaveTheSameSize) {
     Dataset dataset = make_dataset(
         "pgm",
         {{"temperature", "stove_temperature.pgm"}, {"conductivity", "letter_conductivity.pgm"}, {"iterations", 1}});
     dataset.folder = root_folder() / "datasets/heat_dissipation";
     try {
         oracle().generate(dataset, 1, 0);
-        FAIL() << "sizes differ";
+        FAIL() << "generate() accepted pictures of different sizes";
     } catch (const ManifestError& error) {
         EXPECT_THAT(error.what(), HasSubstr("128 x 96, conductivity one of 41 x 53"));
     }

@@ -1,4 +1,4 @@
-// Wrong on purpose: two bins of 16 bits in a word. One that passes 65,535 carries into its neighbour.
+// Wrong on purpose: each word has two bins of 16 bits. A bin that passes 65,535 carries into the other one.
 #include "labs/image_histogram/lab.h"
 
 __global__ void count(const unsigned char* pixels, unsigned* bins, std::size_t n) {

@@ -1,4 +1,4 @@
-// Wrong on purpose: the bin's index is the thread's, not the pixel's value.
+// Wrong on purpose: the bin's index is the pixel's position, not its value.
 #include "labs/image_histogram/lab.h"
 
 __global__ void count(const unsigned char* pixels, unsigned* bins, std::size_t n) {

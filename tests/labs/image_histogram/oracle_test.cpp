@@ -119,7 +119,7 @@ auto where(std::function<bool(std::size_t i)> counts) {
     return [counts](const Pixels& pixels) { return count_by(pixels, counts); };
 }
 
-/// Return the right counts, each bin changed.
+/// Return a function that gives the right counts, each changed by `change`.
 auto changed(std::function<std::uint32_t(std::size_t v, std::uint32_t count)> change) {
     return [change](const Pixels& pixels) {
         Counts counts = count(pixels);

@@ -54,7 +54,7 @@ def test_picture_is_counted_and_drawn(mode: str, names: list[str], tmp_path: Pat
     assert plot.width > plot.height > 300
 
 
-def test_a_students_own_picture_is_counted(tmp_path: Path) -> None:
+def test_the_labs_picture_is_counted(tmp_path: Path) -> None:
     result = show(tmp_path)
     assert result.returncode == 0, result.stdout + result.stderr
     columns = read_columns(tmp_path / "build/show/image_histogram")

@@ -27,8 +27,8 @@ def test_a_window_that_overflowed_is_counted_again(tmp_path: Path) -> None:
     require_pass_with("07_add_first", "& 255) == 255)", "& 255) >= keep_below)", tmp_path)
 
 
-def test_without_the_flag_an_overflowed_window_is_wrong(tmp_path: Path) -> None:
-    """If the flag is set, only the second count gives the window's counts; without it, they are lost."""
+def test_without_the_second_count_an_overflowed_window_is_wrong(tmp_path: Path) -> None:
+    """If the flag is set, the window's counts come only from the second count."""
     source = (SOLUTIONS / "07_add_first.cu").read_text()
     changed = tmp_path / "07_add_first.cu"
     text = source.replace("& 255) == 255)", "& 255) >= keep_below)")
@@ -43,7 +43,7 @@ def test_smaller_windows_are_right(stage: str, kilobytes: int, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("stage", ["06_beyond", "07_add_first"])
-def test_a_window_larger_than_the_device_has_shrinks(stage: str, tmp_path: Path) -> None:
+def test_a_window_that_exceeds_the_devices_shared_memory_shrinks(stage: str, tmp_path: Path) -> None:
     require_pass_with(stage, "#define WINDOW_KB 216", "#define WINDOW_KB 512", tmp_path)
 
 

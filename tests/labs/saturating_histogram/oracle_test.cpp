@@ -94,7 +94,7 @@ TEST(SaturatingHistogramOracle, FewerThanHalfOfTheBinsAreFullAfterTheTimedWalk) 
     }
 }
 
-TEST(SaturatingHistogramOracle, UniformLeavesOneBinOut) {
+TEST(SaturatingHistogramOracle, UniformLeavesExactlyOneBinEmpty) {
     const Counts counts = count(elements(make_problem("uniform", 1000, 100)));
     EXPECT_EQ(std::count(counts.begin(), counts.end(), 0u), 1);
 }
@@ -165,7 +165,7 @@ TEST_P(SaturatingHistogramMistake, IsExplained) {
     EXPECT_THAT(hypothesis->message, HasSubstr(mistake.message));
 }
 
-/// Count elements; element i counts `times(i, n)` times.
+/// Return a function that counts elements: element i of n counts `times(i, n)` times.
 auto count_times(std::function<std::uint64_t(std::size_t i, std::size_t n)> times) {
     return [times](const Problem& problem) {
         const auto values = elements(problem);
@@ -175,7 +175,7 @@ auto count_times(std::function<std::uint64_t(std::size_t i, std::size_t n)> time
     };
 }
 
-/// Return the right counts, each changed by `change`.
+/// Return a function that gives the right counts, each changed by `change`.
 auto change_counts(std::function<std::uint64_t(std::uint64_t)> change) {
     return [change](const Problem& problem) {
         Bins result;

@@ -77,7 +77,7 @@ __global__ void __launch_bounds__(BLOCK)
 void smoothing_filter(const float* image, float* out, int width, int height, const float* /*filter*/,
                       void* /*scratch*/) {
     const dim3 blocks((width + BLOCK * columns - 1) / (BLOCK * columns), (height + ROWS - 1) / ROWS);
-    // Rows of image are width + 4 long: if width is a multiple of four, all rows of image and out begin at one.
+    // Rows of image are width + 4 long: if width is a multiple of four, so is every row's first index.
     if (width % columns == 0)
         smoothing_filter_kernel<true><<<blocks, BLOCK>>>(image, out, width, height);
     else

@@ -36,7 +36,7 @@ std::size_t size_of(const Problem& problem) {
     return static_cast<std::size_t>(std::lround(std::sqrt(static_cast<double>(problem.reals.size()))));
 }
 
-/// Product (r, c) of output pixel (x, y).
+/// Return the product of weight (r, c) and its pixel in the sum of output pixel (x, y).
 double product(const Problem& problem, std::size_t x, std::size_t y, std::size_t r, std::size_t c) {
     const std::size_t size = size_of(problem), pitch = static_cast<std::size_t>(problem.sizes[0]) + size - 1;
     return problem.reals[r * size + c] *

@@ -53,7 +53,7 @@ def test_picture_is_smoothed(mode: str, tmp_path: Path) -> None:
     assert ("grey" in result.stdout) == (mode == "L")
 
 
-def test_a_students_own_picture_is_smoothed_repeatedly(tmp_path: Path) -> None:
+def test_the_labs_picture_is_smoothed_repeatedly(tmp_path: Path) -> None:
     once, often = show(tmp_path), show(tmp_path, "--set", "times=3")
     assert once.returncode == often.returncode == 0, once.stdout + often.stderr
     assert "smoothed once" in once.stdout

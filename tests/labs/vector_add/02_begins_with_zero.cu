@@ -1,4 +1,4 @@
-// The sum begins with 0.0f, which takes the sign of -0.0f + -0.0f.
+// The sum begins with 0.0f, so -0.0f + -0.0f loses its sign.
 #include "labs/vector_add/lab.h"
 
 __global__ void vector_add_kernel(const float* a, const float* b, float* out, std::size_t n) {

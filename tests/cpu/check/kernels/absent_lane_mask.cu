@@ -1,4 +1,4 @@
-// The mask is right, but the source lane is not in it.
+// The mask names the lanes that call, but not lane 8, from which lane 7 reads.
 #include <cuda_runtime.h>
 
 __global__ void neighbour_kernel(int* out) {

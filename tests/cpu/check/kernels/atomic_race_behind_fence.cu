@@ -1,4 +1,4 @@
-// The first block clears the sum and then has a fence, which orders nothing for blocks that do not wait for it.
+// Block 0 clears the sum and then executes a fence, which orders nothing for blocks that do not wait for it.
 #include <cuda_runtime.h>
 
 __global__ void sum_kernel(const int* values, int* sum) {

@@ -1,4 +1,4 @@
-// Blocks add to one total by atomics whose scope is a block, in two ways.
+// Several blocks update a total and a maximum by atomics whose scope is one block.
 #include <cuda_runtime.h>
 
 #include <cuda/atomic>

@@ -1,4 +1,4 @@
-// A device function fills the struct at its argument, here a constant one.
+// A device function fills the struct that its argument points to, which here is a constant.
 #include <cuda_runtime.h>
 
 struct Limits {

@@ -1,4 +1,4 @@
-// Freed memory: results are copied from it, and a part of it is cleared.
+// Results are copied from freed memory, and a part of it is cleared.
 #include <cuda_runtime.h>
 
 __global__ void square_kernel(float* x) { x[threadIdx.x] *= x[threadIdx.x]; }

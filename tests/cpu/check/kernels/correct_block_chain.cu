@@ -1,4 +1,4 @@
-// Each block waits by an atomic for the prefix of the block before it.
+// Each block polls the flag of the block before it by an atomic, and then reads that block's prefix.
 #include <cuda_runtime.h>
 
 #include <cstdio>

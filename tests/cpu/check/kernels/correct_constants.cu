@@ -1,5 +1,5 @@
-// Constants that get their values in every way: initialised, copied in two parts, as zeros, by address, and from the
-// device.
+// Constants that get their values in every way: by an initialiser, by two copies, by a copy of zeros, through their
+// address, and by a copy from device memory.
 #include <cuda_runtime.h>
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-// Two tiles in turn: one barrier a round is enough.
+// Two tiles are used in turn, so one barrier per round is enough.
 #include <cuda_runtime.h>
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-// Every thread writes its part and has its own fence; after a barrier, one thread increments the counter for its block.
+// Every thread writes its part and executes a fence. After a barrier, one thread increments the counter for its block.
 #include <cuda_runtime.h>
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-// float4 is loaded, kept in shared memory and stored as a whole, then read by its members.
+// float4 is loaded, kept in shared memory and stored as a whole, then read member by member.
 #include <cuda_runtime.h>
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-// Correct: idioms that only nvcc accepts, and macros around launches.
+// Idioms that only nvcc accepts, and macros around launches.
 #include <cuComplex.h>
 #include <cstdio>
 #include <math_functions.h>

@@ -1,4 +1,4 @@
-// cuda::atomic passes a message, cuda::barrier is a barrier, and a first atomic store reads nothing.
+// cuda::atomic passes a message, cuda::barrier synchronizes a block, and an atomic store sets a word that held garbage.
 
 #include <cuda/atomic>
 #include <cuda/barrier>

@@ -1,4 +1,4 @@
-// Arrays on a thread's own stack, also given to a function, and a small struct as a parameter.
+// Arrays on a thread's own stack, also passed to a function, and a small struct as a parameter.
 #include <cuda_runtime.h>
 
 #include <cstdio>

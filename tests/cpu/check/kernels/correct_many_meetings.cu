@@ -1,4 +1,4 @@
-// One warp writes a word, waits for itself, and goes through 300 rounds of barriers; in 300 blocks.
+// In each of 300 blocks, one thread writes a word once, and its warp reads it in 300 rounds of __syncwarp().
 #include <cuda_runtime.h>
 
 #include <cstdio>

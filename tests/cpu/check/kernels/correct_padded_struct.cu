@@ -1,4 +1,4 @@
-// Structs with padding are copied as a whole: nobody writes the bytes between the members.
+// Structs with padding are copied as a whole: no thread writes the bytes between the members.
 #include <cuda_runtime.h>
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-// Two buffers change roles from launch to launch: launches are in order.
+// Two buffers change roles from launch to launch, which is correct because launches run in order.
 #include <cuda_runtime.h>
 
 #include <cstdio>

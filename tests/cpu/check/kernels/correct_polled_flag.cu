@@ -16,7 +16,7 @@ __global__ void polling_kernel(int* out) {
     while (ready[other] == 0) {
     }
     __threadfence_block();
-    out[threadIdx.x / 32] = values[other];  // threadIdx is this thread's again
+    out[threadIdx.x / 32] = values[other];  // after the wait, threadIdx must be this thread's again
 }
 
 int main() {

@@ -1,4 +1,4 @@
-// Vectors include padding of rows and structs that nobody wrote; nobody uses these values.
+// Vectors include padding of rows and structs that was never written, but its values are not used.
 #include <cstdio>
 
 constexpr int width = 61, rows = 3;

@@ -1,4 +1,4 @@
-// A shared histogram: plain zeros, atomics, plain reads, each after a barrier.
+// A shared histogram: plain stores of 0, then atomics, then plain reads, with barriers in between.
 #include <cuda_runtime.h>
 
 #include <cstdio>

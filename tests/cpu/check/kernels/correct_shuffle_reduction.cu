@@ -1,4 +1,4 @@
-// Warps add by shuffles, one warp adds the warps' sums.
+// Warps add by shuffles, and one warp adds the warps' sums.
 #include <cuda_runtime.h>
 
 #include <cstdio>

@@ -8,7 +8,7 @@ __device__ unsigned long long wide_total, wide_tickets;
 __device__ int bins[32], more_bins[32], total, first_flag, second_flag;
 __device__ volatile unsigned sense;
 
-/// Each thread has a fence, and the threads that reset the bins are not those that added to them.
+/// Each thread executes a fence, and the threads that reset the bins are not those that added to them.
 __global__ void bins_kernel(int* out) {
     __shared__ bool last;
     atomicAdd(&bins[threadIdx.x], 1);

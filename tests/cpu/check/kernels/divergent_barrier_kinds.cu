@@ -1,4 +1,4 @@
-// Some threads count, the others only wait; in a 2D block.
+// In a 2D block, some threads wait at __syncthreads_count() and the others at __syncthreads().
 #include <cuda_runtime.h>
 
 __global__ void count_kernel(int* out) {

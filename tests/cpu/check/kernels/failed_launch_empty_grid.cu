@@ -1,4 +1,4 @@
-// 100 / 256 is 0 blocks.
+// The number of blocks, 100 / 256, is rounded down to 0.
 #include <cuda_runtime.h>
 
 __global__ void fill_kernel(int* x, int n) {

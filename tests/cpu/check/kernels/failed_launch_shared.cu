@@ -1,4 +1,4 @@
-// 64 KB of dynamic shared memory need an attribute that was not set; the next kernel reads values that do not exist.
+// A launch with 64 KB of shared memory fails without an attribute; the next kernel reads what nothing has written.
 #include <cuda_runtime.h>
 
 __global__ void tile_kernel(float* x) {

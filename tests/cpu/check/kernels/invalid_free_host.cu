@@ -1,4 +1,4 @@
-// The wrong one of two pointers is freed: the host pointer.
+// cudaFree() gets the host pointer instead of the device pointer.
 #include <cuda_runtime.h>
 
 __global__ void fill_kernel(int* out) { out[threadIdx.x] = threadIdx.x; }

@@ -1,4 +1,4 @@
-// The pointer has moved into the memory when it is freed.
+// When the pointer is freed, it points into its memory, not to its beginning.
 #include <cuda_runtime.h>
 
 __global__ void fill_kernel(int* out) { out[threadIdx.x] = threadIdx.x; }

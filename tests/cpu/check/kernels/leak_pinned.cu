@@ -1,4 +1,4 @@
-// Two functions allocate pinned memory; each time, one buffer is freed and one is not.
+// Pinned memory from two functions of CUDA: of each, one buffer is freed and one is not.
 #include <cuda_runtime.h>
 
 int main() {

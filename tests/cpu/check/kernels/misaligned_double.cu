@@ -1,4 +1,4 @@
-// A double after a four-byte header.
+// A double is read right after a header of four bytes.
 #include <cuda_runtime.h>
 
 __global__ void read_kernel(const unsigned char* message, double* out) {

@@ -1,4 +1,4 @@
-// A 5x5 filter walked with the radius of a 7x7 one.
+// A 5x5 filter is read with the radius of a 7x7 one.
 #include <cuda_runtime.h>
 
 __constant__ int filter[25];

@@ -1,4 +1,4 @@
-// Reads shared memory 4 KB past the block's only array, through a pointer.
+// A thread reads shared memory 4 KB past the block's only array, through a pointer.
 #include <cuda_runtime.h>
 
 __device__ int peek(const int* values, int index) { return values[index]; }  //! out_of_bounds

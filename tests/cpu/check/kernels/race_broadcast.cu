@@ -1,4 +1,4 @@
-// All threads read one element, and the last of them changes it: a late write after many readers.
+// All threads read one element, and the last one then changes it without a barrier in between.
 #include <cuda_runtime.h>
 
 __global__ void normalise_kernel(float* x) {

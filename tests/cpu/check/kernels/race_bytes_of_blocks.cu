@@ -1,4 +1,4 @@
-// Blocks write bytes of one word: 0, 1, 2, 1 and 3, so two of them write the same byte.
+// Five blocks write bytes 0, 1, 2, 1 and 3 of one word, so two of them write the same byte.
 #include <cuda_runtime.h>
 
 __global__ void mark_kernel(unsigned char* x) {

@@ -1,4 +1,4 @@
-// Thread 1 writes; thread 0 has the fence and increments the counter. Nothing orders the write before that fence.
+// Thread 32 writes; thread 0 executes the fence and increments the counter. Nothing orders the write before the fence.
 #include <cuda_runtime.h>
 
 __device__ unsigned arrived;

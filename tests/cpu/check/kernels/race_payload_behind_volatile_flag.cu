@@ -1,5 +1,5 @@
-// Each block adds to the prefix of the block before it. The aggregate has its fence, but there is none between the
-// prefix and the flag that announces it.
+// Each block adds to the prefix of the block before it. A fence is between the aggregate and its flag, but none is
+// between the prefix and the flag that announces it.
 #include <cuda_runtime.h>
 
 struct Tile {

@@ -1,4 +1,4 @@
-// All threads read the flag, although only thread 0 depends on it, and thread 0 resets it without a barrier after that.
+// All threads read the flag, although only thread 0 needs it, and thread 0 resets it without a barrier in between.
 #include <cuda_runtime.h>
 
 #include <cstdio>

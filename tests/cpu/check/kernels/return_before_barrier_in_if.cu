@@ -1,4 +1,4 @@
-// The barrier is inside a condition on the thread.
+// The barrier is in the body of an if that depends on the thread's number.
 #include <cuda_runtime.h>
 
 __global__ void half_kernel(int* out) {

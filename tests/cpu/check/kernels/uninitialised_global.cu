@@ -1,4 +1,4 @@
-// The input is allocated, but nobody writes it.
+// The input is allocated, but never written.
 #include <cuda_runtime.h>
 
 __global__ void add_one_kernel(const int* in, int* out) {

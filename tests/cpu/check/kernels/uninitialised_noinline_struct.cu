@@ -1,4 +1,4 @@
-// A function that is not inlined returns a struct of which only half was written in device memory.
+// A function that is not inlined returns a struct of a value that was written in device memory and one that was not.
 #include <cuda_runtime.h>
 
 struct Limits {

@@ -1,4 +1,4 @@
-// The limits are copied after the kernel that reads them, as a struct.
+// The limits, a struct, are copied only after the kernel that reads them.
 #include <cuda_runtime.h>
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-// Tiled matrix product with a struct of the matrix passed by value and helpers on the device.
+// Tiled matrix product: kernel and device functions take matrices as structs, by value.
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-// Transposes compared through a table of kernels.
+// Transposes that are launched from a table of kernels.
 #include <cstdio>
 #include <vector>
 

@@ -1,4 +1,4 @@
-// Cheat: defines the function that reads the time between events.
+// Cheat: defines its own cudaEventElapsedTime, which always returns one microsecond.
 #include "labs/vector_add/lab.h"
 
 extern "C" cudaError_t cudaEventElapsedTime(float* elapsed_ms, cudaEvent_t, cudaEvent_t) {
