@@ -58,69 +58,107 @@ struct Recipe {
     std::uint32_t bin(std::size_t x, std::size_t y) const { return static_cast<std::uint32_t>(y * shape.columns + x); }
 };
 
-/// A normal distribution around (x, y); values outside the histogram move to its edge.
-std::uint32_t bell_at(const Recipe& recipe, double x, double y, double sigma_x, double sigma_y, std::size_t i) {
-    const std::uint64_t bits = random_bits(recipe.seed, 0, i);
-    const double radius = std::sqrt(-2 * std::log(unit(bits))), angle = 2 * std::numbers::pi * unit(bits << 23);
-    return recipe.bin(clamp_to(x + sigma_x * radius * std::cos(angle), recipe.shape.columns),
-                      clamp_to(y + sigma_y * radius * std::sin(angle), recipe.shape.rows));
-}
-
 /// Return a position from one to four fifths of the length, different for each histogram.
 double centre_of(const Recipe& recipe, std::uint64_t stream, std::size_t size) {
     return static_cast<double>(size) * (0.2 + 0.6 * unit(random_bits(recipe.seed, stream, recipe.histogram)));
 }
 
-/// Returns a histogram's value from its index among the values of all histograms.
-using Value = std::function<std::uint32_t(std::size_t i)>;
+/// Writes values of a histogram; `first` is the index of the first one among the values of all histograms.
+using Fill = std::function<void(std::size_t first, std::span<std::uint32_t> values)>;
 
-Value make_bell(const Recipe& recipe) {
-    const double sigma_x = recipe.number("sigma_x"), sigma_y = recipe.number("sigma_y");
-    const double x = centre_of(recipe, 1, recipe.shape.columns), y = centre_of(recipe, 2, recipe.shape.rows);
-    return [=](std::size_t i) { return bell_at(recipe, x, y, sigma_x, sigma_y, i); };
-}
-
-/// Two normal distributions in opposite corners, so that hardly any value is near their mean.
-Value make_two_bells(const Recipe& recipe) {
-    const double sigma_x = recipe.number("sigma_x"), sigma_y = recipe.number("sigma_y");
-    return [=](std::size_t i) {
-        const bool first = random_bits(recipe.seed, 3, i) & 1;
-        const double at = first ? 0.1 : 0.9;
-        return bell_at(recipe, at * static_cast<double>(recipe.shape.columns),
-                       at * static_cast<double>(recipe.shape.rows), sigma_x, sigma_y, i);
+/// Return a generator that computes each value from its index.
+template <class ValueAt>
+Fill fill_each(ValueAt value_at) {
+    return [=](std::size_t first, std::span<std::uint32_t> values) {
+        for (std::size_t k = 0; k < values.size(); ++k) values[k] = value_at(first + k);
     };
 }
 
-/// A normal distribution around the first corner in histograms with an even number, around the last one in the others.
-Value make_corners(const Recipe& recipe) {
-    const double sigma_x = recipe.number("sigma_x"), sigma_y = recipe.number("sigma_y");
-    const bool last = recipe.histogram % 2;
-    const double x = last ? static_cast<double>(recipe.shape.columns) : 0;
-    const double y = last ? static_cast<double>(recipe.shape.rows) : 0;
-    return [=](std::size_t i) { return bell_at(recipe, x, y, sigma_x, sigma_y, i); };
+/// Points with a normal distribution around (0, 0) and a standard deviation of 1.
+struct Points {
+    static constexpr std::size_t count = 512;
+    double x[count], y[count];
+};
+
+/// Compute the points from `first` on. The loops over one function each let GCC use libm's vector functions.
+__attribute__((optimize("fast-math"))) void draw_points(std::uint64_t seed, std::size_t first, Points& points) {
+    double radius[Points::count], angle[Points::count];
+    for (std::size_t k = 0; k < Points::count; ++k) {
+        const std::uint64_t bits = random_bits(seed, 0, first + k);
+        radius[k] = unit(bits);
+        angle[k] = 2 * std::numbers::pi * unit(bits << 23);
+    }
+    for (double& r : radius) r = std::sqrt(-2 * std::log(r));
+    for (std::size_t k = 0; k < Points::count; ++k) points.x[k] = std::cos(angle[k]);
+    for (std::size_t k = 0; k < Points::count; ++k) points.y[k] = std::sin(angle[k]);
+    for (std::size_t k = 0; k < Points::count; ++k) points.x[k] *= radius[k], points.y[k] *= radius[k];
 }
 
-Value make_uniform(const Recipe& recipe) {
-    return
-        [=](std::size_t i) { return static_cast<std::uint32_t>(random_bits(recipe.seed, 4, i) % recipe.shape.bins()); };
+/// Fill a histogram with values around centres. `centre` returns the centre of the value with an index. Values outside
+/// the histogram move to its edge.
+template <class Centre>
+Fill fill_bells(const Recipe& recipe, Centre centre) {
+    const double sigma_x = recipe.number("sigma_x"), sigma_y = recipe.number("sigma_y");
+    return [=](std::size_t first, std::span<std::uint32_t> values) {
+        Points points;
+        for (std::size_t k = 0; k < values.size(); ++k) {
+            const std::size_t in_group = k % Points::count;
+            if (in_group == 0) draw_points(recipe.seed, first + k, points);
+            const auto [x, y] = centre(first + k);
+            values[k] = recipe.bin(clamp_to(x + sigma_x * points.x[in_group], recipe.shape.columns),
+                                   clamp_to(y + sigma_y * points.y[in_group], recipe.shape.rows));
+        }
+    };
+}
+
+struct Point {
+    double x, y;
+};
+
+Fill make_bell(const Recipe& recipe) {
+    const Point centre{centre_of(recipe, 1, recipe.shape.columns), centre_of(recipe, 2, recipe.shape.rows)};
+    return fill_bells(recipe, [=](std::size_t) { return centre; });
+}
+
+/// Two normal distributions in opposite corners, so that hardly any value is near their mean.
+Fill make_two_bells(const Recipe& recipe) {
+    return fill_bells(recipe, [=](std::size_t i) {
+        const double at = random_bits(recipe.seed, 3, i) & 1 ? 0.1 : 0.9;
+        return Point{at * static_cast<double>(recipe.shape.columns), at * static_cast<double>(recipe.shape.rows)};
+    });
+}
+
+/// A normal distribution around the first corner in histograms with an even number, around the last one in the others.
+Fill make_corners(const Recipe& recipe) {
+    const bool last = recipe.histogram % 2;
+    const Point corner{last ? static_cast<double>(recipe.shape.columns) : 0,
+                       last ? static_cast<double>(recipe.shape.rows) : 0};
+    return fill_bells(recipe, [=](std::size_t) { return corner; });
+}
+
+Fill make_uniform(const Recipe& recipe) {
+    return fill_each([=](std::size_t i) {
+        return static_cast<std::uint32_t>(random_bits(recipe.seed, 4, i) % recipe.shape.bins());
+    });
 }
 
 /// All values of a histogram are equal.
-Value make_one_value(const Recipe& recipe) {
+Fill make_one_value(const Recipe& recipe) {
     const auto value = static_cast<std::uint32_t>(random_bits(recipe.seed, 5, recipe.histogram) % recipe.shape.bins());
-    return [=](std::size_t) { return value; };
+    return fill_each([=](std::size_t) { return value; });
 }
 
 /// Only two adjacent bins in one word.
-Value make_neighbours(const Recipe& recipe) {
+Fill make_neighbours(const Recipe& recipe) {
     const std::uint64_t word = random_bits(recipe.seed, 6, recipe.histogram) % (recipe.shape.bins() / 4);
     const std::uint64_t first = word * 4 + recipe.histogram % 3;
-    return [=](std::size_t i) { return static_cast<std::uint32_t>(first + (random_bits(recipe.seed, 7, i) & 1)); };
+    return fill_each(
+        [=](std::size_t i) { return static_cast<std::uint32_t>(first + (random_bits(recipe.seed, 7, i) & 1)); });
 }
 
 /// The four corners, and bins along the edges.
-Value make_edges(const Recipe& recipe) {
-    return [=](std::size_t i) {
+Fill make_edges(const Recipe& recipe) {
+    return fill_each([=](std::size_t i) {
         const std::uint64_t bits = random_bits(recipe.seed, 8, i);
         const std::size_t right = recipe.shape.columns - 1, bottom = recipe.shape.rows - 1;
         const std::size_t x = (bits >> 8) % recipe.shape.columns, y = (bits >> 32) % recipe.shape.rows;
@@ -133,12 +171,12 @@ Value make_edges(const Recipe& recipe) {
             default:
                 return recipe.bin(is_far_edge ? right : 0, bits >> 3 & 1 ? bottom : 0);
         }
-    };
+    });
 }
 
 /// Bins that are far apart or adjacent, each with an exact count around the cap or around 256, in random order. The
 /// remaining values are in the last bin.
-Value make_counts(const Recipe& recipe) {
+Fill make_counts(const Recipe& recipe) {
     static constexpr std::size_t cycle[] = {126, 127, 128, 1, 129, 253, 2, 254, 255, 256, 125, 257, 383, 384, 511, 512};
     const std::size_t n = recipe.shape.n, all = recipe.shape.bins();
     auto list = std::make_shared<std::vector<std::uint32_t>>();
@@ -148,11 +186,11 @@ Value make_counts(const Recipe& recipe) {
         list->insert(list->end(), count, static_cast<std::uint32_t>(bin));
     }
     for (std::size_t i = n; i-- > 1;) std::swap((*list)[i], (*list)[random_bits(recipe.seed, 9, i) % (i + 1)]);
-    return [=](std::size_t i) { return (*list)[i % n]; };
+    return fill_each([=](std::size_t i) { return (*list)[i % n]; });
 }
 
 struct Generator {
-    Value (*make)(const Recipe&);
+    Fill (*make)(const Recipe&);
     bool has_sigma = false;
 };
 
@@ -975,11 +1013,11 @@ class LargeHistogram : public Oracle {
                          Array(ElementType::uint8, shape.histograms * shape.bins())}};
         const auto all = problem.arrays[values].as<std::uint32_t>();
         const std::size_t n = std::max<std::size_t>(shape.n, 1), parts = all.size() / n + 1;  // the last may be empty
-        std::vector<Value> of_histogram;
+        std::vector<Fill> of_histogram;
         for (std::size_t h = 0; h < parts; ++h) of_histogram.push_back(generator.make({dataset, shape, seed, h}));
 #pragma omp parallel for schedule(dynamic)
         for (std::size_t h = 0; h < parts; ++h)
-            for (std::size_t i = h * n; i < std::min(all.size(), (h + 1) * n); ++i) all[i] = of_histogram[h](i);
+            of_histogram[h](h * n, all.subspan(h * n, std::min(n, all.size() - h * n)));
         return problem;
     }
 
