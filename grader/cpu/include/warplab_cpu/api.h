@@ -237,7 +237,7 @@ cudaError_t cudaDriverGetVersion(int* version);
 cudaError_t cudaRuntimeGetVersion(int* version);
 cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* total_bytes);
 
-// Memory. `line` is the caller's line, for the report of a pointer to memory on the wrong side.
+// Memory. `line` is the caller's line, which reports name.
 cudaError_t cudaMalloc(void** pointer, size_t bytes, warplab_cpu::Line line = {});
 cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned flags = cudaMemAttachGlobal,
                               warplab_cpu::Line line = {});
@@ -362,7 +362,7 @@ cudaError_t cudaMemset3DAsync(cudaPitchedPtr to, int value, cudaExtent extent, c
 
 // __device__ and __constant__ variables
 namespace warplab_cpu {
-/// The stream of a call's work.
+/// The stream of a call's work, and whether the host waits for the work.
 struct Queue {
     cudaStream_t stream = nullptr;
     bool host_waits = true;
@@ -421,7 +421,7 @@ cudaError_t cudaGetSymbolSize(size_t* bytes, const T&) {
     return cudaSuccess;
 }
 
-// Streams and events. `line` is the caller's line, for the report of those that each call creates.
+// Streams and events. `line` is the caller's line, which reports name.
 cudaError_t cudaStreamCreate(cudaStream_t* stream, warplab_cpu::Line line = {});
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags, warplab_cpu::Line line = {});
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority,
@@ -534,7 +534,7 @@ cudaError_t cudaOccupancyMaxPotentialBlockSizeWithFlags(int* grid, int* block, K
     return cudaOccupancyMaxPotentialBlockSize(grid, block, kernel, shared_bytes, limit);
 }
 
-// Launches by a function: `arguments` points to one pointer for each parameter
+// Launches by a function call, without <<<…>>>. `arguments` points to one pointer for each parameter.
 namespace warplab_cpu {
 template <class>
 inline constexpr bool never = false;

@@ -103,8 +103,9 @@ void yield_before_atomic();
 /// Do the same before an atomic in a kernel that has checked the memory, and always before the first ones of a block.
 void yield_before_update();
 WARPLAB_CPU_INLINE void yield_before_checked_atomic();
-/// Identifies a kernel's threadIdx for hooks during which other threads run. The variable's address is not used,
-/// because the compiler would then have to assume that each store through a pointer changes it.
+/// The value by which find_thread_index() recognises a kernel's threadIdx, so that a hook during which other threads
+/// run can restore it. The kernel does not pass the variable's address, because the compiler would then have to assume
+/// that each store through a pointer changes it.
 inline constexpr uint3 thread_index_mark{0x9E3779B9u, 0x7F4A7C15u, 0xF39CC060u};
 void find_thread_index();
 /// Record that a thread reads a volatile variable, in the code with the return address `caller`. If it reads the same
