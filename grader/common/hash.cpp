@@ -93,8 +93,8 @@ std::string write_draft(const fs::path& file, const std::string& text) {
     fail_to_write(file);
 }
 
-/// Create a secret. A secret is never replaced: if several processes create one, all use that of the first to link its
-/// file.
+/// Create a secret. A secret is never replaced: if several processes create one at the same time, all use the secret of
+/// the process that first links its file.
 void create_secret(const fs::path& file) {
     const auto draft = write_draft(file, random_secret() + "\n");
     const bool linked = ::link(draft.c_str(), file.c_str()) == 0 || errno == EEXIST;

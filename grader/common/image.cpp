@@ -75,12 +75,12 @@ std::size_t read_16(std::string_view bytes, std::size_t at) {
 
 /// Return whether all chunks of a PNG lie within the file: stb_image allocates the lengths that they state.
 bool has_whole_chunks(std::string_view bytes) {
-    constexpr std::size_t signature = 8, around = 12;
-    for (std::size_t at = signature; at + around <= bytes.size();) {
+    constexpr std::size_t signature_bytes = 8, frame_bytes = 12;  // frame: a chunk's length, type and checksum
+    for (std::size_t at = signature_bytes; at + frame_bytes <= bytes.size();) {
         const std::size_t length = read_16(bytes, at) << 16 | read_16(bytes, at + 2);
-        if (length > bytes.size() - at - around) return false;
+        if (length > bytes.size() - at - frame_bytes) return false;
         if (bytes.substr(at + 4, 4) == "IEND") return true;
-        at += around + length;
+        at += frame_bytes + length;
     }
     return false;
 }
@@ -88,13 +88,13 @@ bool has_whole_chunks(std::string_view bytes) {
 /// Return Huffman tables with one code each. A damaged file can refer to tables that it does not define, and stb_image
 /// would then read uninitialised memory.
 std::string default_huffman_tables() {
-    constexpr int kinds = 2, places = 4;
+    constexpr int classes = 2, ids = 4;  // DC and AC; a file can define four tables of each class
     constexpr std::size_t table_bytes = 18, header_bytes = 4;
     std::string bytes("\xff\xc4\0", 3);
-    bytes += static_cast<char>(2 + kinds * places * table_bytes);
-    for (int table = 0; table < kinds * places; ++table) {
+    bytes += static_cast<char>(2 + classes * ids * table_bytes);
+    for (int table = 0; table < classes * ids; ++table) {
         bytes.resize(header_bytes + static_cast<std::size_t>(table + 1) * table_bytes);
-        bytes[bytes.size() - table_bytes] = static_cast<char>(table / places << 4 | table % places);
+        bytes[bytes.size() - table_bytes] = static_cast<char>(table / ids << 4 | table % ids);
         bytes[bytes.size() - table_bytes + 1] = 1;  // one code of one bit
     }
     return bytes;

@@ -26,7 +26,7 @@ concept Enum = std::is_enum_v<T>;
 
 inline constexpr std::size_t max_text_bytes = 1'000'000;  // a compiler's log is the longest text
 
-/// Bounds of a number that JSON may contain as a word, because it is not finite.
+/// Bounds of a number that JSON contains as a word if the number is not finite.
 struct OrWord {
     double min, max;
 };

@@ -15,7 +15,8 @@ std::size_t utf8_boundary(std::string_view text, std::size_t at);
 std::string to_valid_utf8(std::string_view text);
 
 /// Return valid UTF-8 whose only control characters are line feeds and tabs, so that it contains no escape sequence.
-/// Invisible characters that change directions, join or end lines become `?`. Carriage returns are removed.
+/// Invisible characters, for example those that change the direction of the text or join letters, become `?`. Carriage
+/// returns are removed.
 std::string to_harmless(std::string_view text);
 
 /// Do the same for a terminal: tabs become spaces up to the next multiple of 8.
