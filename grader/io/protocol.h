@@ -64,7 +64,7 @@ struct Answer {
     std::int32_t cuda_error;      // the error of the call that failed, or 0
     std::uint32_t has_host;       // prepare
     std::uint64_t scratch_bytes;  // prepare
-    double event_s;               // run: between events around the calls; 0 on the CPU backend
+    double event_s;               // run: between events around timed calls; otherwise 0
     double wall_s;                // run
     std::uint64_t host_bytes;     // run: maximum number of device-to-host bytes in one call
     std::uint64_t launches;       // run: kernels launched

@@ -20,10 +20,9 @@ enum class Fault : std::uint32_t {
     aborted = 6,          // by abort(), assert() or the C library
     exited = 7,           // exit() called by the student's code
     host_limit = 8,       // more was copied to the host than is allowed
-    // All running blocks only repeat the same steps, and memory does not change. Of the grid's other blocks,
-    hang = 9,                  // none is left;
-    hang_before_later = 10,    // some start later;
-    hang_before_earlier = 11,  // some with a smaller blockIdx start later, because blocks run in backward order.
+    hang = 9,  // all running blocks only repeat the same steps, memory does not change, and no other blocks are left
+    hang_before_later = 10,    // the same, but other blocks of the grid start later
+    hang_before_earlier = 11,  // the same, but blocks with a smaller blockIdx start later (backward block order)
     null_pointer = 12,
     misaligned = 13,
     unset_pointer = 14,    // the variable holds the pattern of variables that were never set
@@ -33,7 +32,7 @@ enum class Fault : std::uint32_t {
     host_memory = 18,      // a kernel used a host pointer
     illegal_instruction = 19,
     missing_return = 20,  // a function that returns a value reached its end; detail has its first line
-    no_memory = 21        // of the machine; detail says what for
+    no_memory = 21        // the machine has too little memory; detail says for what it was needed
 };
 
 enum class Phase : std::uint32_t { start = 0, ready = 1, prepare = 2, call = 3, idle = 4 };
@@ -50,7 +49,7 @@ enum class FindingKind : std::uint32_t {
     misaligned = 8,
     host_memory = 9,     // a kernel uses a host pointer
     beside_atomic = 10,  // note: a plain read and an atomic
-    same_value = 11,     // note: plain writes of one value
+    same_value = 11,     // note: plain writes of the same value by two threads
     leak = 12,           // memory that a call does not free
     copy_direction = 13,
     copy_size = 14,
@@ -58,22 +57,22 @@ enum class FindingKind : std::uint32_t {
     failed_launch = 16,     // a launch failed, and the program did not check for the error
     lane_mask = 17,         // a warp function's mask lacks a calling lane, or names a lane that never arrives
     absent_lane = 18,       // note: a shuffle takes the value of a lane that does not take part
-    invalid_free = 19,      // freed memory was not, or no longer, allocated
-    unset_constant = 20,    // note: a constant that nothing was copied to
-    input_written = 21,     // an input of the lab, even if it is restored later
+    invalid_free = 19,      // a free of memory that was never allocated, or is already freed
+    unset_constant = 20,    // note: a read of a constant to which nothing was copied
+    input_written = 21,     // a write to an input of the lab, even if the input is restored later
     constant_written = 23,  // a kernel wrote a constant
     unfinished = 22,        // an access while nothing waits for earlier work (detail) on the same memory
     unfinished_async = 24,  // an access to memory that an asynchronous copy of the kernel may still use
     // copy_direction, where the reason is known:
     copy_of_freed = 25,
     copy_of_host_variable = 26,  // a host variable passed where a device symbol is required
-    copy_by_name = 27,           // a copy to or from a device variable
+    copy_by_name = 27,           // cudaMemcpy with the name of a device variable as a pointer
     kept_value = 28,             // note: a device variable's value from an earlier call, described in detail
     unjoined = 29,               // work (detail) in a stream that nothing waits for when the function returns
-    not_destroyed = 30,          // a stream or event that each call creates (object) and none destroys (detail)
+    not_destroyed = 30,          // a stream or event that each call creates (object) and no call destroys (detail)
     beyond_vector = 31,          // an access or a copy (object, detail) of the host beyond the size of a std::vector
     unordered_nodes = 32,        // like `unfinished`, for two nodes of one graph
-    copy_beyond_variable = 33    // copy_size, from or to a variable of the host
+    copy_beyond_variable = 33    // like `copy_size`, from or to a variable of the host
 };
 
 /// The limit that a refused launch exceeds.
@@ -89,7 +88,7 @@ enum class LaunchLimit : std::uint32_t {
     blocks_at_once = 8  // blocks of a cooperative launch
 };
 
-/// The owner of the memory that an access was meant for. If there is none, offset is the address.
+/// The kind of the object for which an access was meant. If it is none, offset is the address.
 enum class FindingSpace : std::uint32_t {
     none = 0,
     buffer = 1,

@@ -13,7 +13,7 @@ namespace warplab::trace {
 
 inline constexpr std::size_t max_bytes = std::size_t{256} << 20;  // the maximum size of a trace
 
-/// The hash of the first `bytes` bytes after it.
+/// The hash of the first `bytes` bytes after the seal.
 struct Seal {
     std::uint64_t bytes, hash;
 };
@@ -35,7 +35,7 @@ inline Seal seal_of(protocol::SipHash hash, std::uint64_t bytes) {
 
 enum class RecordKind : std::uint32_t { memory = 1, launch, block, warp, launch_ends, host_call };
 
-/// Each record begins with this. `bytes` follow, a multiple of 4.
+/// The beginning of each record. `bytes` more bytes follow, a multiple of 4.
 struct Header {
     RecordKind kind;
     std::uint32_t bytes;
@@ -43,7 +43,8 @@ struct Header {
 
 enum class MemoryRole : std::uint32_t { allocation = 0, lab_buffer = 1, variable = 2, constant = 3 };
 
-/// Device memory. The trace has separate addresses, in which each memory begins at a multiple of 4096.
+/// An allocation, buffer or variable of device memory. The trace has its own addresses, in which each of these begins
+/// at a multiple of 4096.
 struct Memory {
     std::uint64_t begin, bytes;
     MemoryRole role;

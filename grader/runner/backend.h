@@ -9,7 +9,7 @@
 
 namespace warplab::runner {
 
-/// Start the backend, in main and before any other code of the student runs.
+/// Start the backend: in main(), after the submission's constructors and before its other code.
 void start(StatusPage* page);
 
 /// Turn the sanitizer on or off (CPU backend), before any code of the submission runs.
