@@ -87,7 +87,7 @@ std::string wrong_way(const Ends& ends, cudaMemcpyKind kind) {
            (down ? "device to host" : "host to device");
 }
 
-/// Return which end is on the wrong side for `kind`; null if the direction is right.
+/// Describe the end that is on the wrong side for `kind`; return null if the direction is right.
 const char* wrong_direction(const Ends& ends, cudaMemcpyKind kind) {
     const bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
     const bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;

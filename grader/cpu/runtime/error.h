@@ -6,7 +6,7 @@ namespace warplab_cpu {
 /// Set this host thread's last error to `error` and return it.
 cudaError_t set_error(cudaError_t error);
 
-/// Store a function's result. Null is an invalid value.
+/// Store a function's result. Return cudaErrorInvalidValue if `place` is null.
 template <class T, class Value>
 cudaError_t give(T* place, Value value) {
     if (!place) return set_error(cudaErrorInvalidValue);

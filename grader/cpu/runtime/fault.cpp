@@ -76,7 +76,8 @@ bool follows_call([[maybe_unused]] uintptr_t address) {
 #endif
 }
 
-/// Return the place in the executable; if the fault was in a library function such as memcpy, the place of its call.
+/// Return the place of a fault in the executable. For a fault in a library function such as memcpy, return the place of
+/// the call.
 uintptr_t place_in_executable(const Registers& registers, bool stack_readable) {
     if (code.contains(registers.program_counter)) return registers.program_counter - load_address;
     if (code.contains(registers.link)) return registers.link - 1 - load_address;

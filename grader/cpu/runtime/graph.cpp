@@ -75,16 +75,17 @@ bool CUgraph_st::has(const CUgraphNode_st* node) const {
 }
 
 std::vector<CUgraphNode_st*> CUgraph_st::dependents_of(const CUgraphNode_st* node) const {
-    std::vector<CUgraphNode_st*> ordered;
+    std::vector<CUgraphNode_st*> dependents;
     for (const auto& candidate : nodes)
-        if (std::ranges::count(candidate->dependencies, node)) ordered.push_back(candidate.get());
-    return ordered;
+        if (std::ranges::count(candidate->dependencies, node)) dependents.push_back(candidate.get());
+    return dependents;
 }
 
 namespace warplab_cpu {
 namespace {
 
-/// Return the streams for the timeline. They are reused and never freed, because the timeline may still refer to them.
+/// Return the streams of nodes for the timeline that no graph uses now. Streams are reused and never freed, because the
+/// timeline may still refer to them.
 std::vector<cudaStream_t>& idle_streams() {
     static auto& streams = *new std::vector<cudaStream_t>;
     return streams;

@@ -41,9 +41,9 @@ class HappensBefore {
         return earlier.block < first_block_ || barriers_.before_last(block_state.epoch, earlier) ||
                (clocks_->any_fence() && across_blocks().knows_access(now(), earlier));
     }
-    /// Return whether a read shows the running thread that an earlier atomic or volatile write of a word has happened:
-    /// this thread, or a thread whose read happens before, read the word after the earlier thread had published through
-    /// it. (A write of a flag, a counter or a lock follows the fence, so no clock covers it.)
+    /// Return whether a read tells the running thread that an earlier atomic or volatile write of a word has happened.
+    /// The read is by this thread, or happens before its next access, and came after the writing thread had published
+    /// through the word. (A write of a flag, a counter or a lock follows the fence, so no clock covers it.)
     bool has_read(std::uintptr_t word, bool shared, const Mark& earlier) {
         // The missing fence is reported where the block reads what the others wrote, not at the counter's reset.
         if (!shared && unfenced_.has_read_word_since(word, block_state.epoch, earlier.block)) return true;
@@ -55,12 +55,12 @@ class HappensBefore {
         return unfenced_.any() && write.is_volatile && write.block != block_state.epoch && unpublished(write) &&
                unfenced_.has_read_signal(block_state.epoch, word, place, write.fenced);
     }
-    /// Return whether no publication of the access's block so far orders the access for other blocks.
+    /// Return whether the access's block has published nothing yet that orders the access for other blocks.
     bool unpublished(const Mark& mark) const {
         return !barriers_.before_last(block_state.epoch, mark) && !clocks_->is_published(mark);
     }
 
-    /// The records of the running block while other blocks of the grid run.
+    /// The records of a block that is suspended while other blocks of the grid run.
     using Held = ThreadClocks::Held;
     Held hold_block();
     void return_block(Held& held) { clocks_->return_block(held); }
@@ -90,8 +90,8 @@ class HappensBefore {
 
   private:
     enum class Scope : std::uint8_t { none, block, device };
-    /// A __syncwarp() of `lanes`, or a thread's access of a word with the fences directly before and after it. A fence
-    /// alone accesses no word.
+    /// A __syncwarp() of some lanes, or a thread's access to a word with the fences directly before and after it. An
+    /// event of only a fence has no word.
     struct Event {
         static constexpr std::uint32_t no_word = ~0u;
         std::uint32_t block = 0, generation = 0;

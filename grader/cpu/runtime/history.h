@@ -16,7 +16,8 @@ struct Bytes {
     std::uint8_t written = 0, read = 0;
 };
 
-/// The accesses before the latest of its kind that differ from it only in the thread: one, two, three … strides before.
+/// The accesses before the latest access of a kind that differ from it only in the thread: their threads are one, two,
+/// three … strides before the thread of the latest access.
 struct Row {
     std::uint32_t count : 11 = 0;
     std::int32_t stride : 12 = 0;
@@ -25,7 +26,7 @@ struct Row {
 
 struct alignas(16) History {
     std::array<Mark, 3> latest;  // by AccessKind
-    std::uint32_t more = 0;      // in Histories: this grid's accesses that neither `latest` nor `row` represents
+    std::uint32_t more = 0;      // 1 + the index of the accesses in more_ that neither `latest` nor `row` represents
     std::uint32_t block = 0;     // shared memory: the block to which bytes.written applies
     Bytes bytes;
     bool crowded = false;  // some of `more` may be unordered relative to the next access
@@ -139,12 +140,12 @@ class Histories {
         return latest.block == mark.block && latest.thread == mark.thread && latest.generation == mark.generation;
     }
     /// Return the running thread's last access of a kind since the last barrier.
-    const Mark* own(const History& history, AccessKind kind, const Mark& mark);
+    const Mark* last_own(const History& history, AccessKind kind, const Mark& mark);
 
   private:
     struct Earlier {
         std::array<Mark, 4> other_blocks;  // for each byte, one access by a block before the block of the latest access
-        std::vector<Mark> peers;           // of the latest access's block: not ordered before it, or to other bytes
+        std::vector<Mark> peers;           // of the latest access's block, but not ordered before it, or to other bytes
         std::size_t max_peers = 0;         // if there are more, the repeated ones are dropped
         bool any_weak = false;             // some of the peers are neither atomic nor volatile
     };
@@ -171,14 +172,14 @@ class Histories {
     }
     static bool is_signal(const Mark& earlier, const Mark& mark, const Query& query);
     /// Return whether the running thread knows of the earlier access because it read a flag, counter or lock after it.
-    bool order_is_read(const Mark& earlier, const Query& query) {
+    bool is_known_by_read(const Mark& earlier, const Query& query) {
         return (earlier.atomic || earlier.is_volatile) && order.has_read(query.place, query.shared, earlier);
     }
     static void add_peer(Earlier& earlier, const Mark& mark, bool shared);
     static void forget_peers(Earlier& earlier);
     void leave_block(Earlier& earlier, const Mark& latest);
-    /// Return whether an access differs from the latest of its kind only in the thread, and the distance of the two
-    /// threads is that of neighbours in the row.
+    /// Return whether an access differs from the latest of its kind only in the thread, and the difference between the
+    /// two threads is the row's stride.
     static bool continues_row(const History& history, const Mark& mark, AccessKind kind) {
         const Row& row = history.row;
         const Mark& latest = history.latest[static_cast<unsigned>(kind)];

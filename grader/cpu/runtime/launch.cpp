@@ -30,7 +30,7 @@ constexpr int registers_per_multiprocessor = 65536, threads_per_multiprocessor =
 constexpr int assumed_registers = 32;
 
 thread_local Launch* pending = nullptr;
-thread_local Action* recorded = nullptr;  // if not null, run_pending stores the grid's work here
+thread_local Action* action_request = nullptr;  // if not null, run_pending stores the grid's work here
 std::atomic<uint64_t> launches{0};
 
 std::mutex mutex;
@@ -231,7 +231,7 @@ void run_pending(const char* kernel, Grid& grid) {
     grid.blocks = {launch.grid.x, launch.grid.y, launch.grid.z};
     grid.threads = {launch.block.x, launch.block.y, launch.block.z};
     grid.shared_bytes = launch.shared_bytes;
-    if (recorded) return void(*recorded = action_of(grid));
+    if (action_request) return void(*action_request = action_of(grid));
     if (running_captures) {
         const auto id = reinterpret_cast<const void*>(grid.run_block);
         const auto result = capture_work(launch.stream, cudaGraphNodeTypeKernel, action_of(grid), id);
@@ -253,10 +253,10 @@ cudaError_t launch(KernelPointer kernel, dim3 grid, dim3 block, void** arguments
 
 Action kernel_action(const cudaKernelNodeParams& params, int line, cudaError_t& error) {
     Action action;
-    recorded = &action;
+    action_request = &action;
     error = launch(params.func, params.gridDim, params.blockDim, params.kernelParams, params.sharedMemBytes, nullptr,
                    false, line);
-    recorded = nullptr;
+    action_request = nullptr;
     return action;
 }
 

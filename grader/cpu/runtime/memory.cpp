@@ -26,8 +26,9 @@ namespace {
 
 constexpr size_t page_bytes = 4096, chunk_bytes = 64 * 1024, alignment = 256;
 constexpr size_t max_hidden_bytes = size_t{4} << 20;  // each page that becomes visible costs time at a launch
-// A kernel's first access to a chunk makes the chunk visible; too many of them make the whole region visible. The next
-// launches begin with the same visible memory, until the runtime determines again which memory kernels need.
+// A kernel's first access to a hidden chunk makes the chunk visible; after `max_faults` such accesses, the whole region
+// becomes visible. The next launches begin with the same visible memory, until the runtime determines again which
+// memory kernels need.
 constexpr unsigned max_faults = 4, max_launches_alike = 16;
 constexpr size_t max_poisoned_bytes = size_t{256} << 20;
 
@@ -47,7 +48,7 @@ struct Region {
 
 using Regions = std::map<uintptr_t, Region>;
 std::mutex mutex;
-// Never destroyed. Exists before the constructors of the student's __device__ variables, which register them.
+// Never destroyed, and created at the first use: constructors register the student's __device__ variables before main.
 Regions& regions() {
     static Regions& all = *new Regions;
     return all;
@@ -201,7 +202,7 @@ bool overlaps_region(void* pointer, size_t bytes) {
     return find(pointer) != regions().end() || (next != regions().end() && next->first < number(pointer) + bytes);
 }
 
-/// Return why cudaFree or cudaFreeHost refuses this pointer; empty if the registry does not know the pointer.
+/// Describe why cudaFree or cudaFreeHost refuses this pointer; return an empty string if the registry does not know it.
 std::string why_not_freed(const void* pointer) {
     const auto iterator = find(pointer);
     if (iterator == regions().end() && freed().count(number(pointer))) return "that memory was freed before";

@@ -389,7 +389,7 @@ class Sanitizer final : public Observer {
         std::uintptr_t begin, size_end, end;
     };
     std::optional<VectorMemory> vector_at(std::uintptr_t address);
-    void look_for_vector(const Touch& touch);
+    void look_beyond_vector(const Touch& touch);
 
     AsyncCopies async_;  // the copies of the block async_block_
     std::uint32_t async_block_ = 0;
@@ -409,10 +409,11 @@ class Sanitizer final : public Observer {
     bool called_ = false;
     std::map<const void*, CreatedBy> handles_;  // streams and events of this call that it has not destroyed
     std::set<int> lines_of_kept_handles_;  // lines of handles that earlier calls for this dataset have not destroyed
-    RawFinding failed_launch_{};           // its kind is 0 if none failed, or if the program has read the error
+    RawFinding failed_launch_{};           // its kind is 0 if no launch failed, or if the program has read the error
     Pending pending_;
-    // Reads of a word of shared memory that other threads of the block update, by place, until the grid ends; and the
-    // places whose threads then update the word, as in if (bin < 255) atomicAdd(&bin, 1).
+    // By place in the code, until the grid ends: reads of words of shared memory that other threads of the block update
+    // by atomics. The guards are the places whose threads then update the word, as in if (bin < 255) atomicAdd(&bin,
+    // 1).
     std::map<std::uint32_t, std::pair<RawFinding, std::uint64_t>> reads_beside_atomics_;
     std::set<std::uint32_t> guards_;
     // Accesses of this grid that are wider than the alignment of a static shared variable, by the beginning of the
@@ -721,7 +722,7 @@ std::size_t Sanitizer::vector_bytes_left(const void* address) {
 }
 
 /// Report an access of host code between a vector's size and its capacity.
-void Sanitizer::look_for_vector(const Touch& touch) {
+void Sanitizer::look_beyond_vector(const Touch& touch) {
     const auto vector = vector_at(touch.address);
     if (!vector || touch.address + touch.width <= vector->size_end) return;
     RawFinding finding = describe(FindingKind::beyond_vector, nullptr, touch);
@@ -940,8 +941,8 @@ const Object* Sanitizer::nearest(std::uintptr_t address) const {
     return is_near(address, object) ? &object : nullptr;
 }
 
-/// Return whether an index of 32 bits reaches the address from the object; for example, a value that is not a valid bin
-/// number.
+/// Return whether a 32-bit index into the object, for example a value that is not a valid bin number, can reach the
+/// address.
 bool is_indexed(std::uintptr_t address, const Object& object) {
     constexpr std::uintptr_t max_distance = std::uintptr_t{1} << 35;  // 2^32 elements of 8 bytes
     return address - object.begin + max_distance < 2 * max_distance;
@@ -1210,7 +1211,7 @@ void Sanitizer::look_for_race(Object& object, std::size_t index, Mark mark, cons
     const bool shared = object.is_shared();
     histories_.end_row(history, shared);
     if (touch.is_volatile && touch.writes)
-        mark.polled = histories_.own(history, AccessKind::plain_read, mark) != nullptr;
+        mark.polled = histories_.last_own(history, AccessKind::plain_read, mark) != nullptr;
     if (timeline.may_run_with_other_work() && !shared) look_for_unfinished(object, history, mark, touch);
     const auto check_against = [&](AccessKind kind) {
         if (const Mark* earlier = histories_.unordered(
@@ -1224,7 +1225,7 @@ void Sanitizer::look_for_race(Object& object, std::size_t index, Mark mark, cons
         if (const Mark* write = histories_.unfenced(history, mark, place_of(object.address_of_word(index), mark.bytes)))
             report_race(object, *write, true, mark, touch);
     if (touch.atomic && shared)
-        if (const Mark* read = histories_.own(history, AccessKind::plain_read, mark)) guards_.insert(read->place);
+        if (const Mark* read = histories_.last_own(history, AccessKind::plain_read, mark)) guards_.insert(read->place);
     histories_.add(history, touch.kind(), mark, shared);
 }
 
@@ -1233,8 +1234,8 @@ const Object* Sanitizer::nearest_shared(std::uintptr_t address) const {
     return after == shared_.begin() ? nullptr : &std::prev(after)->second;
 }
 
-/// Return the shared object after which an address in the host's memory lies: the block's shared memory lies between
-/// other memory of the host.
+/// Return the shared object that ends shortly before an address in the host's memory; null if there is none. The
+/// block's shared memory lies between other memory of the host.
 const Object* Sanitizer::beyond_shared(std::uintptr_t address) {
     constexpr std::uintptr_t max_beyond = std::uintptr_t{1} << 20;
     const Object* const object = nearest_shared(address);
@@ -1506,7 +1507,7 @@ void Sanitizer::look_for_other_width(Object& object, std::size_t first, Touch to
     }
 }
 
-/// Return a finding of the host's code, or of the runtime itself, which knows the line.
+/// Return a finding in host code, or of the runtime itself, whose line is known.
 RawFinding at_line(FindingKind kind, int line, const char* object, const std::string& detail) {
     RawFinding finding{};
     finding.kind = static_cast<std::uint32_t>(kind);
@@ -1649,7 +1650,7 @@ void Sanitizer::device_reset() {
 
 /// Inspect an access by the student's host code, which may use memory that belongs to both sides.
 void Sanitizer::host_access(const Touch& touch) {
-    look_for_vector(touch);
+    look_beyond_vector(touch);
     const DeviceLock lock = try_to_lock_device();  // a kernel of another host thread may be waiting for this one
     if (!lock) return;
     add_variables();
@@ -1834,7 +1835,8 @@ WARPLAB_CPU_INLINE void observe(const volatile void* pointer, warplab_cpu::Acces
     observe_on_slow_path(touch(), caller);
 }
 
-/// Inspect an access that is rarer than a plain one. One copy of the fast path for all of them compiles faster.
+/// Inspect an access that is rarer than a plain one. All such accesses share one copy of the fast path, which compiles
+/// faster.
 template <unsigned width>
 __attribute__((noinline)) void observe_rare(const volatile void* pointer, warplab_cpu::AccessMode mode, void* caller) {
     observe<width>(pointer, mode, caller);
@@ -1842,8 +1844,8 @@ __attribute__((noinline)) void observe_rare(const volatile void* pointer, warpla
 
 WARPLAB_CPU_INLINE bool is_observed() { return warplab_cpu::the_sanitizer || warplab_cpu::tracing; }
 
-/// Inspect a plain access. The hooks call it instead of containing it: most calls of a graded program are made without
-/// the sanitizer and return at once, without saving registers.
+/// Inspect a plain access. This function is not inlined into the hooks: most calls of hooks are made while the
+/// sanitizer is off, and then return at once, without saving registers.
 template <unsigned width, bool writes>
 __attribute__((noinline)) void observe_plain(const volatile void* pointer, void* caller) {
     observe<width>(pointer, writes ? plain_write : plain_read, caller);
@@ -1941,7 +1943,7 @@ void observe_printed(const char* format, va_list& values, void* caller) {
     }
 }
 
-// An atomic that the hardware has and GCC lacks is a relaxed load and an exchange here, but counts as one access. The
+// Atomics that GPUs have and GCC lacks are a relaxed load and a compare-and-exchange here, but count as one access. The
 // student's own loads are never relaxed here.
 struct Loaded {
     const volatile void* place = nullptr;

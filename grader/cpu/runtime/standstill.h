@@ -15,7 +15,8 @@ namespace warplab_cpu {
 /// Return the digest with the words of a range added.
 std::uint64_t add_to_digest(std::uint64_t digest, const Range& range);
 
-/// An OS thread's records of its block, or of its cooperative grid, while none of its threads makes progress.
+/// An OS thread's records of its block, or of its cooperative grid, while no thread of the block or grid makes
+/// progress.
 class Standstill {
   public:
     void begin_block() {

@@ -73,10 +73,10 @@ class Timeline {
 
     std::deque<Work> works_;              // work that the host does not know to be complete, and some more, in order
     Clock host_;                          // the work that the host knows to be complete
-    std::map<cudaStream_t, Clock> next_;  // what the next work of a stream waits for
+    std::map<cudaStream_t, Clock> next_;  // by stream: the work for which the stream's next work waits
     std::map<cudaStream_t, Last> last_;
     std::map<const void*, Clock> events_;
-    Clock running_;  // what the running work has waited for
+    Clock running_;  // the work for which the running work has waited
     bool has_concurrent_work_ = false;
     const void* graph_ = nullptr;
     std::uint32_t last_epoch_ = 0;  // the last epoch of any host thread's work
