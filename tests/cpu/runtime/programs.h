@@ -16,7 +16,7 @@ struct Ended {
     std::string output;
 };
 
-/// Run a command of the shell in the project's folder.
+/// Run a shell command in the project's folder. The output includes stderr.
 inline Ended run(const std::string& command) {
     Ended ended;
     FILE* pipe = popen(("cd '" + root_folder().string() + "' && " + command + " 2>&1").c_str(), "r");
@@ -30,7 +30,7 @@ inline Ended run(const std::string& command) {
 
 inline std::filesystem::path programs_folder() { return build_folder() / "cpu/runtime-tests"; }
 
-/// Build outdated targets. Tests run in several processes, of which one builds at a time.
+/// Build outdated targets. Tests run in several processes, but only one builds at a time.
 inline Ended build_programs(const std::string& target) {
     std::filesystem::create_directories(programs_folder());
     const std::string folder = std::filesystem::relative(build_folder(), root_folder()).string();

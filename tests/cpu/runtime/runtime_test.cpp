@@ -51,7 +51,7 @@ TEST_F(CpuRuntime, HasCooperativeGroups) { expect_right(native("groups")); }
 TEST_F(CpuRuntime, HasLibcudacxx) { expect_right(native("libcudacxx")); }
 TEST_F(CpuRuntime, HasCubsCollectives) { expect_right(native("cub")); }
 TEST_F(CpuRuntime, HasTheHostFunctions) { expect_right(native("host")); }
-TEST_F(CpuRuntime, ComputesLikeTheDevice) { expect_right(native("arithmetic")); }
+TEST_F(CpuRuntime, HasArithmeticFunctionsAndVectorTypes) { expect_right(native("arithmetic")); }
 TEST_F(CpuRuntime, HasGraphs) { expect_right(native("graphs")); }
 TEST_F(CpuRuntime, HasHalves) { expect_right(native("half")); }
 
@@ -106,9 +106,9 @@ const Case cases[] = {
      "+ beyond] = 1"},
     {"null", Fault::null_pointer, "null_kernel", 3, "null pointer", true, "out[0] = 1"},
     {"host_null", Fault::null_pointer, "", -1, "null pointer", false, "host_null"},
-    {"host_reads_device", Fault::segmentation, "", -1, "host code used a pointer to device memory", false,
+    {"host_writes_device", Fault::segmentation, "", -1, "host code used a pointer to device memory", false,
      "memory[3] = 1"},
-    {"host_reads_device_after_many_launches", Fault::segmentation, "plain_kernel", -1,
+    {"host_writes_device_after_many_launches", Fault::segmentation, "plain_kernel", -1,
      "host code used a pointer to device memory", false, "memory[3] = 1"},
     {"kernel_writes_host", Fault::host_memory, "plain_kernel", 0, "a kernel used host memory"},
     {"free_device", Fault::wrong_free, "", -1, "was passed to free() or delete: cudaFree frees it", false, "free("},
@@ -221,7 +221,7 @@ TEST_F(CpuRuntime, NamesWaitingThreadsWithTheirPlaces) {
     EXPECT_EQ(third, first + 3);
 }
 
-TEST_F(CpuRuntime, BlocksThatOnlyCountContinue) {
+TEST_F(CpuRuntime, DoesNotStopAWaitInWhichOnlyRegistersChange) {
     const FaultReport report = run_fault("", native("faults"), "mail");
     EXPECT_EQ(report.ended.status, 0) << report.page.detail;
 }
