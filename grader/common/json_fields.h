@@ -27,10 +27,11 @@ concept Enum = std::is_enum_v<T>;
 inline constexpr std::size_t max_text_bytes = 1'000'000;  // a compiler's log is the longest text
 
 /// Bounds of a number that JSON contains as a word if the number is not finite.
-struct OrWord {
+struct BoundsOrWord {
     double min, max;
 };
-struct AtMost {
+/// The maximum number of items of a list.
+struct MaxItems {
     std::size_t items;
 };
 
@@ -57,7 +58,7 @@ template <class Number>
 Json to_json(Number value, std::type_identity_t<Number> min, std::type_identity_t<Number> max) {
     return std::clamp(value == value ? value : Number{}, min, max);  // NaN differs from itself
 }
-inline Json to_json(double value, OrWord bounds) {
+inline Json to_json(double value, BoundsOrWord bounds) {
     return std::isfinite(value) ? Json(std::clamp(value, bounds.min, bounds.max)) : to_json(value);
 }
 template <Enum E>
@@ -77,7 +78,7 @@ Json to_json(const std::vector<T>& values) {
 }
 /// Write a list; `bounds` are those of each item.
 template <class T, class... Bounds>
-Json to_json(const std::vector<T>& values, AtMost max, Bounds... bounds) {
+Json to_json(const std::vector<T>& values, MaxItems max, Bounds... bounds) {
     auto list = Json::array();
     for (std::size_t i = 0; i < std::min(values.size(), max.items); ++i) list.push_back(to_json(values[i], bounds...));
     return list;
@@ -131,7 +132,7 @@ inline void from_json(const JsonNode& node, double& field, double min, double ma
     require_between(node, field, min, max);
 }
 
-inline void from_json(const JsonNode& node, double& field, OrWord bounds) {
+inline void from_json(const JsonNode& node, double& field, BoundsOrWord bounds) {
     if (!node.value().is_string()) return from_json(node, field, bounds.min, bounds.max);
     const auto word = node.text();
     if (word == "nan")
@@ -162,7 +163,7 @@ void from_json(const JsonNode& node, std::optional<T>& field, Bounds... bounds) 
 
 /// Read a list; `bounds` are those of each item.
 template <class T, class... Bounds>
-void from_json(const JsonNode& node, std::vector<T>& field, AtMost max, Bounds... bounds) {
+void from_json(const JsonNode& node, std::vector<T>& field, MaxItems max, Bounds... bounds) {
     field.clear();
     const auto items = node.items();
     require_at_most(node, items.size(), max.items, "items");

@@ -24,9 +24,9 @@ std::string to_printable(std::string_view text);
 
 /// Untrusted text, such as the fields of an imported report. It does not convert to std::string and cannot be
 /// formatted, so that it can be printed only through for_terminal().
-class Foreign {
+class UntrustedText {
   public:
-    explicit Foreign(std::string text) : text_(std::move(text)) {}
+    explicit UntrustedText(std::string text) : text_(std::move(text)) {}
     /// Return one line that cannot affect the text around it.
     std::string for_terminal() const;
 

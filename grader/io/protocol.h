@@ -69,7 +69,7 @@ struct Answer {
     std::uint64_t host_bytes;     // run: maximum number of device-to-host bytes in one call
     std::uint64_t launches;       // run: kernels launched
     std::int64_t leaked_bytes;    // run: device bytes allocated by the calls and not freed
-    Observed observed;            // run
+    Observations observed;        // run
     char message[512];
     std::uint64_t seal;  // seal.h
 };

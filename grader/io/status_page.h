@@ -186,7 +186,7 @@ struct LaunchSize {
 inline constexpr std::uint32_t max_buffers = 16;  // the maximum per lab
 
 /// The CPU backend's observations of one call. The sanitizer fills all fields except the digest, only when it is on.
-struct Observed {
+struct Observations {
     std::uint64_t findings;           // digest of the findings that the process has sent so far: add_to_findings()
     std::uint32_t finding_count;      // the number of findings
     std::uint32_t replaced_handlers;  // the number of times that the runtime's signal handlers were replaced

@@ -58,7 +58,7 @@ void show_multiprocessors(unsigned count);
 void begin_dataset(bool counts_requests);
 
 /// Return the observations of the last untimed call.
-Observed observed();
+Observations observed();
 
 /// Name a part of scratch; see warplab::name_part() in driver.h.
 void name_part(void* begin, std::size_t bytes, const char* name);

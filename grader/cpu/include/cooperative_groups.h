@@ -45,7 +45,7 @@ inline unsigned lanes_of_warp() {
 inline constexpr unsigned mask_of(unsigned lanes) { return unsigned((uint64_t{1} << lanes) - 1); }
 
 /// Convert a mask of lanes to a mask of their ranks in the group whose lanes are `mask`.
-inline unsigned ranks(unsigned mask, unsigned lanes) {
+inline unsigned to_ranks(unsigned mask, unsigned lanes) {
     unsigned result = 0, rank = 0;
     for (unsigned left = mask; left; left &= left - 1, ++rank)
         if (lanes & left & -left) result |= 1u << rank;
@@ -61,15 +61,15 @@ class Votes {
     int any(int predicate, Line line = {}) const { return __any_sync(lanes(), predicate, line); }
     int all(int predicate, Line line = {}) const { return __all_sync(lanes(), predicate, line); }
     unsigned ballot(int predicate, Line line = {}) const {
-        return ranks(lanes(), __ballot_sync(lanes(), predicate, line));
+        return to_ranks(lanes(), __ballot_sync(lanes(), predicate, line));
     }
     template <class T>
     unsigned match_any(T value, Line line = {}) const {
-        return ranks(lanes(), __match_any_sync(lanes(), value, line));
+        return to_ranks(lanes(), __match_any_sync(lanes(), value, line));
     }
     template <class T>
     unsigned match_all(T value, int& all, Line line = {}) const {
-        return ranks(lanes(), __match_all_sync(lanes(), value, &all, line));
+        return to_ranks(lanes(), __match_all_sync(lanes(), value, &all, line));
     }
 
   private:

@@ -83,11 +83,11 @@ void Histories::leave_block(Earlier& earlier, const Mark& latest) {
     earlier.peers.push_back(latest);
     for (unsigned byte = 0; byte < earlier.other_blocks.size(); ++byte) {
         Mark& kept_access = earlier.other_blocks[byte];
-        if (kept_access.block >= order.first_block() && order.unpublished(kept_access)) continue;
+        if (kept_access.block >= order.first_block() && order.is_unpublished(kept_access)) continue;
         const auto has_byte = [&](const Mark& mark) { return mark.bytes >> byte & 1; };
         const auto end = earlier.peers.rend(), last = std::find_if(earlier.peers.rbegin(), end, has_byte);
         const auto best =
-            std::find_if(last, end, [&](const Mark& mark) { return has_byte(mark) && order.unpublished(mark); });
+            std::find_if(last, end, [&](const Mark& mark) { return has_byte(mark) && order.is_unpublished(mark); });
         if (last != end) kept_access = best != end ? *best : *last;
     }
     forget_peers(earlier);
@@ -105,14 +105,14 @@ void Histories::add_to_more(History& history, AccessKind kind, const Mark& mark,
     const bool barrier_between = latest.generation != mark.generation;
     if (barrier_between && earlier)
         std::erase_if(earlier->peers, [&](const Mark& peer) { return shared || has_bytes_of(mark, peer); });
-    if (has_bytes_of(mark, latest) ? order.ordered(latest) : barrier_between && shared) return;
+    if (has_bytes_of(mark, latest) ? order.is_ordered(latest) : barrier_between && shared) return;
     add_peer(provide_earlier(history, kind), latest, shared);
 }
 
 bool Histories::is_unordered(const History& history, const Mark& earlier, const Mark& mark, const Query& query) {
     if (earlier.block < order.first_block() || !(earlier.bytes & mark.bytes)) return false;
-    return !is_signal(earlier, mark, query) && !is_polled(history, earlier, mark, query) && !order.ordered(earlier) &&
-           !is_known_by_read(earlier, query);
+    return !is_signal(earlier, mark, query) && !is_polled(history, earlier, mark, query) &&
+           !order.is_ordered(earlier) && !is_known_by_read(earlier, query);
 }
 
 /// Return whether a volatile read and a volatile write access a flag: the writer has read the word on the same line of

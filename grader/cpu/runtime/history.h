@@ -117,7 +117,7 @@ class Histories {
     };
     /// Return the last access of this grid and of the query's kind that nothing orders before `mark`; null if there is
     /// none.
-    const Mark* unordered(const History& history, const Mark& mark, const Query& query) {
+    const Mark* last_unordered(const History& history, const Mark& mark, const Query& query) {
         const Mark& latest = history.latest[static_cast<unsigned>(query.kind)];
         const bool same_block = latest.block == mark.block;
         if (latest.block < order.first_block() || (query.shared && !same_block)) return nullptr;
@@ -128,7 +128,7 @@ class Histories {
 
     /// Return the volatile write that this volatile read of global memory may miss, because a fence is missing, or
     /// null. A word that the grid has read before is a flag that threads poll.
-    const Mark* unfenced(const History& history, const Mark& mark, std::uintptr_t word) const {
+    const Mark* find_unfenced_write(const History& history, const Mark& mark, std::uintptr_t word) const {
         const Mark& write = history.latest[static_cast<unsigned>(AccessKind::plain_write)];
         const Mark& read = history.latest[static_cast<unsigned>(AccessKind::plain_read)];
         if (write.block < order.first_block() || read.block >= order.first_block()) return nullptr;

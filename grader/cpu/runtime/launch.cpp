@@ -88,7 +88,7 @@ struct Refusal {
     std::string words = {};
 };
 
-std::string beyond(uint64_t number, const char* of_what, uint64_t limit, const char* words = "are allowed") {
+std::string describe_excess(uint64_t number, const char* of_what, uint64_t limit, const char* words = "are allowed") {
     return " (" + std::to_string(number) + " " + of_what + "; at most " + std::to_string(limit) + " " + words + ")";
 }
 
@@ -99,24 +99,27 @@ Refusal check(const Launch& launch, const Grid& grid) {
     if (!block_threads) return {cudaErrorInvalidConfiguration, empty, " (blocks of 0 threads)"};
     if (!all_blocks) return {cudaErrorInvalidConfiguration, empty, " (0 blocks)"};
     if (block_threads > max_threads)
-        return {cudaErrorInvalidConfiguration, threads, beyond(block_threads, "threads in a block", max_threads)};
-    if (b.z > 64) return {cudaErrorInvalidConfiguration, threads_in_z, beyond(b.z, "threads in z", 64)};
-    if (g.x > 0x7fffffffu) return {cudaErrorInvalidConfiguration, blocks, beyond(g.x, "blocks in x", 0x7fffffffu)};
-    if (g.y > 65535) return {cudaErrorInvalidConfiguration, blocks, beyond(g.y, "blocks in y", 65535)};
-    if (g.z > 65535) return {cudaErrorInvalidConfiguration, blocks, beyond(g.z, "blocks in z", 65535)};
+        return {cudaErrorInvalidConfiguration, threads,
+                describe_excess(block_threads, "threads in a block", max_threads)};
+    if (b.z > 64) return {cudaErrorInvalidConfiguration, threads_in_z, describe_excess(b.z, "threads in z", 64)};
+    if (g.x > 0x7fffffffu)
+        return {cudaErrorInvalidConfiguration, blocks, describe_excess(g.x, "blocks in x", 0x7fffffffu)};
+    if (g.y > 65535) return {cudaErrorInvalidConfiguration, blocks, describe_excess(g.y, "blocks in y", 65535)};
+    if (g.z > 65535) return {cudaErrorInvalidConfiguration, blocks, describe_excess(g.z, "blocks in z", 65535)};
     if (block_threads > grid.max_threads)
-        return {cudaErrorLaunchOutOfResources, launch_bounds,
-                beyond(block_threads, "threads in a block", grid.max_threads, "are allowed by __launch_bounds__")};
+        return {
+            cudaErrorLaunchOutOfResources, launch_bounds,
+            describe_excess(block_threads, "threads in a block", grid.max_threads, "are allowed by __launch_bounds__")};
     const size_t allowed = static_cast<size_t>(allowed_shared_bytes(grid.run_block));
     if (launch.shared_bytes > max_shared_bytes)
         return {cudaErrorInvalidValue, max_shared,
-                beyond(launch.shared_bytes, "bytes of shared memory", max_shared_bytes)};
+                describe_excess(launch.shared_bytes, "bytes of shared memory", max_shared_bytes)};
     if (launch.shared_bytes > allowed)
-        return {cudaErrorInvalidValue, shared, beyond(launch.shared_bytes, "bytes of shared memory", allowed)};
+        return {cudaErrorInvalidValue, shared, describe_excess(launch.shared_bytes, "bytes of shared memory", allowed)};
     const uint64_t at_once = max_blocks_at_once(static_cast<int>(block_threads), launch.shared_bytes);
     if (launch.cooperative && all_blocks > at_once)
         return {cudaErrorCooperativeLaunchTooLarge, blocks_at_once,
-                beyond(all_blocks, "blocks", at_once, "run at once")};
+                describe_excess(all_blocks, "blocks", at_once, "run at once")};
     return {};
 }
 

@@ -264,7 +264,7 @@ class Sanitizer final : public Observer {
 
     void begin_buffer(void* memory, std::size_t memory_bytes, void* begin, std::size_t bytes, bool holds_data,
                       bool is_constant, std::uint32_t buffer);
-    void count_bytes(warplab::Observed& observed) const;
+    void count_bytes(warplab::Observations& observed) const;
     void begin_dataset() {
         called_ = false;
         lines_of_kept_handles_.clear();
@@ -279,32 +279,32 @@ class Sanitizer final : public Observer {
     bool access_on_fast_path(const Touch& touch);
     void access(const Touch& touch);
     void host_access(const Touch& touch);
-    void struct_copied(const Touch& whole);
+    void check_copied_struct(const Touch& whole);
     void report_failed_launch();
-    void barrier(std::uint32_t place, int line);
-    void grid_arrival() {
+    void reach_barrier(std::uint32_t place, int line);
+    void arrive_at_grid_barrier() {
         if (grid_) histories_.order.arrive_at_grid_barrier();
     }
-    void fence(bool of_device) {
+    void execute_fence(bool of_device) {
         ++fences_;
         if (grid_) histories_.order.fence(of_device);
     }
     std::uint64_t fences() const { return fences_; }
-    void block_scope(const Touch& touch);
+    void note_block_scope(const Touch& touch);
     void look_for_other_width(Object& object, std::size_t first, Touch touch);
     void find_kept_words(Object& object);
     void look_for_kept_words(Object& object, const Touch& touch);
     void forget_kept_words(Object& object, std::uintptr_t begin, std::size_t bytes);
-    void async_copy(std::uintptr_t to, std::uintptr_t from, std::size_t bytes, std::uintptr_t barrier, unsigned phase,
-                    std::uint32_t place);
-    void async_commit() {
+    void note_async_copy(std::uintptr_t to, std::uintptr_t from, std::size_t bytes, std::uintptr_t barrier,
+                         unsigned phase, std::uint32_t place);
+    void note_async_commit() {
         if (grid_) ++async_.batches[linear_thread()];
     }
     /// Report an asynchronous copy whose address is not a multiple of the alignment that it promises.
-    void misaligned(const Touch& touch);
-    void async_wait(unsigned prior);
-    void async_phases(std::uintptr_t barrier, unsigned phase);
-    void index_beyond(std::int64_t index, const char* array, std::uint32_t column, std::uint32_t place);
+    void report_misaligned_copy(const Touch& touch);
+    void note_async_wait(unsigned prior);
+    void note_async_phases(std::uintptr_t barrier, unsigned phase);
+    void report_index_beyond(std::int64_t index, const char* array, std::uint32_t column, std::uint32_t place);
 
   private:
     using Objects = std::map<std::uintptr_t, Object>;  // by the beginning of the zone; zones do not overlap
@@ -644,7 +644,7 @@ bool Sanitizer::is_exchanged(const void* to, const void* from, std::size_t bytes
     return has_data(*target, number(to)) && !has_data(*source, number(from));
 }
 
-void Sanitizer::count_bytes(warplab::Observed& observed) const {
+void Sanitizer::count_bytes(warplab::Observations& observed) const {
     for (const auto& [zone, object] : device_) {
         if (object.space != FindingSpace::buffer || object.buffer >= warplab::max_buffers) continue;
         for (std::size_t i = 0; i < object.word_count; ++i) {
@@ -1105,9 +1105,10 @@ void Sanitizer::record_unfinished(RawFinding finding, const Earlier& earlier) {
 void Sanitizer::look_for_unfinished(const Object& object, const History& history, const Mark& mark,
                                     const Touch& touch) {
     const std::uint32_t first_block = histories_.order.first_block();
-    const Earlier earlier = find_unfinished(
-        history, mark.bytes, touch.writes, touch.atomic,
-        [&](std::uint32_t epoch) -> const Work* { return epoch < first_block ? timeline.unordered(epoch) : nullptr; });
+    const Earlier earlier =
+        find_unfinished(history, mark.bytes, touch.writes, touch.atomic, [&](std::uint32_t epoch) -> const Work* {
+            return epoch < first_block ? timeline.unordered_work(epoch) : nullptr;
+        });
     if (earlier.first) record_unfinished(describe(FindingKind::unfinished, &object, touch), earlier);
 }
 
@@ -1119,7 +1120,7 @@ void Sanitizer::look_for_unfinished_copies(const Object& object, std::uintptr_t 
     for (std::size_t word = first; word < std::min(first + (bytes + 3) / word_bytes, object.word_count); ++word) {
         const Earlier earlier =
             find_unfinished(object.histories[word], 0xf, writes, false, [&](std::uint32_t epoch) -> const Work* {
-                return epoch < running.first_epoch ? timeline.unordered(epoch) : nullptr;
+                return epoch < running.first_epoch ? timeline.unordered_work(epoch) : nullptr;
             });
         if (!earlier.first) continue;
         RawFinding finding = describe(FindingKind::unfinished, &object, {{.writes = writes}, 0, begin, 1});
@@ -1134,12 +1135,12 @@ void Sanitizer::look_for_unfinished_host(const Object& object, const Touch& touc
     if (!timeline.has_unfinished_work() || !object.histories) return;
     const std::size_t word = touch.address / word_bytes - object.begin / word_bytes;
     const Earlier earlier = find_unfinished(object.histories[word], 0xf, touch.writes, false,
-                                            [](std::uint32_t epoch) { return timeline.unfinished(epoch); });
+                                            [](std::uint32_t epoch) { return timeline.unfinished_work(epoch); });
     if (earlier.first) record_unfinished(describe(FindingKind::unfinished, &object, touch), earlier);
 }
 
-void Sanitizer::async_copy(std::uintptr_t to, std::uintptr_t from, std::size_t bytes, std::uintptr_t barrier,
-                           unsigned phase, std::uint32_t place) {
+void Sanitizer::note_async_copy(std::uintptr_t to, std::uintptr_t from, std::size_t bytes, std::uintptr_t barrier,
+                                unsigned phase, std::uint32_t place) {
     if (!grid_ || bytes == 0) return;
     if (async_block_ != block_state.epoch) async_.forget();
     async_block_ = block_state.epoch;
@@ -1152,7 +1153,7 @@ void Sanitizer::async_copy(std::uintptr_t to, std::uintptr_t from, std::size_t b
     async_.longest_source = std::max(async_.longest_source, bytes);
 }
 
-void Sanitizer::misaligned(const Touch& touch) {
+void Sanitizer::report_misaligned_copy(const Touch& touch) {
     if (!grid_) return;
     record(FindingKind::misaligned, find_any(touch.address), touch);
 }
@@ -1163,14 +1164,14 @@ void Sanitizer::finish_async(Predicate is_over) {
     std::erase_if(async_.sources, [&](const auto& entry) { return is_over(entry.second); });
 }
 
-void Sanitizer::async_wait(unsigned prior) {
+void Sanitizer::note_async_wait(unsigned prior) {
     if (!async_.any()) return;
     const unsigned thread = linear_thread(), open = async_.batches[thread];
     finish_async(
         [&](const AsyncCopy& copy) { return copy.thread == thread && !copy.barrier && open - copy.batch > prior; });
 }
 
-void Sanitizer::async_phases(std::uintptr_t barrier, unsigned phase) {
+void Sanitizer::note_async_phases(std::uintptr_t barrier, unsigned phase) {
     if (!async_.any()) return;
     finish_async(
         [&](const AsyncCopy& copy) { return copy.barrier == barrier && static_cast<int>(phase - copy.phase) > 0; });
@@ -1214,7 +1215,7 @@ void Sanitizer::look_for_race(Object& object, std::size_t index, Mark mark, cons
         mark.polled = histories_.last_own(history, AccessKind::plain_read, mark) != nullptr;
     if (timeline.may_run_with_other_work() && !shared) look_for_unfinished(object, history, mark, touch);
     const auto check_against = [&](AccessKind kind) {
-        if (const Mark* earlier = histories_.unordered(
+        if (const Mark* earlier = histories_.last_unordered(
                 history, mark, {kind, shared, touch.writes, place_of(object.address_of_word(index), mark.bytes)}))
             report_race(object, *earlier, kind != AccessKind::plain_read, mark, touch);
     };
@@ -1222,7 +1223,8 @@ void Sanitizer::look_for_race(Object& object, std::size_t index, Mark mark, cons
     if (!touch.atomic) check_against(AccessKind::atomic);
     if (touch.writes) check_against(AccessKind::plain_read);
     if (touch.is_volatile && !touch.writes && !shared)
-        if (const Mark* write = histories_.unfenced(history, mark, place_of(object.address_of_word(index), mark.bytes)))
+        if (const Mark* write =
+                histories_.find_unfenced_write(history, mark, place_of(object.address_of_word(index), mark.bytes)))
             report_race(object, *write, true, mark, touch);
     if (touch.atomic && shared)
         if (const Mark* read = histories_.last_own(history, AccessKind::plain_read, mark)) guards_.insert(read->place);
@@ -1286,7 +1288,7 @@ void Sanitizer::look_for_unwritten(const Object& object, std::size_t first, unsi
 }
 
 /// Check a struct that is copied as a whole. One written byte is enough, because its padding is never written.
-void Sanitizer::struct_copied(const Touch& whole) {
+void Sanitizer::check_copied_struct(const Touch& whole) {
     const Object* const object = find_any(whole.address);
     if (!object || object->freed || object->holds_data || whole.address < object->begin ||
         whole.address + whole.width > object->begin + object->bytes)
@@ -1308,8 +1310,8 @@ void Sanitizer::check_word(Object& object, std::size_t index, std::uint8_t bytes
     const Mark mark = histories_.order.mark(touch.place, bytes, touch.atomic, touch.is_volatile);
     look_for_race(object, index, mark, touch);
     if (touch.atomic || touch.is_volatile)
-        histories_.order.strong_access(place_of(object.address_of_word(index), bytes), object.is_shared(), touch.place,
-                                       touch.atomic, touch.reads(), touch.writes);
+        histories_.order.note_strong_access(place_of(object.address_of_word(index), bytes), object.is_shared(),
+                                            touch.place, touch.atomic, touch.reads(), touch.writes);
 }
 
 AccessCounts& Sanitizer::remember(Object& object, std::size_t index, const LoggedAccess& access) {
@@ -1382,8 +1384,8 @@ WARPLAB_CPU_INLINE void Sanitizer::check_word_quickly(const Recent& recent, std:
           histories_.add_if_quiet(history, touch.kind(), mark, recent.shared)))
         look_for_race(*recent.object, index, mark, touch);
     if (touch.atomic || touch.is_volatile)
-        histories_.order.strong_access(place_of(recent.first_word + index, bytes), recent.shared, touch.place,
-                                       touch.atomic, touch.reads(), touch.writes);
+        histories_.order.note_strong_access(place_of(recent.first_word + index, bytes), recent.shared, touch.place,
+                                            touch.atomic, touch.reads(), touch.writes);
 }
 
 void Sanitizer::access(const Touch& touch) {
@@ -1439,7 +1441,7 @@ void Sanitizer::access(const Touch& touch) {
         check_word(*object, first + word, static_cast<std::uint8_t>(bytes), touch);
 }
 
-void Sanitizer::barrier(std::uint32_t place, int line) {
+void Sanitizer::reach_barrier(std::uint32_t place, int line) {
     if (!grid_) return;
     settle();
     const Touch arrival{{}, place};
@@ -1463,7 +1465,7 @@ void Sanitizer::early_exit() {
 }
 
 /// Record that an atomic of block scope is about to access the word: other blocks must not use it at the same time.
-void Sanitizer::block_scope(const Touch& touch) {
+void Sanitizer::note_block_scope(const Touch& touch) {
     const Object* const object = is_shared(reinterpret_cast<void*>(touch.address)) ? nullptr : nearest(touch.address);
     if (!object || touch.address - object->begin >= object->bytes || !object->histories) return;
     settle();
@@ -1471,7 +1473,7 @@ void Sanitizer::block_scope(const Touch& touch) {
     const Mark mark = histories_.order.mark(touch.place, 0xf, true, false);
     const auto is_race = [&](const Mark& earlier) {
         return earlier.block >= histories_.order.first_block() && earlier.block != mark.block &&
-               !histories_.order.ordered(earlier);
+               !histories_.order.is_ordered(earlier);
     };
     const auto iterator = writes_for_one_block_.find(word);
     const Mark& any_scope =
@@ -1498,7 +1500,7 @@ void Sanitizer::look_for_other_width(Object& object, std::size_t first, Touch to
         const bool is_own = earlier.block == mark.block && earlier.thread == mark.thread;
         const bool other_memory = object.is_shared() && earlier.block != mark.block;
         if (width != touch.width && !other_memory && earlier.block >= histories_.order.first_block() && !is_own &&
-            !histories_.order.ordered(earlier)) {
+            !histories_.order.is_ordered(earlier)) {
             touch.other_width = width;
             report_race(object, earlier, true, mark, touch);
         }
@@ -1539,7 +1541,7 @@ void Sanitizer::freed_wrongly(const void* pointer, const char* function, const s
     record_finding(finding);
 }
 
-void Sanitizer::index_beyond(std::int64_t index, const char* array, std::uint32_t column, std::uint32_t place) {
+void Sanitizer::report_index_beyond(std::int64_t index, const char* array, std::uint32_t column, std::uint32_t place) {
     RawFinding finding = describe(FindingKind::out_of_bounds, nullptr, {{}, place});
     finding.space = static_cast<std::uint32_t>(FindingSpace::declared);
     finding.offset = index;
@@ -1632,7 +1634,7 @@ void Sanitizer::look_for_kept_words(Object& object, const Touch& touch) {
 }
 
 void Sanitizer::call_ends() {
-    if (const Work* work = timeline.unjoined())
+    if (const Work* work = timeline.unjoined_work())
         record_finding(at_line(FindingKind::unjoined, work->line, "", work->name.c_str()));
     timeline.synchronise();  // as the runner does on a GPU
     report_failed_launch();
@@ -1666,45 +1668,46 @@ void Sanitizer::host_access(const Touch& touch) {
 
 void note_barrier(int line) {
     if (tracing) return trace_operation(OperationKind::barrier, __builtin_return_address(0));
-    if (the_sanitizer) sanitizer().barrier(caller_place(__builtin_return_address(0)), line);
+    if (the_sanitizer) sanitizer().reach_barrier(caller_place(__builtin_return_address(0)), line);
 }
 void note_grid_arrival() {
-    if (the_sanitizer) sanitizer().grid_arrival();
+    if (the_sanitizer) sanitizer().arrive_at_grid_barrier();
 }
 void note_fence() {
     if (tracing) return trace_operation(OperationKind::fence, __builtin_return_address(0));
-    if (the_sanitizer) sanitizer().fence(true);
+    if (the_sanitizer) sanitizer().execute_fence(true);
 }
 void note_async_copy(void* to, const void* from, std::size_t bytes, const void* barrier, unsigned phase) {
     if (!the_sanitizer) return;
     const std::uint32_t place = caller_place(__builtin_return_address(0));
-    sanitizer().async_copy(number(to), number(from), bytes, number(barrier), phase, place);
+    sanitizer().note_async_copy(number(to), number(from), bytes, number(barrier), phase, place);
 }
 void misaligned_copy(const void* address, std::size_t alignment, bool writes) {
     void* const caller = __builtin_return_address(0);
     if (!the_sanitizer) end_with_misaligned(address, caller);
-    sanitizer().misaligned(
+    sanitizer().report_misaligned_copy(
         {{.writes = writes}, caller_place(caller), number(address), static_cast<unsigned>(alignment)});
 }
 void note_async_commit() {
-    if (the_sanitizer) sanitizer().async_commit();
+    if (the_sanitizer) sanitizer().note_async_commit();
 }
 void note_async_wait(unsigned prior) {
-    if (the_sanitizer) sanitizer().async_wait(prior);
+    if (the_sanitizer) sanitizer().note_async_wait(prior);
 }
 void note_async_phases(const void* barrier, unsigned phase) {
-    if (the_sanitizer) sanitizer().async_phases(number(barrier), phase);
+    if (the_sanitizer) sanitizer().note_async_phases(number(barrier), phase);
 }
 void note_block_fence() {
     if (tracing) return trace_operation(OperationKind::fence, __builtin_return_address(0));
-    if (the_sanitizer) sanitizer().fence(false);
+    if (the_sanitizer) sanitizer().execute_fence(false);
 }
 void note_block_scope(const volatile void* place, std::size_t bytes, bool writes) {
     if (!the_sanitizer || !quick.in_grid || quick.kernel_thread != &block_state) return;
     const auto address = reinterpret_cast<std::uintptr_t>(place);
     const auto caller = caller_place(__builtin_return_address(0));
     if (address - quick.stack >= quick.stack_bytes)
-        sanitizer().block_scope({{.writes = writes, .atomic = true}, caller, address, static_cast<unsigned>(bytes)});
+        sanitizer().note_block_scope(
+            {{.writes = writes, .atomic = true}, caller, address, static_cast<unsigned>(bytes)});
 }
 void note_built_ins(bool begin) {
     if (!the_sanitizer) return;
@@ -1741,9 +1744,9 @@ void warplab::cpu::end_call() {
     if (warplab_cpu::observer) warplab_cpu::observer->call_ends();
 }
 
-warplab::Observed warplab::cpu::observed() {
+warplab::Observations warplab::cpu::observed() {
     using namespace warplab_cpu;
-    Observed observed{};
+    Observations observed{};
     observed.findings = digest_of_findings();
     observed.finding_count = recorded_findings();
     observed.replaced_handlers = count_replaced_handlers();
@@ -1865,7 +1868,8 @@ void observe_range(const void* address, unsigned long bytes, bool writes, void* 
     if (begin - warplab_cpu::quick.stack < warplab_cpu::quick.stack_bytes) return;
     if (warplab_cpu::quick.in_grid && warplab_cpu::scheduler_memory.has(begin)) return;
     if (warplab_cpu::quick.in_grid && !writes)
-        sanitizer().struct_copied({plain_read, warplab_cpu::caller_place(caller), begin, static_cast<unsigned>(bytes)});
+        sanitizer().check_copied_struct(
+            {plain_read, warplab_cpu::caller_place(caller), begin, static_cast<unsigned>(bytes)});
     const warplab_cpu::AccessMode mode{.writes = writes, .copies = true};
     if (bytes == 8 && begin % 8 == 0) return observe_rare<8>(address, mode, caller);
     if (bytes == 16 && begin % 16 == 0) return observe_rare<16>(address, mode, caller);
@@ -2177,7 +2181,8 @@ struct IndexBeyond {
 /// The handler of -fsanitize=bounds for an index that exceeds one dimension of an array.
 void __ubsan_handle_out_of_bounds(const IndexBeyond* what, std::int64_t index) {
     if (warplab_cpu::quick.kernel_thread == &warplab_cpu::block_state)
-        sanitizer().index_beyond(index, what->array->name, what->column, warplab_cpu::caller_place(WARPLAB_HERE));
+        sanitizer().report_index_beyond(index, what->array->name, what->column,
+                                        warplab_cpu::caller_place(WARPLAB_HERE));
 }
 }
 #pragma GCC visibility pop

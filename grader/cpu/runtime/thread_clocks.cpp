@@ -23,7 +23,7 @@ void GridBarriers::reach(std::uint32_t block, std::uint32_t generation) {
     if (arrived) arrivals_.erase(arrival);
 }
 
-bool GridBarriers::before_last_of(std::uint32_t block, const Mark& earlier) const {
+bool GridBarriers::is_before_last_of(std::uint32_t block, const Mark& earlier) const {
     const auto here = reached_.find(block), there = reached_.find(earlier.block);
     if (here == reached_.end() || there == reached_.end()) return false;
     const Reached& other = there->second;
@@ -153,7 +153,7 @@ bool ThreadClocks::knows_read(const Instant& at, std::uint64_t thread_key, const
     read.generation = signal.generation;
     read.step = signal.step;
     if (read.block == at.block) return knows(at, read);
-    return barriers_.before_last(at.block, read) || knows_access(at, read);
+    return barriers_.is_before_last(at.block, read) || knows_access(at, read);
 }
 
 bool ThreadClocks::is_published(const Mark& mark) const {

@@ -32,15 +32,15 @@ class GridBarriers {
     void reach(std::uint32_t block, std::uint32_t generation);
     /// Return whether an access happened before the last barrier of the grid that a block has left. The block of the
     /// access may have reached the next barrier by now.
-    bool before_last(std::uint32_t block, const Mark& earlier) const {
-        return !reached_.empty() && before_last_of(block, earlier);
+    bool is_before_last(std::uint32_t block, const Mark& earlier) const {
+        return !reached_.empty() && is_before_last_of(block, earlier);
     }
 
   private:
     struct Reached {
         std::uint32_t count = 0, last_but_one = 0, last = 0;  // generations with which it arrived
     };
-    bool before_last_of(std::uint32_t block, const Mark& earlier) const;
+    bool is_before_last_of(std::uint32_t block, const Mark& earlier) const;
     std::unordered_map<std::uint32_t, Reached> reached_;
     std::unordered_map<std::uint32_t, std::uint32_t> arrivals_;  // the arrivals of blocks that have not yet waited
 };

@@ -52,12 +52,14 @@ class Timeline {
     bool may_run_with_other_work() const { return has_concurrent_work_; }
     const Work& running() const { return works_.back(); }
     /// Return the work that made an access if nothing made the host wait for that work; otherwise, null.
-    const Work* unfinished(std::uint32_t epoch) const { return after(epoch, host_); }
+    const Work* unfinished_work(std::uint32_t epoch) const { return work_after(epoch, host_); }
     /// Return the same, relative to the running work.
-    const Work* unordered(std::uint32_t epoch) const { return has_concurrent_work_ ? after(epoch, running_) : nullptr; }
+    const Work* unordered_work(std::uint32_t epoch) const {
+        return has_concurrent_work_ ? work_after(epoch, running_) : nullptr;
+    }
     /// Return a piece of work that neither the host nor the next work of the default stream waits for; null if there is
     /// none.
-    const Work* unjoined();
+    const Work* unjoined_work();
 
   private:
     struct Last {
@@ -69,7 +71,7 @@ class Timeline {
     static void raise(Clock& clock, const Clock& other);
     Clock reached(cudaStream_t stream);
     void host_waits_for(const Clock& clock);
-    const Work* after(std::uint32_t epoch, const Clock& clock) const;
+    const Work* work_after(std::uint32_t epoch, const Clock& clock) const;
 
     std::deque<Work> works_;              // work that the host does not know to be complete, and some more, in order
     Clock host_;                          // the work that the host knows to be complete

@@ -44,6 +44,7 @@ struct Event {
     std::uint8_t bytes;
 };
 
+/// A range of memory that has addresses in the trace.
 struct Piece {
     std::uintptr_t begin, end;
     std::uint64_t traced;  // its beginning, as an address in the trace
