@@ -79,7 +79,7 @@ std::string random_secret() {
                                          file.string(), std::strerror(errno)));
 }
 
-/// Write the text to a new file next to `file` that only its owner can read. Return its name.
+/// Write the text to a new file next to `file`, and return its name. Only the owner can read the new file.
 std::string write_draft(const fs::path& file, const std::string& text) {
     std::string name = file.string() + ".XXXXXX";
     Descriptor draft(::mkstemp(name.data()));

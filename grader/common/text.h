@@ -30,7 +30,8 @@ struct TextStyle {
     bool colour = false;
     int width = 80;
 };
-/// Return colours if the descriptor is a terminal and NO_COLOR is not set; the width is the terminal's, COLUMNS, or 80.
+/// Return the style for a descriptor: with colours if it is a terminal and the environment does not refuse colours
+/// (NO_COLOR, TERM=dumb), and with the width of the terminal, of COLUMNS, or 80.
 TextStyle text_style(int descriptor);
 
 enum class Colour { bold = 1, red = 31, green = 32, yellow = 33 };

@@ -14,13 +14,13 @@ enum class Fault : std::uint32_t {
     none = 0,
     segmentation = 1,  // `address` is set, as for null_pointer and misaligned
     stack_overflow = 2,
-    deadlock = 3,         // threads of a block wait at a barrier that others never reach
-    illegal_address = 4,  // a copy or launch got a pointer to memory on the wrong side
-    arithmetic = 5,       // integer division by zero …
-    aborted = 6,          // by abort(), assert() or the C library
-    exited = 7,           // exit() called by the student's code
-    host_limit = 8,       // more was copied to the host than is allowed
-    hang = 9,  // all running blocks only repeat the same steps, memory does not change, and no other blocks are left
+    deadlock = 3,              // threads of a block wait at a barrier that others never reach
+    illegal_address = 4,       // a copy or launch got a pointer to memory on the wrong side
+    arithmetic = 5,            // integer division by zero …
+    aborted = 6,               // by abort(), assert() or the C library
+    exited = 7,                // exit() called by the student's code
+    host_limit = 8,            // more was copied to the host than is allowed
+    hang = 9,                  // the running blocks only repeat steps that change nothing; no other blocks are left
     hang_before_later = 10,    // the same, but other blocks of the grid start later
     hang_before_earlier = 11,  // the same, but blocks with a smaller blockIdx start later (backward block order)
     null_pointer = 12,
@@ -78,14 +78,14 @@ enum class FindingKind : std::uint32_t {
 /// The limit that a refused launch exceeds.
 enum class LaunchLimit : std::uint32_t {
     none = 0,
-    empty = 1,          // no block, or no thread
-    threads = 2,        // in a block
+    empty = 1,          // the grid has no block, or the block no thread
+    threads = 2,        // the threads of a block
     threads_in_z = 3,   // the z extent of a block
-    blocks = 4,         // in y or z, or far too many in x
+    blocks = 4,         // the x, y or z extent of the grid
     launch_bounds = 5,  // the kernel's __launch_bounds__
-    shared = 6,         // more than the 48 KB that need no request
-    max_shared = 7,     // more than a block can have
-    blocks_at_once = 8  // blocks of a cooperative launch
+    shared = 6,         // the shared memory that the kernel may use: 48 KB, unless cudaFuncSetAttribute allows more
+    max_shared = 7,     // the maximum shared memory of a block
+    blocks_at_once = 8  // the blocks of a cooperative launch, which all run at once
 };
 
 /// The kind of the object for which an access was meant. If it is none, offset is the address.
@@ -161,7 +161,7 @@ struct AccessCounts : RequestCounts {
 enum class MemoryKind : std::uint32_t { device = 0, shared = 1, constant = 2 };
 inline constexpr std::uint32_t max_places = 160;
 
-/// A kernel's launches with one shape of block, under the sanitizer.
+/// The launches of a kernel with the same block size and shared memory, counted by the sanitizer.
 struct LaunchCounts {
     std::uint64_t launches, blocks;  // blocks: of all launches
     std::uint64_t static_shared_bytes, dynamic_shared_bytes;
@@ -172,7 +172,7 @@ inline constexpr std::uint32_t max_shapes = 32;
 
 /// One launch of a kernel, as <<<blocks, threads>>>.
 struct LaunchSize {
-    std::uint64_t call;               // the number of the call that it belongs to
+    std::uint64_t call;               // the number of the call that made the launch
     std::int32_t line;                // a line of the student's file; 0: unknown
     std::uint32_t grid[3], block[3];  // blocks of the grid, threads of a block
 
@@ -204,10 +204,10 @@ struct Orders {
 inline constexpr std::uint32_t unknown_thread = ~0u;
 
 struct StatusPage {
-    Orders orders;  // first
+    Orders orders;  // at the beginning of the page, where the judge writes them
     std::uint32_t phase;
     std::uint32_t fault;
-    std::uint64_t calls;            // contract calls begun
+    std::uint64_t calls;            // the number of contract calls that have begun
     std::uint64_t launches;         // kernels launched since the process began
     char kernel[128];               // the kernel launched last
     std::int32_t launch_line;       // a line of the student's file; 0: unknown

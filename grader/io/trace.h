@@ -72,7 +72,8 @@ enum class OperationKind : std::uint8_t {
     basic_block = 0,
     device_read,    // followed by the sectors (of 32 bytes), and the passes over the banks of the L1
     device_write,   // the same
-    device_atomic,  // followed by the sectors, for each: lanes at one address << 16 | lanes in it, and each lane's word
+    device_atomic,  // followed by the sectors; for each sector, its maximum number of lanes at one address << 16 | its
+                    // number of lanes; and each lane's word
     shared_read,    // followed by the passes over the banks
     shared_write,   // the same
     shared_atomic,  // followed by the passes, the maximum number of lanes at one address, and each lane's word
@@ -107,12 +108,12 @@ struct HostCall {
     std::uint64_t written_bytes = 0, read_bytes = 0;  // bytes of device memory
 };
 
-/// The judge's order: the GPU to imitate, and how to draw blocks. All zero: record nothing.
+/// The judge's order for a trace: the GPU to imitate, and how to draw blocks. If all fields are 0, nothing is recorded.
 struct Order {
     std::uint32_t multiprocessors;
     std::uint32_t seed;
     std::uint64_t l2_bytes;
-    std::uint64_t calls_before;  // calls before the recorded one, whose blocks do not run
+    std::uint64_t calls_before;  // the number of calls before the recorded call; their blocks do not run
     protocol::Key key;           // of the seal
 };
 

@@ -53,8 +53,8 @@ Counters counters();
 /// Set the number of multiprocessors that the CPU backend reports.
 void show_multiprocessors(unsigned count);
 
-/// Start the calls of the next dataset. `counts_requests`: the sanitizer counts its requests to memory, which costs
-/// time.
+/// Start the calls of the next dataset. If `counts_requests` is true, the sanitizer also counts requests to memory,
+/// which costs time.
 void begin_dataset(bool counts_requests);
 
 /// Return the observations of the last untimed call.

@@ -36,7 +36,7 @@ T shuffle(unsigned mask, const T& value, unsigned source_lane, Line line) {
 
 inline unsigned block_size() { return blockDim.x * blockDim.y * blockDim.z; }
 
-/// Return the lanes of the calling thread's warp that exist.
+/// Return the lanes that exist in the calling thread's warp.
 inline unsigned lanes_of_warp() {
     const unsigned left = block_size() - warplab_cpu::linear_thread() / 32 * 32;
     return left >= 32 ? 0xffffffffu : (1u << left) - 1;

@@ -46,7 +46,7 @@
 #include "warplab_cpu/sync.h"
 #include "warplab_cpu/types.h"
 
-#ifdef WARPLAB_CPU_ALGORITHM  // the judge defines it for files that include this header before any code
+#ifdef WARPLAB_CPU_ALGORITHM  // the judge defines it for files that include <algorithm> before any code
 #include <algorithm>
 #endif
 

@@ -155,9 +155,9 @@ class Counter {
     bool anything_ = false;
 };
 
-Counter* the_counter = nullptr;  // from the first grid on
+Counter* the_counter = nullptr;  // null before the first grid
 
-/// Return the record for launches with the shape of this one; null if there are too many different shapes.
+/// Return the record of the launches with the same shape as this one; null if there are too many different shapes.
 LaunchCounts* shape_of(const LaunchCounts& launch) {
     warplab::StatusPage& page = writable_page();
     const auto is_like = [&](const LaunchCounts& other) {

@@ -44,7 +44,7 @@ void find_executable() {
                 if (part.p_type == PT_LOAD && (part.p_flags & PF_X))
                     code = {load_address + part.p_vaddr, load_address + part.p_vaddr + part.p_memsz};
             }
-            return 1;  // the first is the executable
+            return 1;  // the first object is the executable
         },
         nullptr);
 }
@@ -155,7 +155,7 @@ void on_signal(int signal, siginfo_t* info, void* context) {
     const bool guard = hits_stack_guard(info->si_addr) || below_stack.contains(address);
     const bool from_above = registers.stack >= address + near_bytes;  // reached by an index, not by the stack pointer
     const bool overflow = memory && (near_top || (guard && !from_above));
-    // In this case, x86 reports no address; arm does.
+    // For a misaligned access, x86 reports no address, but aarch64 does.
     const bool misaligned = (signal == SIGSEGV && info->si_code == SI_KERNEL && address == 0) ||
                             (signal == SIGBUS && info->si_code == BUS_ADRALN);
     const AddressFault address_fault =

@@ -10,7 +10,7 @@ namespace warplab_cpu {
 
 struct Grid;
 
-/// Write the block and the thread that this OS thread runs. Return false outside a kernel.
+/// Set `block` and `thread` to those that this OS thread runs. Return false outside a kernel.
 bool running_thread(uint3& block, uint3& thread);
 
 /// Return whether `address` lies in the inaccessible page below a stack of this OS thread.

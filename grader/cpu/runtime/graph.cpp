@@ -84,8 +84,8 @@ std::vector<CUgraphNode_st*> CUgraph_st::dependents_of(const CUgraphNode_st* nod
 namespace warplab_cpu {
 namespace {
 
-/// Return the streams of nodes for the timeline that no graph uses now. Streams are reused and never freed, because the
-/// timeline may still refer to them.
+/// Return the streams that stand for nodes in the timeline, except those in use by a graph. Streams are reused and
+/// never freed, because the timeline may still refer to them.
 std::vector<cudaStream_t>& idle_streams() {
     static auto& streams = *new std::vector<cudaStream_t>;
     return streams;

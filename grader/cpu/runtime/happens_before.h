@@ -68,7 +68,8 @@ class HappensBefore {
     void fence(bool of_device);
     /// Record a completed __syncwarp() of these lanes of the running thread's warp.
     void sync_lanes(unsigned lanes);
-    /// Record a barrier of part of a block, by the barrier's key: each thread releases the key, waits, and acquires it.
+    /// Record a barrier of part of a block, which a key identifies: each thread releases the key, waits, and acquires
+    /// it.
     void release(std::uintptr_t key) {
         fence(false);
         exchange(word_of(key), false, true);

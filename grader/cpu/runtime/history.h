@@ -1,5 +1,5 @@
 #pragma once
-// The accesses of a grid to a word that a later access may race with.
+// For each word, the accesses of a grid with which a later access may race.
 
 #include <array>
 #include <cstdint>
@@ -108,7 +108,7 @@ class Histories {
         latest = mark;
     }
 
-    /// Selects the earlier accesses for the comparison, and describes the access itself.
+    /// The kind of the earlier accesses with which an access is compared, and data of the access itself.
     struct Query {
         AccessKind kind;
         bool shared;  // whether the word is in shared memory, which belongs to a new block when that block begins

@@ -40,8 +40,8 @@ struct Region {
     char* pages = nullptr;  // the protected range: whole pages, or null
     size_t pages_bytes = 0;
     std::vector<uint32_t> handed_over = {};  // the last round in which each chunk was handed over
-    std::vector<uint32_t> visible = {};      // chunks that are not hidden now; never grows in a signal handler
-    std::vector<uint32_t> expected = {};     // those of the previous launch
+    std::vector<uint32_t> visible = {};      // chunks that are not hidden now; reserved, as a signal handler adds to it
+    std::vector<uint32_t> expected = {};     // the visible chunks of the previous launch
     bool wholly_visible = false, wholly_expected = false;
     unsigned faults = 0;  // page faults in this launch
 };

@@ -102,7 +102,7 @@ bool was_freed(const void* address);
 std::int64_t allocated_bytes();
 std::uint64_t host_bytes();
 
-inline constexpr std::size_t device_bytes = std::size_t{4}
-                                            << 30;  // the memory of the device that the backend simulates
+/// The memory of the device that the backend simulates.
+inline constexpr std::size_t device_bytes = std::size_t{4} << 30;
 
 }  // namespace warplab_cpu

@@ -56,7 +56,8 @@ using warplab::trace::OperationKind;
 
 constexpr std::size_t word_bytes = 4;
 
-/// Return the address of the first accessed byte of a word: flags of one byte in the same word are different flags.
+/// Return the address of the first accessed byte of a word, because one-byte flags in the same word are different
+/// flags.
 std::uintptr_t place_of(std::uintptr_t word, unsigned bytes) {
     return word * word_bytes + static_cast<unsigned>(std::countr_zero(bytes));
 }
@@ -193,8 +194,8 @@ struct AsyncCopies {
     }
 };
 
-/// The words of device variables whose value differs from their value at the beginning of the first call, until the
-/// current call reads or writes them.
+/// The words of device variables that have changed since the first call began, and that the current call has neither
+/// read nor written yet.
 struct KeptWords {
     static constexpr std::size_t max_bytes = 4096;  // the maximum size of a variable; counters and flags are small
 
@@ -898,7 +899,7 @@ bool may_be_constant(std::uintptr_t address) {
                 const bool constant = part.p_type == PT_LOAD ? !(part.p_flags & PF_W) : part.p_type == PT_GNU_RELRO;
                 if (constant && search.address - (info->dlpi_addr + part.p_vaddr) < part.p_memsz) search.found = true;
             }
-            return 1;  // the first is the executable
+            return 1;  // the first object is the executable
         },
         &search);
     return search.found;
@@ -943,7 +944,7 @@ const Object* Sanitizer::nearest(std::uintptr_t address) const {
 
 /// Return whether a 32-bit index into the object, for example a value that is not a valid bin number, can reach the
 /// address.
-bool is_indexed(std::uintptr_t address, const Object& object) {
+bool can_be_indexed(std::uintptr_t address, const Object& object) {
     constexpr std::uintptr_t max_distance = std::uintptr_t{1} << 35;  // 2^32 elements of 8 bytes
     return address - object.begin + max_distance < 2 * max_distance;
 }
@@ -971,8 +972,8 @@ bool Sanitizer::is_passed_twice(const Object& object) const {
     return false;
 }
 
-/// For an address between two objects, return the object on the other side if the kernel got it as an argument. Return
-/// `object` if the kernel also got that as an argument, unless it is an input that is written.
+/// For an address between `object` and another object, return one that the kernel got as an argument and that the
+/// access may write. If both or neither are like this, return `object`.
 const Object* Sanitizer::choose_argument(const Object* object, const Touch& touch) const {
     const auto fits = [&](const Object& object) { return is_argument(object) && !(touch.writes && object.is_input); };
     if (!grid_ || object->space == FindingSpace::variable || fits(*object)) return object;
@@ -985,11 +986,12 @@ const Object* Sanitizer::choose_argument(const Object* object, const Touch& touc
 }
 
 /// Return the object that an address between two objects was most likely meant for. `object` is the nearer one. If the
-/// same place in the code accessed the object on the other side earlier in this grid, the address was meant for that.
+/// same place in the code accessed the object on the other side earlier in this grid, the address was meant for that
+/// object.
 const Object* Sanitizer::intended_object(const Object* object, const Touch& touch) {
     const Recent& recent = recent_at(touch.place);
     const bool is_known = recent.key == key_of(touch.place) && recent.object;
-    if (!object) return is_known && is_indexed(touch.address, *recent.object) ? recent.object : nullptr;
+    if (!object) return is_known && can_be_indexed(touch.address, *recent.object) ? recent.object : nullptr;
     if (!is_known || recent.shared) return choose_argument(object, touch);
     const bool before = touch.address < object->begin, after = touch.address >= object->begin + object->bytes;
     const bool beyond = recent.object->begin < touch.address;
@@ -1236,7 +1238,7 @@ const Object* Sanitizer::nearest_shared(std::uintptr_t address) const {
     return after == shared_.begin() ? nullptr : &std::prev(after)->second;
 }
 
-/// Return the shared object that ends shortly before an address in the host's memory; null if there is none. The
+/// Return the shared object that begins shortly before an address in the host's memory; null if there is none. The
 /// block's shared memory lies between other memory of the host.
 const Object* Sanitizer::beyond_shared(std::uintptr_t address) {
     constexpr std::uintptr_t max_beyond = std::uintptr_t{1} << 20;
@@ -1562,7 +1564,7 @@ void Sanitizer::report_failed_launch() {
     failed_launch_ = {};
 }
 
-/// Report the memory that was allocated since the last call and not freed. Each allocation is reported once.
+/// Report the memory that was allocated since the last call began and not freed. Each allocation is reported once.
 void Sanitizer::report_leaks() {
     for (auto& [zone, object] : device_) {
         if (object.line && !object.freed) {
@@ -1575,7 +1577,7 @@ void Sanitizer::report_leaks() {
 }
 
 /// Report streams and events that each call creates and does not destroy. A program may create some in its first call
-/// and keep them, so a line is reported only if an earlier call has kept one from the same line.
+/// and keep them, so a line is reported only if an earlier call also kept a stream or event that it created there.
 void Sanitizer::report_not_destroyed() {
     std::set<int> lines;
     for (const auto& [handle, by] : handles_) {
@@ -1808,7 +1810,7 @@ warplab_cpu::TracedAccess traced(const warplab_cpu::AccessMode& mode) {
     return mode.atomic && !mode.stores ? atomic : mode.writes ? write : read;
 }
 
-/// Trace a copy of a whole struct as its widest parts.
+/// Trace a copy of a whole struct as accesses that are as wide as possible.
 void trace_range(const void* address, unsigned long bytes, bool writes, void* caller) {
     if (!warplab_cpu::tracing) return;
     const auto* at = static_cast<const char*>(address);
@@ -1825,7 +1827,7 @@ template <unsigned width>
 WARPLAB_CPU_INLINE void observe(const volatile void* pointer, warplab_cpu::AccessMode mode, void* caller) {
     using namespace warplab_cpu;
     const auto address = reinterpret_cast<std::uintptr_t>(pointer);
-    const auto touch = [&] {  // the first result stays in registers, the second is for the call
+    const auto touch = [&] {  // called twice: the first result stays in registers, the second is passed to a function
         return Touch{mode, caller_place(caller), address, width};
     };
     if (quick.kernel_thread == &block_state) {
@@ -1883,13 +1885,13 @@ void observe_range(const void* address, unsigned long bytes, bool writes, void* 
     }
 }
 
-/// Return the number of bytes from the first to the one that was found; `all` if none was.
+/// Return the number of bytes that a search reads: up to and including the byte that it found, or `all`.
 unsigned long bytes_up_to(const void* from, const void* found, unsigned long all) {
     return found ? static_cast<unsigned long>(static_cast<const char*>(found) - static_cast<const char*>(from)) + 1
                  : all;
 }
 
-/// Return the number of bytes of each text that decide their order, at most `n`.
+/// Return the number of bytes of each text that decide the order of the two, at most `n`.
 unsigned long compared_bytes(const char* left, const char* right, unsigned long n) {
     unsigned long i = 0;
     while (i < n && left[i] == right[i] && left[i] != '\0') ++i;
@@ -1903,7 +1905,7 @@ struct Conversion {
     char letter = 0;
 };
 
-/// Read the conversion after a %, and the values of its stars.
+/// Read the conversion after a %, and the values of its asterisks.
 Conversion read_conversion(const char*& format, va_list& values) {
     Conversion conversion;
     bool in_precision = false;

@@ -121,7 +121,7 @@ void set_grid(Worker& w, const Grid* grid) {
     w.grid = grid;
     warplab_in_kernel = grid != nullptr;
 }
-constinit thread_local Standstill standstill;  // the standstill of the worker's block
+constinit thread_local Standstill standstill;
 
 warplab::cpu::ThreadOrder thread_order = warplab::cpu::ThreadOrder::forward;
 std::atomic<uint64_t> early_exit_blocks{0};
@@ -139,7 +139,7 @@ void find_thread_locals() {
             for (int i = 0; i < info->dlpi_phnum; ++i)
                 if (info->dlpi_phdr[i].p_type == PT_TLS) result->bytes = info->dlpi_phdr[i].p_memsz;
             result->begin = reinterpret_cast<uintptr_t>(info->dlpi_tls_data);
-            return 1;  // the first is the executable
+            return 1;  // the first object is the executable
         },
         &thread_locals);
     block_state.tls_begin = thread_locals.begin;
@@ -715,20 +715,21 @@ void note_volatile_read(const volatile void* place, size_t width, const void* ca
     const unsigned current = linear_thread();
     uint64_t value = 0;
     const bool is_repeated = polled.place == place && polled.thread == current;
-    if (is_repeated) memcpy(&value, const_cast<const void*>(place), std::min(width, sizeof value));  // it can be read
+    // A word that the thread has read before is readable.
+    if (is_repeated) memcpy(&value, const_cast<const void*>(place), std::min(width, sizeof value));
     if (!is_repeated || polled.value != value) polled = {place, value, current, 0};
     if (++polled.times < polls_before_wait) return;
     note_spin_at(caller);
     restore_thread_index();
 }
 
-/// Return whether other threads may run before an atomic. The sanitizer's counts must be reproducible, and a block
-/// without progress is compared with its earlier state.
+/// Return whether other threads may run before an atomic. They may not run while the sanitizer is on, because its
+/// counts must be reproducible, or while a block without progress is compared with its earlier state.
 static bool may_yield_before_atomic() { return !observer && in_kernel() && !worker->stalled; }
 
 static bool draw_one_in_16() {
-    worker->random_state =
-        worker->random_state * 1664525u + 1013904223u;  // a counter could always select the same atomic of a thread
+    // A counter instead of random numbers could always select the same atomic of a thread.
+    worker->random_state = worker->random_state * 1664525u + 1013904223u;
     return worker->random_state >> 28 == 0;
 }
 
@@ -1203,7 +1204,7 @@ unsigned pool_size() {
     cpu_set_t usable;
     const bool is_known = sched_getaffinity(0, sizeof(usable), &usable) == 0;
     const unsigned cores = is_known ? static_cast<unsigned>(CPU_COUNT(&usable)) : std::thread::hardware_concurrency();
-    return std::clamp(cores, 1u, 24u);  // with more, guard pages would exceed the kernel's mapping limit
+    return std::clamp(cores, 1u, 24u);  // with more, the guard pages would exceed Linux's limit of mappings
 }
 
 /// OS threads that help the caller to run blocks. A helper that wakes too late does nothing and sleeps again, so that

@@ -52,7 +52,7 @@ class ThreadClocks {
         : barriers_(barriers), across_blocks_(across_blocks) {}
 
     void begin_grid();
-    /// Begin a grid in which `other` has seen only __syncwarp() so far.
+    /// Continue a grid of which `other` has recorded only __syncwarp() so far.
     void begin_after(const ThreadClocks& other);
 
     bool any_fence() const { return any_fence_; }
@@ -96,7 +96,7 @@ class ThreadClocks {
         bool has_fence = false, has_fence_for_device = false;
         std::array<std::uint32_t, 32> lanes{};    // steps of its warp's lanes that happen before it
         KnownAccesses acquired;                   // acquired by a fence after a read
-        KnownAccesses observed;                   // by a read, not yet acquired
+        KnownAccesses observed;                   // observed by a read, but not yet acquired
         KnownAccesses fenced, fenced_for_device;  // published by the thread's next write
         BlockClock others;                        // accesses of other blocks, learned by reads
         std::uint64_t last_read = 0;              // the version of the word from which `others` was last read
@@ -124,7 +124,7 @@ class ThreadClocks {
     /// The accesses that a thread publishes for the device until its next fence, or until it learns of other blocks.
     struct Publication {
         std::uint32_t block = 0, generation = 0, thread = 0, step = 0;
-        BlockClock others;  // those of the thread, learned by reads
+        BlockClock others;  // the accesses of other blocks that the thread has learned by reads
         BlockClock clock;   // published, with `others`
     };
 

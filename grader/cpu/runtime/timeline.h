@@ -19,7 +19,7 @@ struct Work {
     std::uint32_t number = 0;  // in its stream, from 1
     int line = 0;
     std::string name;             // the name of the kernel or of CUDA's function
-    const void* graph = nullptr;  // the executable graph whose node it is
+    const void* graph = nullptr;  // the executable graph of which the work is a node; otherwise null
 };
 
 class Timeline {

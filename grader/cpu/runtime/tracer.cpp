@@ -196,8 +196,8 @@ class Tracer final : public Observer {
     }
     bool records() const { return recording_; }
     void count_steps(unsigned count) { steps_ += count; }
-    /// Return whether a thread has made enough atomics in a row.
-    bool is_turn_over() {
+    /// Count an atomic. Return whether the thread has made enough atomics in a row, so that other threads must run.
+    bool count_atomic() {
         constexpr unsigned atomics_in_a_row = 2;
         return ++atomics_ % atomics_in_a_row == 0;
     }
@@ -447,7 +447,7 @@ void trace_access(const volatile void* address, std::size_t bytes, TracedAccess 
     the_tracer->add(number(address) - piece->begin + piece->traced, place_of(caller), kind_of(piece->space, access),
                     static_cast<std::uint8_t>(bytes));
     // Otherwise, the first threads would change all shared data before the others begin.
-    if (access == TracedAccess::atomic && the_tracer->is_turn_over()) let_others_run();
+    if (access == TracedAccess::atomic && the_tracer->count_atomic()) let_others_run();
 }
 
 void trace_basic_block(void* caller) {

@@ -237,7 +237,7 @@ cudaError_t cudaDriverGetVersion(int* version);
 cudaError_t cudaRuntimeGetVersion(int* version);
 cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* total_bytes);
 
-// Memory. `line` is the caller's line, which reports name.
+// Memory. `line` is the line of the call, for reports.
 cudaError_t cudaMalloc(void** pointer, size_t bytes, warplab_cpu::Line line = {});
 cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned flags = cudaMemAttachGlobal,
                               warplab_cpu::Line line = {});
@@ -265,7 +265,8 @@ inline cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, cudaMemoryAd
 }
 
 namespace warplab_cpu {
-/// The bytes from each pointer of a copy to the end of its variable, if GCC knows the variable.
+/// For each pointer of a copy, the number of bytes up to the end of its variable, or the maximum of size_t if GCC does
+/// not know the variable.
 struct Room {
     size_t to, from;
 };
@@ -421,7 +422,7 @@ cudaError_t cudaGetSymbolSize(size_t* bytes, const T&) {
     return cudaSuccess;
 }
 
-// Streams and events. `line` is the caller's line, which reports name.
+// Streams and events. `line` is the line of the call, for reports.
 cudaError_t cudaStreamCreate(cudaStream_t* stream, warplab_cpu::Line line = {});
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags, warplab_cpu::Line line = {});
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority,

@@ -353,7 +353,7 @@ inline float normf(int count, const float* values) {
 inline double rnorm(int count, const double* values) { return 1.0 / norm(count, values); }
 inline float rnormf(int count, const float* values) { return 1.0f / normf(count, values); }
 
-// Directed rounding of doubles, in the same way. The sign of the nearest result's error tells on which side it lies.
+// Directed rounding of doubles, in the same way. The sign of the nearest result's error shows on which side it lies.
 namespace warplab_cpu {
 inline double rounded_double(double nearest, double error, Towards towards) {
     if (towards == Towards::zero) towards = nearest > 0 ? Towards::down : Towards::up;

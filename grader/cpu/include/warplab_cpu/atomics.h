@@ -51,7 +51,7 @@ WARPLAB_CPU_INLINE auto replace(T* place, Change change) {
     }
 }
 
-/// Do the same for a function that can be used as a read: a thread that changes nothing may poll until another thread
+/// Do the same for functions by which a thread can poll: a call that changes nothing may wait until another thread
 /// changes the value.
 template <class T, class Change>
 WARPLAB_CPU_INLINE auto update(T* place, Change change) {

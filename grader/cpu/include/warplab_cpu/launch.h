@@ -36,7 +36,8 @@ constexpr unsigned launch_bounds(long long threads, long long = 0, long long = 0
     return threads > 0 && threads < max_threads ? unsigned(threads) : max_threads;
 }
 
-/// <<<grid, block, shared, stream>>>: pending until the kernel called in the same full expression takes it.
+/// The configuration of a launch, <<<grid, block, shared, stream>>>. It is pending until the kernel that is called in
+/// the same full expression uses it.
 class Launch {
   public:
     Launch(const char* kernel, int line, dim3 grid, dim3 block, size_t shared_bytes = 0, cudaStream_t stream = nullptr);
@@ -58,7 +59,7 @@ class Launch {
     Launch* const outer;
     bool used = false;
     bool cooperative = false;
-    int error = 0;  // a cudaError_t, once the launch was used
+    int error = 0;  // the launch's cudaError_t, once `used` is set
 };
 
 /// Check the pending launch and run it with this grid's body.

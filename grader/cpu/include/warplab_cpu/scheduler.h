@@ -28,7 +28,7 @@ struct Block {
     Fiber* current;
     unsigned threads, alive, arrived, generation;
     unsigned row, column;  // in a plain loop, their sum is the running thread
-    unsigned epoch;        // the block's epoch, never 0
+    unsigned epoch;        // identifies the block: increases with each block, copy or fill, and is never 0
     uintptr_t tls_begin;   // shared memory is in this OS thread's static thread-local storage
     uintptr_t tls_bytes;
 };
@@ -100,7 +100,8 @@ WARPLAB_CPU_INLINE void check_copy_alignment(const void* to, const void* from, s
 }
 /// Let another thread run before some of the atomics that expect a value, because on a GPU the value may have changed.
 void yield_before_atomic();
-/// Do the same before an atomic in a kernel that has checked the memory, and always before the first ones of a block.
+/// Do the same before an atomic on memory that the kernel has checked before. The first such atomics of a block always
+/// let another thread run.
 void yield_before_update();
 WARPLAB_CPU_INLINE void yield_before_checked_atomic();
 /// The value by which find_thread_index() recognises a kernel's threadIdx, so that a hook during which other threads

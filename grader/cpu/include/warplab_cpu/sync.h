@@ -1,5 +1,5 @@
 #pragma once
-// Barriers, warp functions and fences. Each takes the line of its call, which reports of deadlocks name.
+// Barriers, warp functions and fences. `line` is the line of the call, for reports of deadlocks.
 
 #include <string.h>
 
