@@ -353,7 +353,7 @@ cudaError_t fill_in_stream(const cudaMemsetParams& params, int line, cudaStream_
                 params.elementSize, params.width * params.elementSize, params.height, line, stream);
 }
 
-cudaError_t symbol_address(void** address, const void* symbol) {
+cudaError_t get_symbol_address(void** address, const void* symbol) {
     if (address) note_address_requested(symbol);
     return store_result(address, const_cast<void*>(symbol));
 }

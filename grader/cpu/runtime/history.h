@@ -143,12 +143,14 @@ class Histories {
     const Mark* last_own(const History& history, AccessKind kind, const Mark& mark);
 
   private:
+    /// Accesses of one kind before the latest access of this kind.
     struct Earlier {
         std::array<Mark, 4> other_blocks;  // for each byte, one access by a block before the block of the latest access
         std::vector<Mark> peers;           // of the latest access's block, but not ordered before it, or to other bytes
         std::size_t max_peers = 0;         // if there are more, the repeated ones are dropped
         bool any_weak = false;             // some of the peers are neither atomic nor volatile
     };
+    /// The accesses to a word that its History does not represent.
     struct More {
         const History* owner = nullptr;
         std::array<Earlier, 3> kinds;

@@ -291,7 +291,7 @@ cudaError_t get_attributes(cudaFuncAttributes* attributes, const void* kernel) {
     return cudaSuccess;
 }
 
-cudaError_t occupancy(int* blocks, const void* kernel, int block_threads, size_t shared_bytes) {
+cudaError_t get_occupancy(int* blocks, const void* kernel, int block_threads, size_t shared_bytes) {
     if (!kernel) return set_error(cudaErrorInvalidDeviceFunction);
     if (!blocks || block_threads <= 0) return set_error(cudaErrorInvalidValue);
     *blocks = 0;

@@ -1684,7 +1684,7 @@ void note_async_copy(void* to, const void* from, std::size_t bytes, const void* 
     const std::uint32_t place = caller_place(__builtin_return_address(0));
     sanitizer().note_async_copy(number(to), number(from), bytes, number(barrier), phase, place);
 }
-void misaligned_copy(const void* address, std::size_t alignment, bool writes) {
+void report_misaligned_copy(const void* address, std::size_t alignment, bool writes) {
     void* const caller = __builtin_return_address(0);
     if (!the_sanitizer) end_with_misaligned(address, caller);
     sanitizer().report_misaligned_copy(

@@ -62,6 +62,7 @@ class Timeline {
     const Work* unjoined_work();
 
   private:
+    /// The last work of a stream.
     struct Last {
         std::uint32_t number = 0;
         bool blocking = false;  // the stream may be destroyed, so this is its flag when the work began

@@ -422,14 +422,14 @@ WARPLAB_CPU_LOAD(__ldcv)
 #undef WARPLAB_CPU_LOAD
 namespace warplab_cpu {
 template <class T>
-struct Same {  // for a parameter whose type is not deduced from its argument
+struct NotDeduced {  // the type of a parameter, without deduction from the argument
     using type = T;
 };
 }  // namespace warplab_cpu
-#define WARPLAB_CPU_STORE(name)                                                           \
-    template <class T>                                                                    \
-    WARPLAB_CPU_INLINE void name(T* address, typename warplab_cpu::Same<T>::type value) { \
-        *address = value;                                                                 \
+#define WARPLAB_CPU_STORE(name)                                                                 \
+    template <class T>                                                                          \
+    WARPLAB_CPU_INLINE void name(T* address, typename warplab_cpu::NotDeduced<T>::type value) { \
+        *address = value;                                                                       \
     }
 WARPLAB_CPU_STORE(__stwb)
 WARPLAB_CPU_STORE(__stcg)

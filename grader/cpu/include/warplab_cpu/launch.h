@@ -176,11 +176,11 @@ struct Threads {
 
 /// A per-thread variable that several parts of a split kernel use.
 template <class T>
-struct Kept {
+struct KeptVariable {
     static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 256,
                   "not supported in split kernels: compile without --split");
     std::remove_cv_t<T> of[1024];
-    WARPLAB_CPU_INLINE Kept() { __asm__("" : "=m"(of)); }  // avoids the compiler's warnings about unset values
+    WARPLAB_CPU_INLINE KeptVariable() { __asm__("" : "=m"(of)); }  // avoids the compiler's warnings about unset values
     WARPLAB_CPU_INLINE void keep(unsigned thread, const T& value) { memcpy(&of[thread], &value, sizeof(T)); }
 };
 
@@ -296,7 +296,8 @@ struct UnlistedSymbols {
             ->*[&]([[maybe_unused]] const uint3 threadIdx, [[maybe_unused]] const unsigned warplab_cpu_thread) \
                    __attribute__((always_inline))                                                              \
             ->void
-#define WARPLAB_CPU_KEPT(type, name) __attribute__((uninitialized)) ::warplab_cpu::Kept<type> warplab_cpu_kept_##name
+#define WARPLAB_CPU_KEPT(type, name) \
+    __attribute__((uninitialized)) ::warplab_cpu::KeptVariable<type> warplab_cpu_kept_##name
 #define WARPLAB_CPU_STEPS 16  // steps of a grid-stride loop that a thread runs before the next thread's turn
 #define WARPLAB_CPU_TAKE(name) warplab_cpu_kept_##name.of[warplab_cpu_thread]
 #define WARPLAB_CPU_KEEP(name) warplab_cpu_kept_##name.keep(warplab_cpu_thread, name)

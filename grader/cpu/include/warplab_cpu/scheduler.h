@@ -93,10 +93,10 @@ void note_block_fence();
 void note_built_ins(bool begin);
 #endif
 /// Report that an asynchronous copy's address is not a multiple of the alignment.
-void misaligned_copy(const void* address, size_t alignment, bool writes);
+void report_misaligned_copy(const void* address, size_t alignment, bool writes);
 WARPLAB_CPU_INLINE void check_copy_alignment(const void* to, const void* from, size_t alignment) {
-    if (reinterpret_cast<unsigned long>(to) % alignment) misaligned_copy(to, alignment, true);
-    if (reinterpret_cast<unsigned long>(from) % alignment) misaligned_copy(from, alignment, false);
+    if (reinterpret_cast<unsigned long>(to) % alignment) report_misaligned_copy(to, alignment, true);
+    if (reinterpret_cast<unsigned long>(from) % alignment) report_misaligned_copy(from, alignment, false);
 }
 /// Let another thread run before some of the atomics that expect a value, because on a GPU the value may have changed.
 void yield_before_atomic();

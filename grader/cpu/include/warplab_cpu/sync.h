@@ -182,7 +182,7 @@ struct ShuffleXor {
 
 /// The values of a shuffle in a split kernel: first, each thread stores its value; then, each thread takes the value of
 /// a thread of its warp.
-class Given {
+class ShuffleValues {
   public:
     template <class T>
     WARPLAB_CPU_INLINE void give(unsigned thread, T value) {
@@ -206,8 +206,8 @@ class Given {
 
 /// Replaces the name of the shuffle in a call, and takes the shuffle's arguments.
 template <class Shuffle>
-struct Taker {
-    const Given& given;
+struct ShuffleCall {
+    const ShuffleValues& given;
     unsigned thread;
 
     template <class T, class Argument>
@@ -218,10 +218,10 @@ struct Taker {
 
 }  // namespace warplab_cpu
 
-#define WARPLAB_CPU_GIVEN(number) __attribute__((uninitialized)) ::warplab_cpu::Given warplab_cpu_given_##number
+#define WARPLAB_CPU_GIVEN(number) __attribute__((uninitialized)) ::warplab_cpu::ShuffleValues warplab_cpu_given_##number
 #define WARPLAB_CPU_GIVE(number, ...) warplab_cpu_given_##number.give(warplab_cpu_thread, __VA_ARGS__)
 #define WARPLAB_CPU_SHUFFLE(number, kind) \
-    ::warplab_cpu::Taker<::warplab_cpu::kind> { warplab_cpu_given_##number, warplab_cpu_thread }
+    ::warplab_cpu::ShuffleCall<::warplab_cpu::kind> { warplab_cpu_given_##number, warplab_cpu_thread }
 
 #define WARPLAB_CPU_SHUFFLE_OF_FIBERS(function, kind, type)                                           \
     template <class T>                                                                                \
