@@ -31,7 +31,7 @@ struct BoundsOrWord {
     double min, max;
 };
 /// The maximum number of items of a list.
-struct MaxItems {
+struct AtMost {
     std::size_t items;
 };
 
@@ -78,7 +78,7 @@ Json to_json(const std::vector<T>& values) {
 }
 /// Write a list; `bounds` are those of each item.
 template <class T, class... Bounds>
-Json to_json(const std::vector<T>& values, MaxItems max, Bounds... bounds) {
+Json to_json(const std::vector<T>& values, AtMost max, Bounds... bounds) {
     auto list = Json::array();
     for (std::size_t i = 0; i < std::min(values.size(), max.items); ++i) list.push_back(to_json(values[i], bounds...));
     return list;
@@ -163,7 +163,7 @@ void from_json(const JsonNode& node, std::optional<T>& field, Bounds... bounds) 
 
 /// Read a list; `bounds` are those of each item.
 template <class T, class... Bounds>
-void from_json(const JsonNode& node, std::vector<T>& field, MaxItems max, Bounds... bounds) {
+void from_json(const JsonNode& node, std::vector<T>& field, AtMost max, Bounds... bounds) {
     field.clear();
     const auto items = node.items();
     require_at_most(node, items.size(), max.items, "items");

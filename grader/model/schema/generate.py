@@ -85,7 +85,7 @@ def initial_value(field: Field) -> str:
 
 def bounds(field: Field) -> str:
     """Return the arguments that to_json and from_json take after the value: the field's limits."""
-    values: list[Any] = [f"MaxItems{{{field.max_items or MAX_ITEMS}}}"] if field.is_list else []
+    values: list[Any] = [f"AtMost{{{field.max_items or MAX_ITEMS}}}"] if field.is_list else []
     if field.kind == "number_or_word":
         values.append(f"BoundsOrWord{{{field.minimum}, {field.maximum}}}")
     elif field.kind != "natural" and (field.minimum, field.maximum) != (None, None):

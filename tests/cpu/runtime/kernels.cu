@@ -344,7 +344,8 @@ __global__ void random_branches_kernel(int* wrong, unsigned seed) {
         if (last_step(t, seed) == step) return;
         unsigned mask = 0, together = 0;
         for (unsigned i = 0; i < 32 && first + i < blockDim.x; ++i)
-            if (last_step(first + i, seed) > step && branch(first + i, step, seed) == branch(t, step, seed)) mask |= 1u << i;
+            if (last_step(first + i, seed) > step && branch(first + i, step, seed) == branch(t, step, seed))
+                mask |= 1u << i;
         const unsigned next = (mask >> lane) > 1 ? lane + __ffs(mask >> (lane + 1)) : __ffs(mask) - 1;
         switch (branch(t, step, seed)) {
             case 0:
