@@ -1,5 +1,5 @@
-// Programs that the runtime must stop, and similar programs that must end normally. Arguments: a program's name, and the
-// file of a status page.
+// Programs that the runtime must stop, and similar programs that must end normally. Arguments: a program's name, and
+// the file of a status page.
 
 #include <cooperative_groups.h>
 #include <fcntl.h>
