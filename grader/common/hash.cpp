@@ -79,7 +79,7 @@ std::string random_secret() {
                                          file.string(), std::strerror(errno)));
 }
 
-/// Write the text to a new file next to `file` that only its owner can read. Return its name.
+/// Write the text to a new file next to `file`, and return its name. Only the owner can read the new file.
 std::string write_draft(const fs::path& file, const std::string& text) {
     std::string name = file.string() + ".XXXXXX";
     Descriptor draft(::mkstemp(name.data()));
@@ -93,8 +93,8 @@ std::string write_draft(const fs::path& file, const std::string& text) {
     fail_to_write(file);
 }
 
-/// Create a secret. A secret is never replaced: if several processes create one, all use that of the first to link its
-/// file.
+/// Create a secret. A secret is never replaced: if several processes create one at the same time, all use the secret of
+/// the process that first links its file.
 void create_secret(const fs::path& file) {
     const auto draft = write_draft(file, random_secret() + "\n");
     const bool linked = ::link(draft.c_str(), file.c_str()) == 0 || errno == EEXIST;

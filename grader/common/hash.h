@@ -14,7 +14,8 @@ std::string sha256_file(const std::filesystem::path& file);
 /// git ignores it.
 std::string course_secret(const std::filesystem::path& root);
 
-/// Return the first 8 bytes of HMAC-SHA256(secret, name) as a seed. Throw std::invalid_argument if the secret is empty.
+/// Return the first 8 bytes of HMAC-SHA256(secret, name) as a seed. Throws std::invalid_argument if the secret is
+/// empty.
 std::uint64_t hidden_seed(std::string_view secret, std::string_view name);
 
 }  // namespace warplab

@@ -61,8 +61,8 @@ bool is_png(std::string_view bytes) { return bytes.starts_with("\x89PNG\r\n\x1a\
 bool is_jpeg(std::string_view bytes) { return bytes.starts_with("\xff\xd8\xff"); }
 bool is_binary_pnm(std::string_view bytes) { return bytes.starts_with("P5") || bytes.starts_with("P6"); }
 
-/// Return whether a JPEG is complete: whether an end marker follows the last start of data. Compressed data cannot
-/// contain markers.
+/// Return whether a JPEG is complete: an end marker must follow the last start of data. Compressed data cannot contain
+/// markers.
 bool has_jpeg_end(std::string_view bytes) {
     const auto data = bytes.rfind("\xff\xda"), end = bytes.rfind("\xff\xd9");
     return data != std::string_view::npos && end != std::string_view::npos && end > data;
@@ -73,14 +73,14 @@ std::size_t read_16(std::string_view bytes, std::size_t at) {
            static_cast<unsigned char>(bytes[at + 1]);
 }
 
-/// Return whether all chunks of a PNG lie within the file: stb_image allocates the lengths that they state.
+/// Return whether all chunks of a PNG lie within the file: stb_image allocates as much memory as a chunk's length says.
 bool has_whole_chunks(std::string_view bytes) {
-    constexpr std::size_t signature = 8, around = 12;
-    for (std::size_t at = signature; at + around <= bytes.size();) {
+    constexpr std::size_t signature_bytes = 8, frame_bytes = 12;  // frame: a chunk's length, type and checksum
+    for (std::size_t at = signature_bytes; at + frame_bytes <= bytes.size();) {
         const std::size_t length = read_16(bytes, at) << 16 | read_16(bytes, at + 2);
-        if (length > bytes.size() - at - around) return false;
+        if (length > bytes.size() - at - frame_bytes) return false;
         if (bytes.substr(at + 4, 4) == "IEND") return true;
-        at += around + length;
+        at += frame_bytes + length;
     }
     return false;
 }
@@ -88,13 +88,13 @@ bool has_whole_chunks(std::string_view bytes) {
 /// Return Huffman tables with one code each. A damaged file can refer to tables that it does not define, and stb_image
 /// would then read uninitialised memory.
 std::string default_huffman_tables() {
-    constexpr int kinds = 2, places = 4;
+    constexpr int classes = 2, ids = 4;  // DC and AC; a file can define four tables of each class
     constexpr std::size_t table_bytes = 18, header_bytes = 4;
     std::string bytes("\xff\xc4\0", 3);
-    bytes += static_cast<char>(2 + kinds * places * table_bytes);
-    for (int table = 0; table < kinds * places; ++table) {
+    bytes += static_cast<char>(2 + classes * ids * table_bytes);
+    for (int table = 0; table < classes * ids; ++table) {
         bytes.resize(header_bytes + static_cast<std::size_t>(table + 1) * table_bytes);
-        bytes[bytes.size() - table_bytes] = static_cast<char>(table / places << 4 | table % places);
+        bytes[bytes.size() - table_bytes] = static_cast<char>(table / ids << 4 | table % ids);
         bytes[bytes.size() - table_bytes + 1] = 1;  // one code of one bit
     }
     return bytes;
@@ -112,10 +112,10 @@ std::optional<std::string> without_metadata(std::string_view bytes) {
         const std::size_t length = 2 + read_16(bytes, at + 2);
         if (bytes[at] != '\xff' || marker < 0xc0 || length < 4 || length > bytes.size() - at) return std::nullopt;
         const bool begins_data = marker == 0xda;
-        const bool tells_colours = (marker == 0xe0 || marker == 0xee) && length <= 20;
+        const bool describes_colours = (marker == 0xe0 || marker == 0xee) && length <= 20;
         const bool is_metadata = (marker >= 0xe0 && marker <= 0xef) || marker == 0xfe;
         if (begins_data) return plain.append(bytes.substr(at));
-        if (!is_metadata || tells_colours) plain.append(bytes.substr(at, length));
+        if (!is_metadata || describes_colours) plain.append(bytes.substr(at, length));
         at += length;
     }
     return std::nullopt;
@@ -123,7 +123,7 @@ std::optional<std::string> without_metadata(std::string_view bytes) {
 
 /// Return whether each Huffman table has at most 256 codes: stb_image writes past the end of its table if one has more.
 /// The table marker occurs nowhere else, except in metadata.
-bool has_sound_tables(std::string_view jpeg) {
+bool has_valid_tables(std::string_view jpeg) {
     constexpr std::size_t counts = 16, max_codes = 256;
     for (std::size_t at = jpeg.find("\xff\xc4"); at != std::string_view::npos; at = jpeg.find("\xff\xc4", at + 2)) {
         const std::size_t begin = at + 4;
@@ -141,7 +141,7 @@ bool has_sound_tables(std::string_view jpeg) {
 }
 
 /// Return the position at which the samples of a PGM or PPM begin: after the format, three numbers with comments
-/// between them, and a blank. Return nothing if a number is too long for stb_image.
+/// between them, and one white-space character. Return nothing if a number is too long for stb_image.
 std::optional<std::size_t> pnm_samples_begin(std::string_view bytes) {
     constexpr std::size_t max_digits = 9;
     constexpr std::string_view digits = "0123456789";
@@ -176,7 +176,7 @@ std::string explain_format(std::string_view bytes) {
 /// Return a JPEG that stb_image reads within its bounds.
 std::string checked_jpeg(const fs::path& file, std::string_view bytes) {
     std::optional<std::string> plain = without_metadata(bytes);
-    if (!plain || !has_sound_tables(*plain) || !has_jpeg_end(*plain)) fail_broken(file, bytes.size());
+    if (!plain || !has_valid_tables(*plain) || !has_jpeg_end(*plain)) fail_broken(file, bytes.size());
     return *plain;
 }
 

@@ -9,8 +9,8 @@
 
 namespace warplab {
 
-/// Rows from the top, pixels from the left, the channels of a pixel adjacent. 1 channel is grey; 3 are red, green and
-/// blue.
+/// A picture. Rows are from the top, pixels from the left, and the channels of a pixel are adjacent. One channel is
+/// grey; three are red, green and blue.
 struct Image {
     int width = 0, height = 0, channels = 1;
     std::vector<std::uint8_t> samples;  // width * height * channels

@@ -26,10 +26,11 @@ concept Enum = std::is_enum_v<T>;
 
 inline constexpr std::size_t max_text_bytes = 1'000'000;  // a compiler's log is the longest text
 
-/// Bounds of a number that JSON may contain as a word, because it is not finite.
-struct OrWord {
+/// Bounds of a number that JSON contains as a word if the number is not finite.
+struct BoundsOrWord {
     double min, max;
 };
+/// The maximum number of items of a list.
 struct AtMost {
     std::size_t items;
 };
@@ -57,7 +58,7 @@ template <class Number>
 Json to_json(Number value, std::type_identity_t<Number> min, std::type_identity_t<Number> max) {
     return std::clamp(value == value ? value : Number{}, min, max);  // NaN differs from itself
 }
-inline Json to_json(double value, OrWord bounds) {
+inline Json to_json(double value, BoundsOrWord bounds) {
     return std::isfinite(value) ? Json(std::clamp(value, bounds.min, bounds.max)) : to_json(value);
 }
 template <Enum E>
@@ -131,7 +132,7 @@ inline void from_json(const JsonNode& node, double& field, double min, double ma
     require_between(node, field, min, max);
 }
 
-inline void from_json(const JsonNode& node, double& field, OrWord bounds) {
+inline void from_json(const JsonNode& node, double& field, BoundsOrWord bounds) {
     if (!node.value().is_string()) return from_json(node, field, bounds.min, bounds.max);
     const auto word = node.text();
     if (word == "nan")

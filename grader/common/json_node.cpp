@@ -22,7 +22,7 @@ std::string line_and_column(std::string_view text, std::size_t byte) {
     return fmt::format("line {}, column {}", line, column);
 }
 
-/// Return the beginning of a text of any length.
+/// Return the text; if it is longer than `max_bytes`, only its beginning and "…".
 std::string start_of(const std::string& text, std::size_t max_bytes) {
     return text.size() <= max_bytes ? text : text.substr(0, max_bytes) + "…";
 }

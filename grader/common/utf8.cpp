@@ -94,7 +94,7 @@ std::string to_printable(std::string_view text) {
     return printable;
 }
 
-std::string Foreign::for_terminal() const {
+std::string UntrustedText::for_terminal() const {
     std::string line = to_printable(text_);
     std::replace(line.begin(), line.end(), '\n', ' ');
     return line;

@@ -15,7 +15,8 @@ std::size_t utf8_boundary(std::string_view text, std::size_t at);
 std::string to_valid_utf8(std::string_view text);
 
 /// Return valid UTF-8 whose only control characters are line feeds and tabs, so that it contains no escape sequence.
-/// Invisible characters that change directions, join or end lines become `?`. Carriage returns are removed.
+/// Invisible characters, for example those that change the direction of the text or join letters, become `?`. Carriage
+/// returns are removed.
 std::string to_harmless(std::string_view text);
 
 /// Do the same for a terminal: tabs become spaces up to the next multiple of 8.
@@ -23,9 +24,9 @@ std::string to_printable(std::string_view text);
 
 /// Untrusted text, such as the fields of an imported report. It does not convert to std::string and cannot be
 /// formatted, so that it can be printed only through for_terminal().
-class Foreign {
+class UntrustedText {
   public:
-    explicit Foreign(std::string text) : text_(std::move(text)) {}
+    explicit UntrustedText(std::string text) : text_(std::move(text)) {}
     /// Return one line that cannot affect the text around it.
     std::string for_terminal() const;
 

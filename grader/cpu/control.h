@@ -57,7 +57,7 @@ void show_multiprocessors(unsigned count);
 void begin_dataset(bool counts_requests);
 
 /// Return the observations since the last begin_call().
-Observed observed();
+Observations observed();
 
 enum class ThreadOrder : std::uint32_t { forward = 0, backward = 1 };
 /// Set the order in which the threads of a block, and the blocks of a grid, start. Correct programs do not depend on

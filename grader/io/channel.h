@@ -22,10 +22,10 @@ namespace warplab::protocol {
 
 inline constexpr int max_descriptors = 24;
 
-enum class Sent { whole, refused, closed };  // refused: the queue is full, so the runner no longer reads
+enum class SendResult { whole, refused, closed };  // refused: the queue is full, so the runner no longer reads
 
 /// Send one request without waiting.
-inline Sent send_request(int socket, const Request& request, const int* descriptors = nullptr, int count = 0) {
+inline SendResult send_request(int socket, const Request& request, const int* descriptors = nullptr, int count = 0) {
     iovec part{const_cast<Request*>(&request), sizeof request};
     alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * max_descriptors)] = {};
     msghdr message{};
@@ -43,8 +43,9 @@ inline Sent send_request(int socket, const Request& request, const int* descript
     ssize_t sent;
     do sent = sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
     while (sent < 0 && errno == EINTR);
-    if (sent == static_cast<ssize_t>(sizeof request)) return Sent::whole;
-    return sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS) ? Sent::refused : Sent::closed;
+    if (sent == static_cast<ssize_t>(sizeof request)) return SendResult::whole;
+    return sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS) ? SendResult::refused
+                                                                                     : SendResult::closed;
 }
 
 /// Wait for a request and up to max_descriptors descriptors, which the caller closes. Return false if the judge has

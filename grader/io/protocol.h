@@ -11,15 +11,15 @@ namespace warplab::protocol {
 
 inline constexpr std::uint32_t version = 4;
 inline constexpr std::uint32_t magic = 0x57415250;  // "WARP"
-inline constexpr int request_fd = 3;                // in the runner: requests come from here
-inline constexpr int status_fd = 4;                 // its StatusPage
-inline constexpr int answer_fd = 5;                 // answers and findings go there
-inline constexpr int trace_fd = 6;                  // the trace, if one is requested
+inline constexpr int request_fd = 3;                // the runner's descriptor from which it reads requests
+inline constexpr int status_fd = 4;                 // the descriptor of its StatusPage
+inline constexpr int answer_fd = 5;                 // the descriptor to which it writes answers and findings
+inline constexpr int trace_fd = 6;                  // the descriptor of the trace, if one is requested
 inline constexpr int max_sizes = 16, max_reals = 256, max_buffers = static_cast<int>(warplab::max_buffers);
 
 enum class Ask : std::uint32_t { hello = 1, prepare = 2, open = 3, run = 4, quit = 5 };
 
-/// The place of a buffer's bytes.
+/// The location of a buffer's bytes.
 enum class Transport : std::uint32_t {
     none = 0,
     device = 1,  // GPU memory that the judge owns, exported as a descriptor
@@ -39,22 +39,23 @@ struct Buffer {
     std::uint64_t bytes;         // the size of a slot without its guard zones
 };
 
+/// `prepare:`, `open:` or `run:` before a comment names the kinds of requests that have the field, or whose answers do.
 struct Request {
     std::uint32_t magic, version;
     Ask ask;
-    std::uint32_t host_variant;  // prepare, open, run: <lab>_host on host pointers
+    std::uint32_t host_variant;  // prepare, open, run: call <lab>_host, with host pointers
     std::int64_t sizes[max_sizes];
     double reals[max_reals];
-    // open: one buffer per buffer of the manifest, then scratch; fds arrive in order for those that need one
+    // open: the buffers of the manifest, then scratch; the descriptors of those that need one arrive in this order
     std::uint32_t buffer_count;
     Buffer buffers[max_buffers + 1];
     // run: calls on slots first_slot … first_slot + calls - 1
     std::uint32_t first_slot, calls;
-    std::uint64_t host_bytes_limit;  // per call
-    std::uint32_t thread_order;      // CPU backend: 0 forward, 1 backward
-    std::uint32_t timed;             // measure with events; no diagnostics that cost time
+    std::uint64_t host_bytes_limit;  // run: the maximum number of device-to-host bytes per call
+    std::uint32_t thread_order;      // run: on the CPU backend, 0 forward, 1 backward
+    std::uint32_t timed;             // run: measure with events, and make no diagnostics that cost time
     std::uint32_t counts_requests;   // prepare: the sanitizer also counts the dataset's requests to memory
-    std::uint32_t multiprocessors;   // prepare: of the GPU that the CPU backend simulates
+    std::uint32_t multiprocessors;   // prepare: the number that the CPU backend reports
 };
 
 struct Answer {
@@ -62,14 +63,14 @@ struct Answer {
     Ask ask;
     std::uint32_t ok;             // 0: `message` says what failed
     std::int32_t cuda_error;      // the error of the call that failed, or 0
-    std::uint32_t has_host;       // prepare
-    std::uint64_t scratch_bytes;  // prepare
-    double event_s;               // run: between events around the calls; 0 on the CPU backend
-    double wall_s;                // run
+    std::uint32_t has_host;       // prepare: whether the submission defines <lab>_host
+    std::uint64_t scratch_bytes;  // prepare: the size of the scratch buffer that the submission requests
+    double event_s;               // run: between events around timed calls; otherwise 0
+    double wall_s;                // run: the time of all calls
     std::uint64_t host_bytes;     // run: maximum number of device-to-host bytes in one call
     std::uint64_t launches;       // run: kernels launched
     std::int64_t leaked_bytes;    // run: device bytes allocated by the calls and not freed
-    Observed observed;            // run
+    Observations observed;        // run: of the last call
     char message[512];
     std::uint64_t seal;  // seal.h
 };

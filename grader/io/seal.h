@@ -51,7 +51,7 @@ class SipHash {
     std::uint64_t v0_, v1_, v2_, v3_;
 };
 
-/// Return the hash of `bytes`, a multiple of 8, as SipHash-2-4 defines it.
+/// Return the SipHash-2-4 of `size` bytes; `size` is a multiple of 8.
 inline std::uint64_t hash_words(const Key& key, const void* bytes, std::size_t size) {
     SipHash hash(key);
     for (std::size_t at = 0; at + sizeof(std::uint64_t) <= size; at += sizeof(std::uint64_t)) {
@@ -63,7 +63,7 @@ inline std::uint64_t hash_words(const Key& key, const void* bytes, std::size_t s
     return hash.finish();
 }
 
-/// Return the seal of the `number`-th answer of a runner. It omits the last field, `seal`.
+/// Return the seal of the `number`-th answer of a runner. The seal does not cover the last field, `seal`.
 template <class Packet>
 std::uint64_t seal_of(const Key& key, std::uint64_t number, const Packet& packet) {
     static_assert(sizeof packet % sizeof number == 0 && offsetof(Packet, seal) + sizeof packet.seal == sizeof packet);

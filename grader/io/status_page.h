@@ -14,16 +14,15 @@ enum class Fault : std::uint32_t {
     none = 0,
     segmentation = 1,  // `address` is set, as for null_pointer and misaligned
     stack_overflow = 2,
-    deadlock = 3,         // threads of a block wait at a barrier that others never reach
-    illegal_address = 4,  // a copy or launch got a pointer to memory on the wrong side
-    arithmetic = 5,       // integer division by zero …
-    aborted = 6,          // by abort(), assert() or the C library
-    exited = 7,           // exit() called by the student's code
-    host_limit = 8,       // more was copied to the host than is allowed
-    // All running blocks only repeat the same steps, and memory does not change. Of the grid's other blocks,
-    hang = 9,                  // none is left;
-    hang_before_later = 10,    // some start later;
-    hang_before_earlier = 11,  // some with a smaller blockIdx start later, because blocks run in backward order.
+    deadlock = 3,              // threads of a block wait at a barrier that others never reach
+    illegal_address = 4,       // a copy or launch got a pointer to memory on the wrong side
+    arithmetic = 5,            // integer division by zero …
+    aborted = 6,               // by abort(), assert() or the C library
+    exited = 7,                // exit() called by the student's code
+    host_limit = 8,            // more was copied to the host than is allowed
+    hang = 9,                  // the running blocks only repeat steps that change nothing; no other blocks are left
+    hang_before_later = 10,    // the same, but other blocks of the grid start later
+    hang_before_earlier = 11,  // the same, but blocks with a smaller blockIdx start later (backward block order)
     null_pointer = 12,
     misaligned = 13,
     unset_pointer = 14,    // the variable holds the pattern of variables that were never set
@@ -33,7 +32,7 @@ enum class Fault : std::uint32_t {
     host_memory = 18,      // a kernel used a host pointer
     illegal_instruction = 19,
     missing_return = 20,  // a function that returns a value reached its end; detail has its first line
-    no_memory = 21        // of the machine; detail says what for
+    no_memory = 21        // the machine has too little memory; detail says for what it was needed
 };
 
 enum class Phase : std::uint32_t { start = 0, ready = 1, prepare = 2, call = 3, idle = 4 };
@@ -50,7 +49,7 @@ enum class FindingKind : std::uint32_t {
     misaligned = 8,
     host_memory = 9,     // a kernel uses a host pointer
     beside_atomic = 10,  // note: a plain read and an atomic
-    same_value = 11,     // note: plain writes of one value
+    same_value = 11,     // note: plain writes of the same value by two threads
     leak = 12,           // memory that a call does not free
     copy_direction = 13,
     copy_size = 14,
@@ -58,38 +57,38 @@ enum class FindingKind : std::uint32_t {
     failed_launch = 16,     // a launch failed, and the program did not check for the error
     lane_mask = 17,         // a warp function's mask lacks a calling lane, or names a lane that never arrives
     absent_lane = 18,       // note: a shuffle takes the value of a lane that does not take part
-    invalid_free = 19,      // freed memory was not, or no longer, allocated
-    unset_constant = 20,    // note: a constant that nothing was copied to
-    input_written = 21,     // an input of the lab, even if it is restored later
+    invalid_free = 19,      // a free of memory that was never allocated, or is already freed
+    unset_constant = 20,    // note: a read of a constant to which nothing was copied
+    input_written = 21,     // a write to an input of the lab, even if the input is restored later
     constant_written = 23,  // a kernel wrote a constant
     unfinished = 22,        // an access while nothing waits for earlier work (detail) on the same memory
     unfinished_async = 24,  // an access to memory that an asynchronous copy of the kernel may still use
     // copy_direction, where the reason is known:
     copy_of_freed = 25,
     copy_of_host_variable = 26,  // a host variable passed where a device symbol is required
-    copy_by_name = 27,           // a copy to or from a device variable
+    copy_by_name = 27,           // cudaMemcpy with the name of a device variable as a pointer
     kept_value = 28,             // note: a device variable's value from an earlier call, described in detail
     unjoined = 29,               // work (detail) in a stream that nothing waits for when the function returns
-    not_destroyed = 30,          // a stream or event that each call creates (object) and none destroys (detail)
+    not_destroyed = 30,          // a stream or event that each call creates (object) and no call destroys (detail)
     beyond_vector = 31,          // an access or a copy (object, detail) of the host beyond the size of a std::vector
     unordered_nodes = 32,        // like `unfinished`, for two nodes of one graph
-    copy_beyond_variable = 33    // copy_size, from or to a variable of the host
+    copy_beyond_variable = 33    // like `copy_size`, from or to a variable of the host
 };
 
 /// The limit that a refused launch exceeds.
 enum class LaunchLimit : std::uint32_t {
     none = 0,
-    empty = 1,          // no block, or no thread
-    threads = 2,        // in a block
+    empty = 1,          // the grid has no block, or the block no thread
+    threads = 2,        // the threads of a block
     threads_in_z = 3,   // the z extent of a block
-    blocks = 4,         // in y or z, or far too many in x
+    blocks = 4,         // the x, y or z extent of the grid
     launch_bounds = 5,  // the kernel's __launch_bounds__
-    shared = 6,         // more than the 48 KB that need no request
-    max_shared = 7,     // more than a block can have
-    blocks_at_once = 8  // blocks of a cooperative launch
+    shared = 6,         // the shared memory that the kernel may use: 48 KB, unless cudaFuncSetAttribute allows more
+    max_shared = 7,     // the maximum shared memory of a block
+    blocks_at_once = 8  // the blocks of a cooperative launch, which all run at once
 };
 
-/// The owner of the memory that an access was meant for. If there is none, offset is the address.
+/// The kind of the object for which an access was meant. If it is none, offset is the address.
 enum class FindingSpace : std::uint32_t {
     none = 0,
     buffer = 1,
@@ -162,7 +161,7 @@ struct AccessCounts : RequestCounts {
 enum class MemoryKind : std::uint32_t { device = 0, shared = 1, constant = 2 };
 inline constexpr std::uint32_t max_places = 160;
 
-/// A kernel's launches with one shape of block, under the sanitizer.
+/// The launches of a kernel with the same block size and shared memory, counted by the sanitizer.
 struct LaunchCounts {
     std::uint64_t launches, blocks;  // blocks: of all launches
     std::uint64_t static_shared_bytes, dynamic_shared_bytes;
@@ -173,7 +172,7 @@ inline constexpr std::uint32_t max_shapes = 32;
 
 /// One launch of a kernel, as <<<blocks, threads>>>.
 struct LaunchSize {
-    std::uint64_t call;               // the number of the call that it belongs to
+    std::uint64_t call;               // the number of the call that made the launch
     std::int32_t line;                // a line of the student's file; 0: unknown
     std::uint32_t grid[3], block[3];  // blocks of the grid, threads of a block
 
@@ -187,7 +186,7 @@ struct LaunchSize {
 inline constexpr std::uint32_t max_buffers = 16;  // the maximum per lab
 
 /// The CPU backend's observations of one call. The sanitizer fills all fields except the digest, only when it is on.
-struct Observed {
+struct Observations {
     std::uint64_t findings;           // digest of the findings that the process has sent so far: add_to_findings()
     std::uint32_t finding_count;      // the number of findings
     std::uint32_t replaced_handlers;  // the number of times that the runtime's signal handlers were replaced
@@ -205,10 +204,10 @@ struct Orders {
 inline constexpr std::uint32_t unknown_thread = ~0u;
 
 struct StatusPage {
-    Orders orders;  // first
+    Orders orders;  // at the beginning of the page, where the judge writes them
     std::uint32_t phase;
     std::uint32_t fault;
-    std::uint64_t calls;            // contract calls begun
+    std::uint64_t calls;            // the number of contract calls that have begun
     std::uint64_t launches;         // kernels launched since the process began
     char kernel[128];               // the kernel launched last
     std::int32_t launch_line;       // a line of the student's file; 0: unknown

@@ -13,7 +13,7 @@ namespace warplab::trace {
 
 inline constexpr std::size_t max_bytes = std::size_t{256} << 20;  // the maximum size of a trace
 
-/// The hash of the first `bytes` bytes after it.
+/// The hash of the first `bytes` bytes after the seal.
 struct Seal {
     std::uint64_t bytes, hash;
 };
@@ -35,7 +35,7 @@ inline Seal seal_of(protocol::SipHash hash, std::uint64_t bytes) {
 
 enum class RecordKind : std::uint32_t { memory = 1, launch, block, warp, launch_ends, host_call };
 
-/// Each record begins with this. `bytes` follow, a multiple of 4.
+/// The beginning of each record. `bytes` more bytes follow, a multiple of 4.
 struct Header {
     RecordKind kind;
     std::uint32_t bytes;
@@ -43,7 +43,8 @@ struct Header {
 
 enum class MemoryRole : std::uint32_t { allocation = 0, lab_buffer = 1, variable = 2, constant = 3 };
 
-/// Device memory. The trace has separate addresses, in which each memory begins at a multiple of 4096.
+/// An allocation, buffer or variable of device memory. The trace has its own addresses, in which each of these begins
+/// at a multiple of 4096.
 struct Memory {
     std::uint64_t begin, bytes;
     MemoryRole role;
@@ -71,7 +72,8 @@ enum class OperationKind : std::uint8_t {
     basic_block = 0,
     device_read,    // followed by the sectors (of 32 bytes), and the passes over the banks of the L1
     device_write,   // the same
-    device_atomic,  // followed by the sectors, for each: lanes at one address << 16 | lanes in it, and each lane's word
+    device_atomic,  // followed by the sectors; for each sector, its maximum number of lanes at one address << 16 | its
+                    // number of lanes; and each lane's word
     shared_read,    // followed by the passes over the banks
     shared_write,   // the same
     shared_atomic,  // followed by the passes, the maximum number of lanes at one address, and each lane's word
@@ -106,12 +108,12 @@ struct HostCall {
     std::uint64_t written_bytes = 0, read_bytes = 0;  // bytes of device memory
 };
 
-/// The judge's order: the GPU to imitate, and how to draw blocks. All zero: record nothing.
+/// The judge's order for a trace: the GPU to imitate, and how to draw blocks. If all fields are 0, nothing is recorded.
 struct Order {
     std::uint32_t multiprocessors;
     std::uint32_t seed;
     std::uint64_t l2_bytes;
-    std::uint64_t calls_before;  // calls before the recorded one, whose blocks do not run
+    std::uint64_t calls_before;  // the number of calls before the recorded call; their blocks do not run
     protocol::Key key;           // of the seal
 };
 

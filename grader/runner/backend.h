@@ -9,7 +9,7 @@
 
 namespace warplab::runner {
 
-/// Start the backend, in main and before any other code of the student runs.
+/// Start the backend: in main(), after the submission's constructors and before its other code.
 void start(StatusPage* page);
 
 /// Turn the sanitizer on or off (CPU backend), before any code of the submission runs.
@@ -53,12 +53,12 @@ Counters counters();
 /// Set the number of multiprocessors that the CPU backend reports.
 void show_multiprocessors(unsigned count);
 
-/// Start the calls of the next dataset. `counts_requests`: the sanitizer counts its requests to memory, which costs
-/// time.
+/// Start the calls of the next dataset. If `counts_requests` is true, the sanitizer also counts requests to memory,
+/// which costs time.
 void begin_dataset(bool counts_requests);
 
 /// Return the observations of the last untimed call.
-Observed observed();
+Observations observed();
 
 /// Name a part of scratch; see warplab::name_part() in driver.h.
 void name_part(void* begin, std::size_t bytes, const char* name);

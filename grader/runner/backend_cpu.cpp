@@ -53,7 +53,7 @@ void use_sanitizer(bool on) { cpu::use_sanitizer(on); }
 void begin_trace(const trace::Order& order) { cpu::begin_trace(order, protocol::trace_fd); }
 void show_multiprocessors(unsigned count) { cpu::show_multiprocessors(count); }
 void begin_dataset(bool counts_requests) { cpu::begin_dataset(counts_requests); }
-Observed observed() { return cpu::observed(); }
+Observations observed() { return cpu::observed(); }
 
 Counters counters() {
     const cpu::Counters now = cpu::counters();

@@ -222,7 +222,7 @@ void use_sanitizer(bool) {}
 void begin_trace(const trace::Order&) {}
 void show_multiprocessors(unsigned) {}
 void begin_dataset(bool) {}
-Observed observed() { return {}; }
+Observations observed() { return {}; }
 
 void name_part(void*, std::size_t, const char*) {}
 void call_begins() {}

@@ -22,7 +22,7 @@ struct Call {
 };
 
 /// Name a part of scratch for the sanitizer, with its size, in a driver that divides scratch ("divides_scratch" in
-/// lab.json). The runner defines this function. It may be called again.
+/// lab.json). The runner defines this function. Each call may name the parts again.
 __attribute__((visibility("default"))) void name_part(void* begin, std::size_t bytes, const char* name);
 
 }  // namespace warplab

@@ -1,5 +1,5 @@
-// main() of the untrusted process: maps the judge's buffers, makes the requested calls and answers "done". It does not
-// know the correct answers and gives no verdict.
+// main() of the untrusted process: maps the judge's buffers, makes the requested calls, and answers each request. It
+// does not know the correct outputs and gives no verdict.
 
 #include <cuda_runtime.h>
 #include <fcntl.h>

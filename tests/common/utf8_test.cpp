@@ -42,9 +42,9 @@ TEST(Utf8, PrintableTextHasNoInvisibleCharacters) {
 }
 
 TEST(Utf8, ForeignTextPrintsAsOneHarmlessLine) {
-    EXPECT_EQ(Foreign("H200\n\033[2J\u202e").for_terminal(), "H200 ?[2J?");
-    static_assert(!std::is_convertible_v<Foreign, std::string>);
-    static_assert(!fmt::is_formattable<Foreign>::value);
+    EXPECT_EQ(UntrustedText("H200\n\033[2J\u202e").for_terminal(), "H200 ?[2J?");
+    static_assert(!std::is_convertible_v<UntrustedText, std::string>);
+    static_assert(!fmt::is_formattable<UntrustedText>::value);
 }
 
 TEST(Utf8, WidthCountsCharacters) { EXPECT_EQ(display_width("a\u00e4\u20ac"), 3u); }

@@ -48,7 +48,7 @@ TEST(Channel, CarriesARequestWithItsDescriptors) {
     sent.ask = Ask::open;
     sent.sizes[0] = 1000003;
     const int file = open("/dev/null", O_RDONLY);
-    ASSERT_EQ(send_request(socket.judge, sent, &file, 1), Sent::whole);
+    ASSERT_EQ(send_request(socket.judge, sent, &file, 1), SendResult::whole);
     Request received{};
     int descriptors[max_descriptors], count = 0;
     ASSERT_TRUE(receive_request(socket.runner, received, descriptors, count));
@@ -62,16 +62,16 @@ TEST(Channel, CarriesARequestWithItsDescriptors) {
 
 TEST(Channel, NeverWaitsForARunnerThatDoesNotRead) {
     const Socket socket;
-    Sent sent = Sent::whole;
-    for (int i = 0; i < 10000 && sent == Sent::whole; ++i) sent = send_request(socket.judge, Request{});
-    EXPECT_EQ(sent, Sent::refused);
+    SendResult sent = SendResult::whole;
+    for (int i = 0; i < 10000 && sent == SendResult::whole; ++i) sent = send_request(socket.judge, Request{});
+    EXPECT_EQ(sent, SendResult::refused);
 }
 
 TEST(Channel, NoticesThatTheRunnerIsGone) {
     Socket socket;
     close(socket.runner);
     socket.runner = -1;
-    EXPECT_EQ(send_request(socket.judge, Request{}), Sent::closed);
+    EXPECT_EQ(send_request(socket.judge, Request{}), SendResult::closed);
 }
 
 TEST(Channel, AcceptsNothingFromTheRunner) {

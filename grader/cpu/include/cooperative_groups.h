@@ -18,7 +18,7 @@ class thread_block_tile;
 
 namespace details {
 
-/// A value of any size, moved by shuffles of 8 bytes.
+/// Shuffle a value of any size, 8 bytes at a time.
 template <class T>
 T shuffle(unsigned mask, const T& value, unsigned source_lane, Line line) {
     static_assert(std::is_trivially_copyable_v<T>, "groups exchange only values that can be copied bit by bit");
@@ -36,7 +36,7 @@ T shuffle(unsigned mask, const T& value, unsigned source_lane, Line line) {
 
 inline unsigned block_size() { return blockDim.x * blockDim.y * blockDim.z; }
 
-/// Return the lanes of the calling thread's warp that exist.
+/// Return the lanes that exist in the calling thread's warp.
 inline unsigned lanes_of_warp() {
     const unsigned left = block_size() - warplab_cpu::linear_thread() / 32 * 32;
     return left >= 32 ? 0xffffffffu : (1u << left) - 1;
@@ -44,8 +44,8 @@ inline unsigned lanes_of_warp() {
 
 inline constexpr unsigned mask_of(unsigned lanes) { return unsigned((uint64_t{1} << lanes) - 1); }
 
-/// Return a mask of lanes as a mask of ranks in the group of `mask`.
-inline unsigned ranks(unsigned mask, unsigned lanes) {
+/// Convert a mask of lanes to a mask of their ranks in the group whose lanes are `mask`.
+inline unsigned to_ranks(unsigned mask, unsigned lanes) {
     unsigned result = 0, rank = 0;
     for (unsigned left = mask; left; left &= left - 1, ++rank)
         if (lanes & left & -left) result |= 1u << rank;
@@ -61,15 +61,15 @@ class Votes {
     int any(int predicate, Line line = {}) const { return __any_sync(lanes(), predicate, line); }
     int all(int predicate, Line line = {}) const { return __all_sync(lanes(), predicate, line); }
     unsigned ballot(int predicate, Line line = {}) const {
-        return ranks(lanes(), __ballot_sync(lanes(), predicate, line));
+        return to_ranks(lanes(), __ballot_sync(lanes(), predicate, line));
     }
     template <class T>
     unsigned match_any(T value, Line line = {}) const {
-        return ranks(lanes(), __match_any_sync(lanes(), value, line));
+        return to_ranks(lanes(), __match_any_sync(lanes(), value, line));
     }
     template <class T>
     unsigned match_all(T value, int& all, Line line = {}) const {
-        return ranks(lanes(), __match_all_sync(lanes(), value, &all, line));
+        return to_ranks(lanes(), __match_all_sync(lanes(), value, &all, line));
     }
 
   private:
@@ -140,7 +140,7 @@ class grid_group {
 };
 inline grid_group this_grid() { return {}; }
 
-/// Lanes of a warp. Ranks count the lanes of the mask.
+/// A group of lanes of one warp. A lane's rank is the number of lower lanes in the mask.
 class coalesced_group : public details::Votes<coalesced_group> {
   public:
     explicit coalesced_group(unsigned mask, unsigned meta_rank = 0, unsigned meta_size = 1)
@@ -228,8 +228,8 @@ class LargeTile {
             nullptr, line);
         return exchange.taken;
     }
-    int any(int predicate, Line line = {}) const { return votes(predicate != 0, line) != 0; }
-    int all(int predicate, Line line = {}) const { return votes(predicate == 0, line) == 0; }
+    int any(int predicate, Line line = {}) const { return count_votes(predicate != 0, line) != 0; }
+    int all(int predicate, Line line = {}) const { return count_votes(predicate == 0, line) == 0; }
 
     static void combine(void* place, warplab_cpu::Combine function, void* context, Line line) {
         warplab_cpu::tile_combine(Size, place, function, context, line);
@@ -237,8 +237,8 @@ class LargeTile {
     }
 
   private:
-    /// Return the number of threads of the tile whose value is true.
-    static int votes(bool vote, Line line) {
+    /// Return the number of threads of the tile whose vote is true.
+    static int count_votes(bool vote, Line line) {
         int count = vote;
         combine(
             &count,
@@ -356,7 +356,7 @@ inline thread_group tiled_partition(const thread_block&, unsigned size) {
     return coalesced_group(details::mask_of(size) << first & details::lanes_of_warp());
 }
 
-/// Return the calling thread's group of `size` threads, by the order of their ranks in the parent.
+/// Divide the parent, in the order of ranks, into groups of `size` threads. Return the calling thread's group.
 inline coalesced_group tiled_partition(const coalesced_group& parent, unsigned size) {
     const unsigned tile = parent.thread_rank() / size;
     unsigned mask = 0, rank = 0;
@@ -380,7 +380,7 @@ coalesced_group split_in_two(const Group& group, bool predicate, Line line) {
 
 template <class Group, class Label>
 coalesced_group split_by_label(const Group& group, Label label, Line line) {
-    static_assert(std::is_integral_v<Label> || std::is_pointer_v<Label>, "a label is an integer or a pointer");
+    static_assert(std::is_integral_v<Label> || std::is_pointer_v<Label>, "a label must be an integer or a pointer");
     if constexpr (std::is_same_v<Label, bool>) return split_in_two(group, label, line);
     const unsigned peers = __match_any_sync(group.lanes(), (unsigned long long)(label), line);
     const unsigned leader = peers & -peers;
@@ -428,7 +428,7 @@ void invoke_one(const Group& group, Function&& function, Arguments&&... argument
 template <class Group, class Function, class... Arguments>
 auto invoke_one_broadcast(const Group& group, Function&& function, Arguments&&... arguments) {
     using Result = decltype(std::forward<Function>(function)(std::forward<Arguments>(arguments)...));
-    static_assert(!std::is_void_v<Result>, "a function without a result is called by invoke_one");
+    static_assert(!std::is_void_v<Result>, "this function returns nothing: call it with invoke_one");
     std::decay_t<Result> result{};
     if (group.thread_rank() == 0) result = std::forward<Function>(function)(std::forward<Arguments>(arguments)...);
     return group.shfl(result, 0);

@@ -1,10 +1,10 @@
 #ifndef WARPLAB_CPU_CUDA_RUNTIME_H
 #define WARPLAB_CPU_CUDA_RUNTIME_H
 // CUDA's runtime API and device functions for the CPU backend. Student code, rewritten (grader/cpu/rewriter/OUTPUT.md),
-// is compiled with this as a precompiled header; grader/cpu/runtime implements it.
+// is compiled with this file as a precompiled header; grader/cpu/runtime implements it.
 //
-// g++ precompiles a template that an inline function calls only if the template returns auto. It would instantiate all
-// others again for each file.
+// If an inline function calls a template, g++ precompiles the template only if it returns auto. Templates with another
+// return type would be instantiated again for each file.
 
 #define __WARPLAB_CPU__ 1
 #define __CUDACC__ 1
@@ -16,8 +16,8 @@
 // Exactly the headers that nvcc includes itself, so that a file with a missing include fails here, too.
 #include <new>
 #if defined(_GLIBCXX_USE_STD_SPEC_FUNCS) && !defined(WARPLAB_CPU_SPECIAL_FUNCTIONS)
-// Leave out <cmath>'s special functions, such as std::betaf, but not what they include: g++ would instantiate their
-// templates for each file. The judge defines the macro for files that may call them.
+// Omit <cmath>'s special functions, such as std::betaf, but not the headers that they include: g++ would instantiate
+// the functions' templates for each file. The judge defines WARPLAB_CPU_SPECIAL_FUNCTIONS for files that may call them.
 #undef _GLIBCXX_USE_STD_SPEC_FUNCS
 #include <bits/stl_algobase.h>
 
@@ -46,7 +46,7 @@
 #include "warplab_cpu/sync.h"
 #include "warplab_cpu/types.h"
 
-#ifdef WARPLAB_CPU_ALGORITHM  // the judge defines it for files that include this header before any code
+#ifdef WARPLAB_CPU_ALGORITHM  // the judge defines it for files that include <algorithm> before any code
 #include <algorithm>
 #endif
 

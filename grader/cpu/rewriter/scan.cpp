@@ -45,8 +45,8 @@ constexpr Word words[] = {
 /// Return the runtime's names that the rewriter and the macros of its output write into a submission. The others would
 /// turn hooks off, or report fences and barriers that do not exist.
 const Words runtime_names(
-    "Given IfShuffled Kept Kernel Launch Line Shared Shuffle ShuffleAny ShuffleDown ShuffleUp ShuffleXor SplitKernel "
-    "StaticSymbol Symbol SymbolKind Taker Threads UnlistedSymbols "
+    "IfShuffled Kernel KeptVariable Launch Line Shared Shuffle ShuffleAny ShuffleCall ShuffleDown ShuffleUp "
+    "ShuffleValues ShuffleXor SplitKernel StaticSymbol Symbol SymbolKind Threads UnlistedSymbols "
     "compiler_fence dynamic_shared in_kernel lane lanes_above lanes_below lanes_equal launch_bounds "
     "yield_before_checked_atomic multiprocessor ticks warp");
 /// Words that have a meaning only in an attribute. Elsewhere, they are ordinary names.

@@ -31,17 +31,17 @@ struct Capture {
     bool valid = true;
     std::map<cudaStream_t, Nodes> latest;  // the nodes on which the next node of each stream depends
 };
-using CaptureIn = std::shared_ptr<Capture>;
+using CapturePointer = std::shared_ptr<Capture>;
 
 /// An event that was last recorded in a capture, with the nodes on which a wait for it depends.
 struct CapturedEvent {
-    CaptureIn capture;
+    CapturePointer capture;
     Nodes nodes;
 };
 
 std::recursive_mutex mutex;
-std::vector<CaptureIn>& captures() {
-    static auto& all = *new std::vector<CaptureIn>;
+std::vector<CapturePointer>& captures() {
+    static auto& all = *new std::vector<CapturePointer>;
     return all;
 }
 std::map<cudaEvent_t, CapturedEvent>& captured_events() {
@@ -49,7 +49,7 @@ std::map<cudaEvent_t, CapturedEvent>& captured_events() {
     return all;
 }
 
-CaptureIn capture_of(cudaStream_t stream) {
+CapturePointer capture_of(cudaStream_t stream) {
     for (const auto& capture : captures())
         if (capture->latest.count(stream)) return capture;
     return nullptr;
@@ -69,7 +69,7 @@ cudaError_t invalidate(Capture& capture, cudaError_t error) {
 }
 
 /// Return the capture of a stream that synchronises with the legacy stream; null if there is none.
-CaptureIn capture_of_blocking_stream() {
+CapturePointer capture_of_blocking_stream() {
     for (const auto& capture : captures())
         for (const auto& [stream, nodes] : capture->latest)
             if (is_blocking(stream)) return capture;
@@ -106,7 +106,7 @@ bool has_unjoined_work(const Capture& capture) {
     return std::ranges::any_of(capture.graph->nodes, [&](const auto& node) { return !joined.count(node.get()); });
 }
 
-void forget(const CaptureIn& capture) {
+void forget(const CapturePointer& capture) {
     std::erase(captures(), capture);
     --running_captures;
 }

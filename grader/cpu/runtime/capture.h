@@ -12,7 +12,7 @@ namespace warplab_cpu {
 /// The work of a graph's node, in a stream.
 using Action = std::function<cudaError_t(cudaStream_t)>;
 
-/// Return the work of a kernel with these parameters. Checks the launch now, and copies the parameters.
+/// Check a kernel's launch, set `error` to the result, and return the work of the kernel with a copy of its parameters.
 Action kernel_action(const cudaKernelNodeParams& params, int line, cudaError_t& error);
 /// Return the identity of the kernel to which a pointer to a __global__ function refers.
 const void* identity_of(const void* kernel);
@@ -20,7 +20,7 @@ const void* identity_of(const void* kernel);
 extern std::atomic<int> running_captures;
 
 /// Record the action if the stream is being captured, and return the result of the call. Return nothing if the call
-/// must do its work now. `kernel` distinguishes the kernels of nodes.
+/// must do its work now. `kernel` identifies the kernel of a kernel node.
 std::optional<cudaError_t> capture_work(cudaStream_t stream, cudaGraphNodeType type, const Action& action,
                                         const void* kernel = nullptr);
 template <class Work>
@@ -36,7 +36,8 @@ cudaError_t refuse_while_capturing();
 cudaError_t refuse_device_wait();
 cudaError_t refuse_wait(cudaStream_t stream);
 cudaError_t refuse_wait(cudaEvent_t event);
-/// Return the result of the call in a stream that is being captured; nothing if the call must do its work now.
+/// Record the call if its stream is being captured, and return its result. Return nothing if the call must do its work
+/// now.
 std::optional<cudaError_t> capture_record(cudaEvent_t event, cudaStream_t stream, unsigned flags);
 std::optional<cudaError_t> capture_wait(cudaStream_t stream, cudaEvent_t event, unsigned flags);
 void forget_event(cudaEvent_t event);

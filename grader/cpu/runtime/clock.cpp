@@ -14,14 +14,14 @@ __attribute__((optimize("O3"))) void raise(std::int32_t* __restrict__ steps, con
 
 }  // namespace
 
-bool Known::covers(const Mark& mark) const {
+bool KnownAccesses::covers(const Mark& mark) const {
     if (mark.block != block_ || mark.generation > generation_) return false;
     if (mark.generation < generation_) return true;
     const std::size_t at = std::size_t{mark.thread} - first_;  // wraps to a huge number for threads before the first
     return at < steps_.size() && static_cast<std::int32_t>(mark.step) < steps_[at];
 }
 
-bool Known::contains(const Known& other) const {
+bool KnownAccesses::contains(const KnownAccesses& other) const {
     if (other.generation_ != generation_) return other.generation_ < generation_;
     for (std::size_t i = 0; i < other.steps_.size(); ++i) {
         const std::size_t at = i + other.first_ - first_;
@@ -30,13 +30,13 @@ bool Known::contains(const Known& other) const {
     return true;
 }
 
-void Known::begin(std::uint32_t block, std::uint32_t generation) {
+void KnownAccesses::begin(std::uint32_t block, std::uint32_t generation) {
     block_ = block;
     generation_ = generation;
     steps_.clear();
 }
 
-void Known::provide(std::uint32_t first, std::uint32_t end) {
+void KnownAccesses::provide(std::uint32_t first, std::uint32_t end) {
     if (steps_.empty()) first_ = first;
     if (first < first_) {
         steps_.insert(steps_.begin(), first_ - first, 0);
@@ -45,13 +45,13 @@ void Known::provide(std::uint32_t first, std::uint32_t end) {
     if (end > this->end()) steps_.resize(end - first_);
 }
 
-void Known::add(std::uint32_t thread, std::uint32_t step) {
+void KnownAccesses::add(std::uint32_t thread, std::uint32_t step) {
     provide(thread, thread + 1);
     std::int32_t& here = steps_[thread - first_];
     here = std::max(here, static_cast<std::int32_t>(step));
 }
 
-void Known::merge(const Known& other) {
+void KnownAccesses::merge(const KnownAccesses& other) {
     if (other.empty()) return;
     const bool later = generation_ > other.generation_, earlier = generation_ < other.generation_;
     if (block_ != other.block_ || earlier || (!later && steps_.empty())) {
@@ -62,7 +62,7 @@ void Known::merge(const Known& other) {
     }
 }
 
-const Known* BlockClock::find(std::uint32_t block) const {
+const KnownAccesses* BlockClock::find(std::uint32_t block) const {
     if (!chunks_) return nullptr;
     const std::uint32_t number = block / blocks_per_chunk;
     const auto iterator = std::lower_bound(chunks_->begin(), chunks_->end(), number,
@@ -71,14 +71,14 @@ const Known* BlockClock::find(std::uint32_t block) const {
     return (*iterator->second)[block % blocks_per_chunk].get();
 }
 
-std::shared_ptr<const Known> BlockClock::join(const std::shared_ptr<const Known>& a,
-                                              const std::shared_ptr<const Known>& b) {
+std::shared_ptr<const KnownAccesses> BlockClock::join(const std::shared_ptr<const KnownAccesses>& a,
+                                                      const std::shared_ptr<const KnownAccesses>& b) {
     if (!b || a == b) return a;
     if (!a || b->contains(*a)) return b;
     if (a->contains(*b)) return a;
-    auto united = std::make_shared<Known>(*a);
-    united->merge(*b);
-    return united;
+    auto joined = std::make_shared<KnownAccesses>(*a);
+    joined->merge(*b);
+    return joined;
 }
 
 std::shared_ptr<const BlockClock::Chunk> BlockClock::join(const std::shared_ptr<const Chunk>& a,
@@ -116,10 +116,10 @@ void BlockClock::merge(const BlockClock& other) {
         chunks_ = std::make_shared<const Chunks>(std::move(both));
 }
 
-void BlockClock::merge(const Known& known) {
+void BlockClock::merge(const KnownAccesses& known) {
     if (known.empty()) return;
     Chunk chunk;
-    chunk[known.block() % blocks_per_chunk] = std::make_shared<const Known>(known);
+    chunk[known.block() % blocks_per_chunk] = std::make_shared<const KnownAccesses>(known);
     BlockClock clock;
     clock.chunks_ = std::make_shared<const Chunks>(
         Chunks{{known.block() / blocks_per_chunk, std::make_shared<const Chunk>(std::move(chunk))}});

@@ -35,19 +35,19 @@ static_assert(sizeof(Mark) == 16);
 
 /// The accesses of one block that happen before some point: all accesses before a generation, and in this generation
 /// the accesses of some threads before a step.
-class Known {
+class KnownAccesses {
   public:
     bool empty() const { return block_ == 0; }
     std::uint32_t block() const { return block_; }
     bool covers(const Mark& mark) const;
-    /// Return whether this covers all accesses that another Known of the same block covers.
-    bool contains(const Known& other) const;
+    /// Return whether this object covers all accesses that `other`, of the same block, covers.
+    bool contains(const KnownAccesses& other) const;
     /// Start with all accesses before a generation.
     void begin(std::uint32_t block, std::uint32_t generation);
     /// Add a thread's accesses before this step of the generation.
     void add(std::uint32_t thread, std::uint32_t step);
-    /// Add the accesses of another Known of the same block. A Known of a different block replaces this one.
-    void merge(const Known& other);
+    /// Add the accesses that `other` covers. If it is of a different block, it replaces this object.
+    void merge(const KnownAccesses& other);
     /// Forget everything, but keep the memory.
     void clear() {
         if (block_) begin(0, 0);
@@ -68,20 +68,20 @@ class BlockClock {
   public:
     bool empty() const { return !chunks_; }
     /// Return a block's accesses, or null if the clock has none.
-    const Known* find(std::uint32_t block) const;
+    const KnownAccesses* find(std::uint32_t block) const;
     void merge(const BlockClock& other);
     /// Return whether both share their content.
     bool shares(const BlockClock& other) const { return chunks_ == other.chunks_; }
     /// Add the accesses of one block.
-    void merge(const Known& known);
+    void merge(const KnownAccesses& known);
 
   private:
     static constexpr std::uint32_t blocks_per_chunk = 64;
-    using Chunk = std::array<std::shared_ptr<const Known>, blocks_per_chunk>;
+    using Chunk = std::array<std::shared_ptr<const KnownAccesses>, blocks_per_chunk>;
     using Chunks = std::vector<std::pair<std::uint32_t, std::shared_ptr<const Chunk>>>;  // by number
 
-    static std::shared_ptr<const Known> join(const std::shared_ptr<const Known>& a,
-                                             const std::shared_ptr<const Known>& b);
+    static std::shared_ptr<const KnownAccesses> join(const std::shared_ptr<const KnownAccesses>& a,
+                                                     const std::shared_ptr<const KnownAccesses>& b);
     static std::shared_ptr<const Chunk> join(const std::shared_ptr<const Chunk>& a,
                                              const std::shared_ptr<const Chunk>& b);
 

@@ -26,20 +26,20 @@ cudaError_t refuse(const char* function, int line, const std::string& reason, Fi
     return set_error(error);
 }
 
-/// Records a copy or a fill in the sanitizer's timeline.
-class Recorded {
+/// Locks the device during a copy or a fill, and records this work for the sanitizer and the tracer.
+class WorkRecord {
   public:
-    Recorded(const char* function, int line, cudaStream_t stream, bool host_waits) : host_waits_(host_waits) {
+    WorkRecord(const char* function, int line, cudaStream_t stream, bool host_waits) : host_waits_(host_waits) {
         begin_traced_move(function);
         if (observer) timeline.begin_work(stream, line, function);
         if (observer && ++block_state.epoch == 0) ++block_state.epoch;
     }
-    ~Recorded() {
+    ~WorkRecord() {
         if (observer) timeline.end_work(host_waits_);
         end_traced_move(host_waits_);
     }
-    Recorded(const Recorded&) = delete;
-    Recorded& operator=(const Recorded&) = delete;
+    WorkRecord(const WorkRecord&) = delete;
+    WorkRecord& operator=(const WorkRecord&) = delete;
     void let_host_wait() { host_waits_ = true; }
 
   private:
@@ -47,6 +47,7 @@ class Recorded {
     bool host_waits_;
 };
 
+/// The memory at both ends of a copy. Managed memory counts as device memory and as host memory.
 struct Ends {
     Place to, from;
     bool to_device() const { return to.side == Side::device || to.side == Side::managed; }
@@ -79,7 +80,7 @@ const char* name_of(cudaMemcpyKind kind) {
 
 /// Describe a copy if both its ends are on the wrong side for `kind`: the direction is wrong, or the pointers are
 /// exchanged. Return an empty string for other copies.
-std::string wrong_way(const Ends& ends, cudaMemcpyKind kind) {
+std::string describe_wrong_way(const Ends& ends, cudaMemcpyKind kind) {
     const bool down = kind == cudaMemcpyHostToDevice && !ends.to_device() && !ends.from_host();
     const bool up = kind == cudaMemcpyDeviceToHost && !ends.to_host() && !ends.from_device();
     if (!down && !up) return "";
@@ -87,8 +88,8 @@ std::string wrong_way(const Ends& ends, cudaMemcpyKind kind) {
            (down ? "device to host" : "host to device");
 }
 
-/// Return which end is on the wrong side for `kind`; null if the direction is right.
-const char* wrong_direction(const Ends& ends, cudaMemcpyKind kind) {
+/// Describe the end that is on the wrong side for `kind`; return null if the direction is right.
+const char* describe_wrong_direction(const Ends& ends, cudaMemcpyKind kind) {
     const bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
     const bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
     if (kind == cudaMemcpyDefault) return nullptr;
@@ -99,7 +100,8 @@ const char* wrong_direction(const Ends& ends, cudaMemcpyKind kind) {
     return nullptr;
 }
 
-std::string too_small(const std::string& what, std::size_t bytes, std::size_t requested, const char* verb = "copied") {
+std::string describe_too_small(const std::string& what, std::size_t bytes, std::size_t requested,
+                               const char* verb = "copied") {
     return what + " is too small: it has " + std::to_string(bytes) + " bytes from this address on, but " +
            std::to_string(requested) + " are " + verb;
 }
@@ -110,10 +112,12 @@ void report_beyond_buffer(const char* function, const char* what, const void* at
                           const char* verb, int line) {
     const std::size_t available = observer ? observer->bytes_left(at) : requested;
     if (available < requested)
-        observer->defect_found(FindingKind::copy_size, line, function, too_small(what, available, requested, verb));
+        observer->defect_found(FindingKind::copy_size, line, function,
+                               describe_too_small(what, available, requested, verb));
     const std::size_t of_vector = observer ? observer->vector_bytes_left(at) : requested;
     if (of_vector < requested)
-        observer->defect_found(FindingKind::beyond_vector, line, function, too_small(what, of_vector, requested, verb));
+        observer->defect_found(FindingKind::beyond_vector, line, function,
+                               describe_too_small(what, of_vector, requested, verb));
 }
 
 struct BadPointer {
@@ -135,7 +139,7 @@ BadPointer find_bad_pointer(const void* pointer, const char* function) {
 /// Refuse a copy by name to or from a symbol that is too small or not a device variable.
 cudaError_t refuse_symbol(const char* function, const void* symbol, size_t left, size_t requested, int line) {
     if (is_symbol(symbol))
-        return refuse(function, line, too_small("the symbol", left, requested), FindingKind::copy_size);
+        return refuse(function, line, describe_too_small("the symbol", left, requested), FindingKind::copy_size);
     return refuse(function, line, "the name belongs to a host variable, not to a __device__ or __constant__ variable",
                   FindingKind::copy_of_host_variable, cudaErrorInvalidSymbol);
 }
@@ -143,7 +147,7 @@ cudaError_t refuse_symbol(const char* function, const void* symbol, size_t left,
 constexpr Room unknown_room = {~size_t{0}, ~size_t{0}};
 
 /// Describe a copy that exceeds the end of a variable; return an empty string for other copies.
-std::string beyond_variable(size_t bytes, const Room& room) {
+std::string describe_beyond_variable(size_t bytes, const Room& room) {
     if (bytes <= std::min(room.to, room.from)) return "";
     const bool is_to = bytes > room.to;
     return std::string("the ") + (is_to ? "destination" : "source") + " is a variable of " +
@@ -153,7 +157,7 @@ std::string beyond_variable(size_t bytes, const Room& room) {
 cudaError_t copy(const char* function, void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
                  size_t height, cudaMemcpyKind kind, int line, Queue queue = {}, const Room& room = unknown_room) {
     if (width == 0 || height == 0) return cudaSuccess;
-    Recorded recorded(function, line, queue.stream, queue.host_waits);
+    WorkRecord record(function, line, queue.stream, queue.host_waits);
     if (observer && height == 1 && observer->is_exchanged(to, from, width))
         observer->defect_found(FindingKind::copy_direction, line, function,
                                "the source has never been written, but the destination has");
@@ -166,18 +170,19 @@ cudaError_t copy(const char* function, void* to, size_t to_pitch, const void* fr
     if (height > 1 && (width > to_pitch || width > from_pitch)) return set_error(cudaErrorInvalidPitchValue);
     const size_t to_bytes = (height - 1) * to_pitch + width, from_bytes = (height - 1) * from_pitch + width;
     const Ends ends{place_of(to, to_bytes), place_of(from, from_bytes)};
-    if (const std::string reason = wrong_way(ends, kind); !reason.empty())
+    if (const std::string reason = describe_wrong_way(ends, kind); !reason.empty())
         return refuse(function, line, reason, FindingKind::copy_direction);
-    if (const std::string reason = beyond_variable(width, room); !reason.empty())
+    if (const std::string reason = describe_beyond_variable(width, room); !reason.empty())
         return refuse(function, line, reason, FindingKind::copy_beyond_variable);
-    if (const char* reason = wrong_direction(ends, kind))
+    if (const char* reason = describe_wrong_direction(ends, kind))
         return refuse(function, line, reason, FindingKind::copy_direction);
     if (!ends.to.fits || !ends.from.fits)
-        return refuse(function, line,
-                      too_small(ends.to.fits ? "the source" : "the destination",
-                                ends.to.fits ? ends.from.bytes : ends.to.bytes, ends.to.fits ? from_bytes : to_bytes),
-                      FindingKind::copy_size);
-    if (ends.to.side == Side::unknown) recorded.let_host_wait();  // the destination is not pinned
+        return refuse(
+            function, line,
+            describe_too_small(ends.to.fits ? "the source" : "the destination",
+                               ends.to.fits ? ends.from.bytes : ends.to.bytes, ends.to.fits ? from_bytes : to_bytes),
+            FindingKind::copy_size);
+    if (ends.to.side == Side::unknown) record.let_host_wait();  // the destination is not pinned
     report_beyond_buffer(function, "the destination", to, to_bytes, "copied", line);
     report_beyond_buffer(function, "the source", from, from_bytes, "copied", line);
     note_read(from, from_pitch, width, height);
@@ -197,7 +202,7 @@ cudaError_t copy(const char* function, void* to, size_t to_pitch, const void* fr
 cudaError_t fill(const char* function, void* to, size_t pitch, unsigned value, size_t element_bytes, size_t width,
                  size_t height, int line, cudaStream_t stream) {
     if (width == 0 || height == 0) return cudaSuccess;
-    const Recorded recorded(function, line, stream, false);
+    const WorkRecord record(function, line, stream, false);
     const size_t bytes = (height - 1) * pitch + width;
     const Place place = place_of(to, bytes);
     note_written(function, line, to, pitch, width, height);
@@ -206,7 +211,8 @@ cudaError_t fill(const char* function, void* to, size_t pitch, unsigned value, s
     if (place.side == Side::unknown)
         return refuse(function, line, "the destination is not device memory", FindingKind::copy_direction);
     if (!place.fits)
-        return refuse(function, line, too_small("the destination", place.bytes, bytes, "set"), FindingKind::copy_size);
+        return refuse(function, line, describe_too_small("the destination", place.bytes, bytes, "set"),
+                      FindingKind::copy_size);
     if (height > 1 && width > pitch) return set_error(cudaErrorInvalidPitchValue);
     report_beyond_buffer(function, "the destination", to, bytes, "set", line);
     const Access access(to, bytes);
@@ -246,7 +252,7 @@ cudaError_t do_at_once(const Work& work) {
 static cudaError_t copy_to_symbol_in(Queue queue, const void* symbol, size_t symbol_bytes, const void* from,
                                      size_t bytes, size_t offset, cudaMemcpyKind kind, const Room& room, int line) {
     char* const to = static_cast<char*>(const_cast<void*>(symbol)) + offset;
-    Recorded recorded("cudaMemcpyToSymbol", line, queue.stream, queue.host_waits);
+    WorkRecord record("cudaMemcpyToSymbol", line, queue.stream, queue.host_waits);
     note_written("cudaMemcpyToSymbol", line, to, bytes, bytes, 1);
     if (kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyHostToHost)
         return refuse("cudaMemcpyToSymbol", line, "the direction should end on the device", FindingKind::copy_direction,
@@ -256,7 +262,7 @@ static cudaError_t copy_to_symbol_in(Queue queue, const void* symbol, size_t sym
     if (bytes == 0) return cudaSuccess;
     if (const BadPointer bad = find_bad_pointer(from, "cudaMemcpyFromSymbol"); !bad.reason.empty())
         return refuse("cudaMemcpyToSymbol", line, "the source " + bad.reason, bad.kind);
-    if (const std::string reason = beyond_variable(bytes, room); !reason.empty())
+    if (const std::string reason = describe_beyond_variable(bytes, room); !reason.empty())
         return refuse("cudaMemcpyToSymbol", line, reason, FindingKind::copy_beyond_variable);
     const Side side = place_of(from, bytes).side;
     if (side != Side::device && side != Side::managed && kind == cudaMemcpyDeviceToDevice)
@@ -274,7 +280,7 @@ static cudaError_t copy_to_symbol_in(Queue queue, const void* symbol, size_t sym
 
 static cudaError_t copy_from_symbol_in(Queue queue, void* to, const void* symbol, size_t symbol_bytes, size_t bytes,
                                        size_t offset, cudaMemcpyKind kind, const Room& room, int line) {
-    Recorded recorded("cudaMemcpyFromSymbol", line, queue.stream, queue.host_waits);
+    WorkRecord record("cudaMemcpyFromSymbol", line, queue.stream, queue.host_waits);
     if (kind == cudaMemcpyHostToDevice || kind == cudaMemcpyHostToHost)
         return refuse("cudaMemcpyFromSymbol", line, "the direction should begin on the device",
                       FindingKind::copy_direction, cudaErrorInvalidMemcpyDirection);
@@ -285,7 +291,7 @@ static cudaError_t copy_from_symbol_in(Queue queue, void* to, const void* symbol
     const char* const symbol_begin = static_cast<const char*>(symbol) + offset;
     if (const BadPointer bad = find_bad_pointer(to, "cudaMemcpyToSymbol"); !bad.reason.empty())
         return refuse("cudaMemcpyFromSymbol", line, "the destination " + bad.reason, bad.kind);
-    if (const std::string reason = beyond_variable(bytes, room); !reason.empty())
+    if (const std::string reason = describe_beyond_variable(bytes, room); !reason.empty())
         return refuse("cudaMemcpyFromSymbol", line, reason, FindingKind::copy_beyond_variable);
     const Side side = place_of(to, bytes).side;
     if (side != Side::device && side != Side::managed && kind == cudaMemcpyDeviceToDevice)
@@ -294,7 +300,7 @@ static cudaError_t copy_from_symbol_in(Queue queue, void* to, const void* symbol
     if (side == Side::device && kind == cudaMemcpyDeviceToHost)
         return refuse("cudaMemcpyFromSymbol", line, "the destination should be host memory, but is device memory",
                       FindingKind::copy_direction);
-    if (side == Side::unknown) recorded.let_host_wait();  // the destination is not pinned
+    if (side == Side::unknown) record.let_host_wait();  // the destination is not pinned
     report_beyond_buffer("cudaMemcpyFromSymbol", "the destination", to, bytes, "copied", line);
     note_read(symbol_begin, bytes, bytes, 1);
     if (side != Side::device && side != Side::managed) count_host_bytes(bytes, line);
@@ -347,9 +353,9 @@ cudaError_t fill_in_stream(const cudaMemsetParams& params, int line, cudaStream_
                 params.elementSize, params.width * params.elementSize, params.height, line, stream);
 }
 
-cudaError_t symbol_address(void** address, const void* symbol) {
+cudaError_t get_symbol_address(void** address, const void* symbol) {
     if (address) note_address_requested(symbol);
-    return give(address, const_cast<void*>(symbol));
+    return store_result(address, const_cast<void*>(symbol));
 }
 
 }  // namespace warplab_cpu

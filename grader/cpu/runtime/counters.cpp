@@ -27,7 +27,7 @@ constexpr std::uint64_t max_counted = 1 << 20;
 /// One access by each lane of a warp at one place: the lane's k-th access there since the last barrier.
 struct Request {
     LaneAddresses lanes{};
-    LoggedAccess like{};
+    LoggedAccess access{};
 };
 
 class Counter {
@@ -75,7 +75,7 @@ class Counter {
                 Request& request = requests_at(access.place, likely).provide_next();
                 request.lanes.add(lane, access.address);
                 request.lanes.width = access.width;
-                request.like = access;
+                request.access = access;
             }
             log.clear();
         }
@@ -107,27 +107,28 @@ class Counter {
     }
 
     void tally(std::uint32_t place, const Request& request) {
-        AccessCounts* counts = counts_of(place, request.like);
+        AccessCounts* counts = counts_of(place, request.access);
         if (!counts) return;
         const auto lanes = static_cast<std::uint64_t>(std::popcount(request.lanes.lanes));
         ++counts->requests;
         counts->lanes += lanes;
-        if (request.like.kind == MemoryKind::shared) {
+        if (request.access.kind == MemoryKind::shared) {
             counts->bank_passes += count_bank_passes(request.lanes);
-        } else if (request.like.kind == MemoryKind::constant) {
+        } else if (request.access.kind == MemoryKind::constant) {
             counts->bank_passes += addresses_of(request.lanes).remove_duplicates().count();  // served one at a time
         } else {
             const std::uint64_t sectors = sectors_of(request.lanes).count();
             counts->sectors += sectors;
-            counts->fewest_sectors += std::min(sectors, (lanes * request.like.width + sector_bytes - 1) / sector_bytes);
+            counts->fewest_sectors +=
+                std::min(sectors, (lanes * request.access.width + sector_bytes - 1) / sector_bytes);
         }
         // Lanes that update one address do so one after the other.
-        if (request.like.atomic) counts->same_address += count_most_frequent(addresses_of(request.lanes));
+        if (request.access.atomic) counts->same_address += count_most_frequent(addresses_of(request.lanes));
     }
 
-    AccessCounts* counts_of(std::uint32_t place, const LoggedAccess& like) {
+    AccessCounts* counts_of(std::uint32_t place, const LoggedAccess& access) {
         warplab::StatusPage& page = writable_page();
-        const auto [known, is_new] = index_.try_emplace({place, like.kind}, page.place_count);
+        const auto [known, is_new] = index_.try_emplace({place, access.kind}, page.place_count);
         if (!is_new) return known->second < warplab::max_places ? &page.places[known->second] : nullptr;
         if (page.place_count >= warplab::max_places) {
             known->second = warplab::max_places;
@@ -136,10 +137,10 @@ class Counter {
         AccessCounts& counts = page.places[page.place_count++];
         counts = {};
         counts.program_counter = place;
-        counts.width = like.width;
-        counts.writes = like.writes;
-        counts.atomic = like.atomic;
-        counts.kind = static_cast<std::uint32_t>(like.kind);
+        counts.width = access.width;
+        counts.writes = access.writes;
+        counts.atomic = access.atomic;
+        counts.kind = static_cast<std::uint32_t>(access.kind);
         std::strncpy(counts.kernel, kernel_, sizeof counts.kernel - 1);
         return &counts;
     }
@@ -154,9 +155,9 @@ class Counter {
     bool anything_ = false;
 };
 
-Counter* the_counter = nullptr;  // from the first grid on
+Counter* the_counter = nullptr;  // null before the first grid
 
-/// Return the record for launches with the shape of this one; null if there are too many different shapes.
+/// Return the record of the launches with the same shape as this one; null if there are too many different shapes.
 LaunchCounts* shape_of(const LaunchCounts& launch) {
     warplab::StatusPage& page = writable_page();
     const auto is_like = [&](const LaunchCounts& other) {

@@ -118,8 +118,8 @@ cudaError_t call_host_function(cudaStream_t stream, const cudaHostNodeParams& pa
 }
 }  // namespace warplab_cpu
 
-using warplab_cpu::give;
 using warplab_cpu::set_error;
+using warplab_cpu::store_result;
 
 cudaError_t cudaGetLastError() {
     if (warplab_cpu::observer) warplab_cpu::observer->error_queried();
@@ -141,8 +141,8 @@ const char* cudaGetErrorString(cudaError_t error) {
     return text ? text->words : "unrecognized error code";
 }
 
-cudaError_t cudaGetDeviceCount(int* count) { return give(count, 1); }
-cudaError_t cudaGetDevice(int* device) { return give(device, 0); }
+cudaError_t cudaGetDeviceCount(int* count) { return store_result(count, 1); }
+cudaError_t cudaGetDevice(int* device) { return store_result(device, 0); }
 cudaError_t cudaSetDevice(int device) { return device == 0 ? cudaSuccess : set_error(cudaErrorInvalidDevice); }
 cudaError_t cudaSetDeviceFlags(unsigned) { return cudaSuccess; }
 cudaError_t cudaDeviceSynchronize() {
@@ -166,7 +166,7 @@ cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
 }
 cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
     const bool is_known = limit >= 0 && limit < static_cast<int>(std::size(limits));
-    return value && !is_known ? set_error(cudaErrorNotSupported) : give(value, is_known ? limits[limit] : 0);
+    return value && !is_known ? set_error(cudaErrorNotSupported) : store_result(value, is_known ? limits[limit] : 0);
 }
 cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) { return cudaSuccess; }
 cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig) { return cudaSuccess; }
@@ -175,7 +175,7 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
     if (greatest) *greatest = -5;
     return cudaSuccess;
 }
-cudaError_t cudaDriverGetVersion(int* version) { return give(version, CUDART_VERSION); }
+cudaError_t cudaDriverGetVersion(int* version) { return store_result(version, CUDART_VERSION); }
 cudaError_t cudaRuntimeGetVersion(int* version) { return cudaDriverGetVersion(version); }
 cudaError_t cudaProfilerStart() { return cudaSuccess; }
 cudaError_t cudaProfilerStop() { return cudaSuccess; }
@@ -183,7 +183,7 @@ cudaError_t cudaProfilerStop() { return cudaSuccess; }
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr requested, int device) {
     if (device != 0) return set_error(cudaErrorInvalidDevice);
     const int result = attribute(requested);
-    return give(result < 0 ? nullptr : value, result);
+    return store_result(result < 0 ? nullptr : value, result);
 }
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* p, int device) {
@@ -254,7 +254,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 }
 cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) {
     const bool is_special = !stream || stream == cudaStreamLegacy || stream == cudaStreamPerThread;
-    return give(flags, is_special ? cudaStreamDefault : stream->flags);
+    return store_result(flags, is_special ? cudaStreamDefault : stream->flags);
 }
 cudaError_t cudaDeviceGetPCIBusId(char* id, int length, int device) {
     constexpr std::string_view bus_id = "0000:00:00.0";

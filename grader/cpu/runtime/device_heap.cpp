@@ -1,6 +1,7 @@
 // malloc, new, free and delete for device code. They take memory from one allocation of the device. A grid reuses freed
-// memory only after many bytes, because blocks run one after the other, and a block that got memory freed by another
-// block would seem to race with it. Addresses are the same with and without the sanitizer.
+// memory only after it has got many bytes: with the sanitizer, blocks run one after the other, and a block that gets
+// memory that another block has freed would seem to race with it. Addresses are the same with and without the
+// sanitizer.
 
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +38,7 @@ size_t heap_limit() {
 
 class DeviceHeap {
   public:
-    /// Return null, as on the device, if the heap of cudaLimitMallocHeapSize is full.
+    /// Return null, as on a GPU, if the memory in use would exceed cudaLimitMallocHeapSize.
     void* take(size_t bytes) {
         const std::lock_guard lock(mutex_);
         const size_t limit = heap_limit();
@@ -57,7 +58,7 @@ class DeviceHeap {
         const auto iterator = allocations_.find(place);
         if (iterator == allocations_.end()) return;
         live_bytes_ -= iterator->second.bytes;
-        freed_[iterator->second.whole].push_back(static_cast<char*>(place));
+        freed_[iterator->second.reserved_bytes].push_back(static_cast<char*>(place));
         allocations_.erase(iterator);
     }
     bool has(const void* place) const {
@@ -67,31 +68,31 @@ class DeviceHeap {
 
   private:
     struct Allocation {
-        size_t bytes, whole;  // whole: including the gap to the next
+        size_t bytes, reserved_bytes;  // reserved: including the gap to the next allocation
     };
     void begin_grid() {
         if (observer && begin_) observer->memory_renewed(begin_, used_);
         used_ = 0;
         freed_.clear();
     }
-    char* renew(size_t whole) {
-        std::deque<char*>& same_size = freed_[whole];
+    char* renew(size_t reserved_bytes) {
+        std::deque<char*>& same_size = freed_[reserved_bytes];
         char* const place = same_size.front();
         same_size.pop_front();
-        if (same_size.empty()) freed_.erase(whole);
-        if (observer) observer->memory_renewed(place, whole - alignment);
+        if (same_size.empty()) freed_.erase(reserved_bytes);
+        if (observer) observer->memory_renewed(place, reserved_bytes - alignment);
         return place;
     }
-    char* extend(size_t whole) {
+    char* extend(size_t reserved_bytes) {
         if (!begin_) reserve();
-        if (whole > all_bytes_ - used_) return freed_.count(whole) ? renew(whole) : nullptr;
-        while (writable_ < used_ + whole) {
+        if (reserved_bytes > all_bytes_ - used_) return freed_.count(reserved_bytes) ? renew(reserved_bytes) : nullptr;
+        while (writable_ < used_ + reserved_bytes) {
             const size_t step = std::min(step_bytes, all_bytes_ - writable_);
             if (mprotect(begin_ + writable_, step, PROT_READ | PROT_WRITE) != 0) return nullptr;
             writable_ += step;
         }
         char* const place = begin_ + used_;
-        used_ += whole;
+        used_ += reserved_bytes;
         return place;
     }
     void reserve() {
@@ -108,7 +109,7 @@ class DeviceHeap {
     size_t all_bytes_ = 0, writable_ = 0, used_ = 0;
     std::atomic<size_t> live_bytes_{0};
     std::unordered_map<void*, Allocation> allocations_;
-    std::unordered_map<size_t, std::deque<char*>> freed_;  // by their whole size, the oldest first
+    std::unordered_map<size_t, std::deque<char*>> freed_;  // by reserved_bytes, the oldest first
     uint64_t grid_ = 0;                                    // the launch of the last take()
 };
 

@@ -44,7 +44,7 @@ void find_executable() {
                 if (part.p_type == PT_LOAD && (part.p_flags & PF_X))
                     code = {load_address + part.p_vaddr, load_address + part.p_vaddr + part.p_memsz};
             }
-            return 1;  // the first is the executable
+            return 1;  // the first object is the executable
         },
         nullptr);
 }
@@ -76,7 +76,8 @@ bool follows_call([[maybe_unused]] uintptr_t address) {
 #endif
 }
 
-/// Return the place in the executable; if the fault was in a library function such as memcpy, the place of its call.
+/// Return the place of a fault in the executable. For a fault in a library function such as memcpy, return the place of
+/// the call.
 uintptr_t place_in_executable(const Registers& registers, bool stack_readable) {
     if (code.contains(registers.program_counter)) return registers.program_counter - load_address;
     if (code.contains(registers.link)) return registers.link - 1 - load_address;
@@ -91,7 +92,7 @@ void write_text(char* to, size_t capacity, const char* text) {
     to[capacity - 1] = 0;
 }
 
-std::atomic<bool> explains_read_error = false;  // the detail explains an error that the program has read
+std::atomic<bool> explains_read_error = false;  // page->detail explains an error that the program has read
 
 /// Record the fault. Return false if another thread was first. Async-signal-safe.
 bool record(Fault fault, const char* detail) {
@@ -106,21 +107,23 @@ bool record(Fault fault, const char* detail) {
     return true;
 }
 
-void say(const char* text) { [[maybe_unused]] auto written = write(STDERR_FILENO, text, std::strlen(text)); }
+void write_to_stderr(const char* text) {
+    [[maybe_unused]] auto written = write(STDERR_FILENO, text, std::strlen(text));
+}
 
-[[noreturn]] void leave(Fault fault) {
+[[noreturn]] void end_process(Fault fault) {
     if (page == &spare_page) {
         if (page->in_kernel) {
-            say(page->kernel);
-            say(": ");
+            write_to_stderr(page->kernel);
+            write_to_stderr(": ");
         }
-        say(page->detail);
-        say("\n");
+        write_to_stderr(page->detail);
+        write_to_stderr("\n");
     }
     _exit(warplab::cpu::fault_status + static_cast<int>(fault));
 }
 
-[[noreturn]] void wait_for_the_end() {
+[[noreturn]] void wait_for_exit() {
     for (;;) pause();
 }
 
@@ -152,7 +155,7 @@ void on_signal(int signal, siginfo_t* info, void* context) {
     const bool guard = hits_stack_guard(info->si_addr) || below_stack.contains(address);
     const bool from_above = registers.stack >= address + near_bytes;  // reached by an index, not by the stack pointer
     const bool overflow = memory && (near_top || (guard && !from_above));
-    // In this case, x86 reports no address; arm does.
+    // For a misaligned access, x86 reports no address, but aarch64 does.
     const bool misaligned = (signal == SIGSEGV && info->si_code == SI_KERNEL && address == 0) ||
                             (signal == SIGBUS && info->si_code == BUS_ADRALN);
     const AddressFault address_fault =
@@ -169,11 +172,11 @@ void on_signal(int signal, siginfo_t* info, void* context) {
         : misaligned && holds_unset_value(context) ? AddressFault{Fault::unset_pointer, "a pointer was never set"}
         : misaligned                               ? AddressFault{Fault::misaligned, not_aligned}
                      : explain_address(info->si_addr, kernel, !code.contains(registers.program_counter));
-    if (!record(address_fault.fault, address_fault.words)) wait_for_the_end();
+    if (!record(address_fault.fault, address_fault.words)) wait_for_exit();
     page->address = memory ? address : 0;
     page->program_counter =
         signal == SIGABRT ? 0 : place_in_executable(registers, !overflow);  // the call of abort() is too many frames up
-    leave(address_fault.fault);
+    end_process(address_fault.fault);
 }
 
 constexpr int memory_signals[] = {SIGSEGV, SIGBUS};
@@ -195,7 +198,7 @@ void on_exit_by_student() {
     if (phase != warplab::Phase::prepare && phase != warplab::Phase::call) return;
     if (!record(Fault::exited, "exit()")) return;
     std::fflush(nullptr);
-    leave(Fault::exited);
+    end_process(Fault::exited);
 }
 
 }  // namespace
@@ -228,21 +231,21 @@ void restore_handlers() {
 std::uint32_t count_replaced_handlers() { return handlers_replaced; }
 
 void end_with_fault(Fault fault, const std::string& detail) {
-    if (!record(fault, detail.c_str())) wait_for_the_end();
-    leave(fault);
+    if (!record(fault, detail.c_str())) wait_for_exit();
+    end_process(fault);
 }
 
 void end_with_fault_at(const void* caller, Fault fault, const std::string& detail) {
-    if (!record(fault, detail.c_str())) wait_for_the_end();
+    if (!record(fault, detail.c_str())) wait_for_exit();
     page->program_counter = reinterpret_cast<uintptr_t>(caller) - 1 - executable_begin();
-    leave(fault);
+    end_process(fault);
 }
 
 void end_with_misaligned(const void* address, const void* caller) {
-    if (!record(Fault::misaligned, not_aligned)) wait_for_the_end();
+    if (!record(Fault::misaligned, not_aligned)) wait_for_exit();
     page->address = reinterpret_cast<uintptr_t>(address);
     page->program_counter = reinterpret_cast<uintptr_t>(caller) - 1 - executable_begin();
-    leave(Fault::misaligned);
+    end_process(Fault::misaligned);
 }
 
 void note_error_read() { explains_read_error = true; }

@@ -10,7 +10,7 @@ namespace warplab_cpu {
 
 struct Grid;
 
-/// Write the block and the thread that this OS thread runs. Return false outside a kernel.
+/// Set `block` and `thread` to those that this OS thread runs. Return false outside a kernel.
 bool running_thread(uint3& block, uint3& thread);
 
 /// Return whether `address` lies in the inaccessible page below a stack of this OS thread.
@@ -28,16 +28,16 @@ std::uint32_t count_replaced_handlers();
 /// first caller's fault is recorded. If there is no status page, the text goes to stderr.
 [[noreturn]] void end_with_fault(warplab::Fault fault, const std::string& detail);
 
-/// Do the same at the place in the code to which `caller`, a return address, belongs.
+/// Do the same, but record the place of the call whose return address is `caller`.
 [[noreturn]] void end_with_fault_at(const void* caller, warplab::Fault fault, const std::string& detail);
 
-/// Do the same for a misaligned access by the code that contains the return address `caller`.
+/// Do the same for a misaligned access whose hook has the return address `caller`.
 [[noreturn]] void end_with_misaligned(const void* address, const void* caller);
 
 /// Record a text for the judge without ending the process: why the last call that returned an error failed.
 void note_detail(const std::string& detail, warplab::LaunchLimit limit = warplab::LaunchLimit::none);
 
-/// Record that the program has read the last error, whose text must not be used for a later error without a text.
+/// Record that the program has read the last error. Its text must not be used for a later error that has no text.
 void note_error_read();
 /// Remove the text if it belongs to an error that the program has read.
 void drop_detail_of_read_error();

@@ -75,16 +75,17 @@ bool CUgraph_st::has(const CUgraphNode_st* node) const {
 }
 
 std::vector<CUgraphNode_st*> CUgraph_st::dependents_of(const CUgraphNode_st* node) const {
-    std::vector<CUgraphNode_st*> ordered;
+    std::vector<CUgraphNode_st*> dependents;
     for (const auto& candidate : nodes)
-        if (std::ranges::count(candidate->dependencies, node)) ordered.push_back(candidate.get());
-    return ordered;
+        if (std::ranges::count(candidate->dependencies, node)) dependents.push_back(candidate.get());
+    return dependents;
 }
 
 namespace warplab_cpu {
 namespace {
 
-/// Return the streams for the timeline. They are reused and never freed, because the timeline may still refer to them.
+/// Return the streams that stand for nodes in the timeline, except those in use by a graph. Streams are reused and
+/// never freed, because the timeline may still refer to them.
 std::vector<cudaStream_t>& idle_streams() {
     static auto& streams = *new std::vector<cudaStream_t>;
     return streams;
@@ -256,7 +257,7 @@ cudaError_t cudaGraphClone(cudaGraph_t* clone, cudaGraph_t graph) {
 }
 cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t* node, cudaGraphNode_t original, cudaGraph_t clone) {
     const bool is_known = clone && clone->copies.count(original);
-    return is_known ? give(node, clone->copies[original]) : set_error(cudaErrorInvalidValue);
+    return is_known ? store_result(node, clone->copies[original]) : set_error(cudaErrorInvalidValue);
 }
 
 cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
@@ -339,7 +340,7 @@ cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t
 }
 
 cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType* type) {
-    return node ? give(type, node->type) : set_error(cudaErrorInvalidValue);
+    return node ? store_result(type, node->type) : set_error(cudaErrorInvalidValue);
 }
 cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* count) {
     if (!graph) return set_error(cudaErrorInvalidValue);
@@ -447,7 +448,7 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
     return cudaSuccess;
 }
 cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t exec, unsigned long long* flags) {
-    return exec ? give(flags, exec->flags) : set_error(cudaErrorInvalidValue);
+    return exec ? store_result(flags, exec->flags) : set_error(cudaErrorInvalidValue);
 }
 cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphExecUpdateResultInfo* info) {
     if (!exec || !graph || !info) return set_error(cudaErrorInvalidValue);
@@ -464,5 +465,5 @@ cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, 
 }
 cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned* enabled) {
     const CUgraphNode_st* const copy = exec ? exec->copy_of(node) : nullptr;
-    return copy ? give(enabled, copy->enabled) : set_error(cudaErrorInvalidValue);
+    return copy ? store_result(enabled, copy->enabled) : set_error(cudaErrorInvalidValue);
 }

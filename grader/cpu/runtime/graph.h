@@ -1,5 +1,5 @@
 #pragma once
-// Graphs as data: nodes, their order, and launches.
+// The nodes of graphs, their order, and launches.
 
 #include <deque>
 #include <map>
@@ -44,7 +44,7 @@ class GraphRun {
     CUgraph_st& graph() { return *graph_; }
     bool is_valid() const { return order_.size() == graph_->nodes.size(); }
     const std::vector<CUgraphNode_st*>& order() const { return order_; }
-    /// Run all nodes. Return the first error of a node; the nodes after it do nothing.
+    /// Run all nodes. If a node fails, return its error and skip the nodes after it.
     cudaError_t launch(cudaStream_t stream);
 
   private:

@@ -36,14 +36,14 @@ class HappensBefore {
         return mark;
     }
     /// Return whether an earlier access of this grid happens before the next access of the running thread.
-    bool ordered(const Mark& earlier) {
+    bool is_ordered(const Mark& earlier) {
         if (earlier.block == block_state.epoch) return clocks_->knows(now(), earlier);
-        return earlier.block < first_block_ || barriers_.before_last(block_state.epoch, earlier) ||
+        return earlier.block < first_block_ || barriers_.is_before_last(block_state.epoch, earlier) ||
                (clocks_->any_fence() && across_blocks().knows_access(now(), earlier));
     }
-    /// Return whether a read shows the running thread that an earlier atomic or volatile write of a word has happened:
-    /// this thread, or a thread whose read happens before, read the word after the earlier thread had published through
-    /// it. (A write of a flag, a counter or a lock follows the fence, so no clock covers it.)
+    /// Return whether a read tells the running thread that an earlier atomic or volatile write of a word has happened.
+    /// The read is by this thread, or happens before its next access, and came after the writing thread had published
+    /// through the word. (A write of a flag, a counter or a lock follows the fence, so no clock covers it.)
     bool has_read(std::uintptr_t word, bool shared, const Mark& earlier) {
         // The missing fence is reported where the block reads what the others wrote, not at the counter's reset.
         if (!shared && unfenced_.has_read_word_since(word, block_state.epoch, earlier.block)) return true;
@@ -52,15 +52,15 @@ class HappensBefore {
     /// Return whether the running block, at this place in the code, knows of another block's volatile write of a word
     /// of global memory only because it read a flag or a counter that the other block wrote later, without a fence.
     bool lacks_fence(std::uintptr_t word, std::uint32_t place, const Mark& write) const {
-        return unfenced_.any() && write.is_volatile && write.block != block_state.epoch && unpublished(write) &&
+        return unfenced_.any() && write.is_volatile && write.block != block_state.epoch && is_unpublished(write) &&
                unfenced_.has_read_signal(block_state.epoch, word, place, write.fenced);
     }
-    /// Return whether no publication of the access's block so far orders the access for other blocks.
-    bool unpublished(const Mark& mark) const {
-        return !barriers_.before_last(block_state.epoch, mark) && !clocks_->is_published(mark);
+    /// Return whether the access's block has published nothing yet that orders the access for other blocks.
+    bool is_unpublished(const Mark& mark) const {
+        return !barriers_.is_before_last(block_state.epoch, mark) && !clocks_->is_published(mark);
     }
 
-    /// The records of the running block while other blocks of the grid run.
+    /// The records of a block that is suspended while other blocks of the grid run.
     using Held = ThreadClocks::Held;
     Held hold_block();
     void return_block(Held& held) { clocks_->return_block(held); }
@@ -68,7 +68,8 @@ class HappensBefore {
     void fence(bool of_device);
     /// Record a completed __syncwarp() of these lanes of the running thread's warp.
     void sync_lanes(unsigned lanes);
-    /// Record a barrier of part of a block, by the barrier's key: each thread releases the key, waits, and acquires it.
+    /// Record a barrier of part of a block, which a key identifies: each thread releases the key, waits, and acquires
+    /// it.
     void release(std::uintptr_t key) {
         fence(false);
         exchange(word_of(key), false, true);
@@ -81,7 +82,8 @@ class HappensBefore {
     void reach_grid_barrier() { barriers_.reach(block_state.epoch, block_state.generation); }
     /// Record an atomic or volatile access, after its comparison with earlier accesses. exchange() is not inlined,
     /// because inlining would slow every access of a kernel down by a third.
-    void strong_access(std::uintptr_t word, bool shared, std::uint32_t place, bool atomic, bool reads, bool writes) {
+    void note_strong_access(std::uintptr_t word, bool shared, std::uint32_t place, bool atomic, bool reads,
+                            bool writes) {
         if (clocks_->any_fence()) exchange(shared ? word_of(word) : word, reads, writes);
         if (shared || !(unfenced_.any() || (writes && !atomic))) return;
         if (reads) unfenced_.note_read(block_state.epoch, word, place);
@@ -90,8 +92,8 @@ class HappensBefore {
 
   private:
     enum class Scope : std::uint8_t { none, block, device };
-    /// A __syncwarp() of `lanes`, or a thread's access of a word with the fences directly before and after it. A fence
-    /// alone accesses no word.
+    /// A __syncwarp() of some lanes, or a thread's access to a word with the fences directly before and after it. An
+    /// event of only a fence has no word.
     struct Event {
         static constexpr std::uint32_t no_word = ~0u;
         std::uint32_t block = 0, generation = 0;
@@ -104,6 +106,7 @@ class HappensBefore {
     static Instant now() { return {block_state.epoch, block_state.generation, linear_thread()}; }
     /// Return the word of a key or of shared memory: an address outside memory that is different for each block.
     static std::uintptr_t word_of(std::uintptr_t key) { return key + (std::uintptr_t{block_state.epoch} << 32 << 16); }
+    /// Return whether events are only logged for the clocks across blocks.
     bool defers() const { return clocks_ == &in_block_; }
     void exchange(std::uintptr_t word, bool reads, bool writes);
     /// Return the last event if the running thread can add a fence or an access to it; otherwise null.

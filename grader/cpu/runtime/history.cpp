@@ -7,9 +7,9 @@ namespace {
 
 bool has_bytes_of(const Mark& mark, const Mark& other) { return (other.bytes & ~mark.bytes) == 0; }
 
-/// Drop accesses that the same thread has repeated later, with the same kind and to the same bytes.
+/// Drop accesses that the same thread has repeated later, to the same bytes and with the same is_volatile and fenced.
 void drop_repeated(std::vector<Mark>& peers) {
-    static std::array<std::array<std::uint8_t, 4>, 1024> later_bytes;  // by thread and way; all 0 between calls
+    static std::array<std::array<std::uint8_t, 4>, 1024> later_bytes;  // by thread and kind; all 0 between calls
     const auto bytes_of = [](const Mark& peer) -> std::uint8_t& {
         return later_bytes[peer.thread][peer.is_volatile * 2u + peer.fenced];
     };
@@ -83,11 +83,11 @@ void Histories::leave_block(Earlier& earlier, const Mark& latest) {
     earlier.peers.push_back(latest);
     for (unsigned byte = 0; byte < earlier.other_blocks.size(); ++byte) {
         Mark& kept_access = earlier.other_blocks[byte];
-        if (kept_access.block >= order.first_block() && order.unpublished(kept_access)) continue;
+        if (kept_access.block >= order.first_block() && order.is_unpublished(kept_access)) continue;
         const auto has_byte = [&](const Mark& mark) { return mark.bytes >> byte & 1; };
         const auto end = earlier.peers.rend(), last = std::find_if(earlier.peers.rbegin(), end, has_byte);
         const auto best =
-            std::find_if(last, end, [&](const Mark& mark) { return has_byte(mark) && order.unpublished(mark); });
+            std::find_if(last, end, [&](const Mark& mark) { return has_byte(mark) && order.is_unpublished(mark); });
         if (last != end) kept_access = best != end ? *best : *last;
     }
     forget_peers(earlier);
@@ -105,14 +105,14 @@ void Histories::add_to_more(History& history, AccessKind kind, const Mark& mark,
     const bool barrier_between = latest.generation != mark.generation;
     if (barrier_between && earlier)
         std::erase_if(earlier->peers, [&](const Mark& peer) { return shared || has_bytes_of(mark, peer); });
-    if (has_bytes_of(mark, latest) ? order.ordered(latest) : barrier_between && shared) return;
+    if (has_bytes_of(mark, latest) ? order.is_ordered(latest) : barrier_between && shared) return;
     add_peer(provide_earlier(history, kind), latest, shared);
 }
 
 bool Histories::is_unordered(const History& history, const Mark& earlier, const Mark& mark, const Query& query) {
     if (earlier.block < order.first_block() || !(earlier.bytes & mark.bytes)) return false;
-    return !is_signal(earlier, mark, query) && !is_polled(history, earlier, mark, query) && !order.ordered(earlier) &&
-           !order_is_read(earlier, query);
+    return !is_signal(earlier, mark, query) && !is_polled(history, earlier, mark, query) &&
+           !order.is_ordered(earlier) && !is_known_by_read(earlier, query);
 }
 
 /// Return whether a volatile read and a volatile write access a flag: the writer has read the word on the same line of
@@ -120,7 +120,7 @@ bool Histories::is_unordered(const History& history, const Mark& earlier, const 
 bool Histories::is_polled(const History& history, const Mark& earlier, const Mark& mark, const Query& query) {
     if (query.kind == AccessKind::atomic || !earlier.is_volatile || !mark.is_volatile) return false;
     if (query.kind == AccessKind::plain_read) {
-        const Mark* const poll = mark.polled ? own(history, AccessKind::plain_read, mark) : nullptr;
+        const Mark* const poll = mark.polled ? last_own(history, AccessKind::plain_read, mark) : nullptr;
         return poll && poll->place == earlier.place;
     }
     const Mark& latest_read = history.latest[static_cast<unsigned>(AccessKind::plain_read)];
@@ -153,7 +153,7 @@ const Mark* Histories::find_unordered(const History& history, const Mark& mark, 
     return other != earlier->other_blocks.end() ? &*other : nullptr;
 }
 
-const Mark* Histories::own(const History& history, AccessKind kind, const Mark& mark) {
+const Mark* Histories::last_own(const History& history, AccessKind kind, const Mark& mark) {
     const auto is_own = [&](const Mark& earlier) {
         return earlier.block == mark.block && earlier.thread == mark.thread && earlier.generation == mark.generation;
     };

@@ -1,5 +1,5 @@
 #pragma once
-// The accesses of a grid to a word that a later access may race with.
+// For each word, the accesses of a grid with which a later access may race.
 
 #include <array>
 #include <cstdint>
@@ -16,7 +16,8 @@ struct Bytes {
     std::uint8_t written = 0, read = 0;
 };
 
-/// The accesses before the latest of its kind that differ from it only in the thread: one, two, three … strides before.
+/// The accesses before the latest access of a kind that differ from it only in the thread: their threads are one, two,
+/// three … strides before the thread of the latest access.
 struct Row {
     std::uint32_t count : 11 = 0;
     std::int32_t stride : 12 = 0;
@@ -25,7 +26,7 @@ struct Row {
 
 struct alignas(16) History {
     std::array<Mark, 3> latest;  // by AccessKind
-    std::uint32_t more = 0;      // in Histories: this grid's accesses that neither `latest` nor `row` represents
+    std::uint32_t more = 0;      // 1 + the index of the accesses in more_ that neither `latest` nor `row` represents
     std::uint32_t block = 0;     // shared memory: the block to which bytes.written applies
     Bytes bytes;
     bool crowded = false;  // some of `more` may be unordered relative to the next access
@@ -107,7 +108,7 @@ class Histories {
         latest = mark;
     }
 
-    /// Selects the earlier accesses for the comparison, and describes the access itself.
+    /// The kind of the earlier accesses with which an access is compared, and data of the access itself.
     struct Query {
         AccessKind kind;
         bool shared;  // whether the word is in shared memory, which belongs to a new block when that block begins
@@ -116,7 +117,7 @@ class Histories {
     };
     /// Return the last access of this grid and of the query's kind that nothing orders before `mark`; null if there is
     /// none.
-    const Mark* unordered(const History& history, const Mark& mark, const Query& query) {
+    const Mark* last_unordered(const History& history, const Mark& mark, const Query& query) {
         const Mark& latest = history.latest[static_cast<unsigned>(query.kind)];
         const bool same_block = latest.block == mark.block;
         if (latest.block < order.first_block() || (query.shared && !same_block)) return nullptr;
@@ -127,7 +128,7 @@ class Histories {
 
     /// Return the volatile write that this volatile read of global memory may miss, because a fence is missing, or
     /// null. A word that the grid has read before is a flag that threads poll.
-    const Mark* unfenced(const History& history, const Mark& mark, std::uintptr_t word) const {
+    const Mark* find_unfenced_write(const History& history, const Mark& mark, std::uintptr_t word) const {
         const Mark& write = history.latest[static_cast<unsigned>(AccessKind::plain_write)];
         const Mark& read = history.latest[static_cast<unsigned>(AccessKind::plain_read)];
         if (write.block < order.first_block() || read.block >= order.first_block()) return nullptr;
@@ -139,15 +140,17 @@ class Histories {
         return latest.block == mark.block && latest.thread == mark.thread && latest.generation == mark.generation;
     }
     /// Return the running thread's last access of a kind since the last barrier.
-    const Mark* own(const History& history, AccessKind kind, const Mark& mark);
+    const Mark* last_own(const History& history, AccessKind kind, const Mark& mark);
 
   private:
+    /// Accesses of one kind before the latest access of this kind.
     struct Earlier {
         std::array<Mark, 4> other_blocks;  // for each byte, one access by a block before the block of the latest access
-        std::vector<Mark> peers;           // of the latest access's block: not ordered before it, or to other bytes
+        std::vector<Mark> peers;           // of the latest access's block, but not ordered before it, or to other bytes
         std::size_t max_peers = 0;         // if there are more, the repeated ones are dropped
         bool any_weak = false;             // some of the peers are neither atomic nor volatile
     };
+    /// The accesses to a word that its History does not represent.
     struct More {
         const History* owner = nullptr;
         std::array<Earlier, 3> kinds;
@@ -171,14 +174,14 @@ class Histories {
     }
     static bool is_signal(const Mark& earlier, const Mark& mark, const Query& query);
     /// Return whether the running thread knows of the earlier access because it read a flag, counter or lock after it.
-    bool order_is_read(const Mark& earlier, const Query& query) {
+    bool is_known_by_read(const Mark& earlier, const Query& query) {
         return (earlier.atomic || earlier.is_volatile) && order.has_read(query.place, query.shared, earlier);
     }
     static void add_peer(Earlier& earlier, const Mark& mark, bool shared);
     static void forget_peers(Earlier& earlier);
     void leave_block(Earlier& earlier, const Mark& latest);
-    /// Return whether an access differs from the latest of its kind only in the thread, and the distance of the two
-    /// threads is that of neighbours in the row.
+    /// Return whether an access differs from the latest of its kind only in the thread, and the difference between the
+    /// two threads is the row's stride.
     static bool continues_row(const History& history, const Mark& mark, AccessKind kind) {
         const Row& row = history.row;
         const Mark& latest = history.latest[static_cast<unsigned>(kind)];

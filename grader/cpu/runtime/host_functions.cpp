@@ -2,9 +2,9 @@
 // refuses them in kernels; here, a kernel that calls one ends the process, because the sanitizer would not see what it
 // accesses. Host code may call them.
 //
-// The judge gives a submission's calls of NAME the name warplab_library_NAME, in its object file, whatever in the file
-// makes them. So a stub of that name tests whether the thread runs a kernel, and jumps to NAME if it does not, with all
-// arguments in their registers.
+// In a submission's object file, the judge renames all references to NAME to warplab_library_NAME. A stub of that name
+// tests whether the thread runs a kernel. If it does not, the stub jumps to NAME, with all arguments still in their
+// registers.
 
 #include <string>
 

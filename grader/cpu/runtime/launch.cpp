@@ -30,7 +30,7 @@ constexpr int registers_per_multiprocessor = 65536, threads_per_multiprocessor =
 constexpr int assumed_registers = 32;
 
 thread_local Launch* pending = nullptr;
-thread_local Action* recorded = nullptr;  // if not null, run_pending stores the grid's work here
+thread_local Action* action_request = nullptr;  // if not null, run_pending stores the grid's work here
 std::atomic<uint64_t> launches{0};
 
 std::mutex mutex;
@@ -88,7 +88,7 @@ struct Refusal {
     std::string words = {};
 };
 
-std::string beyond(uint64_t number, const char* of_what, uint64_t limit, const char* words = "are allowed") {
+std::string describe_excess(uint64_t number, const char* of_what, uint64_t limit, const char* words = "are allowed") {
     return " (" + std::to_string(number) + " " + of_what + "; at most " + std::to_string(limit) + " " + words + ")";
 }
 
@@ -99,24 +99,27 @@ Refusal check(const Launch& launch, const Grid& grid) {
     if (!block_threads) return {cudaErrorInvalidConfiguration, empty, " (blocks of 0 threads)"};
     if (!all_blocks) return {cudaErrorInvalidConfiguration, empty, " (0 blocks)"};
     if (block_threads > max_threads)
-        return {cudaErrorInvalidConfiguration, threads, beyond(block_threads, "threads in a block", max_threads)};
-    if (b.z > 64) return {cudaErrorInvalidConfiguration, threads_in_z, beyond(b.z, "threads in z", 64)};
-    if (g.x > 0x7fffffffu) return {cudaErrorInvalidConfiguration, blocks, beyond(g.x, "blocks in x", 0x7fffffffu)};
-    if (g.y > 65535) return {cudaErrorInvalidConfiguration, blocks, beyond(g.y, "blocks in y", 65535)};
-    if (g.z > 65535) return {cudaErrorInvalidConfiguration, blocks, beyond(g.z, "blocks in z", 65535)};
+        return {cudaErrorInvalidConfiguration, threads,
+                describe_excess(block_threads, "threads in a block", max_threads)};
+    if (b.z > 64) return {cudaErrorInvalidConfiguration, threads_in_z, describe_excess(b.z, "threads in z", 64)};
+    if (g.x > 0x7fffffffu)
+        return {cudaErrorInvalidConfiguration, blocks, describe_excess(g.x, "blocks in x", 0x7fffffffu)};
+    if (g.y > 65535) return {cudaErrorInvalidConfiguration, blocks, describe_excess(g.y, "blocks in y", 65535)};
+    if (g.z > 65535) return {cudaErrorInvalidConfiguration, blocks, describe_excess(g.z, "blocks in z", 65535)};
     if (block_threads > grid.max_threads)
-        return {cudaErrorLaunchOutOfResources, launch_bounds,
-                beyond(block_threads, "threads in a block", grid.max_threads, "are allowed by __launch_bounds__")};
+        return {
+            cudaErrorLaunchOutOfResources, launch_bounds,
+            describe_excess(block_threads, "threads in a block", grid.max_threads, "are allowed by __launch_bounds__")};
     const size_t allowed = static_cast<size_t>(allowed_shared_bytes(grid.run_block));
     if (launch.shared_bytes > max_shared_bytes)
         return {cudaErrorInvalidValue, max_shared,
-                beyond(launch.shared_bytes, "bytes of shared memory", max_shared_bytes)};
+                describe_excess(launch.shared_bytes, "bytes of shared memory", max_shared_bytes)};
     if (launch.shared_bytes > allowed)
-        return {cudaErrorInvalidValue, shared, beyond(launch.shared_bytes, "bytes of shared memory", allowed)};
+        return {cudaErrorInvalidValue, shared, describe_excess(launch.shared_bytes, "bytes of shared memory", allowed)};
     const uint64_t at_once = max_blocks_at_once(static_cast<int>(block_threads), launch.shared_bytes);
     if (launch.cooperative && all_blocks > at_once)
         return {cudaErrorCooperativeLaunchTooLarge, blocks_at_once,
-                beyond(all_blocks, "blocks", at_once, "run at once")};
+                describe_excess(all_blocks, "blocks", at_once, "run at once")};
     return {};
 }
 
@@ -231,7 +234,7 @@ void run_pending(const char* kernel, Grid& grid) {
     grid.blocks = {launch.grid.x, launch.grid.y, launch.grid.z};
     grid.threads = {launch.block.x, launch.block.y, launch.block.z};
     grid.shared_bytes = launch.shared_bytes;
-    if (recorded) return void(*recorded = action_of(grid));
+    if (action_request) return void(*action_request = action_of(grid));
     if (running_captures) {
         const auto id = reinterpret_cast<const void*>(grid.run_block);
         const auto result = capture_work(launch.stream, cudaGraphNodeTypeKernel, action_of(grid), id);
@@ -253,10 +256,10 @@ cudaError_t launch(KernelPointer kernel, dim3 grid, dim3 block, void** arguments
 
 Action kernel_action(const cudaKernelNodeParams& params, int line, cudaError_t& error) {
     Action action;
-    recorded = &action;
+    action_request = &action;
     error = launch(params.func, params.gridDim, params.blockDim, params.kernelParams, params.sharedMemBytes, nullptr,
                    false, line);
-    recorded = nullptr;
+    action_request = nullptr;
     return action;
 }
 
@@ -288,7 +291,7 @@ cudaError_t get_attributes(cudaFuncAttributes* attributes, const void* kernel) {
     return cudaSuccess;
 }
 
-cudaError_t occupancy(int* blocks, const void* kernel, int block_threads, size_t shared_bytes) {
+cudaError_t get_occupancy(int* blocks, const void* kernel, int block_threads, size_t shared_bytes) {
     if (!kernel) return set_error(cudaErrorInvalidDeviceFunction);
     if (!blocks || block_threads <= 0) return set_error(cudaErrorInvalidValue);
     *blocks = 0;

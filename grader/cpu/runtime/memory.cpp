@@ -26,9 +26,10 @@ namespace {
 
 constexpr size_t page_bytes = 4096, chunk_bytes = 64 * 1024, alignment = 256;
 constexpr size_t max_hidden_bytes = size_t{4} << 20;  // each page that becomes visible costs time at a launch
-// A kernel's first access to a chunk makes the chunk visible; too many of them make the whole region visible. The next
-// launches begin with the same visible memory, until the runtime determines again which memory kernels need.
-constexpr unsigned max_faults = 4, max_launches_alike = 16;
+// A kernel's first access to a hidden chunk makes the chunk visible; after `max_faults` such accesses, the whole region
+// becomes visible. The next launches begin with the same visible memory, until the runtime determines again which
+// memory kernels need.
+constexpr unsigned max_faults = 4, max_similar_launches = 16;
 constexpr size_t max_poisoned_bytes = size_t{256} << 20;
 
 struct Region {
@@ -39,15 +40,15 @@ struct Region {
     char* pages = nullptr;  // the protected range: whole pages, or null
     size_t pages_bytes = 0;
     std::vector<uint32_t> handed_over = {};  // the last round in which each chunk was handed over
-    std::vector<uint32_t> visible = {};      // chunks that are not hidden now; never grows in a signal handler
-    std::vector<uint32_t> expected = {};     // those of the previous launch
+    std::vector<uint32_t> visible = {};      // chunks that are not hidden now; reserved, as a signal handler adds to it
+    std::vector<uint32_t> expected = {};     // the visible chunks of the previous launch
     bool wholly_visible = false, wholly_expected = false;
     unsigned faults = 0;  // page faults in this launch
 };
 
 using Regions = std::map<uintptr_t, Region>;
 std::mutex mutex;
-// Never destroyed. Exists before the constructors of the student's __device__ variables, which register them.
+// Never destroyed, and created at the first use: constructors register the student's __device__ variables before main.
 Regions& regions() {
     static Regions& all = *new Regions;
     return all;
@@ -70,14 +71,14 @@ std::atomic<int64_t> allocated{0};
 std::atomic<uint64_t> to_host{0}, host_limit{~uint64_t{0}};
 bool hiding = false;
 uint32_t round_of_protection = 1;  // increases when all memory is hidden again
-unsigned launches_in_row = 0;      // since the last call that hides all memory
+unsigned launches_in_a_row = 0;    // since the last call that hides all memory
 bool left_visible = false;         // device memory that the last launch used may be visible
 
 uintptr_t number(const volatile void* address) { return reinterpret_cast<uintptr_t>(address); }
 
 /// Return the element that contains the address, in a map from the elements' beginnings; end() if there is none.
 template <class Map, class Bytes>
-typename Map::iterator holder(Map& map, const void* address, Bytes bytes_of) {
+typename Map::iterator find_containing(Map& map, const void* address, Bytes bytes_of) {
     auto after = map.upper_bound(number(address));
     if (after == map.begin()) return map.end();
     --after;
@@ -85,16 +86,16 @@ typename Map::iterator holder(Map& map, const void* address, Bytes bytes_of) {
 }
 
 Regions::iterator find(const void* address) {
-    return holder(regions(), address, [](const Region& region) { return region.bytes; });
+    return find_containing(regions(), address, [](const Region& region) { return region.bytes; });
 }
 
 auto find_symbol(const void* address) {
-    return holder(symbols(), address, [](const NamedVariable& variable) { return variable.bytes; });
+    return find_containing(symbols(), address, [](const NamedVariable& variable) { return variable.bytes; });
 }
 
 bool holds_host_buffer(const void* address) {
     const auto bytes_of = [](size_t bytes) { return bytes; };
-    return holder(host_buffers(), address, bytes_of) != host_buffers().end();
+    return find_containing(host_buffers(), address, bytes_of) != host_buffers().end();
 }
 
 bool can_hide(const Region& region) { return region.pages && region.pages_bytes <= max_hidden_bytes; }
@@ -201,8 +202,8 @@ bool overlaps_region(void* pointer, size_t bytes) {
     return find(pointer) != regions().end() || (next != regions().end() && next->first < number(pointer) + bytes);
 }
 
-/// Return why cudaFree or cudaFreeHost refuses this pointer; empty if the registry does not know the pointer.
-std::string why_not_freed(const void* pointer) {
+/// Describe why cudaFree or cudaFreeHost refuses this pointer; return an empty string if the registry does not know it.
+std::string explain_refused_free(const void* pointer) {
     const auto iterator = find(pointer);
     if (iterator == regions().end() && freed().count(number(pointer))) return "that memory was freed before";
     if (iterator == regions().end())
@@ -246,7 +247,7 @@ cudaError_t release(void* pointer, bool pinned, const char* function, void* call
         const auto iterator = regions().find(number(pointer));
         if (iterator == regions().end() || !iterator->second.mapping ||
             (iterator->second.side == Side::pinned) != pinned) {
-            const std::string reason = why_not_freed(pointer);
+            const std::string reason = explain_refused_free(pointer);
             if (observer) observer->freed_wrongly(pointer, function, reason, caller);
             note_detail(std::string(function) + ": " +
                         (reason.empty() ? "no CUDA function allocated this memory" : reason));
@@ -300,14 +301,14 @@ const char* variable_by_name(const void* address) {
 
 bool was_freed(const void* address) {
     std::lock_guard lock(mutex);
-    const auto iterator = holder(freed(), address, [](size_t bytes) { return bytes; });
+    const auto iterator = find_containing(freed(), address, [](size_t bytes) { return bytes; });
     return iterator != freed().end();
 }
 
 void hide_left_visible() {
     if (!hiding) return;
     std::lock_guard lock(mutex);
-    launches_in_row = 0;
+    launches_in_a_row = 0;
     if (!std::exchange(left_visible, false)) return;
     for (auto& [begin, region] : regions())
         if (region.side == Side::device) hide(region);
@@ -354,7 +355,7 @@ void show_to_kernels() {
     if (!hiding) return;
     std::lock_guard lock(mutex);
     protect_host_buffers(PROT_NONE);
-    const bool expects = ++round_of_protection % (2 * max_launches_alike) > 1;
+    const bool expects = ++round_of_protection % (2 * max_similar_launches) > 1;
     for (auto& [begin, region] : regions()) {
         region.faults = 0;
         if (region.side == Side::pinned)
@@ -370,7 +371,7 @@ void hide_from_host() {
     std::lock_guard lock(mutex);
     ++round_of_protection;
     protect_host_buffers(PROT_READ | PROT_WRITE);
-    left_visible = ++launches_in_row > always_hidden_launches && launches_in_row % launches_per_hiding != 0;
+    left_visible = ++launches_in_a_row > always_hidden_launches && launches_in_a_row % launches_per_hiding != 0;
     for (auto& [begin, region] : regions()) {
         if (region.side == Side::pinned)
             protect(region, PROT_READ | PROT_WRITE);
@@ -611,11 +612,12 @@ cudaError_t cudaHostUnregister(void* pointer) {
 }
 
 cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned) {
-    return place_of(host, 1).side == Side::pinned ? give(device, host) : set_error(cudaErrorInvalidValue);
+    return place_of(host, 1).side == Side::pinned ? store_result(device, host) : set_error(cudaErrorInvalidValue);
 }
 
 cudaError_t cudaHostGetFlags(unsigned* flags, void* host) {
-    return place_of(host, 1).side == Side::pinned ? give(flags, cudaHostAllocMapped) : set_error(cudaErrorInvalidValue);
+    return place_of(host, 1).side == Side::pinned ? store_result(flags, cudaHostAllocMapped)
+                                                  : set_error(cudaErrorInvalidValue);
 }
 
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {

@@ -13,7 +13,7 @@ namespace warplab_cpu {
 
 enum class Side { unknown, device, managed, pinned };
 
-/// The side of the memory at an address; `fits` is false if the requested bytes exceed its end.
+/// The owner of the memory at an address; `fits` is false if the requested bytes exceed the memory's end.
 struct Place {
     Side side = Side::unknown;
     bool fits = true;
@@ -21,7 +21,7 @@ struct Place {
 };
 Place place_of(const void* address, std::size_t bytes);
 
-/// During its lifetime, the runtime itself may access these bytes, hidden or not.
+/// During this object's lifetime, the runtime itself may access the bytes, even if they are hidden.
 class Access {
   public:
     Access(const void* address, std::size_t bytes);
@@ -55,11 +55,12 @@ void hide_from_host();
 /// Hide all device memory that launches left visible. Called when the host waits, copies or returns.
 void hide_left_visible();
 
-/// Return whether a fault was a kernel's first access to hidden memory, or an access to memory that both sides may use,
-/// which is now counted. Later accesses are then allowed. Can be called in a signal handler.
+/// Handle a page fault. If a kernel accessed hidden memory for the first time, or if the memory is for both the host
+/// and kernels, allow later accesses and return true; in the second case, also count the bytes as copied to the host.
+/// Can be called in a signal handler.
 bool hand_over(const void* address, bool in_kernel);
 
-/// The fault for an invalid address, with a static message for people.
+/// The fault for an invalid address. `words` has static storage.
 struct AddressFault {
     warplab::Fault fault;
     const char* words;
@@ -101,7 +102,7 @@ bool was_freed(const void* address);
 std::int64_t allocated_bytes();
 std::uint64_t host_bytes();
 
-inline constexpr std::size_t device_bytes = std::size_t{4}
-                                            << 30;  // the memory of the device that the backend simulates
+/// The memory of the device that the backend simulates.
+inline constexpr std::size_t device_bytes = std::size_t{4} << 30;
 
 }  // namespace warplab_cpu

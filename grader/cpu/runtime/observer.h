@@ -33,8 +33,7 @@ class Observer {
         bool host_writes;  // the host may use the memory, too
         int line;
     };
-    /// Memory from cudaMalloc and similar functions begins. `mapping` encloses it, with inaccessible pages at both
-    /// ends.
+    /// cudaMalloc or a similar function allocated memory. `mapping` encloses it, with inaccessible pages at both ends.
     virtual void memory_begins(void* begin, std::size_t bytes, void* mapping, std::size_t mapping_bytes,
                                const AllocatedBy& by) = 0;
     /// Each `pitch` bytes of the memory are a row of `width` bytes and padding.
@@ -45,7 +44,7 @@ class Observer {
     /// A copy or a fill wrote the memory. Return false if a constant input of the lab begins there.
     virtual bool memory_written(void*, std::size_t) { return true; }
     virtual void memory_read(const void*, std::size_t) {}
-    /// Return whether the source of a copy on the device was never written, and the destination was.
+    /// Return whether the source of a copy on the device has never been written, but the destination has.
     virtual bool is_exchanged(const void* /*to*/, const void* /*from*/, std::size_t) { return false; }
     virtual void handle_begins(const void* /*stream_or_event*/, const CreatedBy&) {}
     virtual void handle_ends(const void* /*stream_or_event*/) {}
@@ -92,6 +91,6 @@ class Observer {
     virtual void memory_unmapped(void* begin, std::size_t bytes) = 0;
 };
 
-extern Observer* observer;  // null unless the sanitizer is on
+extern Observer* observer;  // null unless the sanitizer or the tracer is on
 
 }  // namespace warplab_cpu

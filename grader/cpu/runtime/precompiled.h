@@ -1,4 +1,5 @@
-// Precompiled headers that most of the runtime includes. Each source file still includes the headers that it needs.
+// The headers that most files of the runtime include, to be precompiled. Each source file still includes the headers
+// that it needs.
 #include <algorithm>
 #include <array>
 #include <atomic>

@@ -24,7 +24,7 @@ struct LaneAddresses {
     }
 };
 
-/// The addresses of a request, or of the units that contain them, without dynamic allocation.
+/// A list of the addresses of a request, or of the numbers of the units that contain them. It allocates no memory.
 class AddressList {
   public:
     void add(std::uintptr_t value) { values_[count_++] = value; }

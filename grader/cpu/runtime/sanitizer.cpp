@@ -56,7 +56,8 @@ using warplab::trace::OperationKind;
 
 constexpr std::size_t word_bytes = 4;
 
-/// Return the address of the first accessed byte of a word: flags of one byte in the same word are different flags.
+/// Return the address of the first accessed byte of a word, because one-byte flags in the same word are different
+/// flags.
 std::uintptr_t place_of(std::uintptr_t word, unsigned bytes) {
     return word * word_bytes + static_cast<unsigned>(std::countr_zero(bytes));
 }
@@ -193,8 +194,8 @@ struct AsyncCopies {
     }
 };
 
-/// The words of device variables whose value differs from their value at the beginning of the first call, until the
-/// current call reads or writes them.
+/// The words of device variables that have changed since the first call began, and that the current call has neither
+/// read nor written yet.
 struct KeptWords {
     static constexpr std::size_t max_bytes = 4096;  // the maximum size of a variable; counters and flags are small
 
@@ -264,7 +265,7 @@ class Sanitizer final : public Observer {
 
     void begin_buffer(void* memory, std::size_t memory_bytes, void* begin, std::size_t bytes, bool holds_data,
                       bool is_constant, std::uint32_t buffer);
-    void count_bytes(warplab::Observed& observed) const;
+    void count_bytes(warplab::Observations& observed) const;
     void begin_dataset() {
         called_ = false;
         lines_of_kept_handles_.clear();
@@ -279,32 +280,32 @@ class Sanitizer final : public Observer {
     bool access_on_fast_path(const Touch& touch);
     void access(const Touch& touch);
     void host_access(const Touch& touch);
-    void struct_copied(const Touch& whole);
+    void check_copied_struct(const Touch& whole);
     void report_failed_launch();
-    void barrier(std::uint32_t place, int line);
-    void grid_arrival() {
+    void reach_barrier(std::uint32_t place, int line);
+    void arrive_at_grid_barrier() {
         if (grid_) histories_.order.arrive_at_grid_barrier();
     }
-    void fence(bool of_device) {
+    void execute_fence(bool of_device) {
         ++fences_;
         if (grid_) histories_.order.fence(of_device);
     }
     std::uint64_t fences() const { return fences_; }
-    void block_scope(const Touch& touch);
+    void note_block_scope(const Touch& touch);
     void look_for_other_width(Object& object, std::size_t first, Touch touch);
     void find_kept_words(Object& object);
     void look_for_kept_words(Object& object, const Touch& touch);
     void forget_kept_words(Object& object, std::uintptr_t begin, std::size_t bytes);
-    void async_copy(std::uintptr_t to, std::uintptr_t from, std::size_t bytes, std::uintptr_t barrier, unsigned phase,
-                    std::uint32_t place);
-    void async_commit() {
+    void note_async_copy(std::uintptr_t to, std::uintptr_t from, std::size_t bytes, std::uintptr_t barrier,
+                         unsigned phase, std::uint32_t place);
+    void note_async_commit() {
         if (grid_) ++async_.batches[linear_thread()];
     }
     /// Report an asynchronous copy whose address is not a multiple of the alignment that it promises.
-    void misaligned(const Touch& touch);
-    void async_wait(unsigned prior);
-    void async_phases(std::uintptr_t barrier, unsigned phase);
-    void index_beyond(std::int64_t index, const char* array, std::uint32_t column, std::uint32_t place);
+    void report_misaligned_copy(const Touch& touch);
+    void note_async_wait(unsigned prior);
+    void note_async_phases(std::uintptr_t barrier, unsigned phase);
+    void report_index_beyond(std::int64_t index, const char* array, std::uint32_t column, std::uint32_t place);
 
   private:
     using Objects = std::map<std::uintptr_t, Object>;  // by the beginning of the zone; zones do not overlap
@@ -389,7 +390,7 @@ class Sanitizer final : public Observer {
         std::uintptr_t begin, size_end, end;
     };
     std::optional<VectorMemory> vector_at(std::uintptr_t address);
-    void look_for_vector(const Touch& touch);
+    void look_beyond_vector(const Touch& touch);
 
     AsyncCopies async_;  // the copies of the block async_block_
     std::uint32_t async_block_ = 0;
@@ -409,10 +410,11 @@ class Sanitizer final : public Observer {
     bool called_ = false;
     std::map<const void*, CreatedBy> handles_;  // streams and events of this call that it has not destroyed
     std::set<int> lines_of_kept_handles_;  // lines of handles that earlier calls for this dataset have not destroyed
-    RawFinding failed_launch_{};           // its kind is 0 if none failed, or if the program has read the error
+    RawFinding failed_launch_{};           // its kind is 0 if no launch failed, or if the program has read the error
     Pending pending_;
-    // Reads of a word of shared memory that other threads of the block update, by place, until the grid ends; and the
-    // places whose threads then update the word, as in if (bin < 255) atomicAdd(&bin, 1).
+    // By place in the code, until the grid ends: reads of words of shared memory that other threads of the block update
+    // by atomics. The guards are the places whose threads then update the word, as in if (bin < 255) atomicAdd(&bin,
+    // 1).
     std::map<std::uint32_t, std::pair<RawFinding, std::uint64_t>> reads_beside_atomics_;
     std::set<std::uint32_t> guards_;
     // Accesses of this grid that are wider than the alignment of a static shared variable, by the beginning of the
@@ -643,7 +645,7 @@ bool Sanitizer::is_exchanged(const void* to, const void* from, std::size_t bytes
     return has_data(*target, number(to)) && !has_data(*source, number(from));
 }
 
-void Sanitizer::count_bytes(warplab::Observed& observed) const {
+void Sanitizer::count_bytes(warplab::Observations& observed) const {
     for (const auto& [zone, object] : device_) {
         if (object.space != FindingSpace::buffer || object.buffer >= warplab::max_buffers) continue;
         for (std::size_t i = 0; i < object.word_count; ++i) {
@@ -721,7 +723,7 @@ std::size_t Sanitizer::vector_bytes_left(const void* address) {
 }
 
 /// Report an access of host code between a vector's size and its capacity.
-void Sanitizer::look_for_vector(const Touch& touch) {
+void Sanitizer::look_beyond_vector(const Touch& touch) {
     const auto vector = vector_at(touch.address);
     if (!vector || touch.address + touch.width <= vector->size_end) return;
     RawFinding finding = describe(FindingKind::beyond_vector, nullptr, touch);
@@ -897,7 +899,7 @@ bool may_be_constant(std::uintptr_t address) {
                 const bool constant = part.p_type == PT_LOAD ? !(part.p_flags & PF_W) : part.p_type == PT_GNU_RELRO;
                 if (constant && search.address - (info->dlpi_addr + part.p_vaddr) < part.p_memsz) search.found = true;
             }
-            return 1;  // the first is the executable
+            return 1;  // the first object is the executable
         },
         &search);
     return search.found;
@@ -940,9 +942,9 @@ const Object* Sanitizer::nearest(std::uintptr_t address) const {
     return is_near(address, object) ? &object : nullptr;
 }
 
-/// Return whether an index of 32 bits reaches the address from the object; for example, a value that is not a valid bin
-/// number.
-bool is_indexed(std::uintptr_t address, const Object& object) {
+/// Return whether a 32-bit index into the object, for example a value that is not a valid bin number, can reach the
+/// address.
+bool can_be_indexed(std::uintptr_t address, const Object& object) {
     constexpr std::uintptr_t max_distance = std::uintptr_t{1} << 35;  // 2^32 elements of 8 bytes
     return address - object.begin + max_distance < 2 * max_distance;
 }
@@ -970,8 +972,8 @@ bool Sanitizer::is_passed_twice(const Object& object) const {
     return false;
 }
 
-/// For an address between two objects, return the object on the other side if the kernel got it as an argument. Return
-/// `object` if the kernel also got that as an argument, unless it is an input that is written.
+/// For an address between `object` and another object, return one that the kernel got as an argument and that the
+/// access may write. If both or neither are like this, return `object`.
 const Object* Sanitizer::choose_argument(const Object* object, const Touch& touch) const {
     const auto fits = [&](const Object& object) { return is_argument(object) && !(touch.writes && object.is_input); };
     if (!grid_ || object->space == FindingSpace::variable || fits(*object)) return object;
@@ -984,11 +986,12 @@ const Object* Sanitizer::choose_argument(const Object* object, const Touch& touc
 }
 
 /// Return the object that an address between two objects was most likely meant for. `object` is the nearer one. If the
-/// same place in the code accessed the object on the other side earlier in this grid, the address was meant for that.
+/// same place in the code accessed the object on the other side earlier in this grid, the address was meant for that
+/// object.
 const Object* Sanitizer::intended_object(const Object* object, const Touch& touch) {
     const Recent& recent = recent_at(touch.place);
     const bool is_known = recent.key == key_of(touch.place) && recent.object;
-    if (!object) return is_known && is_indexed(touch.address, *recent.object) ? recent.object : nullptr;
+    if (!object) return is_known && can_be_indexed(touch.address, *recent.object) ? recent.object : nullptr;
     if (!is_known || recent.shared) return choose_argument(object, touch);
     const bool before = touch.address < object->begin, after = touch.address >= object->begin + object->bytes;
     const bool beyond = recent.object->begin < touch.address;
@@ -1104,9 +1107,10 @@ void Sanitizer::record_unfinished(RawFinding finding, const Earlier& earlier) {
 void Sanitizer::look_for_unfinished(const Object& object, const History& history, const Mark& mark,
                                     const Touch& touch) {
     const std::uint32_t first_block = histories_.order.first_block();
-    const Earlier earlier = find_unfinished(
-        history, mark.bytes, touch.writes, touch.atomic,
-        [&](std::uint32_t epoch) -> const Work* { return epoch < first_block ? timeline.unordered(epoch) : nullptr; });
+    const Earlier earlier =
+        find_unfinished(history, mark.bytes, touch.writes, touch.atomic, [&](std::uint32_t epoch) -> const Work* {
+            return epoch < first_block ? timeline.unordered_work(epoch) : nullptr;
+        });
     if (earlier.first) record_unfinished(describe(FindingKind::unfinished, &object, touch), earlier);
 }
 
@@ -1118,7 +1122,7 @@ void Sanitizer::look_for_unfinished_copies(const Object& object, std::uintptr_t 
     for (std::size_t word = first; word < std::min(first + (bytes + 3) / word_bytes, object.word_count); ++word) {
         const Earlier earlier =
             find_unfinished(object.histories[word], 0xf, writes, false, [&](std::uint32_t epoch) -> const Work* {
-                return epoch < running.first_epoch ? timeline.unordered(epoch) : nullptr;
+                return epoch < running.first_epoch ? timeline.unordered_work(epoch) : nullptr;
             });
         if (!earlier.first) continue;
         RawFinding finding = describe(FindingKind::unfinished, &object, {{.writes = writes}, 0, begin, 1});
@@ -1133,12 +1137,12 @@ void Sanitizer::look_for_unfinished_host(const Object& object, const Touch& touc
     if (!timeline.has_unfinished_work() || !object.histories) return;
     const std::size_t word = touch.address / word_bytes - object.begin / word_bytes;
     const Earlier earlier = find_unfinished(object.histories[word], 0xf, touch.writes, false,
-                                            [](std::uint32_t epoch) { return timeline.unfinished(epoch); });
+                                            [](std::uint32_t epoch) { return timeline.unfinished_work(epoch); });
     if (earlier.first) record_unfinished(describe(FindingKind::unfinished, &object, touch), earlier);
 }
 
-void Sanitizer::async_copy(std::uintptr_t to, std::uintptr_t from, std::size_t bytes, std::uintptr_t barrier,
-                           unsigned phase, std::uint32_t place) {
+void Sanitizer::note_async_copy(std::uintptr_t to, std::uintptr_t from, std::size_t bytes, std::uintptr_t barrier,
+                                unsigned phase, std::uint32_t place) {
     if (!grid_ || bytes == 0) return;
     if (async_block_ != block_state.epoch) async_.forget();
     async_block_ = block_state.epoch;
@@ -1151,7 +1155,7 @@ void Sanitizer::async_copy(std::uintptr_t to, std::uintptr_t from, std::size_t b
     async_.longest_source = std::max(async_.longest_source, bytes);
 }
 
-void Sanitizer::misaligned(const Touch& touch) {
+void Sanitizer::report_misaligned_copy(const Touch& touch) {
     if (!grid_) return;
     record(FindingKind::misaligned, find_any(touch.address), touch);
 }
@@ -1162,14 +1166,14 @@ void Sanitizer::finish_async(Predicate is_over) {
     std::erase_if(async_.sources, [&](const auto& entry) { return is_over(entry.second); });
 }
 
-void Sanitizer::async_wait(unsigned prior) {
+void Sanitizer::note_async_wait(unsigned prior) {
     if (!async_.any()) return;
     const unsigned thread = linear_thread(), open = async_.batches[thread];
     finish_async(
         [&](const AsyncCopy& copy) { return copy.thread == thread && !copy.barrier && open - copy.batch > prior; });
 }
 
-void Sanitizer::async_phases(std::uintptr_t barrier, unsigned phase) {
+void Sanitizer::note_async_phases(std::uintptr_t barrier, unsigned phase) {
     if (!async_.any()) return;
     finish_async(
         [&](const AsyncCopy& copy) { return copy.barrier == barrier && static_cast<int>(phase - copy.phase) > 0; });
@@ -1210,10 +1214,10 @@ void Sanitizer::look_for_race(Object& object, std::size_t index, Mark mark, cons
     const bool shared = object.is_shared();
     histories_.end_row(history, shared);
     if (touch.is_volatile && touch.writes)
-        mark.polled = histories_.own(history, AccessKind::plain_read, mark) != nullptr;
+        mark.polled = histories_.last_own(history, AccessKind::plain_read, mark) != nullptr;
     if (timeline.may_run_with_other_work() && !shared) look_for_unfinished(object, history, mark, touch);
     const auto check_against = [&](AccessKind kind) {
-        if (const Mark* earlier = histories_.unordered(
+        if (const Mark* earlier = histories_.last_unordered(
                 history, mark, {kind, shared, touch.writes, place_of(object.address_of_word(index), mark.bytes)}))
             report_race(object, *earlier, kind != AccessKind::plain_read, mark, touch);
     };
@@ -1221,10 +1225,11 @@ void Sanitizer::look_for_race(Object& object, std::size_t index, Mark mark, cons
     if (!touch.atomic) check_against(AccessKind::atomic);
     if (touch.writes) check_against(AccessKind::plain_read);
     if (touch.is_volatile && !touch.writes && !shared)
-        if (const Mark* write = histories_.unfenced(history, mark, place_of(object.address_of_word(index), mark.bytes)))
+        if (const Mark* write =
+                histories_.find_unfenced_write(history, mark, place_of(object.address_of_word(index), mark.bytes)))
             report_race(object, *write, true, mark, touch);
     if (touch.atomic && shared)
-        if (const Mark* read = histories_.own(history, AccessKind::plain_read, mark)) guards_.insert(read->place);
+        if (const Mark* read = histories_.last_own(history, AccessKind::plain_read, mark)) guards_.insert(read->place);
     histories_.add(history, touch.kind(), mark, shared);
 }
 
@@ -1233,8 +1238,8 @@ const Object* Sanitizer::nearest_shared(std::uintptr_t address) const {
     return after == shared_.begin() ? nullptr : &std::prev(after)->second;
 }
 
-/// Return the shared object after which an address in the host's memory lies: the block's shared memory lies between
-/// other memory of the host.
+/// Return the shared object that begins shortly before an address in the host's memory; null if there is none. The
+/// block's shared memory lies between other memory of the host.
 const Object* Sanitizer::beyond_shared(std::uintptr_t address) {
     constexpr std::uintptr_t max_beyond = std::uintptr_t{1} << 20;
     const Object* const object = nearest_shared(address);
@@ -1285,7 +1290,7 @@ void Sanitizer::look_for_unwritten(const Object& object, std::size_t first, unsi
 }
 
 /// Check a struct that is copied as a whole. One written byte is enough, because its padding is never written.
-void Sanitizer::struct_copied(const Touch& whole) {
+void Sanitizer::check_copied_struct(const Touch& whole) {
     const Object* const object = find_any(whole.address);
     if (!object || object->freed || object->holds_data || whole.address < object->begin ||
         whole.address + whole.width > object->begin + object->bytes)
@@ -1307,8 +1312,8 @@ void Sanitizer::check_word(Object& object, std::size_t index, std::uint8_t bytes
     const Mark mark = histories_.order.mark(touch.place, bytes, touch.atomic, touch.is_volatile);
     look_for_race(object, index, mark, touch);
     if (touch.atomic || touch.is_volatile)
-        histories_.order.strong_access(place_of(object.address_of_word(index), bytes), object.is_shared(), touch.place,
-                                       touch.atomic, touch.reads(), touch.writes);
+        histories_.order.note_strong_access(place_of(object.address_of_word(index), bytes), object.is_shared(),
+                                            touch.place, touch.atomic, touch.reads(), touch.writes);
 }
 
 AccessCounts& Sanitizer::remember(Object& object, std::size_t index, const LoggedAccess& access) {
@@ -1381,8 +1386,8 @@ WARPLAB_CPU_INLINE void Sanitizer::check_word_quickly(const Recent& recent, std:
           histories_.add_if_quiet(history, touch.kind(), mark, recent.shared)))
         look_for_race(*recent.object, index, mark, touch);
     if (touch.atomic || touch.is_volatile)
-        histories_.order.strong_access(place_of(recent.first_word + index, bytes), recent.shared, touch.place,
-                                       touch.atomic, touch.reads(), touch.writes);
+        histories_.order.note_strong_access(place_of(recent.first_word + index, bytes), recent.shared, touch.place,
+                                            touch.atomic, touch.reads(), touch.writes);
 }
 
 void Sanitizer::access(const Touch& touch) {
@@ -1438,7 +1443,7 @@ void Sanitizer::access(const Touch& touch) {
         check_word(*object, first + word, static_cast<std::uint8_t>(bytes), touch);
 }
 
-void Sanitizer::barrier(std::uint32_t place, int line) {
+void Sanitizer::reach_barrier(std::uint32_t place, int line) {
     if (!grid_) return;
     settle();
     const Touch arrival{{}, place};
@@ -1462,7 +1467,7 @@ void Sanitizer::early_exit() {
 }
 
 /// Record that an atomic of block scope is about to access the word: other blocks must not use it at the same time.
-void Sanitizer::block_scope(const Touch& touch) {
+void Sanitizer::note_block_scope(const Touch& touch) {
     const Object* const object = is_shared(reinterpret_cast<void*>(touch.address)) ? nullptr : nearest(touch.address);
     if (!object || touch.address - object->begin >= object->bytes || !object->histories) return;
     settle();
@@ -1470,7 +1475,7 @@ void Sanitizer::block_scope(const Touch& touch) {
     const Mark mark = histories_.order.mark(touch.place, 0xf, true, false);
     const auto is_race = [&](const Mark& earlier) {
         return earlier.block >= histories_.order.first_block() && earlier.block != mark.block &&
-               !histories_.order.ordered(earlier);
+               !histories_.order.is_ordered(earlier);
     };
     const auto iterator = writes_for_one_block_.find(word);
     const Mark& any_scope =
@@ -1497,7 +1502,7 @@ void Sanitizer::look_for_other_width(Object& object, std::size_t first, Touch to
         const bool is_own = earlier.block == mark.block && earlier.thread == mark.thread;
         const bool other_memory = object.is_shared() && earlier.block != mark.block;
         if (width != touch.width && !other_memory && earlier.block >= histories_.order.first_block() && !is_own &&
-            !histories_.order.ordered(earlier)) {
+            !histories_.order.is_ordered(earlier)) {
             touch.other_width = width;
             report_race(object, earlier, true, mark, touch);
         }
@@ -1506,7 +1511,7 @@ void Sanitizer::look_for_other_width(Object& object, std::size_t first, Touch to
     }
 }
 
-/// Return a finding of the host's code, or of the runtime itself, which knows the line.
+/// Return a finding in host code, or of the runtime itself, whose line is known.
 RawFinding at_line(FindingKind kind, int line, const char* object, const std::string& detail) {
     RawFinding finding{};
     finding.kind = static_cast<std::uint32_t>(kind);
@@ -1538,7 +1543,7 @@ void Sanitizer::freed_wrongly(const void* pointer, const char* function, const s
     record_finding(finding);
 }
 
-void Sanitizer::index_beyond(std::int64_t index, const char* array, std::uint32_t column, std::uint32_t place) {
+void Sanitizer::report_index_beyond(std::int64_t index, const char* array, std::uint32_t column, std::uint32_t place) {
     RawFinding finding = describe(FindingKind::out_of_bounds, nullptr, {{}, place});
     finding.space = static_cast<std::uint32_t>(FindingSpace::declared);
     finding.offset = index;
@@ -1559,7 +1564,7 @@ void Sanitizer::report_failed_launch() {
     failed_launch_ = {};
 }
 
-/// Report the memory that was allocated since the last call and not freed. Each allocation is reported once.
+/// Report the memory that was allocated since the last call began and not freed. Each allocation is reported once.
 void Sanitizer::report_leaks() {
     for (auto& [zone, object] : device_) {
         if (object.line && !object.freed) {
@@ -1572,7 +1577,7 @@ void Sanitizer::report_leaks() {
 }
 
 /// Report streams and events that each call creates and does not destroy. A program may create some in its first call
-/// and keep them, so a line is reported only if an earlier call has kept one from the same line.
+/// and keep them, so a line is reported only if an earlier call also kept a stream or event that it created there.
 void Sanitizer::report_not_destroyed() {
     std::set<int> lines;
     for (const auto& [handle, by] : handles_) {
@@ -1631,7 +1636,7 @@ void Sanitizer::look_for_kept_words(Object& object, const Touch& touch) {
 }
 
 void Sanitizer::call_ends() {
-    if (const Work* work = timeline.unjoined())
+    if (const Work* work = timeline.unjoined_work())
         record_finding(at_line(FindingKind::unjoined, work->line, "", work->name.c_str()));
     timeline.synchronise();  // as the runner does on a GPU
     report_failed_launch();
@@ -1649,7 +1654,7 @@ void Sanitizer::device_reset() {
 
 /// Inspect an access by the student's host code, which may use memory that belongs to both sides.
 void Sanitizer::host_access(const Touch& touch) {
-    look_for_vector(touch);
+    look_beyond_vector(touch);
     const DeviceLock lock = try_to_lock_device();  // a kernel of another host thread may be waiting for this one
     if (!lock) return;
     add_variables();
@@ -1665,45 +1670,46 @@ void Sanitizer::host_access(const Touch& touch) {
 
 void note_barrier(int line) {
     if (tracing) return trace_operation(OperationKind::barrier, __builtin_return_address(0));
-    if (the_sanitizer) sanitizer().barrier(caller_place(__builtin_return_address(0)), line);
+    if (the_sanitizer) sanitizer().reach_barrier(caller_place(__builtin_return_address(0)), line);
 }
 void note_grid_arrival() {
-    if (the_sanitizer) sanitizer().grid_arrival();
+    if (the_sanitizer) sanitizer().arrive_at_grid_barrier();
 }
 void note_fence() {
     if (tracing) return trace_operation(OperationKind::fence, __builtin_return_address(0));
-    if (the_sanitizer) sanitizer().fence(true);
+    if (the_sanitizer) sanitizer().execute_fence(true);
 }
 void note_async_copy(void* to, const void* from, std::size_t bytes, const void* barrier, unsigned phase) {
     if (!the_sanitizer) return;
     const std::uint32_t place = caller_place(__builtin_return_address(0));
-    sanitizer().async_copy(number(to), number(from), bytes, number(barrier), phase, place);
+    sanitizer().note_async_copy(number(to), number(from), bytes, number(barrier), phase, place);
 }
-void misaligned_copy(const void* address, std::size_t alignment, bool writes) {
+void report_misaligned_copy(const void* address, std::size_t alignment, bool writes) {
     void* const caller = __builtin_return_address(0);
     if (!the_sanitizer) end_with_misaligned(address, caller);
-    sanitizer().misaligned(
+    sanitizer().report_misaligned_copy(
         {{.writes = writes}, caller_place(caller), number(address), static_cast<unsigned>(alignment)});
 }
 void note_async_commit() {
-    if (the_sanitizer) sanitizer().async_commit();
+    if (the_sanitizer) sanitizer().note_async_commit();
 }
 void note_async_wait(unsigned prior) {
-    if (the_sanitizer) sanitizer().async_wait(prior);
+    if (the_sanitizer) sanitizer().note_async_wait(prior);
 }
 void note_async_phases(const void* barrier, unsigned phase) {
-    if (the_sanitizer) sanitizer().async_phases(number(barrier), phase);
+    if (the_sanitizer) sanitizer().note_async_phases(number(barrier), phase);
 }
 void note_block_fence() {
     if (tracing) return trace_operation(OperationKind::fence, __builtin_return_address(0));
-    if (the_sanitizer) sanitizer().fence(false);
+    if (the_sanitizer) sanitizer().execute_fence(false);
 }
 void note_block_scope(const volatile void* place, std::size_t bytes, bool writes) {
     if (!the_sanitizer || !quick.in_grid || quick.kernel_thread != &block_state) return;
     const auto address = reinterpret_cast<std::uintptr_t>(place);
     const auto caller = caller_place(__builtin_return_address(0));
     if (address - quick.stack >= quick.stack_bytes)
-        sanitizer().block_scope({{.writes = writes, .atomic = true}, caller, address, static_cast<unsigned>(bytes)});
+        sanitizer().note_block_scope(
+            {{.writes = writes, .atomic = true}, caller, address, static_cast<unsigned>(bytes)});
 }
 void note_built_ins(bool begin) {
     if (!the_sanitizer) return;
@@ -1740,9 +1746,9 @@ void warplab::cpu::end_call() {
     if (warplab_cpu::observer) warplab_cpu::observer->call_ends();
 }
 
-warplab::Observed warplab::cpu::observed() {
+warplab::Observations warplab::cpu::observed() {
     using namespace warplab_cpu;
-    Observed observed{};
+    Observations observed{};
     observed.findings = digest_of_findings();
     observed.finding_count = recorded_findings();
     observed.replaced_handlers = count_replaced_handlers();
@@ -1804,7 +1810,7 @@ warplab_cpu::TracedAccess traced(const warplab_cpu::AccessMode& mode) {
     return mode.atomic && !mode.stores ? atomic : mode.writes ? write : read;
 }
 
-/// Trace a copy of a whole struct as its widest parts.
+/// Trace a copy of a whole struct as accesses that are as wide as possible.
 void trace_range(const void* address, unsigned long bytes, bool writes, void* caller) {
     if (!warplab_cpu::tracing) return;
     const auto* at = static_cast<const char*>(address);
@@ -1821,7 +1827,7 @@ template <unsigned width>
 WARPLAB_CPU_INLINE void observe(const volatile void* pointer, warplab_cpu::AccessMode mode, void* caller) {
     using namespace warplab_cpu;
     const auto address = reinterpret_cast<std::uintptr_t>(pointer);
-    const auto touch = [&] {  // the first result stays in registers, the second is for the call
+    const auto touch = [&] {  // called twice: the first result stays in registers, the second is passed to a function
         return Touch{mode, caller_place(caller), address, width};
     };
     if (quick.kernel_thread == &block_state) {
@@ -1834,7 +1840,8 @@ WARPLAB_CPU_INLINE void observe(const volatile void* pointer, warplab_cpu::Acces
     observe_on_slow_path(touch(), caller);
 }
 
-/// Inspect an access that is rarer than a plain one. One copy of the fast path for all of them compiles faster.
+/// Inspect an access that is rarer than a plain one. All such accesses share one copy of the fast path, which compiles
+/// faster.
 template <unsigned width>
 __attribute__((noinline)) void observe_rare(const volatile void* pointer, warplab_cpu::AccessMode mode, void* caller) {
     observe<width>(pointer, mode, caller);
@@ -1842,8 +1849,8 @@ __attribute__((noinline)) void observe_rare(const volatile void* pointer, warpla
 
 WARPLAB_CPU_INLINE bool is_observed() { return warplab_cpu::the_sanitizer || warplab_cpu::tracing; }
 
-/// Inspect a plain access. The hooks call it instead of containing it: most calls of a graded program are made without
-/// the sanitizer and return at once, without saving registers.
+/// Inspect a plain access. This function is not inlined into the hooks: most calls of hooks are made while the
+/// sanitizer is off, and then return at once, without saving registers.
 template <unsigned width, bool writes>
 __attribute__((noinline)) void observe_plain(const volatile void* pointer, void* caller) {
     observe<width>(pointer, writes ? plain_write : plain_read, caller);
@@ -1863,7 +1870,8 @@ void observe_range(const void* address, unsigned long bytes, bool writes, void* 
     if (begin - warplab_cpu::quick.stack < warplab_cpu::quick.stack_bytes) return;
     if (warplab_cpu::quick.in_grid && warplab_cpu::scheduler_memory.has(begin)) return;
     if (warplab_cpu::quick.in_grid && !writes)
-        sanitizer().struct_copied({plain_read, warplab_cpu::caller_place(caller), begin, static_cast<unsigned>(bytes)});
+        sanitizer().check_copied_struct(
+            {plain_read, warplab_cpu::caller_place(caller), begin, static_cast<unsigned>(bytes)});
     const warplab_cpu::AccessMode mode{.writes = writes, .copies = true};
     if (bytes == 8 && begin % 8 == 0) return observe_rare<8>(address, mode, caller);
     if (bytes == 16 && begin % 16 == 0) return observe_rare<16>(address, mode, caller);
@@ -1877,13 +1885,13 @@ void observe_range(const void* address, unsigned long bytes, bool writes, void* 
     }
 }
 
-/// Return the number of bytes from the first to the one that was found; `all` if none was.
+/// Return the number of bytes that a search reads: up to and including the byte that it found, or `all`.
 unsigned long bytes_up_to(const void* from, const void* found, unsigned long all) {
     return found ? static_cast<unsigned long>(static_cast<const char*>(found) - static_cast<const char*>(from)) + 1
                  : all;
 }
 
-/// Return the number of bytes of each text that decide their order, at most `n`.
+/// Return the number of bytes of each text that decide the order of the two, at most `n`.
 unsigned long compared_bytes(const char* left, const char* right, unsigned long n) {
     unsigned long i = 0;
     while (i < n && left[i] == right[i] && left[i] != '\0') ++i;
@@ -1897,7 +1905,7 @@ struct Conversion {
     char letter = 0;
 };
 
-/// Read the conversion after a %, and the values of its stars.
+/// Read the conversion after a %, and the values of its asterisks.
 Conversion read_conversion(const char*& format, va_list& values) {
     Conversion conversion;
     bool in_precision = false;
@@ -1941,7 +1949,7 @@ void observe_printed(const char* format, va_list& values, void* caller) {
     }
 }
 
-// An atomic that the hardware has and GCC lacks is a relaxed load and an exchange here, but counts as one access. The
+// Atomics that GPUs have and GCC lacks are a relaxed load and a compare-and-exchange here, but count as one access. The
 // student's own loads are never relaxed here.
 struct Loaded {
     const volatile void* place = nullptr;
@@ -2175,7 +2183,8 @@ struct IndexBeyond {
 /// The handler of -fsanitize=bounds for an index that exceeds one dimension of an array.
 void __ubsan_handle_out_of_bounds(const IndexBeyond* what, std::int64_t index) {
     if (warplab_cpu::quick.kernel_thread == &warplab_cpu::block_state)
-        sanitizer().index_beyond(index, what->array->name, what->column, warplab_cpu::caller_place(WARPLAB_HERE));
+        sanitizer().report_index_beyond(index, what->array->name, what->column,
+                                        warplab_cpu::caller_place(WARPLAB_HERE));
 }
 }
 #pragma GCC visibility pop

@@ -92,9 +92,9 @@ struct Worker {
     uint64_t happened;  // counts events which show that the block makes progress
     uint64_t seen_happened;
     unsigned seen_generation, seen_arrived;
-    unsigned idle;          // turns without progress since then
+    unsigned idle;          // turns without progress since the seen_ values were set
     bool spun;              // in some of these turns, threads wait for memory to change
-    bool tried;             // these threads repeatedly read it or attempted an atomic
+    bool tried;             // these threads repeatedly read memory, or attempted an atomic
     const void* try_place;  // the return address of such an attempt
     unsigned spin_thread, spins;
     Job* job;                // null for a cooperative grid
@@ -103,14 +103,14 @@ struct Worker {
     Polled polled;
     const char* stack_begin;    // the stack of kernels that run without fibers
     bool stalled;               // no thread of its block made progress in its last turn
-    const Fiber* looking;       // in this thread's turn, the block is compared with its earlier state
+    const Fiber* comparing;     // in this thread's turn, the block is compared with its earlier state
     bool is_still;              // job->still counts this worker
     Fiber* leaving_fiber;       // in a cooperative launch: the thread that lets the next block run
     bool left_to_spin;          // the block waits for another block's write, not in grid_barrier
-    uint64_t left_with;         // the digest of the shared variables at that time
+    uint64_t digest_when_left;  // the digest of the shared variables at that time
     bool at_grid_barrier;       // threads of the block are in it
     int grid_line;              // the line of grid_barrier
-    void* places[max_threads];  // where threads wait in tile_combine
+    void* places[max_threads];  // the values of the threads that wait in tile_combine
     unsigned random_state;      // the state of draw_one_in_16
     unsigned checked_atomics;   // the block's updates of memory that it had checked, so far
 };
@@ -121,7 +121,7 @@ void set_grid(Worker& w, const Grid* grid) {
     w.grid = grid;
     warplab_in_kernel = grid != nullptr;
 }
-constinit thread_local Standstill standstill;  // the standstill of the worker's block
+constinit thread_local Standstill standstill;
 
 warplab::cpu::ThreadOrder thread_order = warplab::cpu::ThreadOrder::forward;
 std::atomic<uint64_t> early_exit_blocks{0};
@@ -139,7 +139,7 @@ void find_thread_locals() {
             for (int i = 0; i < info->dlpi_phnum; ++i)
                 if (info->dlpi_phdr[i].p_type == PT_TLS) result->bytes = info->dlpi_phdr[i].p_memsz;
             result->begin = reinterpret_cast<uintptr_t>(info->dlpi_tls_data);
-            return 1;  // the first is the executable
+            return 1;  // the first object is the executable
         },
         &thread_locals);
     block_state.tls_begin = thread_locals.begin;
@@ -211,11 +211,11 @@ void provide_stacks(Worker& w, unsigned count) {
     w.stack_count = count;
 }
 
-/// Return the top of a fiber's stack. Tops differ in their low bits; otherwise, the most used lines of all threads
-/// would share a few cache sets.
+/// Return the top of a fiber's stack. Tops differ in their low bits; otherwise, the most used cache lines of all
+/// threads would share a few cache sets.
 void* stack_top(const Worker& w, unsigned fiber) {
-    const size_t colour = (fiber * 5 % 61) * 64;
-    return w.stacks + (fiber + 1) * stack_bytes - colour - 256;
+    const size_t color = (fiber * 5 % 61) * 64;
+    return w.stacks + (fiber + 1) * stack_bytes - color - 256;
 }
 
 void unlink(Fiber& fiber) {
@@ -305,7 +305,7 @@ void reset_warps(Worker& w, unsigned threads, unsigned first, bool backward) {
     for (unsigned i = begin; i < end; ++i) w.warps[i / lanes_per_warp].returned |= 1u << i % lanes_per_warp;
 }
 
-std::string places_of_waiting() {
+std::string describe_waiting_threads() {
     const Block& block = block_state;
     std::map<int, unsigned> lines;
     const Fiber* fiber = block.current;
@@ -378,7 +378,8 @@ void resume_block(Worker& w) {
 [[noreturn]] void end_hanging_grid(const Worker& w) {
     const uint64_t left = w.job ? w.left_in_chunk + w.job->blocks - std::min(w.job->next.load(), w.job->blocks) : 0;
     const std::string text = "in block (" + std::to_string(w.block.x) + "," + std::to_string(w.block.y) + "," +
-                             std::to_string(w.block.z) + "), " + places_of_waiting() + "; memory no longer changes";
+                             std::to_string(w.block.z) + "), " + describe_waiting_threads() +
+                             "; memory no longer changes";
     const std::string others = left == 0
                                    ? ", and all other blocks have ended or wait, too"
                                    : ", and " + std::to_string(left) + (left == 1 ? " block starts" : " blocks start") +
@@ -449,8 +450,8 @@ uint64_t add_stack(const Worker& w, uint64_t digest, const Fiber* fiber, const c
 /// Handle a block whose threads wait for memory that another block may still change.
 void handle_waiting_block(Worker& w) {
     call_helpers();
-    if (!std::exchange(w.stalled, true)) w.looking = block_state.current;
-    if (!w.is_still && w.looking == block_state.current && standstill.is_time_to_compare()) {
+    if (!std::exchange(w.stalled, true)) w.comparing = block_state.current;
+    if (!w.is_still && w.comparing == block_state.current && standstill.is_time_to_compare()) {
         clear_unused_stack();
         standstill.compare_memory(digest_of_block(w));
     }
@@ -467,11 +468,11 @@ void handle_idle_round(Worker& w) {
     w.idle = 0;
     if (release_converging(w)) return;
     if (!w.spun && observer) report_missing_lanes(w);
-    if (!w.spun) end_with_fault(warplab::Fault::deadlock, places_of_waiting());
+    if (!w.spun) end_with_fault(warplab::Fault::deadlock, describe_waiting_threads());
     w.spun = false;
     const bool tried = std::exchange(w.tried, false);  // false: the threads wait for time to pass
     if (w.grid->cooperative) {
-        w.left_with = tried ? standstill.digest_of_shared() : w.left_with + 1;
+        w.digest_when_left = tried ? standstill.digest_of_shared() : w.digest_when_left + 1;
         return leave_block(w, true);
     }
     if (!tried) resume_block(w);
@@ -714,20 +715,21 @@ void note_volatile_read(const volatile void* place, size_t width, const void* ca
     const unsigned current = linear_thread();
     uint64_t value = 0;
     const bool is_repeated = polled.place == place && polled.thread == current;
-    if (is_repeated) memcpy(&value, const_cast<const void*>(place), std::min(width, sizeof value));  // it can be read
+    // A word that the thread has read before is readable.
+    if (is_repeated) memcpy(&value, const_cast<const void*>(place), std::min(width, sizeof value));
     if (!is_repeated || polled.value != value) polled = {place, value, current, 0};
     if (++polled.times < polls_before_wait) return;
     note_spin_at(caller);
     restore_thread_index();
 }
 
-/// Return whether other threads may run before an atomic. The sanitizer's counts must be reproducible, and a block
-/// without progress is compared with its earlier state.
+/// Return whether other threads may run before an atomic. They may not run while the sanitizer is on, because its
+/// counts must be reproducible, or while a block without progress is compared with its earlier state.
 static bool may_yield_before_atomic() { return !observer && in_kernel() && !worker->stalled; }
 
 static bool draw_one_in_16() {
-    worker->random_state =
-        worker->random_state * 1664525u + 1013904223u;  // a counter could always select the same atomic of a thread
+    // A counter instead of random numbers could always select the same atomic of a thread.
+    worker->random_state = worker->random_state * 1664525u + 1013904223u;
     return worker->random_state >> 28 == 0;
 }
 
@@ -1059,9 +1061,9 @@ class HeldBlock {
     /// Save the running block, whose threads all wait in switch_fiber().
     void take(Worker& w) {
         fiber_ = block_state.current;
-        left_with_ = w.left_with;
+        digest_when_left_ = w.digest_when_left;
         waits_ = w.left_to_spin ? Waits::for_memory : Waits::for_grid;
-        if (observer) seen_ = observer->block_leaves();
+        if (observer) shadow_ = observer->block_leaves();
         copy_out(worker_, &w, sizeof w);
         copy_out(thread_locals_, reinterpret_cast<void*>(block_state.tls_begin), block_state.tls_bytes);
         stacks_.clear();
@@ -1079,7 +1081,7 @@ class HeldBlock {
         memcpy(&w, worker_.data(), worker_.size());
         memcpy(reinterpret_cast<void*>(thread_locals), thread_locals_.data(), thread_locals_.size());
         for (const auto& [begin, bytes] : stacks_) memcpy(begin, bytes.data(), bytes.size());
-        if (observer) observer->block_returns(*seen_);
+        if (observer) observer->block_returns(*shadow_);
         waits_ = Waits::no_longer;
         return fiber_;
     }
@@ -1087,7 +1089,7 @@ class HeldBlock {
     bool spins() const { return waits_ == Waits::for_memory; }
     /// Return a digest of everything that its threads can read.
     uint64_t digest() const {
-        uint64_t digest = left_with_;
+        uint64_t digest = digest_when_left_;
         for (const auto& [begin, bytes] : stacks_)
             digest = add_to_digest(digest, {bytes.data() + red_zone, bytes.size() - red_zone});
         return digest + waits();
@@ -1107,8 +1109,8 @@ class HeldBlock {
     static char* lowest_used(const Fiber& fiber) { return static_cast<char*>(fiber.stack) - red_zone; }
     Fiber* fiber_ = nullptr;
     Waits waits_ = Waits::no_longer;
-    uint64_t left_with_ = 0;
-    std::unique_ptr<HeldShadow> seen_;
+    uint64_t digest_when_left_ = 0;
+    std::unique_ptr<HeldShadow> shadow_;
     std::vector<char> worker_, thread_locals_;
     std::vector<Stack> stacks_;
 };
@@ -1202,7 +1204,7 @@ unsigned pool_size() {
     cpu_set_t usable;
     const bool is_known = sched_getaffinity(0, sizeof(usable), &usable) == 0;
     const unsigned cores = is_known ? static_cast<unsigned>(CPU_COUNT(&usable)) : std::thread::hardware_concurrency();
-    return std::clamp(cores, 1u, 24u);  // with more, guard pages would exceed the kernel's mapping limit
+    return std::clamp(cores, 1u, 24u);  // with more, the guard pages would exceed Linux's limit of mappings
 }
 
 /// OS threads that help the caller to run blocks. A helper that wakes too late does nothing and sleeps again, so that

@@ -29,7 +29,8 @@ void let_others_run();
 /// Return whether the process has threads other than the caller and the helpers that run blocks.
 bool has_other_host_threads();
 
-/// The stacks of a block's threads on the sanitizer's single OS thread, and the scheduler's state of each thread.
+/// The memory that the scheduler uses on the sanitizer's OS thread: the stacks of the block's threads, and its own
+/// state.
 struct SchedulerMemory {
     std::uintptr_t stacks = 0, stack_bytes = 0, state = 0, state_bytes = 0;
     bool has(std::uintptr_t address) const { return address - stacks < stack_bytes || address - state < state_bytes; }

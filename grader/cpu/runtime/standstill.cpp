@@ -59,6 +59,6 @@ void Standstill::compare_memory(std::uint64_t digest) {
     next_comparison_ = Clock::now() + interval;
 }
 
-bool Standstill::has_lasted() const { return seen_ && Clock::now() - began_ >= enough; }
+bool Standstill::has_lasted() const { return seen_ && Clock::now() - began_ >= min_duration; }
 
 }  // namespace warplab_cpu

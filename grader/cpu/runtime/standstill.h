@@ -15,7 +15,8 @@ namespace warplab_cpu {
 /// Return the digest with the words of a range added.
 std::uint64_t add_to_digest(std::uint64_t digest, const Range& range);
 
-/// An OS thread's records of its block, or of its cooperative grid, while none of its threads makes progress.
+/// An OS thread's records of its block, or of its cooperative grid, while no thread of the block or grid makes
+/// progress.
 class Standstill {
   public:
     void begin_block() {
@@ -36,12 +37,12 @@ class Standstill {
     /// Compare memory with its state at the last comparison. `digest` covers the threads' stacks and the shared
     /// variables.
     void compare_memory(std::uint64_t digest);
-    /// Return whether nothing has changed for the time `enough`.
+    /// Return whether nothing has changed for `min_duration`.
     bool has_lasted() const;
 
   private:
     using Clock = std::chrono::steady_clock;
-    static constexpr std::chrono::milliseconds interval{150}, enough{1200};
+    static constexpr std::chrono::milliseconds interval{150}, min_duration{1200};
 
     std::array<Range, 64> shared_;
     std::size_t shared_count_ = 0;

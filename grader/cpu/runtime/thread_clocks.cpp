@@ -23,7 +23,7 @@ void GridBarriers::reach(std::uint32_t block, std::uint32_t generation) {
     if (arrived) arrivals_.erase(arrival);
 }
 
-bool GridBarriers::before_last_of(std::uint32_t block, const Mark& earlier) const {
+bool GridBarriers::is_before_last_of(std::uint32_t block, const Mark& earlier) const {
     const auto here = reached_.find(block), there = reached_.find(earlier.block);
     if (here == reached_.end() || there == reached_.end()) return false;
     const Reached& other = there->second;
@@ -110,7 +110,8 @@ ThreadClocks::Thread& ThreadClocks::begin_thread(const Instant& at, Thread& thre
     thread.step = 0;
     thread.lanes.fill(0);
     thread.has_fence = thread.has_fence_for_device = false;
-    for (Known* known : {&thread.acquired, &thread.observed, &thread.fenced, &thread.fenced_for_device}) known->clear();
+    for (KnownAccesses* known : {&thread.acquired, &thread.observed, &thread.fenced, &thread.fenced_for_device})
+        known->clear();
     thread.others = {};
     thread.last_read = 0;
     return thread;
@@ -124,7 +125,7 @@ ThreadClocks::Warp& ThreadClocks::warp(unsigned linear) {
 
 bool ThreadClocks::knows_access(const Instant& at, const Mark& earlier) {
     const Thread& here = running(at);
-    const Known *const before = others_.find(earlier.block), *const read = here.others.find(earlier.block);
+    const KnownAccesses *const before = others_.find(earlier.block), *const read = here.others.find(earlier.block);
     return (before && before->covers(earlier)) || (read && read->covers(earlier));
 }
 
@@ -152,7 +153,7 @@ bool ThreadClocks::knows_read(const Instant& at, std::uint64_t thread_key, const
     read.generation = signal.generation;
     read.step = signal.step;
     if (read.block == at.block) return knows(at, read);
-    return barriers_.before_last(at.block, read) || knows_access(at, read);
+    return barriers_.is_before_last(at.block, read) || knows_access(at, read);
 }
 
 bool ThreadClocks::is_published(const Mark& mark) const {
@@ -161,7 +162,7 @@ bool ThreadClocks::is_published(const Mark& mark) const {
 }
 
 /// Set `known` to all accesses of the block that happen before the running thread's next step, including its own.
-void ThreadClocks::find_known_to(const Instant& at, Known& known) {
+void ThreadClocks::find_known_to(const Instant& at, KnownAccesses& known) {
     const Thread& thread = running(at);
     known.begin(block_, generation_);
     known.merge(thread.acquired);
@@ -211,7 +212,7 @@ void ThreadClocks::sync_some_lanes(const Instant& at, unsigned first, unsigned l
 }
 
 void ThreadClocks::share_fences(const Instant& at, unsigned first, unsigned lanes) {
-    Known acquired, fenced, fenced_for_device;
+    KnownAccesses acquired, fenced, fenced_for_device;
     BlockClock others;
     for (unsigned lane = 0; lane < lanes_per_warp; ++lane) {
         if (!(lanes >> lane & 1)) continue;
@@ -267,7 +268,7 @@ void ThreadClocks::observe(const Instant& at, Word& word) {
     if (word.published.empty() || here.last_read == word.version) return;
     here.last_read = word.version;
     learn(here, word.published);
-    if (const Known* own = word.published.find(block_)) here.observed.merge(*own);
+    if (const KnownAccesses* own = word.published.find(block_)) here.observed.merge(*own);
 }
 
 void ThreadClocks::publish(const Instant& at, Word& word) {
@@ -288,12 +289,12 @@ const BlockClock& ThreadClocks::publication(const Instant& at, const Thread& her
     const bool same_thread = last.block == block_ && last.generation == generation_ && last.thread == at.thread;
     const bool same_step = last.step == here.step && here.step != Mark::last_step;
     if (same_thread && same_step && last.others.shares(here.others)) return last.clock;
-    Known& published = published_[block_];
+    KnownAccesses& published = published_[block_];
     published.merge(fenced_for_device_);
     published.merge(here.fenced_for_device);
     last = {block_, generation_, at.thread, here.step, here.others, others_};
     if (!across_blocks_) return last.clock;
-    Known own = fenced_for_device_;
+    KnownAccesses own = fenced_for_device_;
     own.merge(here.fenced_for_device);
     last.clock.merge(here.others);
     last.clock.merge(own);

@@ -32,15 +32,15 @@ class GridBarriers {
     void reach(std::uint32_t block, std::uint32_t generation);
     /// Return whether an access happened before the last barrier of the grid that a block has left. The block of the
     /// access may have reached the next barrier by now.
-    bool before_last(std::uint32_t block, const Mark& earlier) const {
-        return !reached_.empty() && before_last_of(block, earlier);
+    bool is_before_last(std::uint32_t block, const Mark& earlier) const {
+        return !reached_.empty() && is_before_last_of(block, earlier);
     }
 
   private:
     struct Reached {
         std::uint32_t count = 0, last_but_one = 0, last = 0;  // generations with which it arrived
     };
-    bool before_last_of(std::uint32_t block, const Mark& earlier) const;
+    bool is_before_last_of(std::uint32_t block, const Mark& earlier) const;
     std::unordered_map<std::uint32_t, Reached> reached_;
     std::unordered_map<std::uint32_t, std::uint32_t> arrivals_;  // the arrivals of blocks that have not yet waited
 };
@@ -52,7 +52,7 @@ class ThreadClocks {
         : barriers_(barriers), across_blocks_(across_blocks) {}
 
     void begin_grid();
-    /// Begin a grid in which `other` has seen only __syncwarp() so far.
+    /// Continue a grid of which `other` has recorded only __syncwarp() so far.
     void begin_after(const ThreadClocks& other);
 
     bool any_fence() const { return any_fence_; }
@@ -67,7 +67,7 @@ class ThreadClocks {
     /// if the access neither published nor could have read a publication.
     int exchange(const Instant& at, std::uintptr_t word, bool reads, bool writes);
 
-    /// Return whether an earlier access of the same block happens before the next one of this thread.
+    /// Return whether an earlier access of the same block happens before the next access of this thread.
     bool knows(const Instant& at, const Mark& earlier) {
         if (earlier.thread == at.thread || earlier.generation != at.generation) return true;
         if (!any_step_) return false;
@@ -80,7 +80,7 @@ class ThreadClocks {
     }
     /// Return whether the thread has learned of an earlier access of another block.
     bool knows_access(const Instant& at, const Mark& earlier);
-    /// Call this only for clocks across blocks.
+    /// See HappensBefore::has_read(). Call this only for clocks across blocks.
     bool has_read(const Instant& at, std::uintptr_t word, const Mark& earlier);
     /// Return whether the access's block has published it by any word.
     bool is_published(const Mark& mark) const;
@@ -94,12 +94,12 @@ class ThreadClocks {
     struct Thread {
         std::uint32_t block = 0, generation = 0, step = 0;
         bool has_fence = false, has_fence_for_device = false;
-        std::array<std::uint32_t, 32> lanes{};  // steps of its warp's lanes that happen before it
-        Known acquired;                         // acquired by a fence after a read
-        Known observed;                         // by a read, not yet acquired
-        Known fenced, fenced_for_device;        // published by the thread's next write
-        BlockClock others;                      // accesses of other blocks, learned by reads
-        std::uint64_t last_read = 0;            // the version of the word from which `others` was last read
+        std::array<std::uint32_t, 32> lanes{};    // steps of its warp's lanes that happen before it
+        KnownAccesses acquired;                   // acquired by a fence after a read
+        KnownAccesses observed;                   // observed by a read, but not yet acquired
+        KnownAccesses fenced, fenced_for_device;  // published by the thread's next write
+        BlockClock others;                        // accesses of other blocks, learned by reads
+        std::uint64_t last_read = 0;              // the version of the word from which `others` was last read
     };
     /// Steps that happen before all lanes of a warp, by __syncwarp() of the whole warp in this generation.
     struct Warp {
@@ -114,7 +114,7 @@ class ThreadClocks {
     };
     /// Accesses that a word publishes: `in_block` and `others_in_block` only to the block of `in_block`.
     struct Word {
-        Known in_block;
+        KnownAccesses in_block;
         BlockClock others_in_block, published;
         std::uint64_t version = 0;  // unique in the grid
         int number = 0;
@@ -124,7 +124,7 @@ class ThreadClocks {
     /// The accesses that a thread publishes for the device until its next fence, or until it learns of other blocks.
     struct Publication {
         std::uint32_t block = 0, generation = 0, thread = 0, step = 0;
-        BlockClock others;  // those of the thread, learned by reads
+        BlockClock others;  // the accesses of other blocks that the thread has learned by reads
         BlockClock clock;   // published, with `others`
     };
 
@@ -135,7 +135,7 @@ class ThreadClocks {
     bool knows_read(const Instant& at, std::uint64_t thread_key, const Signal& signal);
     void begin_block(std::uint32_t block);
     void begin_generation(std::uint32_t generation);
-    /// Identify a thread of the block of `at`.
+    /// Return the record of a thread of the block of `at`. Reset the record if it is of an earlier generation or block.
     Thread& thread(const Instant& at, unsigned linear) {
         Thread& slot = threads_[linear % threads_.size()];
         const bool current = slot.block == at.block && slot.generation == at.generation;
@@ -148,7 +148,7 @@ class ThreadClocks {
     void share_fences(const Instant& at, unsigned first, unsigned lanes);
     /// Let a thread know of accesses of other blocks.
     void learn(Thread& here, const BlockClock& others);
-    void find_known_to(const Instant& at, Known& known);
+    void find_known_to(const Instant& at, KnownAccesses& known);
     void observe(const Instant& at, Word& word);
     void publish(const Instant& at, Word& word);
     const BlockClock& publication(const Instant& at, const Thread& here);
@@ -159,14 +159,14 @@ class ThreadClocks {
     bool any_fence_ = false, any_step_ = false;  // in this grid; both a fence and a __syncwarp() end a step
     std::array<Thread, 1024> threads_;
     std::array<Warp, 32> warps_;
-    std::uint64_t versions_ = 0;      // the number of published versions
-    Publication last_publication_;    // many words share its content
-    std::vector<unsigned> fencing_;   // threads that executed a fence in this generation
-    std::vector<unsigned> learning_;  // threads that read of other blocks in it
-    BlockClock others_;               // other blocks, by earlier generations' reads
-    Known fenced_for_device_;         // by earlier generations' fences of this block
+    std::uint64_t versions_ = 0;       // the number of published versions
+    Publication last_publication_;     // many words share its content
+    std::vector<unsigned> fencing_;    // threads that executed a fence in this generation
+    std::vector<unsigned> learning_;   // threads that learned of other blocks' accesses in this generation
+    BlockClock others_;                // accesses of other blocks, learned by reads in earlier generations
+    KnownAccesses fenced_for_device_;  // accesses before the fences of this block in earlier generations
     std::unordered_map<std::uintptr_t, Word> words_;
-    std::map<std::uint32_t, Known> published_;  // by block, through any word
+    std::map<std::uint32_t, KnownAccesses> published_;  // by block, through any word
 };
 
 class ThreadClocks::Held {
@@ -175,7 +175,7 @@ class ThreadClocks::Held {
     std::vector<Thread> threads;
     std::array<Warp, 32> warps;
     std::vector<unsigned> fencing, learning;
-    Known fenced_for_device;
+    KnownAccesses fenced_for_device;
     BlockClock others;
 };
 

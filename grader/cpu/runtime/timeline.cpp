@@ -96,7 +96,7 @@ void Timeline::host_waits_for(const Clock& clock) {
     while (!works_.empty() && works_.front().number <= host_[works_.front().stream]) works_.pop_front();
 }
 
-const Work* Timeline::unjoined() {
+const Work* Timeline::unjoined_work() {
     Clock known = reached(nullptr);
     raise(known, host_);
     const auto iterator =
@@ -104,7 +104,7 @@ const Work* Timeline::unjoined() {
     return iterator == works_.end() ? nullptr : &*iterator;
 }
 
-const Work* Timeline::after(std::uint32_t epoch, const Clock& clock) const {
+const Work* Timeline::work_after(std::uint32_t epoch, const Clock& clock) const {
     const auto iterator = std::lower_bound(works_.begin(), works_.end(), epoch,
                                            [](const Work& work, std::uint32_t at) { return work.last_epoch < at; });
     if (iterator == works_.end() || epoch < iterator->first_epoch) return nullptr;

@@ -19,7 +19,7 @@ struct Work {
     std::uint32_t number = 0;  // in its stream, from 1
     int line = 0;
     std::string name;             // the name of the kernel or of CUDA's function
-    const void* graph = nullptr;  // the executable graph whose node it is
+    const void* graph = nullptr;  // the executable graph of which the work is a node; otherwise null
 };
 
 class Timeline {
@@ -52,14 +52,17 @@ class Timeline {
     bool may_run_with_other_work() const { return has_concurrent_work_; }
     const Work& running() const { return works_.back(); }
     /// Return the work that made an access if nothing made the host wait for that work; otherwise, null.
-    const Work* unfinished(std::uint32_t epoch) const { return after(epoch, host_); }
+    const Work* unfinished_work(std::uint32_t epoch) const { return work_after(epoch, host_); }
     /// Return the same, relative to the running work.
-    const Work* unordered(std::uint32_t epoch) const { return has_concurrent_work_ ? after(epoch, running_) : nullptr; }
+    const Work* unordered_work(std::uint32_t epoch) const {
+        return has_concurrent_work_ ? work_after(epoch, running_) : nullptr;
+    }
     /// Return a piece of work that neither the host nor the next work of the default stream waits for; null if there is
     /// none.
-    const Work* unjoined();
+    const Work* unjoined_work();
 
   private:
+    /// The last work of a stream.
     struct Last {
         std::uint32_t number = 0;
         bool blocking = false;  // the stream may be destroyed, so this is its flag when the work began
@@ -69,14 +72,14 @@ class Timeline {
     static void raise(Clock& clock, const Clock& other);
     Clock reached(cudaStream_t stream);
     void host_waits_for(const Clock& clock);
-    const Work* after(std::uint32_t epoch, const Clock& clock) const;
+    const Work* work_after(std::uint32_t epoch, const Clock& clock) const;
 
     std::deque<Work> works_;              // work that the host does not know to be complete, and some more, in order
     Clock host_;                          // the work that the host knows to be complete
-    std::map<cudaStream_t, Clock> next_;  // what the next work of a stream waits for
+    std::map<cudaStream_t, Clock> next_;  // by stream: the work for which the stream's next work waits
     std::map<cudaStream_t, Last> last_;
     std::map<const void*, Clock> events_;
-    Clock running_;  // what the running work has waited for
+    Clock running_;  // the work for which the running work has waited
     bool has_concurrent_work_ = false;
     const void* graph_ = nullptr;
     std::uint32_t last_epoch_ = 0;  // the last epoch of any host thread's work

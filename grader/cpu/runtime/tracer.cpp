@@ -28,7 +28,7 @@ using namespace warplab::trace;
 
 constexpr unsigned lanes_per_warp = lanes_in_request;
 constexpr std::size_t page_bytes = 4096;
-constexpr std::uint64_t events_of_a_block = 4 << 20, events_of_a_launch = 24 << 20;
+constexpr std::uint64_t max_block_events = 4 << 20, max_launch_events = 24 << 20;
 constexpr unsigned threads_of_a_sample = 3 * 2048;  // three waves of blocks on one multiprocessor
 constexpr unsigned max_sampled = 96, min_sampled = 2;
 constexpr unsigned steps_of_an_access = 4;  // a basic block is one step
@@ -44,9 +44,10 @@ struct Event {
     std::uint8_t bytes;
 };
 
+/// A range of memory that has addresses in the trace.
 struct Piece {
     std::uintptr_t begin, end;
-    std::uint64_t traced;  // the address of the trace
+    std::uint64_t traced;  // its beginning, as an address in the trace
     Space space;
 };
 
@@ -191,12 +192,12 @@ class Tracer final : public Observer {
     void add(std::uint64_t address, std::uint32_t place, OperationKind kind, std::uint8_t bytes) {
         std::vector<Event>& log = logs_[linear_thread()];
         ++events_;
-        if (log.size() < events_of_a_thread_) log.push_back({address, place, kind, bytes});
+        if (log.size() < max_thread_events_) log.push_back({address, place, kind, bytes});
     }
     bool records() const { return recording_; }
     void count_steps(unsigned count) { steps_ += count; }
-    /// Return whether a thread has made enough atomics in a row.
-    bool is_turn_over() {
+    /// Count an atomic. Return whether the thread has made enough atomics in a row, so that other threads must run.
+    bool count_atomic() {
         constexpr unsigned atomics_in_a_row = 2;
         return ++atomics_ % atomics_in_a_row == 0;
     }
@@ -255,16 +256,16 @@ class Tracer final : public Observer {
     using Shape = std::tuple<std::string, std::array<unsigned, 6>, std::size_t>;
     std::set<Shape> shapes_;
     std::uint64_t calls_ = 0, repeated_ = 0;
-    bool skips_ = false;  // the blocks of this call
+    bool skips_ = false;  // the blocks of this call do not run
     bool in_call_ = false, in_grid_ = false, recording_ = false, repeats_ = false;
     unsigned threads_ = 0;  // of a block
     std::uint64_t dynamic_bytes_ = 0, static_bytes_ = 0, counted_static_bytes_ = 0, max_static_bytes_ = 0;
-    std::uint64_t first_sampled_ = 0, step_ = 1, wanted_ = 0, sampled_ = 0;
+    std::uint64_t first_sampled_ = 0, step_ = 1, sample_size_ = 0, sampled_ = 0;
     std::set<std::uint64_t> others_;  // blocks that run to be compared with the sampled ones
-    std::uint64_t steps_ = 0;         // of a block
+    std::uint64_t steps_ = 0;         // of the running block
     LaunchEnds ends_{};
     unsigned atomics_ = 0;
-    std::uint64_t events_ = 0, events_of_a_thread_ = 0, recorded_ = 0;
+    std::uint64_t events_ = 0, max_thread_events_ = 0, recorded_ = 0;
     std::array<std::vector<Event>, 1024> logs_;
 };
 
@@ -279,22 +280,24 @@ const Piece* Tracer::find(std::uintptr_t address) {
     return recent_ = &*after;
 }
 
-/// Draw the blocks of one multiprocessor, at distances around n. If all distances were n, a program that distributes
-/// its work by the block's index modulo 2, 4 or 12 would give all of these blocks the same share.
+/// Draw blocks that represent those of one multiprocessor: the first is random, and the distance between them is at
+/// most the number of multiprocessors plus 1. If it were the number itself, a program that distributes its work by the
+/// block's index modulo 2, 4 or 12 would give all of these blocks the same share.
 void Tracer::choose_blocks(std::uint64_t blocks, unsigned threads) {
-    wanted_ = std::clamp((threads_of_a_sample + threads - 1) / threads, min_sampled, max_sampled);
-    wanted_ = std::min(wanted_, blocks);
-    step_ = std::clamp<std::uint64_t>(blocks / wanted_, 1, order_.multiprocessors + 1);
-    const std::uint64_t max_first = blocks - (wanted_ - 1) * step_;
+    sample_size_ = std::clamp((threads_of_a_sample + threads - 1) / threads, min_sampled, max_sampled);
+    sample_size_ = std::min(sample_size_, blocks);
+    step_ = std::clamp<std::uint64_t>(blocks / sample_size_, 1, order_.multiprocessors + 1);
+    const std::uint64_t max_first = blocks - (sample_size_ - 1) * step_;
     first_sampled_ = std::uniform_int_distribution<std::uint64_t>(0, max_first - 1)(random_);
     sampled_ = 0;
 }
 
 /// Draw blocks that only count their steps, including the first and the last block, which may differ from the others.
-/// The others are neighbors in fours, because programs distribute work by the block's index modulo 2 or 4. Of each
-/// later launch of an iterative solver, which makes thousands, one block counts them.
+/// The random blocks are groups of four neighbors, because programs distribute work by the block's index modulo 2 or 4.
+/// Repeated launches count fewer blocks; after `max_thorough` of them, only one, because an iterative solver makes
+/// thousands of launches.
 void Tracer::choose_others(std::uint64_t blocks) {
-    constexpr unsigned max_thorough = 64;  // launches like earlier ones that are compared at several blocks
+    constexpr unsigned max_thorough = 64;  // repeated launches in which several blocks count their steps
     others_.clear();
     std::uniform_int_distribution<std::uint64_t> any(0, blocks - 1);
     others_.insert(any(random_));
@@ -327,7 +330,7 @@ void Tracer::grid_begins(const Grid& grid) {
     writer_.put(RecordKind::launch, launch);
     dynamic_bytes_ = (grid.shared_bytes + 127) / 128 * 128;
     max_static_bytes_ = recorded_ = 0;
-    events_of_a_thread_ = events_of_a_block / threads_;
+    max_thread_events_ = max_block_events / threads_;
     const std::uint64_t blocks = std::uint64_t{grid.blocks.x} * grid.blocks.y * grid.blocks.z;
     choose_blocks(blocks, threads_);
     choose_others(blocks);
@@ -341,9 +344,9 @@ void Tracer::grid_ends() {
 }
 
 bool Tracer::is_sampled(std::uint64_t block) const {
-    if (repeats_ || sampled_ == wanted_ || block < first_sampled_ || (block - first_sampled_) % step_ != 0)
+    if (repeats_ || sampled_ == sample_size_ || block < first_sampled_ || (block - first_sampled_) % step_ != 0)
         return false;
-    return sampled_ < min_sampled || (recorded_ <= events_of_a_launch && !writer_.full());
+    return sampled_ < min_sampled || (recorded_ <= max_launch_events && !writer_.full());
 }
 
 bool Tracer::block_begins(std::uint64_t block) {
@@ -444,7 +447,7 @@ void trace_access(const volatile void* address, std::size_t bytes, TracedAccess 
     the_tracer->add(number(address) - piece->begin + piece->traced, place_of(caller), kind_of(piece->space, access),
                     static_cast<std::uint8_t>(bytes));
     // Otherwise, the first threads would change all shared data before the others begin.
-    if (access == TracedAccess::atomic && the_tracer->is_turn_over()) let_others_run();
+    if (access == TracedAccess::atomic && the_tracer->count_atomic()) let_others_run();
 }
 
 void trace_basic_block(void* caller) {

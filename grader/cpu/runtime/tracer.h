@@ -1,6 +1,6 @@
 #pragma once
 // Records the operations of warps for the model of their time on a GPU. Like the sanitizer, the tracer is an observer
-// that uses the hooks. Only the recorded blocks of a grid run.
+// that uses the hooks. Only blocks that are recorded, or whose steps are counted, run.
 
 #include <cstddef>
 #include <cstdint>

@@ -15,14 +15,14 @@ class UnfencedWrites {
         if (any()) *this = {};
     }
     bool any() const { return now_ > 0; }
-    /// Record a volatile write or an atomic of a word. The first volatile write of a grid begins the record.
+    /// Record a volatile write of a word, or an atomic on it. The first volatile write of a grid begins the record.
     void note_write(std::uint32_t block, unsigned thread, std::uintptr_t word, bool atomic);
     void note_fence(unsigned thread) { writes_since_fence_[thread % writes_since_fence_.size()] = 0; }
-    /// Record a volatile read or an atomic of a word, at a place in the code.
+    /// Record a volatile read of a word, or an atomic on it, at a place in the code.
     void note_read(std::uint32_t block, std::uintptr_t word, std::uint32_t place);
     /// Return whether `reader` has read a word that the volatile writer of `word` wrote later. Reads at the same place
-    /// in the code do not count: there, each word signals only itself, as in a look-back. If the writer `had_fence`
-    /// and this was its first write after the fence, the word itself is a flag.
+    /// in the code do not count: there, each word signals only itself, as in a decoupled look-back. If the writer
+    /// `had_fence` and this was its first write after the fence, the word itself is a flag.
     bool has_read_signal(std::uint32_t reader, std::uintptr_t word, std::uint32_t place, bool had_fence) const;
     /// Return whether `reader` has read this word after `writer` used it as a signal.
     bool has_read_word_since(std::uintptr_t word, std::uint32_t reader, std::uint32_t writer) const;

@@ -97,7 +97,7 @@ Stopped examine_outputs(const StageRun& run, const Buffers& buffers, const Probl
 
 /// If the outputs are correct, record the first reason to doubt the sanitizer's result.
 void note_doubt(StageRun& run, const Buffers& buffers, const Trial& trial, const CallResult& result,
-                const Observed& observed) {
+                const Observations& observed) {
     run.launch_digests.push_back(observed.launch_digest);
     if (run.sanitizer == Sanitizer::off || result.wrong != Wrong::nothing || !run.doubt.empty()) return;
     const std::vector<Array> before = whole_contents(run.lab, trial, buffers);

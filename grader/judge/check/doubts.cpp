@@ -18,7 +18,7 @@ std::uint64_t changed_bytes(const Array& before, const Array& after) {
 }
 
 /// Return the bytes of inputs that were read and of outputs that were written, each byte once.
-double bytes_seen(const Lab& lab, const Observed& observed) {
+double bytes_seen(const Lab& lab, const Observations& observed) {
     std::uint64_t bytes = 0;
     for (std::size_t i = 0; i < lab.buffers.size() && i < max_buffers; ++i) {
         if (lab.buffers[i].role != Role::output) bytes += observed.read_bytes[i];
@@ -29,7 +29,7 @@ double bytes_seen(const Lab& lab, const Observed& observed) {
 
 }  // namespace
 
-std::string find_doubt(const Lab& lab, const Oracle& oracle, const CheckedCall& call, const Observed& observed) {
+std::string find_doubt(const Lab& lab, const Oracle& oracle, const CheckedCall& call, const Observations& observed) {
     const auto& all = call.findings;
     if (observed.finding_count != all.size())
         return fmt::format("The program reports that it sent {}, but {} arrived.",

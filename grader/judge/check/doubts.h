@@ -22,6 +22,6 @@ struct CheckedCall {
 };
 
 /// Return a sentence with the first reason to doubt that the sanitizer saw the whole call; empty if there is none.
-std::string find_doubt(const Lab& lab, const Oracle& oracle, const CheckedCall& call, const Observed& observed);
+std::string find_doubt(const Lab& lab, const Oracle& oracle, const CheckedCall& call, const Observations& observed);
 
 }  // namespace warplab

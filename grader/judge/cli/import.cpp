@@ -42,10 +42,11 @@ std::optional<Time> parse_time(std::string_view text) {
 /// Reject reports that the judge cannot have produced.
 void require_plausible(const Report& report, const Lab& lab, const fs::path& file) {
     const auto refuse = [&](const std::string& reason) {
-        throw UsageError(fmt::format("{} cannot be imported: {}.", Foreign(file.string()).for_terminal(), reason));
+        throw UsageError(
+            fmt::format("{} cannot be imported: {}.", UntrustedText(file.string()).for_terminal(), reason));
     };
     const std::optional<Time> time = parse_time(report.time);
-    const std::string quoted = Foreign(report.time.substr(0, max_time_bytes)).for_terminal();
+    const std::string quoted = UntrustedText(report.time.substr(0, max_time_bytes)).for_terminal();
     if (!time) refuse(fmt::format("its time, \"{}\", is not in the form 2026-11-20T10:00:00Z", quoted));
     if (*time > std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now()) + clocks_differ)
         refuse(fmt::format("its time, {}, is in the future; check the clock of the machine that made it", quoted));
@@ -54,7 +55,7 @@ void require_plausible(const Report& report, const Lab& lab, const fs::path& fil
         for (const Measurement& m : stage.measurements) {
             const auto has_name = [&](const Dataset& dataset) { return dataset.name == m.dataset; };
             if (std::ranges::none_of(lab.datasets, has_name))
-                refuse(fmt::format("{} has no dataset \"{}\"", lab.name, Foreign(m.dataset).for_terminal()));
+                refuse(fmt::format("{} has no dataset \"{}\"", lab.name, UntrustedText(m.dataset).for_terminal()));
             const auto positive = [](double seconds) { return std::isfinite(seconds) && seconds > 0; };
             if (m.samples_s.empty() || !positive(m.median_s) || !std::ranges::all_of(m.samples_s, positive))
                 refuse(fmt::format("{} on {} has no time above 0 s", stage.stage, m.dataset));
@@ -66,7 +67,8 @@ std::string import_words(const Report& report, const StageReport& stage, Importe
     if (outcome == Imported::already_there) return "is in the journal already";
     if (outcome == Imported::not_yours) return "skipped: it describes a file that is not yours";
     if (stage.measurements.empty()) return std::string(verdict_name(stage.verdict)) + ", not timed";
-    return "measured on " + (report.backend == "cuda" ? Foreign(report.machine.gpu).for_terminal() : "the CPU backend");
+    return "measured on " +
+           (report.backend == "cuda" ? UntrustedText(report.machine.gpu).for_terminal() : "the CPU backend");
 }
 
 }  // namespace
@@ -89,8 +91,8 @@ ImportSummary import_report(const Report& report, const Lab& lab, const fs::path
         const Imported outcome = record_imported(work, report, stage, file.filename().string());
         summary.added += outcome == Imported::added;
         summary.foreign += outcome == Imported::not_yours;
-        summary.text +=
-            fmt::format("  {:<28} {}\n", Foreign(stage.stage).for_terminal(), import_words(report, stage, outcome));
+        summary.text += fmt::format("  {:<28} {}\n", UntrustedText(stage.stage).for_terminal(),
+                                    import_words(report, stage, outcome));
     }
     return summary;
 }

@@ -140,11 +140,11 @@ Session::Reply Session::ask(protocol::Request request, const std::vector<int>& d
         return violated(Violation::answered_before_asked);
     switch (
         protocol::send_request(requests_.get(), request, descriptors.data(), static_cast<int>(descriptors.size()))) {
-        case protocol::Sent::whole:
+        case protocol::SendResult::whole:
             break;
-        case protocol::Sent::refused:
+        case protocol::SendResult::refused:
             return violated(Violation::reads_no_requests);
-        case protocol::Sent::closed:
+        case protocol::SendResult::closed:
             return explain_ended_runner(limit_s, circumstances);
     }
     for (;;) {

@@ -87,7 +87,7 @@ def bounds(field: Field) -> str:
     """Return the arguments that to_json and from_json take after the value: the field's limits."""
     values: list[Any] = [f"AtMost{{{field.max_items or MAX_ITEMS}}}"] if field.is_list else []
     if field.kind == "number_or_word":
-        values.append(f"OrWord{{{field.minimum}, {field.maximum}}}")
+        values.append(f"BoundsOrWord{{{field.minimum}, {field.maximum}}}")
     elif field.kind != "natural" and (field.minimum, field.maximum) != (None, None):
         kind = PLAIN[field.kind]
         values.append(f"std::numeric_limits<{kind}>::lowest()" if field.minimum is None else field.minimum)

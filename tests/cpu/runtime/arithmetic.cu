@@ -1,4 +1,4 @@
-// Device functions of arithmetic and vector types.
+// Arithmetic device functions, and vector types.
 
 #include <math_constants.h>
 

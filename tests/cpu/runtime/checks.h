@@ -1,6 +1,6 @@
 #pragma once
-// Helpers for these CUDA programs. A program prints one line per error, and exits with status 1 if there is any. With
-// the argument "backward", threads and blocks run from the last to the first.
+// Helpers of the CUDA programs in this folder. A program prints one line per error, and exits with status 1 if there is
+// any. With the argument "backward", threads and blocks run from the last to the first.
 
 #include <cmath>
 #include <cstdio>
@@ -34,7 +34,7 @@ inline void use_arguments(int count, char** arguments) {
         warplab::cpu::set_thread_order(warplab::cpu::ThreadOrder::backward);
 }
 
-/// Device memory that begins as a copy of `values`.
+/// Return new device memory with a copy of `values`.
 template <class T>
 T* on_device(const std::vector<T>& values) {
     T* device = nullptr;

@@ -16,15 +16,15 @@ Mark access(std::uint32_t block, std::uint32_t generation, std::uint32_t thread,
     return mark;
 }
 
-Known known(std::uint32_t generation, std::uint32_t thread, std::uint32_t step) {
-    Known clock;
+KnownAccesses known(std::uint32_t generation, std::uint32_t thread, std::uint32_t step) {
+    KnownAccesses clock;
     clock.begin(1, generation);
     clock.add(thread, step);
     return clock;
 }
 
-TEST(Known, CoversEarlierStepsAndEarlierGenerations) {
-    const Known clock = known(5, 40, 3);
+TEST(KnownAccesses, CoversEarlierStepsAndEarlierGenerations) {
+    const KnownAccesses clock = known(5, 40, 3);
     EXPECT_TRUE(clock.covers(access(1, 5, 40, 2)));
     EXPECT_FALSE(clock.covers(access(1, 5, 40, 3)));
     EXPECT_FALSE(clock.covers(access(1, 5, 39, 0)));
@@ -34,9 +34,9 @@ TEST(Known, CoversEarlierStepsAndEarlierGenerations) {
     EXPECT_FALSE(clock.covers(access(2, 4, 40, 0)));
 }
 
-TEST(Known, MergesTheLaterStepsOfEachThread) {
+TEST(KnownAccesses, MergesTheLaterStepsOfEachThread) {
     for (const bool reverse : {false, true}) {
-        Known clock = known(5, reverse ? 700 : 40, 3), other = known(5, reverse ? 40 : 700, 3);
+        KnownAccesses clock = known(5, reverse ? 700 : 40, 3), other = known(5, reverse ? 40 : 700, 3);
         clock.add(100, 2);
         other.add(100, 8);
         clock.merge(other);
@@ -48,8 +48,8 @@ TEST(Known, MergesTheLaterStepsOfEachThread) {
     }
 }
 
-TEST(Known, ALaterGenerationReplacesAnEarlierOne) {
-    Known clock = known(5, 40, 3);
+TEST(KnownAccesses, ALaterGenerationReplacesAnEarlierOne) {
+    KnownAccesses clock = known(5, 40, 3);
     clock.merge(known(6, 7, 2));
     EXPECT_TRUE(clock.covers(access(1, 5, 41, 9)));
     EXPECT_TRUE(clock.covers(access(1, 6, 7, 1)));
@@ -60,8 +60,8 @@ TEST(Known, ALaterGenerationReplacesAnEarlierOne) {
     EXPECT_FALSE(known(5, 41, 9).contains(clock));
 }
 
-TEST(Known, ClearForgetsEverything) {
-    Known clock = known(5, 40, 3);
+TEST(KnownAccesses, ClearForgetsEverything) {
+    KnownAccesses clock = known(5, 40, 3);
     clock.clear();
     EXPECT_TRUE(clock.empty());
     EXPECT_FALSE(clock.covers(access(1, 4, 40, 0)));

@@ -17,7 +17,7 @@ __global__ void reduce_kernel(int* wrong) {
     const int t = threadIdx.x;
     const int sum = Reduce(storage).Sum(t);
     __syncthreads();
-    const int most = Reduce(storage).Reduce(t * 7 % 101, cuda::maximum<>{});
+    const int maximum = Reduce(storage).Reduce(t * 7 % 101, cuda::maximum<>{});
     __syncthreads();
     const int part = Reduce(storage).Sum(1, 50);
     __syncthreads();
@@ -26,7 +26,7 @@ __global__ void reduce_kernel(int* wrong) {
     int largest = 0;
     for (int i = 0; i < threads; ++i) largest = max(largest, i * 7 % 101);
     const int expected = threads * (threads - 1) / 2;
-    int bad = t == 0 && (sum != expected || most != largest || part != 50 || all != expected + 2 * threads);
+    int bad = t == 0 && (sum != expected || maximum != largest || part != 50 || all != expected + 2 * threads);
     const int of_warp = Warp(warp_storage[t / 32]).Sum(t), of_eight = Eight(eight_storage[t / 8]).Sum(t);
     bad += t % 32 == 0 && of_warp != 32 * t + 31 * 16;
     bad += t % 8 == 0 && of_eight != 8 * t + 28;

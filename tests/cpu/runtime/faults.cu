@@ -1,4 +1,5 @@
-// Programs that the runtime must stop. Arguments: the name of one, and the file of a status page.
+// Programs that the runtime must stop, and similar programs that must end normally. Arguments: a program's name, and
+// the file of a status page.
 
 #include <cooperative_groups.h>
 #include <fcntl.h>
@@ -55,7 +56,7 @@ __global__ void lost_lane_kernel(int* out) {
         __syncthreads();
 }
 __global__ void foreign_mask_kernel(int* out) { *out = __shfl_sync(0x2, 1, 1); }
-// The rewriter refuses host code in device code where it sees it: these hide it.
+// The rewriter refuses host code in device code if it recognises it; these definitions hide it.
 using Text = std::string;
 #define THROW_TEXT throw Text("no")
 __global__ void exit_kernel() {
@@ -112,7 +113,7 @@ __global__ void mail_kernel(int* out, int letters) {
     out[blockIdx.x] = sum;
 }
 
-/// Waits for a host thread.
+/// Wait for a host thread.
 __global__ void doorbell_kernel(int* bell, int* out) {
     while (atomicAdd(bell, 0) == 0) {}
     *out = 1;
@@ -143,12 +144,12 @@ static const std::map<std::string, std::function<void()>> programs = {
     {"overrun", [] { overrun_kernel<<<8, 64>>>(device(512)); }},
     {"null", [] { null_kernel<<<2, 64>>>(nullptr); }},
     {"host_null", [] { *static_cast<volatile int*>(nullptr) = 1; }},
-    {"host_reads_device", [] {
+    {"host_writes_device", [] {
         int* memory = device(64);
         warplab::cpu::hide_device_memory(true);
         memory[3] = 1;
     }},
-    {"host_reads_device_after_many_launches", [] {
+    {"host_writes_device_after_many_launches", [] {
         int* memory = device(64);
         warplab::cpu::hide_device_memory(true);
         for (int i = 0; i < 1000; ++i) plain_kernel<<<1, 1>>>(memory);
@@ -169,7 +170,7 @@ static const std::map<std::string, std::function<void()>> programs = {
         int* memory = device(4096);
         warplab::cpu::hide_device_memory(true);
         free(memory);
-        device(1);  // as below
+        device(1);  // no tail call, as below
     }},
     {"c_library_reads_device", [] {
         int* memory = device(64);

@@ -1,6 +1,7 @@
 // The functions of cuda_fp16.h and cuda_bf16.h, for all values or for many pairs and triples of them: `float16 FOLDER`
-// writes a file for each function, 64 bits for each case, and the cases' numbers. test_float16.py compares them with
-// exact results. NVIDIA's headers also compile without nvcc; then the program calls their host functions.
+// writes a file with the results of each function, 64 bits for each case, and files with the cases' inputs.
+// test_float16.py compares the results with exact ones. NVIDIA's headers also compile without nvcc; then the program
+// calls their host functions.
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>

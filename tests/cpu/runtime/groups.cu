@@ -9,9 +9,9 @@
 
 namespace cg = cooperative_groups;
 
-/// Runs a kernel that counts what is wrong for each thread.
+/// Run a kernel that counts the wrong results of each thread, and expect that there are none.
 template <class Kernel>
-void expect_right(Kernel kernel, int blocks, int threads) {
+void expect_none_wrong(Kernel kernel, int blocks, int threads) {
     int* wrong = on_device(std::vector<int>(blocks * threads, -1));
     kernel<<<blocks, threads>>>(wrong);
     CHECK(cudaGetLastError() == cudaSuccess);
@@ -84,7 +84,7 @@ __global__ void large_tiles_kernel(int* wrong) {
     wrong[blockIdx.x * blockDim.x + threadIdx.x] = bad;
 }
 
-/// Half of the block has returned.
+/// Half of the block has returned when the other half uses its tile.
 __global__ void half_a_block_kernel(int* wrong) {
     wrong[threadIdx.x] = 0;
     if (threadIdx.x >= 64) return;
@@ -141,7 +141,7 @@ __global__ void ranks_kernel(int* wrong) {
                grid.block_rank() != blockIdx.x || grid.is_valid();
 }
 
-/// In each round, every block reads what another one wrote in the previous round.
+/// In each round, every block reads the values that another block wrote in the previous round.
 __global__ void ring_kernel(int* values, int* next, int rounds) {
     __shared__ int mine[64];
     int local[4] = {int(threadIdx.x), 1, 2, 3};
@@ -159,7 +159,7 @@ __global__ void ring_kernel(int* values, int* next, int rounds) {
 }
 
 void test_grid() {
-    expect_right(ranks_kernel, 3, 40);
+    expect_none_wrong(ranks_kernel, 3, 40);
     constexpr int blocks = 20, threads = 64, n = blocks * threads;
     std::vector<int> start(n);
     for (int i = 0; i < n; ++i) start[i] = 100 * i;
@@ -222,11 +222,11 @@ void test_launches_by_call() {
 
 int main(int count, char** arguments) {
     use_arguments(count, arguments);
-    expect_right(typed_tiles_kernel, 1, 128);
-    expect_right(partitions_kernel, 1, 64);
-    expect_right(large_tiles_kernel, 2, 512);
-    expect_right(half_a_block_kernel, 1, 128);
-    expect_right(block_kernel, 1, 64);
+    expect_none_wrong(typed_tiles_kernel, 1, 128);
+    expect_none_wrong(partitions_kernel, 1, 64);
+    expect_none_wrong(large_tiles_kernel, 2, 512);
+    expect_none_wrong(half_a_block_kernel, 1, 128);
+    expect_none_wrong(block_kernel, 1, 64);
     test_order_of_sums();
     test_grid();
     test_grid_after_returns();

@@ -5,7 +5,6 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
-
 #include "checks.h"
 
 namespace cg = cooperative_groups;
@@ -14,10 +13,10 @@ __constant__ half scale;
 __device__ __nv_bfloat16 offsets[2];
 
 template <class T>
-__global__ void add_kernel(T* sum, T* pairs_old, int count) {
+__global__ void add_kernel(T* sum, T* old, int count) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < count) atomicAdd(sum, T(1));
-    if (i == 0) *pairs_old = atomicAdd(sum + 1, T(0.5f));
+    if (i == 0) *old = atomicAdd(sum + 1, T(0.5f));
 }
 
 __global__ void add_pairs_kernel(half2* sum, __nv_bfloat162* other) {
@@ -95,7 +94,7 @@ void test_pairs() {
     cudaFree(other);
 }
 
-void test_the_rest() {
+void test_groups_and_symbols() {
     const half two = 2.0f;
     const __nv_bfloat16 values_of_offsets[2] = {1.0f, 2.0f};
     CHECK(cudaMemcpyToSymbol(scale, &two, sizeof(two)) == cudaSuccess);
@@ -122,6 +121,6 @@ int main(int count, char** arguments) {
     test_reducing<half>();
     test_reducing<__nv_bfloat16>();
     test_pairs();
-    test_the_rest();
+    test_groups_and_symbols();
     return wrong_checks != 0;
 }

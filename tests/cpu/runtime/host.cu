@@ -1,4 +1,4 @@
-// The host side: memory, copies, symbols, errors, the device, streams and events, and what the runner controls.
+// The host side: memory, copies, symbols, errors, the device, streams and events, and the functions for the runner.
 
 #include <time.h>
 

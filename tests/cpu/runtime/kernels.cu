@@ -334,19 +334,20 @@ __host__ __device__ unsigned hash(unsigned a, unsigned b) {
 __host__ __device__ unsigned last_step(unsigned thread, unsigned seed) {
     return hash(thread, seed) % 4 == 0 ? hash(thread, seed + 1) % 40 : 1000;
 }
-__host__ __device__ unsigned way(unsigned thread, unsigned step, unsigned seed) {
+__host__ __device__ unsigned branch(unsigned thread, unsigned step, unsigned seed) {
     return hash(hash(thread, step), seed + 2) % 4;
 }
 
-__global__ void random_ways_kernel(int* wrong, unsigned seed) {
+__global__ void random_branches_kernel(int* wrong, unsigned seed) {
     const unsigned t = threadIdx.x, lane = t % 32, first = t - lane;
     for (unsigned step = 0; step < 40; ++step) {
         if (last_step(t, seed) == step) return;
         unsigned mask = 0, together = 0;
         for (unsigned i = 0; i < 32 && first + i < blockDim.x; ++i)
-            if (last_step(first + i, seed) > step && way(first + i, step, seed) == way(t, step, seed)) mask |= 1u << i;
+            if (last_step(first + i, seed) > step && branch(first + i, step, seed) == branch(t, step, seed))
+                mask |= 1u << i;
         const unsigned next = (mask >> lane) > 1 ? lane + __ffs(mask >> (lane + 1)) : __ffs(mask) - 1;
-        switch (way(t, step, seed)) {
+        switch (branch(t, step, seed)) {
             case 0:
                 for (unsigned round = 0; round < 3; ++round)
                     atomicAdd(wrong, __shfl_sync(mask, 64 * t + round, next) != 64 * (first + next) + round);
@@ -365,7 +366,7 @@ __global__ void random_ways_kernel(int* wrong, unsigned seed) {
             unsigned alive = 0, expected = 0;
             for (unsigned i = 0; i < blockDim.x; ++i) {
                 alive += last_step(i, seed) > step;
-                expected += last_step(i, seed) > step && way(i, step, seed) == 3;
+                expected += last_step(i, seed) > step && branch(i, step, seed) == 3;
             }
             atomicAdd(wrong, __syncthreads_count(together) != int(expected));
             atomicAdd(wrong, __syncthreads_count(1) != int(alive));
@@ -375,11 +376,11 @@ __global__ void random_ways_kernel(int* wrong, unsigned seed) {
     }
 }
 
-void test_random_ways() {
+void test_random_branches() {
     int* wrong = on_device(std::vector<int>{0});
     for (unsigned seed = 0; seed < 60; ++seed) {
         const int blocks[] = {32, 50, 64, 96, 130};
-        random_ways_kernel<<<3, blocks[seed % 5]>>>(wrong, seed);
+        random_branches_kernel<<<3, blocks[seed % 5]>>>(wrong, seed);
     }
     CHECK_EQUAL(from_device(wrong), 0);
 }
@@ -623,7 +624,7 @@ __global__ void groups_kernel(int* out) {
     out[t] = wrong;
 }
 
-void test_others_come_between() {
+void test_switches_before_compare_and_swap() {
     int* counts = on_device(std::vector<int>(2, 0));
     swap_kernel<<<2, 256>>>(counts);
     const auto found = from_device(counts, 2);
@@ -643,9 +644,9 @@ int main(int count, char** arguments) {
     test_shared_memory();
     test_barriers();
     test_warp_functions();
-    test_random_ways();
+    test_random_branches();
     test_atomics();
-    test_others_come_between();
+    test_switches_before_compare_and_swap();
     test_groups();
     test_special_registers();
     return wrong_checks != 0;

@@ -1,3 +1,5 @@
+// libcu++: atomics, barriers, pipelines, semaphores, and cuda::std.
+
 #include <cooperative_groups.h>
 #include <cooperative_groups/memcpy_async.h>
 #include <cuda_pipeline.h>
@@ -22,12 +24,12 @@
 
 namespace cg = cooperative_groups;
 
-__global__ void atomics_kernel(int* sum, float* most, unsigned* histogram) {
+__global__ void atomics_kernel(int* sum, float* maximum, unsigned* histogram) {
     cuda::atomic_ref<int, cuda::thread_scope_device> total(*sum);
     total.fetch_add(2, cuda::memory_order_relaxed);
     ++total;
-    cuda::atomic_ref<float, cuda::thread_scope_device>(*most).fetch_max(float(threadIdx.x),
-                                                                        cuda::std::memory_order_relaxed);
+    cuda::atomic_ref<float, cuda::thread_scope_device>(*maximum).fetch_max(float(threadIdx.x),
+                                                                           cuda::std::memory_order_relaxed);
     __shared__ cuda::atomic<unsigned, cuda::thread_scope_block> bins[4];
     if (threadIdx.x < 4) bins[threadIdx.x].store(0, cuda::memory_order_relaxed);
     __syncthreads();
@@ -36,7 +38,7 @@ __global__ void atomics_kernel(int* sum, float* most, unsigned* histogram) {
     if (threadIdx.x < 4) atomicAdd(&histogram[threadIdx.x], bins[threadIdx.x].load(cuda::memory_order_relaxed));
 }
 
-/// The second half of the block waits for a flag of the first.
+/// Thread 1 waits for a flag of thread 63.
 __global__ void message_kernel(int* out) {
     __shared__ cuda::atomic<int, cuda::thread_scope_block> ready;
     __shared__ int message;
@@ -166,11 +168,11 @@ __global__ void latch_kernel(int* out) {
 int main(int count, char** arguments) {
     use_arguments(count, arguments);
     int* sum = on_device(std::vector<int>(1, 0));
-    float* most = on_device(std::vector<float>(1, -1));
+    float* maximum = on_device(std::vector<float>(1, -1));
     unsigned* histogram = on_device(std::vector<unsigned>(4, 0));
-    atomics_kernel<<<3, 64>>>(sum, most, histogram);
+    atomics_kernel<<<3, 64>>>(sum, maximum, histogram);
     CHECK_EQUAL(from_device(sum), 3 * 64 * 3);
-    CHECK_EQUAL(from_device(most), 63);
+    CHECK_EQUAL(from_device(maximum), 63);
     for (const unsigned bin : from_device(histogram, 4)) CHECK_EQUAL(bin, 48);
     int* out = on_device(std::vector<int>(1, 0));
     message_kernel<<<1, 64>>>(out);

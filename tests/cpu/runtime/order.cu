@@ -1,4 +1,5 @@
-// The effect of a missing barrier: prints a sum that depends on the order of threads, and one that does not.
+// The effects of the thread order and the block order: prints a digest of a kernel with a barrier, a digest of the same
+// kernel without the barrier, the last thread that writes a word, and the first block.
 
 #include "checks.h"
 
@@ -7,8 +8,8 @@ __global__ void rotate_kernel(int* out) {
     __shared__ int values[256];
     values[threadIdx.x] = threadIdx.x + 1;
     if (barrier) __syncthreads();
-    const int neighbour = values[(threadIdx.x + 1) % blockDim.x];
-    if (blockIdx.x == gridDim.x - 1) out[threadIdx.x] = neighbour;
+    const int neighbor = values[(threadIdx.x + 1) % blockDim.x];
+    if (blockIdx.x == gridDim.x - 1) out[threadIdx.x] = neighbor;
 }
 
 __global__ void last_writer_kernel(int* out) { *out = blockIdx.x * blockDim.x + threadIdx.x; }

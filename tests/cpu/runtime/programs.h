@@ -11,27 +11,27 @@
 
 namespace warplab::test {
 
-struct Ended {
+struct CommandResult {
     int status = -1;
     std::string output;
 };
 
-/// Run a command of the shell in the project's folder.
-inline Ended run(const std::string& command) {
-    Ended ended;
+/// Run a shell command in the project's folder. The output includes stderr.
+inline CommandResult run(const std::string& command) {
+    CommandResult result;
     FILE* pipe = popen(("cd '" + root_folder().string() + "' && " + command + " 2>&1").c_str(), "r");
-    if (!pipe) return ended;
+    if (!pipe) return result;
     char part[4096];
-    while (const size_t bytes = fread(part, 1, sizeof(part), pipe)) ended.output.append(part, bytes);
+    while (const size_t bytes = fread(part, 1, sizeof(part), pipe)) result.output.append(part, bytes);
     const int status = pclose(pipe);
-    ended.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-    return ended;
+    result.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    return result;
 }
 
 inline std::filesystem::path programs_folder() { return build_folder() / "cpu/runtime-tests"; }
 
-/// Build outdated targets. Tests run in several processes, of which one builds at a time.
-inline Ended build_programs(const std::string& target) {
+/// Build outdated targets. Tests run in several processes, but only one builds at a time.
+inline CommandResult build_programs(const std::string& target) {
     std::filesystem::create_directories(programs_folder());
     const std::string folder = std::filesystem::relative(build_folder(), root_folder()).string();
     return run("flock '" + (programs_folder() / "lock").string() +

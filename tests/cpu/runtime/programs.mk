@@ -1,5 +1,5 @@
-# Builds the CUDA programs of this folder for the CPU backend, for this machine and for aarch64. The tests call it in the
-# project's root:  make -f tests/cpu/runtime/programs.mk BUILD=build native  (or: cross).
+# Builds the CUDA programs of this folder for the CPU backend, for this machine (native) and for aarch64 (cross). The
+# tests call it in the project's root:  make -f tests/cpu/runtime/programs.mk BUILD=build native
 
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 .DELETE_ON_ERROR:
@@ -31,7 +31,7 @@ $(out)/%.cpp: $(here)/%.cu $(BUILD)/cpu/rewrite
 	@mkdir -p $(@D)
 	@$(BUILD)/cpu/rewrite $< $@ --name $(<F)
 
-# The same kernels, split at their barriers and by fibers.
+# The same kernels, once split at their barriers and once with fibers.
 $(out)/split.cpp: $(here)/split.cu $(BUILD)/cpu/rewrite
 	@mkdir -p $(@D)
 	@$(BUILD)/cpu/rewrite --split $< $@ --name $(<F)
@@ -41,7 +41,7 @@ $(out)/whole.cpp: $(here)/split.cu $(BUILD)/cpu/rewrite
 	@$(BUILD)/cpu/rewrite $< $@ --name $(<F)
 
 $(out)/native/split.o $(out)/cross/split.o: private student_flags += $(SPLIT_FLAGS)
-# Its thousands of functions take a minute with -O2.
+# The thousands of functions in float16.cu take a minute with -O2.
 $(out)/native/float16.o: private student_flags += $(if $(WARPLAB_THOROUGH),,-O0)
 
 define rules

@@ -11,8 +11,9 @@ BUILD = ROOT / (os.environ.get("BUILD") or "build")
 
 
 def build_target(name: str) -> Path:
-    """Return a file in the folder of the runtime's tests, up to date. Tests run in several processes, so one at a
-    time builds. Raises CalledProcessError."""
+    """Build a file in the folder of the runtime's tests if it is outdated, and return its path.
+
+    Tests run in several processes, but only one builds at a time. Raises CalledProcessError."""
     folder = BUILD / "cpu/runtime-tests"
     folder.mkdir(parents=True, exist_ok=True)
     environment = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}

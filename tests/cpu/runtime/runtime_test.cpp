@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 using warplab::Fault;
 using warplab::StatusPage;
 
-using warplab::test::build_programs, warplab::test::Ended, warplab::test::programs_folder, warplab::test::run;
+using warplab::test::build_programs, warplab::test::CommandResult, warplab::test::programs_folder, warplab::test::run;
 
 bool installed(const char* program) { return run(std::string("command -v ") + program).status == 0; }
 
@@ -32,17 +32,17 @@ class CpuRuntime : public testing::Test {
         return "'" + (programs_folder() / "native" / program).string() + "'";
     }
 
-    static Ended native_;
+    static CommandResult native_;
 };
-Ended CpuRuntime::native_;
+CommandResult CpuRuntime::native_;
 
 /// Run one program in both orders and with several pool sizes.
 void expect_right(const std::string& program) {
     for (const char* threads : {"1", "2", "7"})
         for (const char* order : {"forward", "backward"}) {
-            const Ended ended = run(std::string("WARPLAB_THREADS=") + threads + " " + program + " " + order);
-            EXPECT_EQ(ended.status, 0) << threads << " threads, " << order << "\n" << ended.output.substr(0, 2000);
-            EXPECT_EQ(ended.output, "");
+            const CommandResult result = run(std::string("WARPLAB_THREADS=") + threads + " " + program + " " + order);
+            EXPECT_EQ(result.status, 0) << threads << " threads, " << order << "\n" << result.output.substr(0, 2000);
+            EXPECT_EQ(result.output, "");
         }
 }
 
@@ -51,7 +51,7 @@ TEST_F(CpuRuntime, HasCooperativeGroups) { expect_right(native("groups")); }
 TEST_F(CpuRuntime, HasLibcudacxx) { expect_right(native("libcudacxx")); }
 TEST_F(CpuRuntime, HasCubsCollectives) { expect_right(native("cub")); }
 TEST_F(CpuRuntime, HasTheHostFunctions) { expect_right(native("host")); }
-TEST_F(CpuRuntime, ComputesLikeTheDevice) { expect_right(native("arithmetic")); }
+TEST_F(CpuRuntime, HasArithmeticFunctionsAndVectorTypes) { expect_right(native("arithmetic")); }
 TEST_F(CpuRuntime, HasGraphs) { expect_right(native("graphs")); }
 TEST_F(CpuRuntime, HasHalves) { expect_right(native("half")); }
 
@@ -63,7 +63,8 @@ TEST_F(CpuRuntime, SplitKernelsComputeTheSame) {
     for (const char* threads : {"1", "3"})
         for (const char* order : {" forward", " backward"}) {
             const std::string setting = std::string("WARPLAB_THREADS=") + threads + " ";
-            const Ended split = run(setting + native("split") + order), whole = run(setting + native("whole") + order);
+            const CommandResult split = run(setting + native("split") + order),
+                                whole = run(setting + native("whole") + order);
             EXPECT_EQ(split.status, 0);
             EXPECT_EQ(split.output, whole.output) << setting << order;
             EXPECT_GE(std::count(whole.output.begin(), whole.output.end(), '\n'), 30);
@@ -106,9 +107,9 @@ const Case cases[] = {
      "+ beyond] = 1"},
     {"null", Fault::null_pointer, "null_kernel", 3, "null pointer", true, "out[0] = 1"},
     {"host_null", Fault::null_pointer, "", -1, "null pointer", false, "host_null"},
-    {"host_reads_device", Fault::segmentation, "", -1, "host code used a pointer to device memory", false,
+    {"host_writes_device", Fault::segmentation, "", -1, "host code used a pointer to device memory", false,
      "memory[3] = 1"},
-    {"host_reads_device_after_many_launches", Fault::segmentation, "plain_kernel", -1,
+    {"host_writes_device_after_many_launches", Fault::segmentation, "plain_kernel", -1,
      "host code used a pointer to device memory", false, "memory[3] = 1"},
     {"kernel_writes_host", Fault::host_memory, "plain_kernel", 0, "a kernel used host memory"},
     {"free_device", Fault::wrong_free, "", -1, "was passed to free() or delete: cudaFree frees it", false, "free("},
@@ -167,7 +168,7 @@ std::string line_of(const std::string& program, std::uint64_t program_counter) {
 }
 
 struct FaultReport {
-    Ended ended;
+    CommandResult command;
     StatusPage page{};
 };
 
@@ -175,7 +176,7 @@ FaultReport run_fault(const std::string& runner, const std::string& program, con
     const fs::path file = fs::path(testing::TempDir()) / ("warplab-page-" + std::to_string(getpid()));
     fs::remove(file);
     FaultReport report;
-    report.ended = run(runner + program + " " + name + " '" + file.string() + "'");
+    report.command = run(runner + program + " " + name + " '" + file.string() + "'");
     std::ifstream(file, std::ios::binary).read(reinterpret_cast<char*>(&report.page), sizeof(StatusPage));
     fs::remove(file);
     return report;
@@ -183,7 +184,7 @@ FaultReport run_fault(const std::string& runner, const std::string& program, con
 
 void expect_fault(const Case& expected, const FaultReport& report, const std::string& program) {
     const StatusPage& page = report.page;
-    EXPECT_EQ(report.ended.status, warplab::cpu::fault_status + static_cast<int>(expected.fault));
+    EXPECT_EQ(report.command.status, warplab::cpu::fault_status + static_cast<int>(expected.fault));
     EXPECT_EQ(page.fault, static_cast<std::uint32_t>(expected.fault));
     EXPECT_STREQ(page.kernel, expected.kernel);
     EXPECT_EQ(page.launch_line > 0, *expected.kernel != 0);
@@ -221,29 +222,29 @@ TEST_F(CpuRuntime, NamesWaitingThreadsWithTheirPlaces) {
     EXPECT_EQ(third, first + 3);
 }
 
-TEST_F(CpuRuntime, BlocksThatOnlyCountContinue) {
+TEST_F(CpuRuntime, DoesNotStopAWaitInWhichOnlyRegistersChange) {
     const FaultReport report = run_fault("", native("faults"), "mail");
-    EXPECT_EQ(report.ended.status, 0) << report.page.detail;
+    EXPECT_EQ(report.command.status, 0) << report.page.detail;
 }
 
 TEST_F(CpuRuntime, LetsKernelsUseRegisteredHostMemory) {
     const FaultReport report = run_fault("", native("faults"), "kernel_writes_registered_host");
-    EXPECT_EQ(report.ended.status, 0) << report.page.detail;
+    EXPECT_EQ(report.command.status, 0) << report.page.detail;
 }
 
 TEST_F(CpuRuntime, LetsAGridWaitForAHostThread) {
     const FaultReport report = run_fault("", native("faults"), "doorbell");
-    EXPECT_EQ(report.ended.status, 0) << report.page.detail;
+    EXPECT_EQ(report.command.status, 0) << report.page.detail;
 }
 
 TEST_F(CpuRuntime, CopiesMemoryThatLaunchesLeftVisible) {
     const FaultReport report = run_fault("", native("faults"), "copies_after_many_launches");
-    EXPECT_EQ(report.ended.status, 0) << report.page.detail;
+    EXPECT_EQ(report.command.status, 0) << report.page.detail;
 }
 
 TEST_F(CpuRuntime, LetsACorrectProgramEnd) {
     const FaultReport report = run_fault("", native("faults"), "ends");
-    EXPECT_EQ(report.ended.status, 0);
+    EXPECT_EQ(report.command.status, 0);
     EXPECT_EQ(report.page.fault, 0u);
 }
 
@@ -266,15 +267,15 @@ class CpuRuntimeOnArm : public testing::Test {
     }
 
     static constexpr const char* qemu = "qemu-aarch64 -L /usr/aarch64-linux-gnu ";
-    static Ended cross_;
+    static CommandResult cross_;
 };
-Ended CpuRuntimeOnArm::cross_;
+CommandResult CpuRuntimeOnArm::cross_;
 
 TEST_F(CpuRuntimeOnArm, RunsKernels) {
     for (const char* program : {"kernels", "groups", "libcudacxx", "cub", "host", "arithmetic", "half", "graphs"})
         for (const char* order : {"forward", "backward"}) {
-            const Ended ended = run("WARPLAB_THREADS=2 " + std::string(qemu) + cross(program) + " " + order);
-            EXPECT_EQ(ended.status, 0) << program << " " << order << "\n" << ended.output.substr(0, 2000);
+            const CommandResult result = run("WARPLAB_THREADS=2 " + std::string(qemu) + cross(program) + " " + order);
+            EXPECT_EQ(result.status, 0) << program << " " << order << "\n" << result.output.substr(0, 2000);
         }
 }
 

@@ -1,5 +1,5 @@
-// Kernels with barriers of many kinds: prints a digest of what each computes. The test compares a program whose kernels
-// are split at their barriers with one where each thread has a fiber.
+// Kernels with barriers of many kinds: prints a digest of each kernel's results. The test compares a program whose
+// kernels are split at their barriers with a program in which each thread has a fiber.
 
 #include <cstdint>
 
@@ -107,9 +107,9 @@ __global__ void do_kernel(int* out, int rounds) {
     int left = rounds;
     do {
         __syncthreads();
-        const int neighbour = values[(at + 1) % count];
+        const int neighbor = values[(at + 1) % count];
         __syncthreads();
-        values[at] += left > 1 ? neighbour : -neighbour;
+        values[at] += left > 1 ? neighbor : -neighbor;
     } while (--left > 0);
     __syncthreads();
     out[blockIdx.x * count + at] = values[count - 1 - at];

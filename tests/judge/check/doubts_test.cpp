@@ -39,7 +39,7 @@ class Doubts : public testing::Test {
     Problem problem_;
     std::vector<Array> before_, after_;
     std::size_t output_ = 0;
-    Observed observed_{};
+    Observations observed_{};
 };
 
 TEST_F(Doubts, NoneIfObservationsAreConsistent) { EXPECT_EQ(doubt(), ""); }

@@ -89,7 +89,7 @@ TEST_F(Import, RejectsInvalidAndFutureTimes) {
         report.time = time;
         EXPECT_EQ(refusal(report), fmt::format("back.json cannot be imported: its time, \"{}\", is not in the form "
                                                "2026-11-20T10:00:00Z.",
-                                               Foreign(time).for_terminal()));
+                                               UntrustedText(time).for_terminal()));
     }
     report.time = "2099-01-01T00:00:00Z";
     EXPECT_THAT(refusal(report), testing::HasSubstr("its time, 2099-01-01T00:00:00Z, is in the future"));

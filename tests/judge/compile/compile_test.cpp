@@ -988,7 +988,8 @@ TEST(Diagnostics, ThousandsOfErrorsInALongFileAreHandledQuickly) {
 
 TEST(Diagnostics, InternalNamesOfTheBackendAreOmitted) {
     using compilation::without_internal_names;
-    EXPECT_EQ(without_internal_names("‘warplab_cpu::Given<int>’ and ‘warplab_cpu::Taker<float>’"), "‘int’ and ‘float’");
+    EXPECT_EQ(without_internal_names("‘warplab_cpu::ShuffleValues<int>’ and ‘warplab_cpu::ShuffleCall<float>’"),
+              "‘int’ and ‘float’");
     EXPECT_EQ(without_internal_names("‘WARPLAB_CPU_LINE’"), "the types do not match here");
     EXPECT_EQ(without_internal_names("warplab_cpu::A<"), "the types do not match here");
     EXPECT_EQ(without_internal_names("warplab_cpu::"), "the types do not match here");

@@ -1,6 +1,6 @@
 #pragma once
 // Asynchronous copies. On a GPU, they run while the threads continue. Here, each thread copies its part immediately,
-// and wait() is the barrier that makes it visible to the other threads.
+// and wait() is the barrier that makes the copies visible to the other threads.
 
 #include "../cooperative_groups.h"
 

@@ -49,7 +49,8 @@ T work_on_all(const Group& group, T value, Work& work, Line line) {
 
 // Values are combined in a GPU's order, so that sums of floats are identical to the last bit.
 
-/// Combine a power of two of values: each with the value whose rank differs in one bit.
+/// Combine each value with the value whose rank differs in one bit, for one bit after the other. `count` must be a
+/// power of two.
 template <class T, class Operation>
 void reduce_by_xor(T* values, unsigned count, Operation& operation) {
     T next[32];

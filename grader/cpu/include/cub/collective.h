@@ -46,13 +46,13 @@ T work_on_lanes(T value, Work work, Line line) {
     return value;
 }
 
-/// Combine `count` values in a GPU's order. The first value gets the result.
+/// Combine the values of the first `count` lanes in the same order as a GPU. The first lane gets the result.
 template <int size, class T, class Operation>
 T reduce_lanes(T value, Operation operation, int count, Line line) {
     return work_on_lanes<size>(
         value,
-        [&operation, count](T* values, int there) {
-            const int end = count < there ? count : there;
+        [&operation, count](T* values, int lanes) {
+            const int end = count < lanes ? count : lanes;
             for (int step = 1; step < end; step *= 2)
                 for (int i = 0; i + step < end; ++i) values[i] = operation(values[i], values[i + step]);
         },
@@ -142,7 +142,7 @@ struct NoExchange {
 
 struct NullType {};
 
-// Until CUDA 12; since 13, cuda::std::plus, cuda::maximum and cuda::minimum.
+// CUB has these only up to CUDA 12. Since CUDA 13, cuda::std::plus, cuda::maximum and cuda::minimum replace them.
 using Sum = warplab_details::Plus;
 struct Max {
     template <class T>

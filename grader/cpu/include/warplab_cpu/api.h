@@ -237,7 +237,7 @@ cudaError_t cudaDriverGetVersion(int* version);
 cudaError_t cudaRuntimeGetVersion(int* version);
 cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* total_bytes);
 
-// Memory. `line` is the caller's line, for the report of a pointer to memory on the wrong side.
+// Memory. `line` is the line of the call, for reports.
 cudaError_t cudaMalloc(void** pointer, size_t bytes, warplab_cpu::Line line = {});
 cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned flags = cudaMemAttachGlobal,
                               warplab_cpu::Line line = {});
@@ -265,7 +265,8 @@ inline cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, cudaMemoryAd
 }
 
 namespace warplab_cpu {
-/// The bytes from each pointer of a copy to the end of its variable, if GCC knows the variable.
+/// For each pointer of a copy, the number of bytes up to the end of its variable, or the maximum of size_t if GCC does
+/// not know the variable.
 struct Room {
     size_t to, from;
 };
@@ -362,7 +363,7 @@ cudaError_t cudaMemset3DAsync(cudaPitchedPtr to, int value, cudaExtent extent, c
 
 // __device__ and __constant__ variables
 namespace warplab_cpu {
-/// The stream of a call's work.
+/// The stream of a call's work, and whether the host waits for the work.
 struct Queue {
     cudaStream_t stream = nullptr;
     bool host_waits = true;
@@ -371,7 +372,7 @@ cudaError_t copy_to_symbol(const void* symbol, size_t symbol_bytes, const void* 
                            cudaMemcpyKind kind, Room room, int line, Queue queue = {});
 cudaError_t copy_from_symbol(void* to, const void* symbol, size_t symbol_bytes, size_t bytes, size_t offset,
                              cudaMemcpyKind kind, Room room, int line, Queue queue = {});
-cudaError_t symbol_address(void** address, const void* symbol);
+cudaError_t get_symbol_address(void** address, const void* symbol);
 template <class T>
 const void* place_of_symbol(const T& symbol) {  // the symbol may be volatile
     return const_cast<const char*>(&reinterpret_cast<const volatile char&>(symbol));
@@ -409,11 +410,11 @@ WARPLAB_CPU_INLINED cudaError_t cudaMemcpyFromSymbolAsync(void* to, const T& sym
 #undef WARPLAB_CPU_ROOM
 template <class T>
 cudaError_t cudaGetSymbolAddress(void** address, const T& symbol) {
-    return warplab_cpu::symbol_address(address, warplab_cpu::place_of_symbol(symbol));
+    return warplab_cpu::get_symbol_address(address, warplab_cpu::place_of_symbol(symbol));
 }
 template <class To, class T>
 cudaError_t cudaGetSymbolAddress(To** address, const T& symbol) {
-    return warplab_cpu::symbol_address(reinterpret_cast<void**>(address), warplab_cpu::place_of_symbol(symbol));
+    return warplab_cpu::get_symbol_address(reinterpret_cast<void**>(address), warplab_cpu::place_of_symbol(symbol));
 }
 template <class T>
 cudaError_t cudaGetSymbolSize(size_t* bytes, const T&) {
@@ -421,7 +422,7 @@ cudaError_t cudaGetSymbolSize(size_t* bytes, const T&) {
     return cudaSuccess;
 }
 
-// Streams and events. `line` is the caller's line, for the report of those that each call creates.
+// Streams and events. `line` is the line of the call, for reports.
 cudaError_t cudaStreamCreate(cudaStream_t* stream, warplab_cpu::Line line = {});
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags, warplab_cpu::Line line = {});
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority,
@@ -455,7 +456,7 @@ cudaError_t cudaProfilerStop();
 namespace warplab_cpu {
 cudaError_t set_attribute(const void* kernel, cudaFuncAttribute attribute, int value);
 cudaError_t get_attributes(cudaFuncAttributes* attributes, const void* kernel);
-cudaError_t occupancy(int* blocks, const void* kernel, int block_threads, size_t shared_bytes);
+cudaError_t get_occupancy(int* blocks, const void* kernel, int block_threads, size_t shared_bytes);
 template <class K>
 const void* kernel_address(K kernel) {
     if constexpr (std::is_null_pointer_v<K>)
@@ -483,12 +484,12 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, K* kernel) {
 template <class K>
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, K* kernel, int block_threads,
                                                           size_t shared_bytes) {
-    return warplab_cpu::occupancy(blocks, warplab_cpu::kernel_address(kernel), block_threads, shared_bytes);
+    return warplab_cpu::get_occupancy(blocks, warplab_cpu::kernel_address(kernel), block_threads, shared_bytes);
 }
 template <class K>
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, K* kernel, int block_threads,
                                                                    size_t shared_bytes, unsigned) {
-    return warplab_cpu::occupancy(blocks, warplab_cpu::kernel_address(kernel), block_threads, shared_bytes);
+    return warplab_cpu::get_occupancy(blocks, warplab_cpu::kernel_address(kernel), block_threads, shared_bytes);
 }
 template <class K, class SharedBytes>
 cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int* grid, int* block, K* kernel, SharedBytes shared_bytes,
@@ -498,8 +499,8 @@ cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int* grid, int* block
     *grid = *block = 0;
     for (int threads = limit > 0 && limit < 1024 ? limit / 32 * 32 : 1024; threads > 0; threads -= 32) {
         int blocks = 0;
-        const cudaError_t error = warplab_cpu::occupancy(&blocks, warplab_cpu::kernel_address(kernel), threads,
-                                                         size_t(shared_bytes(threads)));
+        const cudaError_t error = warplab_cpu::get_occupancy(&blocks, warplab_cpu::kernel_address(kernel), threads,
+                                                             size_t(shared_bytes(threads)));
         if (error != cudaSuccess) return error;
         if (blocks * threads <= max_threads) continue;
         max_threads = blocks * threads;
@@ -534,10 +535,10 @@ cudaError_t cudaOccupancyMaxPotentialBlockSizeWithFlags(int* grid, int* block, K
     return cudaOccupancyMaxPotentialBlockSize(grid, block, kernel, shared_bytes, limit);
 }
 
-// Launches by a function: `arguments` points to one pointer for each parameter
+// Launches by a function call, without <<<…>>>. `arguments` points to one pointer for each parameter.
 namespace warplab_cpu {
 template <class>
-inline constexpr bool never = false;
+inline constexpr bool always_false = false;
 
 /// A kernel, with the types of its parameters.
 class KernelPointer {
@@ -549,7 +550,7 @@ class KernelPointer {
         : address_(reinterpret_cast<void*>(kernel)), call_(&call_with_types<Parameters...>) {}
     template <class Pointer, class = std::enable_if_t<std::is_void_v<Pointer>>>
     KernelPointer(Pointer*) {
-        static_assert(never<Pointer>,
+        static_assert(always_false<Pointer>,
                       "the CPU backend must know the kernel's parameters: pass the kernel by name, without a cast");
     }
     explicit operator bool() const { return address_ != nullptr; }

@@ -202,8 +202,8 @@ inline double __hiloint2double(int high, int low) {
     return __longlong_as_double((long long)((uint64_t)(unsigned)high << 32 | (unsigned)low));
 }
 
-// Conversions: a value out of range becomes the nearest value in range, and NaN becomes 0 (only the highest bit is set
-// if it is a double, as on the device)
+// Conversions: a value out of range becomes the nearest value in range. As on a GPU, a NaN becomes 0 if both types have
+// 32 bits; otherwise, only the highest bit of the result is set.
 
 namespace warplab_cpu {
 template <class To, class From>
@@ -230,8 +230,8 @@ WARPLAB_CPU_TO_INTEGERS(double, )
 #undef WARPLAB_CPU_TO_INTEGERS
 #undef WARPLAB_CPU_TO_INTEGER
 
-// Directed rounding: the nearest result, changed by one unit in the last place if its error (or the exact value)
-// requires it.
+// Directed rounding: compute the nearest result, and change it by one unit in the last place if it lies on the wrong
+// side of the exact value.
 namespace warplab_cpu {
 enum class Towards { zero, up, down };
 inline float rounded_float(double exact, Towards towards) {
@@ -353,7 +353,7 @@ inline float normf(int count, const float* values) {
 inline double rnorm(int count, const double* values) { return 1.0 / norm(count, values); }
 inline float rnormf(int count, const float* values) { return 1.0f / normf(count, values); }
 
-// Directed rounding of doubles: the nearest result, changed by one unit in the last place if its error requires it.
+// Directed rounding of doubles, in the same way. The sign of the nearest result's error shows on which side it lies.
 namespace warplab_cpu {
 inline double rounded_double(double nearest, double error, Towards towards) {
     if (towards == Towards::zero) towards = nearest > 0 ? Towards::down : Towards::up;
@@ -422,14 +422,14 @@ WARPLAB_CPU_LOAD(__ldcv)
 #undef WARPLAB_CPU_LOAD
 namespace warplab_cpu {
 template <class T>
-struct Same {
+struct NotDeduced {  // the type of a parameter, without deduction from the argument
     using type = T;
 };
 }  // namespace warplab_cpu
-#define WARPLAB_CPU_STORE(name)                                                           \
-    template <class T>                                                                    \
-    WARPLAB_CPU_INLINE void name(T* address, typename warplab_cpu::Same<T>::type value) { \
-        *address = value;                                                                 \
+#define WARPLAB_CPU_STORE(name)                                                                 \
+    template <class T>                                                                          \
+    WARPLAB_CPU_INLINE void name(T* address, typename warplab_cpu::NotDeduced<T>::type value) { \
+        *address = value;                                                                       \
     }
 WARPLAB_CPU_STORE(__stwb)
 WARPLAB_CPU_STORE(__stcg)

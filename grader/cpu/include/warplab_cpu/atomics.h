@@ -1,6 +1,6 @@
 #pragma once
-// Atomic functions for the types that CUDA supports. The threads of a block share one OS thread, which switches between
-// them only at barriers, so shared memory needs no locked instruction.
+// Atomic functions for the types that CUDA supports. The threads of a block share one OS thread, which never switches
+// between them within an atomic, so shared memory needs no locked instruction.
 
 #include <string.h>
 
@@ -51,7 +51,7 @@ WARPLAB_CPU_INLINE auto replace(T* place, Change change) {
     }
 }
 
-/// Do the same for a function that can be used as a read: a thread that changes nothing may poll until another thread
+/// Do the same for functions by which a thread can poll: a call that changes nothing may wait until another thread
 /// changes the value.
 template <class T, class Change>
 WARPLAB_CPU_INLINE auto update(T* place, Change change) {
@@ -81,8 +81,8 @@ WARPLAB_CPU_INLINE auto add(T* place, T value) {
     }
 }
 
-/// Set the value to `better(old)` if that differs. Most values change nothing, so most calls need no write without the
-/// sanitizer. A call with a constant that changes nothing may be polling.
+/// Set the value to `better(old)` if that differs. Most calls change nothing, so without the sanitizer they only read.
+/// A call with a constant that changes nothing may be polling.
 template <class T, class Better>
 WARPLAB_CPU_INLINE auto improve(T* place, Better better, bool is_constant) {
 #ifdef WARPLAB_CPU_FAST

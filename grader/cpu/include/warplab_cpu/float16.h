@@ -1,6 +1,6 @@
 #pragma once
-// Floating-point numbers of 16 bits. Each operation computes in double, without an error or with one that affects only
-// the last bit, and rounds once.
+// Floating-point numbers of 16 bits. Each operation computes a double, which is exact or wrong only in its last bit,
+// and rounds once.
 
 #include <math.h>
 #include <stdint.h>
@@ -70,7 +70,7 @@ inline float decode(unsigned short bits) {
     }
 }
 
-/// Make a sum's last bit 1 if it has an error, so that rounding it to fewer bits gives the same result as the exact
+/// Make the last bit of an inexact sum 1, so that rounding it to fewer bits gives the same result as rounding the exact
 /// sum.
 WARPLAB_CPU_INLINE double rounded_to_odd(double sum, double error) {
     const auto bits = same_bits<uint64_t>(sum);
@@ -93,7 +93,7 @@ WARPLAB_CPU_INLINE double odd_double(Integer value) {
     }
 }
 
-/// Return the integer. A NaN gives 0, or only the highest bit if the integer has 64 bits.
+/// Convert a rounded value. A NaN becomes 0; if the integer has 64 bits, only its highest bit is set.
 template <class Integer>
 WARPLAB_CPU_INLINE Integer integer_of(double rounded) {
     if (rounded != rounded && sizeof(Integer) < 8) return 0;

@@ -36,7 +36,8 @@ constexpr unsigned launch_bounds(long long threads, long long = 0, long long = 0
     return threads > 0 && threads < max_threads ? unsigned(threads) : max_threads;
 }
 
-/// <<<grid, block, shared, stream>>>: pending until the kernel called in the same full expression takes it.
+/// The configuration of a launch, <<<grid, block, shared, stream>>>. It is pending until the kernel that is called in
+/// the same full expression uses it.
 class Launch {
   public:
     Launch(const char* kernel, int line, dim3 grid, dim3 block, size_t shared_bytes = 0, cudaStream_t stream = nullptr);
@@ -58,14 +59,15 @@ class Launch {
     Launch* const outer;
     bool used = false;
     bool cooperative = false;
-    int error = 0;  // a cudaError_t, once the launch was used
+    int error = 0;  // the launch's cudaError_t, once `used` is set
 };
 
 /// Check the pending launch and run it with this grid's body.
 void run_pending(const char* kernel, Grid& grid);
 
-// With the sanitizer, the kernel's body exists only once, so that each line is a single place in the code. It also
-// makes no calls, because GCC's hooks do not see the write of a call's result (x[i] = f(y), where f returns a struct).
+// With the sanitizer, the kernel's body exists only once, so that each line is a single place in the code. The body
+// also makes no calls, because GCC's hooks do not see the write of a call's result (x[i] = f(y), where f returns a
+// struct).
 #ifdef WARPLAB_CPU_FAST
 #define WARPLAB_CPU_BODY WARPLAB_CPU_INLINE
 #else
@@ -142,8 +144,9 @@ void run_split_block(const Grid& grid, uint3 block) {
     body(grid.backward);
 }
 
-/// Run one part of a split kernel for all threads. `Index` is the type that counts them; it determines how well the
-/// compiler vectorises the loop. `shown`: functions that the part calls use threadIdx.
+/// Runs one part of a split kernel for all threads. `Index` is the type that counts them; it determines how well the
+/// compiler vectorises the loop. If `shown` is true, the loop sets the variable threadIdx for the functions that the
+/// part calls.
 template <class Index, bool shown>
 struct Threads {
     bool backward;
@@ -173,10 +176,11 @@ struct Threads {
 
 /// A per-thread variable that several parts of a split kernel use.
 template <class T>
-struct Kept {
-    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 256, "the rewriter splits the kernel without it");
+struct KeptVariable {
+    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 256,
+                  "not supported in split kernels: compile without --split");
     std::remove_cv_t<T> of[1024];
-    WARPLAB_CPU_INLINE Kept() { __asm__("" : "=m"(of)); }  // avoids the compiler's warnings about unset values
+    WARPLAB_CPU_INLINE KeptVariable() { __asm__("" : "=m"(of)); }  // avoids the compiler's warnings about unset values
     WARPLAB_CPU_INLINE void keep(unsigned thread, const T& value) { memcpy(&of[thread], &value, sizeof(T)); }
 };
 
@@ -292,8 +296,9 @@ struct UnlistedSymbols {
             ->*[&]([[maybe_unused]] const uint3 threadIdx, [[maybe_unused]] const unsigned warplab_cpu_thread) \
                    __attribute__((always_inline))                                                              \
             ->void
-#define WARPLAB_CPU_KEPT(type, name) __attribute__((uninitialized)) ::warplab_cpu::Kept<type> warplab_cpu_kept_##name
-#define WARPLAB_CPU_STEPS 16  // the steps of a loop that strides over the grid in one turn of a thread
+#define WARPLAB_CPU_KEPT(type, name) \
+    __attribute__((uninitialized)) ::warplab_cpu::KeptVariable<type> warplab_cpu_kept_##name
+#define WARPLAB_CPU_STEPS 16  // steps of a grid-stride loop that a thread runs before the next thread's turn
 #define WARPLAB_CPU_TAKE(name) warplab_cpu_kept_##name.of[warplab_cpu_thread]
 #define WARPLAB_CPU_KEEP(name) warplab_cpu_kept_##name.keep(warplab_cpu_thread, name)
 #define WARPLAB_CPU_SHARED static thread_local __attribute__((tls_model("local-exec")))

@@ -28,7 +28,7 @@ struct Block {
     Fiber* current;
     unsigned threads, alive, arrived, generation;
     unsigned row, column;  // in a plain loop, their sum is the running thread
-    unsigned epoch;        // the block's epoch, never 0
+    unsigned epoch;        // identifies the block: increases with each block, copy or fill, and is never 0
     uintptr_t tls_begin;   // shared memory is in this OS thread's static thread-local storage
     uintptr_t tls_bytes;
 };
@@ -93,18 +93,20 @@ void note_block_fence();
 void note_built_ins(bool begin);
 #endif
 /// Report that an asynchronous copy's address is not a multiple of the alignment.
-void misaligned_copy(const void* address, size_t alignment, bool writes);
+void report_misaligned_copy(const void* address, size_t alignment, bool writes);
 WARPLAB_CPU_INLINE void check_copy_alignment(const void* to, const void* from, size_t alignment) {
-    if (reinterpret_cast<unsigned long>(to) % alignment) misaligned_copy(to, alignment, true);
-    if (reinterpret_cast<unsigned long>(from) % alignment) misaligned_copy(from, alignment, false);
+    if (reinterpret_cast<unsigned long>(to) % alignment) report_misaligned_copy(to, alignment, true);
+    if (reinterpret_cast<unsigned long>(from) % alignment) report_misaligned_copy(from, alignment, false);
 }
 /// Let another thread run before some of the atomics that expect a value, because on a GPU the value may have changed.
 void yield_before_atomic();
-/// Do the same before an atomic in a kernel that has checked the memory, and always before the first ones of a block.
+/// Do the same before an atomic on memory that the kernel has checked before. The first such atomics of a block always
+/// let another thread run.
 void yield_before_update();
 WARPLAB_CPU_INLINE void yield_before_checked_atomic();
-/// Identifies a kernel's threadIdx for hooks during which other threads run. The variable's address is not used,
-/// because the compiler would then have to assume that each store through a pointer changes it.
+/// The value by which find_thread_index() recognises a kernel's threadIdx, so that a hook during which other threads
+/// run can restore it. The kernel does not pass the variable's address, because the compiler would then have to assume
+/// that each store through a pointer changes it.
 inline constexpr uint3 thread_index_mark{0x9E3779B9u, 0x7F4A7C15u, 0xF39CC060u};
 void find_thread_index();
 /// Record that a thread reads a volatile variable, in the code with the return address `caller`. If it reads the same

@@ -1,5 +1,5 @@
 #pragma once
-// Barriers, warp functions and fences. Each takes the line of its call, which reports of deadlocks name.
+// Barriers, warp functions and fences. `line` is the line of the call, for reports of deadlocks.
 
 #include <string.h>
 
@@ -37,12 +37,12 @@ void tile_combine(unsigned size, void* place, Combine combine, void* context, in
 /// A barrier for all blocks of a cooperative launch. Ends the process if the launch is not cooperative.
 void grid_barrier(int line);
 bool is_cooperative_launch();
-/// Return the lanes of the warp that wait here when no other lane of the warp can still arrive.
+/// Wait until no other lane of the warp can still arrive. Return the lanes that wait here.
 unsigned warp_converged(int line);
 
 WARPLAB_CPU_INLINE unsigned lane() { return linear_thread() % 32; }
 
-// The values that inline PTX reads
+// The rewritten code of inline PTX
 WARPLAB_CPU_INLINE void compiler_fence() { __asm__ __volatile__("" ::: "memory"); }
 WARPLAB_CPU_INLINE unsigned warp() { return linear_thread() / 32; }
 /// Return a valid number of a multiprocessor, although blocks do not run on multiprocessors here.
@@ -156,7 +156,7 @@ inline int __uni_sync(unsigned mask, int predicate, warplab_cpu::Line line = {})
 
 namespace warplab_cpu {
 
-/// Each type returns the lane whose value lane `here` gets.
+// One type for each shuffle. source() returns the lane whose value lane `here` gets.
 struct ShuffleAny {
     static WARPLAB_CPU_INLINE unsigned source(unsigned here, int lane, int width) {
         return (here & ~(unsigned(width) - 1)) + (unsigned(lane) & (unsigned(width) - 1));
@@ -180,13 +180,14 @@ struct ShuffleXor {
     }
 };
 
-/// A shuffle of a split kernel: first, each thread stores its value; then, each takes the value of a thread of its
-/// warp.
-class Given {
+/// The values of a shuffle in a split kernel: first, each thread stores its value; then, each thread takes the value of
+/// a thread of its warp.
+class ShuffleValues {
   public:
     template <class T>
     WARPLAB_CPU_INLINE void give(unsigned thread, T value) {
-        static_assert(std::is_arithmetic_v<T> && sizeof(T) <= 8, "the rewriter splits the kernel without it");
+        static_assert(std::is_arithmetic_v<T> && sizeof(T) <= 8,
+                      "not supported in split kernels: compile without --split");
         reinterpret_cast<T*>(words_)[thread] = value;
     }
 
@@ -203,10 +204,10 @@ class Given {
     uint64_t words_[1024];
 };
 
-/// Replaces the shuffle's name.
+/// Replaces the name of the shuffle in a call, and takes the shuffle's arguments.
 template <class Shuffle>
-struct Taker {
-    const Given& given;
+struct ShuffleCall {
+    const ShuffleValues& given;
     unsigned thread;
 
     template <class T, class Argument>
@@ -217,10 +218,10 @@ struct Taker {
 
 }  // namespace warplab_cpu
 
-#define WARPLAB_CPU_GIVEN(number) __attribute__((uninitialized)) ::warplab_cpu::Given warplab_cpu_given_##number
+#define WARPLAB_CPU_GIVEN(number) __attribute__((uninitialized)) ::warplab_cpu::ShuffleValues warplab_cpu_given_##number
 #define WARPLAB_CPU_GIVE(number, ...) warplab_cpu_given_##number.give(warplab_cpu_thread, __VA_ARGS__)
 #define WARPLAB_CPU_SHUFFLE(number, kind) \
-    ::warplab_cpu::Taker<::warplab_cpu::kind> { warplab_cpu_given_##number, warplab_cpu_thread }
+    ::warplab_cpu::ShuffleCall<::warplab_cpu::kind> { warplab_cpu_given_##number, warplab_cpu_thread }
 
 #define WARPLAB_CPU_SHUFFLE_OF_FIBERS(function, kind, type)                                           \
     template <class T>                                                                                \

@@ -30,8 +30,8 @@
 #endif
 
 namespace warplab_cpu {
-/// The caller's line: an additional last parameter of CUDA's functions, with the default `{}`. It has a separate type,
-/// so that no argument of the student's can be passed for it.
+/// The line of a call: an additional last parameter of CUDA's functions, with the default `{}`. It has a separate type,
+/// so that none of the student's arguments can be passed to it.
 struct Line {
     int number = __builtin_LINE();
     constexpr operator int() const { return number; }

@@ -42,8 +42,8 @@ class BlockHistogram {
     }
 
   private:
-    /// Clear the storage. A bin is not cleared by the thread that reads it at the end, so that the sanitizer finds a use
-    /// of the storage without a barrier before it.
+    /// Clear the storage. The thread that reads a bin at the end is not the one that clears it, so that the sanitizer
+    /// finds a missing barrier before the next use of the storage.
     void clear_storage() {
         for (int bin = threads - 1 - int(warplab_cpu::linear_thread()); bin < Bins; bin += threads)
             storage_.counts[bin] = 0;

@@ -27,8 +27,9 @@ void load_direct(Input from, T (&values)[items], Place place, int valid, Default
 
 }  // namespace warplab_details
 
-// A thread's part of a tile: consecutive items, every threads-th one, or every 32nd one of its warp's part. The bounds
-// are the number of valid items and the value of the others.
+// These functions load a thread's part of a tile: consecutive items (Blocked), every threads-th item (Striped), or
+// every 32nd item of the warp's part (WarpStriped). The bounds are the number of valid items and the value of the
+// others.
 template <class T, int items, class Input, class... Bounds>
 void LoadDirectBlocked(int thread, Input from, T (&values)[items], Bounds... bounds) {
     warplab_details::load_direct(
@@ -49,7 +50,7 @@ void LoadDirectBlockedVectorized(int thread, T* from, T (&values)[items]) {
     LoadDirectBlocked(thread, from, values);
 }
 
-/// Loads the items of a tile: `Items` consecutive ones for each thread, or striped, every DimX-th one.
+/// Loads the items of a tile: `Items` consecutive ones for each thread or, if striped, every threads-th item.
 template <class T, int DimX, int Items, BlockLoadAlgorithm Algorithm = BLOCK_LOAD_DIRECT, int DimY = 1, int DimZ = 1>
 class BlockLoad {
     static constexpr int threads = DimX * DimY * DimZ;

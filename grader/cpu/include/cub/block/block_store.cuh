@@ -23,7 +23,7 @@ void store_direct(Output to, T (&values)[items], Place place, int valid) {
 
 }  // namespace warplab_details
 
-// The reverse of LoadDirectBlocked and similar functions.
+// These functions store a thread's part of a tile, in the arrangements of LoadDirectBlocked and similar functions.
 template <class T, int items, class Output>
 void StoreDirectBlocked(int thread, Output to, T (&values)[items], int valid = 0x7fffffff) {
     warplab_details::store_direct(
@@ -44,7 +44,7 @@ void StoreDirectBlockedVectorized(int thread, T* to, T (&values)[items]) {
     StoreDirectBlocked(thread, to, values);
 }
 
-/// The reverse of BlockLoad.
+/// Stores the items of a tile, in the arrangements of BlockLoad.
 template <class T, int DimX, int Items, BlockStoreAlgorithm Algorithm = BLOCK_STORE_DIRECT, int DimY = 1, int DimZ = 1>
 class BlockStore {
     static constexpr int threads = DimX * DimY * DimZ;
