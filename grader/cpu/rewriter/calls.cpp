@@ -47,7 +47,7 @@ bool is_statement_word(std::string_view word) {
     return words.has(word);
 }
 
-/// Return whether a word may mean a wait, or is not covered by the rules for splitting.
+/// Return whether a word may let a thread wait, or is not covered by the rules for splitting.
 bool may_wait(std::string_view word) {
     static const Words words(
         "volatile asm __asm __asm__ goto new delete throw try const_cast __activemask __nanosleep __trap __brkpt "

@@ -93,8 +93,8 @@ void check_has_no_references(const Stream& stream, int parameters, Context& cont
     }
 }
 
-/// Refuse a variable of the body, outside inner braces, that has a parameter's name: for g++, the rewritten body is an
-/// inner block.
+/// Refuse a variable of the body, outside inner braces, that has a parameter's name. g++ would accept it, because the
+/// rewritten body is an inner block.
 void check_names(const Stream& stream, const Definition& definition, Context& context) {
     if (stream.match[definition.parameters] < 0) return;
     const auto parameters = parameter_names(stream, definition.parameters);
@@ -194,7 +194,7 @@ void rewrite_kernels(const Stream& stream, Context& context) {
             if (stream.is_macro) {
                 context.refuse_for_cpu(stream.tokens[i],
                                        "a kernel that begins in a macro and ends outside of it cannot run on the CPU "
-                                       "backend; let it end in the macro, or write it without one");
+                                       "backend; let it end in the macro, or write it without the macro");
             } else {
                 refuse_hidden_end(stream, definition.body, context);
             }
@@ -216,12 +216,12 @@ void rewrite_kernels(const Stream& stream, Context& context) {
 
 namespace {
 
-std::vector<int> depth_in(const Stream& stream, const Qualifiers& qualifiers, bool of_host_too) {
+std::vector<int> depth_in(const Stream& stream, const Qualifiers& qualifiers, bool for_host_too) {
     std::vector<int> depth(stream.tokens.size() + 1, 0);
     for (int i = 0; i < stream.size(); ++i) {
         const unsigned words = qualifiers.of(stream, i);
         if (!(words & (q_global | q_device))) continue;
-        if ((!(words & q_global) && has_host_near(stream, qualifiers, i)) != of_host_too) continue;
+        if ((!(words & q_global) && has_host_near(stream, qualifiers, i)) != for_host_too) continue;
         const int body = find_definition(stream, qualifiers, i).body;
         if (body < 0 || stream.match[body] < 0) continue;
         ++depth[body];

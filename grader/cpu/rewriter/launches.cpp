@@ -100,7 +100,7 @@ class LaunchReader {
         return refuse(launch.arguments, "the ')' after the kernel's arguments is missing");
     }
 
-    /// Return whether a macro's text is only <<<…>>>, so that the kernel's name is before its use.
+    /// Return whether a macro's text is only <<<…>>>, so that the kernel's name comes before the macro's use.
     bool is_configuration(const Launch& launch) const {
         return stream_.is_macro && launch.open == 0 && !stream_.has(launch.arguments);
     }

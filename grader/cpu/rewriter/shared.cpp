@@ -215,7 +215,7 @@ class SharedRewriter {
     int first_goto_ = 0;
     long budget_ = 4'000'000;                      // tokens that may still be examined for labels
     std::unordered_map<int, int> enclosed_until_;  // by block: the label that ends the last braces
-    std::map<std::pair<int, std::string_view>, std::set<int>> in_file_;  // block and name, branches
+    std::map<std::pair<int, std::string_view>, std::set<int>> in_file_;  // by block and name: the declaring branches
 };
 
 class LambdaCapturer {

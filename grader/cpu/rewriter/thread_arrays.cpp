@@ -73,10 +73,10 @@ class ThreadArrays {
         for (; code_[open] == "["; open = code_.match[open] + 1) {
             const int close = code_.match[open];
             if (close < 0) return false;
-            bool is_small = false;
+            bool is_excluded = false;
             for (int i = open + 1; i < close; ++i)
-                is_small = is_small || code_[i] == "-" || code_[i] == "%" || code_[i] == "&";
-            if (!is_small && depends(open + 1, close)) return true;
+                is_excluded = is_excluded || code_[i] == "-" || code_[i] == "%" || code_[i] == "&";
+            if (!is_excluded && depends(open + 1, close)) return true;
         }
         return false;
     }
@@ -85,7 +85,7 @@ class ThreadArrays {
     const Stream& code_;
     int begin_, end_;
     std::unordered_set<std::string_view> of_thread_ = {"threadIdx"};
-    std::unordered_map<std::string_view, int> arrays_;  // where they are declared
+    std::unordered_map<std::string_view, int> arrays_;  // positions of the declared names
 };
 
 }  // namespace
