@@ -70,8 +70,8 @@ std::map<std::string, std::string> own_groups() {
     return groups;
 }
 
-/// Return whether the processes of a group may be divided into further groups. systemd marks such groups. The root of a
-/// container's control groups also belongs to the container; unlike the machine's root, it has a type.
+/// Return whether the judge may divide the processes of a group into further groups. systemd marks such groups. The
+/// root group of a container, too, can be divided; unlike the machine's root group, it has the file cgroup.type.
 bool is_delegated(const fs::path& folder) {
     if (folder == mounted) return fs::exists(folder / "cgroup.type");
     for (const char* mark : {"trusted.delegate", "user.delegate"})
@@ -100,7 +100,7 @@ bool enable_below(const fs::path& folder) {
     };
     if (enable()) return true;
     if (folder == mounted && !is_delegated(folder)) return false;  // the root may have both processes and groups
-    const int attempts = is_delegated(folder) ? 10 : 1;            // processes may start in it meanwhile
+    const int attempts = is_delegated(folder) ? 10 : 1;  // processes may start in the folder's group meanwhile
     for (int attempt = 0; attempt < attempts; ++attempt) {
         move_out_of(folder);
         if (enable()) return true;
@@ -211,7 +211,7 @@ std::vector<Setting> settings_for(std::uint64_t memory_bytes, std::uint64_t proc
 
 }  // namespace
 
-std::string ControlGroupSupport::weaker() const {
+std::string ControlGroupSupport::weaknesses() const {
     if (!memory && !processors && !processes && !time)
         return fmt::format(
             "No control groups: memory and processor time are limited per process, and a submission with many threads "
@@ -246,8 +246,8 @@ std::optional<ControlGroup> ControlGroup::make(std::uint64_t memory_bytes, std::
     static std::atomic<unsigned> count = 0;
     if (parents().folders.empty()) return std::nullopt;
     const std::string name = fmt::format("warplab-{}-{}", getpid(), ++count);
-    // A child that is to join has one thread. By `tasks`, which version 2 lacks, the kernel moves it at once; by
-    // `cgroup.procs`, it first waits for all processors.
+    // A child that joins has only one thread. A write to `tasks`, which version 2 lacks, moves it at once; a write to
+    // `cgroup.procs` first waits for all processors.
     const char* const members = parents().unified ? "cgroup.procs" : "tasks";
     ControlGroup group;
     for (const auto& [controller, parent] : parents().folders) {

@@ -36,7 +36,8 @@ bool is_script(const fs::path& program) {
     return begin[0] == '#' && begin[1] == '!';
 }
 
-/// Return whether a program is in /usr, all of which the sandbox shows. A link from elsewhere does not count.
+/// Return whether a program is in /usr, all of which the sandbox shows, not only by a link that leads into or out of
+/// /usr.
 bool is_of_system(const fs::path& program) {
     return lies_in(program, "/usr") && lies_in(real(program), "/usr") && !is_script(program);
 }
@@ -44,7 +45,7 @@ bool is_of_system(const fs::path& program) {
 /// Return the path by which the sandbox finds a program.
 fs::path path_in_sandbox(const fs::path& program) { return is_of_system(program) ? program : real(program); }
 
-/// Return a compiler's output. It runs without a sandbox, because it is the machine's own program.
+/// Return a compiler's output. The compiler runs without a sandbox, because it is the machine's own program.
 std::string ask(const fs::path& compiler, const std::vector<std::string>& options) {
     std::vector<std::string> command = {compiler.string()};
     command.insert(command.end(), options.begin(), options.end());

@@ -7,7 +7,7 @@
 
 namespace warplab::sandbox {
 
-/// A user id that no other program on this machine holds; reserved until this object is destroyed.
+/// A user id that no other sandbox on this machine uses; reserved until this object is destroyed.
 class UnusedUser {
   public:
     /// Try base + slot first, then the ids after it. Throws std::runtime_error if all are taken or none can be
