@@ -24,7 +24,7 @@ struct CompileRequest {
     SandboxLevel level = SandboxLevel::none;
     std::filesystem::path build;              // build folder; its cache keeps finished compilations
     bool for_tools = false;                   // cuda: line numbers for compute-sanitizer and ncu
-    bool fast = false;                        // cpu: without the sanitizer's hooks, for timing only
+    bool fast = false;                        // cpu: without the sanitizer's hooks
     std::vector<std::string> libraries = {};  // libraries of the CUDA Toolkit to link: "cublas"
     bool by_fibers = false;                   // cpu, fast: no kernel is split at its barriers
     bool traced = false;                      // cpu: for a trace of its warps' operations

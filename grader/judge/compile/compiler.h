@@ -18,7 +18,7 @@ class Compiler {
     /// The arguments must outlive the compiler. `text`: the student's file.
     Compiler(const Job& job, const Harness& harness, const std::string& text);
 
-    /// Make the runner; `runner` is then in the work folder.
+    /// Make the runner, in the work folder.
     JobOutcome make_runner();
 
     /// Compile the file with nvcc and check its functions and their signatures. The object is not linked.
@@ -36,7 +36,7 @@ class Compiler {
     Ended run_in_turn(const std::vector<std::string>& lines) const;
     void remove_outputs(const Words& names) const;
     void write_student_file(const std::string& text) const;
-    std::string without_our_paths(std::string words) const;
+    std::string without_cache_paths(std::string words) const;
 
     bool may_be_split() const;
     JobOutcome make_unlimited_runner();

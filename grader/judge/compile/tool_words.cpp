@@ -37,7 +37,7 @@ std::string one_line(std::string words) {
     return words;
 }
 
-/// Return ` (the tool's line about memory)`, "" if it printed none: another limit of the machine may be the reason.
+/// Return ` (the tool's line about memory)`, "" if it printed none. The line may name another limit of the machine.
 std::string quote_about_memory(const std::string& words) {
     std::stringstream lines(words);
     for (std::string line; std::getline(lines, line);)
@@ -59,8 +59,8 @@ JobOutcome too_much_written() {
                    "Is there a large array with initial values in the file?"});
 }
 
-/// Return the assembler's message about an asm statement, "" if there is none. Its line numbers do not refer to the
-/// file.
+/// Return the assembler's message about an asm statement, without its line number, which does not refer to the file; ""
+/// if there is none.
 std::string assembler_error(const std::string& words) {
     const std::size_t opening = words.find("Assembler messages:");
     if (opening == std::string::npos) return "";
@@ -118,18 +118,18 @@ std::string linker_message(const std::string& output) {
 
 /// Return " in line 12" if the text shows the line.
 std::string where_called(const std::string& symbol, const std::string& text) {
-    const int line = line_of_call(text, Symbol{'U', symbol}.function(), Which::last);
+    const int line = line_of_call(text, Symbol{'U', symbol}.function(), Occurrence::last);
     return line > 0 ? fmt::format(" in line {}", line) : "";
 }
 
-/// Explain a message about a whole kernel, which g++ reports where the runtime's header calls it; nothing if it names
-/// no kernel of the file.
+/// Explain a message about a kernel as a whole, which g++ reports for a line of the runtime's header. Return nothing if
+/// the message names no kernel of the file.
 std::optional<Failure> explain_kernel(const std::string& message, const std::string& text) {
     constexpr std::string_view begin = "function ‘", quote = "’";
     if (!message.starts_with(begin)) return std::nullopt;
     const std::string name = message.substr(begin.size(), message.find('(') - begin.size());
     const std::size_t end = message.find(quote);
-    const int line = name.empty() || end == std::string::npos ? 0 : line_of_call(text, name, Which::first);
+    const int line = name.empty() || end == std::string::npos ? 0 : line_of_call(text, name);
     if (line <= 0) return std::nullopt;
     return Failure{cause::compile_error,
                    fmt::format("Line {}: the kernel {}{}", line, name, message.substr(end + quote.size())),

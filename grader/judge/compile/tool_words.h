@@ -15,7 +15,7 @@ namespace warplab::compilation {
 inline constexpr std::size_t errors_shown = 10;
 inline constexpr std::uint64_t compiler_memory_bytes = 4ull << 30;
 inline constexpr std::uint64_t written_bytes = 256ull << 20;     // the limit for a file that a tool writes
-inline constexpr std::uint64_t runner_bytes = 64ull << 20;       // the cache keeps runners
+inline constexpr std::uint64_t runner_bytes = 64ull << 20;       // the limit for a runner, which the cache keeps
 inline constexpr std::size_t max_read_bytes = 256 << 10;         // the part of a compiler's output that is read
 inline constexpr std::uint64_t max_printed_bytes = 16ull << 20;  // the limit for a tool's output about one file
 
