@@ -12,7 +12,7 @@
 namespace warplab {
 namespace {
 
-/// Return "all of them", "all from 999936 on", …
+/// Return "all of them", "all from index 999,936 to the end", …
 std::string which_elements(const Pattern& p) {
     if (p.wrong == p.count) return p.count == 1 ? "it is the only one" : "all of them";
     if (p.wrong == 1) return "only that one";
