@@ -168,10 +168,11 @@ class HostCode {
         find_names();
         for (int i = 0; i < code_.size(); ++i) {
             if (!code_.is_identifier(i)) continue;
-            if (runs_on_device(i) || runs_on_device(i + 1)) refuse_word(i);  // void k() try { … } begins before its {
+            if (runs_on_device(i) || runs_on_device(i + 1))
+                refuse_keyword(i);  // void k() try { … } begins before its {
             if (device_[i] == 0) continue;
-            refuse_listed(i);
-            refuse_own(i);
+            refuse_library_name(i);
+            refuse_host_name(i);
             refuse_assigned(i);
             refuse_address(i);
         }
@@ -241,7 +242,7 @@ class HostCode {
         return false;
     }
 
-    void refuse_listed(int i) {
+    void refuse_library_name(int i) {
         for (const auto& listed : host_only) {
             if (code_[i] != listed.name || hidden_.count(code_[i])) continue;
             const bool of_cuda = code_[i - 3] == "::" && code_[i - 4] == "cuda";
@@ -257,13 +258,13 @@ class HostCode {
     /// #ifndef __CUDA_ARCH__ can omit it there.
     bool runs_on_device(int i) const { return device_[i] > 0 || (both_[i] > 0 && code_.branch[i] == 0); }
 
-    void refuse_word(int i) {
+    void refuse_keyword(int i) {
         const auto listed = std::ranges::find(not_on_gpus, code_[i], &NotOnGpus::word);
         if (listed != not_on_gpus.end())
             add(i, std::string(code_[i]) + " cannot be used in device code: " + std::string(listed->why));
     }
 
-    void refuse_own(int i) {
+    void refuse_host_name(int i) {
         if (is_qualified(code_, i) || hidden_.count(code_[i])) return;
         const bool of_cuda_too = Calls::is_pure(code_[i]);  // overload resolution chooses, as in nvcc
         if (const auto iterator = functions_.find(code_[i]); iterator != functions_.end() && is_call(i) && !of_cuda_too)

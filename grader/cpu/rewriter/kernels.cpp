@@ -26,7 +26,7 @@ Definition find_definition(const Stream& stream, const Qualifiers& qualifiers, i
 
 namespace {
 
-bool has_host_near(const Stream& stream, const Qualifiers& qualifiers, int word) {
+bool has_host_qualifier(const Stream& stream, const Qualifiers& qualifiers, int word) {
     constexpr int max_words = 8;
     for (int i = word; stream.is_identifier(i) && i > word - max_words; --i) {
         if (qualifiers.of(stream, i) & q_host) return true;
@@ -221,7 +221,7 @@ std::vector<int> depth_in(const Stream& stream, const Qualifiers& qualifiers, bo
     for (int i = 0; i < stream.size(); ++i) {
         const unsigned words = qualifiers.of(stream, i);
         if (!(words & (q_global | q_device))) continue;
-        if ((!(words & q_global) && has_host_near(stream, qualifiers, i)) != for_host_too) continue;
+        if ((!(words & q_global) && has_host_qualifier(stream, qualifiers, i)) != for_host_too) continue;
         const int body = find_definition(stream, qualifiers, i).body;
         if (body < 0 || stream.match[body] < 0) continue;
         ++depth[body];

@@ -72,18 +72,19 @@ void register_symbols(const Stream& stream, Context& context);
 void note_unlisted_symbols(const Unit& unit, Context& context);
 void rewrite_noinline(const Stream& stream, Context& context);
 void refuse_unsupported(Context& context);
-/// Refuse warp functions without _sync, which GPUs since Volta do not have.
+/// Refuse functions that CUDA no longer has, such as warp functions without _sync.
 void refuse_removed(Context& context);
 void refuse_host_code(Context& context);
 void warn_of_thread_arrays(Context& context);
 void warn_of_empty_bodies(Context& context);
+/// Refuse launches of functions that are not kernels, and calls of kernels.
 void refuse_wrong_callees(Context& context);
 
 /// A function that the file declares or defines outside classes: its name and the tokens [begin, end) of its
 /// declaration.
 struct Function {
     int begin, name, end;
-    unsigned words = 0;  // Qualifier
+    unsigned words = 0;  // a set of Qualifier
     bool has_body = false;
     bool after_macro = false;  // a macro of unknown meaning precedes the name, and may contain qualifiers
 };

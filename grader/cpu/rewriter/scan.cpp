@@ -20,7 +20,7 @@ struct RefusedWord {
 
 constexpr std::string_view uninstrumented = "code that the sanitizer does not instrument",
                            own_name = "code that names the functions of the sanitizer";
-constexpr RefusedWord words[] = {
+constexpr RefusedWord refused_words[] = {
     {"asm", "inline assembler"},
     {"__asm", "inline assembler"},
     {"__asm__", "inline assembler"},
@@ -50,7 +50,7 @@ const Words runtime_names(
     "compiler_fence dynamic_shared in_kernel lane lanes_above lanes_below lanes_equal launch_bounds "
     "yield_before_checked_atomic multiprocessor ticks warp");
 /// Words that have a meaning only in an attribute. Elsewhere, they are ordinary names.
-constexpr RefusedWord attributes[] = {
+constexpr RefusedWord refused_attributes[] = {
     {"*no_sanitize*", uninstrumented}, {"ifunc", uninstrumented}, {"__ifunc__", uninstrumented}, {"weakref", own_name},
     {"__weakref__", own_name},         {"copy", uninstrumented},  {"__copy__", uninstrumented},
 };
@@ -181,11 +181,11 @@ class Scanner {
 
     void read_word(std::size_t i) {
         const std::string_view word = tokens_[i].text;
-        for (const RefusedWord& refused : words)
+        for (const RefusedWord& refused : refused_words)
             if (matches(word, refused.pattern)) return add(word, refused.reason);
         if (in_own_text_ && word == "warplab_cpu" && !precedes_written_name(i)) return add(word, own_name);
         if (closing_.empty() && !anything_is_attribute_) return;
-        for (const RefusedWord& refused : attributes)
+        for (const RefusedWord& refused : refused_attributes)
             if (matches(word, refused.pattern)) return add(word, refused.reason);
         for (const std::string_view attribute : attributes_with_text)
             if (word == attribute && !has_one_word_as_argument(i))

@@ -681,7 +681,7 @@ class KernelSplitter {
                "); WARPLAB_CPU_THREADS(int, false){WARPLAB_CPU_KEEP(" + name + ");}; ";
     }
 
-    std::string declared(const Variable& variable) const {
+    std::string declaration_text(const Variable& variable) const {
         return code_.text(variable.declaration, variable.specifiers_end) + " " +
                code_.text(variable.begin, variable.bounds_end);
     }
@@ -737,11 +737,11 @@ class KernelSplitter {
         for (const Variable* variable : taken(region)) {
             const std::string name(variable->name);
             if (supply(*variable) != Supply::kept)
-                text += declared(*variable) + " " + code_.text(variable->bounds_end, variable->end) + "; ";
+                text += declaration_text(*variable) + " " + code_.text(variable->bounds_end, variable->end) + "; ";
             else if (variable->is_array || variable->origin == Variable::parameter)
                 text += (variable->is_array ? "auto& " : "auto ") + name + " = WARPLAB_CPU_TAKE(" + name + "); ";
             else
-                text += declared(*variable) + " = WARPLAB_CPU_TAKE(" + name + "); ";
+                text += declaration_text(*variable) + " = WARPLAB_CPU_TAKE(" + name + "); ";
         }
         return text;
     }

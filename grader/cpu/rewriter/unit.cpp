@@ -81,6 +81,7 @@ Truth evaluate_both_views(const Tokens& tokens, std::size_t begin, std::size_t e
     return *host ? Truth::yes : Truth::no;
 }
 
+/// The place of an #if, #elif, #else or #endif among the code's tokens.
 struct Branch {
     enum Kind { opens, alternative, closes } kind;
     int at;  // the number of code tokens before it

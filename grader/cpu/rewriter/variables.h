@@ -70,6 +70,7 @@ class Variables {
     const std::vector<std::string_view>& words_of_macro(std::string_view name) const;
 
   private:
+    /// Return whether the next token follows without white space.
     bool touches_next(int i) const {
         return stream_.has(i + 1) && stream_.tokens[i].end == stream_.tokens[i + 1].begin;
     }

@@ -243,13 +243,13 @@ JobOutcome Compiler::judge_compiler(const Ended& ended) {
 }
 
 /// Shorten paths in the cache, for example to "labs/vector_add/lab.h".
-std::string Compiler::without_cache_paths(std::string words) const {
+std::string Compiler::without_cache_paths(std::string output) const {
     for (const auto& folder : harness_.folders) {
         const std::string path = (folder / "include").string() + "/";
-        for (std::size_t at = words.find(path); at != std::string::npos; at = words.find(path, at))
-            words.erase(at, path.size());
+        for (std::size_t at = output.find(path); at != std::string::npos; at = output.find(path, at))
+            output.erase(at, path.size());
     }
-    return words;
+    return output;
 }
 
 /// Return the commands that preprocess the file, scan the result, and compile exactly that text.
@@ -266,11 +266,11 @@ JobOutcome Compiler::make_cpu_object() {
         if (const auto split = make_split_object()) return *split;
     const auto [rewrite, expand, scan, compile] = object_commands();
     remove_outputs({"student.cpp", "student.ii", "student.o"});
-    if (JobOutcome done = rewriter(rewrite_file); !done.passed()) return done;
+    if (JobOutcome done = run_rewriter(rewrite_file); !done.passed()) return done;
     const Ended expanded = run(expand, policy_);
     if (auto end = explain_end(expanded, "The compiler", job_)) return *end;
     if (expanded.status == 0)
-        if (JobOutcome done = rewriter(scan_file); !done.passed()) return done;
+        if (JobOutcome done = run_rewriter(scan_file); !done.passed()) return done;
     const Ended compiled = expanded.status == 0 ? run(compile, policy_) : expanded;
     if (compiled.how != End::exited || (compiled.status == 0 && compiled.output.empty()))
         return judge_compiler(compiled);
@@ -282,15 +282,15 @@ JobOutcome Compiler::make_cpu_object() {
 /// Return the object of a program whose kernels are split at their barriers; nothing if no kernel can be split, or
 /// if g++ rejects a split kernel. Messages refer to the text without splits.
 std::optional<JobOutcome> Compiler::make_split_object() {
-    if (!rewriter({"--split", "student.cu", "student.cpp"}).passed()) return std::nullopt;
+    if (!run_rewriter({"--split", "student.cu", "student.cpp"}).passed()) return std::nullopt;
     if (!contains(read_output(in_work("student.cpp")), "WARPLAB_CPU_SPLIT_KERNEL(")) return std::nullopt;
     Ended compiled = compile_cpu(include_runtime, {"-E", "-fpch-preprocess", "student.cpp", "-o", "student.ii"});
-    if (!succeeded(compiled) || !rewriter(scan_file).passed()) return std::nullopt;
+    if (!succeeded(compiled) || !run_rewriter(scan_file).passed()) return std::nullopt;
     compiled = compile_cpu(split_cpu_flags(), {"-fpreprocessed", "-c", "student.ii", "-o", "student.o"});
     if (!succeeded(compiled)) return std::nullopt;
     JobOutcome outcome;
     if (!compiled.output.empty()) {
-        if (!rewriter(rewrite_file).passed()) return std::nullopt;
+        if (!run_rewriter(rewrite_file).passed()) return std::nullopt;
         compiled = compile_cpu(include_runtime, {"-c", "student.cpp", "-o", "explained.o"});
         if (!succeeded(compiled)) return std::nullopt;
         outcome = judge_compiler(compiled);
@@ -327,7 +327,7 @@ Words Compiler::rewriter_command(const Words& arguments) const {
     return command;
 }
 
-JobOutcome Compiler::rewriter(const Words& arguments) {
+JobOutcome Compiler::run_rewriter(const Words& arguments) {
     if (arguments.front() != "--scan") remove_outputs({arguments.back()});
     const Ended ended = run(rewriter_command(arguments), policy_);
     if (auto end = explain_end(ended, "The CPU backend's rewriter", job_)) return *end;

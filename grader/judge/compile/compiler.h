@@ -36,7 +36,7 @@ class Compiler {
     Ended run_in_turn(const std::vector<std::string>& lines) const;
     void remove_outputs(const Words& names) const;
     void write_student_file(const std::string& text) const;
-    std::string without_cache_paths(std::string words) const;
+    std::string without_cache_paths(std::string output) const;
 
     bool may_be_split() const;
     JobOutcome make_unlimited_runner();
@@ -50,7 +50,7 @@ class Compiler {
     Ended compile_cpu(const Words& options, const Words& arguments) const;
     Words cpu_command(const Words& options, const Words& arguments) const;
     Words rewriter_command(const Words& arguments) const;
-    JobOutcome rewriter(const Words& arguments);
+    JobOutcome run_rewriter(const Words& arguments);
     JobOutcome judge_compiler(const Ended& ended);
     JobOutcome with_warnings(JobOutcome outcome) const;
 

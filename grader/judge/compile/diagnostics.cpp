@@ -298,11 +298,11 @@ std::string source_line(const std::string& source, int number) {
     return number < 1 ? "" : source.substr(begin, source.find('\n', begin) - begin);
 }
 
-std::vector<Diagnostic> read_diagnostics(const std::string& words, const std::string& shown) {
+std::vector<Diagnostic> read_diagnostics(const std::string& output, const std::string& shown) {
     std::vector<Diagnostic> diagnostics;
     Diagnostic context, include_stack;  // the student's line that caused the next diagnostic
     bool in_header = false;             // the last error or warning is in a header
-    std::stringstream lines(words);
+    std::stringstream lines(output);
     for (std::string line; std::getline(lines, line);) {
         Diagnostic diagnostic, place;
         if (read_line(line, diagnostic)) {

@@ -27,13 +27,13 @@ bool is_out_of_time(const Ended& ended, const Job& job);
 std::optional<JobOutcome> explain_end(const Ended& ended, const char* tool, const Job& job);
 
 /// Explain why the compiler rejected the text. `rewritten` is the text that it read, if that was not the file itself.
-JobOutcome explain_errors(const std::string& words, const Job& job, const Contract& contract, const std::string& text,
+JobOutcome explain_errors(const std::string& output, const Job& job, const Contract& contract, const std::string& text,
                           const std::string& rewritten);
 
-JobOutcome explain_linker(const std::string& words, const std::string& text);
+JobOutcome explain_linker(const std::string& output, const std::string& text);
 JobOutcome too_large_program();
 
 /// Return the first line with "error", else the first line.
-std::string line_with_error(const std::string& words);
+std::string line_with_error(const std::string& output);
 
 }  // namespace warplab::compilation

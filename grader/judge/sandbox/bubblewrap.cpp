@@ -45,9 +45,9 @@ void add_system(Words& command, const Policy& policy) {
         else
             add(command, {"--ro-bind", folder.string(), folder.string()});
     }
-    const std::vector<fs::path> of_etc = etc_files(policy);
-    add_folders_above(command, of_etc);
-    for (const auto& path : of_etc) add(command, {"--ro-bind", path.string(), path.string()});
+    const std::vector<fs::path> files_in_etc = etc_files(policy);
+    add_folders_above(command, files_in_etc);
+    for (const auto& path : files_in_etc) add(command, {"--ro-bind", path.string(), path.string()});
     add_folders_above(command, tool_folders());
     for (const auto& path : tool_folders()) add(command, {"--ro-bind", path.string(), path.string()});
 }

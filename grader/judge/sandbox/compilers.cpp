@@ -107,8 +107,8 @@ const std::vector<std::string> show_search = {"-E", "-v", "-x", "c++", "/dev/nul
 /// the driver, such as a cache, can be omitted.
 bool wrapper_is_needed(const fs::path& found, const fs::path& driver, const std::string& words) {
     if (!is_script(real(found))) return false;
-    const std::vector<fs::path> of_driver = include_folders(ask(driver, show_search));
-    return !of_driver.empty() && of_driver != include_folders(words);
+    const std::vector<fs::path> driver_includes = include_folders(ask(driver, show_search));
+    return !driver_includes.empty() && driver_includes != include_folders(words);
 }
 
 std::vector<fs::path> home_folders() {

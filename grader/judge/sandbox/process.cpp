@@ -121,9 +121,9 @@ struct Process::State {
     std::uint64_t judges_peak_bytes = 0;  // the child shares the judge's memory until it executes its program
     Clock::time_point started = Clock::now(), deadline = started, latest = started, latest_with_progress = started;
     Clock::time_point budget_ends = Clock::time_point::max();
-    Clock::time_point window_began;                     // for measuring starvation
-    std::function<bool()> makes_progress;               // whether the program made progress since the last call
-    std::optional<sandbox::ProcessorTime> at_deadline;  // the time used when the window began
+    Clock::time_point window_began;                         // for measuring starvation
+    std::function<bool()> makes_progress;                   // whether the program made progress since the last call
+    std::optional<sandbox::ProcessorTime> at_window_begin;  // the time used when the window began
     bool collected = true;
     bool deadline_passed = false, flooded = false, budget_spent = false;
     std::uint64_t printed_before = 0;  // before the clock was started
@@ -272,7 +272,7 @@ void Process::State::set_deadline(double wall_s) {
     deadline = after(Clock::now(), wall_s);
     latest = after(Clock::now(), wall_s * max_extension);
     latest_with_progress = after(Clock::now(), wall_s * max_with_progress);
-    at_deadline.reset();
+    at_window_begin.reset();
 }
 
 /// Return whether the child gets more time after the deadline, because other processes starved it or because it makes
@@ -281,8 +281,9 @@ bool Process::State::may_continue() {
     if (Clock::now() >= latest || (budget && budget->spent())) return false;
     const auto time = Clock::now();
     sandbox::ProcessorTime now = sandbox::processor_time(child);
-    const bool starved = !at_deadline || sandbox::was_starved(*at_deadline, now, seconds_between(window_began, time));
-    at_deadline = std::move(now);
+    const bool starved =
+        !at_window_begin || sandbox::was_starved(*at_window_begin, now, seconds_between(window_began, time));
+    at_window_begin = std::move(now);
     window_began = time;
     deadline = after(time, starvation_window_s);
     const bool progresses = makes_progress && makes_progress();  // since the window began
@@ -397,9 +398,10 @@ void Process::State::interpret(int status, const rusage& usage) {
         result.how = End::budget_spent;
         return;
     }
-    const bool well = result.how == End::exited && result.status == 0;
-    const bool full = result.peak_rss_bytes > limits.memory_bytes / 8 * 7;
-    if (ran_out || (!well && (full || says_out_of_memory(result.output)))) result.how = End::out_of_memory;
+    const bool has_succeeded = result.how == End::exited && result.status == 0;
+    const bool used_most_memory = result.peak_rss_bytes > limits.memory_bytes / 8 * 7;
+    if (ran_out || (!has_succeeded && (used_most_memory || says_out_of_memory(result.output))))
+        result.how = End::out_of_memory;
 }
 
 void Process::State::sleep_until(Clock::time_point until, int readable_fd) const {

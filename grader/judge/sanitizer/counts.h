@@ -23,6 +23,7 @@ struct Counted {
     double minimum_bytes = 0;  // the minimum that all its calls must move through device memory
 };
 
+/// Return the counts of all datasets together.
 Counted all_of(const std::vector<Counted>& datasets);
 
 /// Return the bytes of the sectors that all requests to device memory touch, extrapolated from the inspected requests.
