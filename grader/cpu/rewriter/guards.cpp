@@ -1,5 +1,5 @@
 // Finds atomics after a check of the same memory, as in `if (bins[v] < 255) atomicAdd(&bins[v], 1);`. On a GPU, another
-// thread may change the word between the check and the atomic, so the CPU backend also lets other threads run there.
+// thread may change bins[v] between the check and the atomic, so the CPU backend also lets other threads run there.
 
 #include <algorithm>
 #include <unordered_map>

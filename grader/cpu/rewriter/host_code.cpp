@@ -362,7 +362,7 @@ class HostCode {
         }
     }
 
-    /// Return whether only the call knows the length in the brackets at `open`.
+    /// Return whether the length in the brackets at `open` depends on the call of the function.
     bool varies(int open, const Names& values) const {
         static const Words unevaluated("sizeof decltype alignof noexcept");
         static const Words members(". -> :: ( {");  // n.size() and n::size can be constants

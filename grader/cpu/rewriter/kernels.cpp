@@ -37,7 +37,7 @@ bool has_host_qualifier(const Stream& stream, const Qualifiers& qualifiers, int 
     return false;
 }
 
-/// Return the names of the parameters between the brackets at `parameters`.
+/// Return the names of the parameters in the parentheses at `parameters`.
 std::unordered_set<std::string_view> parameter_names(const Stream& stream, int parameters) {
     std::unordered_set<std::string_view> names;
     for (int i = parameters + 1; i < stream.match[parameters]; ++i) {
@@ -98,7 +98,7 @@ void check_has_no_references(const Stream& stream, int parameters, Context& cont
 void check_names(const Stream& stream, const Definition& definition, Context& context) {
     if (stream.match[definition.parameters] < 0) return;
     const auto parameters = parameter_names(stream, definition.parameters);
-    const auto has_bracket = [&](int begin, int end) {  // as in a call, which may read like a declaration
+    const auto has_parenthesis = [&](int begin, int end) {  // as in a call, which can look like a declaration
         while (begin < end && stream[begin] != "(") ++begin;
         return begin < end;
     };
@@ -111,7 +111,7 @@ void check_names(const Stream& stream, const Definition& definition, Context& co
         if (!declaration.understood) continue;
         for (const Declarator& declarator : declaration.declarators)
             if (const auto name = stream[declarator.name_begin];
-                !declarator.qualified && parameters.count(name) && !has_bracket(i, declarator.name_begin))
+                !declarator.qualified && parameters.count(name) && !has_parenthesis(i, declarator.name_begin))
                 return context.refuse(
                     stream.tokens[declarator.name_begin],
                     std::string(name) + " is already a parameter of this kernel; give the variable another name");

@@ -49,7 +49,7 @@ Definition find_definition(const Stream& stream, const Qualifiers& qualifiers, i
 
 void rewrite_kernels(const Stream& stream, Context& context);
 void rewrite_launches(const Stream& stream, Context& context);
-/// Rewrite launches by macros that contain only <<<grid, block>>>.
+/// Rewrite launches with a macro that contains only <<<grid, block>>>.
 void rewrite_configured_launches(Context& context);
 /// Remove the cast to void* of a kernel that is passed to cudaLaunchKernel, similar functions or a graph, because they
 /// need the kernel's type.

@@ -14,9 +14,9 @@ struct HiddenCode {
     bool fine_on_gpu = true;
 };
 
-/// Return the first occurrence of each reason, in the order of the text, but a statement that is too long first.
-/// `preprocessed` is the output of `g++ -E` for a rewritten file, whose name in line markers is `shown_name`. System
-/// headers are skipped.
+/// Return the first occurrence of each reason, in the order of the text. A statement that is too long comes before all
+/// others. `preprocessed` is the output of `g++ -E` for a rewritten file, whose name in line markers is `shown_name`.
+/// System headers are skipped.
 std::vector<HiddenCode> find_hidden(std::string_view preprocessed, std::string_view shown_name);
 
 }  // namespace warplab::rewriter

@@ -25,7 +25,7 @@ void refuse_in_function(const Stream& stream, int word, const Declaration& decla
                                             "kernel, or omit the word for a separate variable in each thread");
 }
 
-constexpr int longest_scan = 512;  // as in a declaration
+constexpr int longest_scan = 512;  // as longest_search in declaration.cpp
 
 /// Return the declaration with the word at `i` if register_symbols() can name all its variables.
 std::optional<Declaration> nameable_declaration(const Stream& stream, int i, const Context& context) {
@@ -38,7 +38,7 @@ std::optional<Declaration> nameable_declaration(const Stream& stream, int i, con
 
 bool is_complete(const Stream& stream, const Declaration& declaration) {
     if (declaration.may_have_more) return false;
-    for (int i = declaration.begin; i <= declaration.end; i = stream.after_group(i))  // g++ may read only a part of it
+    for (int i = declaration.begin; i <= declaration.end; i = stream.after_group(i))  // an #if may select a part of it
         if (stream.branch[i] != stream.branch[declaration.begin]) return false;
     return std::ranges::none_of(declaration.declarators,
                                 [](const Declarator& declarator) { return declarator.qualified; });

@@ -34,7 +34,7 @@ class Stream {
 
 struct Macro {
     std::string_view name;
-    std::size_t at;  // byte of the source
+    std::size_t at;  // the byte of the source at which its name begins
     bool has_parameters;
     std::vector<std::string_view> parameters;  // their names; ... has none
     Stream body;

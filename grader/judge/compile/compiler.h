@@ -73,7 +73,7 @@ class Compiler {
     std::vector<Diagnostic> rewriter_warnings_, compiler_warnings_;
 };
 
-/// Copy a file that the sandboxed compiler wrote. Throw std::runtime_error if that fails.
+/// Copy a file that the sandboxed compiler wrote. Throws std::runtime_error if that fails.
 void copy_out(const fs::path& from, const fs::path& to);
 
 }  // namespace warplab::compilation

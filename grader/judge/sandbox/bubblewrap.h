@@ -30,7 +30,7 @@ struct BubblewrapCommand {
     std::string arguments;  // each ends with a null character
 };
 
-/// `user` is the unused user (root only, else -1).
+/// Return the command that runs a program in a sandbox. `user`: the unused user if the judge is root; otherwise -1.
 BubblewrapCommand bubblewrap_command(const BubblewrapStyle& style, const std::vector<std::string>& program,
                                      const Policy& policy, const std::string& working_directory, int user,
                                      const BubblewrapDescriptors& descriptors);

@@ -38,7 +38,7 @@ using Clock = std::chrono::steady_clock;
 using Words = std::vector<std::string>;
 
 // The period over which the judge measures whether a process was starved. The kernel counts a thread's wait for a
-// processor only once it ends, so the time must be much longer than such a wait.
+// processor only once the wait ends, so the period must be much longer than such a wait.
 constexpr double starvation_window_s = 1;
 constexpr double max_extension = 10;  // multiple of a limit
 
@@ -323,7 +323,7 @@ void Process::State::read_rest() {
 void Process::State::kill() {
     if (collected) return;
     if (budget && !group)
-        result.cpu_s = sandbox::processor_time(child).used_s;   // wait4 counts the processes that ended by themselves
+        result.cpu_s = sandbox::processor_time(child).used_s;   // wait4 counts only processes that ended by themselves
     if (::kill(child, SIGKILL) != 0 && user) user->kill_all();  // root without CAP_KILL
     collect();
 }
