@@ -71,7 +71,8 @@ struct JudgedCall {
     std::vector<Array> outputs;
 };
 
-/// Make a call. If an output is wrong and no mistake explains it, make further calls to find out what it depends on.
+/// Make a call. If an output is wrong and no known mistake explains it, make further calls to find out on what it
+/// depends.
 JudgedCall judge_call(StageRun& run, Buffers& buffers, const Trial& trial);
 
 /// Return whether the correct answer requires a kernel: the call writes something and needs more than a copy of one
@@ -80,7 +81,7 @@ bool needs_kernel(const Lab& lab, const Problem& problem);
 
 /// Return the contents of all buffers before a call; outputs have no elements.
 std::vector<Array> fresh_contents(const Lab& lab, const Problem& generated);
-/// Return the same contents, with these outputs.
+/// Return `contents` with these outputs.
 std::vector<Array> with_outputs(const Lab& lab, std::vector<Array> contents, const std::vector<Array>& outputs);
 
 }  // namespace warplab

@@ -23,8 +23,8 @@ struct Judged {
     bool has_host = false;
 };
 
-/// Make two calls in one process: fresh outputs, then stale ones with other inputs and the other thread order. For
-/// inputs and outputs of huge_bytes, make only the first.
+/// Make two calls in one process: fresh outputs, then stale ones with other inputs and the other thread order. If
+/// inputs and outputs have huge_bytes or more, make only the first.
 Judged judge_calls(StageRun& run, const Dataset& dataset, Problem& first, bool host_variant) {
     Problem second = first;
     const bool own_inputs = Buffers::bytes_per_slot(first, 0, 0) < small_bytes;
@@ -119,7 +119,7 @@ Check check_once(StageRun& run, const Dataset& dataset) {
 
 bool ran_out_of_memory(const Check& check) { return check.failure && check.failure->cause == cause::out_of_memory; }
 
-/// Return whether the machine may be the reason for the outcome, not the program.
+/// Return whether the machine, rather than the program, may be the reason for the outcome.
 bool is_undecided(const Check& check) {
     return check.skipped || check.verdict == Verdict::error || ran_out_of_memory(check);
 }

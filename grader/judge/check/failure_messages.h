@@ -32,7 +32,7 @@ Failure describe_missing_host_function(const Lab& lab);
 /// skipped.
 Failure describe_excess_memory(const std::string& skipped_why);
 
-/// Return the error that also occurs with the reference.
+/// Return the error for a dataset on which the reference fails, too.
 Failure describe_reference_failure(const Failure& of_reference);
 Failure describe_internal_error(const std::string& what);
 

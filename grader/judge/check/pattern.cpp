@@ -130,7 +130,7 @@ std::int64_t common_shift(const Array& expected, const Array& actual, const std:
 std::optional<Difference> compare(const Oracle& oracle, const Problem& problem, std::size_t buffer,
                                   const Array& expected, const Array& actual, std::size_t offset) {
     if (!first_difference(expected.data(), actual.data(), expected.bytes())) return std::nullopt;
-    constexpr std::size_t part = 4 << 20;  // elements, compared by one core: all of many may differ by rounding
+    constexpr std::size_t part = 4 << 20;  // elements per task: if all differ by rounding, the oracle examines each
     const Comparison comparison{oracle, problem, buffer, expected, actual, offset};
     std::vector<Difference> parts((expected.count() + part - 1) / part);
     for_each_index(parts.size(), count_cores(), [&](std::size_t k) {

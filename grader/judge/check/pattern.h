@@ -12,8 +12,8 @@ namespace warplab {
 /// The elements of one output that the oracle does not accept.
 struct Difference {
     std::size_t buffer = 0;
-    std::size_t wrong = 0;            // how many
-    std::size_t first = 0, last = 0;  // indices
+    std::size_t wrong = 0;            // their number
+    std::size_t first = 0, last = 0;  // their smallest and largest index
 };
 
 /// Compare one output, whose first element is element `offset` of the buffer. Return nothing if the oracle accepts

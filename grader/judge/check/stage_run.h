@@ -1,5 +1,5 @@
 #pragma once
-// A stage that is ready to run: its program, the current session with the program, and the results of earlier sessions.
+// The state of a stage that is being judged, and the requests to its program.
 
 #include <atomic>
 #include <chrono>

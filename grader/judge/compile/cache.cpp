@@ -25,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uintmax_t max_cache_bytes = 2ull << 30;
-constexpr std::chrono::hours kept_after_use{1};          // a folder that tidy() may remove must be unused for longer
+constexpr std::chrono::hours kept_after_use{1};          // tidy() removes no folder that was used more recently
 constexpr std::chrono::minutes kept_if_disk_is_full{1};  // the same for make_room()
 constexpr std::uintmax_t min_room_bytes = 512ull << 20;  // many times what an honest file needs
 

@@ -252,7 +252,7 @@ std::string Compiler::without_cache_paths(std::string output) const {
     return output;
 }
 
-/// Return the commands that preprocess the file, scan the result, and compile exactly that text.
+/// Return the commands that rewrite and preprocess the file, scan the result, and compile exactly that text.
 std::array<Words, 4> Compiler::object_commands() const {
     return {rewriter_command(rewrite_file),
             cpu_command(include_runtime, {"-E", "-fpch-preprocess", "student.cpp", "-o", "student.ii"}),

@@ -56,7 +56,7 @@ Indexed array_before(const std::string& text, std::size_t end) {
     return indexed;
 }
 
-/// Return the number of "[…]" that follow directly.
+/// Return the number of "[…]" that follow each other from `at` on.
 int brackets_at(const std::string& text, std::size_t at) {
     int count = 0;
     while (at < text.size() && text[at] == '[') {
