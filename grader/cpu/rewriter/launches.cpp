@@ -279,7 +279,7 @@ void rewrite_launches(const Stream& stream, Context& context) {
     for (int i = 0; i < stream.size(); ++i) {
         if (has_spaces(stream, i)) {
             context.refuse(stream.tokens[i],
-                           "nvcc does not accept this launch either; write kernel<<<blocks, threads>>>(arguments), "
+                           "'<<<' and '>>>' must not be divided; write kernel<<<blocks, threads>>>(arguments), "
                            "without spaces inside '<<<' and '>>>'");
             return;
         }

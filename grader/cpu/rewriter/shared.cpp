@@ -120,7 +120,7 @@ class SharedRewriter {
             if (const int macro = find_macro_after(word); macro >= 0) return refuse_part(macro);
             return refuse(word,
                           "expected a declaration such as '__shared__ float tile[256];' (without an initialiser, and "
-                          "whole: not partly in a macro)");
+                          "not partly in a macro)");
         }
         for (const auto& declarator : declaration.declarators) {
             const auto name = "'" + stream_.text(declarator.name_begin, declarator.name_end) + "'";
@@ -131,7 +131,7 @@ class SharedRewriter {
             }
             if (declarator.ends_in_unknown_bound && !(declaration.words & q_extern)) {
                 return refuse(declarator.name_begin,
-                              name + " needs a size; for one given at the launch, write 'extern __shared__'");
+                              name + " needs a size; if the launch gives it, write 'extern __shared__'");
             }
         }
         return true;
