@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "grader/common/hash.h"
-#include "grader/judge/check/story.h"
+#include "grader/judge/check/failure_messages.h"
 #include "grader/judge/judge.h"
 #include "grader/judge/narrow_index.h"
 #include "grader/judge/run/phases.h"

@@ -40,6 +40,7 @@ class Case:
 
 
 INSTALL = "install the package bubblewrap"
+DEATH_SIGNAL = "setting the signal for the judge's end"
 AS_ROOT = [
     Case("", "namespace"),
     # bubblewrap and the mechanisms that it needs
@@ -67,10 +68,10 @@ AS_ROOT = [
     Case("bwrap cap-sys_resource", "uid"),
     Case("bwrap cgroups", "uid"),
     # mechanisms that both levels need
-    Case("seccomp", ("prctl(PR_SET_SECCOMP)", "the seccomp filter", "seccomp profile")),
+    Case("seccomp", ("prctl(PR_SET_SECCOMP)", "installing the seccomp filter", "seccomp profile")),
     Case("limits", ("bwrap: setting a limit", "/bin/true: setting a limit", "seccomp profile")),
-    Case("death-signal", ("bwrap: dying with the judge", "/bin/true: dying with the judge", "seccomp profile")),
-    Case("no-new-privs", ("PR_SET_NO_NEW_PRIVS", "/bin/true: no_new_privs", "seccomp profile")),
+    Case("death-signal", (f"bwrap: {DEATH_SIGNAL}", f"/bin/true: {DEATH_SIGNAL}", "seccomp profile")),
+    Case("no-new-privs", ("PR_SET_NO_NEW_PRIVS", "/bin/true: setting no_new_privs", "seccomp profile")),
     Case("cap-setuid", ("bwrap: changing the user", "/bin/true: changing the user", USER_LEVEL_NEEDS)),
     Case("cap-setgid", ("bwrap: dropping groups", "/bin/true: dropping groups", USER_LEVEL_NEEDS)),
     Case("other-users", ("bwrap: changing the group", USER_LEVEL_NEEDS, "user ids up to 61183")),
@@ -79,10 +80,10 @@ AS_ROOT = [
     Case("bwrap landlock", (INSTALL, "no Landlock", "Linux 5.13")),
     Case("bwrap landlock-at-boot", (INSTALL, "no Landlock", "lsm=")),
     Case("bwrap landlock-ruleset", (INSTALL, "entering the Landlock ruleset", "seccomp profile")),
-    Case("bwrap seccomp", (INSTALL, "the seccomp filter", "seccomp profile")),
-    Case("bwrap no-new-privs", (INSTALL, "no_new_privs", "seccomp profile")),
+    Case("bwrap seccomp", (INSTALL, "installing the seccomp filter", "seccomp profile")),
+    Case("bwrap no-new-privs", (INSTALL, "setting no_new_privs", "seccomp profile")),
     Case("bwrap limits", (INSTALL, "setting a limit", "seccomp profile")),
-    Case("bwrap death-signal", (INSTALL, "dying with the judge", "seccomp profile")),
+    Case("bwrap death-signal", (INSTALL, DEATH_SIGNAL, "seccomp profile")),
     Case("bwrap cap-setuid", (INSTALL, "changing the user", USER_LEVEL_NEEDS)),
     Case("bwrap other-users", (INSTALL, "changing the group", "user ids up to 61183")),
     Case("bwrap run", (INSTALL, "make /run writable")),
@@ -109,7 +110,7 @@ AS_ORDINARY_USER = [
     Case("unprivileged-namespaces", ("`sysctl kernel.unprivileged_userns_clone=1`", ROOT_CAN)),
     Case("prlimit", ("execvp /usr/bin/prlimit", ROOT_CAN)),
     Case("limits", ("bwrap: setting a limit", "seccomp profile", ROOT_CAN)),
-    Case("death-signal", ("bwrap: dying with the judge", "seccomp profile", ROOT_CAN)),
+    Case("death-signal", (f"bwrap: {DEATH_SIGNAL}", "seccomp profile", ROOT_CAN)),
     Case("no-new-privs", ("PR_SET_NO_NEW_PRIVS", ROOT_CAN)),
 ]
 HARMFUL = ("reads_other_students", "reads_the_judges_memory", "reaches_the_network", "becomes_root", "fork_bomb",

@@ -41,7 +41,7 @@ class Architecture {
     }
 
   private:
-    enum class Place { device, host, both, open };
+    enum class Place { device, host, both, unknown };
     static constexpr int none = -1;
 
     void refuse(const Token& token) { context_.refuse_for_cpu(token, std::string(refusal)); }
@@ -66,7 +66,7 @@ class Architecture {
                 if (host && device && can_be_statements(conditional))
                     return write_branches(conditional, *host, *device);
                 break;
-            case Place::open:
+            case Place::unknown:
                 if (is_for_device(conditional)) return write_view(conditional, View::device);
                 break;
         }
@@ -101,7 +101,7 @@ class Architecture {
         for (int steps = 0; block >= 0 && steps < max_blocks; block = code_.block[block], ++steps) {
             if (const auto place = place_in(block)) return *place;
         }
-        return Place::open;
+        return Place::unknown;
     }
 
     /// Return the side that runs the code in the braces at `brace`, if they enclose the body of a function or a
@@ -111,7 +111,7 @@ class Architecture {
         bool has_parameters = code_[brace - 1] == ")";
         for (int i = begin; i < brace; ++i) {
             const auto word = code_[i];
-            if (word == "constexpr" || word == "consteval") return Place::open;
+            if (word == "constexpr" || word == "consteval") return Place::unknown;
             if (word == "struct" || word == "class" || word == "union" || word == "enum" || word == "namespace")
                 return {};
             has_parameters = has_parameters || word == "(";
@@ -171,8 +171,8 @@ class Architecture {
     void write_directive(const std::vector<Token>& directive, View view) {
         const bool on_device = view == View::device;
         const std::string_view word = directive[1].text;
-        const bool asks_directly = word.find("def") != std::string_view::npos;
-        if (asks_directly && directive.size() > 2 && directive[2].text == architecture) {
+        const bool tests_definition = word.find("def") != std::string_view::npos;
+        if (tests_definition && directive.size() > 2 && directive[2].text == architecture) {
             const bool negated = word.find("ndef") != std::string_view::npos;
             context_.edits.replace(directive[1], word[0] == 'e' ? "elif" : "if");
             context_.edits.replace(directive[2], on_device != negated ? "1" : "0");
@@ -240,11 +240,11 @@ class Architecture {
         bool opened = false;
         for (int i = 0; i < static_cast<int>(conditional.branches.size()); ++i) {
             const auto& branch = conditional.branches[i];
-            const bool lives = i == host || i == device;
+            const bool is_live = i == host || i == device;
             const std::string condition = i == device ? "::warplab_cpu::in_kernel()" : "!::warplab_cpu::in_kernel()";
-            write_over(branch.directive, !lives ? "" : opened ? "} else {" : "if (" + condition + ") {");
-            opened = opened || lives;
-            if (!lives) remove_lines(branch.directive[0], bytes_of(conditional, i));
+            write_over(branch.directive, !is_live ? "" : opened ? "} else {" : "if (" + condition + ") {");
+            opened = opened || is_live;
+            if (!is_live) remove_lines(branch.directive[0], bytes_of(conditional, i));
             for (int k = branch.begin; i == device && k < branch.end; ++k) for_device_.insert(k);
         }
         write_over(conditional.endif, "}");
@@ -265,8 +265,8 @@ class Architecture {
     Context& context_;
     const Stream& code_;
     std::vector<int> device_, both_;
-    std::unordered_set<std::string_view> used_by_host_;  // outside of device functions, and by macros
-    std::unordered_set<int> for_device_;                 // tokens in functions of both sides that only the device runs
+    std::unordered_set<std::string_view> used_by_host_;  // the names outside of device functions, and in macros
+    std::unordered_set<int> for_device_;                 // tokens in __host__ __device__ functions for the device only
 };
 
 }  // namespace

@@ -11,7 +11,8 @@ namespace {
 
 bool is_asm(std::string_view word) { return word == "asm" || word == "__asm__" || word == "__asm"; }
 
-/// Return the function for the value that the text's only instruction reads; empty for other texts.
+/// Return the runtime's function for the special register that the text's only instruction reads; empty for other
+/// texts.
 std::string_view register_function(std::string_view text) {
     static const std::unordered_map<std::string_view, std::string_view> functions = {
         {"mov.u32%laneid", "lane()"},
@@ -33,7 +34,7 @@ std::string_view register_function(std::string_view text) {
     if (!squeezed.empty() && squeezed.back() == ';') squeezed.pop_back();
     const auto destination = squeezed.find("%0,%");
     if (destination == std::string::npos) return {};
-    const bool doubled = squeezed.compare(destination, 5, "%0,%%") == 0;  // nvcc accepts both
+    const bool doubled = squeezed.compare(destination, 5, "%0,%%") == 0;  // nvcc accepts % and %%
     const auto iterator = functions.find(squeezed.erase(destination, doubled ? 4 : 3));
     return iterator == functions.end() ? std::string_view() : iterator->second;
 }

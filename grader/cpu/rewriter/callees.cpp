@@ -93,14 +93,15 @@ class Callees {
 
     /// Add a problem only for the first occurrence of each name.
     void add(int i, std::string message) {
-        if (said_.insert(code_[i]).second) context_.refuse(code_.tokens[i], std::move(message));
+        if (reported_.insert(code_[i]).second) context_.refuse(code_.tokens[i], std::move(message));
     }
 
     Context& context_;
     const Stream& code_;
     std::unordered_map<std::string_view, std::string> functions_;
-    std::unordered_set<std::string_view> kernels_, said_;
-    std::unordered_set<std::string_view> hidden_;  // by a parameter, a variable or a member, somewhere in the file
+    std::unordered_set<std::string_view> kernels_;
+    std::unordered_set<std::string_view> reported_;  // names with a problem
+    std::unordered_set<std::string_view> hidden_;    // names that a parameter, a variable or a member has, too
     bool uses_barriers_ = false;
 };
 

@@ -47,7 +47,7 @@ bool is_statement_word(std::string_view word) {
     return words.has(word);
 }
 
-/// Return whether a word may mean a wait, or is not covered by the rules for splitting.
+/// Return whether a word may let a thread wait, or is not covered by the rules for splitting.
 bool may_wait(std::string_view word) {
     static const Words words(
         "volatile asm __asm __asm__ goto new delete throw try const_cast __activemask __nanosleep __trap __brkpt "
@@ -169,9 +169,8 @@ bool Calls::tokens_never_wait(const Stream& stream, int begin, int end) {
     for (int i = begin; i < end; ++i) {
         const auto text = stream[i];
         if (!stream.is_identifier(i)) continue;
-        const bool of_kernel =
-            depth_ == 1 && !stream.is_macro && (text == "__syncwarp" || text.substr(0, 6) == "__shfl");
-        if (of_kernel) continue;
+        const bool is_in_kernel_itself = depth_ == 1 && !stream.is_macro;
+        if (is_in_kernel_itself && (text == "__syncwarp" || text.substr(0, 6) == "__shfl")) continue;
         if (may_wait(text)) return false;
         if (unit_.macro_names.count(text) && !macro_never_waits(text)) return false;
         may_repeat |= text == "while" || text == "do" || (text == "for" && stream[i + 2] == ";");

@@ -20,8 +20,8 @@ class Calls {
     /// not count.
     bool never_wait(int begin, int end);
 
-    /// Return whether a call of `name` may change its arguments: if it is a function of the file with a reference
-    /// parameter, or unknown.
+    /// Return whether a call of `name` may change its arguments. This is so for a function of the file with a reference
+    /// parameter, and for an unknown function.
     bool may_change_arguments(std::string_view name) const;
 
     /// Return whether a call of this name only computes a value from its arguments: a function of CUDA or C, a type, a
@@ -32,7 +32,7 @@ class Calls {
     /// Return whether the file defines a function of this name.
     bool is_function(std::string_view name) const { return definitions_.count(name) != 0; }
 
-    /// Return whether functions, not only kernels, use threadIdx.
+    /// Return whether functions other than kernels use threadIdx.
     bool use_thread_index() const { return use_thread_index_; }
 
   private:

@@ -13,7 +13,7 @@ const Words& type_words() {
     return words;
 }
 
-const Words& kept_words() {
+const Words& specifier_words() {
     static const Words words("const volatile inline constexpr constinit __forceinline__ __noinline__ typename");
     return words;
 }
@@ -50,7 +50,7 @@ class DeclarationReader {
                 result_.word_tokens.push_back(at_++);
             } else if (skip_attribute()) {
                 continue;
-            } else if (kept_words().has(text()) || follows_extern()) {
+            } else if (specifier_words().has(text()) || follows_extern()) {
                 ++at_;
             } else if (text() == "struct" || text() == "class" || text() == "union" || text() == "enum") {
                 if (!read_elaborated_type()) return false;
@@ -205,7 +205,7 @@ class DeclarationReader {
     Declaration result_;
 };
 
-/// Return the position after a::b<c>::d.
+/// Return the position after the name that begins at `i`, such as a::b<c>::d.
 int after_name(const Stream& stream, int i) {
     while (true) {
         if (stream[i] == "::") ++i;
@@ -222,7 +222,7 @@ bool begins_value(const Stream& stream, int i) {
     return kind == Kind::number || kind == Kind::string || kind == Kind::character || words.has(stream[i]);
 }
 
-/// Return what the argument in the tokens [begin, end) shows about the parentheses around it.
+/// Classify the parentheses around an argument, the tokens [begin, end), by this argument alone.
 Parentheses read_argument(const Stream& stream, int begin, int end) {
     static const Words type_begins("const volatile struct class union enum typename ...");
     static const Words operators("+ - / % ? . -> || << {");

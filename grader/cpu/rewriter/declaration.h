@@ -10,8 +10,8 @@ namespace warplab::rewriter {
 
 struct Declarator {
     int name_begin, name_end;  // several tokens in a macro (`buffer_##name`)
-    int end;                   // the end of its bounds' tokens
-    bool qualified = false;    // a member of a class or namespace: Counter::value
+    int end;                   // the position after its bounds and attributes
+    bool qualified = false;    // the name is that of a member of a class or namespace: Counter::value
     bool initialised = false;
     bool ends_in_unknown_bound = false;  // name[]
 };
@@ -23,10 +23,10 @@ struct Declaration {
     std::vector<int> word_tokens;       // the positions of these words
     std::vector<int> attribute_tokens;  // alignas(16), __align__(16), __attribute__((…)), [[…]]
     std::vector<Declarator> declarators;
-    bool may_have_more = false;  // a comma in an initialiser may end it
+    bool may_have_more = false;  // a comma in an initialiser may also begin the next declarator
 };
 
-/// The parentheses after a declared name.
+/// The meaning of the parentheses after a declared name.
 enum class Parentheses { initialiser, parameters, unknown };
 
 /// Return whether the word is an attribute that takes an argument in parentheses, as in `__launch_bounds__(256)`.
@@ -42,7 +42,8 @@ Parentheses read_parentheses(const Stream& stream, int open);
 /// Return whether the word begins a statement that looks like the declaration of a variable but is not: "return x".
 bool begins_other_statement(std::string_view word);
 
-/// Return the first token of the statement that contains `i`. With qualifiers, a macro of attributes may precede `i`.
+/// Return the position of the first token of the statement that contains `i`. Without `qualifiers`, macros of
+/// attributes are not recognised, so the statement seems to begin after them.
 int statement_begin(const Stream& stream, int i, const Qualifiers* qualifiers = nullptr);
 
 /// Return the position after the template arguments that open at `i`; -1 if they do not close.

@@ -33,7 +33,7 @@ class Edits {
 
     void add(const Edits& others) { edits_.insert(edits_.end(), others.edits_.begin(), others.edits_.end()); }
 
-    /// Return the text with all edits made. If two edits overlap, only the one that begins first is made.
+    /// Return the text after all edits. If two edits overlap, only the one that begins first is made.
     std::string apply(std::string_view source) const;
 
   private:

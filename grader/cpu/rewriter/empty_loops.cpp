@@ -1,4 +1,5 @@
-// Warns about `for (…; i < n; ++i);` and `if (i < n);`: the semicolon is the body, and the intended body runs once.
+// Warns about `for (…; i < n; ++i);` and `if (i < n);`: the semicolon is the whole body, and the statement that was
+// meant to be the body runs exactly once.
 
 #include "grader/cpu/rewriter/passes.h"
 #include "grader/cpu/rewriter/words.h"
@@ -18,7 +19,7 @@ bool only_counts(const Stream& code, int open) {
     return parts == 2 && step + 1 < code.match[open];
 }
 
-/// Warn if the condition at `i` has no body: `if (i < n);`, but not `if (i < n); else …`.
+/// Warn if the `if` at `i` has no body: `if (i < n);`, but not `if (i < n); else …`.
 void warn_of_empty_if(Context& context, int i) {
     const Stream& code = context.unit.code;
     const int open = code[i + 1] == "constexpr" ? i + 2 : i + 1;

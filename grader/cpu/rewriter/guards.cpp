@@ -1,5 +1,5 @@
 // Finds atomics after a check of the same memory, as in `if (bins[v] < 255) atomicAdd(&bins[v], 1);`. On a GPU, another
-// thread may change the word between the check and the atomic, so the CPU backend also lets other threads run there.
+// thread may change bins[v] between the check and the atomic, so the CPU backend also lets other threads run there.
 
 #include <algorithm>
 #include <unordered_map>
@@ -55,7 +55,7 @@ class Body {
         if (aliased != aliases_.end()) names.insert(aliased->second.begin(), aliased->second.end());
     }
 
-    /// Add the names of an address such as &bins[values[i]] or words + i. The array of an index does not matter.
+    /// Add the names in an address such as &bins[values[i]] or words + i, except those in an index.
     void add_address(int begin, int end, Names& names) const {
         for (int i = begin; i < end; i = stream_[i] == "[" ? stream_.after_group(i) : i + 1)
             if (stream_.is_identifier(i)) add_name(stream_[i], names);
@@ -100,7 +100,7 @@ class Body {
         return i;
     }
 
-    /// Note what the variable before the = at `i` points to, or from which arrays its value comes.
+    /// Record what the variable before the = at `i` points to, or from which arrays its value comes.
     void note_assignment(int i) {
         const int end = statement_end(i + 1);
         const auto before = stream_[i - 2];
@@ -114,7 +114,8 @@ class Body {
         }
     }
 
-    /// Return whether the atomic at `i` updates a checked array, or its value depends on a check: a < 9 ? 1 : 0.
+    /// Return whether the atomic at `i` updates a checked array. A check in the atomic's own value, as in
+    /// a[k] < 9 ? 1 : 0, counts.
     bool is_guarded(int i) {
         const int address_end = first_argument_end(i + 1);
         for (int k = address_end; k < stream_.match[i + 1]; ++k)
@@ -127,8 +128,8 @@ class Body {
     const Stream& stream_;
     const int begin_, end_;
     Names checked_;
-    std::unordered_map<std::string_view, Names> loaded_from_;  // for variables with values of arrays
-    std::unordered_map<std::string_view, Names> aliases_;      // for pointers and references
+    std::unordered_map<std::string_view, Names> loaded_from_;  // by variable: the arrays from which its value comes
+    std::unordered_map<std::string_view, Names> aliases_;      // by pointer or reference: the arrays that it refers to
 };
 
 }  // namespace

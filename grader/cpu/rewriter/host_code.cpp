@@ -61,7 +61,7 @@ constexpr std::array not_on_gpus = {
     NotOnGpus{"thread_local", "there, a function's variables belong to one thread anyway; remove it"},
 };
 
-bool is_part_of_another(const Stream& stream, int i) {
+bool is_qualified(const Stream& stream, int i) {
     const auto before = stream[i - 1];
     return before == "." || before == "->" || before == "::";
 }
@@ -74,7 +74,7 @@ bool is_declarator_word(std::string_view word) {
 /// Finds the names that functions declare: their parameters and variables, and the members of classes.
 class LocalNames {
   public:
-    /// `others`: the places where functions and variables of namespaces are declared.
+    /// `others`: positions of the names that declare functions and variables of namespaces.
     LocalNames(const Stream& code, const Qualifiers& qualifiers, const std::unordered_set<int>& others)
         : code_(code), qualifiers_(qualifiers), others_(others) {}
 
@@ -168,10 +168,11 @@ class HostCode {
         find_names();
         for (int i = 0; i < code_.size(); ++i) {
             if (!code_.is_identifier(i)) continue;
-            if (runs_on_device(i) || runs_on_device(i + 1)) refuse_word(i);  // void k() try { … } begins before its {
+            if (runs_on_device(i) || runs_on_device(i + 1))
+                refuse_keyword(i);  // void k() try { … } begins before its {
             if (device_[i] == 0) continue;
-            refuse_listed(i);
-            refuse_own(i);
+            refuse_library_name(i);
+            refuse_host_name(i);
             refuse_assigned(i);
             refuse_address(i);
         }
@@ -241,12 +242,12 @@ class HostCode {
         return false;
     }
 
-    void refuse_listed(int i) {
+    void refuse_library_name(int i) {
         for (const auto& listed : host_only) {
             if (code_[i] != listed.name || hidden_.count(code_[i])) continue;
             const bool of_cuda = code_[i - 3] == "::" && code_[i - 4] == "cuda";
             const bool scoped = code_[i - 1] == "::" && code_[i - 2] == "std" && !of_cuda;
-            if (listed.scope.empty() ? is_part_of_another(code_, i) || code_[i + 1] != "(" : !scoped) continue;
+            if (listed.scope.empty() ? is_qualified(code_, i) || code_[i + 1] != "(" : !scoped) continue;
             if (listed.scope.empty() && (functions_.count(code_[i]) || for_device_.count(code_[i]))) continue;
             const std::string name = (listed.scope.empty() ? "" : "std::") + std::string(code_[i]);
             add(i, name + " is host code, which device code cannot use; " + std::string(listed.instead));
@@ -257,14 +258,14 @@ class HostCode {
     /// #ifndef __CUDA_ARCH__ can omit it there.
     bool runs_on_device(int i) const { return device_[i] > 0 || (both_[i] > 0 && code_.branch[i] == 0); }
 
-    void refuse_word(int i) {
+    void refuse_keyword(int i) {
         const auto listed = std::ranges::find(not_on_gpus, code_[i], &NotOnGpus::word);
         if (listed != not_on_gpus.end())
             add(i, std::string(code_[i]) + " cannot be used in device code: " + std::string(listed->why));
     }
 
-    void refuse_own(int i) {
-        if (is_part_of_another(code_, i) || hidden_.count(code_[i])) return;
+    void refuse_host_name(int i) {
+        if (is_qualified(code_, i) || hidden_.count(code_[i])) return;
         const bool of_cuda_too = Calls::is_pure(code_[i]);  // overload resolution chooses, as in nvcc
         if (const auto iterator = functions_.find(code_[i]); iterator != functions_.end() && is_call(i) && !of_cuda_too)
             add(i, std::string(code_[i]) + " is a host function, which device code cannot call; declare it '" +
@@ -277,7 +278,7 @@ class HostCode {
 
     bool is_built_in(int i) const {
         static const Words built_in("threadIdx blockIdx blockDim gridDim");
-        return built_in.has(code_[i]) && !is_part_of_another(code_, i) && !hidden_.count(code_[i]) &&
+        return built_in.has(code_[i]) && !is_qualified(code_, i) && !hidden_.count(code_[i]) &&
                !own_names_.count(code_[i]);
     }
 
@@ -299,7 +300,7 @@ class HostCode {
         for (int i = function.end; i < code_.match[function.end]; ++i) {
             if (!device_only_.count(code_[i]) || !is_call(i) || code_[i + 1] != "(" || device_[i] > 0 || both_[i] > 0)
                 continue;
-            if (is_part_of_another(code_, i) || hidden_.count(code_[i]) || is_only_named(i)) continue;
+            if (is_qualified(code_, i) || hidden_.count(code_[i]) || is_only_named(i)) continue;
             const std::string name(code_[i]);
             add(i, name +
                        " is a __device__ function, which host code cannot call; if both need it, declare it "
@@ -361,14 +362,14 @@ class HostCode {
         }
     }
 
-    /// Return whether only the call knows the length in the brackets at `open`.
+    /// Return whether the length in the brackets at `open` depends on the call of the function.
     bool varies(int open, const Names& values) const {
         static const Words unevaluated("sizeof decltype alignof noexcept");
         static const Words members(". -> :: ( {");  // n.size() and n::size can be constants
         bool found = false;
         for (int i = open + 1; i < code_.match[open]; ++i) {
             if (unevaluated.has(code_[i])) return false;
-            const bool is_value = values.count(code_[i]) && !is_part_of_another(code_, i) && !members.has(code_[i + 1]);
+            const bool is_value = values.count(code_[i]) && !is_qualified(code_, i) && !members.has(code_[i + 1]);
             found = found || is_value || (is_built_in(i) && code_[i + 1] == ".");
         }
         return found;
@@ -400,8 +401,8 @@ class HostCode {
     void refuse_assigned(int i) {
         if (!is_built_in(i)) return;
         const int after = code_[i + 1] == "." ? i + 3 : i + 1;
-        const bool prefixed = is_doubled(i - 2) && !is_doubled(i - 3);  // x+++threadIdx.x changes x
-        if (!is_assignment(after) && !is_doubled(after) && !prefixed) return;
+        const bool prefixed = is_increment(i - 2) && !is_increment(i - 3);  // x+++threadIdx.x changes x
+        if (!is_assignment(after) && !is_increment(after) && !prefixed) return;
         if (code_[after] == "=" && begins_condition(i))
             return add(i, std::string(code_[i]) + " cannot be changed: = assigns; to compare, write ==");
         add(i, std::string(code_[i]) +
@@ -417,7 +418,7 @@ class HostCode {
 
     bool touches_next(int i) const { return code_.has(i + 1) && code_.tokens[i].end == code_.tokens[i + 1].begin; }
 
-    /// Return whether =, += or a similar operator, but not ==, is at `i`.
+    /// Return whether an assignment such as = or += is at `i`.
     bool is_assignment(int i) const {
         static const Words operators("+ - * / % & | ^ <<");
         const bool before_another = code_[i + 1] == "=" && touches_next(i);
@@ -425,7 +426,7 @@ class HostCode {
     }
 
     /// Return whether ++ or -- is at `i`.
-    bool is_doubled(int i) const {
+    bool is_increment(int i) const {
         return (code_[i] == "+" || code_[i] == "-") && code_[i + 1] == code_[i] && touches_next(i);
     }
 
@@ -443,7 +444,7 @@ class HostCode {
 
     /// Add a problem only for the first occurrence of each name.
     void add(int i, std::string message) {
-        if (said_.insert(code_[i]).second) context_.refuse(code_.tokens[i], std::move(message));
+        if (reported_.insert(code_[i]).second) context_.refuse(code_.tokens[i], std::move(message));
     }
 
     Context& context_;
@@ -451,10 +452,11 @@ class HostCode {
     std::vector<int> device_, both_;
     std::vector<Function> host_functions_, device_functions_;
     std::unordered_map<std::string_view, std::string> functions_, variables_;
-    Names for_device_, device_only_, said_, own_names_, symbols_;
-    std::unordered_set<int> own_declarations_;  // their places
-    Names launched_;                            // before a <<<
-    Names hidden_;                              // by a parameter or a variable of a function, somewhere in the file
+    Names for_device_, device_only_, own_names_, symbols_;
+    std::unordered_set<int> own_declarations_;  // positions of the names that the file declares outside of functions
+    Names launched_;                            // names before a <<<
+    Names hidden_;                              // names that a parameter or a variable of a function has, too
+    Names reported_;                            // names with a problem
 };
 
 }  // namespace

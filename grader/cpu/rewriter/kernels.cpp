@@ -26,7 +26,7 @@ Definition find_definition(const Stream& stream, const Qualifiers& qualifiers, i
 
 namespace {
 
-bool has_host_near(const Stream& stream, const Qualifiers& qualifiers, int word) {
+bool has_host_qualifier(const Stream& stream, const Qualifiers& qualifiers, int word) {
     constexpr int max_words = 8;
     for (int i = word; stream.is_identifier(i) && i > word - max_words; --i) {
         if (qualifiers.of(stream, i) & q_host) return true;
@@ -37,7 +37,7 @@ bool has_host_near(const Stream& stream, const Qualifiers& qualifiers, int word)
     return false;
 }
 
-/// Return the names of the parameters between the brackets at `parameters`.
+/// Return the names of the parameters in the parentheses at `parameters`.
 std::unordered_set<std::string_view> parameter_names(const Stream& stream, int parameters) {
     std::unordered_set<std::string_view> names;
     for (int i = parameters + 1; i < stream.match[parameters]; ++i) {
@@ -93,12 +93,12 @@ void check_has_no_references(const Stream& stream, int parameters, Context& cont
     }
 }
 
-/// Refuse a variable of the body, outside inner braces, that has a parameter's name: for g++, the rewritten body is an
-/// inner block.
+/// Refuse a variable of the body, outside inner braces, that has a parameter's name. g++ would accept it, because the
+/// rewritten body is an inner block.
 void check_names(const Stream& stream, const Definition& definition, Context& context) {
     if (stream.match[definition.parameters] < 0) return;
     const auto parameters = parameter_names(stream, definition.parameters);
-    const auto has_bracket = [&](int begin, int end) {  // as in a call, which may read like a declaration
+    const auto has_parenthesis = [&](int begin, int end) {  // as in a call, which can look like a declaration
         while (begin < end && stream[begin] != "(") ++begin;
         return begin < end;
     };
@@ -111,7 +111,7 @@ void check_names(const Stream& stream, const Definition& definition, Context& co
         if (!declaration.understood) continue;
         for (const Declarator& declarator : declaration.declarators)
             if (const auto name = stream[declarator.name_begin];
-                !declarator.qualified && parameters.count(name) && !has_bracket(i, declarator.name_begin))
+                !declarator.qualified && parameters.count(name) && !has_parenthesis(i, declarator.name_begin))
                 return context.refuse(
                     stream.tokens[declarator.name_begin],
                     std::string(name) + " is already a parameter of this kernel; give the variable another name");
@@ -194,7 +194,7 @@ void rewrite_kernels(const Stream& stream, Context& context) {
             if (stream.is_macro) {
                 context.refuse_for_cpu(stream.tokens[i],
                                        "a kernel that begins in a macro and ends outside of it cannot run on the CPU "
-                                       "backend; let it end in the macro, or write it without one");
+                                       "backend; let it end in the macro, or write it without the macro");
             } else {
                 refuse_hidden_end(stream, definition.body, context);
             }
@@ -216,12 +216,12 @@ void rewrite_kernels(const Stream& stream, Context& context) {
 
 namespace {
 
-std::vector<int> depth_in(const Stream& stream, const Qualifiers& qualifiers, bool of_host_too) {
+std::vector<int> depth_in(const Stream& stream, const Qualifiers& qualifiers, bool for_host_too) {
     std::vector<int> depth(stream.tokens.size() + 1, 0);
     for (int i = 0; i < stream.size(); ++i) {
         const unsigned words = qualifiers.of(stream, i);
         if (!(words & (q_global | q_device))) continue;
-        if ((!(words & q_global) && has_host_near(stream, qualifiers, i)) != of_host_too) continue;
+        if ((!(words & q_global) && has_host_qualifier(stream, qualifiers, i)) != for_host_too) continue;
         const int body = find_definition(stream, qualifiers, i).body;
         if (body < 0 || stream.match[body] < 0) continue;
         ++depth[body];

@@ -6,6 +6,7 @@
 namespace warplab::rewriter {
 namespace {
 
+/// Return whether the next token follows without white space.
 bool touches_next(const Stream& stream, int i) {
     return stream.has(i + 1) && stream.tokens[i].end == stream.tokens[i + 1].begin;
 }
@@ -54,9 +55,9 @@ class LaunchReader {
     }
 
     bool check_marker(int open) {
-        const bool marker =
+        const bool is_merge_marker =
             stream_.tokens[open].first_on_line && stream_[open + 1] == "<<<" && touches_next(stream_, open);
-        if (!marker) return true;
+        if (!is_merge_marker) return true;
         return refuse(open,
                       "a merge left both versions here; keep one and delete the lines <<<<<<<, ======= and >>>>>>>");
     }
@@ -100,7 +101,7 @@ class LaunchReader {
         return refuse(launch.arguments, "the ')' after the kernel's arguments is missing");
     }
 
-    /// Return whether a macro's text is only <<<…>>>, so that the kernel's name is before its use.
+    /// Return whether a macro's text is only <<<…>>>, so that the kernel's name comes before the macro's use.
     bool is_configuration(const Launch& launch) const {
         return stream_.is_macro && launch.open == 0 && !stream_.has(launch.arguments);
     }
@@ -170,8 +171,8 @@ class LaunchReader {
     bool check_before(const Launch& launch) {
         const int before = launch.callee - 1;
         if (stream_.is_macro || !stream_.has(before)) return true;
-        const bool number = stream_.tokens[before].kind == Kind::number;
-        const int begin = number ? before : callee_begin(stream_, before);
+        const bool is_number = stream_.tokens[before].kind == Kind::number;
+        const int begin = is_number ? before : callee_begin(stream_, before);
         const bool cast_or_condition = stream_[begin] == "(";
         if (begin < 0 || cast_or_condition || may_be_macro(stream_[begin])) return true;
         return refuse(before, "expected ';' before '" + stream_.text(launch.callee, launch.open) + "'");
@@ -278,7 +279,7 @@ void rewrite_launches(const Stream& stream, Context& context) {
     for (int i = 0; i < stream.size(); ++i) {
         if (has_spaces(stream, i)) {
             context.refuse(stream.tokens[i],
-                           "nvcc does not accept this launch either; write kernel<<<blocks, threads>>>(arguments), "
+                           "'<<<' and '>>>' must not be divided; write kernel<<<blocks, threads>>>(arguments), "
                            "without spaces inside '<<<' and '>>>'");
             return;
         }

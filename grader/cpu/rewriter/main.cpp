@@ -20,8 +20,9 @@ using warplab::RewriterExit;
 
 constexpr const char* usage =
     "rewrite [--split] [--name SHOWN_NAME] INPUT.cu OUTPUT.cpp\n"
-    "rewrite --scan [--name SHOWN_NAME] PREPROCESSED.ii\n"
-    "Rewrites CUDA C++ for the CPU backend. SHOWN_NAME: the input's name in messages (its path, if not given).\n"
+    "rewrite --scan --name SHOWN_NAME PREPROCESSED.ii\n"
+    "Rewrites CUDA C++ for the CPU backend. SHOWN_NAME: the input's name in messages, and in the line markers of\n"
+    "PREPROCESSED.ii (default: the path INPUT.cu).\n"
     "--split: splits kernels at their barriers if that is safe, for programs without the sanitizer's hooks.\n"
     "--scan: refuses the output of g++ -E if code in it would be hidden from the sanitizer.\n"
     "Exit status: 0 done, perhaps with warnings on stderr; 1 the file is refused, messages on stderr; 2 a file cannot "
@@ -74,7 +75,8 @@ int main(int argc, char** argv) try {
     }
     if (scans && argc - optind == 1) return status(scan(argv[optind], shown_name));
     if (scans || argc - optind != 2) {
-        std::cerr << "rewrite: expected two files, not " << argc - optind << "\n" << usage;
+        std::cerr << "rewrite: expected " << (scans ? "one file" : "two files") << ", not " << argc - optind << "\n"
+                  << usage;
         return status(RewriterExit::internal_error);
     }
     const std::string input = argv[optind], output = argv[optind + 1];

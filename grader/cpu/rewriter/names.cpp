@@ -1,4 +1,3 @@
-
 #include "grader/cpu/rewriter/passes.h"
 #include "grader/cpu/rewriter/words.h"
 
@@ -30,7 +29,7 @@ int angle_begin(const Stream& stream, int i) {
     return -1;
 }
 
-/// Return the beginning of the part of a name that ends at `last`, without the parts before a :: or a dot.
+/// Return the beginning of the last part of a name that ends at `last`, without the parts before a ::, . or ->.
 int part_begin(const Stream& stream, int last) {
     for (int i = last, steps = 0; i >= 0 && steps < longest_arguments; ++steps) {
         const auto text = stream[i];

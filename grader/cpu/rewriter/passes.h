@@ -22,7 +22,7 @@ struct Context {
     std::vector<std::pair<std::size_t, std::size_t>> dead;  // bytes [begin, end) that g++ does not compile
     std::unordered_map<int, Edits> splits = {};             // for kernels that run from barrier to barrier (split.h)
     std::vector<Problem> warnings = {};
-    std::optional<std::string_view> symbol_prefix = {};  // of the file's variables, once it is needed
+    std::optional<std::string_view> symbol_prefix = {};  // "::" or "" before variables' names, once it is needed
 
     void refuse(const Token& token, std::string message) {
         problems.push_back({token.begin, std::move(message), false});
@@ -49,7 +49,7 @@ Definition find_definition(const Stream& stream, const Qualifiers& qualifiers, i
 
 void rewrite_kernels(const Stream& stream, Context& context);
 void rewrite_launches(const Stream& stream, Context& context);
-/// Rewrite launches by macros that contain only <<<grid, block>>>.
+/// Rewrite launches with a macro that contains only <<<grid, block>>>.
 void rewrite_configured_launches(Context& context);
 /// Remove the cast to void* of a kernel that is passed to cudaLaunchKernel, similar functions or a graph, because they
 /// need the kernel's type.
@@ -62,29 +62,31 @@ void capture_shared(const Stream& stream, const std::vector<SharedName>& names, 
 /// Return whether rewrite_asm replaces the asm at `i`.
 bool is_runnable_asm(const Stream& stream, int i);
 void rewrite_asm(const Stream& stream, Context& context);
-/// Return the positions of atomics in device code on arrays that the same function reads in a condition, in order.
+/// Return, in order, the positions of the atomics in device code that update an array which the same function reads in
+/// a condition.
 std::vector<int> guarded_updates(const Stream& stream, const Qualifiers& qualifiers);
 /// Let other threads run before each of these atomics.
 void rewrite_guarded_updates(const Stream& stream, Context& context);
 void register_symbols(const Stream& stream, Context& context);
-/// Mark a file with device variables that register_symbols() cannot name.
+/// Mark the file if it has device variables that register_symbols() cannot name.
 void note_unlisted_symbols(const Unit& unit, Context& context);
 void rewrite_noinline(const Stream& stream, Context& context);
 void refuse_unsupported(Context& context);
-/// Refuse warp functions without _sync, which GPUs since Volta do not have.
+/// Refuse functions that CUDA no longer has, such as warp functions without _sync.
 void refuse_removed(Context& context);
 void refuse_host_code(Context& context);
 void warn_of_thread_arrays(Context& context);
 void warn_of_empty_bodies(Context& context);
+/// Refuse launches of functions that are not kernels, and calls of kernels.
 void refuse_wrong_callees(Context& context);
 
 /// A function that the file declares or defines outside classes: its name and the tokens [begin, end) of its
 /// declaration.
 struct Function {
     int begin, name, end;
-    unsigned words = 0;  // Qualifier
+    unsigned words = 0;  // a set of Qualifier
     bool has_body = false;
-    bool after_macro = false;  // a macro that does not mention CUDA; it may contain any qualifier
+    bool after_macro = false;  // a macro of unknown meaning precedes the name, and may contain qualifiers
 };
 std::vector<Function> find_functions(const Context& context);
 

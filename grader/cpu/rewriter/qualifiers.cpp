@@ -9,7 +9,8 @@
 namespace warplab::rewriter {
 namespace {
 
-unsigned plain(std::string_view word) {
+/// Return the qualifier that is written as this word; 0 if there is none.
+unsigned qualifier_of(std::string_view word) {
     static const std::unordered_map<std::string_view, unsigned> words = {
         {"__shared__", q_shared},     {"__global__", q_global},   {"__device__", q_device}, {"__host__", q_host},
         {"__constant__", q_constant}, {"__managed__", q_managed}, {"extern", q_extern},     {"static", q_static},
@@ -20,7 +21,7 @@ unsigned plain(std::string_view word) {
 
 using Arguments = std::vector<std::string>;
 
-bool is_letter(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+bool is_word_character(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
 /// Return the arguments of a use of a macro. `open` is the position of the (.
 Arguments arguments_at(const Stream& stream, int open) {
@@ -45,7 +46,7 @@ std::string substitute(const std::string& text, const Macro& macro, const Argume
     for (std::size_t at = 0; at < text.size();) {
         if (result.size() > longest_bounds) return "";
         const std::size_t begin = at;
-        while (at < text.size() && is_letter(text[at])) ++at;
+        while (at < text.size() && is_word_character(text[at])) ++at;
         if (at == begin) {
             result += text[at++];
             continue;
@@ -131,24 +132,24 @@ std::string Qualifiers::launch_bounds(const Stream& stream, int begin, int end) 
 }
 
 unsigned Qualifiers::of(std::string_view word) const {
-    if (const unsigned words = plain(word)) return words;
+    if (const unsigned words = qualifier_of(word)) return words;
     const auto alias = aliases_.find(word);
     return alias == aliases_.end() ? 0 : alias->second;
 }
 
-/// Return the qualifiers of an alias: a macro of only such words, or one that begins a kernel whose body follows its
-/// use.
+/// Return the qualifiers that a use of the macro represents: if it contains only qualifiers, or begins a kernel whose
+/// body follows the use. Return 0 for other macros.
 unsigned Qualifiers::of_macro(const Macro& macro) const {
     unsigned words = 0;
     bool only_words = !macro.has_parameters, has_body = false;
     const Stream& body = macro.body;
     for (int i = 0; i < body.size(); ++i) {
         const unsigned word = of(body, i);
-        const bool silent = body[i] == "void" || body[i] == "inline" || body[i] == "__forceinline__" ||
-                            body[i] == "__noinline__" || body.tokens[i].kind == Kind::string;
+        const bool is_neutral = body[i] == "void" || body[i] == "inline" || body[i] == "__forceinline__" ||
+                                body[i] == "__noinline__" || body.tokens[i].kind == Kind::string;
         const int after = after_attribute(body, i);
         const bool attribute = after > i && !(words & q_global);
-        if (word == 0 && !silent && !attribute) only_words = false;
+        if (word == 0 && !is_neutral && !attribute) only_words = false;
         if (attribute) i = after - 1;
         if (body[i] == "{" || body[i] == "<<<") has_body = true;
         words |= word;

@@ -13,7 +13,7 @@ constexpr std::string_view without_sync[] = {"__shfl", "__shfl_up", "__shfl_down
                                              "__any",  "__all",     "__ballot"};
 
 struct Renamed {
-    std::string_view name, now;
+    std::string_view old_name, new_name;
 };
 constexpr Renamed renamed[] = {{"cudaThreadSynchronize", "cudaDeviceSynchronize"},
                                {"cudaThreadExit", "cudaDeviceReset"},
@@ -22,7 +22,7 @@ constexpr Renamed renamed[] = {{"cudaThreadSynchronize", "cudaDeviceSynchronize"
                                {"cudaThreadSetCacheConfig", "cudaDeviceSetCacheConfig"},
                                {"cudaThreadGetCacheConfig", "cudaDeviceGetCacheConfig"}};
 
-/// Return the call that replaces it, with the same arguments.
+/// Return the call that replaces the one at `i`: with _sync, a mask and the same arguments.
 std::string with_sync(const Stream& stream, int i) {
     const int close = stream.match[i + 1];
     const std::string arguments = close < 0 ? "…" : stream.text(i + 2, close);
@@ -31,14 +31,14 @@ std::string with_sync(const Stream& stream, int i) {
 
 void refuse_removed(const Stream& stream, Context& context) {
     for (int i = 0; i < stream.size(); ++i) {
-        const auto old = std::ranges::find(renamed, stream[i], &Renamed::name);
+        const auto old = std::ranges::find(renamed, stream[i], &Renamed::old_name);
         if (old != std::end(renamed) && stream[i + 1] == "(" && !context.unit.macro_names.count(stream[i]))
             context.refuse(stream.tokens[i],
-                           std::string(stream[i]) + " does not exist in CUDA 13; write " + std::string(old->now));
+                           std::string(stream[i]) + " does not exist in CUDA 13; write " + std::string(old->new_name));
         const bool listed = std::ranges::find(without_sync, stream[i]) != std::end(without_sync);
         if (!listed || stream[i + 1] != "(" || context.unit.macro_names.count(stream[i])) continue;
         const bool is_declared = stream.is_identifier(i - 1) && stream[i - 1] != "return" && stream[i - 1] != "else";
-        if (is_declared) return;
+        if (is_declared) return;  // the file has its own function of this name
         context.refuse(stream.tokens[i], std::string(stream[i]) + " does not exist for GPUs since Volta; write " +
                                              with_sync(stream, i) +
                                              ", where the mask names the lanes of the warp that take part");

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "grader/cpu/rewriter/compile_limits.h"
 #include "grader/cpu/rewriter/digraphs.h"
-#include "grader/cpu/rewriter/excess.h"
 #include "grader/cpu/rewriter/passes.h"
 #include "grader/cpu/rewriter/splices.h"
 #include "grader/cpu/rewriter/split.h"
@@ -26,7 +26,7 @@ std::string normalise(std::string_view source) {
     return text;
 }
 
-/// Return the reason why the bytes are not source text; empty if they are.
+/// Return a problem if the bytes cannot be source text; otherwise nothing.
 std::vector<Problem> check_text(std::string_view source) {
     if (source.size() > largest_source) return {{0, "the file is larger than 1 MB; hand in source code only"}};
     const auto start = source.substr(0, 2);
@@ -37,17 +37,17 @@ std::vector<Problem> check_text(std::string_view source) {
     return {};
 }
 
-void check_excess(const std::vector<Token>& tokens, std::vector<Problem>& problems) {
-    Excess excess;
+void check_compile_limits(const std::vector<Token>& tokens, std::vector<Problem>& problems) {
+    CompileLimits limits;
     for (const Token& token : tokens)
-        if (excess.exceeds(token)) problems.push_back({token.begin, excess.message()});
+        if (limits.exceeds(token)) problems.push_back({token.begin, limits.message()});
 }
 
 /// Return the places where the program exceeds what g++ can compile in a short time.
-std::vector<Problem> find_excess(const Unit& unit) {
+std::vector<Problem> find_exceeded_limits(const Unit& unit) {
     std::vector<Problem> problems;
-    check_excess(unit.code.tokens, problems);
-    for (const Macro& macro : unit.macros) check_excess(macro.body.tokens, problems);
+    check_compile_limits(unit.code.tokens, problems);
+    for (const Macro& macro : unit.macros) check_compile_limits(macro.body.tokens, problems);
     return problems;
 }
 
@@ -156,11 +156,11 @@ Rewritten rewrite(std::string_view source, std::string_view shown_name, Barriers
     }
     result.source = normalise(source);
     const Unit unit = read_unit(result.source);
-    result.problems = find_excess(unit);
+    result.problems = find_exceeded_limits(unit);
     for (const Token& directive : unit.unclear_directives)
         result.problems.push_back({directive.begin,
-                                   "compilers disagree about where the names of headers, the comments "
-                                   "and the texts in this line end; write it more plainly"});
+                                   "compilers disagree about where header names, comments and strings end in this "
+                                   "line; write it more simply"});
     if (!result.problems.empty()) return result;
     const Qualifiers qualifiers(unit);
     Context context{unit, qualifiers, {}, {}, {}, {}};
@@ -189,8 +189,7 @@ Rewritten rewrite(std::string_view source, std::string_view shown_name, Barriers
 std::string show_problems(const Rewritten& rewritten, std::string_view shown_name) {
     const bool fine_on_gpu = std::ranges::any_of(rewritten.problems, &Problem::fine_on_gpu);
     return show(rewritten.problems, "error", rewritten, shown_name) +
-           (fine_on_gpu ? "note: code that only a GPU can run may stand between #ifndef __WARPLAB_CPU__ and #endif\n"
-                        : "");
+           (fine_on_gpu ? "note: put code that only a GPU can run between #ifndef __WARPLAB_CPU__ and #endif\n" : "");
 }
 
 std::string show_warnings(const Rewritten& rewritten, std::string_view shown_name) {

@@ -6,21 +6,21 @@
 #include <set>
 #include <utility>
 
-#include "grader/cpu/rewriter/excess.h"
+#include "grader/cpu/rewriter/compile_limits.h"
 #include "grader/cpu/rewriter/tokenizer.h"
 #include "grader/cpu/rewriter/words.h"
 
 namespace warplab::rewriter {
 namespace {
 
-/// A pattern that ends with * matches all words with that prefix; one between two * matches all words that contain it.
-struct Word {
+/// `part*` matches all words that begin with `part`, and `*part*` all words that contain it.
+struct RefusedWord {
     std::string_view pattern, reason;
 };
 
 constexpr std::string_view uninstrumented = "code that the sanitizer does not instrument",
                            own_name = "code that names the functions of the sanitizer";
-constexpr Word words[] = {
+constexpr RefusedWord refused_words[] = {
     {"asm", "inline assembler"},
     {"__asm", "inline assembler"},
     {"__asm__", "inline assembler"},
@@ -42,15 +42,15 @@ constexpr Word words[] = {
     {"warplab_library_*", own_name},
     {"load_unobserved", uninstrumented},
 };
-/// Return the runtime's names that the rewriter and the macros of its output write into a submission. The others would
-/// turn hooks off, or report fences and barriers that do not exist.
+/// The names of the runtime that the rewriter and the macros of its output write into a submission. With the runtime's
+/// other names, a submission could turn hooks off, or report fences and barriers that do not exist.
 const Words runtime_names(
     "IfShuffled Kernel KeptVariable Launch Line Shared Shuffle ShuffleAny ShuffleCall ShuffleDown ShuffleUp "
     "ShuffleValues ShuffleXor SplitKernel StaticSymbol Symbol SymbolKind Threads UnlistedSymbols "
     "compiler_fence dynamic_shared in_kernel lane lanes_above lanes_below lanes_equal launch_bounds "
     "yield_before_checked_atomic multiprocessor ticks warp");
 /// Words that have a meaning only in an attribute. Elsewhere, they are ordinary names.
-constexpr Word attributes[] = {
+constexpr RefusedWord refused_attributes[] = {
     {"*no_sanitize*", uninstrumented}, {"ifunc", uninstrumented}, {"__ifunc__", uninstrumented}, {"weakref", own_name},
     {"__weakref__", own_name},         {"copy", uninstrumented},  {"__copy__", uninstrumented},
 };
@@ -74,7 +74,7 @@ class Scanner {
     Scanner(std::string_view text, std::string_view shown_name)
         : text_(text), shown_name_(shown_name), tokens_(tokenize(text)) {}
 
-    std::vector<Hidden> scan() {
+    std::vector<HiddenCode> scan() {
         for (std::size_t i = 0; i < tokens_.size(); ++i) {
             count_lines(tokens_[i].begin);
             if (tokens_[i].directive) {
@@ -84,7 +84,7 @@ class Scanner {
                 i = end - 1;
             } else {
                 follow_attribute(tokens_[i].text);
-                if (in_submission_ && excess_.exceeds(tokens_[i])) add_excess();
+                if (in_submission_ && limits_.exceeds(tokens_[i])) add_exceeded_limit();
                 if (in_submission_ && tokens_[i].kind == Kind::identifier) read_word(i);
             }
         }
@@ -115,8 +115,8 @@ class Scanner {
         in_own_text_ = begun_ && is_submission;
     }
 
-    /// Return whether a path may be another name of the submission, through links of the kernel. #pragma GCC
-    /// system_header would make such a file a system header.
+    /// Return whether a path may be another name of the submission, such as /proc/self/fd/3. #pragma GCC system_header
+    /// would make such a file a system header.
     static bool may_be_submission(std::string_view file) {
         return file.starts_with("/proc/") || file.starts_with("/dev/");
     }
@@ -140,8 +140,8 @@ class Scanner {
         if (!is_plain) add("#ident", "text for the assembler");
     }
 
-    /// Track attributes in __attribute__((…)) and [[…]]. <: is an alternative spelling of [, so any text after one may
-    /// be an attribute.
+    /// Track attributes in __attribute__((…)) and [[…]]. Since <: is an alternative spelling of [, any text after <:
+    /// may be an attribute.
     void follow_attribute(std::string_view word) {
         const std::string_view before = std::exchange(before_, word);
         if (before == "<" && word == ":") anything_is_attribute_ = true;
@@ -165,13 +165,13 @@ class Scanner {
     }
 
     /// Return whether :: and a name that the rewriter writes follow token `i`.
-    bool names_output(std::size_t i) const {
+    bool precedes_written_name(std::size_t i) const {
         const std::string_view colons = next(i).text, name = next(i).text;
         return colons == "::" && runtime_names.has(name);
     }
 
     /// Return whether ("word") follows token `i`.
-    bool names_one_word(std::size_t i) const {
+    bool has_one_word_as_argument(std::size_t i) const {
         const std::string_view opening = next(i).text, text = unquoted(next(i).text), closing = next(i).text;
         const bool is_word = !text.empty() && std::ranges::all_of(text, [](unsigned char letter) {
             return std::isalnum(letter) || letter == '_' || letter == '.';
@@ -181,19 +181,20 @@ class Scanner {
 
     void read_word(std::size_t i) {
         const std::string_view word = tokens_[i].text;
-        for (const Word& refused : words)
+        for (const RefusedWord& refused : refused_words)
             if (matches(word, refused.pattern)) return add(word, refused.reason);
-        if (in_own_text_ && word == "warplab_cpu" && !names_output(i)) return add(word, own_name);
+        if (in_own_text_ && word == "warplab_cpu" && !precedes_written_name(i)) return add(word, own_name);
         if (closing_.empty() && !anything_is_attribute_) return;
-        for (const Word& refused : attributes)
+        for (const RefusedWord& refused : refused_attributes)
             if (matches(word, refused.pattern)) return add(word, refused.reason);
         for (const std::string_view attribute : attributes_with_text)
-            if (word == attribute && !names_one_word(i)) return add(word, "an attribute with text for the assembler");
+            if (word == attribute && !has_one_word_as_argument(i))
+                return add(word, "an attribute with text for the assembler");
     }
 
-    void add_excess() {
+    void add_exceeded_limit() {
         if (hidden_.empty() || hidden_.front().fine_on_gpu)
-            hidden_.insert(hidden_.begin(), {line_, "after macro expansion, " + excess_.message(), false});
+            hidden_.insert(hidden_.begin(), {line_, "after macro expansion, " + limits_.message(), false});
     }
 
     void add(std::string_view word, std::string_view reason) {
@@ -206,19 +207,21 @@ class Scanner {
     std::vector<Token> tokens_;
     std::size_t counted_ = 0;
     int line_ = 1;
-    bool begun_ = false, in_submission_ = false, in_own_text_ = false;
-    std::string_view before_;             // the previous token, without directives
+    bool begun_ = false;          // the files that the command line includes have ended
+    bool in_submission_ = false;  // in the submission, or in a file that it includes and that is no system header
+    bool in_own_text_ = false;    // in the submission itself
+    std::string_view before_;     // the previous token, without directives
     std::string_view opening_, closing_;  // brackets of the attribute that has begun; empty outside attributes
     int depth_ = 0;
     bool anything_is_attribute_ = false;
-    Excess excess_;
+    CompileLimits limits_;
     std::set<std::string_view> reasons_;
-    std::vector<Hidden> hidden_;
+    std::vector<HiddenCode> hidden_;
 };
 
 }  // namespace
 
-std::vector<Hidden> find_hidden(std::string_view preprocessed, std::string_view shown_name) {
+std::vector<HiddenCode> find_hidden(std::string_view preprocessed, std::string_view shown_name) {
     return Scanner(preprocessed, shown_name).scan();
 }
 

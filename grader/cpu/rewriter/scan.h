@@ -1,6 +1,6 @@
 #pragma once
 // Scans preprocessed text, in which all macros are expanded, for code that the sanitizer would not see: functions
-// without its hooks, assembly, names of its own functions. Also finds statements that take g++ too long.
+// without its hooks, assembly, names of its own functions. Also finds statements that g++ would compile too slowly.
 
 #include <string>
 #include <string_view>
@@ -8,15 +8,15 @@
 
 namespace warplab::rewriter {
 
-struct Hidden {
+struct HiddenCode {
     int line = 0;  // line of the submission
     std::string message;
     bool fine_on_gpu = true;
 };
 
-/// Return the first occurrence of each reason, in the order of the text, after a statement that is too long.
-/// `preprocessed` is the output of `g++ -E` for a rewritten file, whose name in line markers is `shown_name`. System
-/// headers are skipped.
-std::vector<Hidden> find_hidden(std::string_view preprocessed, std::string_view shown_name);
+/// Return the first occurrence of each reason, in the order of the text. A statement that is too long comes before all
+/// others. `preprocessed` is the output of `g++ -E` for a rewritten file, whose name in line markers is `shown_name`.
+/// System headers are skipped.
+std::vector<HiddenCode> find_hidden(std::string_view preprocessed, std::string_view shown_name);
 
 }  // namespace warplab::rewriter

@@ -13,7 +13,7 @@ namespace {
 
 /// Return a name derived from the declarator's name. In a macro, it is made by pasting, because the declarator's name
 /// may be a parameter.
-std::string derived(const Stream& stream, const Declarator& declarator, std::string_view prefix) {
+std::string derived_name(const Stream& stream, const Declarator& declarator, std::string_view prefix) {
     const auto name = stream.text(declarator.name_begin, declarator.name_end);
     return std::string(prefix) + (stream.is_macro ? "##" : "") + name;
 }
@@ -45,15 +45,15 @@ std::string defining_text(const Stream& stream, const Qualifiers& qualifiers, co
                           const Declarator& declarator) {
     const bool in_file = stream.at_namespace[declaration.begin];
     const auto name = stream.text(declarator.name_begin, declarator.name_end);
-    const auto type = derived(stream, declarator, "warplab_cpu_type_");
-    const auto storage = derived(stream, declarator, "warplab_cpu_");
+    const auto type = derived_name(stream, declarator, "warplab_cpu_type_");
+    const auto storage = derived_name(stream, declarator, "warplab_cpu_");
     const auto place = "(" + name_literal(stream, declarator.name_begin, declarator.name_end) + ", __LINE__)";
     const std::string reference = (in_file ? "; WARPLAB_CPU_FILE_SHARED auto& " : "; auto& ") + name + " = ";
     if (declaration.words & q_extern)
         return reference + "::warplab_cpu::dynamic_shared<decltype(" + type + ")>" + place;
     const auto attributes = attributes_of(stream, qualifiers, declaration);
     const bool aligned = !attributes.empty();
-    const auto alignment = derived(stream, declarator, "warplab_cpu_aligned_");
+    const auto alignment = derived_name(stream, declarator, "warplab_cpu_aligned_");
     return (aligned ? aligned_struct(attributes, alignment) : "") + "; WARPLAB_CPU_SHARED ::warplab_cpu::Shared<" +
            type + (aligned ? ", " + alignment : "") + "> " + storage + reference + storage + ".use" + place;
 }
@@ -120,7 +120,7 @@ class SharedRewriter {
             if (const int macro = find_macro_after(word); macro >= 0) return refuse_part(macro);
             return refuse(word,
                           "expected a declaration such as '__shared__ float tile[256];' (without an initialiser, and "
-                          "whole: not partly in a macro)");
+                          "not partly in a macro)");
         }
         for (const auto& declarator : declaration.declarators) {
             const auto name = "'" + stream_.text(declarator.name_begin, declarator.name_end) + "'";
@@ -131,7 +131,7 @@ class SharedRewriter {
             }
             if (declarator.ends_in_unknown_bound && !(declaration.words & q_extern)) {
                 return refuse(declarator.name_begin,
-                              name + " needs a size; for one given at the launch, write 'extern __shared__'");
+                              name + " needs a size; if the launch gives it, write 'extern __shared__'");
             }
         }
         return true;
@@ -215,7 +215,7 @@ class SharedRewriter {
     int first_goto_ = 0;
     long budget_ = 4'000'000;                      // tokens that may still be examined for labels
     std::unordered_map<int, int> enclosed_until_;  // by block: the label that ends the last braces
-    std::map<std::pair<int, std::string_view>, std::set<int>> in_file_;  // block and name, branches
+    std::map<std::pair<int, std::string_view>, std::set<int>> in_file_;  // by block and name: the declaring branches
 };
 
 class LambdaCapturer {

@@ -16,14 +16,15 @@ namespace {
 
 using Names = std::unordered_set<std::string_view>;
 
-/// Statements that each thread runs without waiting. The rewriter turns them into a loop over the block's threads.
+/// Statements that each thread runs without waiting (a part, in OUTPUT.md). The rewriter turns them into a loop over
+/// the block's threads.
 struct Region {
     int begin, end;  // tokens
     bool returns = false;
-    const Statement* gives = nullptr;  // if set: at the end, each thread gives a value to the shuffle in this statement
-    int first_shuffle = -1;            // the shuffle whose value the region's first statement takes
-    const Statement* turns = nullptr;  // if set: the region is this loop; threads take turns to run a few of its steps
-    bool is_bare = false;              // the only statement of a loop or branch without braces
+    const Statement* next_shuffle = nullptr;  // if set: at the end, each thread gives a value to this one's shuffle
+    int first_shuffle = -1;                   // the shuffle whose value the region's first statement takes
+    const Statement* strided_loop = nullptr;  // if set: the region is this loop; threads take turns, a few steps each
+    bool is_bare = false;                     // the only statement of a loop or branch without braces
 };
 
 /// Names in the file that affect splitting.
@@ -39,7 +40,7 @@ bool is_all_lanes(std::string_view text) {
     return words.has(text);
 }
 
-/// Describes how a region gets a variable that another region declares.
+/// The way in which a region gets a variable that another region declares.
 enum class Supply { none, by_block, repeated, kept };
 
 class KernelSplitter {
@@ -68,7 +69,7 @@ class KernelSplitter {
   private:
     // ---- Reading
 
-    /// Return whether the body has barriers, but no directives or lambdas, which this code does not understand.
+    /// Return whether the body has barriers, but no lambdas, and no directives except pragmas.
     bool is_plain_text() const {
         constexpr int max_tokens = 4000;
         if (end_ - body_ > max_tokens) return false;
@@ -94,7 +95,7 @@ class KernelSplitter {
         return word != std::string_view::npos && source_.substr(word, 6) == "pragma";
     }
 
-    /// Describes the place of a list of statements in the kernel.
+    /// The place of a list of statements in the kernel. `top`: the list is the kernel's body.
     struct Place {
         bool in_loop = false, top = false;
     };
@@ -239,10 +240,11 @@ class KernelSplitter {
         if (!statement || statement->kind != Statement::expression) return false;
         for (int i = statement->begin; i < statement->end; ++i) {
             if (code_[i] == "[" || code_[i] == "->") return false;
-            const bool changes = variables_.is_assignment(i) || variables_.is_doubled(i);
+            const bool changes = variables_.is_assignment(i) || variables_.is_increment(i);
             const int name = code_.is_identifier(i - 1) && i > statement->begin ? i - 1 : i + 2;
             if (!changes) continue;
-            const bool is_start = name == statement->begin || code_[name - 1] == "," || variables_.is_doubled(name - 2);
+            const bool is_start =
+                name == statement->begin || code_[name - 1] == "," || variables_.is_increment(name - 2);
             if (!is_start || !variables_.find(code_[name], name)) return false;
             if (code_[i] != "=") ++i;
         }
@@ -291,7 +293,7 @@ class KernelSplitter {
         if (!shuffle_kind(code_[shuffle]) || code_[shuffle + 1] != "(" || code_.match[shuffle + 1] < 0) return false;
         int assignments = 0;
         for (int i = statement.begin; i < statement.end; ++i) {
-            if (code_[i] == "?" || code_[i] == "&&" || code_[i] == "||" || variables_.is_doubled(i)) return false;
+            if (code_[i] == "?" || code_[i] == "&&" || code_[i] == "||" || variables_.is_increment(i)) return false;
             if (code_.is_identifier(i) && code_[i + 1] == "(" && i != shuffle && !Calls::is_pure(code_[i]))
                 return false;
             if (!variables_.is_assignment(i)) continue;
@@ -324,7 +326,7 @@ class KernelSplitter {
         const int name = declaration.declarators[0].name_begin;
         if (!is_plain_type(declaration.begin, name) || variables_.has(code_[name])) return false;
         for (int i = condition; i < step; ++i)
-            if (variables_.is_assignment(i) || variables_.is_doubled(i) || !is_pure_word(i)) return false;
+            if (variables_.is_assignment(i) || variables_.is_increment(i) || !is_pure_word(i)) return false;
         for (int i = close; i < statement.end; ++i)
             if (code_[i] == "return" || code_[i] == "break") return false;
         bool strides = false;
@@ -426,21 +428,21 @@ class KernelSplitter {
         return statement.kind == Statement::declaration && (statement.variables.words & q_shared);
     }
 
-    /// Add a statement that each thread runs. `open`: add it to the last region. `may_end`: the statement may be a
-    /// separate region.
-    bool add_statement(const Statement& statement, bool& open, bool is_bare, bool may_end = false) {
+    /// Add a statement that each thread runs. `open`: add it to the last region. `may_be_separate`: the statement may
+    /// be a region of its own.
+    bool add_statement(const Statement& statement, bool& open, bool is_bare, bool may_be_separate = false) {
         if (!open && !regions_.empty() && regions_.back().returns) return false;
         if (statement.shuffle >= 0) {
             if (!open) regions_.push_back({statement.begin, statement.begin});
-            regions_.back().gives = &statement;
+            regions_.back().next_shuffle = &statement;
             regions_.back().is_bare = is_bare;
             regions_.push_back({statement.begin, statement.end});
             regions_.back().first_shuffle = statement.shuffle;
             regions_.back().is_bare = is_bare;
-        } else if (may_end && strides_over_grid(statement)) {
+        } else if (may_be_separate && strides_over_grid(statement)) {
             if (!regions_.empty() && regions_.back().returns) return false;
             regions_.push_back({statement.begin, statement.end});
-            regions_.back().turns = &statement;
+            regions_.back().strided_loop = &statement;
             open = false;
             return true;
         } else if (!open) {
@@ -475,8 +477,8 @@ class KernelSplitter {
             is_named = is_named || (name == variable.name && variable.from <= at && at < variable.to);
         };
         variables_.visit_names(region.begin, region.end, visit);
-        if (region.gives) {
-            const auto [begin, end] = shuffled_value(region.gives->shuffle);
+        if (region.next_shuffle) {
+            const auto [begin, end] = shuffled_value(region.next_shuffle->shuffle);
             variables_.visit_names(begin, end, visit);
         }
         return is_named;
@@ -523,7 +525,7 @@ class KernelSplitter {
         if (!has_plain_type(variable) && !is_computed(variable)) return false;
         for (int i = variable.bounds_end; i < variable.end; ++i) {
             const auto text = code_[i];
-            if (text == "[" || text == "->" || variables_.is_assignment(i + 1) || variables_.is_doubled(i))
+            if (text == "[" || text == "->" || variables_.is_assignment(i + 1) || variables_.is_increment(i))
                 return false;
             const bool prefix = !code_.is_identifier(i - 1) && code_[i - 1] != ")" && code_[i - 1] != "}" &&
                                 code_.tokens[i - 1].kind != Kind::number;
@@ -597,7 +599,7 @@ class KernelSplitter {
         if (variable.escapes || variable.is_reference || variable.is_constructed) return false;
         const bool of_template = has_template_type(variable);
         if (!of_template && !has_plain_type(variable)) return false;
-        // The address of a variable differs between parts.
+        // The address of a variable differs between regions.
         if ((variable.is_pointer || of_template) && has_escaped()) return false;
         return code_[variable.at + 2] != "]" || !variable.is_array;
     }
@@ -634,7 +636,7 @@ class KernelSplitter {
                 edits.insert_before(code_.tokens[region.begin], text_after(region));
             else
                 edits.insert_after(code_.tokens[region.end - 1], text_after(region));
-            if (region.turns) write_turns(*region.turns, edits);
+            if (region.strided_loop) write_turns(*region.strided_loop, edits);
             if (region.first_shuffle >= 0)
                 edits.replace(code_.tokens[region.first_shuffle], "WARPLAB_CPU_SHUFFLE(" +
                                                                       std::to_string(region.first_shuffle) + ", " +
@@ -657,7 +659,7 @@ class KernelSplitter {
 
     /// Return the code that sets a loop variable's first value and begins the threads' turns.
     std::string turns_begin(const Region& region, const std::string& threads, const std::string& takes) const {
-        const auto declaration = read_declaration(code_, context_.qualifiers, region.turns->header + 1);
+        const auto declaration = read_declaration(code_, context_.qualifiers, region.strided_loop->header + 1);
         const int name = declaration.declarators[0].name_begin;
         const std::string variable(code_[name]), type = "warplab_cpu_type_" + variable;
         return "{typedef " + code_.text(declaration.begin, name) + " " + type + "; WARPLAB_CPU_KEPT(" + type + ", " +
@@ -668,8 +670,8 @@ class KernelSplitter {
     }
 
     std::string turns_end(const Region& region) const {
-        const auto [condition, step, close] = parts_of(*region.turns);
-        const auto declaration = read_declaration(code_, context_.qualifiers, region.turns->header + 1);
+        const auto [condition, step, close] = parts_of(*region.strided_loop);
+        const auto declaration = read_declaration(code_, context_.qualifiers, region.strided_loop->header + 1);
         return " if (" + code_.text(condition, step - 1) + ") warplab_cpu_again = true; WARPLAB_CPU_KEEP(" +
                std::string(code_[declaration.declarators[0].name_begin]) + ");";
     }
@@ -679,7 +681,7 @@ class KernelSplitter {
                "); WARPLAB_CPU_THREADS(int, false){WARPLAB_CPU_KEEP(" + name + ");}; ";
     }
 
-    std::string declared(const Variable& variable) const {
+    std::string declaration_text(const Variable& variable) const {
         return code_.text(variable.declaration, variable.specifiers_end) + " " +
                code_.text(variable.begin, variable.bounds_end);
     }
@@ -713,8 +715,8 @@ class KernelSplitter {
     }
 
     std::string text_before(const Region& region) const {
-        std::string text = region.is_bare && region.gives ? "{" : "";
-        if (region.gives) text += "WARPLAB_CPU_GIVEN(" + std::to_string(region.gives->shuffle) + "); ";
+        std::string text = region.is_bare && region.next_shuffle ? "{" : "";
+        if (region.next_shuffle) text += "WARPLAB_CPU_GIVEN(" + std::to_string(region.next_shuffle->shuffle) + "); ";
         for (const Variable& variable : variables_.all()) {
             const bool kept_here = supply(variable) == Supply::kept && holds(region, variable.at);
             if (!kept_here) continue;
@@ -727,7 +729,7 @@ class KernelSplitter {
         const std::string threads = std::string("WARPLAB_CPU_THREADS(") + index_type(region) + ", " +
                                     (calls_.use_thread_index() ? "true" : "false") + "){";
         const std::string takes = text_of_taken(region);
-        return text + (region.turns ? turns_begin(region, threads, takes) : threads + takes);
+        return text + (region.strided_loop ? turns_begin(region, threads, takes) : threads + takes);
     }
 
     std::string text_of_taken(const Region& region) const {
@@ -735,17 +737,17 @@ class KernelSplitter {
         for (const Variable* variable : taken(region)) {
             const std::string name(variable->name);
             if (supply(*variable) != Supply::kept)
-                text += declared(*variable) + " " + code_.text(variable->bounds_end, variable->end) + "; ";
+                text += declaration_text(*variable) + " " + code_.text(variable->bounds_end, variable->end) + "; ";
             else if (variable->is_array || variable->origin == Variable::parameter)
                 text += (variable->is_array ? "auto& " : "auto ") + name + " = WARPLAB_CPU_TAKE(" + name + "); ";
             else
-                text += declared(*variable) + " = WARPLAB_CPU_TAKE(" + name + "); ";
+                text += declaration_text(*variable) + " = WARPLAB_CPU_TAKE(" + name + "); ";
         }
         return text;
     }
 
     std::string text_after(const Region& region) const {
-        std::string text = region.turns ? turns_end(region) : "";
+        std::string text = region.strided_loop ? turns_end(region) : "";
         for (const Variable& variable : variables_.all()) {
             if (supply(variable) != Supply::kept) continue;
             const bool declared_here = holds(region, variable.at);
@@ -753,11 +755,12 @@ class KernelSplitter {
                 !variable.is_array && std::ranges::any_of(variable.changes, [&](int at) { return holds(region, at); });
             if (declared_here || changed_here) text += " WARPLAB_CPU_KEEP(" + std::string(variable.name) + ");";
         }
-        if (region.gives) {
-            const auto [begin, end] = shuffled_value(region.gives->shuffle);
-            text += " WARPLAB_CPU_GIVE(" + std::to_string(region.gives->shuffle) + ", " + code_.text(begin, end) + ");";
+        if (region.next_shuffle) {
+            const auto [begin, end] = shuffled_value(region.next_shuffle->shuffle);
+            text += " WARPLAB_CPU_GIVE(" + std::to_string(region.next_shuffle->shuffle) + ", " +
+                    code_.text(begin, end) + ");";
         }
-        if (region.turns) return text + "};}}";
+        if (region.strided_loop) return text + "};}}";
         return text + (region.is_bare && region.first_shuffle >= 0 ? "};}" : "};");
     }
 
@@ -782,7 +785,7 @@ class KernelSplitter {
     std::vector<Statement> statements_;
     int last_barrier_ = -1;  // the last statement of the body with a barrier
     mutable Variables variables_;
-    std::vector<std::pair<int, int>> headers_;  // the heads of open statements: tokens [begin, end)
+    std::vector<std::pair<int, int>> headers_;  // the headers of opened statements: tokens [begin, end)
     std::vector<Variable*> needed_;
     std::unordered_set<int> by_block_;  // first tokens of the statements that the block runs
     std::vector<Region> regions_;

@@ -35,11 +35,11 @@ class StatementReader {
     }
 
     bool read_kind(Statement& statement, int end) {
-        static const Words others(
+        static const Words not_supported(
             "else case default goto try catch using typedef asm struct class union enum template co_await co_yield "
             "co_return static __asm__ __asm thread_local");
         const auto text = stream_[at_];
-        if (others.has(text)) return false;
+        if (not_supported.has(text)) return false;
         if (text == "{") return read_compound(statement);
         if (text == "if") return read_branch(statement, end);
         if (text == "for" || text == "while") return read_loop(statement, end);

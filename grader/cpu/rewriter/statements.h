@@ -35,7 +35,7 @@ std::optional<std::vector<Statement>> read_statements(const Stream& stream, cons
 
 /// Return whether the statement contains a `return`.
 bool has_return(const Stream& stream, const Statement& statement);
-/// Return whether a `break` or `continue` in the statement belongs to a loop around it.
+/// Return whether a `break` or `continue` in the statement belongs to a loop around the statement.
 bool leaves_loop(const Stream& stream, const Statement& statement);
 /// Return whether the statement contains a barrier or a shuffle.
 bool has_barrier(const Statement& statement);

@@ -25,10 +25,10 @@ void refuse_in_function(const Stream& stream, int word, const Declaration& decla
                                             "kernel, or omit the word for a separate variable in each thread");
 }
 
-constexpr int longest_scan = 512;  // as in a declaration
+constexpr int longest_scan = 512;  // as longest_search in declaration.cpp
 
 /// Return the declaration with the word at `i` if register_symbols() can name all its variables.
-std::optional<Declaration> listed(const Stream& stream, int i, const Context& context) {
+std::optional<Declaration> nameable_declaration(const Stream& stream, int i, const Context& context) {
     auto declaration = read_declaration(stream, context.qualifiers, statement_begin(stream, i, &context.qualifiers));
     const auto& words = declaration.word_tokens;
     const bool has_word = std::ranges::find(words, i) != words.end();
@@ -38,7 +38,7 @@ std::optional<Declaration> listed(const Stream& stream, int i, const Context& co
 
 bool is_complete(const Stream& stream, const Declaration& declaration) {
     if (declaration.may_have_more) return false;
-    for (int i = declaration.begin; i <= declaration.end; i = stream.after_group(i))  // g++ may read only a part of it
+    for (int i = declaration.begin; i <= declaration.end; i = stream.after_group(i))  // an #if may select a part of it
         if (stream.branch[i] != stream.branch[declaration.begin]) return false;
     return std::ranges::none_of(declaration.declarators,
                                 [](const Declarator& declarator) { return declarator.qualified; });
@@ -88,7 +88,8 @@ bool belongs_to_function(const Stream& stream, int i, const Names& functions, co
 bool may_be_unlisted(const Stream& stream, int i, const Names& functions, const Context& context) {
     const bool is_template = stream[statement_begin(stream, i, &context.qualifiers)] == "template";
     if (stream.at_namespace[i] && !is_template)
-        if (const auto declaration = listed(stream, i, context)) return !is_complete(stream, *declaration);
+        if (const auto declaration = nameable_declaration(stream, i, context))
+            return !is_complete(stream, *declaration);
     return !belongs_to_function(stream, i, functions, context);
 }
 
@@ -107,7 +108,8 @@ bool is_static_local(const Stream& stream, int i, const Context& context) {
     return !is_constant;
 }
 
-/// Return "::" if names from a using directive may collide with the file's variables and no macro can open a namespace.
+/// Return "::" if names from a using directive may collide with the file's variables and no macro can open a namespace;
+/// otherwise "".
 std::string_view global_prefix(const Unit& unit) {
     const auto has = [](const Stream& stream, std::string_view first, std::string_view second) {
         for (int i = 0; i < stream.size(); ++i)
@@ -119,7 +121,7 @@ std::string_view global_prefix(const Unit& unit) {
     return has(unit.code, "using", "namespace") ? "::" : "";
 }
 
-/// Register a function's static variables, which the declaration with the word at `i` declares.
+/// Register the static variables that the declaration with the word at `i` declares in a function.
 void register_static_locals(const Stream& stream, int i, Context& context) {
     const int begin = statement_begin(stream, i, &context.qualifiers);
     const auto declaration = read_declaration(stream, context.qualifiers, begin);
@@ -138,7 +140,7 @@ void register_static_locals(const Stream& stream, int i, Context& context) {
 void note_unlisted_symbols(const Unit& unit, Context& context) {
     const Names functions = defined_functions(unit.code);
     bool any = false;
-    const auto look_at = [&](const Stream& stream) {
+    const auto search = [&](const Stream& stream) {
         const auto device = device_depth(stream, context.qualifiers), both = both_depth(stream, context.qualifiers);
         for (int i = 0; !any && i < stream.size(); ++i) {
             const unsigned words = context.qualifiers.of(stream, i);
@@ -147,9 +149,9 @@ void note_unlisted_symbols(const Unit& unit, Context& context) {
             any = any || ((device[i] > 0 || both[i] > 0) && is_static_local(stream, i, context));
         }
     };
-    look_at(unit.code);
+    search(unit.code);
     for (const Macro& macro : unit.macros)
-        if (!context.qualifiers.is_alias(macro)) look_at(macro.body);
+        if (!context.qualifiers.is_alias(macro)) search(macro.body);
     if (any && unit.code.size() != 0)
         context.edits.insert_before(unit.code.tokens.front(), "WARPLAB_CPU_UNLISTED_SYMBOLS; ");
 }
@@ -161,7 +163,7 @@ void register_symbols(const Stream& stream, Context& context) {
         const unsigned words = context.qualifiers.of(stream, i);
         if (!(words & symbol_words) || (words & (q_shared | q_global))) continue;
         if (!stream.at_namespace[i] && device[i] == 0) continue;
-        const auto declaration = listed(stream, i, context);
+        const auto declaration = nameable_declaration(stream, i, context);
         if (!declaration) continue;
         if (!stream.at_namespace[i]) {
             refuse_in_function(stream, i, *declaration, context);
@@ -169,8 +171,8 @@ void register_symbols(const Stream& stream, Context& context) {
         }
         std::string registrations;
         for (const auto& declarator : declaration->declarators) {
-            const bool elsewhere = (declaration->words & q_extern) && !declarator.initialised;
-            if (elsewhere || declarator.qualified) continue;
+            const bool is_defined_elsewhere = (declaration->words & q_extern) && !declarator.initialised;
+            if (is_defined_elsewhere || declarator.qualified) continue;
             const bool is_global = stream.block[i] < 0;
             if (is_global && !context.symbol_prefix) context.symbol_prefix = global_prefix(context.unit);
             registrations += " WARPLAB_CPU_SYMBOL(" + std::string(is_global ? *context.symbol_prefix : "") +

@@ -33,10 +33,10 @@ class ThreadArrays {
 
   private:
     void note_value(int i) {
-        if (depends(i + 2, initialiser_end(i + 2)))
-            of_thread_.insert(code_[i]);
+        if (depends_on_thread(i + 2, initialiser_end(i + 2)))
+            thread_dependent_.insert(code_[i]);
         else
-            of_thread_.erase(code_[i]);
+            thread_dependent_.erase(code_[i]);
     }
 
     bool begins_statement(int i) const {
@@ -51,9 +51,9 @@ class ThreadArrays {
     }
 
     /// Return whether the value depends on the thread, apart from the memory that it reads.
-    bool depends(int begin, int end) const {
+    bool depends_on_thread(int begin, int end) const {
         for (int i = begin; i < end; i = code_[i] == "[" ? code_.after_group(i) : i + 1)
-            if (of_thread_.count(code_[i])) return true;
+            if (thread_dependent_.count(code_[i])) return true;
         return false;
     }
 
@@ -73,10 +73,10 @@ class ThreadArrays {
         for (; code_[open] == "["; open = code_.match[open] + 1) {
             const int close = code_.match[open];
             if (close < 0) return false;
-            bool is_small = false;
+            bool is_excluded = false;
             for (int i = open + 1; i < close; ++i)
-                is_small = is_small || code_[i] == "-" || code_[i] == "%" || code_[i] == "&";
-            if (!is_small && depends(open + 1, close)) return true;
+                is_excluded = is_excluded || code_[i] == "-" || code_[i] == "%" || code_[i] == "&";
+            if (!is_excluded && depends_on_thread(open + 1, close)) return true;
         }
         return false;
     }
@@ -84,8 +84,8 @@ class ThreadArrays {
     Context& context_;
     const Stream& code_;
     int begin_, end_;
-    std::unordered_set<std::string_view> of_thread_ = {"threadIdx"};
-    std::unordered_map<std::string_view, int> arrays_;  // where they are declared
+    std::unordered_set<std::string_view> thread_dependent_ = {"threadIdx"};
+    std::unordered_map<std::string_view, int> arrays_;  // positions of the declared names
 };
 
 }  // namespace

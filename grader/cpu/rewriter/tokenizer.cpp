@@ -85,7 +85,7 @@ class Tokenizer {
 
     void add(Kind kind, std::size_t begin) {
         const auto text = source_.substr(begin, at_ - begin);
-        if (text == "<" && closes_launch_open(begin)) {
+        if (text == "<" && completes_launch_open(begin)) {
             tokens_.back().text = "<<<";
             tokens_.back().end = at_;
             return;
@@ -96,7 +96,7 @@ class Tokenizer {
     }
 
     /// Return whether the < at `begin` completes `<< <`. Visual Studio writes this, and nvcc accepts it on one line.
-    bool closes_launch_open(std::size_t begin) const {
+    bool completes_launch_open(std::size_t begin) const {
         if (tokens_.empty() || tokens_.back().text != "<<" || tokens_.back().end == begin) return false;
         const std::size_t gap = tokens_.back().end;
         return source_.substr(gap, begin - gap).find('\n') == std::string_view::npos;
@@ -164,8 +164,8 @@ class Tokenizer {
         if (at_word()) skip_word();
     }
 
-    /// Return the length of a universal character name in a word (\u00e9, \u{e9}, \N{…}), or 0. Digits without braces
-    /// do not count: skip_word() takes them as parts of the word.
+    /// Return the length of the universal character name here (\u00e9, \u{e9}, \N{…}), or 0. The length does not
+    /// include digits without braces: skip_word() reads them as parts of the word.
     std::size_t escape_length() const {
         if (peek() != '\\' || (peek(1) != 'u' && peek(1) != 'U' && peek(1) != 'N')) return 0;
         const std::size_t close = peek(2) == '{' ? source_.find_first_of("}\n", at_) : std::string_view::npos;

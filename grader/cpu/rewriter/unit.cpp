@@ -17,7 +17,7 @@ bool leaves_comment_open(std::string_view text) {
     return open != std::string_view::npos && text.find("*/", open + 2) == std::string_view::npos;
 }
 
-/// Return the text from `begin` to the end of its line, which splices continue.
+/// Return the text from `begin` to the end of its line, with the lines that splices join to it.
 std::string_view logical_line(std::string_view source, std::size_t begin) {
     std::size_t end = source.find('\n', begin);
     while (end != std::string_view::npos) {
@@ -34,7 +34,7 @@ bool has_second_header(std::span<const Token> rest) {
         rest, [](const Token& token) { return token.text.find_first_of("<\"'") != std::string_view::npos; });
 }
 
-/// Return whether g++ reads a header such as <a"b>, <a//b> or "a\b" only where it expects one.
+/// Return whether g++ reads this text as a header only where it expects one: <a"b>, <a//b> or "a\b".
 bool is_unclear_header(std::string_view header) {
     const bool is_closed = header.size() > 1 && header.back() == (header.front() == '<' ? '>' : '"');
     const std::string_view name = header.substr(1, header.size() - 1 - is_closed);
@@ -42,8 +42,8 @@ bool is_unclear_header(std::string_view header) {
            name.find("//") != std::string_view::npos;
 }
 
-/// Return whether a header of __has_include, which a macro can also name, may begin in this condition and contain what
-/// begins a comment or a literal elsewhere.
+/// Return whether the condition may contain a header, for __has_include or for a macro that uses it, with characters
+/// that begin a comment or a literal elsewhere.
 bool has_unclear_header(std::span<const Token> condition, std::string_view source) {
     for (const Token& token : condition) {
         if (token.kind == Kind::string && token.text.find('\\') != std::string_view::npos) return true;
@@ -55,8 +55,8 @@ bool has_unclear_header(std::span<const Token> condition, std::string_view sourc
     return false;
 }
 
-/// Return whether g++ may split this directive into tokens in another way than tokenize(), and so may see a comment or
-/// a literal begin or end elsewhere. g++ expects headers only in some directives, and only in code that it compiles.
+/// Return whether g++ may split this directive into other tokens than tokenize(), so that a comment or a literal begins
+/// or ends elsewhere. g++ expects headers only in some directives, and only in code that it compiles.
 bool is_unclear(std::span<const Token> directive, std::string_view source) {
     if (directive.size() < 3) return false;
     const std::string_view name = directive[1].text;
@@ -81,6 +81,7 @@ Truth evaluate_both_views(const Tokens& tokens, std::size_t begin, std::size_t e
     return *host ? Truth::yes : Truth::no;
 }
 
+/// The place of an #if, #elif, #else or #endif among the code's tokens.
 struct Branch {
     enum Kind { opens, alternative, closes } kind;
     int at;  // the number of code tokens before it
@@ -127,7 +128,7 @@ class BracketMatcher {
         int at;     // token; -1 for the bottom
         int below;  // in opens_
         int block;
-        int twin;  // the bracket in another branch of an #if that closes with this one; -1 for none
+        int twin;  // in opens_: a bracket in another branch of an #if with the same closing bracket; -1 for none
         bool at_namespace;
     };
     struct Conditional {
@@ -224,7 +225,7 @@ class Reader {
   private:
     struct Liveness {
         bool outer_live, live;
-        bool decided;  // an earlier branch is certainly compiled, so the others are dead
+        bool decided;  // a branch is certainly compiled, so the later ones are dead
     };
 
     bool live() const { return conditionals_.empty() || conditionals_.back().live; }
@@ -266,12 +267,12 @@ class Reader {
         }
     }
 
-    /// Record the conditionals that are being read, innermost last.
+    /// Record a directive of a conditional.
     void note_conditional(std::string_view name, std::size_t begin, std::size_t end) {
         const bool opens = name == "if" || name == "ifdef" || name == "ifndef";
-        if (opens) read_.emplace_back();
-        if (read_.empty() || (!opens && name.substr(0, 2) != "el" && name != "endif")) return;
-        Conditional& conditional = read_.back();
+        if (opens) unfinished_.emplace_back();
+        if (unfinished_.empty() || (!opens && name.substr(0, 2) != "el" && name != "endif")) return;
+        Conditional& conditional = unfinished_.back();
         const int at = unit_.code.size();
         const Tokens directive(tokens_.begin() + static_cast<std::ptrdiff_t>(begin),
                                tokens_.begin() + static_cast<std::ptrdiff_t>(end));
@@ -282,14 +283,14 @@ class Reader {
         }
         constexpr std::size_t max_depth = 64;
         conditional.endif = directive;
-        conditional.is_deep = read_.size() > max_depth;
-        if (outer_live() && asks_for_architecture(conditional)) unit_.by_architecture.push_back(std::move(conditional));
-        read_.pop_back();
+        conditional.is_deep = unfinished_.size() > max_depth;
+        if (outer_live() && tests_architecture(conditional)) unit_.by_architecture.push_back(std::move(conditional));
+        unfinished_.pop_back();
     }
 
     bool outer_live() const { return conditionals_.empty() || conditionals_.back().outer_live; }
 
-    static bool asks_for_architecture(const Conditional& conditional) {
+    static bool tests_architecture(const Conditional& conditional) {
         for (const auto& branch : conditional.branches)
             for (const auto& token : branch.directive)
                 if (token.text == architecture) return true;
@@ -333,7 +334,7 @@ class Reader {
     Tokens tokens_;
     Unit unit_;
     std::vector<Liveness> conditionals_;
-    std::vector<Conditional> read_;
+    std::vector<Conditional> unfinished_;  // the conditionals that are being read, innermost last
     std::vector<Branch> branches_;
 };
 

@@ -11,15 +11,15 @@
 namespace warplab::rewriter {
 
 /// A sequence of tokens that g++ sees: the file without its directives, or one macro's replacement list. Positions
-/// outside it have the empty text, so callers can read neighbours without a check.
+/// outside it have the empty text, so callers can read adjacent tokens without a bounds check.
 class Stream {
   public:
     std::vector<Token> tokens;
     std::vector<int> match;          // for a bracket, the position of its partner; -1 if there is none
     std::vector<int> around;         // position of the innermost enclosing bracket; -1 if none, or if a ; is between
     std::vector<int> block;          // position of the innermost enclosing {; -1 outside all
-    std::vector<char> at_namespace;  // directly in the file, a namespace or extern "C" {}
-    std::vector<int> branch;         // the number of the enclosing #if's branch; 0 outside all
+    std::vector<char> at_namespace;  // whether the token is directly in the file, a namespace or extern "C" {}
+    std::vector<int> branch;         // the number of the innermost enclosing branch of an #if; 0 outside all
     bool is_macro = false;
 
     int size() const { return static_cast<int>(tokens.size()); }
@@ -34,9 +34,9 @@ class Stream {
 
 struct Macro {
     std::string_view name;
-    std::size_t at;  // byte of the source
+    std::size_t at;  // the byte of the source at which its name begins
     bool has_parameters;
-    std::vector<std::string_view> parameters;  // without names: ...
+    std::vector<std::string_view> parameters;  // their names; ... has none
     Stream body;
 };
 
@@ -59,7 +59,7 @@ struct Unit {
     std::vector<Macro> macros;
     std::vector<Token> includes;            // with < > or quotes
     std::vector<Token> line_directives;     // #line, # 1 "file"
-    std::vector<Token> unclear_directives;  // those that g++ may split into tokens in another way
+    std::vector<Token> unclear_directives;  // those that g++ may split into other tokens
     std::vector<Token> target_pragmas;      // the word GCC of #pragma GCC target
     std::unordered_set<std::string_view> macro_names;
 };

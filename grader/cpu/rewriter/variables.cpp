@@ -91,7 +91,7 @@ void Variables::add(const Declaration& declaration, int to, Variable::Origin ori
         for (int i = declaration.begin; i < specifiers_end; ++i)
             variable.is_const |= stream_[i] == "constexpr" || (stream_[i] == "const" && !variable.is_pointer);
         if (k > 0 && !all_.empty()) all_.back().end = variable.begin - 1;  // the comma
-        // Not understood: `int (*rows)[4]`.
+        // Declarators that are not understood, such as `(*rows)[4]`, count as references, which are not supported.
         variable.is_reference |= k > 0 && stream_[variable.begin - 1] != ",";
         variable.is_reference |= stream_[variable.begin - 1] == "(";
         add_one(std::move(variable));
@@ -114,13 +114,13 @@ bool Variables::is_assignment(int i) const {
     return operators.has(text) && next == "=" && touches_next(i);
 }
 
-bool Variables::is_doubled(int i) const {
+bool Variables::is_increment(int i) const {
     return (stream_[i] == "+" || stream_[i] == "-") && stream_[i + 1] == stream_[i] && touches_next(i);
 }
 
 bool Variables::may_change(int i) const {
     const auto before = stream_[i - 1], next = stream_[i + 1];
-    if (next == "." || next == "[" || next == "->" || is_doubled(i + 1) || is_doubled(i - 2)) return true;
+    if (next == "." || next == "[" || next == "->" || is_increment(i + 1) || is_increment(i - 2)) return true;
     const bool declares = stream_.is_identifier(i - 1) || before == "*" || before == ">";
     if (is_assignment(i + 1)) return !(declares && next == "=");
     const bool after_operand = stream_.is_identifier(i - 2) || stream_[i - 2] == ")" || stream_[i - 2] == "]";
@@ -140,7 +140,7 @@ bool Variables::is_plain_group(int open) const {
 
 void Variables::find_changes(int begin, int end) {
     for (int i = begin; i < end; ++i) {
-        if (stream_[i] == ")" && (is_assignment(i + 1) || is_doubled(i + 1))) note_group(i);
+        if (stream_[i] == ")" && (is_assignment(i + 1) || is_increment(i + 1))) note_group(i);
         if (stream_[i] == "&" || stream_[i] == "&&") note_reference(i);
         if (!stream_.is_identifier(i) || is_member(i)) continue;
         if (Variable* variable = find(stream_[i], i); variable && variable->at != i) note_use(i, *variable);
@@ -150,7 +150,7 @@ void Variables::find_changes(int begin, int end) {
     }
 }
 
-/// Record an assignment to the expression in brackets that ends at `close`.
+/// Record an assignment to the expression in parentheses that ends at `close`.
 void Variables::note_group(int close) {
     const int open = stream_.match[close];
     if (open < 0 || !is_plain_group(open) || stream_[open - 1] == "*") return;
@@ -208,7 +208,8 @@ void Variables::note_use(int i, Variable& variable) {
     if (!direct) return;
     const auto before = stream_[first - 1];
     const bool through = before == "*" && variable.is_pointer;  // *p = x
-    if ((is_assignment(next) && !through) || is_doubled(next) || is_doubled(first - 2)) variable.changes.push_back(i);
+    if ((is_assignment(next) && !through) || is_increment(next) || is_increment(first - 2))
+        variable.changes.push_back(i);
     const bool after_operand = (stream_.is_identifier(first - 2) && stream_[first - 2] != "return") ||
                                stream_[first - 2] == ")" || stream_[first - 2] == "]" ||
                                (stream_.has(first - 2) && stream_.tokens[first - 2].kind == Kind::number);

@@ -34,10 +34,12 @@ class Variables {
     Variables(const Stream& stream, const Unit& unit, const Calls& calls)
         : stream_(stream), unit_(unit), calls_(calls) {}
 
-    /// Return false if the parameters between the brackets at `open` are not understood.
+    /// Add the parameters in the parentheses that open at `open`; their scope ends at `end`. Return false if they are
+    /// not understood.
     bool add_parameters(int open, int end);
+    /// Add the variables of a declaration; their scope ends at `to`.
     void add(const Declaration& declaration, int to, Variable::Origin origin);
-    /// Return false if a variable hides another, so that a name is ambiguous.
+    /// Return whether no variable hides another.
     bool are_distinct() const;
     /// Find the changes of all variables in the tokens [begin, end).
     void find_changes(int begin, int end);
@@ -61,13 +63,14 @@ class Variables {
     /// Return whether an assignment such as = or += is at `i`.
     bool is_assignment(int i) const;
     /// Return whether ++ or -- is at `i`.
-    bool is_doubled(int i) const;
+    bool is_increment(int i) const;
     /// Return whether the text around the name at `i` may change the variable, as in x = 1, ++x, x.y, x[0], &x and
     /// f(x).
     bool may_change(int i) const;
     const std::vector<std::string_view>& words_of_macro(std::string_view name) const;
 
   private:
+    /// Return whether the next token follows without white space.
     bool touches_next(int i) const {
         return stream_.has(i + 1) && stream_.tokens[i].end == stream_.tokens[i + 1].begin;
     }

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "grader/judge/check/doubts.h"
-#include "grader/judge/check/story.h"
+#include "grader/judge/check/failure_messages.h"
 #include "grader/model/cause.h"
 
 namespace warplab {
@@ -28,19 +28,19 @@ std::vector<Array> whole_contents(const Lab& lab, const Trial& trial, const Buff
 }
 
 void write_contents(const Lab& lab, Buffers& buffers, const Trial& trial) {
-    using enum Trial::Written;
+    using enum Trial::Ready;
     buffers.poison_scratch();
     for (std::size_t i = 0; i < trial.before.size(); ++i) {
         const Role role = lab.buffers[i].role;
-        const bool is_written =
-            role == Role::output ? trial.already != nothing : role == Role::input && trial.already == as_left;
-        if (role != Role::input && trial.already != as_left) {
-            if (is_written)
+        const bool is_ready =
+            role == Role::output ? trial.ready != nothing : role == Role::input && trial.ready == previous_contents;
+        if (role != Role::input && trial.ready != previous_contents) {
+            if (is_ready)
                 buffers.poison_whole(i);
             else
                 buffers.poison_around(i);
         }
-        if (!is_written) buffers.write(i, 0, trial.before[i]);
+        if (!is_ready) buffers.write(i, 0, trial.before[i]);
     }
 }
 
@@ -65,10 +65,10 @@ void compare_outputs(const StageRun& run, const Buffers& buffers, const Trial& t
         if (!is_right && !result.input && !result.difference)
             result.difference = compare(run.oracle, trial.problem, i, right, result.outputs[i]);
     }
-    result.wrong = result.violation    ? Wrong::guard_zone
-                   : result.input      ? Wrong::input
-                   : result.difference ? Wrong::output
-                                       : Wrong::nothing;
+    result.error = result.violation    ? CallError::guard_zone
+                   : result.input      ? CallError::input
+                   : result.difference ? CallError::output
+                                       : CallError::none;
 }
 
 /// Return whether at least one element of an array of counts is too large, and none is too small.
@@ -83,14 +83,14 @@ bool counts_too_much(const Array& expected, const Array& actual) {
 }
 
 /// Examine the outputs of a call that was stopped while a kernel ran.
-Stopped examine_outputs(const StageRun& run, const Buffers& buffers, const Problem& problem) {
-    Stopped outcome = Stopped::right;
+StoppedOutputs examine_outputs(const StageRun& run, const Buffers& buffers, const Problem& problem) {
+    StoppedOutputs outcome = StoppedOutputs::right;
     for (std::size_t i = 0; i < run.lab.buffers.size(); ++i) {
         if (run.lab.buffers[i].role == Role::input) continue;
         const Array actual = buffers.read(i, 0);
         if (!compare(run.oracle, problem, i, problem.arrays[i], actual)) continue;
-        if (!counts_too_much(problem.arrays[i], actual)) return Stopped::unfinished;
-        outcome = Stopped::too_large;
+        if (!counts_too_much(problem.arrays[i], actual)) return StoppedOutputs::unfinished;
+        outcome = StoppedOutputs::too_large;
     }
     return outcome;
 }
@@ -99,7 +99,7 @@ Stopped examine_outputs(const StageRun& run, const Buffers& buffers, const Probl
 void note_doubt(StageRun& run, const Buffers& buffers, const Trial& trial, const CallResult& result,
                 const Observations& observed) {
     run.launch_digests.push_back(observed.launch_digest);
-    if (run.sanitizer == Sanitizer::off || result.wrong != Wrong::nothing || !run.doubt.empty()) return;
+    if (run.sanitizer == Sanitizer::off || result.error != CallError::none || !run.doubt.empty()) return;
     const std::vector<Array> before = whole_contents(run.lab, trial, buffers);
     const CheckedCall call{trial.problem, before, result.outputs, trial.host_variant, run.session->findings_sent()};
     run.doubt = find_doubt(run.lab, run.oracle, call, observed);
@@ -118,25 +118,25 @@ CallResult make_call(StageRun& run, Buffers& buffers, const Trial& trial) {
     const Session::Reply reply =
         run.runner_session().ask(request, {}, time_limit_s(run, trial.problem), circumstances_of(run, trial.problem));
     const protocol::Answer& answer = reply.answer;
-    CallResult result{Wrong::no_answer, reply.failure, answer.host_bytes, answer.launches, answer.leaked_bytes};
+    CallResult result{CallError::no_answer, reply.failure, answer.host_bytes, answer.launches, answer.leaked_bytes};
     if (reply.failure && reply.failure->cause == cause::timeout && run.backend == Backend::cpu)
-        result.stopped = examine_outputs(run, buffers, trial.problem);
+        result.stopped_outputs = examine_outputs(run, buffers, trial.problem);
     if (reply.failure) return result;
-    result.wrong = Wrong::copied_to_host;
+    result.error = CallError::copied_to_host;
     if (!trial.host_variant && answer.host_bytes > allowed) return result;
     compare_outputs(run, buffers, trial, result);
     note_doubt(run, buffers, trial, result, answer.observed);
-    if (result.wrong != Wrong::nothing) return result;
+    if (result.error != CallError::none) return result;
     if (answer.launches == 0 && needs_kernel(run.lab, trial.problem))
-        result.wrong = Wrong::no_kernel;
+        result.error = CallError::no_kernel;
     else if (!trial.may_leak && answer.leaked_bytes > 0)
-        result.wrong = Wrong::leak;
+        result.error = CallError::leak;
     return result;
 }
 
 /// Return an element of an output that differs between two calls; NaN equals NaN.
-std::optional<Difference> disagreement(const StageRun& run, const Problem& problem, const CallResult& a,
-                                       const CallResult& b) {
+std::optional<Difference> find_disagreement(const StageRun& run, const Problem& problem, const CallResult& a,
+                                            const CallResult& b) {
     if (a.outputs.empty() || b.outputs.empty()) return std::nullopt;
     for (std::size_t i = 0; i < run.lab.buffers.size(); ++i) {
         if (run.lab.buffers[i].role == Role::input) continue;
@@ -158,22 +158,22 @@ Dependence repeat_in_both_orders(StageRun& run, Buffers& buffers, const Trial& t
     const std::vector<Array> fresh = without_outputs(run.lab, trial.before);
     CallResult results[2];
     for (std::uint32_t order : {0u, 1u}) {
-        results[order] = make_call(
-            run, buffers,
-            {trial.problem, fresh, nullptr, order, trial.host_variant, true, Trial::Written::outputs_poisoned});
+        results[order] =
+            make_call(run, buffers,
+                      {trial.problem, fresh, nullptr, order, trial.host_variant, true, Trial::Ready::poisoned_outputs});
         if (!run.session || !run.session->alive()) return {};
     }
     if (early > 0) return {early_return, early};
     auto& [first, second] = results;
-    const auto place = disagreement(run, trial.problem, first, second);
-    const bool any_wrong = first.wrong == Wrong::output || second.wrong == Wrong::output;
+    const auto place = find_disagreement(run, trial.problem, first, second);
+    const bool any_wrong = first.error == CallError::output || second.error == CallError::output;
     if (place && any_wrong) return {thread_order, 0, *place, std::move(first.outputs), std::move(second.outputs)};
-    if (trial.previous && first.wrong == Wrong::nothing && second.wrong == Wrong::nothing) return {previous_call};
+    if (trial.previous && first.error == CallError::none && second.error == CallError::none) return {previous_call};
     return {};
 }
 
-/// Test whether the answer is correct if the outputs hold zeros before the call. If they hold NaN, adding to them
-/// leaves NaN, which hides the added value.
+/// Return whether the answer is correct if the outputs hold zeros before the call. If they hold NaN, a sum with them is
+/// NaN, too, and does not show what was added.
 bool is_right_with_zeros(StageRun& run, Buffers& buffers, const Trial& trial, const Difference& difference) {
     const auto& [buffer, wrong, at, last] = difference;
     if (run.oracle.accepts(trial.problem, buffer, at, value_at(trial.problem.arrays[buffer], at), 0))
@@ -182,7 +182,7 @@ bool is_right_with_zeros(StageRun& run, Buffers& buffers, const Trial& trial, co
     for (const Array& array : trial.problem.arrays) zeros.emplace_back(array.type(), array.count());
     const auto before = with_outputs(run.lab, trial.before, zeros);
     const Trial with_zeros{trial.problem, before, nullptr, trial.thread_order, trial.host_variant, true};
-    return make_call(run, buffers, with_zeros).wrong == Wrong::nothing;
+    return make_call(run, buffers, with_zeros).error == CallError::none;
 }
 
 Dependence find_dependence(StageRun& run, Buffers& buffers, const Trial& trial, const Difference& difference,
@@ -220,9 +220,9 @@ std::optional<std::vector<Array>> make_experiment(StageRun& run, Buffers& buffer
     return outputs;
 }
 
-/// Find out by further calls with other inputs how the wrong output comes about. Return a description, or nothing. A
-/// program that prints makes none of these calls, because the student would also see what it prints in them. If the
-/// judge will check the dataset again with fibers, it makes them then.
+/// Find out by calls with other inputs how the wrong output is computed. Return a description; empty if there is none.
+/// If the program prints, there are no such calls, because the student would also see what it prints in them. If the
+/// judge will check the dataset again with fibers, the calls follow then.
 std::string investigate(StageRun& run, Buffers& buffers, const Trial& trial, const CallResult& result) {
     if (run.sanitizer != Sanitizer::off || run.make_fiber_runner || trial.host_variant) return "";
     if (!run.session || !run.session->output().empty()) return "";
@@ -282,7 +282,7 @@ std::vector<Array> with_outputs(const Lab& lab, std::vector<Array> contents, con
 JudgedCall judge_call(StageRun& run, Buffers& buffers, const Trial& original) {
     const Poison poison = buffers.poison();
     CallResult result = make_call(run, buffers, original);
-    if (result.wrong == Wrong::nothing) return {std::nullopt, std::move(result.outputs)};
+    if (result.error == CallError::none) return {std::nullopt, std::move(result.outputs)};
     const std::vector<Array> before = whole_contents(run.lab, original, buffers);
     const Trial trial{.problem = original.problem,
                       .before = before,
@@ -290,12 +290,12 @@ JudgedCall judge_call(StageRun& run, Buffers& buffers, const Trial& original) {
                       .thread_order = original.thread_order,
                       .host_variant = original.host_variant,
                       .may_leak = original.may_leak,
-                      .already = original.already};
-    if (result.wrong != Wrong::output) return {describe_failed_call(run, trial, result, poison), {}};
+                      .ready = original.ready};
+    if (result.error != CallError::output) return {describe_failed_call(run, trial, result, poison), {}};
     Failure plain = explain_output(run, trial, result, poison);
     const Dependence dependence = find_dependence(run, buffers, trial, *result.difference, plain);
-    const bool may_vary_inputs =
-        is_unexplained(plain) && plain.cause != cause::wrong_result;  // the field is right then
+    // With wrong_result, the arrays are right, and only a number that the function computes from them is wrong.
+    const bool may_vary_inputs = is_unexplained(plain) && plain.cause != cause::wrong_result;
     if (dependence.on == Dependence::On::unknown && may_vary_inputs)
         if (const std::string description = investigate(run, buffers, trial, result); !description.empty())
             plain = describe_experiments(plain, description);

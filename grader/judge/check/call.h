@@ -11,21 +11,23 @@
 
 namespace warplab {
 
-/// One call to make and judge. `already` names the contents that need not be written: poisoned outputs, or the inputs
-/// and outputs that the previous call left, which were checked.
+/// One call to make and judge.
 struct Trial {
+    /// The contents that need not be written: outputs that are poisoned already, or the inputs and outputs that the
+    /// previous call left, which were checked.
+    enum class Ready { nothing, poisoned_outputs, previous_contents };
     const Problem& problem;            // outputs hold the correct answer
     const std::vector<Array>& before;  // every buffer's contents before the call; an output without elements: poison
     const Problem* previous = nullptr;
     std::uint32_t thread_order = 0;
     bool host_variant = false;
     bool may_leak = false;
-    enum class Written { nothing, outputs_poisoned, as_left } already = Written::nothing;
+    Ready ready = Ready::nothing;
 };
 
 /// The first error of a call.
-enum class Wrong {
-    nothing,
+enum class CallError {
+    none,
     no_answer,       // the program ended, or the call returned an error
     copied_to_host,  // more bytes were copied than the stage allows
     guard_zone,      // a guard zone was written
@@ -41,26 +43,26 @@ struct ModifiedInput {
 };
 
 /// The state of the outputs after a call that was stopped.
-enum class Stopped { unfinished, right, too_large };
+enum class StoppedOutputs { unfinished, right, too_large };
 
 struct CallResult {
-    Wrong wrong = Wrong::nothing;
+    CallError error = CallError::none;
     std::optional<Failure> no_answer = {};
     std::uint64_t copied_bytes = 0, launches = 0;
     std::int64_t leaked_bytes = 0;
     std::optional<GuardViolation> violation = {};
     std::optional<ModifiedInput> input = {};
-    Stopped stopped = Stopped::unfinished;
+    StoppedOutputs stopped_outputs = StoppedOutputs::unfinished;
     std::optional<Difference> difference = {};  // the first difference in an output, even if a guard zone was written
-    std::vector<Array> outputs = {};            // contents after the call, one per buffer; empty if it did not end
+    std::vector<Array> outputs = {};  // contents after the call, one per buffer; empty if the call did not end
 };
 
 /// The condition on which a wrong output depends, found by further calls with the same input.
 struct Dependence {
     enum class On { unknown, early_return, thread_order, previous_call, old_contents };
     On on = On::unknown;
-    std::uint32_t blocks = 0;                                // early_return: whose threads returned before a barrier
-    Difference place = {};                                   // thread_order: an element
+    std::uint32_t blocks = 0;                                // early_return: blocks with threads that returned early
+    Difference place = {};                                   // thread_order: an element that differs
     std::vector<Array> first_order = {}, second_order = {};  // thread_order: the outputs
 };
 
@@ -69,7 +71,8 @@ struct JudgedCall {
     std::vector<Array> outputs;
 };
 
-/// Make a call. If an output is wrong and no mistake explains it, make further calls to find out what it depends on.
+/// Make a call. If an output is wrong and no known mistake explains it, make further calls to find out on what it
+/// depends.
 JudgedCall judge_call(StageRun& run, Buffers& buffers, const Trial& trial);
 
 /// Return whether the correct answer requires a kernel: the call writes something and needs more than a copy of one
@@ -78,7 +81,7 @@ bool needs_kernel(const Lab& lab, const Problem& problem);
 
 /// Return the contents of all buffers before a call; outputs have no elements.
 std::vector<Array> fresh_contents(const Lab& lab, const Problem& generated);
-/// Return the same contents, with these outputs.
+/// Return `contents` with these outputs.
 std::vector<Array> with_outputs(const Lab& lab, std::vector<Array> contents, const std::vector<Array>& outputs);
 
 }  // namespace warplab

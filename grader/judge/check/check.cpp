@@ -6,14 +6,14 @@
 #include <thread>
 
 #include "grader/judge/check/call.h"
-#include "grader/judge/check/story.h"
+#include "grader/judge/check/failure_messages.h"
 #include "grader/judge/run/ending.h"
 #include "grader/model/cause.h"
 
 namespace warplab {
 namespace {
 
-constexpr std::size_t guard_bytes = 64 << 10;   // detects a block of 1024 threads that each write 16 bytes past the end
+constexpr std::size_t guard_bytes = 64 << 10;   // detects writes past the end, up to 64 bytes for each of 1024 threads
 constexpr std::size_t small_bytes = 256 << 20;  // below this, the second call gets its own inputs
 constexpr std::size_t huge_bytes = 4ull << 30;  // from this size on, make only one call: another would take seconds
 constexpr std::uint64_t other_inputs = 0x9e3779b97f4a7c15ull;
@@ -23,8 +23,8 @@ struct Judged {
     bool has_host = false;
 };
 
-/// Make two calls in one process: fresh outputs, then stale ones with other inputs and the other thread order. For
-/// inputs and outputs of huge_bytes, make only the first.
+/// Make two calls in one process: fresh outputs, then stale ones with other inputs and the other thread order. If
+/// inputs and outputs have huge_bytes or more, make only the first.
 Judged judge_calls(StageRun& run, const Dataset& dataset, Problem& first, bool host_variant) {
     Problem second = first;
     const bool own_inputs = Buffers::bytes_per_slot(first, 0, 0) < small_bytes;
@@ -44,15 +44,15 @@ Judged judge_calls(StageRun& run, const Dataset& dataset, Problem& first, bool h
     const std::vector<Array> next_fresh = own_inputs ? fresh_contents(run.lab, second) : fresh;
     run.solve(dataset, dataset.seed, first);
     const JudgedCall first_call = judge_call(
-        run, buffers, {first, fresh, nullptr, 0, host_variant, !host_variant, Trial::Written::outputs_poisoned});
+        run, buffers, {first, fresh, nullptr, 0, host_variant, !host_variant, Trial::Ready::poisoned_outputs});
     if (first_call.failure || Buffers::bytes_per_slot(first, 0, 0) >= huge_bytes)
         return {first_call.failure, prepared.has_host};
 
     if (own_inputs) run.solve(dataset, dataset.seed ^ other_inputs, second);
     const std::vector<Array> stale = with_outputs(run.lab, next_fresh, first_call.outputs);
-    const auto already_written = own_inputs ? Trial::Written::nothing : Trial::Written::as_left;
+    const auto ready = own_inputs ? Trial::Ready::nothing : Trial::Ready::previous_contents;
     const JudgedCall second_call =
-        judge_call(run, buffers, {own_inputs ? second : first, stale, &first, 1, host_variant, false, already_written});
+        judge_call(run, buffers, {own_inputs ? second : first, stale, &first, 1, host_variant, false, ready});
     return {second_call.failure, prepared.has_host};
 }
 
@@ -88,7 +88,7 @@ Check new_check(const Dataset& dataset) {
     return check;
 }
 
-/// Run check_dataset() without the reference.
+/// Check a dataset, without asking whether the reference has the same result.
 Check check_once(StageRun& run, const Dataset& dataset) {
     const auto begin = std::chrono::steady_clock::now();
     Check check = new_check(dataset);
@@ -119,7 +119,7 @@ Check check_once(StageRun& run, const Dataset& dataset) {
 
 bool ran_out_of_memory(const Check& check) { return check.failure && check.failure->cause == cause::out_of_memory; }
 
-/// Return whether the machine may be the reason for the outcome, not the program.
+/// Return whether the machine, rather than the program, may be the reason for the outcome.
 bool is_undecided(const Check& check) {
     return check.skipped || check.verdict == Verdict::error || ran_out_of_memory(check);
 }
@@ -135,7 +135,7 @@ Check check_reference(StageRun& reference, const Dataset& dataset) {
     return check;
 }
 
-/// Decide an undecided check: run the reference to find out which side is at fault.
+/// Decide an undecided check: run the reference to find out whether the program or the machine is at fault.
 Check confirm(StageRun& run, const Dataset& dataset, const Check& check) {
     const std::unique_ptr<StageRun> reference = run.reference ? run.reference() : nullptr;
     if (!reference) return check;

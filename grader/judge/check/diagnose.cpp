@@ -12,7 +12,7 @@
 namespace warplab {
 namespace {
 
-/// Return "all of them", "all from 999936 on", …
+/// Return "all of them", "all from index 999,936 to the end", …
 std::string which_elements(const Pattern& p) {
     if (p.wrong == p.count) return p.count == 1 ? "it is the only one" : "all of them";
     if (p.wrong == 1) return "only that one";
@@ -56,8 +56,8 @@ std::string hint_for(const Pattern& p) {
     if (p.shift)
         return fmt::format("Each value belongs to a neighbouring element: is the index too {} by one?",
                            p.shift > 0 ? "large" : "small");
-    const bool is_multiple =
-        p.ratio >= 2 && p.ratio == std::round(p.ratio);  // or by accident, for example if sums wrap
+    // The ratio of a single element may be accidental, for example if sums wrap.
+    const bool is_multiple = p.ratio >= 2 && p.ratio == std::round(p.ratio);
     if (p.ratio != 0 && std::abs(p.ratio - 1) > 0.01 && (p.wrong > 1 || is_multiple))
         return fmt::format(
             "Every wrong value is {:.6g} times the right one: is something added more than once, or not cleared "
@@ -214,7 +214,7 @@ bool values_show_mistake(const Oracle& oracle, const Situation& situation, const
 }
 
 Failure explain_guard_violation(const Lab& lab, const GuardViolation& violation) {
-    const bool scratch = violation.buffer == "scratch";  // whose type the stage defines
+    const bool scratch = violation.buffer == "scratch";  // the stage defines its type
     const std::string unit = scratch ? "byte" : "element";
     const auto past = violation.index - static_cast<std::int64_t>(violation.count);
     const std::string place =

@@ -15,8 +15,8 @@ std::string element_text(const Array& array, std::size_t index);
 
 Place place_of(const Lab& lab, const Difference& difference, const Array& expected, const Array& actual);
 
-/// Return the failure for a wrong output: an oracle's hypothesis that reproduces it, if it is found within `max_s`;
-/// else a description of its pattern.
+/// Return the failure for a wrong output: an oracle's hypothesis that reproduces it, if one is found within `max_s`
+/// seconds; otherwise, a description of the wrong elements' pattern.
 Failure explain_difference(const Lab& lab, const Oracle& oracle, const Situation& situation,
                            const Difference& difference, std::uint32_t poison, double max_s);
 

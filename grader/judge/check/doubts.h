@@ -1,6 +1,6 @@
 #pragma once
-// Decides whether the sanitizer's result can be trusted. It runs in the submission's own process, so the judge compares
-// it with its own knowledge: the findings that arrived, and the bytes that a correct answer accesses.
+// Decides whether the sanitizer's result can be trusted. The sanitizer runs in the submission's own process, so the
+// judge compares its result with the findings that arrived, and with the bytes that a correct answer accesses.
 
 #include <cstddef>
 #include <string>

@@ -71,7 +71,7 @@ void for_each_wrong(const Comparison& c, std::size_t begin, std::size_t end, con
     }
 }
 
-/// Return the wrong elements among [begin, end).
+/// Return the number and the range of the wrong elements in [begin, end).
 Difference difference_in(const Comparison& c, std::size_t begin, std::size_t end) {
     Difference difference{.buffer = c.buffer};
     for_each_wrong(c, begin, end, [&](std::size_t i) {
@@ -130,7 +130,7 @@ std::int64_t common_shift(const Array& expected, const Array& actual, const std:
 std::optional<Difference> compare(const Oracle& oracle, const Problem& problem, std::size_t buffer,
                                   const Array& expected, const Array& actual, std::size_t offset) {
     if (!first_difference(expected.data(), actual.data(), expected.bytes())) return std::nullopt;
-    constexpr std::size_t part = 4 << 20;  // elements; outputs of another rounding differ in most of many
+    constexpr std::size_t part = 4 << 20;  // elements per task: if all differ by rounding, the oracle examines each
     const Comparison comparison{oracle, problem, buffer, expected, actual, offset};
     std::vector<Difference> parts((expected.count() + part - 1) / part);
     for_each_index(parts.size(), count_cores(), [&](std::size_t k) {
@@ -195,9 +195,9 @@ Pattern find_pattern(const Oracle& oracle, const Problem& problem, std::size_t b
         pattern.unset += unset_terms(expected, actual, wrong[k]) > 0;
         if (k) pattern.step = std::gcd(pattern.step, wrong[k] - wrong[k - 1]);
     }
-    const bool every =
+    const bool is_regular =
         pattern.step > 1 && wrong.size() > 4 && (pattern.last - pattern.first) / pattern.step + 1 == wrong.size();
-    if (!every) pattern.step = 0;
+    if (!is_regular) pattern.step = 0;
     pattern.unset_terms = unset_terms(expected, actual, pattern.first);
     pattern.ratio = common_ratio(expected, actual, wrong);
     pattern.largest_error = largest_error(expected, actual);

@@ -12,12 +12,12 @@ namespace warplab {
 /// The elements of one output that the oracle does not accept.
 struct Difference {
     std::size_t buffer = 0;
-    std::size_t wrong = 0;            // how many
-    std::size_t first = 0, last = 0;  // indices
+    std::size_t wrong = 0;            // their number
+    std::size_t first = 0, last = 0;  // their smallest and largest index
 };
 
-/// Compare one output, whose first element is element `offset` of the buffer; return nothing if every element is
-/// accepted.
+/// Compare one output, whose first element is element `offset` of the buffer. Return nothing if the oracle accepts
+/// every element.
 std::optional<Difference> compare(const Oracle& oracle, const Problem& problem, std::size_t buffer,
                                   const Array& expected, const Array& actual, std::size_t offset = 0);
 
@@ -45,7 +45,7 @@ struct Pattern {
     bool differs_by_rounding() const;
 };
 
-/// In outputs with fewer elements, the places of the wrong ones show no pattern.
+/// In an output with fewer elements, the positions of the wrong elements show no pattern.
 inline constexpr std::size_t few_elements = 32;
 
 /// Describe the wrong elements of a whole output, of which there is at least one. `poison` fills outputs before a call.

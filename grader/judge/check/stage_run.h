@@ -1,5 +1,5 @@
 #pragma once
-// A stage that is ready to run: its program, the session with it, and the results of earlier sessions.
+// The state of a stage that is being judged, and the requests to its program.
 
 #include <atomic>
 #include <chrono>
@@ -50,7 +50,7 @@ struct StageRun {
     bool has_uncollected_counts = false;             // the current session has counted since collect_counts()
     std::vector<std::uint64_t> launch_digests = {};  // one digest per call in the ended sessions
     std::string doubt = {};                          // the first reason not to trust the sanitizer
-    double explaining_s = max_explaining_s;          // the remaining time for causes of wrong outputs
+    double explaining_s = max_explaining_s;          // the remaining time for finding causes of wrong outputs
     /// Called with a description of the current work.
     std::function<void(const std::string&)> doing = [](const std::string&) {};
     std::shared_ptr<KnownProblems> known_problems = std::make_shared<KnownProblems>();

@@ -25,8 +25,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uintmax_t max_cache_bytes = 2ull << 30;
-constexpr std::chrono::hours max_use{1};                 // how long a judge may use a folder that it has asked for
-constexpr std::chrono::minutes min_use{1};               // the same if the disk is full
+constexpr std::chrono::hours kept_after_use{1};          // tidy() removes no folder that was used more recently
+constexpr std::chrono::minutes kept_if_disk_is_full{1};  // the same for make_room()
 constexpr std::uintmax_t min_room_bytes = 512ull << 20;  // many times what an honest file needs
 
 std::uint64_t random_number() {
@@ -106,7 +106,7 @@ void make_room(const fs::path& cache, std::uintmax_t bytes) {
     if (has_room(work, bytes)) return;
     const auto now = fs::file_time_type::clock::now();
     const std::vector<CachedFolder> folders = folders_of(cache);
-    for (auto entry = folders.rbegin(); entry != folders.rend() && entry->used < now - min_use; ++entry) {
+    for (auto entry = folders.rbegin(); entry != folders.rend() && entry->used < now - kept_if_disk_is_full; ++entry) {
         remove_unlocked(entry->folder);
         if (has_room(work, bytes)) return;
     }
@@ -159,15 +159,15 @@ std::optional<fs::path> find_cached(const fs::path& cache, const std::string& na
 }
 
 void tidy(const fs::path& cache) {
-    constexpr std::uint64_t calls_for_each = 128;  // looking at each of thousands of files takes long
-    if (random_number() % calls_for_each != 0) return;
+    constexpr std::uint64_t calls_per_tidying = 128;  // examining thousands of files takes long
+    if (random_number() % calls_per_tidying != 0) return;
     std::error_code error;
     const auto now = fs::file_time_type::clock::now();
     for (const auto& entry : fs::directory_iterator(cache / "work", error))
         if (entry.last_write_time(error) < now - std::chrono::hours(24)) remove_unlocked(entry.path());
     std::uintmax_t bytes = 0;
     for (const CachedFolder& entry : folders_of(cache))
-        if ((bytes += bytes_in(entry.folder)) > max_cache_bytes && entry.used < now - max_use)
+        if ((bytes += bytes_in(entry.folder)) > max_cache_bytes && entry.used < now - kept_after_use)
             remove_unlocked(entry.folder);
 }
 

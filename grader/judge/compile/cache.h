@@ -18,15 +18,15 @@ namespace warplab::compilation {
 std::filesystem::path cache_folder(const std::filesystem::path& build, SandboxLevel level);
 
 /// Make sure that the disk has this much room for work; if it has less, remove the least recently used folders that no
-/// process has locked. Otherwise, a tool could write a part of its output, and the submission would seem to be the
-/// reason. Throws std::runtime_error.
+/// process has locked. Otherwise, a tool could write only a part of its output, and the submission would seem to be the
+/// reason. Throws std::runtime_error if there is still less.
 void make_room(const std::filesystem::path& cache, std::uintmax_t bytes);
 
 /// A new folder for one piece of work; deleted at the end of its scope unless it was published.
 class WorkFolder {
   public:
-    /// With `everyone` (a sandboxed compiler runs as another user), the folder's name cannot be guessed and its parent
-    /// cannot be listed.
+    /// The users who may write to the folder. A sandboxed compiler runs as another user, which needs `everyone`; others
+    /// still cannot find the folder, because its name cannot be guessed and its parent cannot be listed.
     enum class Writers { judge, everyone };
     explicit WorkFolder(const std::filesystem::path& cache, Writers writers = Writers::judge);
     ~WorkFolder();
@@ -50,7 +50,7 @@ std::optional<std::filesystem::path> find_cached(const std::filesystem::path& ca
 /// locked them. Most calls do nothing.
 void tidy(const std::filesystem::path& cache);
 
-/// A lock held while something that other processes also need is built or measured, so that this is done only once.
+/// A lock held while something that other processes also need is built or measured, so that only one process does it.
 class CacheLock {
   public:
     explicit CacheLock(const std::filesystem::path& cache);

@@ -159,7 +159,7 @@ Compiled compile_twice(const Job& job) {
     }
 }
 
-/// Throw std::runtime_error if nvcc fails without a result.
+/// Return nvcc's answer, from the cache if it is there. Throws std::runtime_error if nvcc fails without a result.
 NvccAnswer compile_with_nvcc(const Job& job) {
     using enum NvccAnswer::Answer;
     if (find_nvcc().empty()) return {not_found, ""};

@@ -24,7 +24,7 @@ struct CompileRequest {
     SandboxLevel level = SandboxLevel::none;
     std::filesystem::path build;              // build folder; its cache keeps finished compilations
     bool for_tools = false;                   // cuda: line numbers for compute-sanitizer and ncu
-    bool fast = false;                        // cpu: without the sanitizer's hooks, for timing only
+    bool fast = false;                        // cpu: without the sanitizer's hooks
     std::vector<std::string> libraries = {};  // libraries of the CUDA Toolkit to link: "cublas"
     bool by_fibers = false;                   // cpu, fast: no kernel is split at its barriers
     bool traced = false;                      // cpu: for a trace of its warps' operations
@@ -53,12 +53,13 @@ CompileRequest request_of_reference(CompileRequest request);
 /// the file is cached.
 Compiled compile(const CompileRequest& request);
 
-/// Compile the same file with nvcc while the judge does other work. It passes if it also defines the contract's
-/// functions.
+/// Compile the same file with nvcc while the judge does other work. The file passes if it compiles and defines the
+/// contract's functions.
 std::future<NvccAnswer> ask_nvcc(const CompileRequest& request);
 
-/// Return ptxas' report of the same file's kernels (grader/judge/compile/resources.h reads it), compiled for "sm_90" or
-/// similar; "" if there is no nvcc, or if nvcc rejects the file or no longer supports the architecture.
+/// Return ptxas' report of the same file's kernels (grader/judge/compile/resources.h reads it), compiled for an
+/// architecture such as "sm_90"; "" if there is no nvcc, or if nvcc rejects the file or does not support the
+/// architecture.
 std::string resource_report(const CompileRequest& request, const std::string& architecture);
 
 /// Build in advance the objects that every compilation links: the runner, the backend, the drivers of all labs. Throws

@@ -132,8 +132,8 @@ JobOutcome Compiler::make_unlimited_runner() {
 
 bool Compiler::may_be_split() const { return job_.fast && !job_.by_fibers; }
 
-/// Take all steps in one sandbox, whose start takes as long as several of them. Return nothing if a tool fails or
-/// prints something: each tool then runs in its own sandbox, so that each message belongs to one tool.
+/// Take all steps in one sandbox, because starting a sandbox takes as long as several steps. Return nothing if a tool
+/// fails or prints something: each tool then runs in its own sandbox, so that each message belongs to one tool.
 std::optional<JobOutcome> Compiler::make_in_one_sandbox() {
     if (job_.backend == Backend::cuda || may_be_split()) return std::nullopt;
     write_student_file(text_);
@@ -154,8 +154,8 @@ std::vector<std::string> Compiler::link_lines() const {
             shell_line(quick_link_command())};
 }
 
-/// Check the object, hide its symbols and link it. If this fails in one sandbox, each tool runs in its own, so that the
-/// message names it.
+/// Check the object, hide its symbols and link it, in one sandbox. If this fails, each tool runs in its own sandbox, so
+/// that the message names the tool.
 JobOutcome Compiler::link_object() const {
     if (job_.backend == Backend::cpu) {
         remove_outputs({symbol_list, "grouped.o", "offered.o", "runner"});
@@ -213,8 +213,8 @@ Ended Compiler::run_in_turn(const std::vector<std::string>& lines) const {
     return run({"sh", "-c", script}, policy_);
 }
 
-/// Remove what an earlier step wrote. While several judges run, each step may have another user, who could not
-/// overwrite it.
+/// Remove files that an earlier step may have written. While several judges run, each step may run as another user, who
+/// could not overwrite them.
 void Compiler::remove_outputs(const Words& names) const {
     std::error_code error;
     for (const std::string& name : names) fs::remove(work_.path() / name, error);
@@ -232,7 +232,7 @@ JobOutcome Compiler::judge_compiler(const Ended& ended) {
     if (auto end = explain_end(ended, "The compiler", job_)) return *end;
     if (ended.status != 0) {
         const std::string rewritten = job_.backend == Backend::cpu ? read_output(in_work("student.cpp")) : "";
-        return explain_errors(without_our_paths(ended.output), job_, harness_.contract, text_, rewritten);
+        return explain_errors(without_cache_paths(ended.output), job_, harness_.contract, text_, rewritten);
     }
     compiler_warnings_ = select(read_diagnostics(ended.output, job_.shown), job_.shown, "warning");
     if (job_.backend == Backend::cpu) {
@@ -243,16 +243,16 @@ JobOutcome Compiler::judge_compiler(const Ended& ended) {
 }
 
 /// Shorten paths in the cache, for example to "labs/vector_add/lab.h".
-std::string Compiler::without_our_paths(std::string words) const {
+std::string Compiler::without_cache_paths(std::string output) const {
     for (const auto& folder : harness_.folders) {
         const std::string path = (folder / "include").string() + "/";
-        for (std::size_t at = words.find(path); at != std::string::npos; at = words.find(path, at))
-            words.erase(at, path.size());
+        for (std::size_t at = output.find(path); at != std::string::npos; at = output.find(path, at))
+            output.erase(at, path.size());
     }
-    return words;
+    return output;
 }
 
-/// Return the commands that preprocess the file, scan the result, and compile exactly that text.
+/// Return the commands that rewrite and preprocess the file, scan the result, and compile exactly that text.
 std::array<Words, 4> Compiler::object_commands() const {
     return {rewriter_command(rewrite_file),
             cpu_command(include_runtime, {"-E", "-fpch-preprocess", "student.cpp", "-o", "student.ii"}),
@@ -266,11 +266,11 @@ JobOutcome Compiler::make_cpu_object() {
         if (const auto split = make_split_object()) return *split;
     const auto [rewrite, expand, scan, compile] = object_commands();
     remove_outputs({"student.cpp", "student.ii", "student.o"});
-    if (JobOutcome done = rewriter(rewrite_file); !done.passed()) return done;
+    if (JobOutcome done = run_rewriter(rewrite_file); !done.passed()) return done;
     const Ended expanded = run(expand, policy_);
     if (auto end = explain_end(expanded, "The compiler", job_)) return *end;
     if (expanded.status == 0)
-        if (JobOutcome done = rewriter(scan_file); !done.passed()) return done;
+        if (JobOutcome done = run_rewriter(scan_file); !done.passed()) return done;
     const Ended compiled = expanded.status == 0 ? run(compile, policy_) : expanded;
     if (compiled.how != End::exited || (compiled.status == 0 && compiled.output.empty()))
         return judge_compiler(compiled);
@@ -282,15 +282,15 @@ JobOutcome Compiler::make_cpu_object() {
 /// Return the object of a program whose kernels are split at their barriers; nothing if no kernel can be split, or
 /// if g++ rejects a split kernel. Messages refer to the text without splits.
 std::optional<JobOutcome> Compiler::make_split_object() {
-    if (!rewriter({"--split", "student.cu", "student.cpp"}).passed()) return std::nullopt;
+    if (!run_rewriter({"--split", "student.cu", "student.cpp"}).passed()) return std::nullopt;
     if (!contains(read_output(in_work("student.cpp")), "WARPLAB_CPU_SPLIT_KERNEL(")) return std::nullopt;
     Ended compiled = compile_cpu(include_runtime, {"-E", "-fpch-preprocess", "student.cpp", "-o", "student.ii"});
-    if (!succeeded(compiled) || !rewriter(scan_file).passed()) return std::nullopt;
+    if (!succeeded(compiled) || !run_rewriter(scan_file).passed()) return std::nullopt;
     compiled = compile_cpu(split_cpu_flags(), {"-fpreprocessed", "-c", "student.ii", "-o", "student.o"});
     if (!succeeded(compiled)) return std::nullopt;
     JobOutcome outcome;
     if (!compiled.output.empty()) {
-        if (!rewriter(rewrite_file).passed()) return std::nullopt;
+        if (!run_rewriter(rewrite_file).passed()) return std::nullopt;
         compiled = compile_cpu(include_runtime, {"-c", "student.cpp", "-o", "explained.o"});
         if (!succeeded(compiled)) return std::nullopt;
         outcome = judge_compiler(compiled);
@@ -314,7 +314,7 @@ Words Compiler::cpu_command(const Words& options, const Words& arguments) const 
     add(command, hook_flags(job_));
     add(command, job_.defines);
     if (may_call_special_functions(text_)) command.push_back("-DWARPLAB_CPU_SPECIAL_FUNCTIONS");
-    if (begins_with_include(text_, "algorithm")) command.push_back(includes_algorithm);
+    if (begins_with_include(text_, "algorithm")) command.push_back(algorithm_flag);
     add(command, harness_.includes);
     add(command, options);
     add(command, arguments);
@@ -327,7 +327,7 @@ Words Compiler::rewriter_command(const Words& arguments) const {
     return command;
 }
 
-JobOutcome Compiler::rewriter(const Words& arguments) {
+JobOutcome Compiler::run_rewriter(const Words& arguments) {
     if (arguments.front() != "--scan") remove_outputs({arguments.back()});
     const Ended ended = run(rewriter_command(arguments), policy_);
     if (auto end = explain_end(ended, "The CPU backend's rewriter", job_)) return *end;
@@ -337,7 +337,7 @@ JobOutcome Compiler::rewriter(const Words& arguments) {
     const auto refusals = select(read_diagnostics(ended.output, job_.shown), job_.shown, "error");
     if (refusals.empty())
         return suspect({cause::compile_error, fmt::format("The CPU backend's rewriter cannot read this file: {}.",
-                                                          line_with_error(without_our_paths(ended.output)))});
+                                                          line_with_error(without_cache_paths(ended.output)))});
     const Diagnostic& first = refusals.front();
     const bool fine_on_gpu = ended.status == static_cast<int>(RewriterExit::lacks_feature);
     return failed(
@@ -399,8 +399,8 @@ JobOutcome Compiler::judge_symbols(const Ended& ended) const {
 }
 
 /// Return the commands that hide every symbol of the file except the contract's functions from other objects and
-/// libraries, so that the file cannot replace a function that the grader calls. They also have the file call the
-/// runtime's hooks instead of functions of the C library: g++ itself makes calls of these, too.
+/// libraries, so that the file cannot replace a function that the grader calls. They also redirect the file's calls of
+/// functions of the C library, including those that g++ itself adds, to the runtime's hooks.
 std::array<Words, 2> Compiler::hide_commands() const {
     // If several objects define a section group, the linker keeps only one copy. This step keeps it from choosing the
     // submission's copy.
@@ -435,7 +435,7 @@ Words Compiler::link_command() const {
     return command;
 }
 
-/// Return the command that links with gold if it is installed: it takes a third of the time.
+/// Return the command that links with gold, if it is installed, because gold takes only a third of the time.
 Words Compiler::quick_link_command() const {
     Words command = link_command();
     if (!sandbox::find_program("ld.gold").empty()) command.push_back("-fuse-ld=gold");
@@ -449,7 +449,7 @@ JobOutcome Compiler::link() const {
     remove_outputs({"runner"});
     const Ended ended = run(link_command(), policy);
     if (auto end = explain_end(ended, "The linker", job_)) return *end;
-    return ended.status == 0 ? JobOutcome{} : explain_linker(without_our_paths(ended.output), text_);
+    return ended.status == 0 ? JobOutcome{} : explain_linker(without_cache_paths(ended.output), text_);
 }
 
 }  // namespace warplab::compilation

@@ -18,7 +18,7 @@ class Compiler {
     /// The arguments must outlive the compiler. `text`: the student's file.
     Compiler(const Job& job, const Harness& harness, const std::string& text);
 
-    /// Make the runner; `runner` is then in the work folder.
+    /// Make the runner, in the work folder.
     JobOutcome make_runner();
 
     /// Compile the file with nvcc and check its functions and their signatures. The object is not linked.
@@ -36,7 +36,7 @@ class Compiler {
     Ended run_in_turn(const std::vector<std::string>& lines) const;
     void remove_outputs(const Words& names) const;
     void write_student_file(const std::string& text) const;
-    std::string without_our_paths(std::string words) const;
+    std::string without_cache_paths(std::string output) const;
 
     bool may_be_split() const;
     JobOutcome make_unlimited_runner();
@@ -50,7 +50,7 @@ class Compiler {
     Ended compile_cpu(const Words& options, const Words& arguments) const;
     Words cpu_command(const Words& options, const Words& arguments) const;
     Words rewriter_command(const Words& arguments) const;
-    JobOutcome rewriter(const Words& arguments);
+    JobOutcome run_rewriter(const Words& arguments);
     JobOutcome judge_compiler(const Ended& ended);
     JobOutcome with_warnings(JobOutcome outcome) const;
 
@@ -73,7 +73,7 @@ class Compiler {
     std::vector<Diagnostic> rewriter_warnings_, compiler_warnings_;
 };
 
-/// Copy a file that the sandboxed compiler wrote. Throw std::runtime_error if that fails.
+/// Copy a file that the sandboxed compiler wrote. Throws std::runtime_error if that fails.
 void copy_out(const fs::path& from, const fs::path& to);
 
 }  // namespace warplab::compilation

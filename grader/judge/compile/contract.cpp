@@ -38,7 +38,7 @@ std::string at_line(const std::string& source, const std::string& name) {
     return line > 0 ? fmt::format(" (line {})", line) : "";
 }
 
-/// Return the name in the student's file: <cstring> gives the linker other names for some functions (seen.h).
+/// Return the name by which the student's file calls a symbol: the linker has other names for some functions (seen.h).
 std::string name_in_file(const std::string& symbol) {
     constexpr std::string_view hook = "warplab_seen_";
     return symbol.starts_with(hook) ? symbol.substr(hook.size()) : symbol;
@@ -142,7 +142,7 @@ bool is_ordinary_section(std::string_view name) {
 
 }  // namespace
 
-int line_of_call(const std::string& source, const std::string& name, Which which) {
+int line_of_call(const std::string& source, const std::string& name, Occurrence occurrence) {
     const std::string text = without_comments(source);
     int line = 0, lines = 1;
     std::size_t counted = 0;
@@ -154,7 +154,7 @@ int line_of_call(const std::string& source, const std::string& name, Which which
             std::count(text.begin() + static_cast<long>(counted), text.begin() + static_cast<long>(at), '\n'));
         counted = at;
         line = lines;
-        if (which == Which::first) break;
+        if (occurrence == Occurrence::first) break;
     }
     return line;
 }

@@ -38,8 +38,8 @@ std::optional<Failure> find_breach(const std::string& error, const std::string& 
 /// libraries.
 std::optional<Failure> find_section_breach(std::string_view name);
 
-enum class Which { first, last };
-/// Return the first or last line that contains `name (` outside comments; 0 = none.
-int line_of_call(const std::string& source, const std::string& name, Which which = Which::first);
+enum class Occurrence { first, last };
+/// Return the line of the first or last `name (` outside comments; 0 if there is none.
+int line_of_call(const std::string& source, const std::string& name, Occurrence occurrence = Occurrence::first);
 
 }  // namespace warplab::compilation

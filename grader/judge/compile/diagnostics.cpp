@@ -57,7 +57,7 @@ std::string without_option(const std::string& message) {
     return at != std::string::npos && message.ends_with("]") ? message.substr(0, at) : message;
 }
 
-/// g++ suggests parentheses for `if (n = 0)`, which would hide the mistake instead of removing it.
+/// Replace g++'s message about `if (n = 0)`: the parentheses that it suggests would hide the mistake.
 std::string in_plain_words(std::string message) {
     return message == "suggest parentheses around assignment used as truth value"
                ? "= assigns, and the condition is the assigned value; to compare, write =="
@@ -139,8 +139,8 @@ void move_to(Diagnostic& diagnostic, const Diagnostic& place) {
     diagnostic.column = place.column;
 }
 
-/// g++ reports an error in a macro's expansion at the macro's definition, and the line that uses the macro in a note:
-/// swap the two.
+/// Swap the places of an error in a macro's expansion, which g++ reports at the macro's definition, and of the note
+/// that names the line with the macro's use.
 void lead_with_use_of_macro(std::vector<Diagnostic>& diagnostics) {
     Diagnostic& note = diagnostics.back();
     Diagnostic* const error = last_error(diagnostics);
@@ -152,7 +152,8 @@ void lead_with_use_of_macro(std::vector<Diagnostic>& diagnostics) {
     note.message.replace(0, std::string("in expansion").size(), "in the definition");
 }
 
-/// A warning about an argument in a header's macro has no line in the student's file; its note shows the declaration.
+/// Move a warning about an argument of a header's macro to the argument's declaration, which a note names: the warning
+/// itself has no line in the student's file.
 void lead_with_declaration(std::vector<Diagnostic>& diagnostics, const std::string& shown) {
     const Diagnostic& note = diagnostics.back();
     Diagnostic* const warning = last_error(diagnostics);
@@ -195,7 +196,8 @@ void replace_all(std::string& text, const std::string& from, const std::string& 
         text.replace(at, from.size(), to);
 }
 
-/// Explain an error about a type that g++ forbids as a template argument of the holder of a __shared__ variable.
+/// Explain the error for a __shared__ array of variable size: g++ forbids its type as an argument of the template that
+/// holds the array.
 void explain_variable_size(std::vector<Diagnostic>& errors) {
     for (std::size_t i = 0; i + 1 < errors.size(); ++i)
         if (errors[i].message.ends_with("is a variably modified type") &&
@@ -296,11 +298,11 @@ std::string source_line(const std::string& source, int number) {
     return number < 1 ? "" : source.substr(begin, source.find('\n', begin) - begin);
 }
 
-std::vector<Diagnostic> read_diagnostics(const std::string& words, const std::string& shown) {
+std::vector<Diagnostic> read_diagnostics(const std::string& output, const std::string& shown) {
     std::vector<Diagnostic> diagnostics;
     Diagnostic context, include_stack;  // the student's line that caused the next diagnostic
-    bool in_header = false;             // the last error or warning: the line is that of an #include
-    std::stringstream lines(words);
+    bool in_header = false;             // the last error or warning is in a header
+    std::stringstream lines(output);
     for (std::string line; std::getline(lines, line);) {
         Diagnostic diagnostic, place;
         if (read_line(line, diagnostic)) {
@@ -326,14 +328,14 @@ std::vector<Diagnostic> read_diagnostics(const std::string& words, const std::st
 std::vector<Diagnostic> select(const std::vector<Diagnostic>& all, const std::string& shown, const std::string& kind,
                                bool with_notes) {
     std::vector<Diagnostic> chosen;
-    bool belongs = false;
+    bool is_chosen = false;
     for (const auto& diagnostic : all) {
         const auto is_equal = [&](const Diagnostic& other) {
             return other.line == diagnostic.line && other.message == diagnostic.message;
         };
         const bool is_new = diagnostic.file == shown && std::ranges::none_of(chosen, is_equal);
-        if (diagnostic.kind != "note") belongs = is_new && diagnostic.kind == kind;
-        if (is_new && belongs && (diagnostic.kind == kind || with_notes)) chosen.push_back(diagnostic);
+        if (diagnostic.kind != "note") is_chosen = is_new && diagnostic.kind == kind;
+        if (is_new && is_chosen && (diagnostic.kind == kind || with_notes)) chosen.push_back(diagnostic);
     }
     return chosen;
 }

@@ -17,7 +17,7 @@ struct Diagnostic {
 
 /// Parse the messages of g++, nvcc or the rewriter. A message about another file that a line of `shown` caused (through
 /// a template or a macro) is moved to that line. Long messages and names are cut.
-std::vector<Diagnostic> read_diagnostics(const std::string& words, const std::string& shown);
+std::vector<Diagnostic> read_diagnostics(const std::string& output, const std::string& shown);
 
 /// Return the messages of one kind in `shown`, in the compiler's order and without duplicates, with the notes in
 /// `shown` that follow them.

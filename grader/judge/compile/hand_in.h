@@ -17,8 +17,8 @@ struct HandIn {
 /// Students may use symbolic links in their own folders. In a hand-in, a link could lead to other people's files.
 enum class Links { followed, refused };
 
-/// Return the text of a hand-in. It fails if it is missing, empty, too large or not text, or if it includes files by a
-/// path. If links are refused, it also fails if the file or the lab's folder around it is a link.
+/// Return the text of a hand-in. There is a failure if the file is missing, empty, too large or not text, or if it
+/// includes a file outside the hand-in; if links are refused, also if the file or the lab's folder around it is a link.
 HandIn read_hand_in(const Source& source, const std::string& lab, Links links);
 
 /// Return whether a file includes this header before its first line of code.

@@ -48,13 +48,13 @@ std::string join(const Flags& words) {
 
 /// Copy a file and make the copy readable by every user, regardless of the umask: sandboxed compilers run as other
 /// users.
-void copy_openly(const fs::path& from, const fs::path& to) {
+void copy_for_everyone(const fs::path& from, const fs::path& to) {
     fs::create_directories(to.parent_path());
     fs::copy_file(from, to);
     chmod(to.c_str(), 0644);
 }
 
-void open_folders(const fs::path& folder) {
+void make_readable_for_everyone(const fs::path& folder) {
     for (const auto& entry : fs::recursive_directory_iterator(folder))
         chmod(entry.path().c_str(), entry.is_directory() ? 0755 : 0644);
 }
@@ -78,6 +78,7 @@ void run_all(const std::vector<std::vector<std::string>>& commands) {
                    [&](std::size_t i) { run_trusted(commands[i]); });
 }
 
+/// The part of the harness that is the same for all labs.
 struct Base {
     fs::path folder;
     std::string hash;
@@ -88,7 +89,7 @@ constexpr auto harness_object = "harness.o";  // the harness of the CPU backend
 constexpr auto precompiled_header = "precompiled.h";
 
 bool is_source(const fs::path& path) { return path.extension() == ".cpp"; }
-bool is_anything(const fs::path&) { return true; }
+bool is_any_file(const fs::path&) { return true; }
 bool is_code(const fs::path& path) { return path.extension() != ".md"; }
 
 /// Return the runtime's sources. The largest takes longest and comes first, so that no core waits for it at the end.
@@ -101,14 +102,14 @@ std::vector<fs::path> runtime_sources(const fs::path& root) {
 std::string object_name(const fs::path& source) { return source.stem().string() + ".o"; }
 
 std::string base_hash(const fs::path& root, Backend backend) {
-    std::vector<fs::path> files = files_below(root, "grader/runner", is_anything);
+    std::vector<fs::path> files = files_below(root, "grader/runner", is_any_file);
     const auto add = [&](const fs::path& folder, const std::function<bool(const fs::path&)>& is_included) {
         const auto included = files_below(root, folder, is_included);
         files.insert(files.end(), included.begin(), included.end());
     };
     add("grader/io", [](const fs::path& path) { return path.extension() == ".h"; });
     if (backend == Backend::cpu) {
-        add("grader/cpu/include", is_anything);
+        add("grader/cpu/include", is_any_file);
         add("grader/cpu/runtime", is_code);  // an archive for a course system has no README
         files.push_back("grader/cpu/control.h");
     }
@@ -144,17 +145,17 @@ std::vector<std::string> precompile_student_header(const fs::path& include, cons
 }
 
 /// Precompile what students' files and the runtime include.
-void precompile_headers(const fs::path& root, const fs::path& include, const fs::path& of_runtime) {
+void precompile_headers(const fs::path& root, const fs::path& include, const fs::path& runtime_header) {
     // g++ uses the file in a .gch folder that was compiled with the same flags.
     const fs::path precompiled = include / "cuda_runtime.h.gch";
     fs::create_directory(precompiled);
     std::vector<std::vector<std::string>> commands = {
-        compile_command(root, Backend::cpu, include, of_runtime, of_runtime.string() + ".gch")};
+        compile_command(root, Backend::cpu, include, runtime_header, runtime_header.string() + ".gch")};
     for (const auto& [name, flags] :
          {std::pair{"graded", sanitizer_flags()}, {"fast", fast_cpu_flags()}, {"traced", traced_cpu_flags()}}) {
         commands.push_back(precompile_student_header(include, precompiled / name, {flags}));
         commands.push_back(precompile_student_header(include, precompiled / fmt::format("{}-algorithm", name),
-                                                     {flags, {includes_algorithm}}));
+                                                     {flags, {algorithm_flag}}));
     }
     run_all(commands);
 }
@@ -172,13 +173,13 @@ void require_compilers(Backend backend) {
             fmt::format("the CUDA Toolkit of {} lacks cuda_runtime.h or libcudart_static.a", find_nvcc().string()));
 }
 
-enum class Names { plain, mangled };
+enum class Names { demangled, mangled };
 
-std::vector<Symbol> symbols_of(const fs::path& object, Names how = Names::plain) {
+std::vector<Symbol> symbols_of(const fs::path& object, Names how = Names::demangled) {
     Policy policy;
     policy.limits.output_bytes = 8 << 20;
     std::vector<std::string> command = {"nm", "--no-sort", object.string()};
-    if (how == Names::plain) command.push_back("-C");
+    if (how == Names::demangled) command.push_back("-C");
     const Ended names = run_to_end(command, policy);
     if (names.how != End::exited || names.status != 0)
         throw std::runtime_error("nm (from the package binutils) does not run: " + names.start_error + names.output);
@@ -208,16 +209,16 @@ fs::path join_objects(const std::vector<fs::path>& objects, const fs::path& fold
 }
 
 void build_base(const fs::path& root, Backend backend, const fs::path& folder) {
-    const fs::path include = folder / "include", of_runtime = folder / precompiled_header;
-    copy_openly(root / "grader/runner/cuda_check.h", include / "grader/runner/cuda_check.h");
+    const fs::path include = folder / "include", runtime_header = folder / precompiled_header;
+    copy_for_everyone(root / "grader/runner/cuda_check.h", include / "grader/runner/cuda_check.h");
     std::vector<std::vector<std::string>> commands;
     std::vector<fs::path> sources = {"grader/runner/runner.cpp",
                                      fmt::format("grader/runner/backend_{}.cpp", backend_name(backend))};
     if (backend == Backend::cpu) {
-        for (const auto& file : files_below(root, "grader/cpu/include", is_anything))
-            copy_openly(root / file, include / fs::relative(file, "grader/cpu/include"));
-        copy_openly(root / "grader/cpu/runtime" / precompiled_header, of_runtime);
-        precompile_headers(root, include, of_runtime);
+        for (const auto& file : files_below(root, "grader/cpu/include", is_any_file))
+            copy_for_everyone(root / file, include / fs::relative(file, "grader/cpu/include"));
+        copy_for_everyone(root / "grader/cpu/runtime" / precompiled_header, runtime_header);
+        precompile_headers(root, include, runtime_header);
         const std::vector<fs::path> runtime = runtime_sources(root);
         sources.insert(sources.begin(), runtime.begin(), runtime.end());
     }
@@ -225,17 +226,18 @@ void build_base(const fs::path& root, Backend backend, const fs::path& folder) {
     for (const auto& source : sources) {
         objects.push_back(folder / object_name(source));
         commands.push_back(compile_command(root, backend, include, root / source, objects.back()));
-        if (backend == Backend::cpu) commands.back().insert(commands.back().end(), {"-include", of_runtime.string()});
+        if (backend == Backend::cpu)
+            commands.back().insert(commands.back().end(), {"-include", runtime_header.string()});
     }
     run_all(commands);
-    fs::remove(of_runtime);
-    fs::remove(of_runtime.string() + ".gch");
+    fs::remove(runtime_header);
+    fs::remove(runtime_header.string() + ".gch");
     if (backend == Backend::cpu)
         objects = {join_objects(objects, folder)};
     else
         objects.push_back(cuda_library() / "libcudart_static.a");
     write_reserved(objects, folder);
-    open_folders(folder);
+    make_readable_for_everyone(folder);
 }
 
 Base base_for(const fs::path& root, const fs::path& cache, Backend backend) {
@@ -273,8 +275,8 @@ std::string declaration_in(const std::string& header, const std::string& functio
     return declaration;
 }
 
-/// Write one line each: signature, declaration, optional signatures after "?", reserved names after "!", and after "+"
-/// the symbols that a submission's object offers the driver.
+/// Write a line for each of these: the signature after "=", the declaration after ":", optional signatures after "?",
+/// reserved names after "!", and after "+" the symbols that a submission's object offers the driver.
 void write_contract(const fs::path& root, const std::string& lab, const fs::path& folder) {
     std::ofstream file(folder / "contract");
     std::string signature;
@@ -313,15 +315,15 @@ fs::path lab_folder(const fs::path& root, const fs::path& cache, Backend backend
     WorkFolder work(cache);
     const fs::path sources = root / "labs" / lab;
     for (const auto& file : files_below(sources, "", [](const fs::path& path) { return path.extension() == ".h"; }))
-        copy_openly(sources / file, work.path() / "include/labs" / lab / file);
+        copy_for_everyone(sources / file, work.path() / "include/labs" / lab / file);
     run_trusted(
         compile_command(root, backend, base.folder / "include", sources / "driver.cu", work.path() / "driver.o"));
     write_contract(root, lab, work.path());
-    open_folders(work.path());
+    make_readable_for_everyone(work.path());
     return work.publish(name);
 }
 
-/// Return a copy that every user may run, whatever the umask was when it was built.
+/// Return a copy of the rewriter that every user may run, regardless of the umask with which it was built.
 fs::path rewriter_for(const fs::path& build, const fs::path& cache) {
     const fs::path built = build / "cpu" / "rewrite";
     if (!fs::exists(built)) throw std::runtime_error(fmt::format("{} is missing: type make program", built.string()));

@@ -1,5 +1,5 @@
 #pragma once
-// Builds the parts of a runner without student code, once per backend and per lab, and keeps them in the cache.
+// Builds the parts of a runner that contain no student code, once per backend and per lab, and keeps them in the cache.
 
 #include <filesystem>
 #include <string>
@@ -20,7 +20,7 @@ struct Harness {
     Contract contract;
 };
 
-/// Build missing parts and keep them in `cache`. Throw std::runtime_error with the compiler's message if the harness's
+/// Build missing parts and keep them in `cache`. Throws std::runtime_error with the compiler's message if the harness's
 /// own code does not compile.
 Harness harness_for(const std::filesystem::path& root, const std::filesystem::path& build,
                     const std::filesystem::path& cache, Backend backend, const std::string& lab);

@@ -91,7 +91,7 @@ struct JobOutcome {
     Verdict verdict = Verdict::passed;
     std::optional<Failure> failure;
     std::string log;
-    bool keep = true;      // depends only on the file, so it can be cached
+    bool keep = true;      // the outcome depends only on the file, so it can be cached
     bool suspect = false;  // a tool failed without naming a mistake in the file: see confirm()
     bool split = false;    // Compiled::split
     bool refused = false;  // Compiled::refused
@@ -104,6 +104,7 @@ struct JobOutcome {
 JobOutcome failed(Failure failure, std::string log = "");
 /// An error of the judge or the machine.
 JobOutcome broken(const char* cause, std::string message, std::string hint);
+/// A failure that may be the fault of the file or of a tool: see confirm().
 JobOutcome suspect(Failure failure);
 
 }  // namespace warplab::compilation

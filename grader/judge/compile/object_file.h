@@ -7,7 +7,7 @@
 namespace warplab::compilation {
 
 /// Call `visit` with the first 64 characters of each section's name, in the file's order, until it returns false.
-/// Return whether the bytes that were read belong to a 64-bit object file. No reference to them is kept.
+/// Return false if the bytes that had to be read for this are not those of a 64-bit object file.
 bool visit_section_names(std::string_view object, const std::function<bool(std::string_view)>& visit);
 
 }  // namespace warplab::compilation

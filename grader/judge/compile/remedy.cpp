@@ -138,7 +138,7 @@ std::vector<std::string> types_in(const std::string& call) {
     return types;
 }
 
-/// Return a sentence on the first argument with one & too many; "" if there is none.
+/// Return a sentence about the first argument with one & too many; "" if there is none.
 std::string excess_address(const std::string& call, const std::string& declaration) {
     const auto given_types = types_in(call), needed = types_in(declaration);
     for (std::size_t k = 0; k < std::min(given_types.size(), needed.size()); ++k)
@@ -315,7 +315,8 @@ bool begins_with_launch(const std::string& line) {
     return std::ranges::all_of(before.substr(std::min(before.find_first_not_of(" \t"), before.size())), is_name);
 }
 
-/// Return the header of the `for` that begins in a line, "" if none does, and what follows it there.
+/// Return the header of the `for` that begins in a line, and the rest of the line after it; "" and "" if none begins
+/// there.
 std::pair<std::string, std::string> header_of_for(const std::string& line) {
     std::size_t open = line.find("for (");
     if (open == std::string::npos) open = line.find("for(");
@@ -359,7 +360,7 @@ std::string place_in_macro(const std::vector<Diagnostic>& notes, const Diagnosti
     return fmt::format(" It is in the macro {}, on line {}.", name[0], note->line);
 }
 
-/// Return the remedy for `#define BLOCK 256;`, where an error is at a use of the macro; "" if it is another error.
+/// Return the remedy for an error at a use of a macro such as `#define BLOCK 256;`; "" if it is another error.
 std::string remedy_for_macro(const Diagnostic& error, const std::vector<Diagnostic>& notes, const std::string& source) {
     if (!contains(error.message, "‘;’ token") && !contains(error.message, "before ‘]’") &&
         !contains(error.message, "before ‘)’"))
@@ -408,7 +409,7 @@ std::string remedy_for_ended_loop(const Diagnostic& error, const std::string& so
     return "";
 }
 
-/// Return the remedy for a call of a member function that is not const, for an object that is.
+/// Return the remedy for a call of a non-const member function on a const object.
 std::string remedy_for_const_object(const std::vector<Diagnostic>& notes, const Diagnostic& error,
                                     const std::string& source) {
     const Diagnostic* note = find_note(notes, "in call to ");

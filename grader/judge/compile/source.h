@@ -16,8 +16,8 @@ class Source {
     bool is_link() const { return is_link_; }            // the file itself
     bool is_in_a_link() const { return is_in_a_link_; }  // its folder is a link
 
-    /// Return the bytes; nothing if it is not a plain file, cannot be read, or is too large. A file that is too large
-    /// is never read, because it may be larger than the memory.
+    /// Return the file's bytes; nothing if it is not a plain file, cannot be read, or has more than max_bytes. In the
+    /// last case it was not read, because it may be larger than the memory.
     const std::optional<std::string>& bytes() const { return *bytes_; }
 
     /// Return the bytes; empty if there are none.

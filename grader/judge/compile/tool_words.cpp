@@ -29,27 +29,27 @@ JobOutcome crashed(const std::string& tool, const std::string& how) {
 }
 
 /// Return one line of a tool's output: printable, bounded and without a full stop.
-std::string one_line(std::string words) {
-    words = shorten(words.substr(0, words.find('\n')), 300);
-    words.erase(words.find_last_not_of(". \r") + 1);
-    for (char& c : words)
+std::string one_line(std::string output) {
+    output = shorten(output.substr(0, output.find('\n')), 300);
+    output.erase(output.find_last_not_of(". \r") + 1);
+    for (char& c : output)
         if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
-    return words;
+    return output;
 }
 
-/// Return ` (the tool's line about memory)`, "" if it printed none: another limit of the machine may be the reason.
-std::string quote_about_memory(const std::string& words) {
-    std::stringstream lines(words);
+/// Return ` (the tool's line about memory)`, "" if it printed none. The line may name another limit of the machine.
+std::string quote_about_memory(const std::string& output) {
+    std::stringstream lines(output);
     for (std::string line; std::getline(lines, line);)
         for (const char* word : {"memory", "bad_alloc", "Killed signal"})
             if (contains(line, word)) return fmt::format(" ({})", one_line(line));
     return "";
 }
 
-JobOutcome too_much_memory(const std::string& words) {
+JobOutcome too_much_memory(const std::string& output) {
     return suspect({cause::out_of_memory,
                     fmt::format("Compiling needed more than {} GB of memory and was stopped{}.",
-                                compiler_memory_bytes >> 30, quote_about_memory(words)),
+                                compiler_memory_bytes >> 30, quote_about_memory(output)),
                     "Is there a template, a macro or a large array that expands without end?"});
 }
 
@@ -59,40 +59,40 @@ JobOutcome too_much_written() {
                    "Is there a large array with initial values in the file?"});
 }
 
-/// Return the assembler's message about an asm statement, "" if there is none. Its line numbers do not refer to the
-/// file.
-std::string assembler_error(const std::string& words) {
-    const std::size_t opening = words.find("Assembler messages:");
+/// Return the assembler's message about an asm statement, without its line number, which does not refer to the file; ""
+/// if there is none.
+std::string assembler_error(const std::string& output) {
+    const std::size_t opening = output.find("Assembler messages:");
     if (opening == std::string::npos) return "";
     for (const std::string kind : {": Error: ", ": Fatal error: "})
-        if (const std::size_t at = words.find(kind, opening); at != std::string::npos)
-            return one_line(words.substr(at + kind.size()));
+        if (const std::size_t at = output.find(kind, opening); at != std::string::npos)
+            return one_line(output.substr(at + kind.size()));
     return "";
 }
 
 /// Return the text after "internal compiler error: ", "" if the compiler did not crash.
-std::string compiler_crash(const std::string& words) {
+std::string compiler_crash(const std::string& output) {
     const std::string opening = "internal compiler error: ";
-    const std::size_t at = words.find(opening);
-    return at == std::string::npos ? "" : one_line(words.substr(at + opening.size()));
+    const std::size_t at = output.find(opening);
+    return at == std::string::npos ? "" : one_line(output.substr(at + opening.size()));
 }
 
 /// Return the outcome if the compiler failed without an error about any line.
-JobOutcome explain_failure_without_line(const std::string& words) {
-    if (const std::string how = compiler_crash(words); !how.empty()) return crashed("The compiler", how);
+JobOutcome explain_failure_without_line(const std::string& output) {
+    if (const std::string how = compiler_crash(output); !how.empty()) return crashed("The compiler", how);
     const std::string hint =
         "An asm statement, an attribute or a #pragma can cause this; remove it, because the stage does not need it.";
-    if (const std::string message = assembler_error(words); !message.empty())
+    if (const std::string message = assembler_error(output); !message.empty())
         return suspect(
             {cause::compile_error, fmt::format("The assembler refuses an asm statement: {}.", message), hint});
-    if (words.size() >= max_read_bytes)
+    if (output.size() >= max_read_bytes)
         return suspect({cause::compile_error,
                         fmt::format("The compiler fails on this file, but the first {} KB of its output, which the "
                                     "judge reads, contain only warnings and notes.",
                                     max_read_bytes >> 10),
                         "Fix the causes of the first warnings, and remove each #pragma that prints a message."});
     return suspect({cause::compile_error,
-                    fmt::format("The compiler fails on this file without naming a line: {}.", line_with_error(words)),
+                    fmt::format("The compiler fails on this file without naming a line: {}.", line_with_error(output)),
                     hint});
 }
 
@@ -118,18 +118,18 @@ std::string linker_message(const std::string& output) {
 
 /// Return " in line 12" if the text shows the line.
 std::string where_called(const std::string& symbol, const std::string& text) {
-    const int line = line_of_call(text, Symbol{'U', symbol}.function(), Which::last);
+    const int line = line_of_call(text, Symbol{'U', symbol}.function(), Occurrence::last);
     return line > 0 ? fmt::format(" in line {}", line) : "";
 }
 
-/// Explain a message about a whole kernel, which g++ reports where the runtime's header calls it; nothing if it names
-/// no kernel of the file.
+/// Explain a message about a kernel as a whole, which g++ reports for a line of the runtime's header. Return nothing if
+/// the message names no kernel of the file.
 std::optional<Failure> explain_kernel(const std::string& message, const std::string& text) {
     constexpr std::string_view begin = "function ‘", quote = "’";
     if (!message.starts_with(begin)) return std::nullopt;
     const std::string name = message.substr(begin.size(), message.find('(') - begin.size());
     const std::size_t end = message.find(quote);
-    const int line = name.empty() || end == std::string::npos ? 0 : line_of_call(text, name, Which::first);
+    const int line = name.empty() || end == std::string::npos ? 0 : line_of_call(text, name);
     if (line <= 0) return std::nullopt;
     return Failure{cause::compile_error,
                    fmt::format("Line {}: the kernel {}{}", line, name, message.substr(end + quote.size())),
@@ -151,10 +151,10 @@ JobOutcome too_large_program() {
                    "Is there a large array with initial values in the file?"});
 }
 
-std::string line_with_error(const std::string& words) {
-    const std::size_t at = words.find("error");
-    const std::size_t begin = at == std::string::npos ? 0 : words.rfind('\n', at) + 1;  // npos + 1 is 0
-    return one_line(words.substr(begin));
+std::string line_with_error(const std::string& output) {
+    const std::size_t at = output.find("error");
+    const std::size_t begin = at == std::string::npos ? 0 : output.rfind('\n', at) + 1;  // npos + 1 is 0
+    return one_line(output.substr(begin));
 }
 
 namespace {
@@ -208,9 +208,9 @@ std::optional<JobOutcome> explain_end(const Ended& ended, const char* tool, cons
     return std::nullopt;
 }
 
-JobOutcome explain_errors(const std::string& words, const Job& job, const Contract& contract, const std::string& text,
+JobOutcome explain_errors(const std::string& output, const Job& job, const Contract& contract, const std::string& text,
                           const std::string& rewritten) {
-    const std::vector<Diagnostic> all = read_diagnostics(words, job.shown);
+    const std::vector<Diagnostic> all = read_diagnostics(output, job.shown);
     std::vector<Diagnostic> errors = select(all, job.shown, "error", true);
     const bool has_more = errors.size() > errors_explained;
     if (has_more) errors.resize(errors_explained);
@@ -230,7 +230,7 @@ JobOutcome explain_errors(const std::string& words, const Job& job, const Contra
     if (errors.empty()) {
         // The harness's headers are correct by themselves: the harness was compiled with them.
         const auto header_error = std::ranges::find_if(all, is_error);
-        if (header_error == all.end()) return explain_failure_without_line(words);
+        if (header_error == all.end()) return explain_failure_without_line(output);
         if (const auto kernel = explain_kernel(header_error->message, text)) return failed(*kernel);
         const fs::path header = header_error->file;
         const bool is_backend_header = header.parent_path().filename() == "warplab_cpu";  // no student knows its name
@@ -248,12 +248,12 @@ JobOutcome explain_errors(const std::string& words, const Job& job, const Contra
                   log);
 }
 
-JobOutcome explain_linker(const std::string& words, const std::string& text) {
+JobOutcome explain_linker(const std::string& output, const std::string& text) {
     const auto quoted = [&](const char* before) {
-        const std::size_t at = words.find(before);
+        const std::size_t at = output.find(before);
         if (at == std::string::npos) return std::string();
         const std::size_t begin = at + std::string(before).size();
-        return words.substr(begin, words.find_first_of("'\n", begin) - begin);
+        return output.substr(begin, output.find_first_of("'\n", begin) - begin);
     };
     if (const std::string name = quoted("multiple definition of `"); !name.empty())
         return failed({cause::reserved_symbol,
@@ -263,10 +263,10 @@ JobOutcome explain_linker(const std::string& words, const std::string& text) {
         return failed({cause::compile_error,
                        fmt::format("{} is called{} but defined nowhere.", name, where_called(name, text)),
                        "Is its body missing, or is it from a library that the grader does not link?"});
-    if (contains(words, "relocation truncated"))
+    if (contains(output, "relocation truncated"))
         return failed({cause::compile_error, "The program's variables together take more than 2 GB.",
                        "Allocate large arrays with cudaMalloc, or on the host with new."});
-    return suspect({cause::compile_error, fmt::format("The linker refuses this file: {}.", linker_message(words)),
+    return suspect({cause::compile_error, fmt::format("The linker refuses this file: {}.", linker_message(output)),
                     "An asm statement or an attribute that names a section or a symbol can do this."});
 }
 

@@ -15,7 +15,7 @@ namespace warplab::compilation {
 inline constexpr std::size_t errors_shown = 10;
 inline constexpr std::uint64_t compiler_memory_bytes = 4ull << 30;
 inline constexpr std::uint64_t written_bytes = 256ull << 20;     // the limit for a file that a tool writes
-inline constexpr std::uint64_t runner_bytes = 64ull << 20;       // the cache keeps runners
+inline constexpr std::uint64_t runner_bytes = 64ull << 20;       // the limit for a runner, which the cache keeps
 inline constexpr std::size_t max_read_bytes = 256 << 10;         // the part of a compiler's output that is read
 inline constexpr std::uint64_t max_printed_bytes = 16ull << 20;  // the limit for a tool's output about one file
 
@@ -27,13 +27,13 @@ bool is_out_of_time(const Ended& ended, const Job& job);
 std::optional<JobOutcome> explain_end(const Ended& ended, const char* tool, const Job& job);
 
 /// Explain why the compiler rejected the text. `rewritten` is the text that it read, if that was not the file itself.
-JobOutcome explain_errors(const std::string& words, const Job& job, const Contract& contract, const std::string& text,
+JobOutcome explain_errors(const std::string& output, const Job& job, const Contract& contract, const std::string& text,
                           const std::string& rewritten);
 
-JobOutcome explain_linker(const std::string& words, const std::string& text);
+JobOutcome explain_linker(const std::string& output, const std::string& text);
 JobOutcome too_large_program();
 
 /// Return the first line with "error", else the first line.
-std::string line_with_error(const std::string& words);
+std::string line_with_error(const std::string& output);
 
 }  // namespace warplab::compilation

@@ -134,8 +134,8 @@ static Flags with_hooks(Flags flags) {
 
 // The hooks are ThreadSanitizer's, but grader/cpu/runtime/sanitizer.cpp implements them; its library is never linked.
 // The disabled passes would merge accesses of different lines, split one, omit a read whose value matters only to some
-// threads, or move a load out of a loop before the condition on which it depends. No macro reveals the hooks, as on a
-// GPU.
+// threads, or move a load out of a loop before the condition on which it depends. As on a GPU, no macro reveals the
+// hooks.
 Flags sanitizer_flags() {
     return with_hooks({"-O1",
                        "-fsanitize=thread,bounds-strict",  // strict: including an array that is a struct's last member
@@ -146,8 +146,8 @@ Flags fast_cpu_flags() {
     return {"-DWARPLAB_CPU_FAST"};  // without the hooks
 }
 
-// Loops of known length are unrolled completely, as nvcc does. The other flags keep each hook's call where it is in the
-// intermediate code, so that both can be matched.
+// Loops of known length are unrolled completely, as by nvcc. The other flags keep each hook's call where it is in the
+// intermediate code, so that the judge can match calls and intermediate code.
 Flags traced_cpu_flags() {
     return with_hooks({"-O3",
                        "-ftrivial-auto-var-init=uninitialized",

@@ -27,14 +27,14 @@ std::filesystem::path find_nvcc();
 std::string compiler_version();
 std::string nvcc_version();
 
-/// Return an identification of this compiler that does not need to run it: path, size and modification time.
+/// Identify a compiler without running it: return its path, size and modification time.
 std::string compiler_identity(const std::filesystem::path& compiler);
 
 /// Return folders of the CUDA Toolkit that nvcc belongs to.
 std::filesystem::path cuda_include();
 std::filesystem::path cuda_library();  // holds libcudart_static.a; empty if that is missing
 
-/// Return the GPU's architecture ("sm_90"); without a GPU, the oldest one that every stage runs on.
+/// Return the GPU's architecture, such as "sm_89"; without a GPU, "sm_90".
 std::string gpu_architecture();
 
 using Flags = std::vector<std::string>;
@@ -46,7 +46,7 @@ Flags sanitizer_flags();
 Flags fast_cpu_flags();
 Flags traced_cpu_flags();
 /// A flag for files that include <algorithm> before any code: they use a precompiled header that contains it.
-inline constexpr auto includes_algorithm = "-DWARPLAB_CPU_ALGORITHM";
+inline constexpr auto algorithm_flag = "-DWARPLAB_CPU_ALGORITHM";
 /// Return additional flags for a file with kernels that are split at their barriers.
 Flags split_cpu_flags();
 /// Return nvcc flags for a student's file. `for_tools`: with line numbers, for compute-sanitizer and ncu.
@@ -55,9 +55,9 @@ Flags student_cuda_flags(bool for_tools);
 Flags resource_report_flags(const std::string& architecture);
 /// Return g++ flags for the runner, the drivers and the CPU backend's runtime.
 Flags harness_flags(Backend backend);
-/// Return g++ flags for linking all of these.
+/// Return g++ flags for linking a runner.
 Flags link_flags(Backend backend);
-/// Return flags for libraries of the CUDA Toolkit such as "cublas", which are found again at run time.
+/// Return flags to link libraries of the CUDA Toolkit, such as "cublas", and to find them at run time.
 Flags library_flags(const std::vector<std::string>& libraries);
 
 }  // namespace warplab

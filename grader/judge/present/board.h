@@ -1,5 +1,5 @@
 #pragma once
-// An overview of the stage's datasets, for `warplab watch`.
+// An overview of a stage's datasets, for `warplab watch`.
 
 #include <string>
 

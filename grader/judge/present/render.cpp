@@ -40,7 +40,7 @@ std::string quote_lines(const std::string& text, int indent) {
         at = end + 1;
     }
     if (lines > max_lines_quoted)
-        quoted += fmt::format("{}... and {} (report.json has them)\n", margin,
+        quoted += fmt::format("{}... and {} (the report has them)\n", margin,
                               format_plural(lines - max_lines_quoted, "more line"));
     return quoted;
 }
@@ -66,7 +66,7 @@ std::string dataset_name(const Check& check) { return to_printable(check.dataset
 
 /// Return "8 datasets, 1 skipped", "6 of 8 datasets passed", "it does not compile"; empty if there is nothing to
 /// report.
-std::string summarise(const StageReport& stage) {
+std::string summary_of(const StageReport& stage) {
     if (stage.compilation.verdict == Verdict::failed) {
         const auto& failure = stage.compilation.failure;
         if (failure && failure->cause == cause::missing_file) return "there is nothing to compile";
@@ -316,7 +316,7 @@ std::string render_sandbox_remark(const Report& report, const TextStyle& style) 
 }
 
 std::string render_stage(const StageReport& stage, const TextStyle& style, StudentsOutput output) {
-    const auto summary = summarise(stage);
+    const auto summary = summary_of(stage);
     std::string text = fmt::format("{}: {}{}\n", paint(to_printable(stage.stage), Colour::bold, style),
                                    paint(stage.verdict, style), summary.empty() ? "" : " (" + summary + ")");
     text += render_compilation(stage.compilation, stage.verdict, style);

@@ -13,7 +13,7 @@ Colour colour_of(Verdict verdict);
 /// Return the remark on the sandbox, as a line to print; empty if the report has none.
 std::string render_sandbox_remark(const Report& report, const TextStyle& style);
 
-/// Return one line: the lab, the owner of the files, backend and sandbox. Every printout begins with it.
+/// Return one line: the lab, the tree of the files, the backend and the sandbox level. Every printout begins with it.
 std::string render_heading(const Report& report, const TextStyle& style);
 
 enum class StudentsOutput { hidden, shown };

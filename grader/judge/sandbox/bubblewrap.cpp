@@ -19,7 +19,7 @@ using Words = std::vector<std::string>;
 
 void add(Words& to, const Words& words) { to.insert(to.end(), words.begin(), words.end()); }
 
-/// Without the option --size, a folder in memory has no limit of its own.
+/// Add a folder in memory. Without the option --size, bubblewrap sets no limit for it.
 void add_temporary(Words& command, const std::string& folder, std::uint64_t bytes, bool has_size) {
     add(command, {"--perms", "1777"});
     if (has_size) add(command, {"--size", std::to_string(bytes)});
@@ -45,15 +45,15 @@ void add_system(Words& command, const Policy& policy) {
         else
             add(command, {"--ro-bind", folder.string(), folder.string()});
     }
-    const std::vector<fs::path> of_etc = etc_files(policy);
-    add_folders_above(command, of_etc);
-    for (const auto& path : of_etc) add(command, {"--ro-bind", path.string(), path.string()});
+    const std::vector<fs::path> files_in_etc = etc_files(policy);
+    add_folders_above(command, files_in_etc);
+    for (const auto& path : files_in_etc) add(command, {"--ro-bind", path.string(), path.string()});
     add_folders_above(command, tool_folders());
     for (const auto& path : tool_folders()) add(command, {"--ro-bind", path.string(), path.string()});
 }
 
-void add_gpu(Words& command, std::optional<int> only) {
-    for (const auto& node : gpu_devices(only)) add(command, {"--dev-bind-try", node.string(), node.string()});
+void add_gpu(Words& command, std::optional<int> gpu_node) {
+    for (const auto& node : gpu_devices(gpu_node)) add(command, {"--dev-bind-try", node.string(), node.string()});
     add(command, {"--ro-bind-try", "/sys", "/sys"});
     add_folders_above(command, driver_folders());
     for (const auto& folder : driver_folders())

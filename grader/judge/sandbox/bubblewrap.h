@@ -10,8 +10,9 @@ namespace warplab::sandbox {
 
 /// The way to start bubblewrap that works on this machine.
 struct BubblewrapStyle {
-    // Root mounts, then the program becomes the unused user: this works for folders below a closed /root. Otherwise it
-    // starts in a separate user namespace, as an ordinary user (for root: as the unused user).
+    // true: bubblewrap starts as root, and the program becomes the unused user only after the mounts, so that folders
+    // below a closed /root can be mounted. false: bubblewrap starts as an ordinary user (if the judge is root: as the
+    // unused user), in a separate user namespace.
     bool root_first = false;
     bool has_size = true;  // knows the option --size: version 0.7 added it; Ubuntu 22.04 has 0.6
 };
@@ -26,10 +27,10 @@ struct BubblewrapDescriptors {
 
 struct BubblewrapCommand {
     std::vector<std::string> words;
-    std::string arguments;  // each ends with a zero
+    std::string arguments;  // each ends with a null character
 };
 
-/// `user` is the unused user (root only, else -1).
+/// Return the command that runs a program in a sandbox. `user`: the unused user if the judge is root; otherwise -1.
 BubblewrapCommand bubblewrap_command(const BubblewrapStyle& style, const std::vector<std::string>& program,
                                      const Policy& policy, const std::string& working_directory, int user,
                                      const BubblewrapDescriptors& descriptors);

@@ -26,8 +26,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::array controllers = {"memory", "cpu", "cpuacct", "pids"};
-constexpr auto judges_own = "warplab-judge";
-const fs::path mounted = "/sys/fs/cgroup";
+constexpr auto judges_group_name = "warplab-judge";
+const fs::path mount_point = "/sys/fs/cgroup";
 
 bool write_value(const fs::path& file, const std::string& value) {
     const Descriptor opened(open(file.c_str(), O_WRONLY | O_CLOEXEC));
@@ -70,10 +70,10 @@ std::map<std::string, std::string> own_groups() {
     return groups;
 }
 
-/// Return whether the processes of a group may be divided into further groups. systemd marks such groups. The root of a
-/// container's control groups also belongs to the container; unlike the machine's root, it has a type.
+/// Return whether the judge may divide the processes of a group into further groups. systemd marks such groups. The
+/// root group of a container, too, can be divided; unlike the machine's root group, it has the file cgroup.type.
 bool is_delegated(const fs::path& folder) {
-    if (folder == mounted) return fs::exists(folder / "cgroup.type");
+    if (folder == mount_point) return fs::exists(folder / "cgroup.type");
     for (const char* mark : {"trusted.delegate", "user.delegate"})
         if (char value = 0; getxattr(folder.c_str(), mark, &value, 1) == 1 && value == '1') return true;
     return false;
@@ -81,7 +81,7 @@ bool is_delegated(const fs::path& folder) {
 
 /// Move the judge into a group below the folder; in a delegated group, move every process, such as `make`.
 void move_out_of(const fs::path& folder) {
-    const fs::path judges_group = folder / judges_own;
+    const fs::path judges_group = folder / judges_group_name;
     mkdir(judges_group.c_str(), 0755);
     write_value(judges_group / "cgroup.procs", "0");
     if (!is_delegated(folder)) return;
@@ -99,8 +99,8 @@ bool enable_below(const fs::path& folder) {
         return has_word(read_file(folder / "cgroup.subtree_control"), "memory");
     };
     if (enable()) return true;
-    if (folder == mounted && !is_delegated(folder)) return false;  // the root may have both processes and groups
-    const int attempts = is_delegated(folder) ? 10 : 1;            // processes may start in it meanwhile
+    if (folder == mount_point && !is_delegated(folder)) return false;  // the root may have both processes and groups
+    const int attempts = is_delegated(folder) ? 10 : 1;  // processes may start in the folder's group meanwhile
     for (int attempt = 0; attempt < attempts; ++attempt) {
         move_out_of(folder);
         if (enable()) return true;
@@ -119,15 +119,16 @@ bool can_make_groups(const fs::path& folder) { return access((folder / "cgroup.p
 /// Return candidate parents: the judge's own group, then the root of the hierarchy, where root may create groups.
 std::vector<fs::path> candidates(const fs::path& hierarchy, const std::string& group) {
     fs::path group_folder = folder_of(hierarchy, group);
-    if (group_folder.filename() == judges_own) group_folder = group_folder.parent_path();
+    if (group_folder.filename() == judges_group_name) group_folder = group_folder.parent_path();
     return {group_folder, hierarchy};
 }
 
 Parents find_parents() {
     const auto groups = own_groups();
     Parents parents;
-    if (const auto iterator = groups.find(""); iterator != groups.end() && fs::exists(mounted / "cgroup.controllers")) {
-        for (const fs::path& folder : candidates(mounted, iterator->second)) {
+    if (const auto iterator = groups.find("");
+        iterator != groups.end() && fs::exists(mount_point / "cgroup.controllers")) {
+        for (const fs::path& folder : candidates(mount_point, iterator->second)) {
             if (!enable_below(folder)) continue;
             parents.unified = true;
             for (const char* controller : controllers) parents.folders[controller] = folder;
@@ -140,7 +141,7 @@ Parents find_parents() {
             std::string words = names;
             std::replace(words.begin(), words.end(), ',', ' ');
             if (!has_word(words, controller)) continue;
-            const auto folders = candidates(mounted / names, group);
+            const auto folders = candidates(mount_point / names, group);
             const auto usable = std::ranges::find_if(folders, can_make_groups);
             if (usable != folders.end()) parents.folders[controller] = *usable;
         }
@@ -155,17 +156,17 @@ bool is_read_only(const fs::path& folder) {
 /// Return the hierarchy that limits memory: version 2's if it is mounted, else version 1's, or an empty path.
 fs::path memory_hierarchy() {
     std::error_code error;
-    if (fs::exists(mounted / "cgroup.controllers", error)) return mounted;
+    if (fs::exists(mount_point / "cgroup.controllers", error)) return mount_point;
     for (const auto& [names, group] : own_groups())
-        if (names.find("memory") != std::string::npos && fs::exists(mounted / names / "cgroup.procs", error))
-            return mounted / names;
+        if (names.find("memory") != std::string::npos && fs::exists(mount_point / names / "cgroup.procs", error))
+            return mount_point / names;
     return {};
 }
 
 /// Return why the judge cannot create groups, and what to do about it on this kind of machine.
 std::string why_no_groups() {
     const fs::path hierarchy = memory_hierarchy();
-    const bool version_2 = hierarchy == mounted, root = geteuid() == 0;
+    const bool version_2 = hierarchy == mount_point, root = geteuid() == 0;
     if (hierarchy.empty())
         return in_container() ? "/sys/fs/cgroup has none in this container; start it with --privileged"
                               : "none are mounted; as root, type `mount -t cgroup2 cgroup2 /sys/fs/cgroup`";
@@ -174,7 +175,7 @@ std::string why_no_groups() {
             "{} is read-only, as in most containers; start the container with --privileged, or with --cap-add "
             "SYS_ADMIN, and in it type `mount -o remount,rw {}` as root",
             hierarchy.string(), hierarchy.string());
-    if (version_2 && !has_word(read_file(mounted / "cgroup.controllers"), "memory"))
+    if (version_2 && !has_word(read_file(mount_point / "cgroup.controllers"), "memory"))
         return "this group's parent does not give it the controller memory; add Delegate=yes to the service that the "
                "judge runs in, or start the container with --privileged";
     if (version_2 && has_systemd())
@@ -211,7 +212,7 @@ std::vector<Setting> settings_for(std::uint64_t memory_bytes, std::uint64_t proc
 
 }  // namespace
 
-std::string ControlGroupSupport::weaker() const {
+std::string ControlGroupSupport::weaknesses() const {
     if (!memory && !processors && !processes && !time)
         return fmt::format(
             "No control groups: memory and processor time are limited per process, and a submission with many threads "
@@ -246,8 +247,8 @@ std::optional<ControlGroup> ControlGroup::make(std::uint64_t memory_bytes, std::
     static std::atomic<unsigned> count = 0;
     if (parents().folders.empty()) return std::nullopt;
     const std::string name = fmt::format("warplab-{}-{}", getpid(), ++count);
-    // A child that is to join has one thread. By `tasks`, which version 2 lacks, the kernel moves it at once; by
-    // `cgroup.procs`, it first waits for all processors.
+    // A child that joins has only one thread. A write to `tasks`, which version 2 lacks, moves it at once; a write to
+    // `cgroup.procs` first waits for all processors.
     const char* const members = parents().unified ? "cgroup.procs" : "tasks";
     ControlGroup group;
     for (const auto& [controller, parent] : parents().folders) {

@@ -13,16 +13,16 @@
 
 namespace warplab::sandbox {
 
-/// The judge's use of control groups on this machine.
+/// The features of control groups that the judge can use on this machine.
 struct ControlGroupSupport {
     bool memory = false, processors = false, processes = false, time = false;
-    std::string weaker() const;  // the missing features, as a sentence; empty if there are none
+    std::string weaknesses() const;  // the effects of the missing features, as a sentence; empty if none is missing
 };
 const ControlGroupSupport& control_group_support();
 
 class ControlGroup {
   public:
-    /// Return nothing if the judge cannot create groups on this machine. `processes` includes threads.
+    /// Make a group. Return nothing if the judge cannot create groups on this machine. `processes` includes threads.
     static std::optional<ControlGroup> make(std::uint64_t memory_bytes, std::uint64_t processes);
     ControlGroup(ControlGroup&& other) noexcept;
     ControlGroup& operator=(ControlGroup&& other) noexcept;

@@ -36,7 +36,8 @@ bool is_script(const fs::path& program) {
     return begin[0] == '#' && begin[1] == '!';
 }
 
-/// Return whether a program is in /usr, all of which the sandbox shows. A link from elsewhere does not count.
+/// Return whether a program is in /usr, all of which the sandbox shows, not only by a link that leads into or out of
+/// /usr.
 bool is_of_system(const fs::path& program) {
     return lies_in(program, "/usr") && lies_in(real(program), "/usr") && !is_script(program);
 }
@@ -44,7 +45,7 @@ bool is_of_system(const fs::path& program) {
 /// Return the path by which the sandbox finds a program.
 fs::path path_in_sandbox(const fs::path& program) { return is_of_system(program) ? program : real(program); }
 
-/// Return a compiler's output. It runs without a sandbox, because it is the machine's own program.
+/// Return a compiler's output. The compiler runs without a sandbox, because it is the machine's own program.
 std::string ask(const fs::path& compiler, const std::vector<std::string>& options) {
     std::vector<std::string> command = {compiler.string()};
     command.insert(command.end(), options.begin(), options.end());
@@ -106,8 +107,8 @@ const std::vector<std::string> show_search = {"-E", "-v", "-x", "c++", "/dev/nul
 /// the driver, such as a cache, can be omitted.
 bool wrapper_is_needed(const fs::path& found, const fs::path& driver, const std::string& words) {
     if (!is_script(real(found))) return false;
-    const std::vector<fs::path> of_driver = include_folders(ask(driver, show_search));
-    return !of_driver.empty() && of_driver != include_folders(words);
+    const std::vector<fs::path> driver_includes = include_folders(ask(driver, show_search));
+    return !driver_includes.empty() && driver_includes != include_folders(words);
 }
 
 std::vector<fs::path> home_folders() {

@@ -18,10 +18,10 @@ CompilerPlaces gcc_places(const std::filesystem::path& found);
 /// Ask the nvcc that `found` starts for its toolkit's bin, nvvm, include, lib64, lib and targets.
 CompilerPlaces nvcc_places(const std::filesystem::path& found);
 
-/// Return whether the path is the folder or is in it, by its name alone.
+/// Return whether the path is the folder or is in it. Links are not resolved.
 bool lies_in(const std::filesystem::path& path, const std::filesystem::path& folder);
 
-/// Return the folders of programs that the judge starts by name, such as nm.
+/// Return the files and folders outside /usr that the judge's other programs, such as nm, need in a sandbox.
 std::vector<std::filesystem::path> helper_places(const std::vector<std::string>& programs);
 
 /// Return the reason why the sandbox must not see one of `folders`, and a remedy; empty if all are safe. A folder is

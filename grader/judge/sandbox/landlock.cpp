@@ -27,7 +27,7 @@ struct Ruleset {
 constexpr std::uint64_t basic_access = (1ull << 13) - 1;
 constexpr std::uint64_t never_granted =
     LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_BLOCK | LANDLOCK_ACCESS_FS_MAKE_SOCK;
-constexpr std::uint64_t of_files =
+constexpr std::uint64_t file_access =
     LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_READ_FILE | truncate_access;
 
 Ruleset ruleset_for(int version) {
@@ -60,7 +60,7 @@ bool allow_below(int ruleset, int file, std::uint64_t access) {
     struct stat what {};
     fstat(file, &what);
     landlock_path_beneath_attr rule{};
-    rule.allowed_access = S_ISDIR(what.st_mode) ? access : access & of_files;
+    rule.allowed_access = S_ISDIR(what.st_mode) ? access : access & file_access;
     rule.parent_fd = file;
     return syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) == 0;
 }

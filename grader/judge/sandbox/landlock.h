@@ -10,9 +10,9 @@ namespace warplab::sandbox {
 /// Return the version of Landlock in this kernel, 0 = none.
 int landlock_version();
 
-/// Make a ruleset to enter; the caller closes it. It allows reading and executing files below `readable`, also changing
-/// files below `writable`, and opening `devices` for reading and writing; nothing else can be opened. Paths that do not
-/// exist are skipped. Return -1 without Landlock.
+/// Make a ruleset to enter; the caller closes it. It allows reading and executing files below `readable` and
+/// `writable`, changing files below `writable`, and opening `devices` for reading and writing; nothing else can be
+/// opened. Paths that do not exist are skipped. Return -1 without Landlock.
 int landlock_ruleset(const std::vector<std::filesystem::path>& readable,
                      const std::vector<std::filesystem::path>& writable,
                      const std::vector<std::filesystem::path>& devices);

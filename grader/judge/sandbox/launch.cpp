@@ -22,7 +22,7 @@ namespace warplab::sandbox {
 namespace {
 
 struct Child {
-    const Launch& what;
+    const Launch& program;
     sock_fprog filter{};
     std::vector<int> descriptors;  // copies with numbers above all that the child will use
     std::vector<char*> argv, environment;
@@ -66,7 +66,7 @@ void place_descriptors(Child& child) {
 }
 
 void set_limits(Child& child) {
-    for (const auto& [resource, value] : child.what.limits) {
+    for (const auto& [resource, value] : child.program.limits) {
         rlimit limit{value, value};
         if (setrlimit(static_cast<__rlimit_resource>(resource), &limit) == 0) continue;
         // A stricter hard limit already exists: keep it.
@@ -76,7 +76,7 @@ void set_limits(Child& child) {
     }
 }
 
-// Direct system calls: glibc's setresuid would change the judge's other threads too.
+/// Become this user and group, by direct system calls: glibc's setresuid would change the judge's other threads, too.
 void become(Child& child, uid_t uid) {
     require(child, syscall(SYS_setgroups, 0, nullptr) == 0, "dropping groups");
     require(child, syscall(SYS_setresgid, uid, uid, uid) == 0, "changing the group");
@@ -91,39 +91,40 @@ void join_empty_keyring(Child& child) {
 }
 
 void enter_landlock(Child& child) {
-    const Launch& what = child.what;
-    if (what.own_proc_access) {
+    const Launch& program = child.program;
+    if (program.own_proc_access) {
         const int own_entry = open("/proc/self", O_PATH | O_CLOEXEC);
-        require(child, own_entry >= 0 && allow_below(what.landlock, own_entry, what.own_proc_access),
+        require(child, own_entry >= 0 && allow_below(program.landlock, own_entry, program.own_proc_access),
                 "allowing its own /proc entry");
     }
-    require(child, syscall(SYS_landlock_restrict_self, what.landlock, 0) == 0, "entering the Landlock ruleset");
+    require(child, syscall(SYS_landlock_restrict_self, program.landlock, 0) == 0, "entering the Landlock ruleset");
 }
 
 int run_child(void* argument) {
     Child& child = *static_cast<Child*>(argument);
-    const Launch& what = child.what;
+    const Launch& program = child.program;
     reset_signals();
     setsid();
     umask(022);
     be_killed_first();
     join_empty_keyring(child);
-    for (int file : what.cgroup_files) require(child, write(file, "0", 1) == 1, "joining the cgroup");
-    if (!what.working_directory.empty())
-        require(child, chdir(what.working_directory.c_str()) == 0, "entering the working directory");
+    for (int file : program.cgroup_files) require(child, write(file, "0", 1) == 1, "joining the cgroup");
+    if (!program.working_directory.empty())
+        require(child, chdir(program.working_directory.c_str()) == 0, "entering the working directory");
     set_limits(child);
-    if (what.uid) become(child, *what.uid);
-    require(child, prctl(PR_SET_PDEATHSIG, SIGKILL) == 0, "dying with the judge");
+    if (program.uid) become(child, *program.uid);
+    require(child, prctl(PR_SET_PDEATHSIG, SIGKILL) == 0, "setting the signal for the judge's end");
     if (getppid() != child.parent) _exit(127);
-    if (what.no_new_privileges) require(child, prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0, "no_new_privs");
-    if (what.landlock >= 0) enter_landlock(child);
+    if (program.no_new_privileges) require(child, prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0, "setting no_new_privs");
+    if (program.landlock >= 0) enter_landlock(child);
     place_descriptors(child);
     close_from(static_cast<unsigned>(child.descriptors.size()));
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, nullptr);
-    if (what.filter)
-        require(child, prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &child.filter, 0, 0) == 0, "the seccomp filter");
+    if (program.filter)
+        require(child, prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &child.filter, 0, 0) == 0,
+                "installing the seccomp filter");
     execve(child.argv[0], child.argv.data(), child.environment.data());
     fail(child, "starting the program");
 }
@@ -135,8 +136,8 @@ std::vector<char*> pointers(const std::vector<std::string>& words) {
     return result;
 }
 
-/// Duplicate the descriptors to numbers that the child's dup2 calls do not overwrite.
-bool lift(const std::vector<int>& from, std::vector<int>& to) {
+/// Duplicate the descriptors to numbers that the child's dup2 calls do not overwrite. Return whether this succeeds.
+bool duplicate(const std::vector<int>& from, std::vector<int>& to) {
     for (int number : from) {
         const int copy = fcntl(number, F_DUPFD_CLOEXEC, 3 + static_cast<int>(from.size()));
         if (copy < 0) return false;
@@ -152,11 +153,11 @@ pid_t launch(const Launch& program, std::string& start_error) {
     if (program.filter)
         child.filter = {static_cast<unsigned short>(program.filter->size()),
                         const_cast<sock_filter*>(program.filter->data())};
-    const bool lifted = lift(program.descriptors, child.descriptors);
+    const bool duplicated = duplicate(program.descriptors, child.descriptors);
     constexpr std::size_t stack_bytes = 256 << 10;
     void* stack = mmap(nullptr, stack_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     pid_t pid = -1;
-    if (lifted && stack != MAP_FAILED) {
+    if (duplicated && stack != MAP_FAILED) {
         sigset_t all, before;
         sigfillset(&all);
         pthread_sigmask(SIG_SETMASK, &all, &before);  // no handler of the judge may run in the child

@@ -29,8 +29,9 @@ struct Launch {
     const SeccompFilter* filter = nullptr;
 };
 
-/// Start the program and return the child's pid, or -1; then `start_error` names the step that failed. The child has an
-/// empty session keyring, leads its own session and process group, and dies with the thread that called this.
+/// Start the program and return the child's pid. If a step fails, return -1 and name the step in `start_error`. The
+/// child has an empty session keyring, leads its own session and process group, and is killed when the calling thread
+/// ends.
 pid_t launch(const Launch& program, std::string& start_error);
 
 }  // namespace warplab::sandbox

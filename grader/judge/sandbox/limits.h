@@ -15,7 +15,7 @@ enum class Counted { own_processes, all_processes };
 /// on large machines. If the kernel counts all processes of the machine, those that run now are added.
 rlim_t process_limit(const Limits& limits, Counted counted);
 
-/// Return the processes that the kernel counts in a user namespace: its own since Linux 5.14.
+/// Return which processes the kernel counts for a limit in a user namespace: since Linux 5.14, those of the namespace.
 Counted counted_in_user_namespace();
 
 /// Return all limits except processes and wall-clock time.

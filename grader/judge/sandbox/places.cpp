@@ -38,8 +38,8 @@ std::string find_visible_search_path() {
     return kept_folders;
 }
 
-/// Return the folders of the search path that a sandbox shows at least in part. The others have no programs there,
-/// but their names may contain those of people and projects.
+/// Return the folders of the search path that a sandbox shows at least in part. The others do not exist there, but
+/// their names may contain those of people and projects.
 const std::string& visible_search_path() {
     static const std::string search_path = find_visible_search_path();
     return search_path;
@@ -51,9 +51,9 @@ void add_existing(std::vector<fs::path>& list, const fs::path& path) {
         list.push_back(path);
 }
 
-std::string chosen_by(const char* variable, const char* otherwise) {
-    const char* chosen = std::getenv(variable);
-    return chosen && *chosen ? chosen : otherwise;
+std::string environment_or(const char* variable, const char* fallback) {
+    const char* value = std::getenv(variable);
+    return value && *value ? value : fallback;
 }
 
 }  // namespace
@@ -67,13 +67,13 @@ fs::path find_program(const std::string& name) {
 }
 
 const CompilerPlaces& gcc() {
-    static const CompilerPlaces places = gcc_places(find_program(chosen_by("CXX", "g++")));
+    static const CompilerPlaces places = gcc_places(find_program(environment_or("CXX", "g++")));
     return places;
 }
 
 const CompilerPlaces& nvcc() {
     static const CompilerPlaces places = [] {
-        const fs::path nvcc_path = find_program(chosen_by("NVCC", "nvcc"));
+        const fs::path nvcc_path = find_program(environment_or("NVCC", "nvcc"));
         const bool chosen = std::getenv("NVCC") != nullptr;
         return nvcc_places(nvcc_path.empty() && !chosen ? find_program("/usr/local/cuda/bin/nvcc") : nvcc_path);
     }();
@@ -116,9 +116,9 @@ std::vector<fs::path> kernel_files() {
 
 std::vector<fs::path> gpu_devices(std::optional<int> node) {
     std::vector<fs::path> devices;
-    for (const char* of_driver :
+    for (const char* driver_node :
          {"/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools", "/dev/nvidia-caps", "/dev/dxg"})
-        add_existing(devices, of_driver);
+        add_existing(devices, driver_node);
     if (node) {
         add_existing(devices, "/dev/nvidia" + std::to_string(*node));
         return devices;
@@ -145,7 +145,7 @@ std::vector<fs::path> driver_folders() {
     return folders;
 }
 
-std::vector<std::string> clean_environment(SandboxLevel level, bool gpu, bool only,
+std::vector<std::string> clean_environment(SandboxLevel level, bool gpu, bool sees_one_gpu,
                                            const std::vector<std::string>& more) {
     std::vector<std::string> environment = more;  // first, because if a name occurs twice, the first value wins
     const std::string path = level == SandboxLevel::none ? search_path() : visible_search_path();
@@ -159,7 +159,7 @@ std::vector<std::string> clean_environment(SandboxLevel level, bool gpu, bool on
     // The program uses the judge's GPU. A device number would be wrong, because it also counts GPUs that the program
     // does not see. The program sees all parts of its GPU.
     const char* const gpus = std::getenv("CUDA_VISIBLE_DEVICES");
-    if (gpu && gpus && (!only || std::string(gpus).starts_with("MIG-")))
+    if (gpu && gpus && (!sees_one_gpu || std::string(gpus).starts_with("MIG-")))
         environment.push_back(std::string("CUDA_VISIBLE_DEVICES=") + gpus);
     if (const char* threads = std::getenv("WARPLAB_THREADS"))  // limits the CPU backend's threads on a shared machine
         environment.push_back(std::string("WARPLAB_THREADS=") + threads);

@@ -39,9 +39,9 @@ std::vector<std::filesystem::path> gpu_devices(std::optional<int> node);
 std::vector<std::filesystem::path> driver_folders();
 
 /// Return `more`, then PATH, HOME, LANG, LD_LIBRARY_PATH, WARPLAB_THREADS and, for a program on the GPU,
-/// CUDA_VISIBLE_DEVICES. A program that sees `only` one GPU needs CUDA_VISIBLE_DEVICES only for a part of a GPU
-/// (MIG-…). If a name occurs twice, the value in `more` wins. In a sandbox, PATH has only folders that it shows.
-std::vector<std::string> clean_environment(SandboxLevel level, bool gpu, bool only,
+/// CUDA_VISIBLE_DEVICES. A program that sees one GPU needs CUDA_VISIBLE_DEVICES only for a part of the GPU (MIG-…). If
+/// a name occurs twice, the value in `more` wins. In a sandbox, PATH contains only folders that the sandbox shows.
+std::vector<std::string> clean_environment(SandboxLevel level, bool gpu, bool sees_one_gpu,
                                            const std::vector<std::string>& more);
 
 }  // namespace warplab::sandbox

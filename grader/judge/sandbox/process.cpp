@@ -38,7 +38,7 @@ using Clock = std::chrono::steady_clock;
 using Words = std::vector<std::string>;
 
 // The period over which the judge measures whether a process was starved. The kernel counts a thread's wait for a
-// processor only once it ends, so the time must be much longer than such a wait.
+// processor only once the wait ends, so the period must be much longer than such a wait.
 constexpr double starvation_window_s = 1;
 constexpr double max_extension = 10;  // multiple of a limit
 
@@ -77,13 +77,12 @@ double cpu_limit_s(const Limits& limits, const Budget* budget) {
     return std::min(limits.cpu_s > 0 ? limits.cpu_s : no_limit_s, budget ? budget->cpu_left_s() : no_limit_s);
 }
 
-enum class Pending { nothing, packet, closed };
+enum class PipeState { empty, readable, closed };
 
-/// Return the state of a pipe: readable, at its end, or blocking.
-Pending pending(int pipe) {
+PipeState state_of_pipe(int pipe) {
     pollfd entry{pipe, POLLIN, 0};
-    if (poll(&entry, 1, 0) <= 0) return Pending::nothing;
-    return entry.revents & POLLIN ? Pending::packet : Pending::closed;
+    if (poll(&entry, 1, 0) <= 0) return PipeState::empty;
+    return entry.revents & POLLIN ? PipeState::readable : PipeState::closed;
 }
 
 bool says_out_of_memory(const std::string& output) {
@@ -122,9 +121,9 @@ struct Process::State {
     std::uint64_t judges_peak_bytes = 0;  // the child shares the judge's memory until it executes its program
     Clock::time_point started = Clock::now(), deadline = started, latest = started, latest_with_progress = started;
     Clock::time_point budget_ends = Clock::time_point::max();
-    Clock::time_point window_began;                     // for measuring starvation
-    std::function<bool()> makes_progress;               // whether the program made progress since the last call
-    std::optional<sandbox::ProcessorTime> at_deadline;  // when the window began
+    Clock::time_point window_began;                         // for measuring starvation
+    std::function<bool()> makes_progress;                   // whether the program made progress since the last call
+    std::optional<sandbox::ProcessorTime> at_window_begin;  // the time used when the window began
     bool collected = true;
     bool deadline_passed = false, flooded = false, budget_spent = false;
     std::uint64_t printed_before = 0;  // before the clock was started
@@ -132,11 +131,11 @@ struct Process::State {
 
     void start(const Words& argv, const Policy& policy, const std::vector<int>& inherited, const Words& environment,
                const fs::path& working_directory);
-    struct Handed {
-        Descriptor status, filter, arguments;  // to bubblewrap
+    struct BubblewrapFiles {
+        Descriptor status, filter, arguments;
     };
-    Handed enter_namespaces(sandbox::Launch& launch, const Policy& policy, const std::string& working_directory,
-                            std::vector<int>& descriptors);
+    BubblewrapFiles enter_namespaces(sandbox::Launch& launch, const Policy& policy,
+                                     const std::string& working_directory, std::vector<int>& descriptors);
     Descriptor enter_user(sandbox::Launch& launch, const Policy& policy);
     void set_deadline(double wall_s);
 
@@ -154,9 +153,9 @@ struct Process::State {
     void sleep_until(Clock::time_point until, int readable_fd) const;
 };
 
-Process::State::Handed Process::State::enter_namespaces(sandbox::Launch& launch, const Policy& policy,
-                                                        const std::string& working_directory,
-                                                        std::vector<int>& descriptors) {
+Process::State::BubblewrapFiles Process::State::enter_namespaces(sandbox::Launch& launch, const Policy& policy,
+                                                                 const std::string& working_directory,
+                                                                 std::vector<int>& descriptors) {
     const sandbox::BubblewrapStyle style = sandbox::support().style;
     if (geteuid() == 0) {
         user = sandbox::UnusedUser::take(policy.slot);
@@ -170,13 +169,12 @@ Process::State::Handed Process::State::enter_namespaces(sandbox::Launch& launch,
         sandbox::bubblewrap_command(style, launch.argv, policy, working_directory,
                                     user ? static_cast<int>(user->id()) : -1, {next, next + 1, next + 2});
     const sandbox::SeccompFilter& filter = sandbox::seccomp_filter(policy.activity, policy.gpu);
-    Handed handed{std::move(status.write_end), make_file(filter.data(), filter.size() * sizeof filter[0]),
-                  make_file(command.arguments.data(), command.arguments.size())};
-    for (const Descriptor* file : {&handed.status, &handed.filter, &handed.arguments})
-        descriptors.push_back(file->get());
+    BubblewrapFiles files{std::move(status.write_end), make_file(filter.data(), filter.size() * sizeof filter[0]),
+                          make_file(command.arguments.data(), command.arguments.size())};
+    for (const Descriptor* file : {&files.status, &files.filter, &files.arguments}) descriptors.push_back(file->get());
     launch.argv = command.words;
     launch.working_directory = "/";
-    return handed;
+    return files;
 }
 
 Descriptor Process::State::enter_user(sandbox::Launch& launch, const Policy& policy) {
@@ -236,7 +234,7 @@ void Process::State::start(const Words& argv, const Policy& policy, const std::v
     std::vector<int> descriptors = {input.get(), output.write_end.get(), output.write_end.get()};
     descriptors.insert(descriptors.end(), inherited.begin(), inherited.end());
 
-    Handed handed;
+    BubblewrapFiles files;
     Descriptor ruleset;
     sandbox::adopt_orphans();
     if (level != SandboxLevel::uid) {
@@ -244,7 +242,7 @@ void Process::State::start(const Words& argv, const Policy& policy, const std::v
         launch.environment.push_back(mark);
     }
     if (level == SandboxLevel::namespaces) {
-        handed = enter_namespaces(launch, policy, working_directory.string(), descriptors);
+        files = enter_namespaces(launch, policy, working_directory.string(), descriptors);
     } else if (level == SandboxLevel::uid) {
         ruleset = enter_user(launch, policy);
     } else {
@@ -274,7 +272,7 @@ void Process::State::set_deadline(double wall_s) {
     deadline = after(Clock::now(), wall_s);
     latest = after(Clock::now(), wall_s * max_extension);
     latest_with_progress = after(Clock::now(), wall_s * max_with_progress);
-    at_deadline.reset();
+    at_window_begin.reset();
 }
 
 /// Return whether the child gets more time after the deadline, because other processes starved it or because it makes
@@ -283,8 +281,9 @@ bool Process::State::may_continue() {
     if (Clock::now() >= latest || (budget && budget->spent())) return false;
     const auto time = Clock::now();
     sandbox::ProcessorTime now = sandbox::processor_time(child);
-    const bool starved = !at_deadline || sandbox::was_starved(*at_deadline, now, seconds_between(window_began, time));
-    at_deadline = std::move(now);
+    const bool starved =
+        !at_window_begin || sandbox::was_starved(*at_window_begin, now, seconds_between(window_began, time));
+    at_window_begin = std::move(now);
     window_began = time;
     deadline = after(time, starvation_window_s);
     const bool progresses = makes_progress && makes_progress();  // since the window began
@@ -324,7 +323,7 @@ void Process::State::read_rest() {
 void Process::State::kill() {
     if (collected) return;
     if (budget && !group)
-        result.cpu_s = sandbox::processor_time(child).used_s;   // wait4 counts the processes that ended by themselves
+        result.cpu_s = sandbox::processor_time(child).used_s;   // wait4 counts only processes that ended by themselves
     if (::kill(child, SIGKILL) != 0 && user) user->kill_all();  // root without CAP_KILL
     collect();
 }
@@ -399,9 +398,10 @@ void Process::State::interpret(int status, const rusage& usage) {
         result.how = End::budget_spent;
         return;
     }
-    const bool well = result.how == End::exited && result.status == 0;
-    const bool full = result.peak_rss_bytes > limits.memory_bytes / 8 * 7;
-    if (ran_out || (!well && (full || says_out_of_memory(result.output)))) result.how = End::out_of_memory;
+    const bool has_succeeded = result.how == End::exited && result.status == 0;
+    const bool used_most_memory = result.peak_rss_bytes > limits.memory_bytes / 8 * 7;
+    if (ran_out || (!has_succeeded && (used_most_memory || says_out_of_memory(result.output))))
+        result.how = End::out_of_memory;
 }
 
 void Process::State::sleep_until(Clock::time_point until, int readable_fd) const {
@@ -442,18 +442,19 @@ Process::Event Process::State::wait_unbudgeted(double seconds, int readable_fd) 
     const auto until = after(Clock::now(), seconds);
     std::optional<Clock::time_point> closed_since;
     for (;;) {
-        const Pending packet = readable_fd >= 0 ? pending(readable_fd) : Pending::nothing;
-        if (packet == Pending::packet) return Event::readable;
+        const PipeState state = readable_fd >= 0 ? state_of_pipe(readable_fd) : PipeState::empty;
+        if (state == PipeState::readable) return Event::readable;
         if (collected) return Event::ended;
         read_output();
         if (child_ended()) {
             collect();
-            return readable_fd >= 0 && pending(readable_fd) == Pending::packet ? Event::readable : Event::ended;
+            return readable_fd >= 0 && state_of_pipe(readable_fd) == PipeState::readable ? Event::readable
+                                                                                         : Event::ended;
         }
         const auto now = Clock::now();
-        // A child that closed its end is usually about to end: report that rather than "readable", unless it continues
-        // to run.
-        if (packet == Pending::closed) {
+        // A child that closed its end of the pipe is usually about to exit. Report "ended" rather than "readable",
+        // unless it continues to run.
+        if (state == PipeState::closed) {
             if (!closed_since) closed_since = now;
             if (seconds_between(*closed_since, now) > 0.5) return Event::readable;
         }
@@ -465,7 +466,7 @@ Process::Event Process::State::wait_unbudgeted(double seconds, int readable_fd) 
             return Event::ended;
         }
         if (now >= until) return Event::elapsed;
-        const bool watch = readable_fd >= 0 && packet != Pending::closed;
+        const bool watch = readable_fd >= 0 && state != PipeState::closed;
         sleep_until(
             std::min({until, deadline, latest, budget_ends, watch ? until : after(now, closed_since ? 0.05 : 1e6)}),
             watch ? readable_fd : -1);

@@ -15,8 +15,8 @@
 
 namespace warplab {
 
-/// namespaces: bubblewrap without network, with a separate pid namespace; only the policy's paths are visible. As root,
-/// it first switches to an unused uid.
+/// namespaces: bubblewrap without network, with a separate pid namespace; only the policy's paths are visible. If the
+/// judge is root, the program gets an unused uid.
 /// uid: for root if namespaces are refused: a separate uid, no_new_privs, Landlock.
 /// Both have the same system call filter and an empty session keyring.
 /// none: only limits.
@@ -28,11 +28,11 @@ std::string_view sandbox_name(SandboxLevel level);  // "none", "uid", "namespace
 struct SandboxSupport {
     SandboxLevel level = SandboxLevel::none;
     std::string why_not_stronger;
-    std::string weaker;  // effects of missing control groups; empty if none is missing
+    std::string without_groups;  // effects of missing control groups; empty if none is missing
 };
 const SandboxSupport& sandbox_support();
 
-/// Return why_not_stronger and weaker in one text, for reports.
+/// Return why_not_stronger and without_groups in one text, for reports.
 std::string sandbox_remark();
 
 struct Limits {
@@ -42,7 +42,7 @@ struct Limits {
     std::uint64_t file_bytes = 256ull << 20;
     int processes = 64;
     std::size_t output_bytes = 64 << 10;  // kept bytes of stdout and stderr together; the rest is read and dropped
-    std::uint64_t max_printed_bytes = 0;  // end a program that prints more after the clock's start; 0 = no limit
+    std::uint64_t max_printed_bytes = 0;  // a program that prints more since restart_clock() is ended; 0: no limit
 };
 
 /// Selects the system calls that a sandboxed program may make.
@@ -58,13 +58,14 @@ struct Policy {
     std::vector<std::filesystem::path> writable;
     bool gpu = false;             // the GPU's device nodes and the driver's folders
     std::optional<int> gpu_node;  // N of the only visible /dev/nvidiaN; if empty, all are visible
-    int slot = 0;                 // which of the unused uids (base + slot) to take as root
+    int slot = 0;                 // as root: which of the unused uids to try first
     Limits limits;
     std::shared_ptr<Budget> budget = nullptr;  // charged with the time used; null: unlimited
 };
 
 inline constexpr double max_with_progress = 3;  // multiple of a limit, for a program that makes progress
 
+/// The reason why a program ended. flooded: it printed more than max_printed_bytes.
 enum class End { exited, signaled, timed_out, out_of_memory, flooded, not_started, budget_spent };
 
 struct Ended {
@@ -79,8 +80,8 @@ struct Ended {
     bool made_progress = false;        // timed_out although it made progress, after max_with_progress times the limit
 };
 
-/// A running child. The destructor kills it and all processes that it started, as does the end of the thread that
-/// started it.
+/// A running child. The destructor, or the end of the thread that started the child, kills it and all processes that it
+/// started.
 class Process {
   public:
     /// Start a program. `inherited`: descriptors that become 3, 4, … in the child, in this order; all others are

@@ -50,7 +50,7 @@ bool belongs_to(pid_t process, uid_t user) {
 double used_s(const std::string& process) {
     const std::string stat = read_file("/proc/" + process + "/stat");
     std::istringstream fields(stat.substr(std::min(stat.rfind(')'), stat.size() - 1) + 1));
-    constexpr int before = 11;  // from the state to the number of faults
+    constexpr int before = 11;  // the fields from the state to the numbers of page faults
     std::string skipped;
     for (int i = 0; i < before; ++i) fields >> skipped;
     double user = 0, system = 0, children_user = 0, children_system = 0;
@@ -58,7 +58,7 @@ double used_s(const std::string& process) {
     return (user + system + children_user + children_system) / static_cast<double>(sysconf(_SC_CLK_TCK));
 }
 
-/// Add the time on a processor, and the nanoseconds for which each thread was ready without one.
+/// Add the processor time of a process tree, and the time for which each thread was ready without a processor.
 void add_processor_time(const std::string& process, ProcessorTime& sum) {
     sum.used_s += used_s(process);
     std::error_code error;

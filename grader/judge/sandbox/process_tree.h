@@ -12,10 +12,10 @@ namespace warplab::sandbox {
 
 inline constexpr const char* mark_name = "WARPLAB_RUN";
 
-/// Make orphaned grandchildren children of the judge. Call it once per process.
+/// Make orphaned descendants children of the judge from now on.
 void adopt_orphans();
 
-/// Return NAME=value to start the child with; different for every child.
+/// Return an environment variable, NAME=value, that marks a child. Each call returns a different value.
 std::string new_mark();
 
 /// Kill the processes that an ended child left: the orphans with its mark, and all their descendants.

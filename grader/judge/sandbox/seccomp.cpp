@@ -76,16 +76,17 @@ constexpr std::initializer_list<int> prctl_options = {
 constexpr std::initializer_list<int> fcntl_commands = {F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD,     F_SETFD,    F_GETFL,
                                                        F_SETFL, F_GETPIPE_SZ,    F_ADD_SEALS, F_GET_SEALS};
 
-/// Calls that send a signal, and their argument that is the signal's number. The list has none that create a timer with
-/// a signal of the program's choice. A program that sends itself SIGCONT continues while the judge has suspended it.
+/// Calls that send a signal, and the position of the signal's number among their arguments. SIGCONT is not allowed,
+/// because a program could use it to continue while the judge has stopped it. For the same reason, no list has a call
+/// that creates a timer with a signal of the program's choice.
 struct SignalCall {
     const char* name;
     unsigned argument;
 };
 constexpr std::initializer_list<SignalCall> sending_calls = {{"kill", 1}, {"tkill", 1}, {"tgkill", 2}};
 
-/// Resources whose limits a program may change: all but RLIMIT_CORE. A program that lowers it to 0 and crashes makes
-/// the kernel start the machine's program for core dumps (limits.cpp).
+/// Resources whose limits a program may change: all but RLIMIT_CORE. If a program lowered RLIMIT_CORE to 0 and crashed,
+/// the kernel would start the machine's program for core dumps (limits.cpp).
 constexpr std::initializer_list<int> limited_resources = {
     RLIMIT_AS,      RLIMIT_CPU,      RLIMIT_DATA,   RLIMIT_FSIZE,      RLIMIT_LOCKS,
     RLIMIT_MEMLOCK, RLIMIT_MSGQUEUE, RLIMIT_NICE,   RLIMIT_RSS,        RLIMIT_NOFILE,
@@ -94,8 +95,8 @@ constexpr std::initializer_list<int> limited_resources = {
 /// Requests of isatty() and similar functions.
 constexpr std::initializer_list<unsigned> terminal_requests = {TCGETS, TIOCGWINSZ, FIONREAD, FIOCLEX, FIONCLEX};
 
-/// Requests of the GPU's driver, by their high bytes. nvidiactl and nvidiaN have the type 'F', nvidia-uvm plain
-/// numbers and two special ones, WSL's dxg the type 'G'.
+/// Requests to the GPU's driver, by their high bytes. Requests to nvidiactl and nvidiaN have the type 'F', those to
+/// WSL's dxg the type 'G'. Those to nvidia-uvm are small numbers or begin with 0x300000.
 struct DriverRequests {
     std::uint64_t mask, value;
 };
@@ -114,7 +115,8 @@ class Builder {
   public:
     Builder() : context_(seccomp_init(SCMP_ACT_ERRNO(ENOSYS)), seccomp_release) {
         if (!context_) throw std::runtime_error("the filter of system calls cannot be built on this processor");
-        require(seccomp_attr_set(get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS), "other architectures");
+        require(seccomp_attr_set(get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS),
+                "refusing other architectures");
         seccomp_attr_set(get(), SCMP_FLTATR_CTL_OPTIMIZE, 2);  // a binary tree, if libseccomp is 2.5 or newer
     }
 
@@ -127,7 +129,7 @@ class Builder {
     SeccompFilter build() const {
         const Descriptor file(memfd_create("filter", MFD_CLOEXEC));
         if (!file) throw std::runtime_error(fmt::format("cannot create a memory file: {}", std::strerror(errno)));
-        require(seccomp_export_bpf(get(), file.get()), "exporting it");
+        require(seccomp_export_bpf(get(), file.get()), "exporting the filter");
         const off_t bytes = lseek(file.get(), 0, SEEK_END);
         SeccompFilter code(static_cast<std::size_t>(bytes) / sizeof(sock_filter));
         const ssize_t count = pread(file.get(), code.data(), static_cast<std::size_t>(bytes), 0);

@@ -15,7 +15,7 @@ namespace {
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-/// Return an empty text if /bin/true runs in this level, else the reason why not.
+/// Return the reason why /bin/true does not run at this level; empty if it does.
 std::string try_level(SandboxLevel level) {
     Policy policy;
     policy.activity = Activity::run;
@@ -23,10 +23,10 @@ std::string try_level(SandboxLevel level) {
     const Ended ended = run_to_end({"/bin/true"}, policy);
     if (ended.how == End::exited && ended.status == 0) return "";
     if (!ended.start_error.empty()) return first_line(ended.start_error);
-    return ended.output.empty() ? "/bin/true does not run in it" : first_line(ended.output);
+    return ended.output.empty() ? "/bin/true does not run at this level" : first_line(ended.output);
 }
 
-Support found;  // the result of `support` while it is being determined
+Support found;  // the result of support(), while it is being determined and afterwards
 
 void try_namespaces(std::string& reason) {
     if (find_program("bwrap").empty()) {
@@ -87,7 +87,7 @@ const Support& support() {
         try_user(reason);
         found.offered.why_not_stronger = reason;
     }
-    found.offered.weaker = control_group_support().weaker();
+    found.offered.without_groups = control_group_support().weaknesses();
     return found;
 }
 
@@ -100,8 +100,8 @@ std::string sandbox_remark() {
     std::string remark;
     if (!offered.why_not_stronger.empty())
         remark = fmt::format("{} instead of namespace: {}", sandbox_name(offered.level), offered.why_not_stronger);
-    if (!remark.empty() && !offered.weaker.empty()) remark += ' ';
-    return remark + offered.weaker;
+    if (!remark.empty() && !offered.without_groups.empty()) remark += ' ';
+    return remark + offered.without_groups;
 }
 
 }  // namespace warplab

@@ -11,7 +11,8 @@ struct Support {
     BubblewrapStyle style = {};
 };
 
-/// Run /bin/true in each level, strongest first, until one works.
+/// Return what this machine supports. The first call runs /bin/true at each level, the strongest first, until one
+/// works.
 const Support& support();
 
 }  // namespace warplab::sandbox

@@ -119,7 +119,7 @@ UnusedUser UnusedUser::take(int slot) {
         const uid_t id = first_user + static_cast<uid_t>((slot + i) % count);
         if (Descriptor lock = lock_user(id); lock) return UnusedUser(id, std::move(lock));
     }
-    throw std::runtime_error("all user ids for sandboxes are taken");
+    throw std::runtime_error("all user ids for sandboxes are in use; wait until other judges on this machine end");
 }
 
 void UnusedUser::kill_all() const { kill_processes_of(id_); }

@@ -7,11 +7,11 @@
 
 namespace warplab::sandbox {
 
-/// A user id that no other program on this machine holds; reserved until this object is destroyed.
+/// A user id that no other sandbox on this machine uses; reserved until this object is destroyed.
 class UnusedUser {
   public:
-    /// Try base + slot first, then the ids after it. Throws std::runtime_error if all are taken or none can be
-    /// reserved.
+    /// Reserve an id: that with the index `slot` if it is free, otherwise the next free one. Throws std::runtime_error
+    /// if no id is free or none can be reserved.
     static UnusedUser take(int slot);
 
     uid_t id() const { return id_; }

@@ -8,7 +8,7 @@
 namespace warplab {
 namespace {
 
-bool is_of_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+bool is_name_character(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
 /// Return the beginning of the "[…]" that ends before `end`; npos if it has no beginning.
 std::size_t bracket_before(const std::string& text, std::size_t end) {
@@ -40,9 +40,9 @@ Indexed array_before(const std::string& text, std::size_t end) {
             begin = bracket_before(text, begin);
             if (begin == std::string::npos) return {};
             if (indexed.name.empty()) ++indexed.indices;
-        } else if (is_of_name(before)) {
+        } else if (is_name_character(before)) {
             const std::size_t name_end = begin;
-            while (begin > 0 && is_of_name(text[begin - 1])) --begin;
+            while (begin > 0 && is_name_character(text[begin - 1])) --begin;
             if (indexed.name.empty()) indexed.name = text.substr(begin, name_end - begin);
         } else if (before == '.') {
             --begin;
@@ -56,7 +56,7 @@ Indexed array_before(const std::string& text, std::size_t end) {
     return indexed;
 }
 
-/// Return the number of "[…]" that follow directly.
+/// Return the number of "[…]" that follow each other from `at` on.
 int brackets_at(const std::string& text, std::size_t at) {
     int count = 0;
     while (at < text.size() && text[at] == '[') {
@@ -75,7 +75,7 @@ bool may_declare(std::string_view before) {
     if (before.ends_with("(&")) return true;
     if (before.ends_with("return") || before.ends_with("else")) return false;
     if (before.ends_with("]") || before.ends_with("->")) return false;
-    if (!before.ends_with(",")) return !before.empty() && (is_of_name(before.back()) || before.back() == '>');
+    if (!before.ends_with(",")) return !before.empty() && (is_name_character(before.back()) || before.back() == '>');
     before = before.substr(before.find_last_of(";{}(") + 1);
     return before.find("__shared__") != before.npos || before.find("__constant__") != before.npos;
 }
@@ -85,7 +85,7 @@ std::set<int> declared_dimensions(const std::string& text, const std::string& na
     std::set<int> all;
     for (std::size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + name.size())) {
         std::size_t end = at + name.size();
-        if (at == 0 || is_of_name(text[at - 1]) || (end < text.size() && is_of_name(text[end]))) continue;
+        if (at == 0 || is_name_character(text[at - 1]) || (end < text.size() && is_name_character(text[end]))) continue;
         if (!may_declare(std::string_view(text).substr(0, at))) continue;
         if (end < text.size() && text[end] == ')') ++end;
         if (const int count = brackets_at(text, end)) all.insert(count);
@@ -97,7 +97,7 @@ std::set<int> declared_dimensions(const std::string& text, const std::string& na
 
 std::string indexed_array(const IndexPlace& index, const std::string& text) {
     const auto dimensions = static_cast<int>(std::ranges::count(index.type, '['));
-    std::set<std::string> like, all;
+    std::set<std::string> fitting, all;
     for (std::size_t end = 1; end <= index.line.size(); ++end) {
         if (index.line[end - 1] != ']' || (end > 1 && index.line[end - 2] == '[')) continue;
         const Indexed array = array_before(index.line, end);
@@ -105,11 +105,11 @@ std::string indexed_array(const IndexPlace& index, const std::string& text) {
         const std::set<int> declared = declared_dimensions(text, array.name);
         const bool fits = declared.contains(dimensions + array.indices);
         if (end == index.column && (fits || declared.empty())) return array.words;
-        if (fits) like.insert(array.words);
+        if (fits) fitting.insert(array.words);
         all.insert(array.words);
     }
-    if (like.size() == 1) return *like.begin();
-    return like.empty() && all.size() == 1 ? *all.begin() : "";
+    if (fitting.size() == 1) return *fitting.begin();
+    return fitting.empty() && all.size() == 1 ? *all.begin() : "";
 }
 
 }  // namespace warplab

@@ -9,7 +9,7 @@ namespace warplab {
 /// An index that exceeds its array, as GCC reports it.
 struct IndexPlace {
     std::string line;          // a line of the student's file
-    std::uint32_t column = 0;  // where the bracket that ends the index is; wrong if a macro was expanded before it
+    std::uint32_t column = 0;  // of the bracket that ends the index; wrong if a macro was expanded before it
     std::string type;          // the array's type: "int [8][32]"
 };
 

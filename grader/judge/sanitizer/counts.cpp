@@ -109,10 +109,10 @@ std::vector<KernelShape> describe_kernels(const std::vector<LaunchCounts>& launc
                                           const std::map<std::string, KernelResources>& resources, const Gpu& gpu) {
     std::vector<KernelShape> shapes;
     for (const LaunchCounts& launch : launches) {
-        const auto like =
+        const auto known =
             std::ranges::find_if(shapes, [&](const KernelShape& shape) { return same_shape(shape.launch, launch); });
-        if (like != shapes.end()) {
-            add(like->launch, launch);
+        if (known != shapes.end()) {
+            add(known->launch, launch);
             continue;
         }
         KernelShape shape{name_of(launch), launch, {}, {}};
@@ -206,8 +206,8 @@ bool may_be_swapped(const std::vector<Counted>& datasets) {
     return std::ranges::any_of(kernels, [](const auto& kernel) {
         const Sizes& sizes = kernel.second;
         const Size& grid = *sizes.grids.begin();
-        const bool like_a_block = grid[0] * grid[1] * grid[2] % 32 == 0;
-        return sizes.blocks.size() > 1 || (sizes.datasets > 1 && sizes.grids.size() == 1 && like_a_block);
+        const bool may_be_block = grid[0] * grid[1] * grid[2] % 32 == 0;
+        return sizes.blocks.size() > 1 || (sizes.datasets > 1 && sizes.grids.size() == 1 && may_be_block);
     });
 }
 

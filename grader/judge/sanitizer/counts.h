@@ -23,6 +23,7 @@ struct Counted {
     double minimum_bytes = 0;  // the minimum that all its calls must move through device memory
 };
 
+/// Return the counts of all datasets together.
 Counted all_of(const std::vector<Counted>& datasets);
 
 /// Return the bytes of the sectors that all requests to device memory touch, extrapolated from the inspected requests.
@@ -48,12 +49,12 @@ std::vector<KernelShape> describe_kernels(const std::vector<LaunchCounts>& launc
 /// multiprocessor (75%), limited by registers."
 std::string occupancy_words(const KernelShape& shape, const Gpu& gpu);
 
-/// The text next to a source line: the averages over the requests of all warps that executed the line.
+/// The figures next to a source line: averages over the requests of all warps that executed the line.
 struct LineSummary {
     int line = 0;
     double heat = 0;  // memory time: sectors, passes and clashes, relative to the line with the most
     std::uint64_t requests = 0;
-    double lanes = 0;                               // active ones, of 32
+    double lanes = 0;                               // active lanes, of 32
     std::optional<double> sectors, fewest_sectors;  // sectors of device memory
     std::optional<double> passes;                   // passes over shared memory or constants
     std::optional<double> clashes;                  // for atomics: lanes that update the same address

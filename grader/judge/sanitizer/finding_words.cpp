@@ -92,7 +92,7 @@ std::string object_of(const RawFinding& f) { return clean_name(f.object, sizeof 
 
 std::string detail_of(const RawFinding& f) { return clean_name(f.detail, sizeof f.detail); }
 
-/// Return a hint on an index beyond an array of `count` elements.
+/// Return a hint about an index beyond an array of `count` elements.
 std::string index_hint(const RawFinding& f, long count) {
     if (f.offset < 0) return "Which index is negative there, and for which thread?";
     if (f.offset == static_cast<std::int64_t>(f.now.thread[0]) && f.offset > 0)
@@ -140,8 +140,8 @@ Description far_from_all(const RawFinding& f) {
                    "overflow, and values past the end of an input are garbage.)"};
 }
 
-/// Return whether a line has an index such as [y * columns + x] that is not made of numbers of threads, and whose rows
-/// have no fixed length.
+/// Return whether a line has an index such as [y * columns + x], without built-in variables such as threadIdx.x, and
+/// with a row length that is not a number.
 bool has_row_index(const std::string& line) {
     for (std::size_t open = line.find('['); open != std::string::npos; open = line.find('[', open + 1)) {
         const std::string index = line.substr(open, line.find(']', open) - open);
@@ -380,11 +380,10 @@ Description describe(const std::vector<BufferSpec>& buffers, const RawFinding& f
                             element_at(buffers, f), name_thread(f.now)),
                 is_in_shared(f)
                     ? "Shared memory is undefined until a thread of the block writes it. Do not read an element that "
-                      "no "
-                      "thread has stored, even if the value is not used: store 0 beyond the edge, or do not read there."
+                      "no thread has stored, even if the value is not used: store 0 beyond the edge, or do not read "
+                      "there."
                     : "Memory is undefined until it is written: was all of it loaded or copied (sizes and pitches are "
-                      "in bytes)? "
-                      "Set sums and counters to 0 first, in every call."};
+                      "in bytes)? Set sums and counters to 0 first, in every call."};
         case FindingKind::race:
             return race(buffers, f, false);
         case FindingKind::atomic_race:
@@ -460,8 +459,7 @@ Description describe(const std::vector<BufferSpec>& buffers, const RawFinding& f
             return {
                 cause::copy_size, fmt::format("{}: {}.", object_of(f), detail_of(f)),
                 "If this should be an array, is the & a mistake? With a pointer p, p is the address of its array, but "
-                "&p "
-                "that of the variable p itself. With a std::vector v, the array is v.data(). Otherwise, compare the "
+                "&p that of the variable p itself. With a std::vector v, the array is v.data(). Otherwise, compare the "
                 "size in bytes with the variable's type."};
         case FindingKind::copy_size:
             return {cause::copy_size, fmt::format("{}: {}.", object_of(f), detail_of(f)),
@@ -524,7 +522,7 @@ bool same_block(const RawFinding& f) { return std::equal(f.now.block, f.now.bloc
 
 std::string kernel_of(const RawFinding& f) { return clean_name(f.kernel, sizeof f.kernel); }
 
-std::string race_of_all_threads(const RawFinding& f, const std::string& text) {
+std::string hint_for_race_of_all_threads(const RawFinding& f, const std::string& text) {
     const auto uses = [&](const char* name) { return text.find(name) != std::string::npos; };
     if (!uses("__global__")) return "";
     if (same_block(f) && !uses("threadIdx") && !uses("thread_rank"))
@@ -536,7 +534,7 @@ std::string race_of_all_threads(const RawFinding& f, const std::string& text) {
     return "";
 }
 
-std::string race_with_itself(const RawFinding& f) {
+std::string hint_for_race_within_line(const RawFinding& f) {
     constexpr auto atomic = "an atomic (atomicAdd for a sum, atomicMax for a maximum)";
     if (f.now.writes && f.before.writes)
         return fmt::format(
@@ -549,9 +547,8 @@ std::string race_with_itself(const RawFinding& f) {
                           "between a read and a write of another thread, for example between two iterations of a loop";
     if (!same_block(f))
         return "If this line adds to the element, as a += b does, blocks that do so at the same time lose additions: "
-               "use "
-               "an atomic (atomicAdd for a sum, atomicMax for a maximum). If each block has its own element, the index "
-               "is wrong.";
+               "use an atomic (atomicAdd for a sum, atomicMax for a maximum). If each block has its own element, the "
+               "index is wrong.";
     if (is_in_shared(f))
         return fmt::format(
             "A barrier belongs {}: {}. If a barrier is there, both threads run this line in the same step: does the "

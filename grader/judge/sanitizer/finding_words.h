@@ -23,17 +23,17 @@ struct SourceLine {
     const std::string& text;
 };
 
-/// Return the words of a finding; empty for a kind that only a forged page has. `buffers`: the lab's.
+/// Return the words of a finding; empty for a kind that only a forged status page has. `buffers`: the lab's.
 Description describe(const std::vector<BufferSpec>& buffers, const RawFinding& f, const SourceLine& source);
 
 /// Return the hint for a race of threads that all do the same, because the student's file never asks for the number of
 /// a thread or block; "" if it does.
-std::string race_of_all_threads(const RawFinding& f, const std::string& text);
+std::string hint_for_race_of_all_threads(const RawFinding& f, const std::string& text);
 
 /// Return the hint for a line whose threads race with each other.
-std::string race_with_itself(const RawFinding& f);
+std::string hint_for_race_within_line(const RawFinding& f);
 
-/// Complete the message about plain writes of one value when their number is known: very many mean repeated work.
+/// Complete the message about plain writes of one value, whose number is now known. Very many mean repeated work.
 void count_same_values(Finding& finding);
 
 /// Turn a finding of the kind return_before_barrier into a note: since compute capability 7.0, a barrier waits only for

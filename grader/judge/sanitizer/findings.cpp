@@ -31,30 +31,30 @@ SourceLines find_lines(const StageRun& run, const std::vector<std::uint64_t>& pr
 /// A line with an index beyond its array may access anything there.
 void drop_consequences(std::vector<Finding>& all) {
     std::set<int> racing, masked, beyond;
-    for (const Finding& d : all) {
-        if (d.cause == cause::out_of_bounds) beyond.insert(d.line);
-        if (d.cause == cause::race || d.cause == cause::atomic_race) racing.insert({d.line, d.other_line});
-        if (d.cause == cause::lane_mask) masked.insert(d.line);
+    for (const Finding& f : all) {
+        if (f.cause == cause::out_of_bounds) beyond.insert(f.line);
+        if (f.cause == cause::race || f.cause == cause::atomic_race) racing.insert({f.line, f.other_line});
+        if (f.cause == cause::lane_mask) masked.insert(f.line);
     }
-    std::erase_if(all, [&](const Finding& d) {
-        const bool caused_by_index = d.cause == cause::race || d.cause == cause::same_value ||
-                                     d.cause == cause::host_memory || d.cause == cause::unset_constant;
+    std::erase_if(all, [&](const Finding& f) {
+        const bool caused_by_index = f.cause == cause::race || f.cause == cause::same_value ||
+                                     f.cause == cause::host_memory || f.cause == cause::unset_constant;
         const bool caused_by_race =
-            d.cause == cause::uninitialised || d.cause == cause::beside_atomic || d.cause == cause::same_value;
-        if (caused_by_index && d.line > 0 && beyond.contains(d.line)) return true;
-        return (caused_by_race && d.line > 0 && racing.contains(d.line)) ||
-               (d.cause == cause::absent_lane && masked.contains(d.line));
+            f.cause == cause::uninitialised || f.cause == cause::beside_atomic || f.cause == cause::same_value;
+        if (caused_by_index && f.line > 0 && beyond.contains(f.line)) return true;
+        return (caused_by_race && f.line > 0 && racing.contains(f.line)) ||
+               (f.cause == cause::absent_lane && masked.contains(f.line));
     });
 }
 
-bool is_race(const Finding& d) { return d.cause == cause::race || d.cause == cause::atomic_race; }
+bool is_race(const Finding& f) { return f.cause == cause::race || f.cause == cause::atomic_race; }
 
 /// Sort notes last. If there is an access out of bounds, sort races directly before the notes, because the access may
 /// have caused all of them.
 void sort_by_likelihood(std::vector<Finding>& all) {
     const bool has_out_of_bounds =
-        std::ranges::any_of(all, [](const auto& d) { return d.cause == cause::out_of_bounds; });
-    const auto rank = [&](const Finding& d) { return d.note ? 2 : has_out_of_bounds && is_race(d) ? 1 : 0; };
+        std::ranges::any_of(all, [](const auto& f) { return f.cause == cause::out_of_bounds; });
+    const auto rank = [&](const Finding& f) { return f.note ? 2 : has_out_of_bounds && is_race(f) ? 1 : 0; };
     std::ranges::stable_sort(all, [&](const Finding& a, const Finding& b) { return rank(a) < rank(b); });
 }
 
@@ -79,8 +79,8 @@ std::vector<Finding> explain_findings(const StageRun& run, const Source& source,
         describe_findings(run.lab.buffers, find_lines(run, program_counters), source.text(), run.guards, findings);
     if (outputs_right) {
         std::erase_if(all, matters_if_wrong);
-        for (Finding& d : all)
-            if (d.cause == cause::return_before_barrier) d = returned_and_ended(d);
+        for (Finding& f : all)
+            if (f.cause == cause::return_before_barrier) f = returned_and_ended(f);
         sort_by_likelihood(all);
     }
     return all;
@@ -117,13 +117,13 @@ std::vector<Finding> describe_findings(const std::vector<BufferSpec>& buffers, c
         merged.message = words.message;
         const bool is_race = merged.cause == cause::race && finding.detail[0] == 0;
         const bool with_itself = is_race && merged.line > 0 && merged.line == merged.other_line;
-        merged.hint = with_itself ? race_with_itself(finding) : words.hint;
-        if (const std::string hint = is_race ? race_of_all_threads(finding, text) : ""; !hint.empty())
+        merged.hint = with_itself ? hint_for_race_within_line(finding) : words.hint;
+        if (const std::string hint = is_race ? hint_for_race_of_all_threads(finding, text) : ""; !hint.empty())
             merged.hint = hint;
-        const auto iterator = std::ranges::find_if(all, [&](const Finding& d) {
-            const bool is_same = d.line == merged.line && d.other_line == merged.other_line;
-            const bool is_swapped = d.line == merged.other_line && d.other_line == merged.line;
-            return d.cause == merged.cause && (is_same || is_swapped);
+        const auto iterator = std::ranges::find_if(all, [&](const Finding& f) {
+            const bool is_same = f.line == merged.line && f.other_line == merged.other_line;
+            const bool is_swapped = f.line == merged.other_line && f.other_line == merged.line;
+            return f.cause == merged.cause && (is_same || is_swapped);
         });
         if (iterator == all.end())
             all.push_back(merged);

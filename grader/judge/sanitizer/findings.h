@@ -20,13 +20,13 @@ struct LineCounts {
     int line = 0;
     MemoryKind kind = MemoryKind::device;
     bool atomic = false;
-    RequestCounts all = {}, stores = {};  // stores: only plain ones
+    RequestCounts all = {}, stores = {};  // stores: without atomics
 };
 
 /// The lines of the student's file, by program counter.
 using SourceLines = std::map<std::uint64_t, int>;
 
-/// Add up by kernel and line; counts outside the student's file are omitted.
+/// Add up the counts by kernel and line. Counts outside the student's file are omitted.
 std::vector<LineCounts> add_up_counts(const StageRun& run, const std::vector<AccessCounts>& counts);
 std::vector<LineCounts> add_up_counts(const SourceLines& lines, const std::vector<AccessCounts>& counts);
 

@@ -15,7 +15,8 @@
 namespace warplab {
 namespace {
 
-constexpr int kb = 1024, warp = 32, registers_of_any = 65536;
+constexpr int kb = 1024, warp = 32;
+constexpr int registers_per_multiprocessor = 65536;  // the same for all GPUs in the table
 
 /// The limits of a compute capability, from "Technical Specifications per Compute Capability" in the CUDA C++
 /// Programming Guide.
@@ -37,7 +38,7 @@ constexpr Gpu gpu(const char* name, int major, int minor, int multiprocessors) {
                     multiprocessors,
                     c.threads,
                     c.blocks,
-                    registers_of_any,
+                    registers_per_multiprocessor,
                     c.shared_bytes,
                     c.shared_bytes_per_block};
     throw "no such compute capability in the table";  // at compile time
@@ -51,7 +52,7 @@ constexpr Gpu gpus[] = {
 };
 
 /// Return a name in a form that makes "nvidia geforce rtx 3080" and "RTX-3080" equal.
-std::string plain(const std::string& name) {
+std::string comparable(const std::string& name) {
     std::string letters;
     for (const char c : name)
         if (std::isalnum(static_cast<unsigned char>(c)))
@@ -62,7 +63,8 @@ std::string plain(const std::string& name) {
 }
 
 const Gpu* look_up(const std::string& name) {
-    const auto iterator = std::ranges::find_if(gpus, [&](const Gpu& gpu) { return plain(gpu.name) == plain(name); });
+    const auto iterator =
+        std::ranges::find_if(gpus, [&](const Gpu& gpu) { return comparable(gpu.name) == comparable(name); });
     return iterator == std::end(gpus) ? nullptr : iterator;
 }
 

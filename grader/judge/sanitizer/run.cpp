@@ -27,7 +27,7 @@ double bytes_of(const StageRun& run, const Dataset& dataset) {
     return bytes * std::max(1.0, run.oracle.cost(problem).iterations);
 }
 
-bool may_be_small(const StageRun& run, const Dataset& dataset) {
+bool can_inspect(const StageRun& run, const Dataset& dataset) {
     return dataset.uses.check && !dataset.uses.cuda_only && dataset.applies_to(run.stage);
 }
 
@@ -139,14 +139,14 @@ Part run_parts(const StageRun& run, SanitizerTask task) {
 }  // namespace
 
 bool is_quick(const StageRun& run, const Dataset& dataset) {
-    return may_be_small(run, dataset) && bytes_of(run, dataset) <= 16 * max_bytes_at_once;
+    return can_inspect(run, dataset) && bytes_of(run, dataset) <= 16 * max_bytes_at_once;
 }
 
 Parts split_small(const StageRun& run, const std::vector<const Dataset*>& datasets) {
     std::vector<const Dataset*> small;
     std::vector<double> cost;
     for (const Dataset* dataset : datasets) {
-        const double bytes = may_be_small(run, *dataset) ? bytes_of(run, *dataset) : 2 * max_bytes_at_once;
+        const double bytes = can_inspect(run, *dataset) ? bytes_of(run, *dataset) : 2 * max_bytes_at_once;
         if (bytes > max_bytes_at_once) continue;
         small.push_back(dataset);
         cost.push_back(bytes);
@@ -173,7 +173,7 @@ Sanitized run_sanitizer(const StageRun& run, const SanitizerTask& task) {
 }
 
 const Finding* first_serious(const std::vector<Finding>& findings) {
-    const auto first = std::ranges::find_if(findings, [](const Finding& d) { return !d.note; });
+    const auto first = std::ranges::find_if(findings, [](const Finding& f) { return !f.note; });
     return first == findings.end() ? nullptr : &*first;
 }
 

@@ -14,7 +14,7 @@
 
 namespace warplab {
 
-/// The launches of each call without the sanitizer, by dataset.
+/// For each dataset, a digest of the launches of each call without the sanitizer.
 using LaunchDigests = std::map<std::string, std::vector<std::uint64_t>>;
 
 /// The datasets of each sanitizer process, in order.
@@ -38,7 +38,7 @@ struct SanitizerTask {
     Stop stop = Stop::never;
     bool outputs_failed = false;   // without the sanitizer
     bool counts_requests = false;  // on all datasets, and not only where the stage has limits
-    LaunchDigests expected = {};   // the launches of passed datasets on the same backend
+    LaunchDigests expected = {};   // of passed datasets on the same backend
     std::function<void(const std::string&)> doing = [](const std::string&) {};  // called by one thread at a time
     const std::atomic<bool>* cancelled = nullptr;                               // once true, the results are not needed
 };

@@ -112,7 +112,7 @@ TEST(Refusals, NameThePlaceAndTheLine) {
               "(__shfl_sync, __popc, __ldg …)\n"
               "    2 | \tint b; asm(\"trap;\"); asm(\"\");\n"
               "      | \t       ^\n"
-              "note: code that only a GPU can run may stand between #ifndef __WARPLAB_CPU__ and #endif\n");
+              "note: put code that only a GPU can run between #ifndef __WARPLAB_CPU__ and #endif\n");
 }
 
 TEST(Refusals, ReachIntoMacrosAndBothBranches) {

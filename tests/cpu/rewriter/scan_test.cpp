@@ -16,7 +16,7 @@ using testing::HasSubstr;
 
 constexpr std::string_view opening = "# 0 \"student.cpp\"\n# 1 \"/h/cuda_runtime.h\" 1\nasm\n# 1 \"k.cu\"\n";
 
-std::vector<Hidden> scan(const std::string& text) { return find_hidden(std::string(opening) + text, "k.cu"); }
+std::vector<HiddenCode> scan(const std::string& text) { return find_hidden(std::string(opening) + text, "k.cu"); }
 
 TEST(Scan, NamesTheLine) {
     const auto findings = scan("int x;\n__attribute__((no_sanitize(\"thread\"))) void f();\n");
@@ -99,7 +99,7 @@ TEST(Scan, AcceptsTheBackendsHeaders) {
         if (!entry.is_regular_file() || entry.path().parent_path().filename() == "warplab_cpu") continue;
         std::ifstream file(entry.path());
         const std::string text{std::istreambuf_iterator<char>(file), {}};
-        for (const Hidden& hidden : scan("# 1 \"header\" 1\n" + text))
+        for (const HiddenCode& hidden : scan("# 1 \"header\" 1\n" + text))
             ADD_FAILURE() << entry.path() << ":" << hidden.line << ": " << hidden.message;
         ++headers;
     }

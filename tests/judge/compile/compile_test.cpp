@@ -457,7 +457,7 @@ TEST_F(CompileTest, EveryKindOfProgramHasAPrecompiledHeader) {
     const compilation::Harness harness =
         compilation::harness_for(test::root_folder(), test::build_folder(), cache, Backend::cpu, "vector_add");
     for (const Flags& kind : {sanitizer_flags(), fast_cpu_flags(), traced_cpu_flags()})
-        for (const Flags& more : {Flags{}, Flags{includes_algorithm}}) {
+        for (const Flags& more : {Flags{}, Flags{algorithm_flag}}) {
             Flags command = {find_cxx().string()};
             for (const Flags& flags : {student_cpu_flags(), kind, more, harness.includes})
                 command.insert(command.end(), flags.begin(), flags.end());

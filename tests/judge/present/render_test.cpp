@@ -107,7 +107,7 @@ TEST(Render, LongLogsAreCut) {
     const auto text = render_stage(stage, {});
     EXPECT_THAT(text, HasSubstr("error 39\n"));
     EXPECT_THAT(text, Not(HasSubstr("error 40\n")));
-    EXPECT_THAT(text, HasSubstr("... and 960 more lines (report.json has them)"));
+    EXPECT_THAT(text, HasSubstr("... and 960 more lines (the report has them)"));
 }
 
 TEST(Render, OutputIsShownWhenAskedFor) {

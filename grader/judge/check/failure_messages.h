@@ -1,5 +1,5 @@
 #pragma once
-// Writes the messages about failed calls. Each message is written once, when everything about the failure is known.
+// Writes the failures of calls: cause, message and hint. Each failure is written once, when everything is known.
 
 #include "grader/judge/check/call.h"
 
@@ -28,10 +28,11 @@ Circumstances circumstances_of(const StageRun& run, const Problem& problem);
 Failure describe_host_function_failure(const Lab& lab, const Failure& failure);
 Failure describe_missing_host_function(const Lab& lab);
 
-/// Return the failure of a program that got less far than the reference. `skipped_why`: why the dataset did not fit.
+/// Return the failure of a program that needs more memory than the reference. `skipped_why`: why the dataset was
+/// skipped.
 Failure describe_excess_memory(const std::string& skipped_why);
 
-/// Return the error that also occurs with the reference.
+/// Return the error for a dataset on which the reference fails, too.
 Failure describe_reference_failure(const Failure& of_reference);
 Failure describe_internal_error(const std::string& what);
 

@@ -1,4 +1,4 @@
-#include "grader/cpu/rewriter/excess.h"
+#include "grader/cpu/rewriter/compile_limits.h"
 
 #include <algorithm>
 
@@ -12,14 +12,14 @@ bool is_one_of(const Token& token, std::string_view characters) {
     return token.text.size() == 1 && characters.find(token.text[0]) != std::string_view::npos;
 }
 
-/// Return whether a token makes its statement longer. A table may have many values, and a text many parts.
+/// Return whether a token counts. Literals do not, because a table may have many values, and a string many parts.
 bool is_counted(const Token& token) { return token.kind == Kind::identifier || token.kind == Kind::punctuation; }
 
 }  // namespace
 
-bool Excess::exceeds(const Token& token) {
+bool CompileLimits::exceeds(const Token& token) {
     if (is_one_of(token, "([{") && ++depth_ > max_depth)
-        return exceed("brackets are nested in more than 256 levels here; split this into several statements");
+        return exceed("brackets are nested more than 256 levels deep here; split this into several statements");
     if (is_one_of(token, ")]}")) depth_ = std::max(0, depth_ - 1);
     if (is_one_of(token, ";,{}"))
         words_ = 0;
@@ -29,7 +29,7 @@ bool Excess::exceeds(const Token& token) {
     return false;
 }
 
-bool Excess::exceed(const char* message) {
+bool CompileLimits::exceed(const char* message) {
     *this = {};
     message_ = message;
     return true;

@@ -1,6 +1,5 @@
 #pragma once
-// Finds statements that are too long, and brackets that are nested too deeply: g++ needs time quadratic in their
-// length, and can crash.
+// Limits the length of statements and the depth of brackets, because g++ needs time quadratic in them, and can crash.
 
 #include <string>
 #include <vector>
@@ -9,10 +8,10 @@
 
 namespace warplab::rewriter {
 
-/// Reads the tokens of a file in order. Programs that people write stay far below its limits.
-class Excess {
+/// Reads the tokens of a file in order. Programs that people write stay far below the limits.
+class CompileLimits {
   public:
-    /// Return whether the program exceeds a limit with this token. After that, count again from 0.
+    /// Return whether the program exceeds a limit with this token. If so, the count starts again at 0.
     bool exceeds(const Token& token);
 
     /// Return the message about the limit that was exceeded.

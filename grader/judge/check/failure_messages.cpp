@@ -1,4 +1,4 @@
-#include "grader/judge/check/story.h"
+#include "grader/judge/check/failure_messages.h"
 
 #include <fmt/format.h>
 
@@ -35,8 +35,8 @@ Failure search_cause(StageRun& run, const Situation& situation, const Difference
 
 /// Explain a guard violation by the mistake that explains the outputs, if that mistake also writes past the end (rows
 /// that are too far apart). Any other mistake may be a consequence of the violation.
-Failure describe_guard_damage(StageRun& run, const Situation& situation, const CallResult& result,
-                              const Poison& poison) {
+Failure describe_guard_violation(StageRun& run, const Situation& situation, const CallResult& result,
+                                 const Poison& poison) {
     const Failure failure = explain_guard_violation(run.lab, *result.violation);
     const auto is_output = [&](const BufferSpec& b) {
         return b.name == result.violation->buffer && b.role == Role::output;
@@ -63,10 +63,10 @@ Failure describe_missing_kernel(bool host_variant) {
             "The work belongs in a kernel that is launched with <<<blocks, threads>>>."};
 }
 
-/// Explain why a call did not end, from its outputs at that time.
-Failure describe_stopped_call(const Lab& lab, const Failure& failure, Stopped stopped) {
-    if (stopped == Stopped::unfinished) return failure;
-    const char* held = stopped == Stopped::right ? "held the right values" : "held more than the right counts";
+/// Explain why a call did not end, from its outputs when it was stopped.
+Failure describe_stopped_call(const Lab& lab, const Failure& failure, StoppedOutputs outputs) {
+    if (outputs == StoppedOutputs::unfinished) return failure;
+    const char* held = outputs == StoppedOutputs::right ? "held the right values" : "held more than the right counts";
     const auto is_output = [](const BufferSpec& buffer) { return buffer.role != Role::input; };
     const BufferSpec& output = *std::ranges::find_if(lab.buffers, is_output);
     return {
@@ -77,7 +77,7 @@ Failure describe_stopped_call(const Lab& lab, const Failure& failure, Stopped st
         failure.place};
 }
 
-/// `plain`: the explanation of an output that no thread wrote, although kernels ran.
+/// Return the failure for an output that no thread wrote, although kernels ran. `plain`: its explanation.
 Failure describe_unwritten_output(const std::string& output, bool host_variant, const Failure& plain) {
     if (host_variant)
         return {cause::not_copied_back, fmt::format("A kernel ran, but {} was never written.", output),
@@ -134,8 +134,8 @@ std::string extent_words(const std::uint32_t (&extent)[3]) {
     return words;
 }
 
-/// Return the number of vectors of four per thread if the first wrong element is where it would be if consecutive
-/// blocks started only one vector per thread apart; otherwise return 0.
+/// Return how many vectors of four elements each thread takes if the first wrong element shows that blocks begin too
+/// close together, as if each thread took only one vector. Otherwise return 0.
 std::size_t vectors_of_thread(const Failure& failure, const LaunchSize& launch) {
     if (failure.cause != cause::grid_too_small || !failure.place || launch.grid[1] * launch.block[1] != 1) return 0;
     for (const std::size_t vectors : {2, 4, 8})
@@ -146,10 +146,10 @@ std::size_t vectors_of_thread(const Failure& failure, const LaunchSize& launch) 
 
 /// Name the call's largest launch if the mistake may be its size. Only the CPU backend knows its line.
 void name_launch(Failure& failure, const StatusPage& page, const Problem& problem) {
-    static const std::set<std::string_view> of_size = {"tail_lost", "blocks_rounded_down", "transposed",
-                                                       cause::grid_too_small};
+    static const std::set<std::string_view> size_causes = {"tail_lost", "blocks_rounded_down", "transposed",
+                                                           cause::grid_too_small};
     const LaunchSize& launch = page.largest_launch;
-    if (!of_size.contains(failure.cause) || launch.line <= 0 || launch.call != page.calls) return;
+    if (!size_causes.contains(failure.cause) || launch.line <= 0 || launch.call != page.calls) return;
     const auto volume = [](const std::uint32_t(&extent)[3]) { return double{1} * extent[0] * extent[1] * extent[2]; };
     double elements = 1;
     for (const std::int64_t size : problem.sizes) elements *= static_cast<double>(size);
@@ -188,21 +188,21 @@ void name_launch(Failure& failure, const StatusPage& page, const Problem& proble
 
 Failure describe_failed_call(StageRun& run, const Trial& trial, const CallResult& result, const Poison& poison) {
     const Situation situation{trial.problem, trial.before, result.outputs, trial.previous, poison.beyond, run.stage.id};
-    switch (result.wrong) {
-        case Wrong::nothing:
-        case Wrong::output:
+    switch (result.error) {
+        case CallError::none:
+        case CallError::output:
             break;
-        case Wrong::no_answer:
-            return describe_stopped_call(run.lab, *result.no_answer, result.stopped);
-        case Wrong::copied_to_host:
+        case CallError::no_answer:
+            return describe_stopped_call(run.lab, *result.no_answer, result.stopped_outputs);
+        case CallError::copied_to_host:
             return describe_copy_to_host(run, trial, result);
-        case Wrong::guard_zone:
-            return describe_guard_damage(run, situation, result, poison);
-        case Wrong::input:
+        case CallError::guard_zone:
+            return describe_guard_violation(run, situation, result, poison);
+        case CallError::input:
             return describe_modified_input(run.lab, *result.input);
-        case Wrong::no_kernel:
+        case CallError::no_kernel:
             return describe_missing_kernel(trial.host_variant);
-        case Wrong::leak:
+        case CallError::leak:
             return describe_leak(result.leaked_bytes, trial.host_variant);
     }
     return explain_output(run, trial, result, poison);
