@@ -90,7 +90,8 @@ class Judge {
 
     const Bandwidth& bandwidth();
 
-    /// Wait until other judges allow this use of the GPU; no-op on the CPU backend. Calls `waiting` if this takes long.
+    /// Wait until other judges allow this use of the GPU; return nothing on the CPU backend. Call `waiting` if another
+    /// judge uses it.
     std::optional<GpuLock> lock_gpu(GpuLock::Use use, const std::function<void(const std::string&)>& waiting) const;
 
     /// Return the CPU's times of a dataset. Unknown times are measured on all cores, so run nothing else at the same

@@ -42,7 +42,7 @@ Failure internal_error(const std::string& what);
 /// were.
 StageReport settle(StageReport report, const Stage& stage, const Evidence& evidence, const std::string& only_dataset);
 
-/// Return the verdict of the sanitizer.
+/// Return the sanitizer's result: its verdict, with the findings and a remark.
 SanitizerResult settle_sanitizer(const Sanitized& sanitized);
 /// Do the same for a file that does not compile for the CPU backend: the verdict is unconfirmed if nvcc may compile it.
 SanitizerResult settle_sanitizer(const Compilation& compilation);

@@ -24,7 +24,7 @@ double speed_share(double t, const SpeedMarks& marks);
 /// The speed points that a modelled time leaves open.
 struct PointsRange {
     double min = 0, max = 0;
-    bool is_decided = false;  // narrow enough to count: its upper end
+    bool is_decided = false;  // narrow enough that its upper end counts
 };
 
 /// Return the share of `points` for a modelled ratio; nothing if there is no ratio.

@@ -19,12 +19,12 @@ namespace warplab::timing {
 namespace {
 
 constexpr int max_commands = 16, commands_without_pause = 3, max_calls = 8;
-constexpr auto longer_pause = std::chrono::milliseconds(25);
+constexpr auto pause_step = std::chrono::milliseconds(25);
 constexpr double command_s = 400e-6;  // minimum duration of a command's calls, so that its messages take a small share
 // A call in a short command takes longer than a call among many, because no other call hides its launch latency.
 constexpr double max_ratio_to_known = 1.3, max_ratio_to_samples = 2, allowance_per_command_s = 60e-6;
 
-/// Return the maximum seconds of a call in a command of few calls.
+/// Return the maximum plausible seconds of a call in a command of few calls.
 double longest_of_few(const CallTimes& times) {
     const double alone_s = std::max(0.0, times.reference_s - times.reference_call_s);
     return max_ratio_to_samples * times.call_s + alone_s + allowance_per_command_s / times.calls;
@@ -33,7 +33,7 @@ double longest_of_few(const CallTimes& times) {
 /// Wait before the next command of a suspected program, longer each time, because other processes may have slowed it
 /// down.
 void pause_before(int command) {
-    std::this_thread::sleep_for(std::max(0, command + 1 - commands_without_pause) * longer_pause);
+    std::this_thread::sleep_for(std::max(0, command + 1 - commands_without_pause) * pause_step);
 }
 
 }  // namespace

@@ -47,8 +47,8 @@ Bandwidth bandwidth_during(const std::vector<Sample>& samples, Bandwidth bandwid
 }
 
 /// Set the bounds from the bandwidths `at_start` and `during` the samples. The bound uses the bandwidth during the
-/// samples. The floor uses the higher of both: this favours the student, and code that slows the calibration copy down
-/// cannot make an impossible time look plausible.
+/// samples. The floor uses the higher of the two: this favours the student, and code that slows the calibration copy
+/// down cannot make an impossible time look plausible.
 void set_bounds(Measurement& m, const StageRun& run, const Problem& shape, const Bandwidth& at_start,
                 const Bandwidth& during, double set_bytes) {
     const Cost cost = run.oracle.cost(shape);

@@ -177,8 +177,8 @@ void PairedBenchmark::start_processes(Subjects subjects) {
 }
 
 void PairedBenchmark::end_processes() {
-    std::future<void> reference_start;
-    if (reference) reference_start = std::async(std::launch::async, [this] { reference->end(); });
+    std::future<void> reference_end;
+    if (reference) reference_end = std::async(std::launch::async, [this] { reference->end(); });
     student.end();
     core_ = sched_getcpu();
 }

@@ -47,7 +47,7 @@ class PairedSamples {
     /// Return whether the last round, which began `round_s` seconds ago, needs no more samples.
     bool round_is_complete(double round_s) const;
 
-    /// Return why no further round is needed; nothing if one is.
+    /// Return why no further round is needed; nothing if another round is needed.
     std::optional<Measurement::EndedBy> ended_by() const;
 
     /// Return the student's time over the reference's.
@@ -62,7 +62,7 @@ class PairedSamples {
     Interval sequential() const;
     bool points_are_known() const;
     /// Return whether the rounds since the given one determine the ratio with the required precision.
-    bool is_known(std::size_t since = 0) const;
+    bool ratio_is_known(std::size_t since = 0) const;
     static double median_of(const std::vector<Sample>& samples, double Sample::*what);
 
     const Effort& effort_;

@@ -73,12 +73,12 @@ double Subject::time_calls_on(const std::vector<Problem>& calls) {
     return time_moved(count) / count;
 }
 
-Array Subject::outputs_for(const OutputSample& seen) {
-    windows_[0] = seen.window;
+Array Subject::outputs_for(const OutputSample& output_sample) {
+    windows_[0] = output_sample.window;
     copy_inputs(0);
     run_.device.synchronise();
     failure = command(1).failure;
-    return buffers_->read_part(seen.buffer, 0, seen.first, seen.found.count());
+    return buffers_->read_part(output_sample.buffer, 0, output_sample.first, output_sample.found.count());
 }
 
 double Subject::median_gap_s() const { return gaps_.empty() ? 0 : median(gaps_); }

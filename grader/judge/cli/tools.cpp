@@ -86,8 +86,8 @@ struct Setting {
     }
 };
 
-/// Compile the stage for tools and run it on `dataset` under `tool`. Adds to `output` what the program printed, and the
-/// tool's output if it writes to no file.
+/// Compile the stage for tools and run it on `dataset` under `tool`. Append the program's output to `output`, and the
+/// tool's if it does not write to a file.
 Check run_under(Setting& setting, const std::vector<std::string>& tool, const Dataset& dataset, std::string& output) {
     Judge::Ready ready = setting.judge.make_ready(setting.lab, setting.stage, setting.source, {.for_tools = true});
     if (!ready.run) {
@@ -121,9 +121,9 @@ std::vector<const Dataset*> datasets_for_tools(const Setting& setting, const Opt
 }
 
 /// Return the useful lines of compute-sanitizer's log, without its "=========" margin.
-std::string findings(const std::string& output) {
+std::string useful_lines(const std::string& output) {
     std::stringstream stream(output);
-    std::string useful_lines;
+    std::string text;
     int lines = 0;
     for (std::string line; std::getline(stream, line) && lines < 24;) {
         if (!line.starts_with("=========")) continue;
@@ -132,10 +132,10 @@ std::string findings(const std::string& output) {
             line.empty() || line.starts_with("COMPUTE-SANITIZER") || line.find("Host Frame") != std::string::npos ||
             line.find("SUMMARY: 0") != std::string::npos || line.find("Saved host backtrace") != std::string::npos;
         if (noise) continue;
-        useful_lines += "    " + line + "\n";
+        text += "    " + line + "\n";
         ++lines;
     }
-    return useful_lines;
+    return text;
 }
 
 bool found_nothing(const std::string& output) {
@@ -161,10 +161,10 @@ bool sanitize_with(Setting& setting, const std::string& sanitizer, const std::st
         const bool silent = found_nothing(output);
         if (silent && check.verdict == Verdict::passed) continue;
         clean = false;
-        words += fmt::format("  on {}:\n{}", dataset->name, to_printable(findings(output)));
+        words += fmt::format("  on {}:\n{}", dataset->name, to_printable(useful_lines(output)));
         if (check.failure)
             words += wrap("The check failed: " + check.failure->message, 4, text_style(STDOUT_FILENO).width);
-        if (!silent && findings(output).empty())
+        if (!silent && useful_lines(output).empty())
             words += wrap("The tool gave no summary: " + to_printable((output + printed).substr(0, 400)), 4, 100);
         break;
     }
@@ -202,7 +202,7 @@ void print_bounds(Judge& judge, const Lab& lab) {
     }
 }
 
-/// Print each kernel's shape and occupancy, as the runner saw it at the launch.
+/// Print each kernel's shape and occupancy, as the runner reported them at the launch.
 void print_launches(Judge& judge, const Lab& lab, const std::string& tree) {
     const DeviceLimits& limits = CudaDevice::get().limits();
     for (const Stage& stage : lab.stages) {
@@ -276,7 +276,7 @@ int profile(const Options& options) {
     if (!options.metrics.empty()) return check.verdict == Verdict::passed ? 0 : 1;
     const std::string nsys = find_program("nsys");
     if (nsys.empty()) {
-        fmt::print("\nNsight Systems (nsys) is not on this machine, so there is no time line.\n");
+        fmt::print("\nNsight Systems (nsys) is not on this machine, so there is no timeline.\n");
     } else {
         const fs::path folder = fs::absolute(options.folders.build) / "profile";
         fs::create_directories(folder);

@@ -47,7 +47,8 @@ int exit_status(const Report& report) {
 
 /// Return the strongest sandbox level that works. Other people's code is never graded without one.
 SandboxLevel grading_level(const Options& options) {
-    // Other programs tell the report what machine this is, which takes as long as trying the sandbox.
+    // The report needs the compilers' versions. To ask for them takes as long as to try the sandbox, so do both at the
+    // same time; describe_machine() remembers them.
     const auto machine = std::async(std::launch::async, describe_machine);
     const SandboxSupport& support = sandbox_support();
     if (support.level != SandboxLevel::none || options.unsafe || is_project_tree(options)) {

@@ -155,7 +155,8 @@ const Stage& wait_for_change(Saves& saves, const Lab& lab, const fs::path& folde
         for (const std::string& name : saves.next()) {
             const Stage* stage = stage_of(lab, name);
             if (!stage || !fs::exists(fs::symlink_status(folder / name))) continue;
-            const std::string hash = Source(folder / name).hash();  // empty: a folder or a pipe, which the check names
+            const std::string hash =
+                Source(folder / name).hash();  // empty for a folder or a pipe; the check reports them
             if (std::exchange(hashes[name], hash) != hash) return *stage;
         }
     }

@@ -23,7 +23,7 @@ class Region {
     virtual bool is_zeroed() const { return false; }
     virtual void write(std::size_t offset, const void* from, std::size_t bytes) = 0;
     virtual void read(std::size_t offset, void* to, std::size_t bytes) const = 0;
-    /// Return how many bytes after `offset` the first one that differs from `expected` lies; nothing if none differs.
+    /// Return the distance in bytes from `offset` to the first byte that differs from `expected`; nothing if none does.
     virtual std::optional<std::size_t> first_difference(std::size_t offset, const void* expected,
                                                         std::size_t bytes) const = 0;
     /// Repeat a 32-bit pattern; offset and bytes are multiples of 4.

@@ -66,6 +66,7 @@ struct Outcome {
     Mistake mistake;
 };
 
+/// Return the first mistake whose output equals the actual one.
 template <class Output>
 Guess match(const Output& actual, std::initializer_list<Outcome<Output>> outcomes) {
     for (const auto& [output, mistake] : outcomes)
@@ -156,7 +157,7 @@ Guess guess_share(std::size_t n, const Nouns& nouns, const Fits& fits, bool stri
 /// Find elements that are handled several times, because the index or the step of a loop lacks a factor.
 Guess guess_repeated(std::size_t n, const Nouns& nouns, const Fits& fits);
 
-/// Find loops that step too far, by a multiple of the number of threads.
+/// Find loops whose step is a multiple of the number of threads, or one more or one less than this number.
 Guess guess_long_stride(std::size_t n, const Nouns& nouns, const Fits& fits);
 
 /// Return the mistake for handling every element from `begin` to the end twice.
@@ -208,6 +209,7 @@ class Output {
     bool is_wrong(std::size_t i) const { return !fits(i, right[i]); }
     bool is_unwritten(std::size_t i) const { return same(actual[i], before[i]) && is_wrong(i); }
 
+    /// Return whether every wrong element passes the test; false if none is wrong.
     template <class Test>
     bool all_wrong(Test test) const {
         for (std::size_t i = first; i < actual.size(); ++i)
@@ -229,6 +231,7 @@ class Output {
         return explains;
     }
 
+    /// Return the first mistake whose formula gives every element.
     Guess match(const std::vector<Formula<T>>& formulas) const {
         for (const auto& [mistake, value] : formulas)
             if (gives(value)) return mistake;
