@@ -30,7 +30,7 @@ SampleConditions = type_of("report", "sample_conditions")
 class NvccAnswer:
     @classmethod
     def from_text(cls, text: str) -> Any:
-        """Read the text of a report before version 1.0."""
+        """Read the text that earlier versions wrote."""
         if text in OLD_ANSWERS:
             return cls(OLD_ANSWERS[text])
         reason = text.removeprefix(NO_ANSWER_BECAUSE)

@@ -171,7 +171,7 @@ def read_standings(work: Path, lab: str) -> dict[str, Standing]:
 
 
 def keep(work: Path, exercise: Exercise, outcome: Outcome, line: int = 0, kind: str = "") -> None:
-    """Append a line to the records. Raises OSError."""
+    """Append a line to the records. Raises OSError, or UserError if they are not in a regular file."""
     record = {
         "time": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
         "exercise": exercise.name,

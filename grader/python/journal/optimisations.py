@@ -280,7 +280,9 @@ def read_journal(root: Path, lab: str, folder: Path) -> Journal:
     for stage in sorted({record.stage for record in records.entries} - set(stages)):
         stages[stage] = stage  # the lab may have dropped the stage since
     optimisations = [
-        version for stage, title in stages.items() for version in sort_versions(stage, title, records, notes)
+        optimisation
+        for stage, title in stages.items()
+        for optimisation in assign_versions(stage, title, records, notes)
     ]
     buffers = manifest.get("buffers", [])
     journal = Journal(
@@ -324,7 +326,7 @@ def read_parts(root: Path, lab: str) -> dict[str, tuple[str, float]]:
     return {row["dataset"]: (row["part_of"], float(row["scale"])) for row in rows if "part_of" in row}
 
 
-def sort_versions(stage: str, title: str, records: Records, notes: Sequence[Note]) -> list[Optimisation]:
+def assign_versions(stage: str, title: str, records: Records, notes: Sequence[Note]) -> list[Optimisation]:
     """Assign a stage's versions to its optimisations: each version belongs to the last note begun before it.
 
     Versions older than the first note belong to the first note as well. Without notes, all versions form one
@@ -398,8 +400,8 @@ def make_timelines(
 
 
 def join_parts(by_dataset: dict[str, list[Row]], parts: dict[str, tuple[str, float]]) -> dict[str, list[Row]]:
-    """Return each dataset's rows. A part's rows move, scaled, to the whole dataset if it has no row of the
-    optimisation."""
+    """Return each dataset's rows. A part's row moves, scaled, to the whole dataset if that dataset has no
+    row of the same optimisation."""
     joined = {dataset: list(rows) for dataset, rows in by_dataset.items()}
     for dataset, rows in by_dataset.items():
         whole, scale = parts.get(dataset, ("", 1.0))

@@ -4,7 +4,7 @@ python3 -m grader.python.journal.quiz LAB [--new]    (make quiz LAB=… [NEW=1])
 
 labs/LAB/quiz.json has the questions, and work/LAB/journal/quiz.json gets the answers. The quiz is formative: it gives
 no points, and labs/LAB/quiz.json has the right answers. Hiding them would be pointless, because that file also has the
-reason for each wrong choice. Only that file decides which answers are right, never the student's.
+reason for each wrong choice. Only that file decides which answers are right, never the student's file.
 """
 
 from __future__ import annotations
