@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "grader/common/hash.h"
+#include "grader/common/text.h"
 #include "grader/judge/check/story.h"
 #include "grader/judge/judge.h"
 #include "grader/judge/narrow_index.h"

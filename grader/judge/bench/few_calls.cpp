@@ -57,8 +57,8 @@ void FewCalls::begin(const Subject& program, const Subject& reference, double ca
     times_ = {std::min(slots, static_cast<int>(calls)), none, none, call_s, none, reference_call_s};
 }
 
-std::optional<Failure> FewCalls::time_few(Subject& program, Subject& reference, double call_s,
-                                          double reference_call_s) {
+std::optional<Failure> FewCalls::time_on_known_inputs(Subject& program, Subject& reference, double call_s,
+                                                      double reference_call_s) {
     begin(program, reference, call_s, reference_call_s);
     program.output_samples().clear();
     for (int k = 0; k == 0 || (k < max_commands && needs_many_calls(times_)); ++k) {
@@ -72,7 +72,8 @@ std::optional<Failure> FewCalls::time_few(Subject& program, Subject& reference, 
     return std::nullopt;
 }
 
-std::optional<Failure> FewCalls::time(Subject& program, Subject& reference, double call_s, double reference_call_s) {
+std::optional<Failure> FewCalls::time_on_new_inputs(Subject& program, Subject& reference, double call_s,
+                                                    double reference_call_s) {
     begin(program, reference, call_s, reference_call_s);
     for (int k = 0; k == 0 || (k < max_commands && keeps_results(times_)); ++k) {
         pause_before(k);
@@ -99,11 +100,11 @@ std::optional<Failure> FewCalls::time_new(Subject& program) {
     for_each_index(calls.size(), count_cores(),
                    [&](std::size_t k) { run_.oracle.reference(calls[k], Execution::openmp); });
     for (std::size_t slot = 0; slot < calls.size(); ++slot)
-        if (auto failure = find_wrong(program, calls[slot], static_cast<std::uint32_t>(slot))) return failure;
+        if (auto failure = find_wrong_output(program, calls[slot], static_cast<std::uint32_t>(slot))) return failure;
     return std::nullopt;
 }
 
-std::optional<Failure> FewCalls::find_wrong(Subject& program, const Problem& call, std::uint32_t slot) const {
+std::optional<Failure> FewCalls::find_wrong_output(Subject& program, const Problem& call, std::uint32_t slot) const {
     for (std::size_t i = 0; i < run_.lab.buffers.size(); ++i) {
         if (run_.lab.buffers[i].role == Role::input) continue;
         const Array output = program.read_output(i, slot);

@@ -36,13 +36,15 @@ class FewCalls {
         : run_(run), dataset_(dataset), pool_(pool), fresh_(std::move(fresh)), random_(seed) {}
 
     /// Make commands of few calls on new inputs and on inputs of the samples, more of them if the program seems to keep
-    /// results. `call_s` and `reference_call_s` are the seconds of a call in the samples. Returns a failure if an
+    /// results. `call_s` and `reference_call_s` are the seconds of a call in the samples. Return a failure if an
     /// output is wrong, or a program fails.
-    std::optional<Failure> time(Subject& program, Subject& reference, double call_s, double reference_call_s);
+    std::optional<Failure> time_on_new_inputs(Subject& program, Subject& reference, double call_s,
+                                              double reference_call_s);
 
     /// Make commands of few calls on inputs of the samples, more of them if the program seems to need many calls.
-    /// Their output samples replace those of the program. Returns a failure if the program fails.
-    std::optional<Failure> time_few(Subject& program, Subject& reference, double call_s, double reference_call_s);
+    /// Their output samples replace those of the program. Return a failure if the program fails.
+    std::optional<Failure> time_on_known_inputs(Subject& program, Subject& reference, double call_s,
+                                                double reference_call_s);
 
     const CallTimes& times() const { return times_; }
 
@@ -50,7 +52,7 @@ class FewCalls {
     void begin(const Subject& program, const Subject& reference, double call_s, double reference_call_s);
     void time_known(Subject& program, Subject& reference);
     std::optional<Failure> time_new(Subject& program);
-    std::optional<Failure> find_wrong(Subject& program, const Problem& call, std::uint32_t slot) const;
+    std::optional<Failure> find_wrong_output(Subject& program, const Problem& call, std::uint32_t slot) const;
     Problem draw_known();
     std::vector<Problem> take_fresh();
 

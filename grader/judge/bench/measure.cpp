@@ -127,7 +127,7 @@ void try_few_calls(Measured& measured, PairedBenchmark& paired, const StageRun& 
     if (!paired.reference || (!on_new_inputs && (calls == 1 || paired.student.slots() == 1))) return;
     std::random_device entropy;
     FewCalls inputs(run, dataset, pool, std::move(fresh), (std::uint64_t{entropy()} << 32) | entropy());
-    const auto time = on_new_inputs ? &FewCalls::time : &FewCalls::time_few;
+    const auto time = on_new_inputs ? &FewCalls::time_on_new_inputs : &FewCalls::time_on_known_inputs;
     measured.failure = (inputs.*time)(paired.student, *paired.reference, paired.taken.median_student_s() / calls,
                                       paired.taken.median_reference_s() / calls);
     if (!measured.failure && !on_new_inputs && effort.verify_s > 0)

@@ -39,7 +39,7 @@ bool PairedSamples::is_faster_than_first_round() const {
 }
 
 Rounds PairedSamples::round_limits() const {
-    return has_reference_ && slowest_s < short_call_s ? effort_.of_short_calls : effort_.rounds;
+    return has_reference_ && slowest_s < short_call_s ? effort_.rounds_of_short_calls : effort_.rounds;
 }
 
 bool PairedSamples::round_is_complete(double round_s) const {

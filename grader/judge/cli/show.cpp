@@ -135,7 +135,7 @@ std::map<std::string, std::string> read_settings(const std::vector<std::string>&
     return settings;
 }
 
-struct Shown {
+struct ChosenStage {
     const Stage* stage;
     fs::path source;
     std::string tree;
@@ -144,7 +144,7 @@ struct Shown {
 
 /// Return the requested stage or, by default, the last one that the student started; in other trees, the last stage. If
 /// the student has not started the stage yet, return its reference solution; throw UsageError if there is none.
-Shown choose_stage(const Judge& judge, const Lab& lab, const Options& options) {
+ChosenStage choose_stage(const Judge& judge, const Lab& lab, const Options& options) {
     const Stage* requested = options.stage.empty() ? nullptr : &lab.stage(options.stage);
     if (!options.source.empty()) return {requested, options.source, options.source.string(), ""};
     if (!options.tree.empty() && options.tree != "work") {
@@ -253,7 +253,7 @@ int show(const Options& options) {
     const Pictures pictures(options, lab);
     const ShowRequest request{options.image, read_settings(options.settings), pictures.fresh()};
     const std::unique_ptr<Show> lab_show = make_show(request);
-    const Shown choice = choose_stage(judge, lab, options);
+    const ChosenStage choice = choose_stage(judge, lab, options);
     const TextStyle style = text_style(STDOUT_FILENO);
     if (!choice.note.empty()) print(wrap(choice.note, 0, style.width));
     print(render_heading(judge.begin_report("show", lab, {}, choice.tree), style));

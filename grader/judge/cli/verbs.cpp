@@ -74,13 +74,13 @@ Report judge_stages(Judge& judge, const std::string& verb, const Lab& lab, const
     print(render_heading(report, style) + render_sandbox_remark(report, style));
     Console console;
     std::future<void> ahead;  // the next stage's compilation, while this one runs
-    const bool may_disturb = judge.backend() == Backend::cpu && !options.force;
+    const bool can_compile_ahead = judge.backend() == Backend::cpu && !options.force;
     for (std::size_t k = 0; k < stages.size(); ++k) {
         if (ahead.valid()) {
             console.show(fmt::format("{}/{}: compiling …", lab.name, stages[k]->id));
             ahead.wait();
         }
-        if (may_disturb && k + 1 < stages.size())
+        if (can_compile_ahead && k + 1 < stages.size())
             ahead = judge.compile_ahead(lab, *stages[k + 1], source_for(judge, lab, *stages[k + 1], options), task);
         report.stages.push_back(judge_one(judge, lab, *stages[k], task, console));
         if (scorer) scorer->add_score(report.stages.back());

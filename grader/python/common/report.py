@@ -40,7 +40,7 @@ class NvccAnswer:
 @defined_by("report", "finding")
 class Finding:
     @property
-    def explains(self) -> bool:
+    def is_shown(self) -> bool:
         """Return whether the student sees it: a defect, or a note that reports contain only for wrong answers."""
         return not self.note or self.cause in ("absent_lane", "unset_constant", "kept_value")
 

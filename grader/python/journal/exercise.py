@@ -205,7 +205,7 @@ def find_key(inspection: Inspection) -> list[Finding]:
     """Return the findings that an answer may name: the defects or, without any, the notes that explain wrong outputs.
     Raises UserError if there is none."""
     defects = [finding for finding in inspection.findings if not finding.note]
-    key = defects or [finding for finding in inspection.findings if finding.explains]
+    key = defects or [finding for finding in inspection.findings if finding.is_shown]
     if not key:
         raise UserError("The sanitizer finds nothing in this exercise. Please tell your instructor.")
     return key

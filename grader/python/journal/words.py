@@ -164,7 +164,7 @@ def explain_time_below_bound(timeline: Timeline) -> str:
     )
 
 
-def without_bound(timeline: Timeline) -> str:
+def explain_missing_bound(timeline: Timeline) -> str:
     """Explain why there is no bound."""
     if timeline.place.is_gpu:
         return NOT_MEASURED

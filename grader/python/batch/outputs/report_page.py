@@ -194,7 +194,7 @@ def make_findings(check_mode: SanitizerResult | None) -> list[Html]:
     """Show the sanitizer's findings against the stage, each with its one or two lines."""
     boxes = []
     for finding in check_mode.findings if check_mode else []:
-        if not finding.explains:
+        if not finding.is_shown:
             continue
         places = [(finding.line, finding.text)]
         if finding.other_line != finding.line:
