@@ -263,9 +263,9 @@ class StageJudge {
         return checks;
     }
 
-    /// If all datasets passed, check the largest one again: as on a GPU with many multiprocessors, where the blocks are
-    /// too large if grid and block are swapped, and as on one with a single multiprocessor, where each thread has
-    /// several elements.
+    /// If all datasets passed, check the largest one again as on two other GPUs: one with many multiprocessors, where
+    /// the blocks are too large if grid and block are swapped, and one with a single multiprocessor, where each thread
+    /// has several elements.
     void check_on_other_gpus(StageRun& run) {
         constexpr unsigned of_h100 = 132;
         if (may_be_swapped_)
@@ -286,7 +286,7 @@ class StageJudge {
         Check check = check_one(run, largest);
         run.multiprocessors = original;
         run.end_session();
-        const bool is_small = multiprocessors < original;  // a correct grid may be too large for it
+        const bool is_small = multiprocessors < original;  // a correct grid may be too large for this GPU
         if (!check.failure || (is_small && !check.failure->place)) return;
         check.failure->message = where + check.failure->message;
         *std::ranges::find(evidence_.checks, largest.name, &Check::dataset) = check;

@@ -28,8 +28,8 @@ const Effort fixed_effort{.rounds = {.min = 1, .max = 1},
                           .total_s = 6,
                           .verify_s = 3};
 
-// The calls whose inputs are made before the GPU is locked. This number is enough for commands of calls that take at
-// least 200 microseconds; shorter calls have small inputs, and making more of these is quick.
+// The number of calls whose new inputs are made before the GPU is locked. It is enough for commands of calls that take
+// at least 200 microseconds; shorter calls have small inputs, and making more of these is quick.
 constexpr std::size_t calls_on_new_inputs = 2;
 
 /// Return the budget of untrusted code for timing, whose samples take up to 40 seconds.

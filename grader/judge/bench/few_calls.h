@@ -30,7 +30,7 @@ bool can_keep_results(const Lab& lab);
 /// Times commands of few calls, of a program and of the reference solution.
 class FewCalls {
   public:
-    /// `fresh`: calls on inputs that are not in the pool; more are made if they are too few.
+    /// `fresh`: calls on inputs that are not in the pool; more are made if there are too few.
     FewCalls(const StageRun& run, const Dataset& dataset, const Pool& pool, std::vector<Problem> fresh,
              std::uint64_t seed)
         : run_(run), dataset_(dataset), pool_(pool), fresh_(std::move(fresh)), random_(seed) {}
@@ -42,7 +42,7 @@ class FewCalls {
                                               double reference_call_s);
 
     /// Make commands of few calls on inputs of the samples, more of them if the program seems to need many calls.
-    /// Their output samples replace those of the program. Return a failure if the program fails.
+    /// Their output samples replace the program's earlier ones. Return a failure if the program fails.
     std::optional<Failure> time_on_known_inputs(Subject& program, Subject& reference, double call_s,
                                                 double reference_call_s);
 

@@ -201,7 +201,7 @@ void PairedBenchmark::take_sample(int calls) {
     ++sample_number_;
     if (broken()) return;
     if (reference)
-        reference->output_samples().clear();  // they only let the GPU rest as long as after the student's calls
+        reference->output_samples().clear();  // drawing them lets the GPU rest as long as after the student's calls
     taken.rounds.back().push_back(sample);
 }
 

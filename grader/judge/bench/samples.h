@@ -58,7 +58,7 @@ class PairedSamples {
 
   private:
     std::vector<Round> paired_since(std::size_t first) const;
-    /// Return an interval that remains valid if it is evaluated after each round.
+    /// Return the ratio with an interval that remains valid if it is evaluated after each round.
     Interval sequential() const;
     bool points_are_known() const;
     /// Return whether the rounds since the given one determine the ratio with the required precision.

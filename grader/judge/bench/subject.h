@@ -14,7 +14,7 @@ namespace warplab::timing {
 
 inline constexpr std::size_t timed_guard_bytes = 4096;
 
-/// An output sample: the runner's values in part of one output, and their inputs.
+/// An output sample: the runner's values in part of one output, and the inputs of the call.
 struct OutputSample {
     std::vector<std::size_t> window;  // per buffer: the first element in the pool
     std::size_t buffer, first;
@@ -41,7 +41,8 @@ class Subject {
     void exchange_memory(Subject& other) { buffers_->exchange_memory(*other.buffers_); }
 
     /// Return the seconds of `calls` calls by the judge's clock, minus `gap_s` per command; each command makes at most
-    /// one call per slot. Return 0 after a failure.
+    /// one call per slot. If `sample` is not negative, draw output samples with this number and check the guard zones.
+    /// Return 0 after a failure.
     double time_calls(int calls, int sample);
 
     /// Make a call on each of the given inputs, at most one per slot, in one command. Return the seconds of a call by
@@ -85,8 +86,8 @@ class Subject {
     /// them, gains no time.
     std::vector<std::vector<std::unique_ptr<Region>>> stage_inputs(const std::vector<Problem>& calls) const;
 
-    /// Call a function that writes inputs to the slots, while the process is suspended: it must not begin to work on
-    /// them before the command.
+    /// Call a function that writes inputs to the slots, while the process is suspended, so that it cannot begin to
+    /// work on them before the command.
     void fill_slots(const std::function<void()>& fill);
 
     /// Fill the first `calls` slots with inputs from unpredictable offsets of the pool.
@@ -95,7 +96,7 @@ class Subject {
     double time_command(std::uint32_t calls);
 
     /// Make calls on the inputs that are in the slots, and return their seconds.
-    double time_moved(std::uint32_t calls);
+    double time_filled_slots(std::uint32_t calls);
 
     /// Keep randomly chosen parts of outputs and, at the end of a sample, (nearly) the whole output of one slot.
     void keep_parts(std::uint32_t calls, int sample, bool last);

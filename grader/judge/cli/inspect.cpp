@@ -113,7 +113,7 @@ std::string margin_words(const LineSummary& m, const TextStyle& style) {
     return words + cell(one_decimal(m.clashes), 8, m.many_clashes(), style);
 }
 
-/// Choose the lines to show: as many of the most costly ones as fit on a screen, each with the lines around it.
+/// Choose the lines to show: as many of the most costly lines as fit on a screen, each with the lines around it.
 std::set<int> choose_lines(const std::vector<LineSummary>& lines, const ModelledLines& modelled, int last_line) {
     constexpr double min_share = 0.05;
     std::vector<std::pair<double, int>> by_cost;

@@ -199,7 +199,7 @@ class Pictures {
     fs::path folder_, fresh_;
 };
 
-/// Print failures as `check` does; returns the exit status.
+/// Print a failure as `check` does, and return the exit status.
 int print_failure(const Stage& stage, const ShownCall& outcome) {
     StageReport report;
     report.stage = stage.id;

@@ -47,7 +47,7 @@ int exit_status(const Report& report) {
 
 /// Return the strongest sandbox level that works. Other people's code is never graded without one.
 SandboxLevel grading_level(const Options& options) {
-    // The report needs the compilers' versions. To ask for them takes as long as to try the sandbox, so do both at the
+    // The report needs the compilers' versions. Getting them takes as long as trying the sandbox, so do both at the
     // same time; describe_machine() remembers them.
     const auto machine = std::async(std::launch::async, describe_machine);
     const SandboxSupport& support = sandbox_support();
@@ -94,7 +94,7 @@ Report judge_stages(Judge& judge, const std::string& verb, const Lab& lab, const
     return report;
 }
 
-/// Return the requested stages; for the student's own tree without STAGE, the started ones.
+/// Return the requested stages; for the student's own tree without STAGE, the started stages.
 std::vector<const Stage*> stages_for(const Lab& lab, const Options& options, const Folders& folders) {
     if (!options.stage.empty()) return stages_named(lab, options.stage);
     if (is_work(options)) {

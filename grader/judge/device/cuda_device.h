@@ -42,7 +42,7 @@ class CudaDevice : public BufferMemory {
     std::string driver_version() const;  // the kernel driver's version, for example "580.159.04"
     std::optional<int> node() const;     // N of /dev/nvidiaN; none if the driver does not report it
 
-    /// Return the bytes per second that a copy of `bytes` reads plus writes, median of several.
+    /// Return the bytes per second that a copy of `bytes` reads plus writes: the median of nine measurements.
     double copy_bandwidth(std::size_t bytes);
     /// Return the bytes per second of a kernel that only reads `bytes`.
     double read_bandwidth(std::size_t bytes);

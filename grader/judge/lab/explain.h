@@ -90,9 +90,9 @@ constexpr std::size_t common_block_sizes[] = {256, 128, 512, 1024, 64, 32};
 /// The words of a lab that messages use: "Only the first 99,840 of 100,000 products are in the sum".
 struct Nouns {
     std::string elements = "elements", done = "written";
-    std::size_t longest_vector = 4;  // elements
-    std::string last_lost = "last_element_lost";
-    std::string idle = "do nothing";  // what a thread past the end should do
+    std::size_t longest_vector = 4;               // elements
+    std::string last_lost = "last_element_lost";  // the cause if only the last element is missing
+    std::string idle = "do nothing";              // what a thread past the end should do
 
     std::string are_done(std::size_t count) const { return (count == 1 ? "is " : "are ") + done; }
 };
@@ -105,7 +105,8 @@ struct Reach {
     bool others = false;
     std::size_t times = 1;  // the maximum for any element
     std::size_t rise = 0;   // if > 0, element i is handled at most i / rise + 1 times
-    bool falls = false;     // element i is handled at most end - i times; with `rise` and a period, in each period
+    bool falls =
+        false;  // element i is handled at most end - i times; with `rise`, both limits apply within each period
     std::size_t slices = 0;
 
     std::size_t times_of(std::size_t i) const;
