@@ -149,8 +149,8 @@ struct Lab {
     const Dataset& dataset(std::string_view requested) const;
 };
 
-/// Return whether two ids denote the same stage of a lab. If another stage is inserted before it, a stage gets a new
-/// number, but keeps its slug, which is unique in the lab. Reports and files with the old id therefore stay valid.
+/// Return whether two ids denote the same stage of a lab. A stage gets a new number if another one is inserted
+/// before it, but keeps its slug, which is unique in the lab. Reports and files with the old id therefore stay valid.
 bool is_same_stage(std::string_view a, std::string_view b);
 
 /// A mistake in the lab's own files, never the student's mistake.
