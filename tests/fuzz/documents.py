@@ -160,7 +160,7 @@ def read_lines(file: Path) -> None:
     records = read_records(file, LAB)
     require(all(file.name in words for words in records.skipped), "a skipped line is named")
     for record in records.entries:
-        _ = (record.when, record.found, record.measurements)
+        _ = (record.when, record.stage_report, record.measurements)
 
 
 def read_manifest(file: Path) -> None:

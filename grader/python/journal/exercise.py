@@ -30,7 +30,7 @@ from grader.python.common.units import plural
 from grader.python.journal.inspection import Inspection, read_inspection
 
 LIST = "exercises.json"
-MAX_SHOWN = 3  # findings
+MAX_FINDINGS_SHOWN = 3
 WIDTH = 100
 
 
@@ -44,7 +44,7 @@ class Kind:
     words: tuple[str, ...] = ()
 
 
-# By the name that the list shows.
+# The kinds, by the name that the list shows.
 KINDS = {
     "race": Kind(
         ("race", "atomic_race"),
@@ -280,10 +280,10 @@ def begin(exercise: Exercise, work: Path) -> None:
 
 
 def show_key(key: Sequence[Finding], exercise: Exercise, work: Path) -> None:
-    for finding in key[:MAX_SHOWN]:
+    for finding in key[:MAX_FINDINGS_SHOWN]:
         say(describe_finding(finding, exercise.copy(work)))
-    if len(key) > MAX_SHOWN:
-        say(f"... and {plural(len(key) - MAX_SHOWN, 'other finding')}")
+    if len(key) > MAX_FINDINGS_SHOWN:
+        say(f"... and {plural(len(key) - MAX_FINDINGS_SHOWN, 'other finding')}")
     say(describe_repair(exercise, work))
 
 

@@ -86,8 +86,10 @@ class Version:
 
     def reports(self, whole: bool = False) -> list[Any]:
         """Return the stage reports, the last one first; if `whole`, only those on all datasets."""
-        records = [record for record in reversed(self.records) if record.found and not (whole and record.dataset)]
-        return [record.found for record in records]
+        records = [
+            record for record in reversed(self.records) if record.stage_report and not (whole and record.dataset)
+        ]
+        return [record.stage_report for record in records]
 
     def measured(self, place: Place) -> dict[str, tuple[Record, Measurement]]:
         """Return the last measurement on each dataset at a place, with its record."""
@@ -140,7 +142,7 @@ class Optimisation:
         return next((record.inspection for record in self.records_of_chosen(place) if record.inspection), None)
 
     def sweep(self, place: Place) -> Sweep | None:
-        """Return the chosen version's last sweep at a place that contains times."""
+        """Return the last sweep of the chosen version at a place, among those that contain times."""
         records = self.records_of_chosen(place)
         sweeps = [record.sweep for record in records if record.sweep and place_of(record) == place]
         return next((sweep for sweep in sweeps if any(point.median_s > 0 for point in sweep.timed)), None)
@@ -246,7 +248,8 @@ class Journal:
         return not ran or "cuda" in ran
 
     def measured(self, optimisation: Optimisation) -> tuple[Timeline, Row] | None:
-        """Return its time at the main place, on the main dataset if possible; None if it was not measured there."""
+        """Return the optimisation's time at the main place, on the main dataset if possible; None if it was not measured
+        there."""
         timelines = self.timelines[self.main.place] if self.main else []
         rows = ((timeline, timeline.row(optimisation)) for timeline in timelines)
         return next(((timeline, row) for timeline, row in rows if row), None)
