@@ -248,7 +248,7 @@ class Journal:
         return not ran or "cuda" in ran
 
     def measured(self, optimisation: Optimisation) -> tuple[Timeline, Row] | None:
-        """Return the optimisation's time at the main place, on the main dataset if possible; None if it was not measured
+        """Return an optimisation's time at the main place, on the main dataset if possible; None if it was not measured
         there."""
         timelines = self.timelines[self.main.place] if self.main else []
         rows = ((timeline, timeline.row(optimisation)) for timeline in timelines)
