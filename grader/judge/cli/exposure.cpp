@@ -59,7 +59,7 @@ void hide_course(SandboxLevel level, const Folders& folders) {
             throw UsageError(fmt::format(
                 "{} lies in /usr, which graded code can read. Move the course to another folder.", folder.string()));
     if (level != SandboxLevel::uid) return;
-    compilation::cache_folder(folders.build, level);  // if it throws, then before any file is graded
+    compilation::cache_folder(folders.build, level);  // throws, if at all, before any file is graded
     for (const fs::path& folder : secret) close_to_others(folder);
 }
 

@@ -28,8 +28,8 @@ class Region {
                                                         std::size_t bytes) const = 0;
     /// Repeat a 32-bit pattern; offset and bytes are multiples of 4.
     virtual void fill(std::size_t offset, std::size_t bytes, std::uint32_t pattern) = 0;
-    /// Copy from another region of the same BufferMemory. On a GPU, the copy ends before BufferMemory::synchronise()
-    /// returns, but perhaps not earlier.
+    /// Copy from another region of the same BufferMemory. On a GPU, the copy may still run until
+    /// BufferMemory::synchronise() returns.
     virtual void copy_from(const Region& source, std::size_t source_offset, std::size_t offset, std::size_t bytes) = 0;
 
     /// Set the fields that the runner needs to map the memory: transport and mapped_bytes.

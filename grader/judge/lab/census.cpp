@@ -126,7 +126,7 @@ class CountExperiments {
     Problem problem_;
     const Experiment& call_;
     std::set<std::size_t> zeros_;  // the bins of elements that are 0
-    std::string other_;            // a sentence on an element that is not only counted some number of times in its bin
+    std::string other_;  // a sentence on an element that changes another bin, or is counted too often for the cap
 };
 
 }  // namespace

@@ -105,8 +105,7 @@ struct Reach {
     bool others = false;
     std::size_t times = 1;  // the maximum for any element
     std::size_t rise = 0;   // if > 0, element i is handled at most i / rise + 1 times
-    bool falls =
-        false;  // element i is handled at most end - i times; with `rise`, both limits apply within each period
+    bool falls = false;     // element i is handled at most end - i times; with `rise`, both limits hold in each period
     std::size_t slices = 0;
 
     std::size_t times_of(std::size_t i) const;
