@@ -44,8 +44,7 @@ inline constexpr auto wrong_value = "wrong_value";
 inline constexpr auto wrong_result = "wrong_result";  // a wrong count or other number, although the outputs are right
 inline constexpr auto race = "race";                  // the same inputs give different outputs
 inline constexpr auto return_before_barrier = "return_before_barrier";
-inline constexpr auto grid_too_small =
-    "grid_too_small";  // for oracles, as the next five: messages with numbers from the output
+inline constexpr auto grid_too_small = "grid_too_small";  // for oracles, as the next five: numbers from the output
 inline constexpr auto lost_counts = "lost_counts";
 inline constexpr auto block_incomplete = "block_incomplete";
 inline constexpr auto lost_updates = "lost_updates";

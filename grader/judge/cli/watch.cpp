@@ -155,8 +155,7 @@ const Stage& wait_for_change(Saves& saves, const Lab& lab, const fs::path& folde
         for (const std::string& name : saves.next()) {
             const Stage* stage = stage_of(lab, name);
             if (!stage || !fs::exists(fs::symlink_status(folder / name))) continue;
-            const std::string hash =
-                Source(folder / name).hash();  // empty for a folder or a pipe, which a check reports
+            const std::string hash = Source(folder / name).hash();  // empty for a folder or a pipe: the check fails
             if (std::exchange(hashes[name], hash) != hash) return *stage;
         }
     }
