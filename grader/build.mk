@@ -11,13 +11,13 @@ hash := \#
 Q := $(if $(V),,@)
 objects := $(BUILD)/objects
 
-# By default, g++ collects garbage so often that a large file takes a quarter longer.
+# By default, g++ collects garbage so often that compiling a large file takes a quarter longer.
 ALL_FLAGS := -std=c++20 -Wall -Wextra -fPIC -I. -MMD -MP --param ggc-min-heapsize=1000000 --param ggc-min-expand=100
 # g++ 12 warns about overruns in std::string and fmt that do not exist.
 CXXFLAGS := $(ALL_FLAGS) -Og -Wno-array-bounds -pthread
 # The labs whose oracles are built.
 LABS := $(notdir $(wildcard labs/*))
-# The CPU that oracles are built for; empty: any of the same architecture.
+# The CPU that oracles are built for; empty: any CPU of this machine's architecture.
 MARCH := native
 ORACLE_FLAGS := $(ALL_FLAGS) -O3 $(if $(MARCH),-march=$(MARCH)) -fopenmp -Wno-stringop-overflow
 TEST_FLAGS := -O0
@@ -26,10 +26,10 @@ LIBRARIES := -lfmt -lcrypto -lseccomp -lgomp -ldl -pthread
 sources = $(wildcard $(1)/*.cpp $(1)/*/*.cpp $(1)/*/*/*.cpp)
 objects_of = $(patsubst %.cpp,$(objects)/%.o,$(1))
 
-# Most of the time goes into headers and templates, so the files of several folders are compiled together, as one unit,
-# and so are all files that include the JSON library, which takes seconds. The largest unit is first, so that two cores
-# finish at about the same time. These files are compiled alone: the files with a main, which the test program omits,
-# and files with their own flags or macros.
+# Headers and templates take most of the compilation time, so the files of several folders are compiled together, as one
+# unit. The files that include the JSON library, which takes seconds, form a unit of their own. The largest unit is
+# first, so that two cores finish at about the same time. These files are compiled alone: the files with a main, which
+# the test program omits, and files with their own flags or macros.
 alone := %/main.cpp %/version.cpp %/image.cpp
 json := $(filter-out $(alone),$(shell grep -rl --include=*.cpp '<nlohmann/json.hpp>' grader))
 units = $(foreach unit,judge compile bench json rewriter base,$(if $(strip $(call sources_of_unit,$(unit))),$(unit)))
@@ -42,8 +42,8 @@ sources_of_unit = $(if $(filter json,$(1)),$(json) $(patsubst $(BUILD)/%,%,$(gen
     $(filter-out $(alone) $(json),$(foreach folder,$($(1)),$(wildcard $(folder)/*.cpp))))
 object_of_unit = $(patsubst %,$(objects)/%.o,$(1))
 
-# The C++ types of the schemas. manifest.cpp reads lab.json and the datasets with its own types, and only Python reads the
-# quizzes and the rubric.
+# The schemas whose C++ types are generated. manifest.cpp reads lab.json and the datasets with its own types, and only
+# Python reads the quizzes and the rubric.
 schemas := $(patsubst grader/model/schema/%.schema.json,%,$(wildcard grader/model/schema/*.schema.json))
 generated := $(patsubst %,$(BUILD)/generated/%.cpp,$(filter-out datasets lab quiz quiz_answers rubric,$(schemas)))
 judge_sources := $(foreach part,common io judge model,$(call sources,grader/$(part)))
@@ -57,7 +57,7 @@ test_folders := $(patsubst %/,%,$(sort $(dir $(filter %_test.cpp,$(call sources,
 test_objects := $(call object_of_unit,$(test_folders))
 tested_runtime := $(call objects_of,grader/cpu/runtime/clock.cpp)
 
-# Each of these files is written only if its contents differ, so that the files that depend on it are built only then.
+# Each of these files is written only if its contents change, so that the files that depend on it are built only then.
 # This happens while make reads this file, so that make -n knows what will be built. Archives contain grader/revision,
 # because git would describe the checkout in which an archive is unpacked.
 remember = $(shell mkdir -p $(dir $(1)); new="$(2)"; [ "$$new" = "$$(cat $(1) 2>/dev/null)" ] || echo "$$new" >$(1))
@@ -95,7 +95,7 @@ $(oracles): $(BUILD)/machine $(BUILD)/oracle-objects
 $(foreach object,$(oracle_objects),\
     $(eval $(patsubst $(objects)/labs/%,$(BUILD)/labs/%,$(dir $(object)))oracle.so: $(object)))
 
-# Precompiled headers pay off from two labs on.
+# Precompiled headers save time only if there are at least two labs.
 headers_of_labs := $(if $(word 2,$(LABS)),$(BUILD)/precompiled/labs.h)
 $(oracle_objects): $(objects)/%.o: %.cpp $(BUILD)/machine $(headers_of_labs:=.gch)
 	@echo "  compile $<"
@@ -133,7 +133,7 @@ $(BUILD)/generated/%.cpp: $(BUILD)/generated/%.written ;
 $(judge_objects) $(test_objects): | $(generated)
 $(judge_objects) $(test_objects): private CXXFLAGS += -I$(BUILD)
 
-# Headers that take long to read are read once; g++ finds the .gch next to the header.
+# Headers that take long to compile are compiled once; g++ finds the .gch next to the header.
 $(BUILD)/precompiled/%.h.gch: %/precompiled.h $(BUILD)/compiler
 	@echo "  compile $<"
 	@mkdir -p $(@D)

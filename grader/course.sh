@@ -5,7 +5,7 @@ calibrate kit bug-key slides export gradescope autolab batch course"
 names="$names LABS STAGES EXERCISES FORMAT OUTPUT SUBMISSIONS OUT ROSTER EXECUTOR"
 paths="$paths OUTPUT SUBMISSIONS OUT MOODLE"
 
-# The verbs of a whole batch run in the caller's folder: ./warplab course status DIR
+# `./warplab course VERB …` runs grader/warplab-course in the caller's folder.
 if [ "$1" = course ]; then
     shift
     cd -- "$here" && exec "$root/grader/warplab-course" "$@"
@@ -31,7 +31,7 @@ For instructors; more in grader/python/release/RELEASES.md and, for developers, 
 END
 }
 
-from_here() { # PATH: a relative one starts at the caller's folder
+from_here() { # PATH: prints it; a relative path starts at the caller's folder
     case $1 in
     /*) printf '%s\n' "$1" ;;
     *) printf '%s\n' "$here/$1" ;;
@@ -44,15 +44,15 @@ need_course_packages() {
         sh grader/setup.sh course || exit 2
 }
 
-make_exercises() { # a kit has them
+make_exercises() { # a students' kit already contains them
     exercises=$BUILD/exercises
     python "make $verb" grader.python.release.exercises --output "$exercises"
 }
 
-# Measurements on a GPU in build/report and build/sweep (and of libraries, in build/peers.json) become
-# handouts/results/<gpu>.json.
+# Write handouts/results/<gpu>.json from the measurements in build/report and build/sweep and, for libraries, in
+# build/peers.json.
 results() { # [OPTION …]
-    before= # an option for the first file
+    before= # the option that precedes the next file
     for file in "$BUILD"/report/*.json --sweeps "$BUILD"/sweep/*.json --peers "$BUILD"/peers.json; do
         case $file in
         --*) before=$file ;;
@@ -130,7 +130,7 @@ instructors_verb() { # [OPTION …]
         python "make kit" grader.python.release.kit --labs "${LABS:-$LAB}" --upto "$UPTO" \
             ${EXERCISES:+--exercises "$EXERCISES"} "$@"
         ;;
-    bug-key) # prints the sanitizer's findings in each exercise
+    bug-key)
         build program
         make_exercises || exit
         python "make bug-key" grader.python.release.exercise_key ${LAB:+"$LAB"} --exercises "$exercises" --build "$BUILD" "$@"

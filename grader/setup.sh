@@ -82,7 +82,7 @@ has_fuzzer() {
         clang++ -fsanitize=fuzzer,address -x c++ - -o /dev/null >/dev/null 2>&1
 }
 
-# The rest works without these packages. A part whose package is missing prints a message.
+# Everything else works without these packages. A part whose package is missing prints a message.
 optional=" bubblewrap python3-venv g++-aarch64-linux-gnu qemu-user slurm-wlm munge clang libclang-rt-dev php-cli mariadb-server \
 php-mysql php-xml php-curl php-zip php-gd php-intl php-mbstring php-soap "
 
@@ -140,11 +140,11 @@ install_missing() {
 }
 
 explain_apt() {
-    say "That did not work; the last lines of $log:"
+    say "The installation failed; the last lines of $log:"
     grep -E '^(E|Err|W):?' "$log" | tail -n 4 | sed 's/^/  /' >&2
     required=$(required_missing)
     [ -z "$required" ] && say "Continuing without:$missing" && return
-    fail "Still missing:$required. Without a network, ask for them to be installed; else try:" \
+    fail "Still missing:$required. Without a network, ask the machine's administrator to install them; otherwise try:" \
         "  ${become_root:+$become_root }apt-get update && ${become_root:+$become_root }$by_hand"
 }
 

@@ -11,7 +11,7 @@ _warplab() {
     current=${line##*[[:blank:]]}
     read -ra words <<<"${line%"$current"}"
     mapfile -t COMPREPLY < <(compgen -W "$("$program" --complete "${words[@]}")" -- "$current")
-    # bash takes the = for a word of its own.
+    # bash treats the = as a separate word.
     [[ $current != *=* || $COMP_WORDBREAKS != *=* ]] || COMPREPLY=("${COMPREPLY[@]#"${current%%=*}="}")
     [[ ${#COMPREPLY[@]} != 1 || ${COMPREPLY[0]} != *= ]] || compopt -o nospace
 }

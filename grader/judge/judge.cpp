@@ -21,9 +21,9 @@
 namespace warplab {
 namespace {
 
-/// Return the memory that a CPU may provide: the device's memory, and for each core the stacks of a block's threads
-/// (cpu/runtime).
-std::uint64_t memory_without_gpu() {
+/// Return the memory limit of a runner on the CPU backend, in bytes: the device's memory and, for each core, the stacks
+/// of a block's threads (cpu/runtime).
+std::uint64_t memory_limit_without_gpu() {
     constexpr std::uint64_t device_bytes = 4ull << 30, stack_bytes = 288ull << 20;
     return device_bytes + std::min(std::thread::hardware_concurrency(), 24u) * stack_bytes;
 }
@@ -60,7 +60,7 @@ Lab& Judge::lab_for_grading(const std::string& name) {
     return loaded;
 }
 
-/// Return the lab's oracle, loaded; it stays loaded.
+/// Load the lab's oracle, unless it is loaded, and return its handle.
 void* Judge::library(const Lab& lab) {
     void*& library = libraries_[lab.name];
     if (library) return library;
@@ -123,7 +123,7 @@ std::filesystem::path Judge::source_of(const Lab& lab, const Stage& stage, const
     if (tree == "solutions" || tree == "starter") return folders_.root / tree / lab.name / file;
     const std::filesystem::path folder = tree;
     const std::filesystem::path inside = folder / lab.name / file;
-    std::error_code error;  // of a link to itself, for example: such a file has failed
+    std::error_code error;  // a path that cannot be read counts as missing
     return std::filesystem::exists(std::filesystem::symlink_status(inside, error)) ? inside : folder / file;
 }
 
@@ -167,7 +167,7 @@ std::unique_ptr<StageRun> Judge::make_run(const CompileRequest& request, const C
     policy.readable = {compiled.runner.parent_path()};
     policy.gpu = on_gpu;
     if (on_gpu) policy.gpu_node = CudaDevice::get().node();  // other programs may be timed on the other GPUs
-    policy.limits.memory_bytes = on_gpu ? 8ull << 30 : memory_without_gpu();
+    policy.limits.memory_bytes = on_gpu ? 8ull << 30 : memory_limit_without_gpu();
     policy.limits.max_printed_bytes = 32 << 20;
     policy.limits.processes = 64;
     policy.budget = request.budget;

@@ -41,7 +41,7 @@ struct Task {
     std::shared_ptr<Budget> budget = {};      // the budget of untrusted code
 };
 
-/// Receives progress.
+/// Receives messages about the judge's progress.
 struct Listener {
     std::function<void(const std::string&)> doing = [](const std::string&) {};
 };
@@ -59,7 +59,8 @@ class Judge {
     using ShowMaker = std::unique_ptr<Show> (*)(const ShowRequest&);
     ShowMaker show_maker(const Lab& lab);
 
-    /// Compile on other cores what judge_stage will need for a stage. Lab and stage must outlive the future.
+    /// Compile, on other cores, the programs that judge_stage will need for a stage. Lab and stage must outlive the
+    /// future.
     std::future<void> compile_ahead(const Lab& lab, const Stage& stage, const Source& source, const Task& task) const;
     /// Judge one stage. The report contains an error only if the stage's reference has an error, too; a problem that
     /// only the student's file has is a failure.
@@ -90,7 +91,8 @@ class Judge {
 
     const Bandwidth& bandwidth();
 
-    /// Wait until other judges allow this use of the GPU; no-op on the CPU backend. Calls `waiting` if this takes long.
+    /// Wait until other judges allow this use of the GPU; return nothing on the CPU backend. Call `waiting` if another
+    /// judge uses it.
     std::optional<GpuLock> lock_gpu(GpuLock::Use use, const std::function<void(const std::string&)>& waiting) const;
 
     /// Return the CPU's times of a dataset. Unknown times are measured on all cores, so run nothing else at the same

@@ -8,8 +8,8 @@
 
 namespace warplab {
 
-/// Return a note about the first index of type int in a kernel, if one of the skipped datasets has a size beyond 2^31 -
-/// 1; otherwise nothing. `source` is the text of the student's file.
+/// Return a note about the first index of type int in a kernel if a size of a skipped dataset exceeds the range of int;
+/// otherwise an empty string. `source` is the text of the student's file.
 std::string note_narrow_index(const std::vector<const Dataset*>& skipped, const std::string& source);
 
 }  // namespace warplab

@@ -10,7 +10,7 @@ namespace warplab {
 struct Folders {
     std::filesystem::path root = ".";  // the project
     std::filesystem::path build = "build";
-    std::filesystem::path work = "work";  // the student's
+    std::filesystem::path work = "work";  // the student's folder
 };
 
 /// The command line's description of an option.

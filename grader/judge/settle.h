@@ -42,9 +42,10 @@ Failure internal_error(const std::string& what);
 /// were.
 StageReport settle(StageReport report, const Stage& stage, const Evidence& evidence, const std::string& only_dataset);
 
-/// Return the verdict of the sanitizer.
+/// Return the sanitizer's result: its verdict, with the findings and a remark.
 SanitizerResult settle_sanitizer(const Sanitized& sanitized);
-/// Do the same for a file that does not compile for the CPU backend: the verdict is unconfirmed if nvcc may compile it.
+/// Do the same for a file that does not compile for the sanitizer. The verdict is unconfirmed if the file is the
+/// reason, and error if the judge is.
 SanitizerResult settle_sanitizer(const Compilation& compilation);
 
 /// Return the checks with one explanation for each failure. If a failure only describes the output, the explanation is

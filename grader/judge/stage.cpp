@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "grader/common/hash.h"
+#include "grader/common/text.h"
 #include "grader/judge/check/failure_messages.h"
 #include "grader/judge/judge.h"
 #include "grader/judge/narrow_index.h"
@@ -116,7 +117,7 @@ class StageJudge {
 
     /// Handle an exception of the judge. If the judge can grade the reference, the file is the cause, and all datasets
     /// fail.
-    void stop(const std::string& what) {
+    void handle_exception(const std::string& what) {
         if (!finishes_reference()) {
             evidence_.error = internal_error(what);
             return;
@@ -135,13 +136,14 @@ class StageJudge {
     const Evidence& evidence() const { return evidence_; }
 
   private:
-    /// Results of the sanitizer's datasets without the sanitizer: the datasets, and the digests of their launches.
+    /// The datasets that the sanitizer will run, by part, and the digests of their launches without the sanitizer.
     struct BeforeSanitizer {
         Parts small;
         LaunchDigests launches;
     };
 
-    /// The sanitizer, in parallel with the checks of another program until one of them fails.
+    /// The sanitizer's run in parallel with the checks, which use another program. If a check fails, the run is
+    /// cancelled.
     struct Ahead {
         std::atomic<bool> cancelled = false;
         std::future<Sanitized> result = {};
@@ -198,8 +200,9 @@ class StageJudge {
         });
     }
 
-    /// Check all datasets again, and all later ones, with one OS thread: if blocks run at the same time, chance decides
-    /// which datasets of a race pass. If the program then hangs or takes too long, the earlier results count.
+    /// Check all datasets again with one OS thread, and let later checks use only one, too: if blocks run at the same
+    /// time, it depends on chance which datasets pass in spite of a race. If the program then hangs or takes too long,
+    /// the earlier results count.
     void check_in_one_thread(StageRun& run) {
         const std::vector<Check> before = evidence_.checks;
         const std::optional<Check> slow = slow_;
@@ -232,8 +235,8 @@ class StageJudge {
         return checks;
     }
 
-    /// Check all datasets. Each process first gets what a process of the sanitizer gets: otherwise, a program could
-    /// detect the sanitizer by the sequence of its calls. The last one goes on with the other datasets.
+    /// Check all datasets. Each process first gets the same calls as a process of the sanitizer; otherwise, a program
+    /// could detect the sanitizer by the sequence of its calls. The last process continues with the other datasets.
     BeforeSanitizer check_all(StageRun& run) {
         BeforeSanitizer before;
         evidence_.checks = check_on_gpu(run, [&] {
@@ -260,9 +263,9 @@ class StageJudge {
         return checks;
     }
 
-    /// If all datasets passed, check the largest one again: as on a GPU with many multiprocessors, where the blocks are
-    /// too large if grid and block are swapped, and as on one with a single multiprocessor, where each thread has
-    /// several elements.
+    /// If all datasets passed, check the largest one again as on two other GPUs: one with many multiprocessors, where
+    /// the blocks are too large if grid and block are swapped, and one with a single multiprocessor, where each thread
+    /// has several elements.
     void check_on_other_gpus(StageRun& run) {
         constexpr unsigned of_h100 = 132;
         if (may_be_swapped_)
@@ -283,7 +286,7 @@ class StageJudge {
         Check check = check_one(run, largest);
         run.multiprocessors = original;
         run.end_session();
-        const bool is_small = multiprocessors < original;  // a correct grid may be too large for it
+        const bool is_small = multiprocessors < original;  // a correct grid may be too large for this GPU
         if (!check.failure || (is_small && !check.failure->place)) return;
         check.failure->message = where + check.failure->message;
         *std::ranges::find(evidence_.checks, largest.name, &Check::dataset) = check;
@@ -497,7 +500,7 @@ StageReport Judge::judge_stage(const Lab& lab, const Stage& stage, const Source&
     } catch (const UsageError&) {
         throw;
     } catch (const std::exception& error) {
-        steps.stop(error.what());
+        steps.handle_exception(error.what());
     }
     report.phases = clock.finish();
     return settle(std::move(report), stage, steps.evidence(), task.options.dataset);

@@ -22,14 +22,14 @@ namespace warplab {
 namespace {
 
 const Effort fixed_effort{.rounds = {.min = 1, .max = 1},
-                          .of_short_calls = {.min = 1, .max = 1},
+                          .rounds_of_short_calls = {.min = 1, .max = 1},
                           .samples = 3,
                           .sample_s = 0.3,
                           .total_s = 6,
                           .verify_s = 3};
 
-// The calls whose inputs are made before the GPU is locked. This number is enough for commands of calls that take at
-// least 200 microseconds; shorter calls have small inputs, and making more of these is quick.
+// The number of calls whose new inputs are made before the GPU is locked. It is enough for commands of calls that take
+// at least 200 microseconds; shorter calls have small inputs, and making more of these is quick.
 constexpr std::size_t calls_on_new_inputs = 2;
 
 /// Return the budget of untrusted code for timing, whose samples take up to 40 seconds.
@@ -148,7 +148,7 @@ class PreviousSolution {
         const Bandwidth& bandwidth = judge_.bandwidth();  // before keep_numbers, which takes the same lock
         Effort for_ratio = effort;
         for_ratio.points = {};
-        for_ratio.rounds = for_ratio.of_short_calls = {.min = 4, .max = 4};
+        for_ratio.rounds = for_ratio.rounds_of_short_calls = {.min = 4, .max = 4};
         const std::vector<double> numbers = keep_numbers(file, name, 1, [&]() -> std::vector<double> {
             const Measured measured =
                 measure_or_error(*run, &reference, dataset, bandwidth, for_ratio, cpu, progress, inputs);
@@ -241,7 +241,7 @@ std::unique_ptr<StageRun> solution_of(Judge& judge, const StageRun& run, Task ta
 
 Effort effort_for(const Task& task, bool on_cpu, std::size_t count) {
     if (on_cpu) return fixed_effort;
-    Effort effort{.of_short_calls = {.min = 4, .max = 16}, .sample_s = 0.05, .verify_s = 0.25};
+    Effort effort{.rounds_of_short_calls = {.min = 4, .max = 16}, .sample_s = 0.05, .verify_s = 0.25};
     if (task.options.precise) effort = {};
     if (task.options.sample_s > 0) effort.sample_s = task.options.sample_s;
     effort.total_s /= static_cast<double>(std::max<std::size_t>(count, 1));

@@ -8,12 +8,13 @@
 
 namespace warplab {
 
-/// Return the effort for one of `count` datasets. It measures the ratio precisely if the task asks for that, and no
+/// Return the effort for one of `count` datasets. It measures the ratio precisely if the task asks for it, and no
 /// longer than the points require once `points` is set.
 Effort effort_for(const Task& task, bool on_cpu, std::size_t count);
 
-/// Return the stage's speed points if all of its datasets have the same ratio. `sequential_s`: the CPU's seconds for
-/// all iterations; `previous_ratio`: the previous stage's solution's time over the reference's, if it was timed.
+/// Return the function that computes the stage's speed points as if all of its datasets had the same ratio.
+/// `sequential_s`: the CPU's seconds for all iterations; `previous_ratio`: the time of the previous stage's solution
+/// divided by the reference's, if it was timed.
 PointsFor points_for(const Stage& stage, double sequential_s, std::optional<double> previous_ratio);
 
 /// Time `run`, in alternation with the stage's solution if there is one; on the CPU backend, time the same file without

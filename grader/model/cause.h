@@ -39,12 +39,12 @@ inline constexpr auto bytes_not_elements = "bytes_not_elements";
 inline constexpr auto not_copied_back = "not_copied_back";  // for host functions
 inline constexpr auto input_modified = "input_modified";
 inline constexpr auto nan = "nan";
-inline constexpr auto added_to_garbage = "added_to_garbage";  // += on an output that holds nothing yet
+inline constexpr auto added_to_garbage = "added_to_garbage";  // += on an output that holds garbage
 inline constexpr auto wrong_value = "wrong_value";
 inline constexpr auto wrong_result = "wrong_result";  // a wrong count or other number, although the outputs are right
-inline constexpr auto race = "race";                  // same input, different output
+inline constexpr auto race = "race";                  // the same inputs give different outputs
 inline constexpr auto return_before_barrier = "return_before_barrier";
-inline constexpr auto grid_too_small = "grid_too_small";  // for oracles, as the next four: the numbers are the output's
+inline constexpr auto grid_too_small = "grid_too_small";  // for oracles, as the next five: numbers from the output
 inline constexpr auto lost_counts = "lost_counts";
 inline constexpr auto block_incomplete = "block_incomplete";
 inline constexpr auto lost_updates = "lost_updates";
@@ -70,7 +70,7 @@ inline constexpr auto not_destroyed = "not_destroyed";  // streams and events
 inline constexpr auto lane_mask = "lane_mask";
 inline constexpr auto input_written = "input_written";
 inline constexpr auto constant_written = "constant_written";
-inline constexpr auto beside_atomic = "beside_atomic";  // notes
+inline constexpr auto beside_atomic = "beside_atomic";  // a note, as the next four
 inline constexpr auto same_value = "same_value";
 inline constexpr auto absent_lane = "absent_lane";
 inline constexpr auto unset_constant = "unset_constant";

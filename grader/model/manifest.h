@@ -149,8 +149,8 @@ struct Lab {
     const Dataset& dataset(std::string_view requested) const;
 };
 
-/// Return whether two ids denote the same stage of a lab. If a stage is inserted before it, a stage's number changes,
-/// but not its slug, which is unique in the lab. Reports and files with the old id therefore stay valid.
+/// Return whether two ids denote the same stage of a lab. A stage gets a new number if another one is inserted
+/// before it, but keeps its slug, which is unique in the lab. Reports and files with the old id therefore stay valid.
 bool is_same_stage(std::string_view a, std::string_view b);
 
 /// A mistake in the lab's own files, never the student's mistake.
@@ -180,7 +180,7 @@ Lab parse_lab(std::string_view name, const LabTexts& texts);
 /// std::invalid_argument if the secret is empty.
 void resolve_hidden_seeds(Lab& lab, std::string_view secret);
 
-/// Return the names of all labs, sorted: the folders in labs/ that have a lab.json.
+/// Return the names of all labs in the course's order: the folders in labs/ that have a lab.json.
 std::vector<std::string> find_labs(const std::filesystem::path& root);
 
 }  // namespace warplab

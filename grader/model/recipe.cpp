@@ -9,12 +9,12 @@
 namespace warplab {
 namespace {
 
-std::string shown(const Parameter& parameter) {
+std::string format_parameter(const Parameter& parameter) {
     if (const auto* word = std::get_if<std::string>(&parameter)) return "\"" + *word + "\"";
     return std::visit([](const auto& value) { return fmt::format("{}", value); }, parameter);
 }
 
-/// Return null if the parameter is missing and optional.
+/// Return the parameter; null if it is missing and not needed. Throw ManifestError if it is missing and needed.
 const Parameter* find(const Dataset& dataset, std::string_view name, bool needed) {
     const auto iterator = dataset.parameters.find(name);
     if (iterator != dataset.parameters.end()) return &iterator->second;
@@ -24,7 +24,7 @@ const Parameter* find(const Dataset& dataset, std::string_view name, bool needed
 
 ManifestError wrong_type(const Dataset& dataset, std::string_view name, const Parameter& value,
                          std::string_view expected) {
-    return recipe_error(dataset, fmt::format("\"{}\" is {}, not {}", name, shown(value), expected));
+    return recipe_error(dataset, fmt::format("\"{}\" is {}, not {}", name, format_parameter(value), expected));
 }
 
 }  // namespace
@@ -32,7 +32,7 @@ ManifestError wrong_type(const Dataset& dataset, std::string_view name, const Pa
 std::string format_parameters(const Parameters& parameters) {
     std::string text;
     for (const auto& [name, value] : parameters)
-        text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", name, shown(value));
+        text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", name, format_parameter(value));
     return text;
 }
 

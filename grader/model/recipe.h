@@ -22,8 +22,9 @@ inline std::uint64_t mix_bits(std::uint64_t x) {
     return x ^ (x >> 31);
 }
 
-/// Return pseudo-random bits: a function of seed, stream (one per array) and index. Hidden seeds have 64 bits and are
-/// added again at the end, so that known elements of a hidden dataset reveal neither its seed nor other elements.
+/// Return pseudo-random bits: a function of seed, stream (one per array) and index. Hidden seeds have 64 bits; a
+/// hash of such a seed is added at the end, so that known elements of a hidden dataset reveal neither its seed nor
+/// other elements.
 inline std::uint64_t random_bits(std::uint64_t seed, std::uint64_t stream, std::uint64_t index) {
     const std::uint64_t whitening = seed >> 32 ? mix_bits(seed ^ 0xd6e8feb86659fd93ull) : 0;
     const std::uint64_t position =

@@ -24,7 +24,7 @@ double speed_share(double t, const SpeedMarks& marks);
 /// The speed points that a modelled time leaves open.
 struct PointsRange {
     double min = 0, max = 0;
-    bool is_decided = false;  // narrow enough to count: its upper end
+    bool is_decided = false;  // narrow enough that its upper end counts
 };
 
 /// Return the share of `points` for a modelled ratio; nothing if there is no ratio.
@@ -33,9 +33,9 @@ std::optional<PointsRange> modelled_points(double points, const ModelledTime& mo
 /// Return the points of one stage, only from its checks and measurements. Return nothing if the judge failed (the
 /// verdict or a dataset is an error) or if no dataset ran. Speed is pending without measurements, or if the reference
 /// was not timed; hygiene is pending without the sanitizer. If a dataset failed, both are 0. If only the CPU backend
-/// refused the file, all points are pending. The sanitizer's findings cost only the hygiene points. If it cannot
-/// inspect the file (because of a feature that the CPU backend refuses), all hygiene points are given. An ambiguous
-/// measurement counts in the student's favour. Modelled times count only if nothing was timed.
+/// refused the file, all points are pending. The sanitizer's findings cost only the hygiene points; these are pending
+/// if the sanitizer's result is an error or unconfirmed. An ambiguous measurement counts in the student's favour.
+/// Modelled times count only if nothing was timed.
 std::optional<Score> score_stage(const Stage& stage, const StageReport& report);
 
 }  // namespace warplab

@@ -58,8 +58,8 @@ double error_of_median(const Round& round) {
     if (logs.size() >= 5) logs.pop_back();
     const auto count = static_cast<double>(logs.size());
     if (count < 2) return 0;
-    constexpr double of_median = 1.25;  // the median's error for a normal distribution, relative to the mean's
-    return of_median * std::sqrt(sum_of_squares(logs, 0, 1) / (count - 1) / count);
+    constexpr double median_factor = 1.25;  // the median's error for a normal distribution, relative to the mean's
+    return median_factor * std::sqrt(sum_of_squares(logs, 0, 1) / (count - 1) / count);
 }
 
 bool has_nan(std::span<const double> values) {
@@ -101,7 +101,7 @@ Interval paired_ratio(std::span<const Round> rounds) {
 }
 
 Interval sequential_ratio(std::span<const Round> rounds, double deviation) {
-    constexpr double earlier = 30;  // assumed degrees of freedom of `deviation`
+    constexpr double prior_freedom = 30;  // assumed degrees of freedom of `deviation`
     constexpr double bound = 3.9;  // Student's t with 30 degrees of freedom: 1%, two-sided, divided by 16 interim tests
     std::vector<double> logs = medians_of(rounds);
     if (has_nan(logs)) return unknown_ratio;
@@ -109,7 +109,8 @@ Interval sequential_ratio(std::span<const Round> rounds, double deviation) {
     const auto count = static_cast<double>(logs.size());
     const double mean = std::accumulate(logs.begin(), logs.end(), 0.0) / count;
     for (const Round& round : rounds) deviation = std::hypot(deviation, error_of_median(round) / std::sqrt(count));
-    const double variance = (earlier * deviation * deviation + sum_of_squares(logs, 0, 1)) / (earlier + count - 1);
+    const double variance =
+        (prior_freedom * deviation * deviation + sum_of_squares(logs, 0, 1)) / (prior_freedom + count - 1);
     const double half = bound * std::sqrt(variance / count);
     return {std::exp(mean), std::exp(mean - half), std::exp(mean + half)};
 }

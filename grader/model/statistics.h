@@ -20,8 +20,9 @@ struct Round {
 Interval paired_ratio(std::span<const Round> rounds);
 
 /// Return the same mean with an interval that holds with 99% probability even if it is evaluated up to 16 times while
-/// rounds are added. `deviation`: the standard deviation of a round's logarithm, known from other benchmarks. It is
-/// combined with the deviations of these rounds and of their samples, so that a single round also has an interval.
+/// rounds are added. `deviation`: the standard deviation of the logarithm of a round's ratio, known from other
+/// benchmarks. It is combined with the deviations of these rounds and of their samples, so that a single round also has
+/// an interval.
 Interval sequential_ratio(std::span<const Round> rounds, double deviation);
 
 /// Return (high - low) / 2 / median.

@@ -32,7 +32,7 @@ from grader.python.common.report import Report, read_report
 from grader.python.journal import inspection
 from grader.python.journal.journal import render
 from grader.python.journal.records import find_lab, read_records
-from grader.python.journal.sweep import draw_plot, print_bars, read_sweep
+from grader.python.journal.sweep import draw_plot, format_bars, read_sweep
 from tests.fuzz.invariants import attempt, refusing, require, require_csv, require_html, require_json, require_printable
 from tests.python import samples
 
@@ -160,7 +160,7 @@ def read_lines(file: Path) -> None:
     records = read_records(file, LAB)
     require(all(file.name in words for words in records.skipped), "a skipped line is named")
     for record in records.entries:
-        _ = (record.when, record.found, record.measurements)
+        _ = (record.when, record.stage_report, record.measurements)
 
 
 def read_manifest(file: Path) -> None:
@@ -174,7 +174,7 @@ def read_manifest(file: Path) -> None:
 def show_sweep(file: Path) -> None:
     """Render a sweep as bars and as a plot."""
     sweep = read_sweep(file)
-    print_bars(sweep, 80, "#")  # prints with say(), which replaces raw characters
+    format_bars(sweep, 80, "#")  # say() escapes it
     if sweep.timed:
         require_html(draw_plot(sweep), "a sweep's plot")
 

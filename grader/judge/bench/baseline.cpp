@@ -21,8 +21,8 @@ double thread_seconds() {
     return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-/// Return the median seconds of at least five runs within three seconds. Sequential runs are timed by this thread's
-/// processor time, because points depend on them and other programs may use the same processor.
+/// Return the median seconds of at least five runs, or of as many as three seconds allow. Sequential runs are timed by
+/// this thread's processor time, because points depend on them and other programs may use the same processor.
 double time_on_cpu(const Oracle& oracle, Problem& problem, Execution how) {
     const auto now_s = [how, start = Clock::now()] {
         return how == Execution::sequential ? thread_seconds() : seconds_since(start);

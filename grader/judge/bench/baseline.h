@@ -14,9 +14,9 @@ struct Baseline {
     int threads = 1;
 };
 
-/// Return the median of at least 5 runs within 3 s: sequential_s is processor time, openmp_s is wall time. The result
-/// is stored in `cache` under a key of machine, compiler and dataset. `known`: the dataset's problem, or null to
-/// generate it.
+/// Return the medians of at least five runs, or of as many as three seconds allow: sequential_s is processor time,
+/// openmp_s is wall time. The result is stored in the file `cache` under the lab, the dataset and `key`. `known`: the
+/// dataset's problem, or null to generate it.
 Baseline measure_baseline(const Oracle& oracle, const Lab& lab, const Dataset& dataset, const Problem* known,
                           const std::filesystem::path& cache, const std::string& key);
 

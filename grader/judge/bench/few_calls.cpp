@@ -19,12 +19,12 @@ namespace warplab::timing {
 namespace {
 
 constexpr int max_commands = 16, commands_without_pause = 3, max_calls = 8;
-constexpr auto longer_pause = std::chrono::milliseconds(25);
+constexpr auto pause_step = std::chrono::milliseconds(25);
 constexpr double command_s = 400e-6;  // minimum duration of a command's calls, so that its messages take a small share
 // A call in a short command takes longer than a call among many, because no other call hides its launch latency.
 constexpr double max_ratio_to_known = 1.3, max_ratio_to_samples = 2, allowance_per_command_s = 60e-6;
 
-/// Return the maximum seconds of a call in a command of few calls.
+/// Return the maximum plausible seconds of a call in a command of few calls.
 double longest_of_few(const CallTimes& times) {
     const double alone_s = std::max(0.0, times.reference_s - times.reference_call_s);
     return max_ratio_to_samples * times.call_s + alone_s + allowance_per_command_s / times.calls;
@@ -33,7 +33,7 @@ double longest_of_few(const CallTimes& times) {
 /// Wait before the next command of a suspected program, longer each time, because other processes may have slowed it
 /// down.
 void pause_before(int command) {
-    std::this_thread::sleep_for(std::max(0, command + 1 - commands_without_pause) * longer_pause);
+    std::this_thread::sleep_for(std::max(0, command + 1 - commands_without_pause) * pause_step);
 }
 
 }  // namespace
@@ -57,8 +57,8 @@ void FewCalls::begin(const Subject& program, const Subject& reference, double ca
     times_ = {std::min(slots, static_cast<int>(calls)), none, none, call_s, none, reference_call_s};
 }
 
-std::optional<Failure> FewCalls::time_few(Subject& program, Subject& reference, double call_s,
-                                          double reference_call_s) {
+std::optional<Failure> FewCalls::time_on_known_inputs(Subject& program, Subject& reference, double call_s,
+                                                      double reference_call_s) {
     begin(program, reference, call_s, reference_call_s);
     program.output_samples().clear();
     for (int k = 0; k == 0 || (k < max_commands && needs_many_calls(times_)); ++k) {
@@ -72,7 +72,8 @@ std::optional<Failure> FewCalls::time_few(Subject& program, Subject& reference, 
     return std::nullopt;
 }
 
-std::optional<Failure> FewCalls::time(Subject& program, Subject& reference, double call_s, double reference_call_s) {
+std::optional<Failure> FewCalls::time_on_new_inputs(Subject& program, Subject& reference, double call_s,
+                                                    double reference_call_s) {
     begin(program, reference, call_s, reference_call_s);
     for (int k = 0; k == 0 || (k < max_commands && keeps_results(times_)); ++k) {
         pause_before(k);
@@ -99,11 +100,11 @@ std::optional<Failure> FewCalls::time_new(Subject& program) {
     for_each_index(calls.size(), count_cores(),
                    [&](std::size_t k) { run_.oracle.reference(calls[k], Execution::openmp); });
     for (std::size_t slot = 0; slot < calls.size(); ++slot)
-        if (auto failure = find_wrong(program, calls[slot], static_cast<std::uint32_t>(slot))) return failure;
+        if (auto failure = find_wrong_output(program, calls[slot], static_cast<std::uint32_t>(slot))) return failure;
     return std::nullopt;
 }
 
-std::optional<Failure> FewCalls::find_wrong(Subject& program, const Problem& call, std::uint32_t slot) const {
+std::optional<Failure> FewCalls::find_wrong_output(Subject& program, const Problem& call, std::uint32_t slot) const {
     for (std::size_t i = 0; i < run_.lab.buffers.size(); ++i) {
         if (run_.lab.buffers[i].role == Role::input) continue;
         const Array output = program.read_output(i, slot);

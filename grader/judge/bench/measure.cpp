@@ -47,8 +47,8 @@ Bandwidth bandwidth_during(const std::vector<Sample>& samples, Bandwidth bandwid
 }
 
 /// Set the bounds from the bandwidths `at_start` and `during` the samples. The bound uses the bandwidth during the
-/// samples. The floor uses the higher of both: this favours the student, and code that slows the calibration copy down
-/// cannot make an impossible time look plausible.
+/// samples. The floor uses the higher of the two: this favours the student, and code that slows the calibration copy
+/// down cannot make an impossible time look plausible.
 void set_bounds(Measurement& m, const StageRun& run, const Problem& shape, const Bandwidth& at_start,
                 const Bandwidth& during, double set_bytes) {
     const Cost cost = run.oracle.cost(shape);
@@ -127,7 +127,7 @@ void try_few_calls(Measured& measured, PairedBenchmark& paired, const StageRun& 
     if (!paired.reference || (!on_new_inputs && (calls == 1 || paired.student.slots() == 1))) return;
     std::random_device entropy;
     FewCalls inputs(run, dataset, pool, std::move(fresh), (std::uint64_t{entropy()} << 32) | entropy());
-    const auto time = on_new_inputs ? &FewCalls::time : &FewCalls::time_few;
+    const auto time = on_new_inputs ? &FewCalls::time_on_new_inputs : &FewCalls::time_on_known_inputs;
     measured.failure = (inputs.*time)(paired.student, *paired.reference, paired.taken.median_student_s() / calls,
                                       paired.taken.median_reference_s() / calls);
     if (!measured.failure && !on_new_inputs && effort.verify_s > 0)

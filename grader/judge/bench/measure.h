@@ -34,9 +34,9 @@ using PointsFor = std::function<double(double ratio, double reference_s)>;
 
 /// The extent of a measurement. The defaults determine the ratio to the reference as precisely as possible.
 struct Effort {
-    Rounds rounds = {4, 10}, of_short_calls = {10, 16};
+    Rounds rounds = {4, 10}, rounds_of_short_calls = {10, 16};
     int samples = 3;                                  // per round
-    double sample_s = 1, total_s = 40, verify_s = 8;  // total: for all samples of a stage
+    double sample_s = 1, total_s = 40, verify_s = 8;  // total: for all samples of a dataset
     double round_s = 1.5;   // below this time, another sample costs less than starting another round
     PointsFor points = {};  // if set, only the rounds that the points require are taken, even below Rounds::min
 };

@@ -177,8 +177,8 @@ void PairedBenchmark::start_processes(Subjects subjects) {
 }
 
 void PairedBenchmark::end_processes() {
-    std::future<void> reference_start;
-    if (reference) reference_start = std::async(std::launch::async, [this] { reference->end(); });
+    std::future<void> reference_end;
+    if (reference) reference_end = std::async(std::launch::async, [this] { reference->end(); });
     student.end();
     core_ = sched_getcpu();
 }
@@ -201,7 +201,7 @@ void PairedBenchmark::take_sample(int calls) {
     ++sample_number_;
     if (broken()) return;
     if (reference)
-        reference->output_samples().clear();  // they only let the GPU rest as long as after the student's calls
+        reference->output_samples().clear();  // drawing them lets the GPU rest as long as after the student's calls
     taken.rounds.back().push_back(sample);
 }
 

@@ -24,8 +24,8 @@ class PairedBenchmark {
     /// set the overhead that later commands may have in addition to the time between their events.
     double time_reference_alone(int slots, const Progress& progress);
 
-    /// Start fresh processes, which swap the memory of the last ones. In the first round, the reference's process is
-    /// the one that ran alone.
+    /// Start fresh processes, after student and reference have swapped their memory. In the first round, the
+    /// reference's process is the one that ran alone.
     void begin_round(const Progress& progress);
 
     /// Run until clocks settle, measure the duration of a call including all overhead, and set the calls per sample.

@@ -39,12 +39,12 @@ bool PairedSamples::is_faster_than_first_round() const {
 }
 
 Rounds PairedSamples::round_limits() const {
-    return has_reference_ && slowest_s < short_call_s ? effort_.of_short_calls : effort_.rounds;
+    return has_reference_ && slowest_s < short_call_s ? effort_.rounds_of_short_calls : effort_.rounds;
 }
 
 bool PairedSamples::round_is_complete(double round_s) const {
     return static_cast<int>(rounds.back().size()) >= effort_.samples &&
-           (!has_reference_ || round_s > effort_.round_s || points_are_known() || is_known(rounds.size() - 1));
+           (!has_reference_ || round_s > effort_.round_s || points_are_known() || ratio_is_known(rounds.size() - 1));
 }
 
 std::optional<Measurement::EndedBy> PairedSamples::ended_by() const {
@@ -53,7 +53,7 @@ std::optional<Measurement::EndedBy> PairedSamples::ended_by() const {
     const int begun = static_cast<int>(rounds.size());
     if (points_are_known()) return points_known;
     if (begun >= min && !has_reference_) return unknown;
-    if (begun >= min && begun % 2 == 0 && is_known()) return ratio_known;
+    if (begun >= min && begun % 2 == 0 && ratio_is_known()) return ratio_known;
     return begun >= max ? std::optional(most_rounds) : std::nullopt;
 }
 
@@ -89,10 +89,10 @@ bool PairedSamples::points_are_known() const {
     const Interval ratio = sequential();
     const double reference_s = median_reference_s() / calls * requested_calls;
     const double width = effort_.points(ratio.low, reference_s) - effort_.points(ratio.high, reference_s);
-    return width <= known_points;  // not if it is NaN
+    return width <= known_points;  // false if the width is NaN
 }
 
-bool PairedSamples::is_known(std::size_t since) const {
+bool PairedSamples::ratio_is_known(std::size_t since) const {
     return half_width(paired_ratio(paired_since(since))) <= target_half_width;
 }
 

@@ -47,7 +47,7 @@ class PairedSamples {
     /// Return whether the last round, which began `round_s` seconds ago, needs no more samples.
     bool round_is_complete(double round_s) const;
 
-    /// Return why no further round is needed; nothing if one is.
+    /// Return why no further round is needed; nothing if another round is needed.
     std::optional<Measurement::EndedBy> ended_by() const;
 
     /// Return the student's time over the reference's.
@@ -58,11 +58,11 @@ class PairedSamples {
 
   private:
     std::vector<Round> paired_since(std::size_t first) const;
-    /// Return an interval that remains valid if it is evaluated after each round.
+    /// Return the ratio with an interval that remains valid if it is evaluated after each round.
     Interval sequential() const;
     bool points_are_known() const;
     /// Return whether the rounds since the given one determine the ratio with the required precision.
-    bool is_known(std::size_t since = 0) const;
+    bool ratio_is_known(std::size_t since = 0) const;
     static double median_of(const std::vector<Sample>& samples, double Sample::*what);
 
     const Effort& effort_;

@@ -11,8 +11,8 @@ namespace warplab::timing {
 namespace {
 
 constexpr std::size_t part_bytes = 64 << 10;        // the part of a slot's output that is read back at a time
-constexpr std::size_t whole_bytes = 64 << 20;       // slots up to this size are read back completely, once per sample,
-constexpr std::size_t max_kept_bytes = 2ull << 30;  // until this many bytes are stored
+constexpr std::size_t whole_bytes = 64 << 20;       // outputs up to this size are read back as a whole, once per sample
+constexpr std::size_t max_kept_bytes = 2ull << 30;  // if output samples take more, no whole output is read back
 constexpr int parts_per_command = 32;               // enough to detect an output that is wrong in one of ten calls
 constexpr double shortest_s = 1e-9;                 // for a command that takes no longer than an empty one
 
@@ -70,15 +70,15 @@ double Subject::time_calls_on(const std::vector<Problem>& calls) {
             for (std::size_t i = 0; i < pool_.regions.size(); ++i)
                 if (pool_.regions[i]) buffers_->copy_into(i, slot, *staged[slot][i], 0);
     });
-    return time_moved(count) / count;
+    return time_filled_slots(count) / count;
 }
 
-Array Subject::outputs_for(const OutputSample& seen) {
-    windows_[0] = seen.window;
+Array Subject::outputs_for(const OutputSample& output_sample) {
+    windows_[0] = output_sample.window;
     copy_inputs(0);
     run_.device.synchronise();
     failure = command(1).failure;
-    return buffers_->read_part(seen.buffer, 0, seen.first, seen.found.count());
+    return buffers_->read_part(output_sample.buffer, 0, output_sample.first, output_sample.found.count());
 }
 
 double Subject::median_gap_s() const { return gaps_.empty() ? 0 : median(gaps_); }
@@ -153,10 +153,10 @@ void Subject::fill_slots(const std::function<void()>& fill) {
 
 double Subject::time_command(std::uint32_t calls) {
     fill_slots([&] { move_inputs(calls); });
-    return time_moved(calls);
+    return time_filled_slots(calls);
 }
 
-double Subject::time_moved(std::uint32_t calls) {
+double Subject::time_filled_slots(std::uint32_t calls) {
     const Session::Reply reply = command(calls);
     failure = reply.failure;
     if (failure) return 0;

@@ -14,7 +14,7 @@ namespace warplab::timing {
 
 inline constexpr std::size_t timed_guard_bytes = 4096;
 
-/// An output sample: the runner's values in part of one output, and their inputs.
+/// An output sample: the runner's values in part of one output, and the inputs of the call.
 struct OutputSample {
     std::vector<std::size_t> window;  // per buffer: the first element in the pool
     std::size_t buffer, first;
@@ -41,7 +41,8 @@ class Subject {
     void exchange_memory(Subject& other) { buffers_->exchange_memory(*other.buffers_); }
 
     /// Return the seconds of `calls` calls by the judge's clock, minus `gap_s` per command; each command makes at most
-    /// one call per slot. Return 0 after a failure.
+    /// one call per slot. If `sample` is not negative, draw output samples with this number and check the guard zones.
+    /// Return 0 after a failure.
     double time_calls(int calls, int sample);
 
     /// Make a call on each of the given inputs, at most one per slot, in one command. Return the seconds of a call by
@@ -63,12 +64,13 @@ class Subject {
     void pause() { run_.pause_session(); }
     void resume() { run_.resume_session(); }
 
-    /// Return this solution's output for the inputs of an output sample; sets `failure` if there is none.
-    Array outputs_for(const OutputSample& seen);
+    /// Return this solution's values in the part that an output sample covers, for the same inputs. Set `failure` if
+    /// the call fails.
+    Array outputs_for(const OutputSample& output_sample);
     void poison_all() { buffers_->poison_all(); }
     std::vector<OutputSample>& output_samples() { return output_samples_; }
 
-    /// Return the median of a command's time minus the time between its events, since forget_gaps().
+    /// Return the median difference between a command's time and the time between its events, since forget_gaps().
     double median_gap_s() const;
     void forget_gaps() { gaps_.clear(); }
 
@@ -79,21 +81,22 @@ class Subject {
     void allocate();
     Session::Reply command(std::uint32_t calls);
 
-    /// Copy inputs to the judge's own memory on the device, which the process does not have. From there, they reach the
-    /// slots as quickly as those of the samples: a kernel that the process launched earlier may see them arrive.
+    /// Copy inputs to the judge's own memory on the device, which the process cannot access. From there, they reach the
+    /// slots as quickly as those of the samples, so that a kernel that the process launched earlier, and that waits for
+    /// them, gains no time.
     std::vector<std::vector<std::unique_ptr<Region>>> stage_inputs(const std::vector<Problem>& calls) const;
 
-    /// Call a function that writes inputs to the slots, while the process is suspended: it must not begin to work on
-    /// them before the command.
+    /// Call a function that writes inputs to the slots, while the process is suspended, so that it cannot begin to
+    /// work on them before the command.
     void fill_slots(const std::function<void()>& fill);
 
-    /// Move the inputs of the first `calls` slots to unpredictable offsets.
+    /// Fill the first `calls` slots with inputs from unpredictable offsets of the pool.
     void move_inputs(std::uint32_t calls);
     void copy_inputs(std::uint32_t slot);
     double time_command(std::uint32_t calls);
 
     /// Make calls on the inputs that are in the slots, and return their seconds.
-    double time_moved(std::uint32_t calls);
+    double time_filled_slots(std::uint32_t calls);
 
     /// Keep randomly chosen parts of outputs and, at the end of a sample, (nearly) the whole output of one slot.
     void keep_parts(std::uint32_t calls, int sample, bool last);

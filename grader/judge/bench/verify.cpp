@@ -17,38 +17,41 @@ namespace warplab::timing {
 namespace {
 
 constexpr double short_s = 0.02;     // CPU time per output sample, except for the first
-constexpr double parallel_s = 0.05;  // of one core; slower answers are computed one after the other, by all cores
+constexpr double parallel_s = 0.05;  // of one core; answers that take longer are computed one by one, by all cores
 
 /// Return the first difference in an output sample, and set `expected` to the correct answer. If the CPU would take
 /// longer than `cpu_limit_s`, the reference solution computes the answer, but only the CPU can confirm a difference.
-std::optional<Difference> find_difference(const StageRun& run, const Pool& pool, const OutputSample& seen,
+std::optional<Difference> find_difference(const StageRun& run, const Pool& pool, const OutputSample& output_sample,
                                           const Substitute& substitute, double cpu_limit_s, Array& expected) {
-    const Problem call = pool.call_at(seen.window, run.lab);
-    const std::size_t count = seen.found.count();
-    const auto compare_now = [&] { return compare(run.oracle, call, seen.buffer, expected, seen.found, seen.first); };
-    expected = Array(seen.found.type(), count);
-    if (run.oracle.reference_part(call, seen.buffer, seen.first, count, expected)) return compare_now();
+    const Problem call = pool.call_at(output_sample.window, run.lab);
+    const std::size_t count = output_sample.found.count();
+    const auto compare_now = [&] {
+        return compare(run.oracle, call, output_sample.buffer, expected, output_sample.found, output_sample.first);
+    };
+    expected = Array(output_sample.found.type(), count);
+    if (run.oracle.reference_part(call, output_sample.buffer, output_sample.first, count, expected))
+        return compare_now();
     const bool one_core = substitute.core_s <= parallel_s;
     Subject* const reference = substitute.reference;
     if (!one_core && reference && !reference->failure && substitute.cpu_s > cpu_limit_s) {
-        expected = reference->outputs_for(seen);
+        expected = reference->outputs_for(output_sample);
         if (!reference->failure && !compare_now()) return std::nullopt;
     }
-    Problem solved = pool.call_at(seen.window, run.lab);
+    Problem solved = pool.call_at(output_sample.window, run.lab);
     run.oracle.reference(solved, Execution::openmp);
-    expected = solved.arrays[seen.buffer].part(seen.first, count);
+    expected = solved.arrays[output_sample.buffer].part(output_sample.first, count);
     return compare_now();
 }
 
 /// Move the first output sample of each timed sample to the front, and return how many were moved.
 std::size_t put_first_of_each_sample_first(std::vector<OutputSample>& output_samples) {
-    std::vector<bool> seen_sample(1000, false);
+    std::vector<bool> has_first(1000, false);
     std::stable_partition(output_samples.begin(), output_samples.end(), [&](const OutputSample& s) {
-        const bool first = !seen_sample[static_cast<std::size_t>(s.sample) % 1000];
-        seen_sample[static_cast<std::size_t>(s.sample) % 1000] = true;
+        const bool first = !has_first[static_cast<std::size_t>(s.sample) % 1000];
+        has_first[static_cast<std::size_t>(s.sample) % 1000] = true;
         return first;
     });
-    return static_cast<std::size_t>(std::ranges::count(seen_sample, true));
+    return static_cast<std::size_t>(std::ranges::count(has_first, true));
 }
 
 Failure describe(const StageRun& run, const OutputSample& s, const Difference& difference, const Array& expected) {

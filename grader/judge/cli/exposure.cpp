@@ -13,7 +13,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Return the folders that exist, with links resolved.
-std::vector<fs::path> existing(const std::vector<fs::path>& folders) {
+std::vector<fs::path> find_existing(const std::vector<fs::path>& folders) {
     std::vector<fs::path> existing_folders;
     std::error_code error;
     for (const fs::path& folder : folders)
@@ -48,8 +48,9 @@ void close_to_others(const fs::path& folder) {
 void hide_course(SandboxLevel level, const Folders& folders) {
     if (level == SandboxLevel::none) return;
     const std::vector<fs::path> secret =
-        existing({folders.root / "solutions", folders.root / "datasets", folders.root / "tests", folders.work});
-    std::vector<fs::path> hidden = existing({folders.root / "labs", folders.build / "labs", folders.build / "cache"});
+        find_existing({folders.root / "solutions", folders.root / "datasets", folders.root / "tests", folders.work});
+    std::vector<fs::path> hidden =
+        find_existing({folders.root / "labs", folders.build / "labs", folders.build / "cache"});
     hidden.insert(hidden.end(), secret.begin(), secret.end());
     if (const std::string reason = sandbox::why_unsafe(sandbox::tool_folders(), hidden); !reason.empty())
         throw UsageError(reason);
@@ -58,7 +59,7 @@ void hide_course(SandboxLevel level, const Folders& folders) {
             throw UsageError(fmt::format(
                 "{} lies in /usr, which graded code can read. Move the course to another folder.", folder.string()));
     if (level != SandboxLevel::uid) return;
-    compilation::cache_folder(folders.build, level);  // throws here, before any file is graded
+    compilation::cache_folder(folders.build, level);  // throws, if at all, before any file is graded
     for (const fs::path& folder : secret) close_to_others(folder);
 }
 

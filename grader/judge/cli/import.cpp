@@ -16,8 +16,8 @@ namespace warplab {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::size_t max_time_bytes = 40;              // bytes of a time
-constexpr auto clocks_differ = std::chrono::hours(24);  // maximum clock difference
+constexpr std::size_t max_time_bytes = 40;
+constexpr auto max_clock_difference = std::chrono::hours(24);
 
 using Time = std::chrono::sys_seconds;
 
@@ -48,7 +48,7 @@ void require_plausible(const Report& report, const Lab& lab, const fs::path& fil
     const std::optional<Time> time = parse_time(report.time);
     const std::string quoted = UntrustedText(report.time.substr(0, max_time_bytes)).for_terminal();
     if (!time) refuse(fmt::format("its time, \"{}\", is not in the form 2026-11-20T10:00:00Z", quoted));
-    if (*time > std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now()) + clocks_differ)
+    if (*time > std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now()) + max_clock_difference)
         refuse(fmt::format("its time, {}, is in the future; check the clock of the machine that made it", quoted));
     for (const StageReport& stage : report.stages) {
         lab.stage(stage.stage);  // throws with the existing names

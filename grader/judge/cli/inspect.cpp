@@ -32,8 +32,7 @@
 namespace warplab {
 namespace {
 
-constexpr std::size_t max_printed = 12;  // findings
-constexpr std::size_t max_lines = 32, max_shapes_printed = 6;
+constexpr std::size_t max_findings_printed = 12, max_lines = 32, max_shapes_printed = 6;
 constexpr int counts_width = 39, share_width = 9;
 
 std::vector<std::string> lines_of(const Source& source) {
@@ -43,20 +42,21 @@ std::vector<std::string> lines_of(const Source& source) {
     return lines;
 }
 
-void print_finding(const Finding& d, const std::string& file) {
+void print_finding(const Finding& finding, const std::string& file) {
     const TextStyle style = text_style(STDOUT_FILENO);
-    fmt::print("{}:{}: {}\n", to_printable(file), d.line,
-               paint(d.note ? "note" : to_printable(d.cause), d.note ? Colour::yellow : Colour::red, style));
-    fmt::print("{}{}", wrap(d.message, 4, style.width), render_quotes(d));
-    if (!d.hint.empty()) fmt::print("{}", wrap("Hint: " + d.hint, 4, style.width));
-    if (d.count > 1) fmt::print("    {} times in total\n", format_count(d.count));
+    fmt::print(
+        "{}:{}: {}\n", to_printable(file), finding.line,
+        paint(finding.note ? "note" : to_printable(finding.cause), finding.note ? Colour::yellow : Colour::red, style));
+    fmt::print("{}{}", wrap(finding.message, 4, style.width), render_quotes(finding));
+    if (!finding.hint.empty()) fmt::print("{}", wrap("Hint: " + finding.hint, 4, style.width));
+    if (finding.count > 1) fmt::print("    {} times in total\n", format_count(finding.count));
 }
 
 void print_findings(const Inspected& inspected, const std::string& file, bool asking) {
-    for (std::size_t i = 0; i < inspected.findings.size() && i < max_printed; ++i)
+    for (std::size_t i = 0; i < inspected.findings.size() && i < max_findings_printed; ++i)
         print_finding(asking ? ask_first(inspected.findings[i]) : inspected.findings[i], file);
-    if (inspected.findings.size() > max_printed)
-        fmt::print("... and {} more\n", inspected.findings.size() - max_printed);
+    if (inspected.findings.size() > max_findings_printed)
+        fmt::print("... and {} more\n", inspected.findings.size() - max_findings_printed);
 }
 
 /// Also report wrong answers that the sanitizer cannot explain; otherwise a report without findings would suggest that
@@ -113,7 +113,7 @@ std::string margin_words(const LineSummary& m, const TextStyle& style) {
     return words + cell(one_decimal(m.clashes), 8, m.many_clashes(), style);
 }
 
-/// Choose the lines to show: as many of the most costly ones as fit on a screen, each with the lines around it.
+/// Choose the lines to show: as many of the most costly lines as fit on a screen, each with the lines around it.
 std::set<int> choose_lines(const std::vector<LineSummary>& lines, const ModelledLines& modelled, int last_line) {
     constexpr double min_share = 0.05;
     std::vector<std::pair<double, int>> by_cost;
@@ -130,13 +130,13 @@ std::set<int> choose_lines(const std::vector<LineSummary>& lines, const Modelled
     return chosen;
 }
 
-/// Cut a line to a number of columns, with its indentation.
+/// Replace tabs by spaces, cut the line to a number of columns, and make it printable.
 std::string fit(std::string line, std::size_t columns) {
     for (std::size_t tab; (tab = line.find('\t')) != std::string::npos;) line.replace(tab, 1, "    ");
     return line.size() <= columns ? to_printable(line) : to_printable(line.substr(0, columns - 1)) + "…";
 }
 
-/// Format the line's modelled share for a column of this width, in whole percent; empty if it rounds to none.
+/// Format the line's modelled share for a column of this width, in whole percent; blank if it rounds to 0.
 std::string share_words(const ModelledLines& modelled, int line, int width) {
     const auto iterator = std::ranges::find(modelled.shares, line, &ModelledLine::line);
     const bool is_known = iterator != modelled.shares.end() && iterator->share >= 0.005;
@@ -212,7 +212,7 @@ void print_traffic(const Counted& all) {
                           0, text_style(STDOUT_FILENO).width));
 }
 
-/// Return the question that leads to the first finding or, without one, to why outputs are wrong.
+/// Return the question about the first finding or, if there is none, about the wrong outputs.
 std::string_view first_question(const Inspected& inspected) {
     const Finding* serious = first_serious(inspected.findings);
     if (!serious && !inspected.findings.empty()) serious = &inspected.findings.front();
@@ -220,7 +220,7 @@ std::string_view first_question(const Inspected& inspected) {
 }
 
 /// Write LAB-STAGE.json, from which the HTML page is made, to BUILD/inspect or --report-dir, and a copy to the path in
-/// --json.
+/// --json. Add the result to the journal if the student's own file was inspected on all datasets.
 void keep(const Inspected& inspected, const ModelledLines& modelled, const Report& report, const Source& source,
           const Options& options) {
     Record result;
@@ -276,7 +276,7 @@ void print_not_inspected(const std::vector<std::string>& names) {
                           0, text_style(STDOUT_FILENO).width));
 }
 
-/// Return the names of the datasets that were not run after a deadlock.
+/// Return the names of the datasets that were not run because a call on an earlier dataset did not end.
 std::vector<std::string> list_not_run(const Parts& parts, const Sanitized& sanitized) {
     std::vector<std::string> names;
     for (const auto& part : parts)
@@ -327,7 +327,7 @@ void print_results(const Inspected& inspected, const std::string& file, const St
     std::fflush(stdout);
 }
 
-/// Return the exit status that `check` would have; for it, an unused technique is only a note.
+/// Return the same exit status as `check`, for which a count above the stage's limit is only a note.
 int exit_status(const Inspected& inspected, const std::vector<Check>& checks) {
     if (first_serious(inspected.findings)) return 1;
     if (inspected.passed) return 0;

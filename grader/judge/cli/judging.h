@@ -1,5 +1,6 @@
 #pragma once
-// Used by all verbs that judge stages: finds the file, shows progress, and keeps the results in the work folder.
+// Functions for all verbs that judge stages: they find the file, show progress, and keep the results in the work
+// folder.
 
 #include <filesystem>
 #include <functional>

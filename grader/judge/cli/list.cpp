@@ -48,7 +48,7 @@ LabProgress progress_of(const Lab& lab, const Folders& folders) {
 std::string bar(double points, double max) {
     constexpr std::size_t width = 10;
     const double share = max > 0 ? points / max : 0;
-    // The bar is full only if everything is done, and empty only if nothing is.
+    // The bar is full only if everything is done, and empty only if nothing is done.
     auto filled = static_cast<std::size_t>(share * width);
     if (filled == 0 && points > 0) filled = 1;
     return fmt::format("[{}{}]", std::string(filled, '#'), std::string(width - filled, '.'));

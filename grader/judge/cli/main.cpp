@@ -178,7 +178,7 @@ int run(const Verb& verb, const Options& options) {
     } catch (const warplab::UsageError& error) {
         return complain(error.what());
     } catch (const std::bad_alloc&) {
-        return complain("This machine has too little free memory for that.");
+        return complain("This machine has too little free memory for this command.");
     } catch (const std::exception& error) {
         return complain(fmt::format("The judge failed, not your code: {}", error.what()));
     }

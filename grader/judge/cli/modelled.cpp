@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 constexpr auto default_gpu_name = "h200";
 
-/// Return the scored timed dataset with the fewest elements: large ones take memory and time, and show nothing more.
+/// Return the scored timed dataset with the fewest elements: large ones take memory and time, and do not show more.
 const Dataset* dataset_to_model(const Lab& lab, const Stage& stage, const Options& options) {
     const Dataset* smallest = nullptr;
     const auto size = [&](const Dataset& dataset) {
@@ -71,7 +71,7 @@ std::string gain_words(const std::vector<predict::Gain>& gains) {
     return words;
 }
 
-/// Compare with the CPU: its time is measured, and the ratio is modelled because the other time is.
+/// Compare with the CPU's measured time. The speedup is called modelled, because the GPU's time is.
 std::string baseline_words(const ModelledTime& modelled) {
     const Interval& time = *modelled.time;
     return fmt::format(

@@ -18,7 +18,7 @@ namespace warplab {
 /// Return the GPU whose time is modelled. Throws UsageError if the model does not know the requested GPU.
 predict::Machine modelled_gpu(const Options& options);
 
-/// A stage's modelled time, and what it was computed from.
+/// A stage's modelled time, and the data that it was computed from.
 struct Modelled {
     ModelledTime time = {};
     predict::Prediction prediction = {};
@@ -54,7 +54,7 @@ class Modeller {
     predict::Machine machine_;
     std::uint32_t draw_ = std::random_device()();
     std::map<std::pair<std::string, std::string>, double> solutions_s_;  // by stage and dataset
-    std::optional<std::pair<std::string, Problem>> problem_;  // the last one, by dataset: large ones take long
+    std::optional<std::pair<std::string, Problem>> problem_;  // of the last dataset: generating it may take long
     std::vector<std::pair<std::string, std::string>> texts_;  // by stage, for print()
 };
 

@@ -20,7 +20,8 @@ std::string edit(const Lab& lab, const Stage& stage, const Folders& folders, boo
     return fmt::format("edit {}{}", (folders.work / lab.name / (stage.id + ".cu")).string(), next_command);
 }
 
-/// Return the step after all judged stages passed: that of the last one, or of the next stage that is not done.
+/// Return the next step if all judged stages passed: for the `last` of them or, if it is done, for the next unfinished
+/// stage.
 std::string after_pass(const Lab& lab, const Stage& last, const Folders& folders, bool watched) {
     const auto begin = static_cast<std::size_t>(&last - lab.stages.data());
     for (std::size_t k = 0; k < lab.stages.size(); ++k) {

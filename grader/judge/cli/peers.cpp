@@ -17,7 +17,7 @@
 namespace warplab {
 namespace {
 
-const Effort unchecked{.total_s = 20, .verify_s = 0};  // a peer may work on another type
+const Effort unchecked{.total_s = 20, .verify_s = 0};  // a peer may use another type, so its outputs are not verified
 
 std::unique_ptr<StageRun> ready_or_throw(Judge& judge, const Lab& lab, const Stage& stage,
                                          const std::filesystem::path& source, const Task& task) {

@@ -40,10 +40,10 @@ class Records {
                             "Remove it.",
                             file.string()));
         while (flock(locked_.get(), LOCK_EX) != 0)
-            if (errno != EINTR) break;  // the file system has no locks, but it is still a single write
+            if (errno != EINTR) break;  // the file system has no locks, but append() still makes a single write
         auto text = try_read_file(file, max_bytes);
         if (!text) {
-            const auto limit = fmt::format("It has more than {} MB, or cannot be read", max_bytes >> 20);
+            const auto limit = fmt::format("The file has more than {} MB, or cannot be read", max_bytes >> 20);
             throw UsageError(
                 fmt::format("The journal's records {} are not used. {}. Move the file to another folder "
                             "to begin a new journal.",

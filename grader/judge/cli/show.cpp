@@ -39,7 +39,7 @@ class Caller {
     ShownCall call(Problem& problem) {
         if (ShownCall opened = open(problem); opened.failure) return opened;
         const std::vector<Array> before = contents_before(problem);
-        // On a GPU the first call also loads the kernels: once to warm up, once to measure.
+        // On a GPU, the first call also loads the kernels: make one call to warm up and one to measure.
         ShownCall outcome = ask(problem, before);
         if (!outcome.failure && run_.backend == Backend::cuda && !warm_) outcome = ask(problem, before);
         warm_ = true;
@@ -135,16 +135,16 @@ std::map<std::string, std::string> read_settings(const std::vector<std::string>&
     return settings;
 }
 
-struct Shown {
+struct ChosenStage {
     const Stage* stage;
     fs::path source;
     std::string tree;
     std::string note;  // why the requested stage is not shown
 };
 
-/// Return the requested stage, or the last one started (for other trees, the last one). If the student has not
-/// started it yet, show the reference solution, if it is available.
-Shown choose_stage(const Judge& judge, const Lab& lab, const Options& options) {
+/// Return the requested stage or, by default, the last one that the student started; in other trees, the last stage. If
+/// the student has not started the stage yet, return its reference solution; throw UsageError if there is none.
+ChosenStage choose_stage(const Judge& judge, const Lab& lab, const Options& options) {
     const Stage* requested = options.stage.empty() ? nullptr : &lab.stage(options.stage);
     if (!options.source.empty()) return {requested, options.source, options.source.string(), ""};
     if (!options.tree.empty() && options.tree != "work") {
@@ -199,7 +199,7 @@ class Pictures {
     fs::path folder_, fresh_;
 };
 
-/// Print failures as `check` does; returns the exit status.
+/// Print a failure as `check` does, and return the exit status.
 int print_failure(const Stage& stage, const ShownCall& outcome) {
     StageReport report;
     report.stage = stage.id;
@@ -253,7 +253,7 @@ int show(const Options& options) {
     const Pictures pictures(options, lab);
     const ShowRequest request{options.image, read_settings(options.settings), pictures.fresh()};
     const std::unique_ptr<Show> lab_show = make_show(request);
-    const Shown choice = choose_stage(judge, lab, options);
+    const ChosenStage choice = choose_stage(judge, lab, options);
     const TextStyle style = text_style(STDOUT_FILENO);
     if (!choice.note.empty()) print(wrap(choice.note, 0, style.width));
     print(render_heading(judge.begin_report("show", lab, {}, choice.tree), style));
@@ -274,7 +274,7 @@ int show(const Options& options) {
         list_pictures(pictures.keep());
     }
     if (outcome.failure) return print_failure(*choice.stage, outcome);
-    fmt::print("{}: right, compared with the CPU's answer.\n", choice.stage->id);
+    fmt::print("{}: the outputs agree with the CPU's.\n", choice.stage->id);
     return 0;
 }
 

@@ -24,7 +24,7 @@ namespace warplab {
 namespace {
 
 const Effort sweep_effort{.rounds = {.min = 1, .max = 1},
-                          .of_short_calls = {.min = 1, .max = 1},
+                          .rounds_of_short_calls = {.min = 1, .max = 1},
                           .samples = 5,
                           .sample_s = 0.25,
                           .total_s = 4,
@@ -60,7 +60,7 @@ std::vector<Choice> one_at_a_time(const std::vector<Tunable>& tunables) {
     return choices;
 }
 
-std::vector<Choice> choose(const std::vector<Tunable>& tunables) {
+std::vector<Choice> list_choices(const std::vector<Tunable>& tunables) {
     std::size_t all = 1;
     for (const Tunable& tunable : tunables) all *= tunable.values.size();
     return all <= full_grid ? all_combinations(tunables) : one_at_a_time(tunables);
@@ -197,7 +197,7 @@ int sweep(const Options& options) {
     const std::string source_hash = source.hash();
     const Report report =
         judge.begin_report("sweep", lab, Task{}, options.source.empty() ? options.tree : options.source.string());
-    const std::vector<Choice> choices = choose(stage.tunables);
+    const std::vector<Choice> choices = list_choices(stage.tunables);
     fmt::print("{}/{} on {} ({} backend): {}, seconds for {} iterations\n", lab.name, stage.id, dataset.name,
                backend_name(judge.backend()), format_plural(choices.size(), "choice"), lab.benchmark.iterations);
     const std::vector<Point> points = time_choices(judge, lab, stage, dataset, choices, source);

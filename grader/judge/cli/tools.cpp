@@ -69,14 +69,15 @@ class ToolOutput {
     fs::path path_;
 };
 
-struct Setting {
+/// The stage that a tool runs, and the memory of its buffers.
+struct ToolStage {
     Judge judge;
     const Lab& lab;
     const Stage& stage;
     fs::path source;
     std::unique_ptr<BufferMemory> memory;
 
-    explicit Setting(const Options& options)
+    explicit ToolStage(const Options& options)
         : judge(options.folders, Backend::cuda),
           lab(judge.lab(options.lab)),
           stage(lab.stage(options.stage)),
@@ -86,10 +87,12 @@ struct Setting {
     }
 };
 
-/// Compile the stage for tools and run it on `dataset` under `tool`. Adds to `output` what the program printed, and the
-/// tool's output if it writes to no file.
-Check run_under(Setting& setting, const std::vector<std::string>& tool, const Dataset& dataset, std::string& output) {
-    Judge::Ready ready = setting.judge.make_ready(setting.lab, setting.stage, setting.source, {.for_tools = true});
+/// Compile the stage for tools and run it on `dataset` under `tool`. Append the program's output to `output`, and the
+/// tool's if it does not write to a file.
+Check run_under(ToolStage& tool_stage, const std::vector<std::string>& tool, const Dataset& dataset,
+                std::string& output) {
+    Judge::Ready ready =
+        tool_stage.judge.make_ready(tool_stage.lab, tool_stage.stage, tool_stage.source, {.for_tools = true});
     if (!ready.run) {
         Check check;
         check.dataset = dataset.name;
@@ -101,29 +104,29 @@ Check run_under(Setting& setting, const std::vector<std::string>& tool, const Da
     plain.policy.limits.output_bytes = 4 << 20;
     plain.policy.limits.max_printed_bytes = 0;
     plain.policy.limits.memory_bytes = 64ull << 30;
-    StageRun run{plain.lab,    plain.stage,     plain.oracle, plain.backend, plain.runner,
-                 plain.policy, *setting.memory, plain.host,   tool};
+    StageRun run{plain.lab,    plain.stage,        plain.oracle, plain.backend, plain.runner,
+                 plain.policy, *tool_stage.memory, plain.host,   tool};
     Check check = check_dataset(run, dataset);
     run.end_session();
     output += run.output;
     return check;
 }
 
-std::vector<const Dataset*> datasets_for_tools(const Setting& setting, const Options& options) {
+std::vector<const Dataset*> datasets_for_tools(const ToolStage& tool_stage, const Options& options) {
     std::vector<const Dataset*> chosen;
-    for (const Dataset& dataset : setting.lab.datasets) {
+    for (const Dataset& dataset : tool_stage.lab.datasets) {
         const bool fits =
             options.dataset.empty() ? dataset.uses.check && !dataset.uses.cuda_only : dataset.name == options.dataset;
-        if (fits && dataset.applies_to(setting.stage)) chosen.push_back(&dataset);
+        if (fits && dataset.applies_to(tool_stage.stage)) chosen.push_back(&dataset);
     }
-    if (chosen.empty()) setting.lab.dataset(options.dataset);
+    if (chosen.empty()) tool_stage.lab.dataset(options.dataset);
     return chosen;
 }
 
 /// Return the useful lines of compute-sanitizer's log, without its "=========" margin.
-std::string findings(const std::string& output) {
+std::string useful_lines(const std::string& output) {
     std::stringstream stream(output);
-    std::string useful_lines;
+    std::string text;
     int lines = 0;
     for (std::string line; std::getline(stream, line) && lines < 24;) {
         if (!line.starts_with("=========")) continue;
@@ -132,10 +135,10 @@ std::string findings(const std::string& output) {
             line.empty() || line.starts_with("COMPUTE-SANITIZER") || line.find("Host Frame") != std::string::npos ||
             line.find("SUMMARY: 0") != std::string::npos || line.find("Saved host backtrace") != std::string::npos;
         if (noise) continue;
-        useful_lines += "    " + line + "\n";
+        text += "    " + line + "\n";
         ++lines;
     }
-    return useful_lines;
+    return text;
 }
 
 bool found_nothing(const std::string& output) {
@@ -143,28 +146,29 @@ bool found_nothing(const std::string& output) {
     return summary != std::string::npos && output.find("SUMMARY: 0 ") == summary;
 }
 
-bool sanitize_with(Setting& setting, const std::string& sanitizer, const std::string& tool, const Options& options) {
+bool sanitize_with(ToolStage& tool_stage, const std::string& sanitizer, const std::string& tool,
+                   const Options& options) {
     std::vector<std::string> command = {sanitizer, "--tool", tool, "--print-limit", "5"};
     if (tool == "memcheck") command.insert(command.end(), {"--leak-check", "no"});
     const std::size_t options_of_tool = command.size();
     bool clean = true;
     std::string words;
-    const auto datasets = datasets_for_tools(setting, options);
+    const auto datasets = datasets_for_tools(tool_stage, options);
     for (const Dataset* dataset : datasets) {
         std::string printed;
         const ToolOutput log;
         command.resize(options_of_tool);
         command.insert(command.end(), {"--log-file", log.path()});
-        const Check check = run_under(setting, command, *dataset, printed);
+        const Check check = run_under(tool_stage, command, *dataset, printed);
         if (check.skipped) continue;
         const std::string output = log.text();
         const bool silent = found_nothing(output);
         if (silent && check.verdict == Verdict::passed) continue;
         clean = false;
-        words += fmt::format("  on {}:\n{}", dataset->name, to_printable(findings(output)));
+        words += fmt::format("  on {}:\n{}", dataset->name, to_printable(useful_lines(output)));
         if (check.failure)
             words += wrap("The check failed: " + check.failure->message, 4, text_style(STDOUT_FILENO).width);
-        if (!silent && findings(output).empty())
+        if (!silent && useful_lines(output).empty())
             words += wrap("The tool gave no summary: " + to_printable((output + printed).substr(0, 400)), 4, 100);
         break;
     }
@@ -202,7 +206,7 @@ void print_bounds(Judge& judge, const Lab& lab) {
     }
 }
 
-/// Print each kernel's shape and occupancy, as the runner saw it at the launch.
+/// Print each kernel's shape and occupancy, as the runner reported them at the launch.
 void print_launches(Judge& judge, const Lab& lab, const std::string& tree) {
     const DeviceLimits& limits = CudaDevice::get().limits();
     for (const Stage& stage : lab.stages) {
@@ -246,44 +250,45 @@ std::vector<std::string> profiler_command(const std::string& ncu, const std::str
 int sanitize(const Options& options) {
     need_gpu("make sanitize");
     const std::string sanitizer = need_program("compute-sanitizer", "make sanitize");
-    Setting setting(options);
-    fmt::print("{}/{} under compute-sanitizer (cuda backend)\n", setting.lab.name, setting.stage.id);
+    ToolStage tool_stage(options);
+    fmt::print("{}/{} under compute-sanitizer (cuda backend)\n", tool_stage.lab.name, tool_stage.stage.id);
     bool clean = true;
     for (const char* tool : {"memcheck", "racecheck", "initcheck", "synccheck"})
-        clean &= sanitize_with(setting, sanitizer, tool, options);
+        clean &= sanitize_with(tool_stage, sanitizer, tool, options);
     return clean ? 0 : 1;
 }
 
 int profile(const Options& options) {
     need_gpu("make profile");
-    Setting setting(options);
+    ToolStage tool_stage(options);
     const std::string ncu = need_program("ncu", "make profile");
     const Dataset* chosen = nullptr;
-    for (const Dataset& dataset : setting.lab.datasets) {
+    for (const Dataset& dataset : tool_stage.lab.datasets) {
         const bool fits =
             options.dataset.empty() ? dataset.uses.bench && !dataset.uses.cuda_only : dataset.name == options.dataset;
-        if (fits && !chosen && dataset.applies_to(setting.stage)) chosen = &dataset;
+        if (fits && !chosen && dataset.applies_to(tool_stage.stage)) chosen = &dataset;
     }
-    if (!chosen) chosen = &setting.lab.dataset(options.dataset);
-    fmt::print("{}/{} on {} under Nsight Compute (cuda backend)\n", setting.lab.name, setting.stage.id, chosen->name);
+    if (!chosen) chosen = &tool_stage.lab.dataset(options.dataset);
+    fmt::print("{}/{} on {} under Nsight Compute (cuda backend)\n", tool_stage.lab.name, tool_stage.stage.id,
+               chosen->name);
     std::string output;
     const ToolOutput log;
     std::vector<std::string> command = profiler_command(ncu, options.metrics);
     command.insert(command.end(), {"--log-file", log.path()});
-    const Check check = run_under(setting, command, *chosen, output);
+    const Check check = run_under(tool_stage, command, *chosen, output);
     fmt::print("{}{}", to_printable(output), to_printable(log.text()));
     if (check.failure) fmt::print("\n{}", wrap(check.failure->message, 0, text_style(STDOUT_FILENO).width));
     if (!options.metrics.empty()) return check.verdict == Verdict::passed ? 0 : 1;
     const std::string nsys = find_program("nsys");
     if (nsys.empty()) {
-        fmt::print("\nNsight Systems (nsys) is not on this machine, so there is no time line.\n");
+        fmt::print("\nNsight Systems (nsys) is not on this machine, so there is no timeline.\n");
     } else {
         const fs::path folder = fs::absolute(options.folders.build) / "profile";
         fs::create_directories(folder);
         std::string statistics;
-        run_under(setting,
+        run_under(tool_stage,
                   {nsys, "profile", "--stats=true", "--force-overwrite=true", "-o",
-                   (folder / (setting.lab.name + "-" + setting.stage.id)).string()},
+                   (folder / (tool_stage.lab.name + "-" + tool_stage.stage.id)).string()},
                   *chosen, statistics);
         fmt::print("{}", to_printable(statistics));
     }

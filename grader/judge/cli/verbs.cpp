@@ -47,7 +47,8 @@ int exit_status(const Report& report) {
 
 /// Return the strongest sandbox level that works. Other people's code is never graded without one.
 SandboxLevel grading_level(const Options& options) {
-    // Other programs tell the report what machine this is, which takes as long as trying the sandbox.
+    // The report needs the compilers' versions. Getting them takes as long as trying the sandbox, so do both at the
+    // same time; describe_machine() remembers them.
     const auto machine = std::async(std::launch::async, describe_machine);
     const SandboxSupport& support = sandbox_support();
     if (support.level != SandboxLevel::none || options.unsafe || is_project_tree(options)) {
@@ -73,13 +74,13 @@ Report judge_stages(Judge& judge, const std::string& verb, const Lab& lab, const
     print(render_heading(report, style) + render_sandbox_remark(report, style));
     Console console;
     std::future<void> ahead;  // the next stage's compilation, while this one runs
-    const bool may_disturb = judge.backend() == Backend::cpu && !options.force;
+    const bool can_compile_ahead = judge.backend() == Backend::cpu && !options.force;
     for (std::size_t k = 0; k < stages.size(); ++k) {
         if (ahead.valid()) {
             console.show(fmt::format("{}/{}: compiling …", lab.name, stages[k]->id));
             ahead.wait();
         }
-        if (may_disturb && k + 1 < stages.size())
+        if (can_compile_ahead && k + 1 < stages.size())
             ahead = judge.compile_ahead(lab, *stages[k + 1], source_for(judge, lab, *stages[k + 1], options), task);
         report.stages.push_back(judge_one(judge, lab, *stages[k], task, console));
         if (scorer) scorer->add_score(report.stages.back());
@@ -93,7 +94,7 @@ Report judge_stages(Judge& judge, const std::string& verb, const Lab& lab, const
     return report;
 }
 
-/// Return the requested stages; for the student's own tree without STAGE, the started ones.
+/// Return the requested stages; for the student's own tree without STAGE, the started stages.
 std::vector<const Stage*> stages_for(const Lab& lab, const Options& options, const Folders& folders) {
     if (!options.stage.empty()) return stages_named(lab, options.stage);
     if (is_work(options)) {

@@ -36,9 +36,9 @@ namespace warplab {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr int settle_ms = 30;  // editors write, rename and write again
+constexpr int settle_ms = 30;  // wait for further events, because editors write, rename and write again
 
-/// The files of one folder that were saved.
+/// Reports the files of one folder that are saved.
 class Saves {
   public:
     explicit Saves(const fs::path& folder) : folder_(folder), queue_(inotify_init1(IN_CLOEXEC)) {
@@ -48,7 +48,7 @@ class Saves {
             throw UsageError(fmt::format("Cannot watch the folder {} ({}).", folder.string(), strerror(errno)));
     }
 
-    /// Wait until files were saved and return their names.
+    /// Wait until files are saved, and return their names.
     std::set<std::string> next() {
         std::set<std::string> names;
         for (int wait_ms = -1; is_readable(wait_ms); wait_ms = settle_ms) take(names);
@@ -155,7 +155,7 @@ const Stage& wait_for_change(Saves& saves, const Lab& lab, const fs::path& folde
         for (const std::string& name : saves.next()) {
             const Stage* stage = stage_of(lab, name);
             if (!stage || !fs::exists(fs::symlink_status(folder / name))) continue;
-            const std::string hash = Source(folder / name).hash();  // empty: a folder or a pipe, which the check names
+            const std::string hash = Source(folder / name).hash();  // empty for a folder or a pipe: the check fails
             if (std::exchange(hashes[name], hash) != hash) return *stage;
         }
     }
@@ -172,7 +172,7 @@ int watch(const Options& options) {
     Saves saves(folder);
     std::map<std::string, std::string> hashes;
     for (const Stage& stage : lab.stages) hashes[stage.id + ".cu"] = Source(folder / (stage.id + ".cu")).hash();
-    std::fflush(stdout);  // else each check would print it again
+    std::fflush(stdout);  // otherwise, each check's process would print the buffered text again
     for (const Stage* stage = &first_stage(lab, options);;) {
         const RunningCheck check(lab, *stage, options);
         stage = &wait_for_change(saves, lab, folder, hashes);

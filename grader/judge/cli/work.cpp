@@ -24,7 +24,7 @@ fs::path starter_file(const Lab& lab, const Stage& stage, const Folders& folders
     return folders.root / "starter" / lab.name / (stage.id + ".cu");
 }
 
-bool untouched(const Lab& lab, const Stage& stage, const Folders& folders) {
+bool is_untouched(const Lab& lab, const Stage& stage, const Folders& folders) {
     const fs::path own_file = work_file(lab, stage, folders), starter = starter_file(lab, stage, folders);
     std::error_code unreadable;
     if (!fs::exists(own_file, unreadable)) return true;
@@ -49,7 +49,7 @@ std::optional<Report> current_report(const Lab& lab, const Stage& stage, const F
     return current ? report : std::nullopt;
 }
 
-/// Make `make` work in work/<lab>/, too.
+/// Write a Makefile to work/<lab>/, so that `make` runs the same verbs there.
 void add_makefile(const Lab& lab, const Folders& folders) {
     std::error_code error;
     const fs::path file = folders.work / lab.name / "Makefile";
@@ -102,7 +102,7 @@ std::vector<fs::path> start_lab(const Lab& lab, const Folders& folders) {
 std::vector<const Stage*> started_stages(const Lab& lab, const Folders& folders) {
     std::vector<const Stage*> started;
     for (const Stage& stage : lab.stages)
-        if (!untouched(lab, stage, folders)) started.push_back(&stage);
+        if (!is_untouched(lab, stage, folders)) started.push_back(&stage);
     return started;
 }
 
@@ -136,9 +136,9 @@ void keep_report(const Report& report, const StageReport& stage, const Lab& lab,
 }
 
 fs::file_time_type last_edited(const Lab& lab, const Stage& stage, const Folders& folders) {
-    std::error_code error;  // a dangling link has no time: then it is min()
-    return untouched(lab, stage, folders) ? fs::file_time_type::min()
-                                          : fs::last_write_time(work_file(lab, stage, folders), error);
+    std::error_code error;  // last_write_time() returns min() for a dangling link
+    return is_untouched(lab, stage, folders) ? fs::file_time_type::min()
+                                             : fs::last_write_time(work_file(lab, stage, folders), error);
 }
 
 std::string_view standing_words(Standing standing) {
@@ -160,7 +160,7 @@ std::string_view standing_words(Standing standing) {
 }
 
 Standing standing_of(const Lab& lab, const Stage& stage, const Folders& folders) {
-    if (untouched(lab, stage, folders)) return Standing::not_started;
+    if (is_untouched(lab, stage, folders)) return Standing::not_started;
     if (!last_report(lab, stage, folders)) return Standing::not_checked;
     const auto report = current_report(lab, stage, folders);
     if (!report) return Standing::changed_since;
@@ -172,7 +172,7 @@ Standing standing_of(const Lab& lab, const Stage& stage, const Folders& folders)
 }
 
 double points_of(const Lab& lab, const Stage& stage, const Folders& folders) {
-    if (untouched(lab, stage, folders)) return 0;
+    if (is_untouched(lab, stage, folders)) return 0;
     const auto report = current_report(lab, stage, folders);
     return report && report->stages.front().score ? report->stages.front().score->total() : 0;
 }

@@ -11,7 +11,7 @@
 
 namespace warplab {
 
-/// Copy the starters that a student does not have yet; never change an existing file. Returns the new files. Throws
+/// Copy the starters that a student does not have yet; never change an existing file. Return the new files. Throws
 /// UsageError if the folder cannot be written.
 std::vector<std::filesystem::path> start_lab(const Lab& lab, const Folders& folders);
 

@@ -23,12 +23,13 @@ class Region {
     virtual bool is_zeroed() const { return false; }
     virtual void write(std::size_t offset, const void* from, std::size_t bytes) = 0;
     virtual void read(std::size_t offset, void* to, std::size_t bytes) const = 0;
-    /// Return how many bytes after `offset` the first one that differs from `expected` lies; nothing if none differs.
+    /// Return the distance in bytes from `offset` to the first byte that differs from `expected`; nothing if none does.
     virtual std::optional<std::size_t> first_difference(std::size_t offset, const void* expected,
                                                         std::size_t bytes) const = 0;
     /// Repeat a 32-bit pattern; offset and bytes are multiples of 4.
     virtual void fill(std::size_t offset, std::size_t bytes, std::uint32_t pattern) = 0;
-    /// Both regions come from the same BufferMemory. Asynchronous on a GPU until BufferMemory::synchronise.
+    /// Copy from another region of the same BufferMemory. On a GPU, the copy may still run until
+    /// BufferMemory::synchronise() returns.
     virtual void copy_from(const Region& source, std::size_t source_offset, std::size_t offset, std::size_t bytes) = 0;
 
     /// Set the fields that the runner needs to map the memory: transport and mapped_bytes.

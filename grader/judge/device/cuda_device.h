@@ -23,7 +23,7 @@ struct DeviceLimits {
 };
 
 /// Return the reason why no GPU can be used ("the NVIDIA driver's library libcuda.so.1 is not on this machine", …);
-/// empty if one can.
+/// empty if a GPU can be used.
 std::string why_no_device();
 
 /// Return the GPU's address on the PCI bus, e.g. "0000:05:00.0"; empty if the driver does not report it.
@@ -42,7 +42,7 @@ class CudaDevice : public BufferMemory {
     std::string driver_version() const;  // the kernel driver's version, for example "580.159.04"
     std::optional<int> node() const;     // N of /dev/nvidiaN; none if the driver does not report it
 
-    /// Return the bytes per second that a copy of `bytes` reads plus writes, median of several.
+    /// Return the bytes per second that a copy of `bytes` reads plus writes: the median of nine measurements.
     double copy_bandwidth(std::size_t bytes);
     /// Return the bytes per second of a kernel that only reads `bytes`.
     double read_bandwidth(std::size_t bytes);
@@ -64,7 +64,7 @@ struct PlainCopies {
     PlainCopies& operator=(const PlainCopies&) = delete;
 };
 
-/// A copy of fixed size between two separate regions, which shows the device's speed between samples.
+/// A copy of fixed size between two separate regions, which shows the device's speed after each round.
 class CalibrationCopy {
   public:
     CalibrationCopy();

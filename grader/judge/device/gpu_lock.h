@@ -1,6 +1,6 @@
 #pragma once
-// Shares a GPU between the judges of a build folder: while one judge times a program, the others run none. A check may
-// fail because another program runs at the same time and, for example, takes all memory.
+// Shares a GPU between the judges of a build folder: while one judge times a program, the others run no program
+// on it. A check may fail because another program runs at the same time and, for example, takes all memory.
 
 #include <sys/types.h>
 
@@ -17,8 +17,8 @@ class GpuLock {
     enum class Use { with_others, alone };
 
     /// Wait until the GPU is free for this use. `gpu` identifies it, for example by its PCI address. `must_wait` is
-    /// called at most once. A judge that waits for exclusive use has priority over later ones. If the folder or the
-    /// file system does not support locks, return at once.
+    /// called at most once. A judge that waits for exclusive use has priority over later ones. If the file
+    /// system does not support locks, or the folder cannot be written, return at once.
     GpuLock(const std::filesystem::path& build, const std::string& gpu, Use use,
             const std::function<void()>& must_wait);
 

@@ -63,7 +63,7 @@ class CountExperiments {
         for (std::size_t i = 0; i < histogram.n; ++i) zeros_.insert(histogram.bin(i, 0));
     }
 
-    std::string findings(const Nouns& nouns) {
+    std::string describe(const Nouns& nouns) {
         const auto bins = count({0, 0, 0});
         if (!bins) return "";
         for (std::size_t b = 0; b < bins->count(); ++b)
@@ -126,7 +126,7 @@ class CountExperiments {
     Problem problem_;
     const Experiment& call_;
     std::set<std::size_t> zeros_;  // the bins of elements that are 0
-    std::string other_;            // describes an element for which a number of times is not enough
+    std::string other_;  // a sentence on an element that changes another bin, or is counted too often for the cap
 };
 
 }  // namespace
@@ -169,7 +169,7 @@ std::string describe_census(const std::vector<ElementRun>& runs, std::size_t n, 
 
 std::string investigate_counts(const Histogram& histogram, const Nouns& nouns, const Problem& problem,
                                const Experiment& call) {
-    return histogram.n == 0 ? "" : CountExperiments(histogram, problem, call).findings(nouns);
+    return histogram.n == 0 ? "" : CountExperiments(histogram, problem, call).describe(nouns);
 }
 
 }  // namespace warplab

@@ -10,13 +10,13 @@
 namespace warplab {
 namespace {
 
-/// The sizes of blocks, and the number of elements per block if each thread takes several.
+/// Common block sizes, and common numbers of elements per block if each thread takes several.
 constexpr std::size_t common_steps[] = {256, 128, 512, 1024, 64, 32, 2048, 4096, 8192, 16384};
 
 std::size_t divide_up(std::size_t n, std::size_t by) { return (n + by - 1) / by; }
 
 /// Return the block size for which exactly the last, partial block is lost; 0 if no size fits. Ignore very small sizes,
-/// because a lost vector is a more likely cause, and a few very large ones, because a grid that is too small is.
+/// because a lost vector is more likely, and a few blocks of a very large size, because a grid that is too small is.
 std::size_t whole_blocks(std::size_t n, std::size_t kept) {
     for (const std::size_t block : common_steps)
         if (kept == n / block * block && (block >= 128 || n - kept > 3) && (block <= 1024 || kept / block >= 8))

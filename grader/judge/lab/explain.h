@@ -66,6 +66,7 @@ struct Outcome {
     Mistake mistake;
 };
 
+/// Return the first mistake whose output equals the actual one.
 template <class Output>
 Guess match(const Output& actual, std::initializer_list<Outcome<Output>> outcomes) {
     for (const auto& [output, mistake] : outcomes)
@@ -89,9 +90,9 @@ constexpr std::size_t common_block_sizes[] = {256, 128, 512, 1024, 64, 32};
 /// The words of a lab that messages use: "Only the first 99,840 of 100,000 products are in the sum".
 struct Nouns {
     std::string elements = "elements", done = "written";
-    std::size_t longest_vector = 4;  // elements
-    std::string last_lost = "last_element_lost";
-    std::string idle = "do nothing";  // what a thread past the end should do
+    std::size_t longest_vector = 4;               // elements
+    std::string last_lost = "last_element_lost";  // the cause if only the last element is missing
+    std::string idle = "do nothing";              // what a thread past the end should do
 
     std::string are_done(std::size_t count) const { return (count == 1 ? "is " : "are ") + done; }
 };
@@ -104,7 +105,7 @@ struct Reach {
     bool others = false;
     std::size_t times = 1;  // the maximum for any element
     std::size_t rise = 0;   // if > 0, element i is handled at most i / rise + 1 times
-    bool falls = false;     // element i is handled at most end - i times; with `rise` and a period, in each period
+    bool falls = false;     // element i is handled at most end - i times; with `rise`, both limits hold in each period
     std::size_t slices = 0;
 
     std::size_t times_of(std::size_t i) const;
@@ -156,7 +157,7 @@ Guess guess_share(std::size_t n, const Nouns& nouns, const Fits& fits, bool stri
 /// Find elements that are handled several times, because the index or the step of a loop lacks a factor.
 Guess guess_repeated(std::size_t n, const Nouns& nouns, const Fits& fits);
 
-/// Find loops that step too far, by a multiple of the number of threads.
+/// Find loops whose step is a multiple of the number of threads, or one more or one less than this number.
 Guess guess_long_stride(std::size_t n, const Nouns& nouns, const Fits& fits);
 
 /// Return the mistake for handling every element from `begin` to the end twice.
@@ -208,6 +209,7 @@ class Output {
     bool is_wrong(std::size_t i) const { return !fits(i, right[i]); }
     bool is_unwritten(std::size_t i) const { return same(actual[i], before[i]) && is_wrong(i); }
 
+    /// Return whether every wrong element passes the test; false if none is wrong.
     template <class Test>
     bool all_wrong(Test test) const {
         for (std::size_t i = first; i < actual.size(); ++i)
@@ -229,6 +231,7 @@ class Output {
         return explains;
     }
 
+    /// Return the first mistake whose formula gives every element.
     Guess match(const std::vector<Formula<T>>& formulas) const {
         for (const auto& [mistake, value] : formulas)
             if (gives(value)) return mistake;

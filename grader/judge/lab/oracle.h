@@ -133,8 +133,8 @@ class Oracle {
     virtual std::vector<Hypothesis> hypotheses(const Situation& situation) const;
 
     /// If no hypothesis reproduces a wrong output, find out by experiments which inputs it is computed from. Return
-    /// sentences that state what they showed, without a guess about the reason; empty if nothing was found. Default:
-    /// make no experiment.
+    /// sentences that state what the experiments show, without a guess about the reason; empty if they show nothing.
+    /// Default: make no experiment.
     virtual std::string investigate(const Situation& situation, const Experiment& call) const;
 };
 

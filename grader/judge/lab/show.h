@@ -71,7 +71,7 @@ class Show {
     /// GPU, of the kernels alone; on the CPU backend, of the whole call). Return complete lines to print, or "".
     virtual std::string take(const Problem& results, double call_s) = 0;
 
-    /// Write the remaining files into the request's folder. Returns the text to print.
+    /// Write the remaining files into the request's folder. Return the text to print.
     virtual std::string finish() = 0;
 };
 

@@ -39,7 +39,7 @@ class TapExperiments {
             if (i >= sum.output) sum_.problem.arrays[i] = sum_.problem.arrays[i].clone();
     }
 
-    std::optional<Taps> findings(std::size_t max_wrong) {
+    std::optional<Taps> find(std::size_t max_wrong) {
         Taps taps;
         const std::optional<double> constant = actual({0, 0});
         if (!constant) return std::nullopt;
@@ -136,7 +136,7 @@ std::string describe_lines(const std::vector<bool>& wrong, const std::string& li
 }  // namespace
 
 std::optional<Taps> find_taps(WeightedSum sum, const Experiment& call, std::size_t max_wrong) {
-    return TapExperiments(sum, call).findings(max_wrong);
+    return TapExperiments(sum, call).find(max_wrong);
 }
 
 std::string describe_places(std::size_t rows, std::size_t columns, const std::function<bool(std::size_t i)>& is_wrong) {

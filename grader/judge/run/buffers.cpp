@@ -85,7 +85,7 @@ void Buffers::describe(protocol::Request& request, std::vector<int>& descriptors
         buffer = {};
         if (!part.region) continue;
         part.region->describe(buffer);
-        buffer.is_input = part.is_input || lab_is_inout(i);
+        buffer.is_input = part.is_input || is_inout(i);
         buffer.is_constant = part.is_input;
         buffer.offset = guard_bytes_;
         buffer.stride = i + 1 == parts_.size() ? 0 : part.stride;  // all calls share the scratch
@@ -94,7 +94,7 @@ void Buffers::describe(protocol::Request& request, std::vector<int>& descriptors
     }
 }
 
-bool Buffers::lab_is_inout(std::size_t buffer) const {
+bool Buffers::is_inout(std::size_t buffer) const {
     return buffer < lab_.buffers.size() && lab_.buffers[buffer].role == Role::inout;
 }
 

@@ -31,7 +31,7 @@ struct GuardViolation {
 
 class Buffers {
   public:
-    /// Throw OutOfMemory. `guard_bytes` must be a multiple of 256.
+    /// Throw OutOfMemory if too little memory is free. `guard_bytes` must be a multiple of 256.
     Buffers(BufferMemory& memory, const Lab& lab, const Problem& shape, std::size_t scratch_bytes, std::uint32_t slots,
             std::size_t guard_bytes, Poison poison);
 
@@ -48,7 +48,7 @@ class Buffers {
     void write(std::size_t buffer, std::uint32_t slot, const Array& contents);
     Array read(std::size_t buffer, std::uint32_t slot) const;
     Array read_part(std::size_t buffer, std::uint32_t slot, std::size_t first, std::size_t count) const;
-    /// Return the first element that differs from `expected`, bit for bit.
+    /// Return the first element that differs from `expected`, bit for bit; nothing if none does.
     std::optional<std::size_t> first_change(std::size_t buffer, std::uint32_t slot, const Array& expected) const;
     void copy_into(std::size_t buffer, std::uint32_t slot, const Region& pool, std::size_t pool_offset);
 
@@ -72,7 +72,7 @@ class Buffers {
     };
     void poison_whole(const Part& part) const;
     void poison_around(const Part& part) const;
-    bool lab_is_inout(std::size_t buffer) const;
+    bool is_inout(std::size_t buffer) const;
     std::size_t offset(const Part& part, std::uint32_t slot) const { return guard_bytes_ + slot * part.stride; }
     std::optional<GuardViolation> violation_in(const Part& part, std::uint32_t slot, std::int64_t begin,
                                                std::int64_t end) const;

@@ -30,7 +30,8 @@ enum class CudaError {
     illegal_address = 700
 };
 
-constexpr std::uint64_t much_memory_bytes = 512 << 20;  // in addition to the buffers, of a program that does not end
+// A program that does not end, and uses more than this in addition to its buffers, is reported as out of memory.
+constexpr std::uint64_t much_memory_bytes = 512 << 20;
 constexpr auto memory_hint =
     "Is memory allocated in a loop and never freed? Is a size negative, or computed with an overflow?";
 
@@ -98,8 +99,8 @@ std::optional<CudaError> error_of_check(const Ended& ended) {
     }
 }
 
-/// Return the backend's description of the last mistake, as the end of a sentence.
-std::string noted(const StatusPage& page) {
+/// Return the backend's description of the last mistake as the end of a sentence, ": …"; empty if there is none.
+std::string detail_words(const StatusPage& page) {
     const std::string detail = clean(page.detail, sizeof page.detail);
     return detail.empty() ? "" : ": " + detail;
 }
@@ -292,7 +293,7 @@ Failure explain_timeout(const Ending& ending) {
                 "Do threads repeat each other's elements? The step of a grid-stride loop is gridDim.x * blockDim.x. "
                 "If every thread does only its own share, this dataset needs a GPU."};
     return {cause::timeout,
-            fmt::format("No answer after {:.0f} s, {}{}.", ending.limit_s, describe_place(page), noted(page)),
+            fmt::format("No answer after {:.0f} s, {}{}.", ending.limit_s, describe_place(page), detail_words(page)),
             "Does every loop end? In a kernel, look for a counter that does not change (=+ is not +=), a step of 0, 1 "
             "or blockIdx.x instead of gridDim.x * blockDim.x, or a wait for another block: without a GPU, blocks run "
             "one after the other, and a GPU may do the same. Around a launch, look for a loop that never ends."};
@@ -399,7 +400,7 @@ Failure explain_end(const Ending& ending) {
                            (fault == Fault::null_pointer || fault == Fault::aborted || fault == Fault::no_memory);
     if (page.fault != 0 && !stopped && !no_memory) return explain_fault(ending);
     if (const auto error = error_of_check(ended)) {
-        const std::string message = clean(last_line(ended.output).c_str(), 500) + noted(page) + ".";
+        const std::string message = clean(last_line(ended.output).c_str(), 500) + detail_words(page) + ".";
         if (ended.how != End::out_of_memory)
             return explain_cuda_error(*error, message, ending.page, ending.circumstances);
         return {cause::out_of_memory, message, *error == CudaError::out_of_memory ? memory_hint : ""};

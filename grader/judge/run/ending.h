@@ -30,15 +30,15 @@ struct Ending {
     std::string line;                // line of the fault on the status page: "file.cu:31"; "" if unknown
     double limit_s = 0;              // the time limit of the missing answer
     Limits limits = {};              // the process's limits
-    std::uint64_t buffer_bytes = 0;  // size of the judge's buffers that it had mapped
+    std::uint64_t buffer_bytes = 0;  // size of the judge's buffers that the runner had mapped
     std::optional<Circumstances> circumstances = {};
 };
 
 /// Explain the end of a runner. The cause is `internal` or `sandbox` if the judge may be at fault. The program
-/// can forge both: see check_dataset(), which runs the reference.
+/// can forge both, so check_dataset() runs the reference to confirm them.
 Failure explain_end(const Ending& ending);
 
-/// Return what to do about a launch that CUDA refuses.
+/// Return the hint for a launch that CUDA refuses.
 const char* hint_for_launch(LaunchLimit limit);
 
 /// Return whether the judge may be at fault.

@@ -28,8 +28,8 @@ class Inbox {
     protocol::Answer answer_{};
 };
 
-/// Return the findings in order of arrival, with what the status page adds: further findings, and how often each
-/// occurred.
+/// Return the sent findings in order of arrival, then the others on the status page. The status page can also raise a
+/// finding's count.
 std::vector<RawFinding> merge_findings(std::vector<RawFinding> sent, const StatusPage& page);
 
 }  // namespace warplab

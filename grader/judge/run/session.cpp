@@ -19,7 +19,7 @@
 namespace warplab {
 namespace {
 
-constexpr double at_a_time_s = 3600;  // longer than any limit
+constexpr double max_wait_s = 3600;  // longer than any limit
 constexpr double cancellation_poll_s = 0.05;
 
 struct Ends {
@@ -150,7 +150,7 @@ Session::Reply Session::ask(protocol::Request request, const std::vector<int>& d
     for (;;) {
         if (cancelled_ && *cancelled_) return explain_ended_runner(limit_s, circumstances);
         // The process's own clock ends the wait: it allows for time in which other processes starve the program.
-        const Process::Event event = process_.wait_for(cancelled_ ? cancellation_poll_s : at_a_time_s, answers_.get());
+        const Process::Event event = process_.wait_for(cancelled_ ? cancellation_poll_s : max_wait_s, answers_.get());
         if (event == Process::Event::readable) {
             const Inbox::Read read = inbox_.read(answers_.get(), request.ask);
             Reply reply{inbox_.answer(), std::nullopt, false, elapsed()};

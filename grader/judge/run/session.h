@@ -21,7 +21,8 @@ namespace warplab {
 
 enum class Sanitizer { off, on };
 
-/// A memory file of trace::max_bytes for a trace, and what to record; no file if none.
+/// A memory file of trace::max_bytes for a trace, and the order that says what to record. Without a descriptor (-1),
+/// nothing is recorded.
 struct TraceFile {
     int descriptor = -1;
     trace::Order order = {};
@@ -44,9 +45,9 @@ class Session {
         bool judge_fault = false;  // whether the judge's side caused the failure
         double wall_s = 0;         // from sending to the answer's arrival
     };
-    /// Send a request and wait for its answer. Unless a well-formed answer with ok set arrives, the reply contains a
-    /// Failure, and the runner has ended, except if the answer reported a CUDA error. `circumstances` make the failure
-    /// of a call clearer.
+    /// Send a request and wait for its answer. The reply contains a Failure unless a well-formed answer with `ok` set
+    /// arrives. After a failure, the runner has ended, except if the answer reported a CUDA error. `circumstances` make
+    /// the message about a failed call more precise.
     Reply ask(protocol::Request request, const std::vector<int>& descriptors, double limit_s,
               const std::optional<Circumstances>& circumstances = {});
 
@@ -61,11 +62,11 @@ class Session {
     /// Return the findings that have arrived.
     const std::vector<RawFinding>& findings_sent() const { return inbox_.findings(); }
     std::string output() const { return process_.output(); }
-    /// End the runner immediately: its queued work may be no longer needed.
+    /// End the runner immediately, without waiting for its queued work.
     void kill();
     void pause() const { process_.pause(); }
     void resume() const { process_.resume(); }
-    /// Let the runner end by itself (tools then write their report).
+    /// Let the runner end by itself, so that a tool under which it runs can write its report.
     Ended finish();
 
   private:

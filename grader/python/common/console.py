@@ -62,7 +62,7 @@ def run_command(command: Callable[[Sequence[str]], int], arguments: Sequence[str
         say_error("A file is nested too deeply to be read.")
         return 2
     except MemoryError:
-        say_error("This machine has too little free memory for that. Look for a very large input file.")
+        say_error("This machine has too little free memory for this command. Look for a very large input file.")
         return OUT_OF_MEMORY
 
 

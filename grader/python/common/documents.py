@@ -111,7 +111,7 @@ def object_from_json(target: Any, value: Any, place: str) -> Any:
 
 
 def bounded_from_json(target: Any, bounds: Between | AtMost | OneOf, value: Any, place: str) -> Any:
-    """Convert JSON to a number or a list within bounds. Raises TypeError as from_json does."""
+    """Convert JSON to a number, a list or a text within bounds. Raises TypeError as from_json does."""
     if isinstance(bounds, AtMost) and isinstance(value, list):
         require_at_most(bounds.items, value, place, "items")
     converted = from_json(target, value, place)

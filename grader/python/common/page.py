@@ -17,7 +17,7 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-a
 def make_document(
     title: str, content: Html, style: str = "", images: bool = False, script: str = "", refresh_s: int | None = None
 ) -> str:
-    """Make a page that fetches nothing and runs no script but `script`. If `images`, it may contain embedded images.
+    """Make a page that fetches nothing and runs no script except `script`. If `images`, it may contain embedded images.
     `style` follows the style sheet of all pages. The browser loads the page again after `refresh_s` seconds."""
     policy = f"{POLICY}; img-src data:" if images else POLICY
     if script:

@@ -30,7 +30,7 @@ SampleConditions = type_of("report", "sample_conditions")
 class NvccAnswer:
     @classmethod
     def from_text(cls, text: str) -> Any:
-        """Read the text of a report before version 1.0."""
+        """Read the text that earlier versions wrote."""
         if text in OLD_ANSWERS:
             return cls(OLD_ANSWERS[text])
         reason = text.removeprefix(NO_ANSWER_BECAUSE)
@@ -40,7 +40,7 @@ class NvccAnswer:
 @defined_by("report", "finding")
 class Finding:
     @property
-    def explains(self) -> bool:
+    def is_shown(self) -> bool:
         """Return whether the student sees it: a defect, or a note that reports contain only for wrong answers."""
         return not self.note or self.cause in ("absent_lane", "unset_constant", "kept_value")
 

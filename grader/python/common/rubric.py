@@ -1,4 +1,4 @@
-"""The rubric for journals: handouts/rubric.json, which students see and graders give points by."""
+"""The rubric for journals: handouts/rubric.json, by which graders give points, and which students see."""
 
 from __future__ import annotations
 

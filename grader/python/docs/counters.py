@@ -2,7 +2,7 @@
 
 python3 -m grader.python.docs.counters [--build build] [LAB …]    runs build/warplab inspect on each; needs no GPU
 
-The file, schema 1; what each counter is: grader/model/schema/lab.schema.json, counter_limit:
+The file, schema 1 (counter_limit in grader/model/schema/lab.schema.json describes the counters):
 
     {"schema": 1, "stages": {"<lab>/<stage>": {"code_hash": <hash of the solution>, "dataset": …,
                                                "counters": {"device_bytes": 1.05, …}}}}

@@ -30,7 +30,7 @@ WITHOUT_GPU = {"compile", "check_mode", "compile_reference", "baselines", "input
 
 
 def grade(build: Path, lab: str, stage: str, report: Path) -> Json:
-    """Grade a stage's solution and return the phases. Raises UserError with the judge's words if it did not pass."""
+    """Grade a stage's solution and return the phases. Raises UserError with the judge's output if it did not pass."""
     command = [build / "warplab", "grade", lab, stage, "--tree", "solutions", "--build", build, "--json", report]
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     if result.returncode != 0:

@@ -287,7 +287,7 @@ def make_source(sources: Sources, lab: str) -> list[str]:
     names = ["Stage", "Dataset", *(f"{source['machine']}: {name}>" for name in source["columns"])]
     names += [f"{results.gpu}: {MEASURED_COLUMNS[key][0]}>" for results in gpus for key in source["ours"]]
     iterations, per_call = int(source["iterations"]), int(benchmark.get("iterations_per_call", 1))
-    per_gpu = [find_our_measurements(results, lab, source["rows"], iterations, per_call) for results in gpus]
+    per_gpu = [find_measurements(results, lab, source["rows"], iterations, per_call) for results in gpus]
     rows = []
     for number, row in enumerate(source["rows"]):
         figures = row.get("figures") or [NONE] * len(source["columns"])
@@ -299,7 +299,7 @@ def make_source(sources: Sources, lab: str) -> list[str]:
     return make_table(names, rows)
 
 
-def find_our_measurements(
+def find_measurements(
     results: Results, lab: str, rows: Sequence[dict[str, Any]], iterations: int, per_call: int
 ) -> list[ScaledMeasurement | None]:
     """Return the measurement of each row's stage and dataset; None if there is none."""
@@ -322,12 +322,13 @@ def find_our_measurements(
     return measurements
 
 
+# The meanings of the counters whose titles do not explain them.
 MEANINGS = {
     "device_bytes": "Bytes requested: 32 for each sector of a request; the minimum is what has to move.",
     "thread_bytes": "Bytes of threads: what threads load and store, without atomics; the minimum is the same.",
     "device_accesses": "Accesses: loads and stores of single threads.",
     "sectors": "Sectors: the minimum is what the same bytes would need if they were contiguous.",
-}  # of counters whose titles do not say it
+}
 
 
 def make_counters(sources: Sources, lab: str) -> list[str]:

@@ -1,1 +1,1 @@
-"""The students' verbs: notes, the lab journal, sweeps, inspections and submission."""
+"""The students' verbs: quiz, notes, journal, sweep, inspect, bug, submit, handouts."""

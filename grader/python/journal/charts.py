@@ -212,7 +212,8 @@ def draw_roofline(timeline: Timeline) -> Html | None:
     dots = draw_points([(row, across.position(x), down(rate)) for (row, x), rate in zip(points, rates, strict=True)])
     caption = (
         "Operations per second over operations per byte, both logarithmic. The line is the bandwidth bound: "
-        f"{show_bandwidth(bandwidth)} times the intensity. How many operations the GPU could do is not measured."
+        f"{show_bandwidth(bandwidth)} times the intensity. The GPU's maximum number of operations per second is not "
+        "measured."
     )
     values = dict(zip((row.optimisation.id for row, _ in points), rates, strict=True))
     label = "; ".join(f"{name}: {show_operations(rate)}" for name, rate in values.items())

@@ -30,7 +30,7 @@ from grader.python.common.units import plural
 from grader.python.journal.inspection import Inspection, read_inspection
 
 LIST = "exercises.json"
-MAX_SHOWN = 3  # findings
+MAX_FINDINGS_SHOWN = 3
 WIDTH = 100
 
 
@@ -44,7 +44,7 @@ class Kind:
     words: tuple[str, ...] = ()
 
 
-# By the name that the list shows.
+# The kinds, by the name that the list shows.
 KINDS = {
     "race": Kind(
         ("race", "atomic_race"),
@@ -171,7 +171,7 @@ def read_standings(work: Path, lab: str) -> dict[str, Standing]:
 
 
 def keep(work: Path, exercise: Exercise, outcome: Outcome, line: int = 0, kind: str = "") -> None:
-    """Append a line to the records. Raises OSError."""
+    """Append a line to the records. Raises OSError, or UserError if they are not in a regular file."""
     record = {
         "time": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
         "exercise": exercise.name,
@@ -205,7 +205,7 @@ def find_key(inspection: Inspection) -> list[Finding]:
     """Return the findings that an answer may name: the defects or, without any, the notes that explain wrong outputs.
     Raises UserError if there is none."""
     defects = [finding for finding in inspection.findings if not finding.note]
-    key = defects or [finding for finding in inspection.findings if finding.explains]
+    key = defects or [finding for finding in inspection.findings if finding.is_shown]
     if not key:
         raise UserError("The sanitizer finds nothing in this exercise. Please tell your instructor.")
     return key
@@ -280,10 +280,10 @@ def begin(exercise: Exercise, work: Path) -> None:
 
 
 def show_key(key: Sequence[Finding], exercise: Exercise, work: Path) -> None:
-    for finding in key[:MAX_SHOWN]:
+    for finding in key[:MAX_FINDINGS_SHOWN]:
         say(describe_finding(finding, exercise.copy(work)))
-    if len(key) > MAX_SHOWN:
-        say(f"... and {plural(len(key) - MAX_SHOWN, 'other finding')}")
+    if len(key) > MAX_FINDINGS_SHOWN:
+        say(f"... and {plural(len(key) - MAX_FINDINGS_SHOWN, 'other finding')}")
     say(describe_repair(exercise, work))
 
 

@@ -52,7 +52,7 @@ def make_page(inspection: Inspection) -> str:
     )
     main = tag(
         "main",
-        make_wrong(inspection),
+        make_wrong_answers(inspection),
         *(tag("p", limit.message, class_="note bad") for limit in inspection.limits if not limit.held),
         make_kernels(inspection),
         tag("p", describe_traffic(inspection), class_="traffic") if inspection.least_bytes else None,
@@ -185,7 +185,7 @@ def describe_modelled(inspection: Inspection) -> str:
 
 
 def make_share(share: float) -> Html:
-    """Make the cell of a line's modelled share, in whole percent; empty if it rounds to none."""
+    """Make the cell of a line's modelled share, in whole percent; empty if it rounds to 0."""
     value = f"{100 * share:.0f}%" if share >= MIN_SHARE else None
     return tag("td", tag("span", value), data_label="modelled", class_="number modelled" + ("" if value else " none"))
 
@@ -221,7 +221,7 @@ def one_decimal(value: float | None) -> str | None:
     return None if value is None else f"{value:.1f}"
 
 
-def make_wrong(inspection: Inspection) -> Html | None:
+def make_wrong_answers(inspection: Inspection) -> Html | None:
     """Describe the wrong answers and what to try."""
     if not inspection.wrong:
         return None
@@ -232,12 +232,12 @@ def make_wrong(inspection: Inspection) -> Html | None:
 def make_finding(finding: Finding) -> Html:
     """Describe a finding and what to try."""
     count = tag("small", f" {finding.count:,} times") if finding.count > 1 else None
-    title = tag("p", tag("strong", finding.cause.replace("_", " ")), other(finding), count)
+    title = tag("p", tag("strong", finding.cause.replace("_", " ")), name_other_line(finding), count)
     hint = tag("p", tag("strong", "Try: "), finding.hint, class_="hint") if finding.hint else None
     return tag("div", title, tag("p", finding.message), hint, class_="failure note-box" if finding.note else "failure")
 
 
-def other(finding: Finding) -> str | None:
+def name_other_line(finding: Finding) -> str | None:
     """Return a phrase that names the finding's second line; None if there is none."""
     if finding.other_line in (0, finding.line):
         return None

@@ -33,10 +33,10 @@ from grader.python.journal.words import (
     describe_result,
     describe_samples,
     describe_state,
+    explain_missing_bound,
     explain_time_below_bound,
     list_discarded_versions,
     name_place,
-    without_bound,
 )
 
 
@@ -45,13 +45,13 @@ def make_markdown(journal: Journal, source: Source | None) -> str:
     facts = [f"- {name}: {value}" for name, value in describe_facts(journal)]
     blocks += ["\n".join(facts)] if facts else []
     blocks += [f"> {problem}" for problem in journal.problems]
-    blocks += list(speeds(journal, journal.main, source))
+    blocks += list(make_speeds(journal, journal.main, source))
     if predictions := find_predictions(journal):
         rows = [prediction.cells for prediction in predictions]
         blocks += ["## Predicted and measured times", make_table(NAMES, rows), describe_predictions(predictions)]
     before = None
     for number, optimisation in enumerate(journal.shown, 1):
-        blocks += list(one_optimisation(journal, number, optimisation, before))
+        blocks += list(make_optimisation(journal, number, optimisation, before))
         before = optimisation
     if journal.unfinished:
         items = [
@@ -64,13 +64,13 @@ def make_markdown(journal: Journal, source: Source | None) -> str:
             f"## Also measured: {name_place(timelines)}",
             "These are another machine's times: compare them with each other, but not with those above.",
         ]
-        blocks += [block for timeline in timelines for block in summary(journal, timeline, None)]
+        blocks += [block for timeline in timelines for block in make_summary(journal, timeline, None)]
     if journal.main and len(journal.main.rows) > 1:
         blocks += ["## How this was decided", describe_noise(journal.main)]
     return show_text("\n\n".join(blocks)) + "\n"
 
 
-def speeds(journal: Journal, timeline: Timeline | None, source: Source | None) -> Iterator[str]:
+def make_speeds(journal: Journal, timeline: Timeline | None, source: Source | None) -> Iterator[str]:
     """Yield the bound, the CPU reference and the table of a place."""
     if timeline is None and not journal.has_gpu:
         return
@@ -79,7 +79,7 @@ def speeds(journal: Journal, timeline: Timeline | None, source: Source | None) -
         yield NOT_MEASURED
         return
     bound = describe_bound(journal, timeline)
-    yield "\n".join(f"- **{value}** {words}" for value, words in bound) if bound else without_bound(timeline)
+    yield "\n".join(f"- **{value}** {words}" for value, words in bound) if bound else explain_missing_bound(timeline)
     if beyond := explain_time_below_bound(timeline):
         yield beyond
     if timeline.place.is_gpu:
@@ -88,10 +88,10 @@ def speeds(journal: Journal, timeline: Timeline | None, source: Source | None) -
         if drift := describe_cpu_drift(timeline):
             yield drift
     yield "## Every optimisation"
-    yield from summary(journal, timeline, source)
+    yield from make_summary(journal, timeline, source)
 
 
-def summary(journal: Journal, timeline: Timeline, source: Source | None) -> Iterator[str]:
+def make_summary(journal: Journal, timeline: Timeline, source: Source | None) -> Iterator[str]:
     """Yield a table with one line per optimisation, and the meaning of its columns."""
     names = ["Optimisation", "Time", *compared_names(timeline, source)]
     rows = [
@@ -102,7 +102,7 @@ def summary(journal: Journal, timeline: Timeline, source: Source | None) -> Iter
     yield describe_columns(timeline, source)
 
 
-def one_optimisation(
+def make_optimisation(
     journal: Journal, number: int, optimisation: Optimisation, before: Optimisation | None
 ) -> Iterator[str]:
     timeline = journal.main
@@ -135,10 +135,10 @@ def one_optimisation(
         yield make_table(["When (UTC)", "Version", "Time", "vs kept version"], tries[-MAX_TRIES:])
     if failures := describe_failed_versions(optimisation):
         yield failures
-    yield from changed(journal, optimisation, before)
+    yield from make_changes(journal, optimisation, before)
 
 
-def changed(journal: Journal, optimisation: Optimisation, before: Optimisation | None) -> Iterator[str]:
+def make_changes(journal: Journal, optimisation: Optimisation, before: Optimisation | None) -> Iterator[str]:
     """Yield the code of the first optimisation, or the changes of a later one."""
     place = journal.main.place if journal.main else None
     chosen = optimisation.chosen(place)

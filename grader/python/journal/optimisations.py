@@ -86,8 +86,10 @@ class Version:
 
     def reports(self, whole: bool = False) -> list[Any]:
         """Return the stage reports, the last one first; if `whole`, only those on all datasets."""
-        records = [record for record in reversed(self.records) if record.found and not (whole and record.dataset)]
-        return [record.found for record in records]
+        records = [
+            record for record in reversed(self.records) if record.stage_report and not (whole and record.dataset)
+        ]
+        return [record.stage_report for record in records]
 
     def measured(self, place: Place) -> dict[str, tuple[Record, Measurement]]:
         """Return the last measurement on each dataset at a place, with its record."""
@@ -140,7 +142,7 @@ class Optimisation:
         return next((record.inspection for record in self.records_of_chosen(place) if record.inspection), None)
 
     def sweep(self, place: Place) -> Sweep | None:
-        """Return the chosen version's last sweep at a place that contains times."""
+        """Return the last sweep of the chosen version at a place, among those that contain times."""
         records = self.records_of_chosen(place)
         sweeps = [record.sweep for record in records if record.sweep and place_of(record) == place]
         return next((sweep for sweep in sweeps if any(point.median_s > 0 for point in sweep.timed)), None)
@@ -246,7 +248,8 @@ class Journal:
         return not ran or "cuda" in ran
 
     def measured(self, optimisation: Optimisation) -> tuple[Timeline, Row] | None:
-        """Return its time at the main place, on the main dataset if possible; None if it was not measured there."""
+        """Return an optimisation's time at the main place, on the main dataset if possible; None if it was not measured
+        there."""
         timelines = self.timelines[self.main.place] if self.main else []
         rows = ((timeline, timeline.row(optimisation)) for timeline in timelines)
         return next(((timeline, row) for timeline, row in rows if row), None)
@@ -280,7 +283,9 @@ def read_journal(root: Path, lab: str, folder: Path) -> Journal:
     for stage in sorted({record.stage for record in records.entries} - set(stages)):
         stages[stage] = stage  # the lab may have dropped the stage since
     optimisations = [
-        version for stage, title in stages.items() for version in sort_versions(stage, title, records, notes)
+        optimisation
+        for stage, title in stages.items()
+        for optimisation in assign_versions(stage, title, records, notes)
     ]
     buffers = manifest.get("buffers", [])
     journal = Journal(
@@ -324,7 +329,7 @@ def read_parts(root: Path, lab: str) -> dict[str, tuple[str, float]]:
     return {row["dataset"]: (row["part_of"], float(row["scale"])) for row in rows if "part_of" in row}
 
 
-def sort_versions(stage: str, title: str, records: Records, notes: Sequence[Note]) -> list[Optimisation]:
+def assign_versions(stage: str, title: str, records: Records, notes: Sequence[Note]) -> list[Optimisation]:
     """Assign a stage's versions to its optimisations: each version belongs to the last note begun before it.
 
     Versions older than the first note belong to the first note as well. Without notes, all versions form one
@@ -398,8 +403,8 @@ def make_timelines(
 
 
 def join_parts(by_dataset: dict[str, list[Row]], parts: dict[str, tuple[str, float]]) -> dict[str, list[Row]]:
-    """Return each dataset's rows. A part's rows move, scaled, to the whole dataset if it has no row of the
-    optimisation."""
+    """Return each dataset's rows. A part's row moves, scaled, to the whole dataset if that dataset has no
+    row of the same optimisation."""
     joined = {dataset: list(rows) for dataset, rows in by_dataset.items()}
     for dataset, rows in by_dataset.items():
         whole, scale = parts.get(dataset, ("", 1.0))

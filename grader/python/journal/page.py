@@ -44,10 +44,10 @@ from grader.python.journal.words import (
     describe_result,
     describe_samples,
     describe_state,
+    explain_missing_bound,
     explain_time_below_bound,
     list_discarded_versions,
     name_place,
-    without_bound,
 )
 
 MAX_OPEN = 45  # lines; a longer difference is folded
@@ -122,7 +122,7 @@ def make_bound(journal: Journal, timeline: Timeline) -> Html:
     return tag(
         "section",
         tag("h2", "Maximum possible speed"),
-        formula or tag("p", without_bound(timeline), class_="note"),
+        formula or tag("p", explain_missing_bound(timeline), class_="note"),
         tag("p", beyond, class_="caption") if beyond else None,
     )
 
@@ -387,7 +387,7 @@ def make_elsewhere(journal: Journal, timelines: Sequence[Timeline]) -> Html:
             class_="note",
         ),
         make_sum(describe_bound(journal, timeline), has_result=True)
-        or tag("p", without_bound(timeline), class_="caption"),
+        or tag("p", explain_missing_bound(timeline), class_="caption"),
         make_sum(cpu),
         draw_times(timeline),
         *(make_table(timeline, None) for timeline in timelines),

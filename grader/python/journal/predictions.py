@@ -20,7 +20,7 @@ CLOSE = 1.05  # a smaller factor is shown without a direction
 
 @dataclass(frozen=True)
 class Prediction:
-    """The predicted times of an optimisation and, if a GPU measured the same, the measured one."""
+    """The predicted times of an optimisation and, if a GPU measured the same text, the measured time."""
 
     optimisation: Optimisation
     yours_s: float | None
@@ -73,8 +73,8 @@ def find_prediction(journal: Journal, optimisation: Optimisation) -> Prediction:
 
 def find_modelled(records: Sequence[Record]) -> Iterator[ModelledTime]:
     for record in records:
-        if record.found and record.found.modelled_time and record.found.modelled_time.time:
-            yield record.found.modelled_time
+        if record.stage_report and record.stage_report.modelled_time and record.stage_report.modelled_time.time:
+            yield record.stage_report.modelled_time
 
 
 def show_miss(predicted_s: float | None, measured_s: float | None) -> str:

@@ -4,7 +4,7 @@ python3 -m grader.python.journal.quiz LAB [--new]    (make quiz LAB=… [NEW=1])
 
 labs/LAB/quiz.json has the questions, and work/LAB/journal/quiz.json gets the answers. The quiz is formative: it gives
 no points, and labs/LAB/quiz.json has the right answers. Hiding them would be pointless, because that file also has the
-reason for each wrong choice. Only that file decides which answers are right, never the student's.
+reason for each wrong choice. Only that file decides which answers are right, never the student's file.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ WIDTH = 80
 LETTERS = "abcde"
 NUMBER = re.compile(r"[-+]?\d{1,30}(\.\d{0,30})?(e[-+]?\d{1,2})?", re.ASCII | re.IGNORECASE)
 
-Given = type_of("quiz_answers", "given_answer")
+GivenAnswer = type_of("quiz_answers", "given_answer")
 
 
 @dataclass(frozen=True)
-class Judged:
+class Judgement:
     """The judgement of one answer, with the reason."""
 
     is_right: bool
@@ -42,21 +42,21 @@ class Judged:
 
 @defined_by("quiz", "question")
 class Question:
-    def judge(self, answer: str) -> Judged | None:
+    def judge(self, answer: str) -> Judgement | None:
         """Judge an answer; None if the question has no such answer, for example because it has changed since."""
         return self.judge_number(answer) if self.number else self.judge_choice(answer)
 
-    def judge_choice(self, answer: str) -> Judged | None:
-        return next((Judged(choice.right, choice.why) for choice in self.choices if choice.text == answer), None)
+    def judge_choice(self, answer: str) -> Judgement | None:
+        return next((Judgement(choice.right, choice.why) for choice in self.choices if choice.text == answer), None)
 
-    def judge_number(self, answer: str) -> Judged | None:
+    def judge_number(self, answer: str) -> Judgement | None:
         if not NUMBER.fullmatch(answer):
             return None
         value, number = float(answer), self.number
         if abs(value - number.right) <= number.tolerance:
-            return Judged(True, number.why)
+            return Judgement(True, number.why)
         reasons = (mistake.why for mistake in number.mistakes if abs(value - mistake.value) <= number.tolerance)
-        return Judged(False, next(reasons, number.otherwise))
+        return Judgement(False, next(reasons, number.otherwise))
 
 
 Quiz = type_of("quiz")
@@ -91,7 +91,7 @@ def read_quiz(root: Path, lab: str) -> Quiz:
     return read_document(Quiz, quiz_of(root, lab), "a lab's quiz")
 
 
-def read_answers(file: Path, lab: str) -> list[Given]:
+def read_answers(file: Path, lab: str) -> list[GivenAnswer]:
     """Read a student's answers; none if there is no file. Raises UserError."""
     if not file.exists():
         return []
@@ -103,19 +103,19 @@ def read_answers(file: Path, lab: str) -> list[Given]:
     return document.answers
 
 
-def write_answers(file: Path, lab: str, answers: Sequence[Given]) -> None:
+def write_answers(file: Path, lab: str, answers: Sequence[GivenAnswer]) -> None:
     """Write all answers. Raises UserError."""
     content = {"schema": SCHEMA, "lab": lab, "answers": [asdict(answer) for answer in answers]}
     write_atomically(file, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
 
 
-def count_first_tries(quiz: Quiz, answers: Sequence[Given]) -> Score:
+def count_first_tries(quiz: Quiz, answers: Sequence[GivenAnswer]) -> Score:
     """Return the score of the first answer to each question."""
     judged = {question.id: judge_all(question, answers) for question in quiz.questions}
     return Score({name: tries[0].is_right for name, tries in judged.items() if tries}, len(quiz.questions))
 
 
-def judge_all(question: Question, answers: Sequence[Given]) -> list[Judged]:
+def judge_all(question: Question, answers: Sequence[GivenAnswer]) -> list[Judgement]:
     """Judge the answers to one question, in their order."""
     return [
         judged for answer in answers if answer.question == question.id and (judged := question.judge(answer.answer))
@@ -129,12 +129,12 @@ def read_score(root: Path, lab: str, folder: Path) -> Score | None:
     return count_first_tries(read_quiz(root, lab), answers) if answers else None
 
 
-def is_done(question: Question, answers: Sequence[Given]) -> bool:
+def is_done(question: Question, answers: Sequence[GivenAnswer]) -> bool:
     """Return whether the last answer to a question is right."""
     return any(judged.is_right for judged in judge_all(question, answers)[-1:])
 
 
-def ask_all(questions: Sequence[Question], lab: str, file: Path, answers: list[Given]) -> bool:
+def ask_all(questions: Sequence[Question], lab: str, file: Path, answers: list[GivenAnswer]) -> bool:
     """Ask the questions, and write each answer at once. A question that was answered wrong is asked again after the
     others. Return False if the student stops before the end."""
     waiting = deque(questions)
@@ -144,7 +144,7 @@ def ask_all(questions: Sequence[Question], lab: str, file: Path, answers: list[G
         answer = ask(question)
         if answer is None:
             return False
-        answers.append(Given(question.id, answer))
+        answers.append(GivenAnswer(question.id, answer))
         write_answers(file, lab, answers)
         judged = question.judge(answer)
         say_wrapped(f"{'Right' if judged.is_right else 'Not right'}. {judged.why}")

@@ -33,14 +33,14 @@ class Record:
         return parse_time(self.time)
 
     @property
-    def found(self) -> StageReport | None:
+    def stage_report(self) -> StageReport | None:
         """Return the only stage of a report; None for other kinds."""
         return self.report.stages[0] if self.report else None
 
     @property
     def measurements(self) -> list[Measurement]:
         """Return the measurements of a report that passed."""
-        result = self.found
+        result = self.stage_report
         timed = result.measurements if result and result.verdict == "passed" else []
         return [measurement for measurement in timed if measurement.median_s > 0]
 

@@ -4,7 +4,7 @@ python3 -m grader.python.journal.submit LAB    (make submit LAB=…)
 
 The archive is work/<lab>-<ids>-<date and time in UTC>.tar.gz. In it: <lab>/manifest.json, <lab>/<stage>.cu,
 <lab>/reports/<stage>.json and, where there is a journal, <lab>/journal/: records.jsonl, the notes, quiz.json (the
-answers to the quiz), and journal.html and journal.md as `make journal` makes them of these. manifest.json, schema 1:
+answers to the quiz), and journal.html and journal.md, which `make journal` makes from these. manifest.json, schema 1:
 
     {"schema": 1, "lab": …, "warplab": version of the grader, "time": ISO 8601 in UTC,
      "authors": [{"name": …, "id": …}], "files": [{"path": below <lab>/, "bytes": …, "sha256": …}], "kit": number of the
@@ -204,7 +204,7 @@ def same_text(content: bytes, other: bytes) -> bool:
     """Return whether two texts are equal except for white space at the ends of lines and of the file, and except for a
     byte-order mark, which some editors add.
 
-    A content that is far longer than the other text is not split into lines, which could take all memory.
+    Content that is far longer than the other text is not split into lines, which could take all memory.
     """
     if len(content) > 2 * len(other) + MAX_ADDED_BYTES:
         return False

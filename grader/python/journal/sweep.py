@@ -73,7 +73,7 @@ def find_newest(folder: Path) -> Path:
     return file
 
 
-def print_bars(sweep: Sweep, width: int, bar: str) -> str:
+def format_bars(sweep: Sweep, width: int, bar: str) -> str:
     """Return a line for each choice: its time, its ratio to the best, and a bar proportional to its time."""
     best = sweep.best
     lines = [f"{sweep.where}: seconds for {sweep.iterations} iterations"]
@@ -206,7 +206,7 @@ def main(arguments: Sequence[str]) -> int:
     if not options.plot_only:
         width = shutil.get_terminal_size((100, 24)).columns
         encoding = (sys.stdout.encoding or "").lower().replace("-", "")
-        say(show_text(print_bars(sweep, width, "\N{FULL BLOCK}" if encoding == "utf8" else "#")))
+        say(show_text(format_bars(sweep, width, "\N{FULL BLOCK}" if encoding == "utf8" else "#")))
     if not sweep.timed:
         say("No choice could be timed, so there is no plot.")
         return 1

@@ -147,7 +147,7 @@ def describe_bound(journal: Journal, timeline: Timeline) -> list[tuple[str, str]
         ),
         (
             f"\N{DIVISION SIGN} {show_bandwidth(timed.bandwidth_bytes_per_s)}",
-            "the GPU's memory, timed between the samples",
+            "the GPU's memory, timed after each round of samples",
         ),
         *(steps if calls != 1 else []),
         (f"= {show_seconds(timed.bound_s)}", f"for {timed.iterations:,} iterations on {timeline.dataset}"),
@@ -164,7 +164,7 @@ def explain_time_below_bound(timeline: Timeline) -> str:
     )
 
 
-def without_bound(timeline: Timeline) -> str:
+def explain_missing_bound(timeline: Timeline) -> str:
     """Explain why there is no bound."""
     if timeline.place.is_gpu:
         return NOT_MEASURED
@@ -351,8 +351,8 @@ def describe_failed_versions(optimisation: Optimisation) -> str:
 def list_discarded_versions(
     optimisation: Optimisation, chosen: Version | None, timeline: Timeline | None
 ) -> list[list[str]]:
-    """Return the versions that passed and were discarded: time of recording, hash, time, and speedup of the kept
-    one."""
+    """Return the versions that passed and were discarded: time of recording, hash, time, and speedup over the
+    kept version."""
 
     def measured(version: Version) -> tuple[Record, Measurement] | None:
         return version.measured(timeline.place).get(timeline.dataset) if timeline else None
@@ -393,7 +393,7 @@ def describe_counters(before: DatasetCounters | None, after: DatasetCounters) ->
 def counter_columns(
     before: DatasetCounters | None, name: str, rows: list[list[str]]
 ) -> tuple[list[str], list[list[str]]]:
-    """Return names and rows of the counters' table. `name` is the previous optimisation's, if it was counted."""
+    """Return names and rows of the counters' table. `name`: the previous optimisation, if it was counted."""
     if before is None:
         return ["Counter", "Now"], [[title, now] for title, _, now in rows]
     return ["Counter", name, "Now"], rows

@@ -8,7 +8,7 @@ if (location.protocol === "file:")
             document.body.append(frame);
             this.inside = frame.contentWindow;
             this.inside.postMessage = (data) => this.dispatchEvent(new MessageEvent("message", { data }));
-            this.inside.importScripts = (...urls) => Promise.all(urls.map((one) => this.load(one)));
+            this.inside.importScripts = (...urls) => Promise.all(urls.map((url) => this.load(url)));
             this.ready = this.load(url);
         }
         load(url) {

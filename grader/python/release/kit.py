@@ -1,4 +1,4 @@
-"""Pack the students' archive: the files that they need to write, check and hand in, without the answers.
+"""Pack the students' archive: the files that students need to solve the labs, without the answers.
 
 python3 -m grader.python.release.kit [--labs LAB,LAB:STAGE] [--upto STAGE] [--exercises LAB,LAB:STAGE]
 (make kit [LABS=…] [UPTO=…] [EXERCISES=…])
@@ -98,7 +98,7 @@ def list_stages(sources: CutSources) -> dict[str, list[str]]:
 
 def find_number(folder: Path, contents: dict[str, Any]) -> tuple[int, list[dict[str, Any]]]:
     """Return the number of a kit, and the contents of all kits so far, as the folder of archives lists them. A kit with
-    the contents of an earlier one has its number."""
+    the contents of an earlier one gets the same number."""
     file = folder / KITS
     kits: list[dict[str, Any]] = read_json(file) if file.is_file() else []
     kits = kits if contents in kits else [*kits, contents]

@@ -1,4 +1,4 @@
-"""Pack the files that git tracks, the same bytes for the same commit."""
+"""Pack the files that git tracks. The same commit gives the same bytes."""
 
 from __future__ import annotations
 
@@ -65,14 +65,14 @@ def version(root: Path) -> str:
     return match[1]
 
 
-def select(names: Sequence[str], needed: Sequence[str], left_out: Sequence[str], labs: Sequence[str]) -> list[str]:
-    """Return the paths that match a pattern in `needed` and none in `left_out`; {lab} in a pattern stands for each
+def select(names: Sequence[str], needed: Sequence[str], omitted: Sequence[str], labs: Sequence[str]) -> list[str]:
+    """Return the paths that match a pattern in `needed` and none in `omitted`; {lab} in a pattern stands for each
     lab."""
 
     def join(patterns: Sequence[str]) -> re.Pattern[str]:
         return re.compile("|".join(translate(pattern.format(lab=lab)) for pattern in patterns for lab in labs))
 
-    included, excluded = join(needed), join(left_out)
+    included, excluded = join(needed), join(omitted)
     return [name for name in names if included.match(name) and not excluded.match(name)]
 
 

@@ -19,8 +19,8 @@ PICTURE = re.compile(r"!\[[^\]]*\]\(([^()\s]+)\)")
 
 
 def make_readme(sources: CutSources, files: Mapping[str, bytes]) -> str:
-    """Return the students' README. It is a template with sections of our README; its examples use the first lab in the
-    archive, and it does not mention files that are not in the archive."""
+    """Return the students' README. It is a template with sections of the project's README. Its examples use the first
+    lab in the archive, and it does not mention files that are not in the archive."""
     readme = read_text(sources.root / "README.md")
     text = re.sub(
         r"^@(.+)@$", lambda title: find_section(readme, title[1]), read_text(README_TEMPLATE), flags=re.MULTILINE

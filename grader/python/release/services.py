@@ -5,12 +5,12 @@ python3 -m grader.python.release.services gradescope|autolab LAB [--upto STAGE] 
 
 Gradescope gets dist/gradescope-<lab>.zip, with setup.sh and run_autograder at its root. Autolab gets
 dist/autolab-<lab>.tar, with the two files that it asks for: autograde-Makefile and autograde.tar. RELEASES.md explains
-how to use them. They contain the hidden datasets, the course's secret, from which their inputs are derived, and the
-starters, which are the reference there, but no solutions. --speed modelled (SPEED=modelled) adds the solutions, because
-speed points come from their modelled times; --speed off grades without speed points.
+how to use them. Both archives contain the hidden datasets, the course's secret, from which the inputs of these datasets
+are derived, and the starters, which serve as the reference, but no solutions. --speed modelled (SPEED=modelled) adds
+the solutions, because speed points come from their modelled times; --speed off grades without speed points.
 
-Graded code never runs there without a sandbox. With --unsafe (UNSAFE=1), it does; because it could read them, the
-hidden datasets, the secret and the starters are then omitted.
+Without a sandbox, grading stops. With --unsafe (UNSAFE=1), it continues; the hidden datasets, the secret and the
+starters are then omitted, because graded code could read them.
 """
 
 from __future__ import annotations

@@ -344,7 +344,7 @@ TEST_F(TimedOutputs, RoundsEndWhenThePointsAreKnown) {
     ASSERT_TRUE(student_run.run && reference_run.run);
     const auto with_points = [&](const PointsFor& points) {
         const Effort effort{
-            .rounds = {4, 4}, .of_short_calls = {4, 4}, .sample_s = 0.01, .round_s = 0.1, .points = points};
+            .rounds = {4, 4}, .rounds_of_short_calls = {4, 4}, .sample_s = 0.01, .round_s = 0.1, .points = points};
         return measure(*student_run.run, reference_run.run.get(), lab.dataset("warp"), Bandwidth{}, effort, Baseline{},
                        [](GradingPhase, const std::string&) {})
             .measurement;

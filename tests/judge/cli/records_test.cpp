@@ -197,7 +197,7 @@ TEST_F(Records, FileThatIsTooLargeIsNotRead) {
         append(result, 1);
         FAIL() << "the file was read";
     } catch (const UsageError& error) {
-        EXPECT_THAT(error.what(), testing::HasSubstr("It has more than 256 MB"));
+        EXPECT_THAT(error.what(), testing::HasSubstr("The file has more than 256 MB"));
     }
 }
 

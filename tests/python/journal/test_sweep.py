@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from grader.python.common.documents import from_json
-from grader.python.journal.sweep import Point, choose_ticks, draw_plot, print_bars, read_sweep
+from grader.python.journal.sweep import Point, choose_ticks, draw_plot, format_bars, read_sweep
 from tests.python.support import run_module
 
 MODULE = "grader.python.journal.sweep"
@@ -43,7 +43,7 @@ def write(tmp_path: Path, content: Any) -> Path:
 
 
 def test_bars_show_times_ratios_and_the_best(tmp_path: Path) -> None:
-    text = print_bars(read_sweep(write(tmp_path, sweep())), 100, "#").replace("\u00a0", " ")
+    text = format_bars(read_sweep(write(tmp_path, sweep())), 100, "#").replace("\u00a0", " ")
     lines = text.splitlines()
     assert lines[0] == "lab/01_first on timed, NVIDIA H200: seconds for 1000 iterations"
     assert lines[1].startswith("  BLOCK=64 VECTORS=1      0.1000 s   2.50×  ####")
@@ -55,13 +55,13 @@ def test_bars_show_times_ratios_and_the_best(tmp_path: Path) -> None:
 
 def test_a_choice_that_was_not_timed_shows_the_reason(tmp_path: Path) -> None:
     points = [point(0.2, BLOCK=64), point(0, "needs 64 KB of shared memory", BLOCK=2048)]
-    text = print_bars(read_sweep(write(tmp_path, sweep(points=points))), 80, "#")
+    text = format_bars(read_sweep(write(tmp_path, sweep(points=points))), 80, "#")
     assert "  BLOCK=2048  needs 64 KB of shared memory" in text
     assert text.endswith("Best: BLOCK=64.")
 
 
 def test_the_cpu_backend_is_reported(tmp_path: Path) -> None:
-    assert "cpu backend" in print_bars(read_sweep(write(tmp_path, sweep(backend="cpu", gpu=""))), 80, "#")
+    assert "cpu backend" in format_bars(read_sweep(write(tmp_path, sweep(backend="cpu", gpu=""))), 80, "#")
 
 
 def test_the_plot_has_one_panel_per_tunable_and_one_dot_per_choice(tmp_path: Path) -> None:

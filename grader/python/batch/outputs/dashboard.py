@@ -65,7 +65,7 @@ def make_header(title: str, facts: Sequence[str], rows: Sequence[Row]) -> Html:
     items = []
     for status in ["", *STATUSES]:
         words = join(tag("strong", counts[status]), f" {in_words(status)}")
-        kind = "ours" if status in INTERNAL_FAILURES else None
+        kind = "internal" if status in INTERNAL_FAILURES else None
         if counts[status]:
             items.append(tag("li", words, title=STATUSES.get(status), class_=kind))
     return tag(

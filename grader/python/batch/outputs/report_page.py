@@ -194,7 +194,7 @@ def make_findings(check_mode: SanitizerResult | None) -> list[Html]:
     """Show the sanitizer's findings against the stage, each with its one or two lines."""
     boxes = []
     for finding in check_mode.findings if check_mode else []:
-        if not finding.explains:
+        if not finding.is_shown:
             continue
         places = [(finding.line, finding.text)]
         if finding.other_line != finding.line:
@@ -231,7 +231,7 @@ def make_failure(where: str, failure: Failure, is_internal: bool, also: str = ""
     elsewhere = tag("p", f"The same cause: {also}", class_="also") if also else None
     source = tag("pre", lines, tabindex=0) if lines else None
     return tag(
-        "div", title, message, source, details, hint, elsewhere, class_="failure ours" if is_internal else "failure"
+        "div", title, message, source, details, hint, elsewhere, class_="failure internal" if is_internal else "failure"
     )
 
 

@@ -115,7 +115,7 @@ def describe_hidden_checks(checks: Sequence[Check]) -> list[str]:
 
 def describe_findings(stage: StageReport) -> list[str]:
     """Return the sanitizer's findings by line."""
-    findings = [finding for finding in stage.check_mode.findings if finding.explains] if stage.check_mode else []
+    findings = [finding for finding in stage.check_mode.findings if finding.is_shown] if stage.check_mode else []
     lines = []
     for finding in findings[:MAX_FINDINGS]:
         place = f"line {finding.line}: " if finding.line else ""

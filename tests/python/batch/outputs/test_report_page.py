@@ -113,7 +113,7 @@ def test_links_lead_to_details() -> None:
 
 def test_a_judge_error_does_not_look_like_the_students_mistake() -> None:
     page = page_of(samples.cpu_report())
-    assert page.count('class="failure ours"') == 1
+    assert page.count('class="failure internal"') == 1
     assert page.count('class="failure"') == 1
 
 
