@@ -22,7 +22,7 @@ from grader.python.batch.outputs.gradebooks import canvas, moodle
 from grader.python.batch.outputs.report_page import make_page
 from grader.python.batch.outputs.report_text import describe_report
 from grader.python.batch.outputs.rows import Entry
-from grader.python.batch.policy.points import Policy, choose_latest, finals, leave_out
+from grader.python.batch.policy.points import Policy, choose_latest, finals, remove_points
 from grader.python.batch.policy.suspicious import find_remarks
 from grader.python.batch.store.rows import Row, summarise
 from grader.python.common.console import UserError
@@ -132,7 +132,7 @@ def try_batch(data: bytes, report: Report) -> None:
     ids = tuple(read_stages(ROOT, LAB))
     require_html(make_dashboard("batch", [], [row], latest, find_remarks([row], []), ids, "secret"), "report.html")
     redacted = redact(content)
-    shown: Report = leave_out(from_json(Report, redacted, ""), ("speed",))
+    shown: Report = remove_points(from_json(Report, redacted, ""), ("speed",))
     require_printable(describe_report(shown), "feedback")
     require_html(make_page([shown]), "feedback")
 

@@ -115,7 +115,7 @@ def kept_batch() -> bytes:
         settings = make_settings(folder)
         database = Database(folder / DATABASE)
         facts = {"lab": LAB, "stages": STAGES, "root": str(settings.root), "build": str(settings.build)}
-        database.set_facts(settings=facts | {"folder": name, "backend": "cpu"}, secret="secret")
+        database.set_values(settings=facts | {"folder": name, "backend": "cpu"}, secret="secret")
         submissions = [
             Submission(key, key.title(), [folder / key], [key], "2026-11-20T10:00:00Z") for key in ("ada", "bob")
         ]

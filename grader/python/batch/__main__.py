@@ -27,6 +27,7 @@ from typing import Any
 from grader.python.batch.grade.run import cores
 from grader.python.batch.outputs.gradebooks import GRADEBOOKS
 from grader.python.batch.policy.points import MAX_POINTS
+from grader.python.batch.verbs.comments import comment, request
 from grader.python.batch.verbs.decide import KINDS, attempts, drop, due, extend, mark, override, points, without
 from grader.python.batch.verbs.export import export
 from grader.python.batch.verbs.grade import grade
@@ -34,7 +35,6 @@ from grader.python.batch.verbs.regrade import regrade
 from grader.python.batch.verbs.remote import pull, push
 from grader.python.batch.verbs.serve import serve
 from grader.python.batch.verbs.show import history, report, status
-from grader.python.batch.verbs.talk import comment, request
 from grader.python.common.console import run_command
 from grader.python.common.labs import SPEEDS
 
@@ -66,7 +66,7 @@ def make_parser() -> argparse.ArgumentParser:
         add_drop,
     ):
         add(verbs)
-    add_talk(verbs)
+    add_comments(verbs)
     add_export(verbs)
     add_remote(verbs)
     add_verb(verbs, "report", report, "write gradebook.csv, feedback/ and report.html again")
@@ -232,7 +232,7 @@ def add_drop(verbs: Verbs) -> None:
     parser.add_argument("--undo", action="store_true", help="include them again")
 
 
-def add_talk(verbs: Verbs) -> None:
+def add_comments(verbs: Verbs) -> None:
     parser = add_verb(verbs, "comment", comment, "comment on a line of a student's code, in the feedback")
     parser.add_argument("--student", required=True, help="a student, or a team's hand-in")
     parser.add_argument("--stage", required=True)

@@ -89,7 +89,7 @@ def fill(folder: Path, count: int) -> dict[str, Any]:
     out.mkdir()
     database = Database(out / "batch.sqlite")
     settings = Settings(LAB, (STAGE,), ROOT, BUILD, out, "cpu")
-    database.set_facts(settings=json.loads(json.dumps(asdict(settings), default=str)))
+    database.set_values(settings=json.loads(json.dumps(asdict(settings), default=str)))
     begin = time.monotonic()
     database.enter(Submission(f"s{number:05}", f"Student {number}", [], [f"s{number:05}"]) for number in range(count))
     for number in range(count):

@@ -406,7 +406,7 @@ def test_a_batch_of_schema_4_adds_pending_points(course: Course) -> None:
     database = course.database()
     database.query("ALTER TABLE submissions DROP COLUMN pending_alone")
     database.query("UPDATE submissions SET status = '', reason = iif(key = 'al1', 'points were pending: GPU', 'all')")
-    database.set_facts(schema=4)
+    database.set_values(schema=4)
     assert course.database().report_to_complete("al1") and not course.database().report_to_complete("at2")
 
 

@@ -130,7 +130,7 @@ def read_submission(submission: Submission, settings: Settings) -> Opened:
         contents = read_in_child(submission.entries, settings.timeout_s)
         opened.files = [file.name for file in contents.files]
         opened.may_be_unfinished = any(refused.reason in UNFINISHED for _, refused in contents.refused)
-        opened.released = find_released(contents.files, settings)
+        opened.released = find_kit(contents.files, settings)
         opened.journal = pick_journal_files(contents.files, settings.lab)
         opened.picked, opened.notes, ties = pick_stages(
             contents.files, settings.lab, settings.graded_stages(), read_starters(settings)
@@ -148,7 +148,7 @@ def read_submission(submission: Submission, settings: Settings) -> Opened:
     return opened
 
 
-def find_released(files: Sequence[File], settings: Settings) -> Released | None:
+def find_kit(files: Sequence[File], settings: Settings) -> Released | None:
     """Return the student's kit, which the manifest of `make submit` names; None if there is no manifest. The ids of its
     stages are today's, even if the kit is older."""
     for file in files:

@@ -111,7 +111,7 @@ def list_alive(job_ids: Sequence[str]) -> set[str]:
 
 def require_no_tasks(database: Database) -> None:
     """Raise UserError if tasks of a killed run still wait or run: they write to the folders of their submissions."""
-    job_ids = (database.fact("slurm_jobs") or {}).values()
+    job_ids = (database.read_value("slurm_jobs") or {}).values()
     alive: set[str] = set()
     with contextlib.suppress(OSError, subprocess.TimeoutExpired):  # there is no Slurm on this machine
         alive = list_alive(list(job_ids)) & set(job_ids)
@@ -187,7 +187,7 @@ def grade_by_slurm(
     afterwards, the submission is the cause, as if the judge had failed on it."""
     cluster = Cluster(settings, parameters)
     by_key = {submission.key: submission for submission in waiting}
-    earlier = database.fact("slurm_jobs") or {}
+    earlier = database.read_value("slurm_jobs") or {}
     jobs = {key: cluster.job(job_id) for key, job_id in earlier.items() if key in by_key}
     attempts = dict.fromkeys(jobs, 1)
     to_submit = [key for key in by_key if key not in jobs]
@@ -225,7 +225,7 @@ def grade_by_slurm(
                         yield graded
         works = bool(vanished) and works_on_node(cluster, settings)
         yield from map(attribute_failure, vanished) if works else vanished
-        database.set_facts(slurm_jobs={})
+        database.set_values(slurm_jobs={})
     except BaseException:
         cluster.cancel(list(jobs.values()))
         raise
@@ -267,7 +267,7 @@ def submit_all(
         part = submissions[first : first + MAX_TASKS]
         submitted = cluster.submit(function, [(submission, settings) for submission in part])
         jobs |= {submission.key: job for submission, job in zip(part, submitted, strict=True)}
-        database.set_facts(slurm_jobs={key: job.job_id for key, job in jobs.items()})
+        database.set_values(slurm_jobs={key: job.job_id for key, job in jobs.items()})
 
 
 def wait_for(cluster: Cluster, jobs: dict[str, Any]) -> Iterator[tuple[str, Any]]:

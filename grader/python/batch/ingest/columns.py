@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from grader.python.batch.ingest.called import compose
+from grader.python.batch.ingest.person_names import compose
 from grader.python.batch.ingest.worksheet import IDENTIFIER, PARTICIPANT, to_english
 from grader.python.common.console import UserError
 from grader.python.common.markup import show_text

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from grader.python.batch.ingest.called import as_claimed
 from grader.python.batch.ingest.columns import CANVAS_NUMBER
 from grader.python.batch.ingest.entries import HOW_TO_TELL
 from grader.python.batch.ingest.notes import OF_GROUP, Note, has_kind, kind_of, make_note
+from grader.python.batch.ingest.person_names import as_claimed
 from grader.python.batch.ingest.roster import (
     Student,
     alias_key,
@@ -25,7 +25,7 @@ from grader.python.batch.ingest.roster import (
     students_of_names,
     students_of_unique_names,
 )
-from grader.python.batch.ingest.submission import MOODLE, WORKSHEET, Earlier, Submission
+from grader.python.batch.ingest.submission import MOODLE, WORKSHEET, EarlierSubmission, Submission
 
 HOW_TO_DECIDE = "Ask these students who worked together, and decide with `override` or `points`."
 HOW_TO_AGREE = "If both names mean one person, write this name into the roster, and repeat the command."
@@ -38,7 +38,9 @@ MAX_IN_GROUP = 10  # a larger group is not a team: Moodle puts all students with
 MAX_DIFFERING = 2  # tolerated differing names of students whose numbers agree
 
 
-def identify(submissions: Sequence[Submission], roster: Sequence[Student], earlier: Sequence[Earlier] = ()) -> None:
+def identify(
+    submissions: Sequence[Submission], roster: Sequence[Student], earlier: Sequence[EarlierSubmission] = ()
+) -> None:
     """Identify submissions by the roster: by id or number first, then by name if the name is unambiguous; then credit
     partners."""
     numbered = [submission for submission in submissions if submission.of_system and not submission.claim]
@@ -163,7 +165,7 @@ def identify_by_name(
     unknown: Sequence[Submission],
     submissions: Sequence[Submission],
     roster: Sequence[Student],
-    earlier: Sequence[Earlier],
+    earlier: Sequence[EarlierSubmission],
 ) -> None:
     """Assign a submission to the student whose name it has, but only if no other submission belongs to that student or
     has that name, because students choose their names. Other submissions stay separate, with a remark for the
@@ -214,7 +216,9 @@ def claimed_students(submissions: Sequence[Submission], roster: Sequence[Student
     ]
 
 
-def credit_partners(submissions: Sequence[Submission], roster: Sequence[Student], earlier: Sequence[Earlier]) -> None:
+def credit_partners(
+    submissions: Sequence[Submission], roster: Sequence[Student], earlier: Sequence[EarlierSubmission]
+) -> None:
     """Add the partners in an archive's name, unless they have, or had earlier, their own hand-in. If only a name
     links such a hand-in to them, policy.rank() decides, so that nobody can replace another student's work."""
     as_written, forms = students_as_written(roster), ids_by_form(roster)
@@ -248,10 +252,10 @@ def credit_partners(submissions: Sequence[Submission], roster: Sequence[Student]
             submission.notes.append(f"For {' and '.join(submission.members)}, according to its name.")
 
 
-def note_rivals(submissions: Sequence[Submission], earlier: Sequence[Earlier]) -> None:
+def note_rivals(submissions: Sequence[Submission], earlier: Sequence[EarlierSubmission]) -> None:
     """Add a remark for the instructor to hand-ins of different teams that may belong to one student: several name that
     student as a partner, or one does and another has the student's name."""
-    claims: dict[str, list[Submission | Earlier]] = {}
+    claims: dict[str, list[Submission | EarlierSubmission]] = {}
     for rival in (*submissions, *earlier):
         for member in rival.members if rival.own else ():
             claims.setdefault(member, []).append(rival)

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from grader.python.batch.ingest.called import compose
+from grader.python.batch.ingest.person_names import compose
 
 MOODLE_MARK = re.compile(r"_(?P<id>[0-9]+)_assignsubmission_(?P<kind>file|onlinetext)_?")
 DEFAULT_TEAM = re.compile(r"(?P<name>[^_]+)_assignsubmission_(?P<kind>file|onlinetext)(?=_|\Z)_?")

@@ -8,7 +8,6 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from grader.python.batch.ingest.called import agree, spellings, words_of
 from grader.python.batch.ingest.columns import (
     IDENTITIES,
     IDS,
@@ -22,6 +21,7 @@ from grader.python.batch.ingest.columns import (
     read_rows,
 )
 from grader.python.batch.ingest.names import UNPRINTABLE
+from grader.python.batch.ingest.person_names import agree, spellings, words_of
 from grader.python.batch.ingest.times import parse_zoned_time, read_worksheet_time, show_time
 from grader.python.common.console import UserError, read_text, say_error
 from grader.python.common.markup import show_text

@@ -15,7 +15,7 @@ BUSY_SHARE = 10  # examining the entries takes at most one tenth of the time
 State = tuple[tuple[str, int, float], ...]  # an entry's state: the name, size in bytes and time of each file
 
 
-class Settling:
+class FolderWatcher:
     """For each entry of a folder, the time for which it was unchanged at the last update(). File dates do not count,
     because an upload may set them. `clock`: returns seconds."""
 

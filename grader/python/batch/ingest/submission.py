@@ -43,7 +43,7 @@ class Submission:
 
 
 @dataclass(frozen=True)
-class Earlier:
+class EarlierSubmission:
     """A submission of an earlier download. `called` is its key without a roster."""
 
     key: str

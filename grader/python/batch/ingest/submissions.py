@@ -21,7 +21,7 @@ from grader.python.batch.ingest.submission import (
     DOUBTED_DATE,
     FILE_DATE,
     NAMED_TIME,
-    Earlier,
+    EarlierSubmission,
     Submission,
     is_key_of_students,
     order_by_time,
@@ -34,7 +34,11 @@ UNREADABLE = "unreadable"  # fingerprint of unreadable hand-ins
 
 
 def find_submissions(
-    folder: Path, lab: str, roster: Sequence[Student], out: Path | None = None, earlier: Sequence[Earlier] = ()
+    folder: Path,
+    lab: str,
+    roster: Sequence[Student],
+    out: Path | None = None,
+    earlier: Sequence[EarlierSubmission] = (),
 ) -> tuple[list[Submission], list[str]]:
     """Return all submissions of a lab, sorted by key, and a sentence about each other entry.
 
@@ -155,7 +159,9 @@ def merge_same(submissions: Sequence[Submission]) -> list[Submission]:
     return list(merged.values())
 
 
-def give_keys(submissions: Sequence[Submission], earlier: Sequence[Earlier], ids: Set[str]) -> Sequence[Submission]:
+def give_keys(
+    submissions: Sequence[Submission], earlier: Sequence[EarlierSubmission], ids: Set[str]
+) -> Sequence[Submission]:
     """Give each submission a unique key, those on the roster first, because ids and names may hold any character. A
     student who is not on the roster gets neither an id of the roster nor the key of another's earlier submission, and
     counts only under that unique key."""

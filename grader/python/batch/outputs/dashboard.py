@@ -13,8 +13,8 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from grader.python.batch.grade.journals import JOURNAL
-from grader.python.batch.policy.points import Final
-from grader.python.batch.policy.suspicious import SLOW, Remark
+from grader.python.batch.policy.points import FinalPoints
+from grader.python.batch.policy.suspicious import SLOW_RATIO, Remark
 from grader.python.batch.store.places import folder_name
 from grader.python.batch.store.rows import INTERNAL_FAILURES, STATUSES, Row, Stage, in_words
 from grader.python.common.markup import Child, Html, join, tag
@@ -36,7 +36,7 @@ ANIMALS += "raven stoat tapir urchin viper wombat yak"
 
 
 def make_dashboard(
-    title: str, facts: Sequence[str], rows: Sequence[Row], finals: Sequence[Final], remarks: Sequence[Remark],
+    title: str, facts: Sequence[str], rows: Sequence[Row], finals: Sequence[FinalPoints], remarks: Sequence[Remark],
     stages: Sequence[str], secret: str, notes: Sequence[str] = (), journals: Collection[str] = (),
     mistakes: Html | None = None, quizzes: Mapping[str, Score] = {}, dropped: Sequence[tuple[Row, str]] = (),
 ) -> str:  # fmt: skip
@@ -125,7 +125,7 @@ def make_remarks_table(remarks: Sequence[Remark], names: Mapping[str, str]) -> H
     titles = [tag("th", name, scope="col") for name in ("Submission", "Name", "Stage", "What", "")]
     lines = []
     for remark in remarks:
-        cells = (link(remark.key), names.get(remark.key, ""), remark.stage, remark.what, remark.detail)
+        cells = (link(remark.key), names.get(remark.key, ""), remark.stage, remark.title, remark.detail)
         lines.append(tag("tr", *(tag("td", cell) for cell in cells)))
     return tag("div", tag("table", tag("thead", tag("tr", *titles)), tag("tbody", *lines)), class_="wide")
 
@@ -135,7 +135,7 @@ def link(key: str) -> Html:
     return tag("a", key, href=f"feedback/{folder_name(key)}/index.html")
 
 
-def make_distribution(finals: Sequence[Final]) -> Html | None:
+def make_distribution(finals: Sequence[FinalPoints]) -> Html | None:
     """Return a histogram of the points of the students who handed something in, or None if there are no points."""
     present = [final for final in finals if final.row.status != "not_submitted"]
     shares = [final.points / final.max_points for final in present if final.points is not None and final.max_points > 0]
@@ -180,7 +180,7 @@ def make_times(rows: Sequence[Row], stages: Sequence[str]) -> Html:
     figures = [draw_stage(stage, results, low, high) for stage, results in timed.items() if results]
     caption = (
         f"Each dot is one submission's time, as a multiple of the bandwidth bound of a straightforward kernel "
-        f"(line: 1); the axis is logarithmic, from {low:.2g} to {high:.3g}. Red: more than {SLOW} times the "
+        f"(line: 1); the axis is logarithmic, from {low:.2g} to {high:.3g}. Red: more than {SLOW_RATIO} times the "
         "reference's time."
     )
     return tag("section", tag("h2", "Time against bound"), *figures, tag("p", caption, class_="caption"))
@@ -196,7 +196,7 @@ def draw_stage(stage: str, timed: Sequence[Stage], low: float, high: float) -> H
     for result in timed:
         if not result.time_s or not result.bound_s:
             continue
-        slow = result.ratio is not None and result.ratio >= SLOW
+        slow = result.ratio is not None and result.ratio >= SLOW_RATIO
         dots.append(tag("circle", cx=across(result.time_s / result.bound_s), cy=ROW_HEIGHT / 2, r=4,
                         class_="slow" if slow else "dot"))  # fmt: skip
     bound = tag("line", x1=across(1), x2=across(1), y1=2, y2=ROW_HEIGHT - 2, class_="bound")
@@ -228,7 +228,7 @@ def make_quiz(quizzes: Mapping[str, Score]) -> Html | None:
 
 
 def make_table(
-    finals: Sequence[Final], stages: Sequence[str], journals: Collection[str], quizzes: Mapping[str, Score]
+    finals: Sequence[FinalPoints], stages: Sequence[str], journals: Collection[str], quizzes: Mapping[str, Score]
 ) -> Html:
     """Return the table with one row per student, which the script searches and sorts."""
     columns = [("Student", ""), ("Name", ""), ("Status", ""), ("Points", "number"), ("Pending", "number"),
@@ -264,7 +264,7 @@ def make_dropped(dropped: Sequence[tuple[Row, str]]) -> Html | None:
     return tag("section", tag("h2", "Dropped"), table, tag("p", caption, class_="caption"))
 
 
-def make_line(final: Final, stages: Sequence[str], has_journal: bool, quiz: Sequence[Html]) -> Html:
+def make_line(final: FinalPoints, stages: Sequence[str], has_journal: bool, quiz: Sequence[Html]) -> Html:
     """Return one student's row of the table. `quiz`: its cell, if the table has this column."""
     row = final.row
     by_stage = {stage.stage: stage for stage in row.stages}
@@ -294,10 +294,10 @@ def value_cell(shown: Child, value: float) -> Html:
     return tag("td", shown, data_value=f"{value:.6g}", class_="number")
 
 
-def late_cell(final: Final) -> Html:
+def late_cell(final: FinalPoints) -> Html:
     """Return the cell with the days of lateness; the tooltip has the source of the time."""
     days = final.lateness.days
-    source = f"by {final.lateness.by}" if final.lateness.by else None
+    source = f"by {final.lateness.source}" if final.lateness.source else None
     return tag("td", plural(days, "day") if days else NONE, data_value=f"{days}", class_="number", title=source)
 
 

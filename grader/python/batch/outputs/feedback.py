@@ -18,7 +18,7 @@ from grader.python.batch.ingest.notes import is_for_instructor
 from grader.python.batch.outputs.report_page import make_page
 from grader.python.batch.outputs.report_text import describe_report, hide_names
 from grader.python.batch.policy.lateness import LATE_MARKS, parse_local
-from grader.python.batch.policy.points import Final, leave_out
+from grader.python.batch.policy.points import FinalPoints, remove_points
 from grader.python.batch.store.database import Database
 from grader.python.batch.store.opened import kept_settings
 from grader.python.batch.store.rows import STATUSES, Comment, Row
@@ -92,7 +92,7 @@ def redact_check(check: dict[str, Any], new_names: dict[str, str]) -> None:
         failure["message"] = hide_names(failure["message"], new_names)
 
 
-def write_feedback(target: Path, database: Database, row: Row, finals: list[Final]) -> None:
+def write_feedback(target: Path, database: Database, row: Row, finals: list[FinalPoints]) -> None:
     """Write index.html, feedback.txt and report.json of a submission to the folder `target`. Without a grade, there is
     no report.json."""
     remarks, sums = describe_submission(row, finals), sum_up(finals)
@@ -104,14 +104,14 @@ def write_feedback(target: Path, database: Database, row: Row, finals: list[Fina
         write_atomically(target / "index.html", make_remarks_page(sums, below))
         return
     redacted = redact(json.loads(database.report(row.grade)), kept_settings(database).folders())
-    report = leave_out(from_json(Report, redacted, ""), finals[0].without)
+    report = remove_points(from_json(Report, redacted, ""), finals[0].excluded_kinds)
     write_atomically(target / "report.json", json.dumps(redacted, indent=1) + "\n")
     opening = [*sentences, "", *(["The code:", ""] if sums else [])] if sentences else []
     write_atomically(target / "feedback.txt", "\n".join([*opening, describe_report(report)]))
     write_atomically(target / "index.html", make_page([report], more=below, sums=sums))
 
 
-def describe_submission(row: Row, finals: list[Final]) -> list[str]:
+def describe_submission(row: Row, finals: list[FinalPoints]) -> list[str]:
     """Return the remarks before a report: why there is none, lateness, and decisions by hand. A decision for one member
     of a team concerns only that member, but all members read the same remarks, so the remarks omit it."""
     about = STATUSES.get(row.status, "to be graded again: the points are those of the earlier grade")
@@ -148,7 +148,7 @@ def make_remarks_page(sums: list[str], below: Html) -> str:
     return make_document("Not graded", join(tag("header", tag("h1", "Lab report"), *leads), below))
 
 
-def describe_counting_submission(final: Final) -> list[str]:
+def describe_counting_submission(final: FinalPoints) -> list[str]:
     """Return a sentence on which of a student's several submissions counts."""
     if not final.counts:
         return [f"For {final.student}, {'another' if final.by_points else 'a later'} submission counts instead."]
@@ -156,9 +156,11 @@ def describe_counting_submission(final: Final) -> list[str]:
     return [f"Not used, because this one {reason}: {', '.join(final.unused)}"] if final.unused else []
 
 
-def decisions(final: Final) -> list[str]:
+def decisions(final: FinalPoints) -> list[str]:
     """Return sentences on lateness, points given by hand and overrides for one student."""
-    words = [f"Not counted for any student: {' and '.join(final.without)} points."] if final.without else []
+    words = (
+        [f"Not counted for any student: {' and '.join(final.excluded_kinds)} points."] if final.excluded_kinds else []
+    )
     words += describe_late_hand_in(final)
     words += [
         " ".join(filter(None, [describe_item(item, maximum, final.given.get(item)), final.levels.get(item)]))
@@ -169,17 +171,17 @@ def decisions(final: Final) -> list[str]:
     return [sentence for sentence in words if sentence]
 
 
-def describe_late_hand_in(final: Final) -> list[str]:
+def describe_late_hand_in(final: FinalPoints) -> list[str]:
     """Return a sentence with the time of a late hand-in, its source, the due date, and the cost of lateness. Both times
     are in the due date's own time zone."""
     if not final.lateness.days or not final.due:
         return []
     handed_in = parse_local(final.row.handed_in, final.due).astimezone(final.due.tzinfo)
     at, due = (f"{time:%Y-%m-%d %H:%M:%S}" for time in (handed_in, final.due))
-    when = "by" if final.lateness.by in LATE_MARKS.values() else f"at {at}, as"  # the mark alone has no time
-    verb = "" if final.lateness.by in LATE_MARKS.values() else " says"
+    when = "by" if final.lateness.source in LATE_MARKS.values() else f"at {at}, as"  # the mark alone has no time
+    verb = "" if final.lateness.source in LATE_MARKS.values() else " says"
     return [
-        f"Handed in {plural(final.lateness.days, 'day')} late (each started day counts): {when} {final.lateness.by}"
+        f"Handed in {plural(final.lateness.days, 'day')} late (each started day counts): {when} {final.lateness.source}"
         f"{verb}, and due at {due} ({final.due:%Z}). {show_points(final.penalty)} points less."
     ]
 
@@ -191,7 +193,7 @@ def describe_item(item: str, maximum: float, given: float | None) -> str:
     return f"{item}: {show_points(given)} {f'of {show_points(maximum)} ' if maximum else ''}points."
 
 
-def sum_up(finals: list[Final]) -> list[str]:
+def sum_up(finals: list[FinalPoints]) -> list[str]:
     """Return a sentence with the total of the hand-in's students, if it may differ from the report's and is the same
     for all of them."""
     counted = [final for final in finals if final.counts and final.points is not None]

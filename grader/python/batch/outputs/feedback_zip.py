@@ -32,7 +32,7 @@ from grader.python.batch.ingest.names import (
     show_name,
 )
 from grader.python.batch.ingest.roster import Student
-from grader.python.batch.policy.points import Final
+from grader.python.batch.policy.points import FinalPoints
 from grader.python.batch.store.places import place_of
 
 FILES = {"index.html": "feedback.html", "feedback.txt": "feedback.txt", JOURNAL: JOURNAL}  # names in the zip
@@ -50,7 +50,7 @@ class Packed:
 
 
 def pack_for_moodle(
-    folder: Path, finals: Sequence[Final], entries: Mapping[str, Sequence[Path]], roster: Mapping[str, Student]
+    folder: Path, finals: Sequence[FinalPoints], entries: Mapping[str, Sequence[Path]], roster: Mapping[str, Student]
 ) -> Packed:
     """Return the feedback of these students. `entries`: the files and folders of each hand-in, by its key."""
     packed = Packed()
@@ -69,7 +69,7 @@ def pack_for_moodle(
 
 
 def pack_for_canvas(
-    folder: Path, finals: Sequence[Final], entries: Mapping[str, Sequence[Path]], roster: Mapping[str, Student]
+    folder: Path, finals: Sequence[FinalPoints], entries: Mapping[str, Sequence[Path]], roster: Mapping[str, Student]
 ) -> Packed:
     """Return the feedback of these students. Canvas cannot store the feedback of a partner without an attachment."""
     packed = Packed()
@@ -86,7 +86,7 @@ def pack_for_canvas(
 
 
 def read_own_name(
-    final: Final, entries: Mapping[str, Sequence[Path]], roster: Mapping[str, Student], system: System
+    final: FinalPoints, entries: Mapping[str, Sequence[Path]], roster: Mapping[str, Student], system: System
 ) -> list[Reading]:
     """Return what a course system wrote into the names of a student's own hand-in; nothing for a credited partner. If a
     name can be read in several ways, because students choose parts of it, only a number of the roster decides."""
@@ -102,14 +102,16 @@ def read_own_name(
     return system_names
 
 
-def read_own_numbers(final: Final, entries: Mapping[str, Sequence[Path]], roster: Mapping[str, Student]) -> list[str]:
+def read_own_numbers(
+    final: FinalPoints, entries: Mapping[str, Sequence[Path]], roster: Mapping[str, Student]
+) -> list[str]:
     """Return Canvas's numbers of a student in the names of the student's own hand-in."""
     return list(
         dict.fromkeys(entry.id for entry in read_own_name(final, entries, roster, read_canvas) if entry.id.isdecimal())
     )
 
 
-def read_feedback(folder: Path, final: Final) -> dict[str, bytes]:
+def read_feedback(folder: Path, final: FinalPoints) -> dict[str, bytes]:
     """Return the feedback files of a student. A credited partner has a folder without the journal. Raises OSError."""
     key = final.row.key if final.student in final.row.own() else final.student
     place = place_of(folder, "feedback", key)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from grader.python.batch.outputs.cells import write_csv
 from grader.python.batch.outputs.handouts import find_answer, name_file
-from grader.python.batch.policy.points import Final
+from grader.python.batch.policy.points import FinalPoints
 from grader.python.common.markup import Html, tag
 from grader.python.common.units import plural
 
@@ -51,7 +51,7 @@ class Periods:
         return [max(days) - timedelta(self.days * number) for number in range(min(count, MAX_PERIODS))][::-1]
 
 
-def count_mistakes(finals: Sequence[Final], stages: Sequence[str]) -> list[Mistake]:
+def count_mistakes(finals: Sequence[FinalPoints], stages: Sequence[str]) -> list[Mistake]:
     """Return the mistakes in the hand-ins that count, the most frequent of each stage first."""
     mistakes = []
     for stage in stages:

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 
 from grader.python.batch.ingest.submission import FILE_DATES
 from grader.python.batch.outputs.cells import write_csv
-from grader.python.batch.policy.points import Final
+from grader.python.batch.policy.points import FinalPoints
 from grader.python.common.units import show_points
 from grader.python.journal.quiz import Score
 
 
 def make_gradebook(
-    finals: Sequence[Final], items: Sequence[str], stages: Sequence[str], quizzes: Mapping[str, Score] = {}
+    finals: Sequence[FinalPoints], items: Sequence[str], stages: Sequence[str], quizzes: Mapping[str, Score] = {}
 ) -> str:
     """Return the gradebook as CSV. A blank cell means that nothing is known; points are plain numbers. `quizzes`: the
     scores of the answers in each submission."""
@@ -42,10 +42,10 @@ def columns_around(stages: Sequence[str]) -> tuple[list[str], list[str]]:
     return before, [*stages, "quiz_right", "quiz_of", "override", "handed_in", "time_from", "remarks"]
 
 
-def name_time(final: Final) -> str:
+def name_time(final: FinalPoints) -> str:
     """Return the source of a hand-in's time, with a remark if that source does not count for lateness."""
-    source = final.lateness.by or final.row.known_by
-    is_unused = source in FILE_DATES and not final.lateness.by
+    source = final.lateness.source or final.row.known_by
+    is_unused = source in FILE_DATES and not final.lateness.source
     return f"{source} (not counted as late)" if is_unused else source
 
 

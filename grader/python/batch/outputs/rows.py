@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from grader.python.batch.ingest.called import agree, as_claimed, spellings, words_of
 from grader.python.batch.ingest.columns import (
     ANY_ID,
     CANVAS_NUMBER,
@@ -23,6 +22,7 @@ from grader.python.batch.ingest.columns import (
     is_running_number,
     read_person,
 )
+from grader.python.batch.ingest.person_names import agree, as_claimed, spellings, words_of
 from grader.python.common.console import UserError
 from grader.python.common.markup import show_text
 from grader.python.common.report import Report

@@ -22,7 +22,7 @@ from grader.python.batch.ingest.times import read_seconds, show_time
 from grader.python.batch.outputs.cells import write_csv
 from grader.python.batch.remote.connection import MISSING, make_adapter, reading_answers, require_secure, try_again
 from grader.python.batch.remote.pull import HAND_INS, MAX_NAME_BYTES, Pulled, begin, drop_shared, keep_file, plain_name
-from grader.python.batch.remote.push import NOT_KEPT, Pushed, Returned
+from grader.python.batch.remote.push import NOT_KEPT, Pushed, StudentResult
 from grader.python.common.console import UserError, say_error
 from grader.python.common.units import show_points
 
@@ -293,11 +293,11 @@ def write_roster(moodle: Moodle, handed_in: Mapping[int, Mapping[str, Any]], ext
     return write_csv(rows)
 
 
-def push(moodle: Moodle, returned: Mapping[str, Returned], send: bool) -> Pushed:
+def push(moodle: Moodle, returned: Mapping[str, StudentResult], send: bool) -> Pushed:
     """Return grades and feedback to the users with these user names, or only determine what would change."""
     numbers = {name.casefold(): number for number, name in ids_of(moodle.users).items()}
     grades, pushed = {} if moodle.of_teams else read_grades(moodle), Pushed()
-    written: dict[int, tuple[Returned, str]] = {}
+    written: dict[int, tuple[StudentResult, str]] = {}
     for name, result in returned.items():
         number = numbers.get(name.casefold())
         if number is None:
@@ -355,7 +355,7 @@ def is_grade(grade: float | None, points: float | None) -> bool:
     return grade is not None and points is not None and abs(grade - points) <= 0.005
 
 
-def push_one(moodle: Moodle, user: int, result: Returned, before: float | None, send: bool) -> str:
+def push_one(moodle: Moodle, user: int, result: StudentResult, before: float | None, send: bool) -> str:
     """Save a grade with feedback if Moodle does not have both. Return a short description; empty if Moodle has
     everything. Raises UserError."""
     if result.points is None:

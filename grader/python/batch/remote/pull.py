@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.python.batch.ingest.archive import kind_of_file, max_bytes
-from grader.python.batch.ingest.called import compose
+from grader.python.batch.ingest.person_names import compose
 from grader.python.batch.ingest.times import parse_zoned_time, show_time
 from grader.python.batch.outputs.cells import write_csv
 from grader.python.batch.remote.connection import reading_answers, try_again

@@ -22,8 +22,8 @@ NOT_KEPT = "Check the assignment's maximum, its kind of grade, and whether its g
 
 
 @dataclass(frozen=True)
-class Returned:
-    """A student's points, and feedback files by name."""
+class StudentResult:
+    """A student's points, and the feedback files by name."""
 
     student: str
     points: float | None
@@ -48,7 +48,7 @@ class Pushed:
     deducted: dict[str, float] = field(default_factory=dict)
 
 
-def push(assignment: Any, returned: Mapping[str, Returned], send: bool) -> Pushed:
+def push(assignment: Any, returned: Mapping[str, StudentResult], send: bool) -> Pushed:
     """Return grades and feedback to the users with these numbers, or only determine what would change."""
     pushed = Pushed()
     for user, result in returned.items():
@@ -70,7 +70,7 @@ def push(assignment: Any, returned: Mapping[str, Returned], send: bool) -> Pushe
     return pushed
 
 
-def push_one(assignment: Any, user: str, result: Returned, send: bool, pushed: Pushed) -> str:
+def push_one(assignment: Any, user: str, result: StudentResult, send: bool, pushed: Pushed) -> str:
     """Write the grade and the files that Canvas lacks, and note what Canvas deducts. Return a short description; empty
     if Canvas has everything. Raises UserError, and the exceptions that try_again() catches."""
     submission = try_again(

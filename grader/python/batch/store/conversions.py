@@ -35,12 +35,12 @@ def convert(database: SqliteFile, schema: int) -> None:
         convert_teams(database)
     if "handed_in" not in [name for _, name, *_ in database.query("PRAGMA table_info(grades)")]:
         convert_grades(database)
-    database.set_facts(schema=SCHEMA)  # last, so that an interrupted conversion is repeated
+    database.set_values(schema=SCHEMA)  # last, so that an interrupted conversion is repeated
 
 
 def convert_notes(database: SqliteFile) -> None:
     """Convert schema 1, which kept all notes in one column: they stay until the submission is graded again."""
-    folder = Path(database.fact("submissions") or "").absolute()  # its paths were stored as typed
+    folder = Path(database.read_value("submissions") or "").absolute()  # its paths were stored as typed
     with database.transaction() as connection:
         connection.execute("ALTER TABLE submissions ADD COLUMN graded_notes TEXT NOT NULL DEFAULT '[]'")
         connection.execute("UPDATE submissions SET graded_notes = notes")

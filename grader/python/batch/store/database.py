@@ -32,10 +32,10 @@ from pathlib import Path
 from typing import Any
 
 from grader.python.batch.ingest.notes import has_kind, read_notes, write_notes
-from grader.python.batch.ingest.submission import ANOTHER, FILE_DATE, Earlier, Submission, is_key_of_students
+from grader.python.batch.ingest.submission import ANOTHER, FILE_DATE, EarlierSubmission, Submission, is_key_of_students
 from grader.python.batch.store.conversions import SCHEMA, convert
 from grader.python.batch.store.rows import STATUSES, Comment, Graded, Row, Stage, join_notes, own_members
-from grader.python.batch.store.sqlite import SqliteFile, write_facts
+from grader.python.batch.store.sqlite import SqliteFile, write_values
 from grader.python.batch.store.values import require_valid_values
 from grader.python.common.console import UserError
 
@@ -138,9 +138,9 @@ class Database(SqliteFile):
 
     def __init__(self, file: Path):
         super().__init__(file, TABLES)
-        schema = self.fact("schema")
+        schema = self.read_value("schema")
         if schema is None:
-            self.set_facts(schema=SCHEMA)
+            self.set_values(schema=SCHEMA)
         elif schema in range(1, SCHEMA):
             with self.reporting_damage():
                 convert(self, schema)
@@ -175,14 +175,14 @@ class Database(SqliteFile):
                 renamed.setdefault(old[0], submission)
         return list(renamed.items())
 
-    def earlier(self) -> list[Earlier]:
+    def earlier_submissions(self) -> list[EarlierSubmission]:
         """Return all submissions handed in so far."""
         rows = self.query("SELECT key, called, members, notes FROM submissions WHERE status != 'not_submitted'")
         submissions = []
         for key, called, text, kept in rows:
             members, notes = json.loads(text), read_notes(kept)
             own = [] if has_kind(notes, "not_on_roster") else own_members(key, members)
-            submissions.append(Earlier(key, called, members, own, not has_kind(notes, "found_by_name")))
+            submissions.append(EarlierSubmission(key, called, members, own, not has_kind(notes, "found_by_name")))
         return submissions
 
     def find_displaced(self, ids: Set[str]) -> list[str]:
@@ -200,7 +200,7 @@ class Database(SqliteFile):
         that student.
         """
         rows = self.query("SELECT key, members FROM submissions WHERE status != 'not_submitted'")
-        used_keys, before = {key for key, _ in rows} | ids, set(self.fact("names") or {})
+        used_keys, before = {key for key, _ in rows} | ids, set(self.read_value("names") or {})
         renamed = {}
         for key in self.find_displaced(ids):
             new = key + ANOTHER
@@ -219,7 +219,7 @@ class Database(SqliteFile):
                     connection.execute(f"UPDATE {table} SET student = ? WHERE student = ?", [new, old])
                 for table in OF_STUDENTS if old not in other_members | before else ():
                     connection.execute(f"UPDATE {table} SET student = ? WHERE student = ?", [new, old])
-            write_facts(connection, renamed=renamed)
+            write_values(connection, renamed=renamed)
 
     def rename(self, old: str, submission: Submission, on_roster: Set[str]) -> None:
         """Give a submission its new key; the fact `renamed` then maps the old key to it. Decisions for a single student
@@ -240,7 +240,7 @@ class Database(SqliteFile):
                 connection.execute(
                     f"UPDATE {table} SET student = ? WHERE student = ?", [submission.members[0], members[0]]
                 )
-            write_facts(connection, renamed={old: submission.key})
+            write_values(connection, renamed={old: submission.key})
 
     def enter(self, submissions: Iterable[Submission]) -> None:
         """Add new submissions; put those with changed contents back in the queue.

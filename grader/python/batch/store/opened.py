@@ -19,7 +19,7 @@ def open_batch(folder: Path) -> Database:
 
 def kept_settings(database: Database) -> Settings:
     """Return the settings that the batch was graded with; its folder is the current one."""
-    stored = database.fact("settings")
+    stored = database.read_value("settings")
     if not stored:
         raise UserError(f"{database.file}: nothing was graded yet. A batch begins with: warplab-course grade")
     folders = {name: Path(stored[name]) for name in ("root", "build")}

@@ -6,8 +6,8 @@ import difflib
 from collections.abc import Callable, Mapping, Sequence, Set
 from pathlib import Path
 
-from grader.python.batch.ingest.called import as_claimed, compose
 from grader.python.batch.ingest.columns import CANVAS_NUMBER, NUMBERS, Identifier
+from grader.python.batch.ingest.person_names import as_claimed, compose
 from grader.python.batch.ingest.roster import (
     Student,
     can_have_name,
@@ -135,7 +135,7 @@ def pick_student(
 def names_of(database: Database) -> dict[str, str]:
     """Return the names of all students, by their ids: the roster's, or those in the names of their hand-ins."""
     names = {row.members[0]: row.name for row in database.rows() if len(row.members) == 1}
-    return names | {student: name for student, name in (database.fact("names") or {}).items() if name}
+    return names | {student: name for student, name in (database.read_value("names") or {}).items() if name}
 
 
 def with_name(student: str, names: Mapping[str, str]) -> str:
@@ -256,7 +256,7 @@ def roster_of(database: Database) -> list[Student]:
 def roster_files(database: Database) -> list[Path]:
     """Return the paths of the batch's rosters; none if it has none. Raises UserError if a file no longer exists:
     without it, hand-ins would get different keys, and decisions and exports would omit students."""
-    stored = database.fact("roster") or []
+    stored = database.read_value("roster") or []
     files = [Path(file) for file in ([stored] if isinstance(stored, str) else stored)]  # earlier batches have one
     if gone := [file for file in files if not file.is_file()]:
         raise UserError(

@@ -100,7 +100,7 @@ def mean_wall_s(database: Database) -> float:
     return mean or 0.0
 
 
-def note_held(database: Database, key: str, note: str) -> None:
+def add_held_note(database: Database, key: str, note: str) -> None:
     """Note for the student that a newer hand-in is not graded."""
     ((text,),) = database.query("SELECT notes FROM submissions WHERE key = ?", [key])
     other_notes = [note for note in read_notes(text) if not has_kind([note], HELD)]

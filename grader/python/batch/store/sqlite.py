@@ -82,16 +82,16 @@ class SqliteFile:
         with self.reporting():
             return self.connection.execute(text, values).fetchall()
 
-    def fact(self, name: str) -> Any:
+    def read_value(self, name: str) -> Any:
         """Return a fact, or None if there is none of that name."""
         rows = self.query("SELECT value FROM facts WHERE name = ?", [name])
         with self.reporting_damage():
             return json.loads(rows[0][0]) if rows else None
 
-    def set_facts(self, **facts: Any) -> None:
+    def set_values(self, **facts: Any) -> None:
         """Write facts in one transaction and replace earlier values."""
         with self.transaction() as connection:
-            write_facts(connection, **facts)
+            write_values(connection, **facts)
 
 
 def find_inode(file: Path) -> tuple[int, int] | None:
@@ -103,7 +103,7 @@ def find_inode(file: Path) -> tuple[int, int] | None:
     return status.st_dev, status.st_ino
 
 
-def write_facts(connection: sqlite3.Connection, **facts: Any) -> None:
+def write_values(connection: sqlite3.Connection, **facts: Any) -> None:
     """Write facts and replace those with the same names."""
     for name, value in facts.items():
         connection.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", [name, json.dumps(value)])

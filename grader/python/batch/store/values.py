@@ -115,7 +115,7 @@ TIME: Check = (is_time_or_empty, "a time such as 2026-11-21T23:59:00+00:00, or e
 NOTES: Check = (is_notes, "a JSON list of texts or pairs of texts")
 STATUS: Check = (is_status, f"empty, or one of {', '.join(STATUSES)}")
 # The facts. Any of them may be null or missing, except the schema.
-FACTS: dict[str, Check] = {
+NAMED_VALUES: dict[str, Check] = {
     "alike": (is_comparison, "the comparison that grading wrote"),
     "backend": TEXT,
     "decided": AMOUNT,
@@ -160,7 +160,7 @@ COLUMNS: dict[tuple[str, str], Check] = {
 
 def require_valid_values(database: SqliteFile, tables: Sequence[str]) -> None:
     """Raise UserError with the first value that no command of this version would have written."""
-    for place, value, expected in find_wrong_facts(database):
+    for place, value, expected in find_wrong_values(database):
         raise wrong_value(database, place, value, expected)
     for table in tables:
         for place, value, expected in find_wrong_cells(database, table):
@@ -176,12 +176,12 @@ def wrong_value(database: SqliteFile, place: str, value: Any, expected: str) -> 
     )
 
 
-def find_wrong_facts(database: SqliteFile) -> Iterator[tuple[str, Any, str]]:
+def find_wrong_values(database: SqliteFile) -> Iterator[tuple[str, Any, str]]:
     """Yield the place, the value and the expected form of each wrong fact."""
     for name, text in database.query("SELECT name, value FROM facts"):
-        if name not in FACTS:  # of a later version, or the instructor's own
+        if name not in NAMED_VALUES:  # of a later version, or the instructor's own
             continue
-        fits, expected = FACTS[name]
+        fits, expected = NAMED_VALUES[name]
         value = read(text)
         if value is not None and not fits(value):
             yield f"the fact {name}", text, f"{expected}, in JSON"

@@ -14,10 +14,10 @@ from grader.python.batch.outputs.own_gradebook import columns_around
 from grader.python.batch.policy.finals import all_finals, points_of
 from grader.python.batch.policy.marks import Line, read_levels, read_marks
 from grader.python.batch.policy.points import (
-    DUE_FACTS,
+    DUE_VALUES,
     UNDONE,
     UNDONE_TIME,
-    Final,
+    FinalPoints,
     describe_extensions,
     describe_lateness,
     describe_policy,
@@ -47,24 +47,26 @@ def due(options: argparse.Namespace) -> int:
     else:
         if not facts:
             raise UserError("Nothing to change. Add --at, --percent-per-day, --most-days or others; or --undo.")
-        if "due" not in facts and not database.fact("due"):
+        if "due" not in facts and not database.read_value("due"):
             raise UserError("There is no due date yet: add --at.")
-        database.set_facts(**facts)
+        database.set_values(**facts)
     policy, everyone = read_policy(database), all_finals(database, kept_settings(database))
     late = sum(final.lateness.days > 0 for final in everyone)
     say(f"{describe_lateness(policy)} {late} of {len(everyone)} are late.")
-    if unknown := sum(final.row.known_by in FILE_DATES and not final.lateness.by for final in everyone if policy.due):
+    if unknown := sum(
+        final.row.known_by in FILE_DATES and not final.lateness.source for final in everyone if policy.due
+    ):
         say(
             f"For {plural(unknown, 'hand-in')}, only a file's date is known, which may be the download's. To count it, "
             "use --trust-file-dates."
         )
     names = names_of(database)
-    for sentence in describe_extensions(policy.known_extensions, names):
+    for sentence in describe_extensions(policy.roster_extensions, names):
         say(sentence)
-    undecided = [final for final in everyone if final.lateness.doubt and not final.lateness.by]
+    undecided = [final for final in everyone if final.lateness.doubt and not final.lateness.source]
     for final in undecided:
         say(f"Late or not? {with_name(final.student, names)}: {final.lateness.doubt}")
-    doubted = [final for final in everyone if final.lateness.doubt and final.lateness.by]
+    doubted = [final for final in everyone if final.lateness.doubt and final.lateness.source]
     if doubts := [f"{with_name(final.student, names)}: {final.lateness.doubt}" for final in doubted]:
         hint = " report.html lists all." if len(doubts) > MAX_DOUBTS else ""
         say(f"Sources of the time disagree ({len(doubts)}): {' '.join(doubts[:MAX_DOUBTS])}{hint}")
@@ -91,18 +93,20 @@ def undo_due(database: Database, facts: Mapping[str, Any]) -> None:
     options are given."""
     if facts:
         raise UserError("--undo removes the date and the cost of lateness: omit the other options.")
-    if not database.fact("due"):
+    if not database.read_value("due"):
         raise UserError("There is no due date to remove.")
-    database.set_facts(**dict.fromkeys(DUE_FACTS))
+    database.set_values(**dict.fromkeys(DUE_VALUES))
 
 
 def without(options: argparse.Namespace) -> int:
     """Leave out kinds of points for all students, from their points and from the maximum; with --undo, count them
     again."""
     database = open_batch(options.folder)
-    if options.undo and not database.fact("without"):
+    if options.undo and not database.read_value("without"):
         raise UserError("All kinds of points count already.")
-    database.set_facts(without=sorted({*(database.fact("without") or []), *options.kind}) if options.kind else [])
+    database.set_values(
+        without=sorted({*(database.read_value("without") or []), *options.kind}) if options.kind else []
+    )
     policy, settings = read_policy(database), kept_settings(database)
     say(*(describe_policy(replace(policy, due=None)) or ["All kinds of points count."]), end=" ")
     say(f"{settings.lab} has {show_points(points_of(settings, policy))} points, without those given by hand.")
@@ -114,7 +118,7 @@ def without(options: argparse.Namespace) -> int:
     return 0
 
 
-def exceeds(final: Final) -> bool:
+def exceeds(final: FinalPoints) -> bool:
     """Return whether a student's points exceed the maximum."""
     return final.points is not None and final.points > final.max_points
 
@@ -124,7 +128,7 @@ def extend(options: argparse.Namespace) -> int:
     if options.undo:
         return decide(options, "extensions", until=UNDONE_TIME, reason=options.reason)
     until = parse_zoned_time(options.until)
-    due = open_batch(options.folder).fact("due")
+    due = open_batch(options.folder).read_value("due")
     if due and until < parse_zoned_time(due):
         raise UserError(f"--until {options.until} is before the due date, {due}.")
     return decide(options, "extensions", until=until.isoformat(), reason=options.reason)
@@ -403,7 +407,9 @@ def enter(database: Database, table: str, lines: Sequence[dict[str, Any]]) -> No
         say(f"and {len(replaced) - MAX_REPLACED} more")
 
 
-def say_partners(everyone: Sequence[Final], students: Collection[str], item: str, names: Mapping[str, str]) -> None:
+def say_partners(
+    everyone: Sequence[FinalPoints], students: Collection[str], item: str, names: Mapping[str, str]
+) -> None:
     """Print the students without points for the item whose partners in the same hand-in have some."""
     keys = {final.row.key for final in everyone if final.student in students and item in final.given}
     without = [final.student for final in everyone if final.row.key in keys and item not in final.given]
@@ -434,5 +440,5 @@ def require_between(name: str, value: float, minimum: float, maximum: float = ma
 def say_report(database: Database) -> None:
     """Record that a decision was made, and print the command that updates the outputs; until then, they show the
     earlier state."""
-    database.set_facts(decided=(database.fact("decided") or 0) + 1)
+    database.set_values(decided=(database.read_value("decided") or 0) + 1)
     say(f"To update gradebook, feedback and page: warplab-course report {database.file.parent}")

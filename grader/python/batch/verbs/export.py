@@ -12,7 +12,7 @@ from grader.python.batch.outputs.feedback import describe_submission, sum_up
 from grader.python.batch.outputs.feedback_zip import pack_for_canvas, pack_for_moodle, pack_zip
 from grader.python.batch.outputs.rows import Entry
 from grader.python.batch.policy.finals import all_finals
-from grader.python.batch.policy.points import Final, leave_out
+from grader.python.batch.policy.points import FinalPoints, remove_points
 from grader.python.batch.store.database import Database
 from grader.python.batch.store.opened import kept_settings, open_batch
 from grader.python.batch.store.people import roster_of
@@ -63,7 +63,7 @@ def export_feedback(database: Database, options: argparse.Namespace) -> int:
         raise UserError("--feedback needs no gradebook and no title: it has the numbers from the hand-ins' names.")
     if not options.output:
         raise UserError("--feedback: add --output FILE.zip, the zip to write.")
-    if database.fact("decided") != database.fact("shown"):
+    if database.read_value("decided") != database.read_value("shown"):
         raise UserError(f"The feedback does not have all decisions yet. Type: warplab-course report {options.folder}")
     finals = [final for final in all_finals(database, kept_settings(database)) if final.row.status != "not_submitted"]
     folder, entries = options.folder.resolve(), database.entries_by_key()
@@ -84,7 +84,7 @@ def export_feedback(database: Database, options: argparse.Namespace) -> int:
     return 1 if packed.left_out else 0
 
 
-def find_unequal(finals: Sequence[Final]) -> list[str]:
+def find_unequal(finals: Sequence[FinalPoints]) -> list[str]:
     """Return the students who were graded when the lab had other stages than at the last grade of the batch. An
     override does not depend on stages."""
     graded = [final for final in finals if final.row.stages and not final.override]
@@ -93,7 +93,7 @@ def find_unequal(finals: Sequence[Final]) -> list[str]:
     return [final.student for final in graded if {stage.stage for stage in final.row.stages} != stages]
 
 
-def ids_without_roster(final: Final) -> set[Identifier]:
+def ids_without_roster(final: FinalPoints) -> set[Identifier]:
     """Return the course system's identifiers for a student who is not on a roster. If the hand-in has a student's name,
     a course system named it, and a number is that system's; the student chose any other key."""
     key = final.student.removesuffix(ANOTHER)
@@ -101,16 +101,16 @@ def ids_without_roster(final: Final) -> set[Identifier]:
     return {(kind, key.casefold()) for kind in (NUMBERS if of_system else (OWN_ID,))}
 
 
-def is_decided(final: Final) -> bool:
+def is_decided(final: FinalPoints) -> bool:
     """Return whether a student has final points. A student who handed in nothing has none, except points given by
     hand."""
     by_hand = bool(final.override or final.given)
     return final.points is not None and (final.row.status != "not_submitted" or by_hand)
 
 
-def report_of(database: Database, settings: Settings, final: Final) -> Report:
+def report_of(database: Database, settings: Settings, final: FinalPoints) -> Report:
     """Return a report with the final points as its total. If nothing was judged, the report has no stages."""
     judged = parse_report(database.report(final.row.grade)) if final.row.grade else Report(lab=settings.lab)
-    report = leave_out(judged, final.without)
+    report = remove_points(judged, final.excluded_kinds)
     report.total = Total(final.points or 0, final.max_points, final.pending)
     return report

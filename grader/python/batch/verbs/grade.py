@@ -20,13 +20,13 @@ from grader.python.batch.grade.versions import find_stale, hash_judging
 from grader.python.batch.ingest.folders import DATABASE, holds_batch
 from grader.python.batch.ingest.notes import IN_DOUBT, NOT_ON_ROSTER, kind_of
 from grader.python.batch.ingest.roster import Student, read_rosters
-from grader.python.batch.ingest.submission import Earlier, Submission
+from grader.python.batch.ingest.submission import EarlierSubmission, Submission
 from grader.python.batch.ingest.submissions import find_submissions
 from grader.python.batch.ingest.unpack import find_extracted, remove_unused, unpack
 from grader.python.batch.outputs.write import write_outputs
 from grader.python.batch.policy.changes import describe_changes
 from grader.python.batch.policy.finals import all_finals, rows_that_count
-from grader.python.batch.policy.points import Final, read_policy
+from grader.python.batch.policy.points import FinalPoints, read_policy
 from grader.python.batch.policy.suspicious import describe_changed_drop, find_slowest_hand_ins
 from grader.python.batch.store.database import Database
 from grader.python.batch.store.people import roster_files
@@ -60,13 +60,13 @@ def grade(options: argparse.Namespace) -> int:
         database = Database(options.out / DATABASE)
         before = all_finals(database, settings)
         grade_added_stages(database, settings)
-        note_settings(database, settings, options)
-        database.set_facts(left_out=left_out)
+        store_settings(database, settings, options)
+        database.set_values(left_out=left_out)
         rename(database, settings.folder, hand_ins, {student.id for student in roster})
         print_missing_submissions({submission.key for submission in hand_ins}, database, options.submissions)
         database.enter(hand_ins)
         say_dropped(database)
-        if not database.fact("slurm_jobs"):  # the tasks of a job may still read them
+        if not database.read_value("slurm_jobs"):  # the tasks of a job may still read them
             remove_unused(settings.folder, [folder, *database.entries()])
         enter_roster(database, roster)
         return grade_waiting(database, settings, options, before)
@@ -77,9 +77,9 @@ def enter_roster(database: Database, roster: Sequence[Student]) -> bool:
     if not roster:
         return False
     database.enter_absent([(student.id, student.name) for student in roster])
-    before = database.fact("extended") or {}
+    before = database.read_value("extended") or {}
     extended = {student.id: student.extended for student in roster if student.extended}
-    database.set_facts(names={student.id: student.name for student in roster}, extended=extended)
+    database.set_values(names={student.id: student.name for student in roster}, extended=extended)
     return bool(before != extended)
 
 
@@ -118,9 +118,9 @@ def kept_roster(folder: Path) -> list[Path]:
     return files
 
 
-def read_earlier(folder: Path) -> list[Earlier]:
+def read_earlier(folder: Path) -> list[EarlierSubmission]:
     """Return the submissions that are already in the batch."""
-    return Database(folder / DATABASE).earlier() if (folder / DATABASE).is_file() else []
+    return Database(folder / DATABASE).earlier_submissions() if (folder / DATABASE).is_file() else []
 
 
 def print_unknown_students(unknown: Sequence[Submission]) -> None:
@@ -153,13 +153,13 @@ def separate_strangers(folder: Path, ids: Set[str]) -> None:
 def move_renamed(database: Database, folder: Path) -> None:
     """Move the folders of renamed submissions, including those that a killed batch did not move. A folder that
     already has the new name is a leftover, because no other submission has that key."""
-    for old, new in (database.fact("renamed") or {}).items():
+    for old, new in (database.read_value("renamed") or {}).items():
         for part in PARTS:
             source, target = place_of(folder, part, old), place_of(folder, part, new)
             if source.is_dir():
                 shutil.rmtree(target, ignore_errors=True)
                 source.rename(target)
-    database.set_facts(renamed={})
+    database.set_values(renamed={})
 
 
 def rename(database: Database, folder: Path, submissions: Sequence[Submission], on_roster: Set[str]) -> None:
@@ -220,7 +220,7 @@ def grade_waiting(
     database: Database,
     settings: Settings,
     options: argparse.Namespace,
-    before: Sequence[Final],
+    before: Sequence[FinalPoints],
     trial: Report | None = None,
 ) -> int:
     """Grade the submissions that wait, and print the state of the batch and whose points differ from those of `before`.
@@ -231,7 +231,7 @@ def grade_waiting(
             require_no_tasks(database)
         say("Checking that the judge works here …", flush=True)
         trial = trial or try_judging(settings, options)
-        database.set_facts(warplab=trial.warplab, backend=trial.backend, sandbox=trial.sandbox)
+        database.set_values(warplab=trial.warplab, backend=trial.backend, sandbox=trial.sandbox)
         try:
             results = choose_executor(database, settings, trial.backend, options)
             at_once = 0 if options.executor == "slurm" else judges_at_once(trial.backend, options.jobs)
@@ -261,7 +261,7 @@ def say_dropped(database: Database) -> None:
 
 def say_stale(database: Database, settings: Settings) -> None:
     """Print which hand-ins were graded before the lab or the judge changed, if others were graded after."""
-    judging, version = hash_judging(settings.root, settings.lab), database.fact("warplab") or ""
+    judging, version = hash_judging(settings.root, settings.lab), database.read_value("warplab") or ""
     if stale := find_stale(database, judging, version):
         say_error(
             f"Graded before the lab or the judge changed: {name_some(stale)}. Their points may differ from those of "
@@ -327,7 +327,7 @@ def make_settings(options: argparse.Namespace, lab: str) -> Settings:
 
 def grade_added_stages(database: Database, settings: Settings) -> None:
     """If the last stage is later than before, put all hand-ins back in the queue. Their grades and all decisions stay.
-    This precedes `note_settings`, so that the same command continues if it is killed in between."""
+    This precedes `store_settings`, so that the same command continues if it is killed in between."""
     before = read_settings(database, settings)
     earlier_last = before.get("upto", "")
     if (before.get("lab"), before.get("stage", "")) != (
@@ -340,7 +340,7 @@ def grade_added_stages(database: Database, settings: Settings) -> None:
         dropped = database.dropped()
         keys = [row.key for row in database.rows() if row.key not in dropped]
         database.grade_again(keys, f"more stages: {', '.join(added)}")
-        database.set_facts(settings={**before, "upto": settings.upto})
+        database.set_values(settings={**before, "upto": settings.upto})
         say(
             f"More stages than before: {', '.join(added)}. All hand-ins are read and graded again; earlier grades and "
             "your decisions are kept."
@@ -349,14 +349,14 @@ def grade_added_stages(database: Database, settings: Settings) -> None:
 
 def read_settings(database: Database, settings: Settings) -> dict[str, Any]:
     """Return the settings that the batch was graded with, with today's ids of the lab's stages; none if it is new."""
-    before: dict[str, Any] = database.fact("settings") or {}
+    before: dict[str, Any] = database.read_value("settings") or {}
     if before.get("lab") != settings.lab:
         return before
     ids = {name: current_id(settings.stages, before[name]) for name in ("stage", "upto") if before.get(name)}
     return before | ids | {"stages": settings.stages}
 
 
-def note_settings(database: Database, settings: Settings, options: argparse.Namespace) -> None:
+def store_settings(database: Database, settings: Settings, options: argparse.Namespace) -> None:
     """Store the settings for `regrade`. Raises UserError if the batch is of another lab or of other stages."""
     before = read_settings(database, settings)
     for name, current in (("lab", settings.lab), ("stage", settings.stage), ("upto", settings.upto)):
@@ -376,6 +376,6 @@ def note_settings(database: Database, settings: Settings, options: argparse.Name
             )
     stored = {name: str(value) if isinstance(value, Path) else value for name, value in asdict(settings).items()}
     roster = [str(file.resolve()) for file in options.roster]
-    database.set_facts(settings=stored, submissions=str(options.submissions.resolve()), roster=roster)
-    if database.fact("secret") is None:
-        database.set_facts(secret=secrets.token_hex(16))
+    database.set_values(settings=stored, submissions=str(options.submissions.resolve()), roster=roster)
+    if database.read_value("secret") is None:
+        database.set_values(secret=secrets.token_hex(16))

@@ -50,7 +50,7 @@ def update_stages(database: Database, settings: Settings) -> Settings:
     stage, upto = (find_stage(settings.lab, stages, named) for named in (settings.stage, settings.upto))
     renewed = {"stages": stages, "stage": stage, "upto": upto}
     say("The lab's stages have changed. Hand-ins that are graded again are also read again from SUBMISSIONS.")
-    database.set_facts(settings={**(database.fact("settings") or {}), **renewed})
+    database.set_values(settings={**(database.read_value("settings") or {}), **renewed})
     return replace(settings, stages=stages, stage=stage, upto=upto)
 
 

@@ -24,16 +24,16 @@ def status(options: argparse.Namespace) -> int:
     for row in rows_that_count(database, policy):
         if row.detail:
             say(f"{row.key}: {in_words(row.status)}: {row.detail}")
-    for sentence in database.fact("left_out") or []:
+    for sentence in database.read_value("left_out") or []:
         say(f"Skipped: {sentence}")
     for sentence in describe_policy(policy):
         say(sentence)
     names = names_of(database)
-    for sentence in describe_extensions(policy.known_extensions, names):
+    for sentence in describe_extensions(policy.roster_extensions, names):
         say(sentence)
     for decision in database.decisions():
         say(describe_decision(decision, names))
-    if database.fact("decided") != database.fact("shown"):
+    if database.read_value("decided") != database.read_value("shown"):
         say(f"Gradebook, feedback and page do not have all decisions yet: warplab-course report {options.folder}")
     return 0
 
@@ -58,7 +58,7 @@ def history(options: argparse.Namespace) -> int:
                 say(f"{with_name(student, names)}: hand-in {row.key}, {when}: {in_words(row.status)}")
                 for line in map(describe_grade, database.history(row.key)):
                     say(line)
-        extensions = read_policy(database).known_extensions
+        extensions = read_policy(database).roster_extensions
         for sentence in describe_extensions({student: extensions[student]} if student in extensions else {}, names):
             say(sentence)
         for decision in sorted(database.decisions(), key=lambda decision: decision[1]):

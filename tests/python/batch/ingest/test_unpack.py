@@ -168,7 +168,7 @@ def test_unpacked_downloads_that_are_no_longer_needed_are_removed(course: Course
 def test_files_that_tasks_on_a_cluster_may_read_are_kept(course: Course) -> None:
     hand_in_archive(course, ADA, ALAN)
     course.grade()
-    course.database().set_facts(slurm_jobs={"12": "1_0"})
+    course.database().set_values(slurm_jobs={"12": "1_0"})
     hand_in_archive(course, ALAN, ADA)
     course.grade()
     assert len(list((course.out / "handed-in").iterdir())) == 2

@@ -240,7 +240,7 @@ def test_status_lists_decisions_that_the_outputs_lack(graded: Course) -> None:
     for number, words in enumerate(decisions, 1):
         output = graded.verb(*words).stdout
         assert f"To update gradebook, feedback and page: warplab-course report {graded.out}" in output
-        assert graded.database().fact("decided") == number
+        assert graded.database().read_value("decided") == number
     reminder = f"page do not have all decisions yet: warplab-course report {graded.out}\n"
     assert reminder in graded.verb("status").stdout
     graded.verb("report")
@@ -324,7 +324,7 @@ def two_students(course: Course) -> Course:
         ('Student,ID,points\n"Zimmer, Zed",1,9\n', "1 student marked"),  # Canvas's ID is not an id of this roster
         ('name,id,points\n"Zimmer, Zed",1,9\n', "marks.csv:2: The id is of Ada Lovelace, and the name is Zimmer, Zed."),
         ("First name,Last name,id,points\nZed,Zimmer,1,9\n", "The id is of Ada Lovelace, and the name is Zed Zimmer."),
-        ("Surname,First name,id,points\n,,2,9\n", "there is no name to compare with the number 2."),
+        ("Surname,First name,id,points\n,,2,9\n", "the name is missing, so the number 2 cannot be checked."),
         ("Surname,First name,points\nZimmer,Zed,9\n", "1 student marked"),
         ("Identifier,Full name,points\nParticipant 7,Zed Zimmer,9\n", "The id is of Ada Lovelace, and the name is Zed"),
         ("Canvas ID,points\n1,9\n", "marks.csv:2: No student has the name 1."),
