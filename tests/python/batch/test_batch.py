@@ -370,7 +370,7 @@ def test_folders_of_a_renamed_submission_move_even_if_the_batch_is_killed(course
     (stale := course.out / "submissions/bea" / LAB).mkdir(parents=True)
     (stale / f"{STAGES[0]}.cu").write_text("compile_error")
     database = course.database()
-    database.rename("7", Submission("bea", members=["bea"], called="7"), set())
+    database.rename("7", Submission("bea", members=["bea"], key_without_roster="7"), set())
     database.close()  # the batch is killed here
     shutil.rmtree(course.handed_in)
     assert course.verb("regrade", "--all").returncode == 0

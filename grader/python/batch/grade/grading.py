@@ -25,7 +25,7 @@ from grader.python.batch.grade.tree import MARK, write_tree
 from grader.python.batch.ingest.disk import DiskFullError, raise_if_full
 from grader.python.batch.ingest.submission import Submission
 from grader.python.batch.store.places import place_of
-from grader.python.batch.store.rows import Graded, Stage, summarise
+from grader.python.batch.store.rows import Graded, Stage, summarize
 from grader.python.batch.store.settings import Settings
 from grader.python.common.markup import show_text
 from grader.python.common.report import Failure, Report, StageReport
@@ -192,4 +192,4 @@ def summary_of(report: Report | None, lab_hash: str) -> tuple[dict[str, Any], li
         "backend": report.backend,
         "sandbox": report.sandbox,
     }
-    return summary, [summarise(stage) for stage in report.stages]
+    return summary, [summarize(stage) for stage in report.stages]

@@ -235,7 +235,7 @@ def require_identifiers(rows: Sequence[tuple[int, Sequence[str]]]) -> None:
     header = rows[0][1] if rows else []
     if IDENTIFIER not in header and any(re.match(FOREIGN, row[0]) for _, row in rows[1:2]):
         raise UserError(
-            "This looks like a Moodle grading worksheet in another language, but its columns are not recognised. "
+            "This looks like a Moodle grading worksheet in another language, but its columns are not recognized. "
             "Set your language in Moodle to English, download the worksheet again, and keep English for the import."
         )
     if IDENTIFIER not in header:

@@ -65,9 +65,9 @@ class Entry:
     team: str = ""  # ids in the name of `make submit`'s archive
     note: str = ""
     doubt: str = ""  # why the time in its name is ignored
-    written: bool = False  # whether `make submit` wrote the key into the name
+    by_make_submit: bool = False  # whether `make submit` wrote the key into the name
     claim: str = ""  # the likely roster id, if the name can be read in several ways
-    of_system: bool = False  # whether a course system's own number identifies the student
+    has_system_number: bool = False  # whether the key is a course system's number
     of_canvas: bool = False  # whether Canvas wrote the name; Canvas marks late hand-ins in it
     typed: bool = False  # whether it was typed into a page of Moodle instead of uploaded as a file
 
@@ -107,7 +107,7 @@ def list_entries(folder: Path, lab: str, roster: Sequence[Student], out: Path | 
         if isinstance(entry, str):
             left_out.append(entry)
             continue
-        if counts[name] > 1 and not entry.of_system:  # two keys that look the same
+        if counts[name] > 1 and not entry.has_system_number:  # two keys that look the same
             entry.key += f" ({hashlib.sha256(path.name.encode('utf-8', 'surrogateescape')).hexdigest()[:8]})"
         entries.append(entry)
     return entries, left_out
@@ -146,7 +146,7 @@ def separate_forms(entries: Sequence[Entry], roster: Sequence[Student]) -> None:
         if all(len(forms[alias_key(part)]) == 1 for part in split_team(entry.key, forms.keys())):
             continue
         ids: list[str] = attempt(partial(read_ids, entry.path), [])
-        entry.written = False
+        entry.by_make_submit = False
         if "-".join(map(name_part, ids)) == entry.key and split_team("-".join(ids), by_alias.keys()) == ids:
             entry.key = "-".join(ids)
         else:
@@ -208,7 +208,7 @@ def read_name_of_entry(path: Path, lab: str, readings: Sequence[Reading], readin
         if not entry.time:
             entry.doubt = f"{name}: {NO_SUCH_TIME}"
         if not reading:
-            entry.key, entry.written = match["ids"], True
+            entry.key, entry.by_make_submit = match["ids"], True
     elif not reading:
         if not entry.is_whole():
             return f"{name}: neither an archive nor a folder, and its name does not identify the student."
@@ -220,7 +220,7 @@ def apply_reading(entry: Entry, reading: Reading, certain: bool) -> None:
     """Fill in an entry from a course system's name. An uncertain id is only a claim, like a name."""
     entry.key, entry.name = reading.id, reading.name
     entry.attempt, entry.late, entry.typed = reading.attempt, reading.late, reading.typed and certain
-    entry.of_system, entry.of_canvas = certain, not reading.of_moodle
+    entry.has_system_number, entry.of_canvas = certain, not reading.of_moodle
     if not certain:
         entry.key, entry.claim = f"{reading.name}_{reading.id}", reading.id
 

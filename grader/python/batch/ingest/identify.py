@@ -43,19 +43,19 @@ def identify(
 ) -> None:
     """Identify submissions by the roster: by id or number first, then by name if the name is unambiguous; then credit
     partners."""
-    numbered = [submission for submission in submissions if submission.of_system and not submission.claim]
+    numbered = [submission for submission in submissions if submission.has_system_number and not submission.claim]
     in_groups = identify_by_group(numbered, roster)
     identify_by_number([submission for submission in numbered if submission not in in_groups], roster)
     by_alias, as_written = students_by_alias(roster), students_as_written(roster)
     for submission in submissions:
-        if not submission.of_system and not submission.claim:
-            ids = as_written if submission.written else by_alias
+        if not submission.has_system_number and not submission.claim:
+            ids = as_written if submission.by_make_submit else by_alias
             team = [ids[alias_key(part)] for part in split_team(submission.key, set(ids))]
             assign(submission, team, certain=True)
-    current = {submission.called for submission in submissions} | {
+    current = {submission.key_without_roster for submission in submissions} | {
         submission.key for submission in submissions if submission.own
     }
-    earlier = [submission for submission in earlier if not {submission.called, submission.key} & current]
+    earlier = [submission for submission in earlier if not {submission.key_without_roster, submission.key} & current]
     unknown = [
         submission
         for submission in submissions
@@ -85,7 +85,9 @@ def identify_by_group(submissions: Sequence[Submission], roster: Sequence[Studen
         if team and name not in names:
             assign(submission, team, certain=True)
             use_worksheet(submission, team)
-            beginning = f"For the group {submission.called}" if len(team) > MAX_LISTED else f"For {join_ids(team)}"
+            beginning = (
+                f"For the group {submission.key_without_roster}" if len(team) > MAX_LISTED else f"For {join_ids(team)}"
+            )
             submission.notes.append(
                 Note(f"{beginning}, according to {'the roster' if in_canvas else WORKSHEET}.", OF_GROUP)
             )
@@ -134,7 +136,7 @@ def identify_by_number(submissions: Sequence[Submission], roster: Sequence[Stude
 
 def describe_names(submission: Submission, student: Student) -> str:
     """Return a sentence with both names of a number: the roster's and the hand-in's."""
-    return f"{submission.called} is {student.name} on the roster, and {submission.name} here."
+    return f"{submission.key_without_roster} is {student.name} on the roster, and {submission.name} here."
 
 
 def assign(submission: Submission, team: Sequence[Student], certain: bool) -> None:
@@ -171,24 +173,30 @@ def identify_by_name(
     has that name, because students choose their names. Other submissions stay separate, with a remark for the
     instructor."""
     claims = claimed_students(unknown, roster)
-    owners = {member: submission.called or submission.key for submission in earlier for member in submission.own}
-    owners |= {member: submission.called for submission in submissions for member in submission.own}
+    owners = {
+        member: submission.key_without_roster or submission.key for submission in earlier for member in submission.own
+    }
+    owners |= {member: submission.key_without_roster for submission in submissions for member in submission.own}
     rivals = Counter(student.id for _, student in claims)
     numbers = {number for student in roster for number in student.numbers}
     for submission, student in claims:
         if rivals[student.id] == 1 and student.id not in owners:
-            number = f"{submission.called} with that name" if submission.called in numbers else submission.called
+            number = (
+                f"{submission.key_without_roster} with that name"
+                if submission.key_without_roster in numbers
+                else submission.key_without_roster
+            )
             text = f" {number}: found by the name, {submission.name}."
             submission.notes.append(make_note("found_by_name", text))
             assign(submission, [student], certain=False)
             continue
         other_claimants = [
-            claimant.called for claimant, other in claims if other is student and claimant is not submission
+            claimant.key_without_roster for claimant, other in claims if other is student and claimant is not submission
         ]
         other_claimants += [owners[student.id]] if student.id in owners else []
         text = (
-            f" {submission.called} has the name {submission.name}, which is also the name of {student.id} on the "
-            f"roster, but {' and '.join(sorted(other_claimants))} may belong to that student, too. {HOW_TO_TELL}"
+            f" {submission.key_without_roster} has the name {submission.name}, which is also the name of {student.id} on "
+            f"the roster, but {' and '.join(sorted(other_claimants))} may belong to that student, too. {HOW_TO_TELL}"
         )
         submission.notes.append(make_note("same_name", text))
 
@@ -199,9 +207,7 @@ def note_shared_names(unknown: Sequence[Submission], roster: Sequence[Student]) 
     for submission in unknown:
         doubles = next((students[name] for name in as_claimed(submission.name) if name in students), [])
         if len(doubles) > 1 and not submission.claim:
-            text = (
-                f" {submission.called} is not assigned. {describe_shared_name(submission.name, doubles)} {HOW_TO_TELL}"
-            )
+            text = f" {submission.key_without_roster} is not assigned. {describe_shared_name(submission.name, doubles)} {HOW_TO_TELL}"
             submission.notes.append(make_note("same_name", text))
 
 
@@ -264,7 +270,9 @@ def note_rivals(submissions: Sequence[Submission], earlier: Sequence[EarlierSubm
         teams, owners = {frozenset(rival.members) for rival in rivals}, {tuple(rival.own) for rival in rivals}
         if student in certain or len(teams) == 1 or len(owners) == 1:
             continue
-        rival_names = " and ".join(sorted(rival.key if rival.key != student else rival.called for rival in rivals))
+        rival_names = " and ".join(
+            sorted(rival.key if rival.key != student else rival.key_without_roster for rival in rivals)
+        )
         text = f" {rival_names} may be of {student}, and the one with the most points counts. {HOW_TO_DECIDE}"
         for rival in rivals:
             if isinstance(rival, Submission):

@@ -46,12 +46,12 @@ def find_submissions(
     submission never displaces one of them because of a name.
     """
     entries, left_out = list_entries(folder, lab, roster, out)
-    separate_names([entry for entry in entries if entry.of_system], students_by_alias(roster))
-    separate_forms([entry for entry in entries if entry.written], roster)
+    separate_names([entry for entry in entries if entry.has_system_number], students_by_alias(roster))
+    separate_forms([entry for entry in entries if entry.by_make_submit], roster)
     by_key: dict[tuple[str, bool, str], list[Entry]] = {}  # one key may be written by different means
     for entry in entries:
         if not entry.typed:
-            by_key.setdefault((entry.key, entry.written, entry.claim), []).append(entry)
+            by_key.setdefault((entry.key, entry.by_make_submit, entry.claim), []).append(entry)
     keys = {key for key, *_ in by_key}
     typed_only = {entry.key: entry.name for entry in entries if entry.typed and entry.key not in keys}
     left_out += [f"{name} typed something into Moodle, and handed in no file." for name in typed_only.values()]
@@ -66,10 +66,15 @@ def make_submission(key: str, entries: list[Entry], marks: bool = False) -> Subm
     """Return a submission with all entries, and the time of the latest. `marks`: whether Canvas marks late ones."""
     readable = choose_entries(entries)
     submission = Submission(
-        key, readable[-1].name, [entry.path for entry in readable], [key], team=readable[-1].team, called=key
+        key,
+        readable[-1].name,
+        [entry.path for entry in readable],
+        [key],
+        team=readable[-1].team,
+        key_without_roster=key,
     )
-    submission.written, submission.claim = readable[-1].written, readable[-1].claim
-    submission.of_system = readable[-1].of_system
+    submission.by_make_submit, submission.claim = readable[-1].by_make_submit, readable[-1].claim
+    submission.has_system_number = readable[-1].has_system_number
     submission.notes += dict.fromkeys(entry.note for entry in readable if entry.note)
     submission.notes += [entry.doubt for entry in entries if entry.doubt]
     submission.marked_late = any(entry.late for entry in readable)
@@ -151,7 +156,7 @@ def merge_same(submissions: Sequence[Submission]) -> list[Submission]:
     for submission in sorted(
         submissions, key=lambda submission: order_by_time(submission.handed_in, submission.known_by)
     ):
-        owner = ("roster", *submission.own) if submission.own else ("name", submission.called)
+        owner = ("roster", *submission.own) if submission.own else ("name", submission.key_without_roster)
         if earlier := merged.get(owner):
             names = ", ".join(map(show_name, earlier.entries))
             submission.notes.append(f"Not used, because there is a later hand-in: {names}")
@@ -166,9 +171,9 @@ def give_keys(
     student who is not on the roster gets neither an id of the roster nor the key of another's earlier submission, and
     counts only under that unique key."""
     used_keys: set[str] = set()
-    owners = {submission.key: submission.called for submission in earlier}
+    owners = {submission.key: submission.key_without_roster for submission in earlier}
     for submission in sorted(
-        submissions, key=lambda submission: (not submission.own, submission.own, submission.called)
+        submissions, key=lambda submission: (not submission.own, submission.own, submission.key_without_roster)
     ):
         while submission.key in used_keys or (
             not submission.own and belongs_to_another_student(submission, owners, ids)
@@ -182,4 +187,7 @@ def give_keys(
 def belongs_to_another_student(submission: Submission, owners: Mapping[str, str], ids: Set[str]) -> bool:
     """Return whether a submission's key is that of a student or a team of the roster, or the key of another student's
     earlier submission."""
-    return is_key_of_students(submission.key, ids) or owners.get(submission.key, submission.called) != submission.called
+    return (
+        is_key_of_students(submission.key, ids)
+        or owners.get(submission.key, submission.key_without_roster) != submission.key_without_roster
+    )

@@ -47,7 +47,7 @@ def hide_names(text: str, names: Mapping[str, str]) -> str:
     """Return the text for display, with the names of hidden datasets replaced.
 
     A name is one word, so each word of the text is looked up once, for any number of names. Invisible characters, such
-    as a colour's escape sequence, do not split a name.
+    as the escape sequence of a color, do not split a name.
     """
     return re.sub(r"\w+", lambda match: names.get(match[0], match[0]), show_text(text))
 

@@ -48,10 +48,10 @@ def export(options: argparse.Namespace) -> int:
     ]
     if waiting := [final.student for final in decided if not final.row.status]:
         say_error(f"To be graded again, with the earlier points: {', '.join(waiting)}.")
-    if unequal := find_unequal(decided):
+    if unequal := find_graded_on_other_stages(decided):
         say_error(
-            f"Graded on fewer or other stages than the last hand-in: {name_some(unequal)}. Their points are not "
-            f"comparable. To grade them again: warplab-course regrade {options.folder} --changed"
+            f"Graded on fewer or other stages than the hand-in that was graded last: {name_some(unequal)}. Their points "
+            f"are not comparable. To grade them again: warplab-course regrade {options.folder} --changed"
         )
     return max(export_gradebook(entries, options.format, options), int(bool(strangers or unequal)))
 
@@ -84,9 +84,9 @@ def export_feedback(database: Database, options: argparse.Namespace) -> int:
     return 1 if packed.left_out else 0
 
 
-def find_unequal(finals: Sequence[FinalPoints]) -> list[str]:
-    """Return the students who were graded when the lab had other stages than at the last grade of the batch. An
-    override does not depend on stages."""
+def find_graded_on_other_stages(finals: Sequence[FinalPoints]) -> list[str]:
+    """Return the students who were graded on other stages than the hand-in that was graded last. Students with an
+    override are omitted, because it does not depend on stages."""
     graded = [final for final in finals if final.row.stages and not final.override]
     last = max((final.row for final in graded), key=lambda row: row.grade or 0, default=None)
     stages = {stage.stage for stage in last.stages} if last else set()
@@ -94,16 +94,16 @@ def find_unequal(finals: Sequence[FinalPoints]) -> list[str]:
 
 
 def ids_without_roster(final: FinalPoints) -> set[Identifier]:
-    """Return the course system's identifiers for a student who is not on a roster. If the hand-in has a student's name,
-    a course system named it, and a number is that system's; the student chose any other key."""
+    """Return the identifiers of a student who is not on a roster. If a course system named the hand-in, which then has
+    the student's name, a number is that system's. Any other key is an id that the student chose."""
     key = final.student.removesuffix(ANOTHER)
     of_system = bool(final.row.name) and key.isdecimal()
     return {(kind, key.casefold()) for kind in (NUMBERS if of_system else (OWN_ID,))}
 
 
 def is_decided(final: FinalPoints) -> bool:
-    """Return whether a student has final points. A student who handed in nothing has none, except points given by
-    hand."""
+    """Return whether a student has points to export. A student who handed in nothing has some only if they were given
+    by hand."""
     by_hand = bool(final.override or final.given)
     return final.points is not None and (final.row.status != "not_submitted" or by_hand)
 

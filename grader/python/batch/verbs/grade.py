@@ -84,8 +84,9 @@ def enter_roster(database: Database, roster: Sequence[Student]) -> bool:
 
 
 def open_submissions(submissions: Path, settings: Settings, roster: Sequence[Student]) -> tuple[Path, list[str]]:
-    """If the submissions are an archive, unpack them. Return their folder, and sentences about files that were left
-    out. If their folder holds only a folder of hand-ins, as after "extract here", return that one."""
+    """Return the folder with the hand-ins, and sentences about files that were left out. Unpack the submissions if they
+    are an archive. If they are a folder that contains only a folder of hand-ins, as after "extract here", return the
+    inner one."""
     if submissions.is_file():
         return unpack(submissions, settings.folder, settings.lab)
     folder = find_extracted(submissions, roster)
@@ -97,8 +98,8 @@ def open_submissions(submissions: Path, settings: Settings, roster: Sequence[Stu
 def print_found(
     submissions: Path, hand_ins: Sequence[Submission], left_out: Sequence[str], roster: Sequence[Student]
 ) -> None:
-    """Print which entries are skipped, which students are in doubt, and which are not on the roster. Raises UserError
-    if there is neither a submission nor a roster."""
+    """Print the skipped files, the hand-ins whose students are in doubt, and those that are not on the roster. Raises
+    UserError if there is neither a submission nor a roster."""
     for sentence in left_out:
         say_error(f"Skipped: {sentence}")
     for note in dict.fromkeys(
@@ -111,7 +112,7 @@ def print_found(
 
 
 def kept_roster(folder: Path) -> list[Path]:
-    """Return the rosters of the previous run."""
+    """Return the rosters of the previous run, and print their names."""
     files = roster_files(Database(folder / DATABASE)) if (folder / DATABASE).is_file() else []
     if files:
         say(f"Roster: {' and '.join(map(str, files))}, as before.")
@@ -124,7 +125,7 @@ def read_earlier(folder: Path) -> list[EarlierSubmission]:
 
 
 def print_unknown_students(unknown: Sequence[Submission]) -> None:
-    """Print which submissions are not on the roster, with the names in their files' names, and what to do."""
+    """Print the submissions that are not on the roster, with the names that they contain, and what to do."""
     if not unknown:
         return
     unknown_names = [
@@ -140,8 +141,8 @@ def print_unknown_students(unknown: Sequence[Submission]) -> None:
 
 
 def separate_strangers(folder: Path, ids: Set[str]) -> None:
-    """Give earlier submissions of students who are not on the roster keys that differ from all its ids; rename their
-    folders."""
+    """Give new keys to earlier submissions of people who are not on the roster if their keys are ids of the roster.
+    Rename their folders."""
     if not (folder / DATABASE).is_file():
         return
     database = Database(folder / DATABASE)
@@ -200,8 +201,8 @@ def require_folders(options: argparse.Namespace) -> None:
 
 
 def print_missing_submissions(present: set[str], database: Database, submissions: Path) -> None:
-    """Print the earlier submissions that no longer exist: those that keep their grades, and those without a result,
-    which may need their files."""
+    """Print the earlier submissions that are missing now: those that keep their grades, and those without a result,
+    whose files are needed."""
     rows = database.query("SELECT key, status FROM submissions WHERE status != 'not_submitted' ORDER BY key")
     dropped = database.dropped()
     missing = {key: status for key, status in rows if key not in present and key not in dropped}
@@ -223,8 +224,9 @@ def grade_waiting(
     before: Sequence[FinalPoints],
     trial: Report | None = None,
 ) -> int:
-    """Grade the submissions that wait, and print the state of the batch and whose points differ from those of `before`.
-    Return the exit status: 1 if the judge failed, 130 if interrupted."""
+    """Grade the submissions that wait. Print the state of the batch, and the students whose points differ from those in
+    `before`. `trial`: the report of a trial run, if there was one already. Return the exit status: 1 if the judge
+    failed, 130 if interrupted."""
     graded_again = database.waiting_again()
     if database.waiting():
         if options.executor != "slurm":
@@ -250,7 +252,7 @@ def grade_waiting(
 
 
 def say_dropped(database: Database) -> None:
-    """Print which hand-ins are dropped, and which of them changed later."""
+    """Print the dropped hand-ins, and those of them that changed later."""
     drops = read_policy(database).drops
     if drops:
         say(f"Dropped, and not graded: {', '.join(sorted(drops))}")
@@ -260,9 +262,9 @@ def say_dropped(database: Database) -> None:
 
 
 def say_stale(database: Database, settings: Settings) -> None:
-    """Print which hand-ins were graded before the lab or the judge changed, if others were graded after."""
-    judging, version = hash_judging(settings.root, settings.lab), database.read_value("warplab") or ""
-    if stale := find_stale(database, judging, version):
+    """Print the hand-ins that were graded before the lab or the judge changed, and how to grade them again."""
+    judging_hashes, version = hash_judging(settings.root, settings.lab), database.read_value("warplab") or ""
+    if stale := find_stale(database, judging_hashes, version):
         say_error(
             f"Graded before the lab or the judge changed: {name_some(stale)}. Their points may differ from those of "
             f"equal files that are graded now. To grade them again: warplab-course regrade {settings.folder} --changed"
@@ -270,15 +272,15 @@ def say_stale(database: Database, settings: Settings) -> None:
 
 
 def try_judging(settings: Settings, options: argparse.Namespace) -> Report:
-    """Return the report of a trial run of the judge where it will run. Raises UserError if the judge does not work
-    there."""
+    """Return the report of a trial run of the judge, on this machine or on the cluster. Raises UserError if the judge
+    does not work there."""
     if options.executor == "slurm":
         return try_by_slurm(settings, slurm_parameters(options))
     return try_judge(settings)
 
 
 def choose_executor(database: Database, settings: Settings, backend: str, options: argparse.Namespace) -> Results:
-    """Return the function that grades: on this machine, or on a cluster."""
+    """Return the function that grades submissions, on this machine or on a cluster."""
     if options.executor == "slurm":
         return lambda waiting: grade_by_slurm(waiting, settings, database, slurm_parameters(options))
     return lambda waiting: grade_here(waiting, settings, backend, options.jobs)
@@ -297,7 +299,7 @@ def slurm_parameters(options: argparse.Namespace) -> dict[str, str]:
 
 
 def describe(database: Database) -> str:
-    """Return how many submissions have each status."""
+    """Return a text with the number of submissions of each status."""
     counts = database.counts()
     return ", ".join(f"{count} {in_words(status)}" for status, count in counts.items()) or "No submissions"
 
@@ -327,7 +329,7 @@ def make_settings(options: argparse.Namespace, lab: str) -> Settings:
 
 def grade_added_stages(database: Database, settings: Settings) -> None:
     """If the last stage is later than before, put all hand-ins back in the queue. Their grades and all decisions stay.
-    This precedes `store_settings`, so that the same command continues if it is killed in between."""
+    Call this before `store_settings`: if the command is killed in between, the same command then continues."""
     before = read_settings(database, settings)
     earlier_last = before.get("upto", "")
     if (before.get("lab"), before.get("stage", "")) != (
@@ -348,7 +350,8 @@ def grade_added_stages(database: Database, settings: Settings) -> None:
 
 
 def read_settings(database: Database, settings: Settings) -> dict[str, Any]:
-    """Return the settings that the batch was graded with, with today's ids of the lab's stages; none if it is new."""
+    """Return the settings with which the batch was graded, with the current ids of the lab's stages; empty if the batch
+    is new."""
     before: dict[str, Any] = database.read_value("settings") or {}
     if before.get("lab") != settings.lab:
         return before

@@ -42,7 +42,7 @@ def pull(options: argparse.Namespace) -> int:
 
 def push(options: argparse.Namespace) -> int:
     """Return grades and feedback or, without --send, print what would change. Return the exit status: 1 if a student
-    was omitted."""
+    failed or is not known in the course system."""
     database = open_batch(options.folder)
     if database.read_value("decided") != database.read_value("shown"):
         raise UserError(f"The feedback does not have all decisions yet. Type: warplab-course report {options.folder}")
@@ -62,14 +62,14 @@ def push(options: argparse.Namespace) -> int:
 
 
 def only_one_push(folder: Path) -> AbstractContextManager[None]:
-    """Lock the pushes of a batch: two at once would both find that a comment is missing, and both write it. Raises
-    UserError if another one runs."""
+    """Lock the pushes of a batch: two at the same time would both miss a comment, and both write it. Raises UserError
+    if another push runs."""
     return only_one(folder / "push.lock", "another push of this batch is running, or serve with --send")
 
 
 def only_one_pull(folder: Path) -> AbstractContextManager[None]:
-    """Lock the pulls into a folder: two at once would each remove the files that the other one fetched. Raises
-    UserError if another one runs, OSError."""
+    """Lock the pulls into a folder: two at the same time would each remove files that the other one fetched. Raises
+    UserError if another pull runs, OSError."""
     folder.mkdir(parents=True, exist_ok=True)
     return only_one(folder / "pull.lock", "another pull into this folder is running, or serve")
 
@@ -140,7 +140,7 @@ def collect(database: Database, options: argparse.Namespace) -> tuple[dict[str, 
 
 
 def list_numbers(final: FinalPoints, entries: Mapping[str, Sequence[Path]], roster: Mapping[str, Student]) -> list[str]:
-    """Return a student's number in Canvas, by the roster, or else by the names of the hand-in."""
+    """Return a student's numbers in Canvas: the roster's or, if it has none, those in the names of the hand-in."""
     ids = roster[final.student].ids if final.student in roster else set()
     numbers = [value for kind, value in ids if kind == CANVAS_NUMBER]
     return numbers or read_own_numbers(final, entries, roster)

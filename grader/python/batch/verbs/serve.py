@@ -36,9 +36,9 @@ from grader.python.batch.store.queue import (
     add_held_note,
     enter_arrivals,
     find_codes,
-    leave_queue,
     list_graded,
     list_waiting,
+    mark_graded,
     mean_wall_s,
 )
 from grader.python.batch.store.rows import Graded, in_words
@@ -233,7 +233,7 @@ class Server:
 
     def is_complete(self, submission: Submission) -> bool:
         """Return whether all files of a hand-in have arrived."""
-        names = {submission.called, *(entry.name for entry in submission.entries)}
+        names = {submission.key_without_roster, *(entry.name for entry in submission.entries)}
         return not names & self.incomplete and self.watcher.unchanged_s(submission.entries) >= self.settle_s
 
     def enter(self, submissions: Sequence[Submission]) -> None:
@@ -294,7 +294,7 @@ class Server:
     def keep(self, graded: Graded) -> None:
         """Store a result."""
         keep(self.database, graded, hash_judging(self.settings.root, self.settings.lab))
-        leave_queue(self.database, graded.key)
+        mark_graded(self.database, graded.key)
         self.must_write = True
         waiting = len(list_waiting(self.database))
         say(f"{graded.key}: {in_words(graded.status)}, {graded.wall_s:.1f} s; {waiting} left", flush=True)

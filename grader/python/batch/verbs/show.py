@@ -1,4 +1,4 @@
-"""Print the state of a batch, or write its outputs again."""
+"""Print the state of a batch or the history of a student, or write the outputs again."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from grader.python.batch.outputs.write import write_outputs
 from grader.python.batch.policy.finals import rows_that_count
 from grader.python.batch.policy.points import describe_extensions, describe_policy, read_policy
 from grader.python.batch.store.opened import kept_settings, open_batch
-from grader.python.batch.store.people import Students, find_each, names_of, with_name
+from grader.python.batch.store.people import StudentsByWord, find_each, names_of, with_name
 from grader.python.batch.store.rows import STATUSES, in_words
 from grader.python.common.console import say
 from grader.python.common.units import show_points
@@ -39,17 +39,17 @@ def status(options: argparse.Namespace) -> int:
 
 
 def describe_decision(decision: tuple[bool, str, str, str, str, str], names: Mapping[str, str]) -> str:
-    """Return a decision by hand, with its reason and the user who made it."""
-    holds, time, student, what, why, who = decision
-    when = f"By hand{'' if holds else ', no longer valid'}, {time}{f', by {who}' if who else ''}"
-    return f"{when}: {with_name(student, names)}, {what} ({why})"
+    """Return a line about a decision, with its reason and the user who made it."""
+    is_in_force, time, student, what, reason, user = decision
+    when = f"By hand{'' if is_in_force else ', no longer valid'}, {time}{f', by {user}' if user else ''}"
+    return f"{when}: {with_name(student, names)}, {what} ({reason})"
 
 
 def history(options: argparse.Namespace) -> int:
     """Print all grades of students' hand-ins with their reasons, and all decisions for them."""
     database = open_batch(options.folder)
     names = names_of(database)
-    for student in find_each(options.student, Students(database).find):
+    for student in find_each(options.student, StudentsByWord(database).find):
         keys = {student}  # drops have the key of a hand-in, all other decisions the student's id
         for row in database.rows():
             if student in row.members:
@@ -68,7 +68,7 @@ def history(options: argparse.Namespace) -> int:
 
 
 def describe_grade(grade: tuple[str, str, float, float, float, str, str, str]) -> str:
-    """Return one grading of a hand-in."""
+    """Return a line about one grading of a hand-in."""
     time, status, points, maximum, pending, backend, version, reason = grade
     pending_words = f", {show_points(pending)} pending" if pending else ""
     points_words = f"{show_points(points)} of {show_points(maximum)} points{pending_words}"
@@ -77,7 +77,7 @@ def describe_grade(grade: tuple[str, str, float, float, float, str, str, str]) -
 
 
 def report(options: argparse.Namespace) -> int:
-    """Write the outputs again, after due dates, points or overrides were entered."""
+    """Write the outputs again, so that they contain all decisions."""
     database = open_batch(options.folder)
     say(write_outputs(database, kept_settings(database)))
     return 0
