@@ -851,7 +851,7 @@ def test_earlier_points_count_until_the_hand_in_is_graded_again(course: Course) 
     result = course.verb("export", "--format", "canvas")
     cells = {line[3]: line[5] for line in csv.reader(result.stdout.splitlines())}
     assert (cells["al1"], cells["at2"]) == ("12", "5")
-    assert "To be graded again, with the earlier points: al1, at2." in result.stderr
+    assert "their earlier points count: al1, at2." in result.stderr
 
 
 def test_a_batch_refuses_a_folder_with_other_files(course: Course) -> None:

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Sequence
 
 from grader.python.batch.ingest.columns import CANVAS_NUMBER
-from grader.python.batch.ingest.entries import HOW_TO_TELL
+from grader.python.batch.ingest.entries import HOW_TO_DISTINGUISH
 from grader.python.batch.ingest.notes import OF_GROUP, Note, has_kind, kind_of, make_note
-from grader.python.batch.ingest.person_names import as_claimed
+from grader.python.batch.ingest.person_names import lookup_keys
 from grader.python.batch.ingest.roster import (
     Student,
     alias_key,
@@ -28,14 +28,14 @@ from grader.python.batch.ingest.roster import (
 from grader.python.batch.ingest.submission import MOODLE, WORKSHEET, EarlierSubmission, Submission
 
 HOW_TO_DECIDE = "Ask these students who worked together, and decide with `override` or `points`."
-HOW_TO_AGREE = "If both names mean one person, write this name into the roster, and repeat the command."
-HOW_TO_NUMBER = (
+HOW_TO_CORRECT_NAME = "If both names mean one person, write this name into the roster, and repeat the command."
+HOW_TO_GET_NUMBERS = (
     "Use a roster with this assignment's numbers: for Moodle, its grading worksheet. For a group assignment in Canvas, "
     "add Canvas's list of groups with --roster."
 )
-MAX_LISTED = 10  # members of a team
+MAX_LISTED = 10  # members of a group that a note lists
 MAX_IN_GROUP = 10  # a larger group is not a team: Moodle puts all students without a group into one
-MAX_DIFFERING = 2  # tolerated differing names of students whose numbers agree
+MAX_DIFFERING = 2  # so many names may always differ from those of the students with the same numbers
 
 
 def identify(
@@ -68,12 +68,12 @@ def identify(
             submission.notes += [] if submission.own else [make_note("not_on_roster")]
     credit_partners(submissions, roster, earlier)
     note_rivals(submissions, earlier)
-    note_groups(submissions, roster)
+    add_roster_groups(submissions, roster)
 
 
 def identify_by_group(submissions: Sequence[Submission], roster: Sequence[Student]) -> list[Submission]:
-    """Assign the hand-ins of a group assignment to all students of their groups, and return them. Their names are the
-    groups'. Their numbers are the groups' in Moodle, and one member's in Canvas."""
+    """Assign the hand-ins of a group assignment to all students of their groups, and return these hand-ins. They have
+    the groups' names. The numbers are the groups' in Moodle, and one member's in Canvas."""
     groups, names = students_by_group(roster), squeezed_names(roster)
     assigned = []
     for submission in submissions:
@@ -91,7 +91,7 @@ def identify_by_group(submissions: Sequence[Submission], roster: Sequence[Studen
             submission.notes.append(
                 Note(f"{beginning}, according to {'the roster' if in_canvas else WORKSHEET}.", OF_GROUP)
             )
-            submission.team = ""  # the roster says who is in the group
+            submission.team = ""  # the roster states who is in the group
             assigned.append(submission)
     return assigned
 
@@ -103,7 +103,7 @@ def join_ids(team: Sequence[Student]) -> str:
 def identify_by_number(submissions: Sequence[Submission], roster: Sequence[Student]) -> None:
     """Assign submissions to students by the course system's numbers, unless the names differ.
 
-    If most names differ, the roster's numbers belong to a different assignment, or the download's belong to teams; then
+    If most names differ, then the roster's numbers belong to another assignment or the download's belong to teams, and
     no number counts. Other ids of the roster may be running numbers, so they count only for a student with the
     submission's name.
     """
@@ -121,13 +121,15 @@ def identify_by_number(submissions: Sequence[Submission], roster: Sequence[Stude
         if misfit:
             submission.claim = student.id if has_name(student, name) else ""
         elif fits is False:
-            submission.notes.append(make_note("other_name", f" {describe_names(submission, student)} {HOW_TO_AGREE}"))
+            submission.notes.append(
+                make_note("other_name", f" {describe_names(submission, student)} {HOW_TO_CORRECT_NAME}")
+            )
         else:
             assign(submission, [student], certain=True)
             use_worksheet(submission, [student])
     if misfit:
         text = f" for {len(differing)} of {len(pairs)} the names differ, such as: {describe_names(*differing[0][:2])}"
-        differing[0][0].notes.append(make_note("other_numbers", f"{text} {HOW_TO_NUMBER}"))
+        differing[0][0].notes.append(make_note("other_numbers", f"{text} {HOW_TO_GET_NUMBERS}"))
     by_alias = students_by_alias(roster)
     for submission in submissions:
         if submission.key not in numbers and has_name(by_alias.get(alias_key(submission.key)), submission.name):
@@ -151,9 +153,9 @@ def assign(submission: Submission, team: Sequence[Student], certain: bool) -> No
 
 
 def use_worksheet(submission: Submission, team: Sequence[Student]) -> None:
-    """Use the time of a hand-in in Moodle's worksheet, whose numbers are of this assignment. A time that an instructor
-    wrote into the roster counts before it. If one member has an extension, Moodle may mark only the others as late;
-    then the time decides for each of them."""
+    """Use the time and the late mark of a hand-in in Moodle's worksheet, unless an instructor wrote a time into the
+    roster. If one member has an extension, Moodle may mark only the other members as late: then use no mark, so that
+    the time decides for each member."""
     if any(student.handed_in for student in team):
         return
     if times := [student.modified for student in team if student.modified]:
@@ -170,8 +172,8 @@ def identify_by_name(
     earlier: Sequence[EarlierSubmission],
 ) -> None:
     """Assign a submission to the student whose name it has, but only if no other submission belongs to that student or
-    has that name, because students choose their names. Other submissions stay separate, with a remark for the
-    instructor."""
+    has that name, because students choose these names. Otherwise, add a note for the instructor. `unknown`: those of
+    the `submissions` that are not identified yet."""
     claims = claimed_students(unknown, roster)
     owners = {
         member: submission.key_without_roster or submission.key for submission in earlier for member in submission.own
@@ -195,19 +197,21 @@ def identify_by_name(
         ]
         other_claimants += [owners[student.id]] if student.id in owners else []
         text = (
-            f" {submission.key_without_roster} has the name {submission.name}, which is also the name of {student.id} on "
-            f"the roster, but {' and '.join(sorted(other_claimants))} may belong to that student, too. {HOW_TO_TELL}"
+            f" {submission.key_without_roster} has the name {submission.name}, which is also the name of {student.id} "
+            f"on the roster, but {' and '.join(sorted(other_claimants))} may belong to that student, too. "
+            f"{HOW_TO_DISTINGUISH}"
         )
         submission.notes.append(make_note("same_name", text))
 
 
 def note_shared_names(unknown: Sequence[Submission], roster: Sequence[Student]) -> None:
-    """Add a remark to each submission whose name several students of the roster have."""
+    """Add a note to each submission whose name several students of the roster have."""
     students = students_of_names(roster)
     for submission in unknown:
-        doubles = next((students[name] for name in as_claimed(submission.name) if name in students), [])
-        if len(doubles) > 1 and not submission.claim:
-            text = f" {submission.key_without_roster} is not assigned. {describe_shared_name(submission.name, doubles)} {HOW_TO_TELL}"
+        namesakes = next((students[name] for name in lookup_keys(submission.name) if name in students), [])
+        if len(namesakes) > 1 and not submission.claim:
+            sentence = describe_shared_name(submission.name, namesakes)
+            text = f" {submission.key_without_roster} is not assigned. {sentence} {HOW_TO_DISTINGUISH}"
             submission.notes.append(make_note("same_name", text))
 
 
@@ -217,7 +221,7 @@ def claimed_students(submissions: Sequence[Submission], roster: Sequence[Student
     return [
         (submission, by_alias[alias_key(submission.claim)]) if submission.claim else (submission, by_name[name])
         for submission in submissions
-        for name in ([""] if submission.claim else as_claimed(submission.name))
+        for name in ([""] if submission.claim else lookup_keys(submission.name))
         if submission.claim or name in by_name
     ]
 
@@ -225,8 +229,9 @@ def claimed_students(submissions: Sequence[Submission], roster: Sequence[Student
 def credit_partners(
     submissions: Sequence[Submission], roster: Sequence[Student], earlier: Sequence[EarlierSubmission]
 ) -> None:
-    """Add the partners in an archive's name, unless they have, or had earlier, their own hand-in. If only a name
-    links such a hand-in to them, policy.rank() decides, so that nobody can replace another student's work."""
+    """Add the partners in an archive's name to its members, unless an id or a number shows that they have, or had
+    earlier, a hand-in of their own. If only a name shows that, they become members of both, and rank() in
+    policy/points.py chooses, so that nobody can replace another student's work."""
     as_written, forms = students_as_written(roster), ids_by_form(roster)
     by_name = {name: student for name, student in students_of_unique_names(roster).items() if name not in forms}
     present = {member for submission in (*submissions, *earlier) for member in submission.own}
@@ -259,8 +264,8 @@ def credit_partners(
 
 
 def note_rivals(submissions: Sequence[Submission], earlier: Sequence[EarlierSubmission]) -> None:
-    """Add a remark for the instructor to hand-ins of different teams that may belong to one student: several name that
-    student as a partner, or one does and another has the student's name."""
+    """Add a note for the instructor to hand-ins of different teams that may belong to one student, because several name
+    the student as a partner, or one does and another has the student's name."""
     claims: dict[str, list[Submission | EarlierSubmission]] = {}
     for rival in (*submissions, *earlier):
         for member in rival.members if rival.own else ():
@@ -279,8 +284,8 @@ def note_rivals(submissions: Sequence[Submission], earlier: Sequence[EarlierSubm
                 rival.notes.append(make_note("rivals", text))
 
 
-def note_groups(submissions: Sequence[Submission], roster: Sequence[Student]) -> None:
-    """Add the students of the roster's groups to the groups of their hand-ins."""
+def add_roster_groups(submissions: Sequence[Submission], roster: Sequence[Student]) -> None:
+    """Add to the group of each hand-in the members of its students' groups on the roster."""
     groups = [team for team in students_by_group(roster).values() if len(team) <= MAX_IN_GROUP]
     team_of = {student.id: [member.id for member in team] for team in groups for student in team}
     for submission in submissions:

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from grader.python.batch.ingest.archive import MAX_BYTES, Part, max_bytes
-from grader.python.batch.ingest.entries import Entry, attempt, list_entries, separate_forms, separate_names
+from grader.python.batch.ingest.entries import Entry, list_entries, read_or_default, separate_forms, separate_names
 from grader.python.batch.ingest.folders import list_parts
 from grader.python.batch.ingest.identify import identify
 from grader.python.batch.ingest.names import show_name
@@ -29,7 +29,7 @@ from grader.python.batch.ingest.submission import (
 from grader.python.batch.ingest.times import MAX_CLOCK_DIFFERENCE, show_time
 
 MAX_STEPS = 20_000  # names on the paths of files whose contents are hashed
-NO_SUCH_DATE = "Its file's date is in the future, so others of the same student count before it."
+NO_SUCH_DATE = "Its file's date is in the future, so other hand-ins of the same student count before it."
 UNREADABLE = "unreadable"  # fingerprint of unreadable hand-ins
 
 
@@ -93,12 +93,12 @@ def make_submission(key: str, entries: list[Entry], marks: bool = False) -> Subm
 
 def find_fingerprint(entries: Sequence[Path]) -> str:
     """Return the fingerprint of a hand-in, even if it cannot be read."""
-    return attempt(lambda: fingerprint(entries), UNREADABLE)
+    return read_or_default(lambda: fingerprint(entries), UNREADABLE)
 
 
 def date_by_files(submission: Submission, doubted: bool) -> None:
     """Set a submission's time to its newest file's date, or to today if that lies in the future."""
-    newest = attempt(lambda: find_newest_date(submission.entries), 0.0)
+    newest = read_or_default(lambda: find_newest_date(submission.entries), 0.0)
     now = datetime.now(UTC)
     in_future = newest > (now + MAX_CLOCK_DIFFERENCE).timestamp()
     submission.handed_in = show_time(now if in_future else datetime.fromtimestamp(max(newest, 0.0), UTC))
@@ -133,7 +133,7 @@ def fingerprint(entries: Sequence[Path]) -> str:
             bytes_left -= part.size if may_be_read else 0
             steps_left -= part.name.count("/") + 1
             reads = may_be_read and bytes_left >= 0 and steps_left >= 0
-            content = attempt(partial(hash_content, part), bytes(32)) if reads else hash_date(part)
+            content = read_or_default(partial(hash_content, part), bytes(32)) if reads else hash_date(part)
             digest.update(os.fsencode(part.name) + b"\0" + content)
     return digest.hexdigest()
 

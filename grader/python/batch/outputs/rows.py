@@ -22,7 +22,7 @@ from grader.python.batch.ingest.columns import (
     is_running_number,
     read_person,
 )
-from grader.python.batch.ingest.person_names import agree, as_claimed, spellings, words_of
+from grader.python.batch.ingest.person_names import agree, lookup_keys, spellings, words_of
 from grader.python.common.console import UserError
 from grader.python.common.markup import show_text
 from grader.python.common.report import Report
@@ -67,7 +67,7 @@ class Line:
 
     def called(self) -> set[str]:
         """Return the lookup keys of the name."""
-        return set(as_claimed(self.name))
+        return set(lookup_keys(self.name))
 
 
 Claims = list[tuple[Line, set[str]]]  # lines, and the students to whom each may belong

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from pathlib import Path
 
 from grader.python.batch.ingest.columns import CANVAS_NUMBER, NUMBERS, Identifier
-from grader.python.batch.ingest.person_names import as_claimed, compose
+from grader.python.batch.ingest.person_names import compose, lookup_keys
 from grader.python.batch.ingest.roster import (
     Student,
     can_have_name,
@@ -77,7 +77,7 @@ class StudentsByCell:
         """Return the student with this id or name, on the roster or not. `by_word`: the roster's ids by such words.
         Raises UserError."""
         word = compose(word)
-        students = {by_word[key] for key in (word.casefold(), *as_claimed(word)) if key in by_word}
+        students = {by_word[key] for key in (word.casefold(), *lookup_keys(word)) if key in by_word}
         return pick_student(word, self.strangers | students, by_word, self.namesakes)
 
     def require_name(self, student: str, name: str) -> None:
@@ -114,7 +114,7 @@ def pick_student(
     """Return the key of the student with this id or name, preferably one on the roster. `members`: the keys of all
     students; `ids`: the roster's ids by each unique id or name; `names`: the roster's students by each name. Raises
     UserError if no student fits, or if several do."""
-    matches = (ids[name] for name in (student.casefold(), *as_claimed(student)) if name in ids)
+    matches = (ids[name] for name in (student.casefold(), *lookup_keys(student)) if name in ids)
     match = next(matches, "")
     strangers = members - set(ids.values())
     word = str if student == match else str.casefold  # an id as the roster writes it identifies one student
@@ -126,7 +126,7 @@ def pick_student(
         )
     match = match or (student if student in members else "")
     if match not in members:
-        namesakes = next((same for name in as_claimed(student) if (same := (names or {}).get(name))), [])
+        namesakes = next((same for name in lookup_keys(student) if (same := (names or {}).get(name))), [])
         if len(namesakes) > 1:
             raise UserError(f"{describe_shared_name(show_text(student), namesakes)} Give an id.")
         raise UnknownStudentError(student, members, ids)
@@ -177,7 +177,7 @@ class StudentsByWord:
         if word in self.own_ids or word.casefold() in self.own_ids:
             return ""
         students = {
-            student.id: student for name in as_claimed(compose(word)) for student in self.by_spelling.get(name, ())
+            student.id: student for name in lookup_keys(compose(word)) for student in self.by_spelling.get(name, ())
         }
         if students.keys() <= self.on_roster or len(students.keys() & self.on_roster) > 1:
             return ""

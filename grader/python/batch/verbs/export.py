@@ -44,14 +44,14 @@ def export(options: argparse.Namespace) -> int:
             final.student in strangers,
         )
         for final in decided
-        if options.gradebook or final.student not in strangers  # a gradebook has no row for strangers
+        if options.gradebook or final.student not in strangers  # without one, each entry would get a row
     ]
     if waiting := [final.student for final in decided if not final.row.status]:
-        say_error(f"To be graded again, with the earlier points: {', '.join(waiting)}.")
+        say_error(f"These hand-ins wait to be graded again, and their earlier points count: {', '.join(waiting)}.")
     if unequal := find_graded_on_other_stages(decided):
         say_error(
-            f"Graded on fewer or other stages than the hand-in that was graded last: {name_some(unequal)}. Their points "
-            f"are not comparable. To grade them again: warplab-course regrade {options.folder} --changed"
+            f"Graded on fewer or other stages than the hand-in that was graded last: {name_some(unequal)}. Their "
+            f"points are not comparable. To grade them again: warplab-course regrade {options.folder} --changed"
         )
     return max(export_gradebook(entries, options.format, options), int(bool(strangers or unequal)))
 
