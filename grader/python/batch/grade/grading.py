@@ -20,7 +20,7 @@ from grader.python.batch.grade.judge import (
     read_judged,
     run_judge,
 )
-from grader.python.batch.grade.opening import MAX_WORDS, Opened, describe_error, open_submission
+from grader.python.batch.grade.opening import MAX_REASON, Opened, describe_error, open_submission
 from grader.python.batch.grade.tree import MARK, write_tree
 from grader.python.batch.ingest.disk import DiskFullError, raise_if_full
 from grader.python.batch.ingest.submission import Submission
@@ -127,7 +127,7 @@ def judge(picked: dict[str, bytes], submission: Submission, work: Work, graded: 
         else:
             graded.judge_failure = describe_failure(status, settings.timeout_s)
             graded.ran_out = status == TIMED_OUT
-            own_words = words[-MAX_WORDS:] if status >= 0 and not graded.ran_out else ""
+            own_words = words[-MAX_REASON:] if status >= 0 and not graded.ran_out else ""
             graded.status, graded.detail = "judge_error", own_words or graded.judge_failure
         raise_if_full(settings.folder)
         if graded.status != "judge_error" or graded.ran_out:
@@ -158,13 +158,13 @@ def settle(report: Report, missing: bool) -> tuple[str, str]:
     for stage in errors:
         failures = [stage.error, stage.compilation.failure, *(check.failure for check in stage.checks)]
         words = next((failure.message for failure in failures if failure), "an error without a reason")
-        return "judge_error", f"{stage.stage}: {words}"[:MAX_WORDS]
+        return "judge_error", f"{stage.stage}: {words}"[:MAX_REASON]
     if not report.stages:
         return "judge_error", "The report has no stage."
     handed_in = [stage for stage in report.stages if not has_cause(stage.compilation.failure, "missing_file")]
     if handed_in and all(cannot_compile(stage) for stage in handed_in):
         failure = handed_in[0].compilation.failure
-        return "did_not_compile", failure.message[:MAX_WORDS] if failure else ""
+        return "did_not_compile", failure.message[:MAX_REASON] if failure else ""
     return ("missing_stages" if missing else "graded"), ""
 
 

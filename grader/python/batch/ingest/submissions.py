@@ -28,9 +28,9 @@ from grader.python.batch.ingest.submission import (
 )
 from grader.python.batch.ingest.times import MAX_CLOCK_DIFFERENCE, show_time
 
-MAX_STEPS = 20_000  # names on the paths of files whose contents are hashed
+MAX_STEPS = 20_000  # folders and files that are opened to hash the contents of one hand-in
 NO_SUCH_DATE = "Its file's date is in the future, so other hand-ins of the same student count before it."
-UNREADABLE = "unreadable"  # fingerprint of unreadable hand-ins
+UNREADABLE = "unreadable"  # the fingerprint of hand-ins that cannot be read
 
 
 def find_submissions(
@@ -48,22 +48,23 @@ def find_submissions(
     entries, left_out = list_entries(folder, lab, roster, out)
     separate_names([entry for entry in entries if entry.has_system_number], students_by_alias(roster))
     separate_forms([entry for entry in entries if entry.by_make_submit], roster)
-    by_key: dict[tuple[str, bool, str], list[Entry]] = {}  # one key may be written by different means
+    by_key: dict[tuple[str, bool, str], list[Entry]] = {}  # equal keys can have different origins
     for entry in entries:
         if not entry.typed:
             by_key.setdefault((entry.key, entry.by_make_submit, entry.claim), []).append(entry)
     keys = {key for key, *_ in by_key}
     typed_only = {entry.key: entry.name for entry in entries if entry.typed and entry.key not in keys}
     left_out += [f"{name} typed something into Moodle, and handed in no file." for name in typed_only.values()]
-    marks = any(entry.late for entry in entries)  # without a due date, Canvas marks nobody
-    submissions = [make_submission(key, entries, marks) for (key, *_), entries in by_key.items()]
+    has_marks = any(entry.late for entry in entries)  # without a due date, Canvas has_marks nobody
+    submissions = [make_submission(key, entries, has_marks) for (key, *_), entries in by_key.items()]
     identify(submissions, roster, earlier)
     ids = {student.id for student in roster}
     return sorted(give_keys(merge_same(submissions), earlier, ids), key=lambda submission: submission.key), left_out
 
 
-def make_submission(key: str, entries: list[Entry], marks: bool = False) -> Submission:
-    """Return a submission with all entries, and the time of the latest. `marks`: whether Canvas marks late ones."""
+def make_submission(key: str, entries: list[Entry], has_marks: bool = False) -> Submission:
+    """Return the submission of all entries with a key; its time is that of the latest entry. `has_marks`: whether
+    Canvas has_marks late hand-ins."""
     readable = choose_entries(entries)
     submission = Submission(
         key,
@@ -78,7 +79,7 @@ def make_submission(key: str, entries: list[Entry], marks: bool = False) -> Subm
     submission.notes += dict.fromkeys(entry.note for entry in readable if entry.note)
     submission.notes += [entry.doubt for entry in entries if entry.doubt]
     submission.marked_late = any(entry.late for entry in readable)
-    submission.marked_by = CANVAS if marks and readable[-1].of_canvas else ""
+    submission.marked_by = CANVAS if has_marks and readable[-1].of_canvas else ""
     if submission.marked_late:
         submission.notes.append("Canvas calls it late.")
     time = readable[-1].time
@@ -97,7 +98,8 @@ def find_fingerprint(entries: Sequence[Path]) -> str:
 
 
 def date_by_files(submission: Submission, doubted: bool) -> None:
-    """Set a submission's time to its newest file's date, or to today if that lies in the future."""
+    """Set a submission's time to its newest file's date, or to the current time if that date is in the future.
+    `doubted`: whether the time in a name was invalid."""
     newest = read_or_default(lambda: find_newest_date(submission.entries), 0.0)
     now = datetime.now(UTC)
     in_future = newest > (now + MAX_CLOCK_DIFFERENCE).timestamp()
@@ -107,9 +109,9 @@ def date_by_files(submission: Submission, doubted: bool) -> None:
 
 
 def find_newest_date(entries: Sequence[Path]) -> float:
-    """Return the time of the last change of code or an archive, else of any file, else of the empty folder, in seconds
-    since 1970. A folder's own time does not depend on changes to the files in it, and a journal grows without new
-    code. Raises OSError."""
+    """Return the date of the newest file with code or newest archive, in seconds since 1970; if there is none, of the
+    newest file; if there is none, of the empty folder. Other files do not count if there is code, because a journal
+    grows without new code. Raises OSError."""
     parts = [part for entry in entries for part in list_parts(entry)]
     code = [part.time_s for part in parts if part.kind in ("code", "archive")]
     return max(code or [part.time_s for part in parts] or [entry.lstat().st_mtime for entry in entries])
@@ -123,9 +125,8 @@ def choose_entries(entries: list[Entry]) -> list[Entry]:
 
 
 def fingerprint(entries: Sequence[Path]) -> str:
-    """Return a hash of the names and contents of all files that are not ignored. After the
-    maximum size of a hand-in, it hashes sizes and times instead of contents, so that no student's files delay the
-    others."""
+    """Return a hash of the names and contents of all files that are not ignored. Beyond the maximum size of a hand-in,
+    use sizes and times instead of contents, so that no student's files delay the others."""
     digest, bytes_left, steps_left = hashlib.sha256(), MAX_BYTES, MAX_STEPS
     for entry in entries:
         for part in sorted((part for part in list_parts(entry) if part.kind != "ignored"), key=lambda part: part.name):
@@ -139,7 +140,8 @@ def fingerprint(entries: Sequence[Path]) -> str:
 
 
 def hash_content(part: Part) -> bytes:
-    """Return 32 bytes, so that no content can be mistaken for the next file's name. Raises RefusedError, OSError."""
+    """Return a hash of a file's content. It always has 32 bytes, so that no content can be mistaken for the next file's
+    name. Raises RefusedError, OSError."""
     part.check()
     with part.open() as stream:
         return hashlib.sha256(stream.read(part.size)).digest()
@@ -151,7 +153,8 @@ def hash_date(part: Part) -> bytes:
 
 
 def merge_same(submissions: Sequence[Submission]) -> list[Submission]:
-    """Keep one submission per team of the roster, the latest: two names on disk may belong to one student."""
+    """Return only the latest submission of each student or team, because several names on disk may belong to one
+    student."""
     merged: dict[tuple[str, ...], Submission] = {}
     for submission in sorted(
         submissions, key=lambda submission: order_by_time(submission.handed_in, submission.known_by)
@@ -167,9 +170,9 @@ def merge_same(submissions: Sequence[Submission]) -> list[Submission]:
 def give_keys(
     submissions: Sequence[Submission], earlier: Sequence[EarlierSubmission], ids: Set[str]
 ) -> Sequence[Submission]:
-    """Give each submission a unique key, those on the roster first, because ids and names may hold any character. A
-    student who is not on the roster gets neither an id of the roster nor the key of another's earlier submission, and
-    counts only under that unique key."""
+    """Give each submission a unique key, beginning with those of students on the roster. A student who is not on the
+    roster gets neither an id of the roster nor the key of another student's earlier submission. The unique key is then
+    also the only member."""
     used_keys: set[str] = set()
     owners = {submission.key: submission.key_without_roster for submission in earlier}
     for submission in sorted(
