@@ -292,7 +292,7 @@ def require_no_overlap(entries: Iterable[zipfile.ZipInfo], size: int) -> None:
     """Raise RefusedError if the members of a zip archive of `size` bytes hold more compressed bytes than the archive.
 
     If many members share the same bytes, each of them takes time, even if it yields no output. Without such members,
-    the time to read an archive is linear in its size. """
+    the time to read an archive is linear in its size."""
     if sum(entry.compress_size for entry in entries) > size:
         raise RefusedError("overlap")
 

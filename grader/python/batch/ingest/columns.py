@@ -30,8 +30,8 @@ FORMULA_SIGNS = ("=", "+", "-", "@", "\N{MINUS SIGN}")
 IDENTIFIED = re.compile(rf"{PARTICIPANT}[1-9]\d{{0,18}}|", re.ASCII)
 FOREIGN = r"(Teilnehmer/in|Participant)\D{0,3}\d"  # an identifier in a worksheet whose columns are not recognized
 ROW_START = re.compile(rf'^(?="{PARTICIPANT}[1-9]\d{{0,18}}",)', re.ASCII | re.MULTILINE)
-# The text between quotation marks, and the pairs of marks in it, as PHP and as RFC 4180 define them. PHP does not double
-# a mark that follows a backslash.
+# The text between quotation marks, and the pairs of marks in it, as PHP and as RFC 4180 define them: PHP does not
+# double a mark that follows a backslash.
 PHP_TEXT, CSV_TEXT = r'(?:[^"\\]++|\\++"?+|"")*+', '(?:[^"]++|"")*+'
 PHP_PAIR, CSV_PAIR = re.compile(r'\\++"?+|""'), re.compile('""')
 PHP, CSV = (PHP_TEXT, PHP_PAIR), (CSV_TEXT, CSV_PAIR)
