@@ -1,4 +1,4 @@
-"""Make gradebook.csv, with a line per student, for spreadsheets and course systems."""
+"""Make gradebook.csv, with a line per student, for spreadsheets."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from grader.python.journal.quiz import Score
 def make_gradebook(
     finals: Sequence[FinalPoints], items: Sequence[str], stages: Sequence[str], quizzes: Mapping[str, Score] = {}
 ) -> str:
-    """Return the gradebook as CSV. A blank cell means that nothing is known; points are plain numbers. `quizzes`: the
-    scores of the answers in each submission."""
+    """Return the gradebook as CSV. Points are plain numbers; a cell without a value is empty. `items`: the items of
+    points given by hand; `quizzes`: the quiz scores by the submissions' keys."""
     before, after = columns_around(stages)
     rows = [[*before, *items, *after]]
     for final in finals:
@@ -37,13 +37,13 @@ def make_gradebook(
 
 
 def columns_around(stages: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the names of the columns before and after those of the points given by hand."""
+    """Return the titles of the columns before those of the points given by hand, and of the columns after them."""
     before = ["id", "name", "status", "points", "of", "pending", "judged", "late_days", "late_penalty"]
     return before, [*stages, "quiz_right", "quiz_of", "override", "handed_in", "time_from", "remarks"]
 
 
 def name_time(final: FinalPoints) -> str:
-    """Return the source of a hand-in's time, with a remark if that source does not count for lateness."""
+    """Return the source of a hand-in's time, with a remark if it does not decide on lateness."""
     source = final.lateness.source or final.row.known_by
     is_unused = source in FILE_DATES and not final.lateness.source
     return f"{source} (not counted as late)" if is_unused else source

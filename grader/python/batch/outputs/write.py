@@ -1,4 +1,4 @@
-"""Write all outputs of a batch: gradebook.csv, feedback/ and report.html."""
+"""Write all outputs of a batch: gradebook.csv, the mistakes, feedback/, similar.html and report.html."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from grader.python.common.console import UserError, write_atomically
 from grader.python.journal.quiz import Score, read_score
 from grader.python.journal.submit import same_text
 
-EXCEL_MARK = "\ufeff"  # without it, Excel garbles letters with accents
+EXCEL_MARK = "\ufeff"  # the byte order mark; without it, Excel garbles letters with accents
 
 
 def write_outputs(database: Database, settings: Settings) -> Path:
@@ -48,11 +48,13 @@ def write_outputs(database: Database, settings: Settings) -> Path:
     rows, lab_points = rows_that_count(database, policy), points_of(settings, policy)
     by_key = {row.key: finals(row, policy, lab_points) for row in rows}
     everyone = use_roster_names(database, choose_latest(final for row in rows for final in by_key[row.key]))
-    without = []
+    feedback_problems = []
     for row in rows:
         if row.status not in ("", "not_submitted"):
-            without += try_feedback(place_of(settings.folder, "feedback", row.key), database, row, by_key[row.key])
-    without += share_feedback(settings.folder / "feedback", database, rows, everyone, by_key)
+            feedback_problems += try_feedback(
+                place_of(settings.folder, "feedback", row.key), database, row, by_key[row.key]
+            )
+    feedback_problems += share_feedback(settings.folder / "feedback", database, rows, everyone, by_key)
     quizzes = read_quizzes(rows, settings)
     gradebook = make_gradebook(everyone, policy.items(), settings.graded_stages(), quizzes)
     write_atomically(settings.folder / "gradebook.csv", EXCEL_MARK + gradebook)
@@ -62,7 +64,7 @@ def write_outputs(database: Database, settings: Settings) -> Path:
     write_atomically(settings.folder / "mistakes.csv", EXCEL_MARK + listed)
     write_atomically(settings.folder / "mistakes_over_time.csv", EXCEL_MARK + list_over_time(periods))
     pairs, notes = compare(database, rows, settings)
-    notes += without
+    notes += feedback_problems
     notes += [f"Not part of the batch: {sentence}" for sentence in database.read_value("left_out") or []]
     title = f"{settings.lab}: batch"
     file = settings.folder / "report.html"
@@ -87,8 +89,8 @@ def write_outputs(database: Database, settings: Settings) -> Path:
 
 
 def read_quizzes(rows: Sequence[Row], settings: Settings) -> dict[str, Score]:
-    """Return the scores of the submitted answers, judged by the lab's own quiz. Invalid answers have no score; the
-    student's journal reports them."""
+    """Return the scores of the submitted answers to the quiz by key, judged by the lab's own quiz. Invalid answers have
+    no score; the student's journal reports them."""
     scores = {}
     for row in rows:
         with contextlib.suppress(UserError):
@@ -98,14 +100,14 @@ def read_quizzes(rows: Sequence[Row], settings: Settings) -> dict[str, Score]:
 
 
 def try_feedback(folder: Path, database: Database, row: Row, finals: list[FinalPoints]) -> list[str]:
-    """Write feedback; return a sentence for the instructor if the report cannot be rendered. Raises UserError if the
-    feedback cannot be written."""
+    """Write feedback. Return a sentence for the instructor if the report cannot be rendered. Raises UserError or
+    OSError if the feedback cannot be written."""
     try:
         write_feedback(folder, database, row, finals)
     except (UserError, OSError):
         raise
     except Exception as error:
-        shutil.rmtree(folder, ignore_errors=True)  # left by an earlier grading
+        shutil.rmtree(folder, ignore_errors=True)  # which an earlier grading may have left
         return [f"{row.key} has no feedback: {describe_error(error)}"]
     return []
 
@@ -117,9 +119,9 @@ def share_feedback(
     everyone: Sequence[FinalPoints],
     by_key: Mapping[str, list[FinalPoints]],
 ) -> list[str]:
-    """Write a submission's feedback, without the journal, also for each partner who has no folder. Remove the folders
-    of former partners. A student whose own submission is replaced by another one also gets that one's feedback. Return
-    the sentences of try_feedback()."""
+    """Write a submission's feedback, without the journal, for each partner who has no folder, and for each student
+    whose own submission does not count because another one does. Remove the folders of former partners. Return the
+    sentences of try_feedback()."""
     own_folders = {
         folder_name(row.key)
         for row in rows
@@ -139,16 +141,16 @@ def share_feedback(
 
 
 def describe(database: Database, policy: Policy) -> list[str]:
-    """Return how the batch was graded, and the decisions that concern all students."""
-    facts = [("Warplab", "warplab"), ("backend", "backend"), ("sandbox", "sandbox")]
-    facts_known = [f"{name} {value}" for name, fact in facts if (value := database.read_value(fact))]
-    return facts_known + describe_policy(policy)
+    """Return texts on how the batch was graded, and on the decisions that concern all students."""
+    titles = {"warplab": "Warplab", "backend": "backend", "sandbox": "sandbox"}
+    facts = [f"{title} {value}" for name, title in titles.items() if (value := database.read_value(name))]
+    return facts + describe_policy(policy)
 
 
 def compare(database: Database, rows: list[Row], settings: Settings) -> tuple[list[SimilarPair], list[str]]:
-    """Return the pairs of similar submissions, and sentences about files that were not compared. A failure stops no
-    other output. Results are stored and used again until a stage's files change, because the comparison takes most of
-    the time of the outputs."""
+    """Return the pairs of similar submissions, and sentences about files that were not compared. If the comparison
+    fails, return such a sentence, so that the other outputs are still written. Results are stored and used until a
+    stage's files change, because the comparison takes most of the time of the outputs."""
     stored, pairs, notes = database.read_value("alike") or {}, [], []
     starters = {stage: settings.root / "starter" / settings.lab / f"{stage}.cu" for stage in settings.graded_stages()}
     files = {stage: list(files_of(rows, settings, stage)) for stage in starters}
@@ -164,9 +166,7 @@ def compare(database: Database, rows: list[Row], settings: Settings) -> tuple[li
             except ComparisonLimitError:
                 result, left_out = [], None
             stored[stage] = {"of": compared[stage], "pairs": [astuple(pair) for pair in result], "left_out": left_out}
-            database.set_values(
-                alike=stored
-            )  # stored now, so that the comparison is not repeated after an interruption
+            database.set_values(alike=stored)  # at once, so that an interruption loses little
     for stage in starters:
         pairs += [SimilarPair(*pair) for pair in stored[stage]["pairs"]]
         notes += describe_partial_comparison(stage, stored[stage].get("left_out", []))
