@@ -51,9 +51,8 @@ def grade_submission(
         opened = opened or open_submission(submission, settings)
         graded.status, graded.detail, graded.notes = opened.status, opened.detail, opened.notes
         graded.was_killed = opened.was_killed
-        if (
-            opened.journal is not None
-        ):  # an earlier copy may have other contents, and must not be used if the batch is killed here
+        if opened.journal is not None:
+            # An earlier copy may have other contents, and must not be used if the batch is killed here.
             (place_of(settings.folder, "submissions", submission.key) / MARK).unlink(missing_ok=True)
         graded.notes += add_journal(opened.journal, submission.key, work)  # replaces an earlier journal
         if opened.picked:

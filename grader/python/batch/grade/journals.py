@@ -26,17 +26,14 @@ MAX_PAGE_BYTES = 20_000_000
 MAX_MEMORY_BYTES = 2_000_000_000
 JOURNAL = "journal.html"
 
-Run = Callable[
-    [Sequence[str], dict[str, str]], tuple[int, str]
-]  # from command and environment to exit status and stderr
+Run = Callable[[Sequence[str], dict[str, str]], tuple[int, str]]  # (command, environment) -> (exit status, stderr)
 
 
 def pick_journal(files: dict[str, bytes], lab: str, stages: Sequence[str]) -> tuple[dict[str, bytes], list[str]]:
     """Return the contents of the records, the notes and the answers to the quiz, by names without folders, and remarks
     on omitted files."""
-    slugs = "|".join(
-        re.escape(stage[3:]) for stage in stages
-    )  # a note's number may be from an earlier version of the lab
+    # Only the slugs must match, because a note's number may be from an earlier version of the lab.
+    slugs = "|".join(re.escape(stage[3:]) for stage in stages)
     note = re.compile(rf"\d\d_(?:{slugs})(?:-\d{{1,4}})?\.md")
     candidates = [name for name in files if is_journal(name)]
     candidates = [

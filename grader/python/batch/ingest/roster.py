@@ -33,15 +33,8 @@ COUNTS = {2: "Two", 3: "Three", 4: "Four"}
 TIMES = ("handedin", "submitted", "submittedat")
 EXTENDED = "extendeduntil"
 MODIFIED = "lastmodifiedsubmission"  # the time of a hand-in in Moodle's worksheet
-USED = {
-    *IDENTITIES,
-    *TIMES,
-    EXTENDED,
-    MODIFIED,
-    "status",
-    "group",
-    "groupname",
-}  # plain titles of the columns that are read
+# The plain titles of the columns that are read.
+USED = {*IDENTITIES, *TIMES, EXTENDED, MODIFIED, "status", "group", "groupname"}
 # In Moodle's status: "Submitted for grading - 1 day 10 hours late - Extension granted until: TIME - ".
 LATE = re.compile(r"\blate( -|$)")
 GRANTED = re.compile(r"\bExtension granted until: ([^-]+?) *(?:-|$)")

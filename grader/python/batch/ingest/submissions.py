@@ -55,7 +55,7 @@ def find_submissions(
     keys = {key for key, *_ in by_key}
     typed_only = {entry.key: entry.name for entry in entries if entry.typed and entry.key not in keys}
     left_out += [f"{name} typed something into Moodle, and handed in no file." for name in typed_only.values()]
-    has_marks = any(entry.late for entry in entries)  # without a due date, Canvas has_marks nobody
+    has_marks = any(entry.late for entry in entries)  # without a due date, Canvas marks nobody
     submissions = [make_submission(key, entries, has_marks) for (key, *_), entries in by_key.items()]
     identify(submissions, roster, earlier)
     ids = {student.id for student in roster}
@@ -64,7 +64,7 @@ def find_submissions(
 
 def make_submission(key: str, entries: list[Entry], has_marks: bool = False) -> Submission:
     """Return the submission of all entries with a key; its time is that of the latest entry. `has_marks`: whether
-    Canvas has_marks late hand-ins."""
+    Canvas marks late hand-ins."""
     readable = choose_entries(entries)
     submission = Submission(
         key,

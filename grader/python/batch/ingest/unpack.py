@@ -66,16 +66,8 @@ LATEST_S = 2**32  # file systems may not store later dates
 COMPRESSED: dict[bytes, Callable[[Any], Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
 OWN_PARTS = ("journal", "reports", "starter", "work")  # folders of one student's work
 # Reasons for which a file is omitted and the rest of the archive is unpacked.
-FILE_REASONS = (
-    "link",
-    "device",
-    "traversal",
-    "bad_name",
-    "name_clash",
-    "too_large",
-    "too_many_files",
-    "unknown_method",
-)
+FILE_REASONS = ("link", "device", "traversal", "bad_name", "name_clash")
+FILE_REASONS += ("too_large", "too_many_files", "unknown_method")
 NAME_ERRORS = (errno.ENAMETOOLONG, errno.EINVAL, errno.EILSEQ, errno.ENOTDIR, errno.EISDIR, errno.EEXIST)
 ADVICE = {
     "encrypted": "Unpack it with its password, and give the folder.",

@@ -35,7 +35,8 @@ Override = tuple[float, str, str | None]  # points, reason, and the fingerprint 
 
 @dataclass
 class Policy:
-    """The instructor's decisions. The keys of `extensions`, `points` and `overrides` are students' ids."""
+    """The instructor's decisions. The keys of both kinds of extensions, of `points` (those given by hand) and of
+    `overrides` are students' ids."""
 
     due: datetime | None = None
     grace_minutes: float = 0  # after the due date or an extension; hand-ins in this time are not late
@@ -44,10 +45,8 @@ class Policy:
     trust_dates: bool = False  # whether files' dates count, which may be the download's
     excluded_kinds: Sequence[str] = ()  # kinds of points that count for no student
     extensions: dict[str, datetime] = field(default_factory=dict)
-    roster_extensions: dict[str, datetime] = field(default_factory=dict)  # the course system's, by student id
-    points: dict[str, dict[str, tuple[float, float]]] = field(
-        default_factory=dict
-    )  # given by hand, by item: with maximum
+    roster_extensions: dict[str, datetime] = field(default_factory=dict)  # the course system's
+    points: dict[str, dict[str, tuple[float, float]]] = field(default_factory=dict)  # by item: points, maximum
     overrides: dict[str, Override] = field(default_factory=dict)
     rubric: Rubric | None = None
     drops: dict[str, Drop] = field(default_factory=dict)  # by the hand-in's key

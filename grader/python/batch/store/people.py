@@ -259,9 +259,7 @@ def roster_files(database: Database) -> list[Path]:
     """Return the paths of the batch's rosters; none if the batch has no roster. Raises UserError if a file no longer
     exists: without it, hand-ins would get different keys, and exports would omit students."""
     stored = database.read_value("roster") or []
-    files = [
-        Path(file) for file in ([stored] if isinstance(stored, str) else stored)
-    ]  # earlier batches stored one path
+    files = [Path(file) for file in ([stored] if isinstance(stored, str) else stored)]  # earlier batches: one path
     if gone := [file for file in files if not file.is_file()]:
         raise UserError(
             f"The batch's roster is no longer there: {gone[0]}. Put it back, or repeat the grade command with "
