@@ -45,7 +45,7 @@ XZ_MAGIC, XZ_PIECE_BYTES = b"\xfd7zXZ\x00", 16_384
 NO_ZIP_TIME = (1980, 1, 1, 0, 0, 0)  # the time in a zip without times
 RECORDS = "records.jsonl"  # a journal's measurements
 MANIFEST = "manifest.json"  # written by `make submit`
-MAX_MANIFEST_BYTES = 1_000_000  # because it is parsed without a time limit
+MAX_MANIFEST_BYTES = 1_000_000  # a larger one is ignored, because there is no time limit for parsing
 ZIP_END_BYTES = 70_000  # enough for the end of a zip's directory and the longest comment
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tbz", ".tar.xz", ".txz")
 ARCHIVE_ENDINGS = (*ARCHIVES, ".7z", ".rar", ".gz", ".zst")  # also of kinds that are refused
@@ -178,8 +178,8 @@ def is_zip(start: bytes) -> bool:
 
 
 def require_no_zip(end: bytes) -> None:
-    """Raise RefusedError if a file that begins as a tar ends as a zip. Depending on the program, it would contain other
-    files."""
+    """Raise RefusedError if a file that begins as a tar ends as a zip. Programs would disagree on
+    its contents."""
     for match in re.finditer(rb"PK\x05\x06.{16}(..)", end, re.DOTALL):  # the last two bytes: a comment's length
         if int.from_bytes(match[1], "little") == len(end) - match.end():
             raise RefusedError("ambiguous")

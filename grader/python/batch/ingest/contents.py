@@ -243,7 +243,7 @@ def show_place(file: File) -> str:
 
 
 def show_own_path(name: str) -> str:
-    """Return a path as printable text. A file's name loses the prefix of a course system."""
+    """Return a path as printable text. If it is only a file's name, remove a course system's prefix."""
     return show_path(name) if "/" in name else plain_name(name)
 
 

@@ -41,8 +41,8 @@ def list_parts(entry: Path) -> list[Part]:
 
 def walk(folder: Path) -> Iterator[Part]:
     """Yield all files in a folder and in the folders in it, except hidden ones; outer files come first. If a folder
-    cannot be read, yield it as a part whose check raises the error. Do the same with the whole folder if it has more
-    than MAX_ENTRIES entries, after the first of them.
+    cannot be read, yield it as a part whose check raises the error. If there are more than MAX_ENTRIES files and
+    folders, yield the first ones, and then a part whose check raises RefusedError.
     """
     waiting, remaining = deque([""]), MAX_ENTRIES
     while waiting and remaining > 0:

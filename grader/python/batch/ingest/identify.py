@@ -28,14 +28,14 @@ from grader.python.batch.ingest.roster import (
 from grader.python.batch.ingest.submission import MOODLE, WORKSHEET, EarlierSubmission, Submission
 
 HOW_TO_DECIDE = "Ask these students who worked together, and decide with `override` or `points`."
-HOW_TO_CORRECT_NAME = "If both names mean one person, write this name into the roster, and repeat the command."
+HOW_TO_CORRECT_NAME = "If both names mean one person, write the hand-in's name into the roster, and repeat the command."
 HOW_TO_GET_NUMBERS = (
     "Use a roster with this assignment's numbers: for Moodle, its grading worksheet. For a group assignment in Canvas, "
     "add Canvas's list of groups with --roster."
 )
 MAX_LISTED = 10  # members of a group that a note lists
 MAX_IN_GROUP = 10  # a larger group is not a team: Moodle puts all students without a group into one
-MAX_DIFFERING = 2  # so many names may always differ from those of the students with the same numbers
+MAX_DIFFERING = 2  # names that may differ from those of the students with the same numbers, even if fewer agree
 
 
 def identify(

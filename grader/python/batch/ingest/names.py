@@ -27,7 +27,7 @@ ANONYMOUS_ID = "anon_"
 STAGE_DIGITS = 2  # digits of the number at the beginning of a stage's file name
 STAGE_FILE = re.compile(r"\d\d_")
 LATE = "_LATE"
-MAX_CHARACTERS = 1000  # longer names are no course system's; file systems allow 255 bytes
+MAX_CHARACTERS = 1000  # no course system writes longer names; file systems allow 255 bytes
 # Additions by Canvas, browsers and desktops to a file's name, before or after its ending: -1, (1), - Copy.
 ADDITION = r"(?:-\d{1,4}|[ +_]?\(\d{1,4}\)|[ +_-]{1,3}(?:copy|kopie|copie|copia)(?:[ +_]?\(?\d{1,4}\)?)?)"
 ADDITIONS = re.compile(rf"{ADDITION}$", re.I)

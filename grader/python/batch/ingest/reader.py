@@ -78,7 +78,7 @@ class File(Member):
 @dataclass
 class Contents:
     """A hand-in's files; the names of parts that cannot be read, with the reasons; and the names of files that no grade
-    needs. `is_empty`: whether the hand-in contains only folders and archives, and no file, not even an ignored one."""
+    needs. `is_empty`: whether the hand-in contains nothing but folders, archives and hidden files."""
 
     files: list[File] = field(default_factory=list)
     refused: list[tuple[str, RefusedError]] = field(default_factory=list)

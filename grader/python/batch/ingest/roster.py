@@ -28,7 +28,7 @@ from grader.python.common.markup import show_text
 from grader.python.common.units import plural
 from grader.python.journal.submit import name_part
 
-MAX_RENAMED = 2  # so many names may always differ between two rosters
+MAX_RENAMED = 2  # names that may differ between two rosters, even if they are most of the names
 COUNTS = {2: "Two", 3: "Three", 4: "Four"}
 TIMES = ("handedin", "submitted", "submittedat")
 EXTENDED = "extendeduntil"

@@ -32,7 +32,7 @@ from typing import Any
 
 from grader.python.batch.ingest.module_path import python_path
 
-NOISE, WINDOW = 25, 4  # copydetect's: characters per fingerprint; of this many fingerprints in a row, one is kept
+NOISE, WINDOW = 25, 4  # copydetect's parameters: characters per fingerprint; of WINDOW consecutive ones, it keeps one
 MIN_FINGERPRINTS = 8  # minimum for a comparison: more than a line or two of the student's own code
 MIN_BYTES = NOISE + MIN_FINGERPRINTS - 1  # minimum size of a file with that many fingerprints
 SIMILAR_SHARE = 0.9  # minimum share of the smaller file's fingerprints

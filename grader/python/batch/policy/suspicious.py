@@ -54,7 +54,7 @@ def find_remarks(
     copied_records: Sequence[tuple[str, str]] = (),
 ) -> list[Remark]:
     """Return all remarks, the most serious first. `untouched`: the key and stage of each file that is still the
-    starter, so that equal files are no copies. `finals`: the students' points. `copied_records`: see
+    starter, so that equal files are not copies. `finals`: the students' points. `copied_records`: see
     find_copied_records()."""
     remarks = [remark for row in rows for remark in review_submission(row)]
     remarks += [remark for final in finals for remark in review_decisions(final)]

@@ -137,7 +137,7 @@ def points(options: argparse.Namespace) -> int:
     """Give points by hand, for example for the journal, or revoke them."""
     if options.file:
         return points_from_file(options)
-    require_student_and_reason(options, options.points, "--points: the number is missing")
+    require_value_and_reason(options, options.points, "--points: the number is missing")
     if options.undo:
         return decide(options, "points", item=options.item, points=UNDONE, most=0, reason=options.reason)
     require_maximum(options)
@@ -184,7 +184,7 @@ def mark(options: argparse.Namespace) -> int:
     rubric = read_rubric(kept_settings(database).root)
     if options.file:
         return mark_from_file(options, database, rubric)
-    require_student_and_reason(options, options.level, "--level: the level is missing")
+    require_value_and_reason(options, options.level, "--level: the level is missing")
     if not options.criterion:
         raise UserError(f"--criterion: choose one of: {', '.join(criterion.name for criterion in rubric.criteria)}.")
     criterion = rubric.find(options.criterion)
@@ -273,7 +273,7 @@ def find_marked(database: Database, marks: Sequence[Line]) -> list[str]:
     return list(places)
 
 
-def require_student_and_reason(options: argparse.Namespace, given: object, missing: str) -> None:
+def require_value_and_reason(options: argparse.Namespace, given: object, missing: str) -> None:
     """Raise UserError if the reason is missing, or if the value `given` is; `missing` is the message for the latter."""
     if not options.reason:
         raise UserError("--reason: give the reason; it is stored for later questions.")
