@@ -1,7 +1,7 @@
 """Grade one submission: open it, give its stages to `build/warplab grade`, and describe the result.
 
 This module computes no points; it takes them from the report. For any submission, grade_submission returns a Graded
-with one of the statuses in store/rows.py. Only an interruption and a disk that is full or gone end the batch.
+with one of the statuses in store/rows.py. Only an interruption, a full disk or a moved folder ends the batch.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from grader.python.common.report import Failure, Report, StageReport
 from grader.python.journal.journal import RENDERING_S
 
 ATTEMPTS = 2  # runs of the judge, if it fails
-MINIMUM_S = 1.0  # the judge gets at least this time, in which it can report an error
-RAN_OUT = ("timeout", "compile_timeout", "out_of_memory")  # causes that other hand-ins can contribute to
+MINIMUM_S = 1.0  # minimum time for the judge, enough to report an error
+RAN_OUT = ("timeout", "compile_timeout", "out_of_memory")  # failures that hand-ins graded at the same time can cause
 
 
 def grade_submission(

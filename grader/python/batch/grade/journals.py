@@ -67,7 +67,7 @@ def keep_journal(files: dict[str, bytes], lab: str, stages: Sequence[str], targe
 
 def render_journal(journal: Path, page: Path, root: Path, lab: str, run: Run) -> list[str]:
     """Render the page from the journal that was kept, in a separate process, because rendering a student's records may
-    take all memory or endless time. Return remarks. Raises OSError."""
+    take all memory, or may never end. Return remarks. Raises OSError."""
     page.unlink(missing_ok=True)
     if not journal.is_dir():
         return []

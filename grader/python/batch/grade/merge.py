@@ -33,8 +33,8 @@ def read_complete(file: Path) -> Json:
 
 
 def complete(content: Any, parsed: Any) -> Any:
-    """Return `content`, a report or a part of one as JSON, with missing keys added from `parsed`, the same as
-    read_report() reads it. Unknown keys stay."""
+    """Return `content`, a report or a part of one as JSON, with missing keys added from `parsed`, which is what
+    read_report() returns for it. Unknown keys stay."""
     if isinstance(parsed, dict) and isinstance(content, dict):
         return {**content, **{key: complete(content.get(key, value), value) for key, value in parsed.items()}}
     if isinstance(parsed, list):
@@ -43,8 +43,7 @@ def complete(content: Any, parsed: Any) -> Any:
 
 
 def merge_reports(report: Json, other: Json) -> Json:
-    """Return the first report with the pending points, and the stages without a score, replaced by those of the other
-    one.
+    """Return the first report with its pending points, and its stages without a score, replaced by those of the other.
 
     Both are reports as JSON. Raises UserError if they are about different labs or different sources.
     """

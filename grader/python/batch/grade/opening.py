@@ -55,8 +55,8 @@ def list_sources(files: Sequence[str]) -> list[str]:
 
 
 def explain_how_to_choose(stages: Sequence[str], entries: Sequence[Path]) -> list[str]:
-    """Return a note on how to choose a file for `stages`, which have several files and no time that shows the
-    newest."""
+    """Return a note on how to choose a file for `stages`, in which the newest file cannot be determined; none without
+    stages."""
     if not stages:
         return []
     folder = entries[0] if is_folder(entries[0]) else entries[0].parent
@@ -184,7 +184,7 @@ def is_manifest(manifest: object) -> bool:
 
 
 def read_starters(settings: Settings) -> dict[str, bytes]:
-    """Return the starters of the stages to grade, as far as these have one. Raises OSError."""
+    """Return the starters of the stages to grade, without stages that have none. Raises OSError."""
     folder = settings.root / "starter" / settings.lab
     files = {stage: folder / f"{stage}.cu" for stage in settings.graded_stages()}
     return {stage: file.read_bytes() for stage, file in files.items() if file.is_file()}

@@ -50,8 +50,8 @@ Results = Callable[[Sequence[Submission]], "Generator[Graded, None, None]"]
 
 @contextmanager
 def only_one(folder: Path) -> Iterator[None]:
-    """Lock a batch's folder, so that two batches never run in it. Raises UserError if another one does, or if the
-    folder belongs to another user, who could read and change it at any time."""
+    """Lock a batch's folder, so that two batches never run in it. Raises UserError if another batch runs in it, or if
+    it belongs to another user, who could read and change it at any time."""
     folder.mkdir(parents=True, exist_ok=True)
     if folder.stat().st_uid != os.geteuid():
         raise UserError(f"{folder} belongs to another user. Choose an OUT that does not exist yet.")

@@ -32,7 +32,8 @@ from grader.python.common.report import Report
 
 MAX_TASKS = 1000  # per array: Slurm's default limit, which its administrator can change
 MAX_TASKS_PER_HAND_IN = 3  # a task without a result, or with a doubtful one, is followed by another
-MAX_LOST_TASKS = 2  # from so many tasks on that graded the reference and then ended, the submission may be the cause
+# If this many tasks graded the reference and then ended without a result, the submission may be the cause.
+MAX_LOST_TASKS = 2
 POLL_S = 2.0
 SILENT_S = 60.0  # if Slurm's controller does not answer for this time, a message is printed
 GRACE_S = 10.0  # time for a result to appear on a slow file system after its task has ended
@@ -154,7 +155,7 @@ def reference_mark(settings: Settings, job_id: str) -> Path:
 
 
 def grade_reference_on_node(settings: Settings) -> bool:
-    """Return whether the reference is graded, as one task."""
+    """Return whether the judge grades the reference, as one task."""
     os.umask(0o077)
     return is_reference_graded(settings, Running(), {})
 
@@ -315,8 +316,8 @@ def read_log(job: Any) -> str:
 
 
 def was_cancelled(job: Any) -> bool:
-    """Return whether Slurm cancelled the task for a reason other than memory: a person, its time, its node or another
-    job's priority. A task that used too much memory may be cancelled as well."""
+    """Return whether Slurm cancelled the task for a reason other than memory: a person cancelled it, or its time was
+    over, its node failed, or another job had priority. (Slurm may also cancel a task that used too much memory.)"""
     log = read_log(job)
     return "CANCELLED" in log and "memory" not in log
 

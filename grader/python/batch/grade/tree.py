@@ -13,8 +13,8 @@ def write_tree(
     folder: Path, lab: str, picked: dict[str, bytes], fingerprint: str = "", stages: Sequence[str] = ()
 ) -> Path:
     """Write the stages' files where the judge looks for them, then the fingerprint of their hand-in and the `stages` to
-    grade. Do not write files or a fingerprint again that exist already, because the batch may be killed at any time.
-    Return `folder`."""
+    grade. If the files or the fingerprint exist already, do not write them again, because the batch may be killed at
+    any time. Return `folder`."""
     for report in (f"{lab}.json", f"{lab}.unfinished.json"):
         (folder / report).unlink(missing_ok=True)
     names = {f"{stage}.cu": content for stage, content in picked.items()}

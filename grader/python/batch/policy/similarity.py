@@ -79,24 +79,23 @@ class ComparisonLimitError(Exception):
 
 
 def find_similar(stage: str, starter: Path, files: Sequence[tuple[str, Path]]) -> tuple[list[SimilarPair], list[str]]:
-    """Return the pairs of similar `files`, which are pairs of key and path, the most similar first; and the keys of
-    files that were not compared completely, because they are too long or take too much time or memory. Raises
-    ImportError if copydetect does not run, ComparisonLimitError, and OSError."""
+    """Return the similar pairs, the most similar first, and the keys of the submissions whose files were not compared
+    completely, because they are too long or take too much time or memory. `files`: each submission's key and the path
+    of its file. Raises ImportError if copydetect does not run, ComparisonLimitError, and OSError."""
     files = [(key, file) for key, file in files if file.stat().st_size >= MIN_BYTES]
     if len(files) < 2:
         return [], []
     fingerprints, stopped = fingerprint_all(starter, [file for _, file in files])
     incomplete = [key for at, (key, _) in enumerate(files) if at in stopped or fingerprints[at].is_cut]
     same: dict[frozenset[int], list[str]] = defaultdict(list)
-    for (key, _), printed in zip(files, fingerprints, strict=True):
-        if len(printed.hashes) >= MIN_FINGERPRINTS:
-            same[printed.hashes].append(key)
+    for (key, _), file_prints in zip(files, fingerprints, strict=True):
+        if len(file_prints.hashes) >= MIN_FINGERPRINTS:
+            same[file_prints.hashes].append(key)
     pairs = [SimilarPair(stage, keys[0], other, 1.0) for keys in same.values() for other in keys[1:]]
     hashes_by_key = {keys[0]: hashes for hashes, keys in same.items()}
     for first, other in list_candidates(hashes_by_key):
-        share = len(hashes_by_key[first] & hashes_by_key[other]) / min(
-            len(hashes_by_key[first]), len(hashes_by_key[other])
-        )
+        first_hashes, other_hashes = hashes_by_key[first], hashes_by_key[other]
+        share = len(first_hashes & other_hashes) / min(len(first_hashes), len(other_hashes))
         if share >= SIMILAR_SHARE:
             pairs.append(SimilarPair(stage, first, other, share))
     pairs.sort(key=lambda pair: (-pair.share, pair.first, pair.second))

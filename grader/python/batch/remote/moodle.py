@@ -1,6 +1,6 @@
 """Fetch hand-ins from Moodle, and return grades and feedback, through its web services (mod_assign_*).
 
-The folders of hand-ins are named by the students' user names, because the web services do not return the numbers in
+The folders of hand-ins are named after the students' user names, because the web services do not return the numbers in
 Moodle's own download. Saving a grade replaces the earlier grade, comment and files, so repeating it adds nothing. If
 Moodle already has a grade and its comment, they are not saved again, because Moodle may notify the student.
 """

@@ -69,8 +69,8 @@ def pull(assignment: Any, folder: Path) -> Pulled:
 
 
 def list_submissions(assignment: Any) -> list[Any]:
-    """Return the submissions of all students. Raises ValueError if a student is in the list twice: the list changed
-    at the same time, or its pages repeat endlessly."""
+    """Return the submissions of all students. Raises ValueError if a student is in the list twice, because the list
+    changed at the same time or its pages repeat endlessly."""
     by_user: dict[int, Any] = {}
     for submission in assignment.get_submissions(include=["user"], per_page=100):
         if submission.user_id in by_user:
@@ -91,8 +91,9 @@ def prepare_folder(folder: Path, roster: str) -> None:
 
 
 def keep_file(file: Path, size: int, fetch_it: Callable[[], bytes]) -> None:
-    """Fetch and write a file of `size` bytes. If the file is too large for grading, write an empty one of the same size
-    instead, so that the student gets the reason; fetching it could take all memory. Raises UserError, OSError."""
+    """Fetch and write a file of `size` bytes. If the file is too large for grading, write a file of the same size
+    without the contents, so that the student gets the reason; fetching it could take all memory. Raises UserError,
+    OSError."""
     if size <= max_bytes(kind_of_file(file.name)):
         write_atomically(file, try_again(fetch_it, file.name))
         return

@@ -251,8 +251,8 @@ def require_markable(database: Database, maxima: Mapping[str, float], students: 
 
 
 def find_marked(database: Database, marks: Sequence[Line]) -> list[str]:
-    """Return the id of each line's student. Raises UserError that lists the lines without a matching student, and
-    further lines of a student."""
+    """Return the id of each line's student. Raises UserError that lists the lines for which no student matches, and
+    repeated lines of one student."""
     people = StudentsByCell(database)
     places: dict[str, str] = {}
     wrong: list[tuple[str, UserError]] = []
@@ -290,8 +290,8 @@ def require_maximum(options: argparse.Namespace) -> None:
 
 def require_item(options: argparse.Namespace) -> None:
     """Raise UserError if the item is blank, if gradebook.csv has another column of that name, if the item is for
-    journals and these are marked by the rubric, or if its name differs from an earlier item's only in case and blanks.
-    The last would count the same points twice."""
+    journals and these are marked by the rubric, or if its name differs from an earlier item's only in case and blanks,
+    because the same points could then count twice."""
     database = open_batch(options.folder)
     columns = columns_around(kept_settings(database).stages)
     if not options.item.strip():
@@ -372,7 +372,7 @@ def decide(
     options: argparse.Namespace, table: str, more: Callable[[str], dict[str, Any]] = lambda _: {}, **values: Any
 ) -> int:
     """Enter the same decision for all named students, or for none if one of them is unknown. Print their new points.
-    `more`: returns the values that differ between students, for a student."""
+    `more`: a function that returns one student's values, if these differ between students."""
     database = open_batch(options.folder)
     students = find_students(database, options.student)
     if options.undo:
@@ -410,7 +410,7 @@ def enter(database: Database, table: str, lines: Sequence[dict[str, Any]]) -> No
 def say_partners(
     everyone: Sequence[FinalPoints], students: Collection[str], item: str, names: Mapping[str, str]
 ) -> None:
-    """Print the students without points for the item whose partners in the same hand-in have some."""
+    """Print the partners of these students in a hand-in who have no points for the item."""
     keys = {final.row.key for final in everyone if final.student in students and item in final.given}
     if unmarked := [final.student for final in everyone if final.row.key in keys and item not in final.given]:
         names_text = ", ".join(with_name(student, names) for student in unmarked)

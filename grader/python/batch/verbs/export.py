@@ -94,8 +94,8 @@ def find_graded_on_other_stages(finals: Sequence[FinalPoints]) -> list[str]:
 
 
 def ids_without_roster(final: FinalPoints) -> set[Identifier]:
-    """Return the identifiers of a student who is not on a roster. If a course system named the hand-in, which then has
-    the student's name, a number is that system's. Any other key is an id that the student chose."""
+    """Return the identifiers of a student who is not on a roster. If the hand-in has a student's name, a course system
+    named it, so a numeric key is that system's number. Any other key is an id that the student chose."""
     key = final.student.removesuffix(ANOTHER)
     of_system = bool(final.row.name) and key.isdecimal()
     return {(kind, key.casefold()) for kind in (NUMBERS if of_system else (OWN_ID,))}
