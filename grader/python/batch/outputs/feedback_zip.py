@@ -113,8 +113,8 @@ def read_own_numbers(
 
 
 def read_feedback(folder: Path, final: FinalPoints) -> dict[str, bytes]:
-    """Return the feedback files of a student, by their names in the zip. A credited partner's have no journal. Raises
-    OSError."""
+    """Return the feedback files of a student, by their names in the zip. They contain no journal for a credited
+    partner. Raises OSError."""
     key = final.row.key if final.student in final.row.own() else final.student
     place = place_of(folder, "feedback", key)
     return {new: (place / name).read_bytes() for name, new in FILES.items() if (place / name).is_file()}

@@ -46,7 +46,7 @@ def describe_stage(stage: StageReport, hidden: Mapping[str, str]) -> str:
 def hide_names(text: str, names: Mapping[str, str]) -> str:
     """Return the text for display, with the names of hidden datasets replaced.
 
-    A name is one word, so each word of the text is looked up once, for any number of names. Before, show_text() removes
+    A name is one word, so each word of the text is looked up once, for any number of names. First, show_text() removes
     or replaces invisible characters, which could split a name.
     """
     return re.sub(r"\w+", lambda match: names.get(match[0], match[0]), show_text(text))

@@ -41,7 +41,7 @@ class Policy:
     due: datetime | None = None
     grace_minutes: float = 0  # after the due date or an extension; hand-ins in this time are not late
     percent_per_day: float = 0  # percentage of the judge's points that each started day costs
-    max_days: int | None = None  # hand-ins that are more days late get no points
+    max_days: int | None = None  # hand-ins that are late by more days get no points
     trust_dates: bool = False  # whether files' dates count, which may be the download's
     excluded_kinds: Sequence[str] = ()  # kinds of points that count for no student
     extensions: dict[str, datetime] = field(default_factory=dict)
