@@ -77,7 +77,7 @@ def test_a_single_folder_that_cannot_be_read_is_a_hand_in(tmp_path: Path, monkey
             return [tmp_path / "al1"]
         raise PermissionError(errno.EACCES, "Permission denied")
 
-    monkeypatch.setattr(unpacking, "visible", list_top)
+    monkeypatch.setattr(unpacking, "list_visible", list_top)
     assert unpacking.find_extracted(tmp_path, []) == tmp_path
 
 

@@ -122,7 +122,7 @@ def test_mistakes_of_a_term_are_counted_by_week() -> None:
         "2026-10-05,7,01_first,race,1,1",
     ]
     far = count_over_time([*causes, (["al1"], "2001-01-01T12:00:00", "01_first", "race")])
-    assert len(far.list()) == 60
+    assert len(far.first_days()) == 60
 
 
 def test_replaced_hand_ins_count_over_time_and_regrades_do_not(course: Course) -> None:
