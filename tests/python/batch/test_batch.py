@@ -25,7 +25,7 @@ from grader.python.batch.grade.versions import is_stale
 from grader.python.batch.ingest.archive import MEANINGS
 from grader.python.batch.ingest.submission import Submission
 from grader.python.batch.ingest.submissions import find_submissions
-from grader.python.batch.store.opened import kept_settings
+from grader.python.batch.store.opened import stored_settings
 from grader.python.batch.store.rows import STATUSES
 from tests.python import samples
 from tests.python.batch.batches import LAB, ROOT, STAGES, Course, environment
@@ -320,7 +320,7 @@ def test_a_copy_is_not_combined_with_the_journal_of_another_hand_in(
     hand_in("first")
     course.grade()
     hand_in("second")
-    settings = kept_settings(course.database())
+    settings = stored_settings(course.database())
     (waiting,), _ = find_submissions(course.handed_in, LAB, [])
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
         patched.setattr(grading, "write_tree", raise_interrupt)

@@ -70,7 +70,7 @@ class Entry:
     by_make_submit: bool = False  # whether `make submit` wrote the key into the name
     claim: str = ""  # the likely id on the roster, if the name can be read in several ways
     has_system_number: bool = False  # whether the key is a course system's number
-    of_canvas: bool = False  # whether Canvas wrote the name; Canvas marks late hand-ins in it
+    named_by_canvas: bool = False  # whether Canvas wrote the name; Canvas marks late hand-ins in it
     typed: bool = False  # whether the student typed it into a page of Moodle and uploaded no file
 
     def when(self) -> tuple[datetime, int]:
@@ -222,7 +222,7 @@ def apply_reading(entry: Entry, reading: Reading, certain: bool) -> None:
     """Fill in an entry from a course system's name. An uncertain id is only a claim, like a name."""
     entry.key, entry.name = reading.id, reading.name
     entry.attempt, entry.late, entry.typed = reading.attempt, reading.late, reading.typed and certain
-    entry.has_system_number, entry.of_canvas = certain, not reading.of_moodle
+    entry.has_system_number, entry.named_by_canvas = certain, not reading.of_moodle
     if not certain:
         entry.key, entry.claim = f"{reading.name}_{reading.id}", reading.id
 
@@ -234,7 +234,7 @@ def apply_first_reading(entry: Entry, reading: Reading) -> None:
     so that uploader's files form one submission, which is assigned to nobody.
     """
     entry.key = f"{reading.name}_{reading.id}"
-    entry.attempt, entry.late, entry.of_canvas = reading.attempt, reading.late, not reading.of_moodle
+    entry.attempt, entry.late, entry.named_by_canvas = reading.attempt, reading.late, not reading.of_moodle
     entry.note = note_several_matches(f"{entry.key}_\N{HORIZONTAL ELLIPSIS}")
 
 

@@ -79,7 +79,7 @@ def make_submission(key: str, entries: list[Entry], has_marks: bool = False) -> 
     submission.notes += dict.fromkeys(entry.note for entry in readable if entry.note)
     submission.notes += [entry.doubt for entry in entries if entry.doubt]
     submission.marked_late = any(entry.late for entry in readable)
-    submission.marked_by = CANVAS if has_marks and readable[-1].of_canvas else ""
+    submission.marked_by = CANVAS if has_marks and readable[-1].named_by_canvas else ""
     if submission.marked_late:
         submission.notes.append("Canvas calls it late.")
     time = readable[-1].time

@@ -20,7 +20,7 @@ from grader.python.batch.outputs.report_text import describe_report, hide_names
 from grader.python.batch.policy.lateness import LATE_MARKS, parse_local
 from grader.python.batch.policy.points import FinalPoints, remove_points
 from grader.python.batch.store.database import Database
-from grader.python.batch.store.opened import kept_settings
+from grader.python.batch.store.opened import stored_settings
 from grader.python.batch.store.rows import STATUSES, Comment, Row
 from grader.python.common.console import write_atomically
 from grader.python.common.documents import from_json
@@ -104,7 +104,7 @@ def write_feedback(target: Path, database: Database, row: Row, finals: list[Fina
         write_atomically(target / "feedback.txt", "\n".join([*sentences, ""]))
         write_atomically(target / "index.html", make_remarks_page(sums, below))
         return
-    redacted = redact(json.loads(database.report(row.grade)), kept_settings(database).folders())
+    redacted = redact(json.loads(database.report(row.grade)), stored_settings(database).folders())
     report = remove_points(from_json(Report, redacted, ""), finals[0].excluded_kinds)
     write_atomically(target / "report.json", json.dumps(redacted, indent=1) + "\n")
     opening = [*sentences, "", *(["The code:", ""] if sums else [])] if sentences else []
@@ -152,8 +152,8 @@ def make_remarks_page(sums: list[str], below: Html) -> str:
 def describe_counting_submission(final: FinalPoints) -> list[str]:
     """Return a sentence on which of a student's several submissions counts."""
     if not final.counts:
-        return [f"For {final.student}, {'another' if final.by_points else 'a later'} submission counts instead."]
-    reason = "has at least as many points" if final.by_points else "is later"
+        return [f"For {final.student}, {'another' if final.chosen_by_points else 'a later'} submission counts instead."]
+    reason = "has at least as many points" if final.chosen_by_points else "is later"
     return [f"Not used, because this one {reason}: {', '.join(final.unused)}"] if final.unused else []
 
 

@@ -91,7 +91,7 @@ def read_own_name(
     """Return the readings of the names that a course system gave to a student's own hand-in; none for a credited
     partner. If a name can be read in several ways, because students choose parts of it, a reading counts only if its
     number is the student's on the roster."""
-    if final.student not in final.row.own():
+    if final.student not in final.row.own_members():
         return []
     numbers = roster[final.student].numbers if final.student in roster else set()
     system_names = []
@@ -115,7 +115,7 @@ def read_own_numbers(
 def read_feedback(folder: Path, final: FinalPoints) -> dict[str, bytes]:
     """Return the feedback files of a student, by their names in the zip. They contain no journal for a credited
     partner. Raises OSError."""
-    key = final.row.key if final.student in final.row.own() else final.student
+    key = final.row.key if final.student in final.row.own_members() else final.student
     place = place_of(folder, "feedback", key)
     return {new: (place / name).read_bytes() for name, new in FILES.items() if (place / name).is_file()}
 

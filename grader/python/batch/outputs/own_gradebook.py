@@ -28,7 +28,7 @@ def make_gradebook(
         numbers += [number(by_stage.get(stage)) for stage in stages]
         quiz = quizzes.get(row.key)
         numbers += [str(quiz.right), str(quiz.of)] if quiz else ["", ""]
-        reason = "another hand-in has at least as many points" if final.by_points else "there is a later hand-in"
+        reason = "another hand-in has at least as many points" if final.chosen_by_points else "there is a later hand-in"
         unused = [f"Not used, because {reason}: {', '.join(final.unused)}"] if final.unused else []
         remarks = "; ".join([*([row.detail] if row.detail else []), *row.notes, *unused])
         words = [final.student, final.name, row.status or "waiting"]

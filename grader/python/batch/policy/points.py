@@ -87,7 +87,7 @@ class FinalPoints:
     is_override_old: bool = False  # whether the student handed in again after the override
     counts: bool = True  # whether this submission counts, and not another one of the same student
     unused: list[str] = field(default_factory=list)  # keys of the student's other submissions
-    by_points: bool = False  # whether points instead of times decided which submission counts
+    chosen_by_points: bool = False  # whether points instead of times decided which submission counts
     excluded_kinds: Sequence[str] = ()  # kinds of the report's points that do not count
 
 
@@ -139,7 +139,9 @@ def choose_latest(everyone: Iterable[FinalPoints]) -> list[FinalPoints]:
     for final in sorted(everyone, key=rank):
         if other := chosen.get(final.student):
             other.counts = False
-            other.by_points = final.by_points = final.row.status != "not_submitted" and not is_certain(final)
+            other.chosen_by_points = final.chosen_by_points = final.row.status != "not_submitted" and not is_certain(
+                final
+            )
             if other.row.status != "not_submitted":
                 final.unused = [*other.unused, other.row.key]
         chosen[final.student] = final
@@ -150,7 +152,7 @@ def rank(final: FinalPoints) -> tuple[object, ...]:
     """Return the sort key for a student's submissions; the last one counts. A submission that certainly is the
     student's own comes after those that only a name links to the student. Students write these names, so among the
     latter, the one with the most points comes last: nobody can take points from another student."""
-    is_own, by_time = final.student in final.row.own(), order_by_time(final.row.handed_in, final.row.known_by)
+    is_own, by_time = final.student in final.row.own_members(), order_by_time(final.row.handed_in, final.row.known_by)
     submitted = final.row.status != "not_submitted"
     if is_certain(final):
         return submitted, True, by_time
@@ -159,7 +161,7 @@ def rank(final: FinalPoints) -> tuple[object, ...]:
 
 def is_certain(final: FinalPoints) -> bool:
     """Return whether an id or a number shows that the submission is the student's own."""
-    return final.student in final.row.own() and final.row.is_certain()
+    return final.student in final.row.own_members() and final.row.is_certain()
 
 
 def make_final(student: str, row: Row, policy: Policy, lab_points: float) -> FinalPoints:

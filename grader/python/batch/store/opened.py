@@ -17,7 +17,7 @@ def open_batch(folder: Path) -> Database:
     return Database(folder / DATABASE)
 
 
-def kept_settings(database: Database) -> Settings:
+def stored_settings(database: Database) -> Settings:
     """Return the settings with which the batch was graded. Their folder is where the batch is now. Raises UserError if
     nothing was graded yet."""
     stored = database.read_value("settings")

@@ -191,7 +191,10 @@ class StudentsByWord:
             return word
         student = self.find(word)
         return next(
-            row.key for own in (True, False) for row in self.rows if student in (row.own() if own else row.members)
+            row.key
+            for own in (True, False)
+            for row in self.rows
+            if student in (row.own_members() if own else row.members)
         )
 
     def find_own_key(self, word: str) -> str:
@@ -200,7 +203,7 @@ class StudentsByWord:
         row = self.by_key[word if word in self.by_key else self.find_key(word)]
         if row.status == "not_submitted":
             raise UserError(f"{word} handed in nothing.")
-        if word not in self.by_key and self.find(word) not in row.own():
+        if word not in self.by_key and self.find(word) not in row.own_members():
             raise UserError(
                 f"{word} is only a partner in the hand-in {row.key}. To name that hand-in, write {row.key}."
             )

@@ -84,14 +84,14 @@ class Row:
     comments: list[Comment] = field(default_factory=list)
     graded_as: str = ""  # the status that the grade had when it was written
 
-    def own(self) -> list[str]:
+    def own_members(self) -> list[str]:
         """Return the members without credited partners."""
         return own_members(self.key, self.members)
 
     def is_teammate(self, other: Row) -> bool:
         """Return whether both hand-ins are of one team: each names the students of the other. It is not enough if only
         one does, because it may name a student whose work it copied."""
-        return set(self.own()) <= set(other.team) and set(other.own()) <= set(self.team)
+        return set(self.own_members()) <= set(other.team) and set(other.own_members()) <= set(self.team)
 
     def is_certain(self) -> bool:
         """Return whether an id or a number identifies the student, and not only a name, which students can choose."""

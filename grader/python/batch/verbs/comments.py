@@ -6,7 +6,7 @@ import argparse
 
 from grader.python.batch.ingest.times import now
 from grader.python.batch.store.database import Database
-from grader.python.batch.store.opened import kept_settings, open_batch
+from grader.python.batch.store.opened import open_batch, stored_settings
 from grader.python.batch.store.people import find_own_keys, find_students, names_of, with_name
 from grader.python.batch.store.places import place_of
 from grader.python.batch.verbs.decide import record_decision
@@ -20,7 +20,7 @@ MAX_CODE = 120  # characters of a line that the feedback shows
 def comment(options: argparse.Namespace) -> int:
     """Comment on a line of a student's code, or remove the comment."""
     database = open_batch(options.folder)
-    settings = kept_settings(database)
+    settings = stored_settings(database)
     (key,) = find_own_keys(database, [options.student])
     stage = find_stage(settings.lab, settings.stages, options.stage)
     row = next(row for row in database.rows() if row.key == key)
@@ -41,7 +41,7 @@ def comment(options: argparse.Namespace) -> int:
 
 def read_line(database: Database, key: str, stage: str, line: int) -> str:
     """Return the beginning of a line of a graded file. Raises UserError if there is no such file or line."""
-    settings = kept_settings(database)
+    settings = stored_settings(database)
     file = place_of(settings.folder, "submissions", key) / settings.lab / f"{stage}.cu"
     if not file.is_file():
         raise UserError(f"{key} has no graded file of {stage}.")

@@ -24,7 +24,7 @@ from grader.python.batch.policy.points import (
     read_policy,
 )
 from grader.python.batch.store.database import Database
-from grader.python.batch.store.opened import kept_settings, open_batch
+from grader.python.batch.store.opened import open_batch, stored_settings
 from grader.python.batch.store.people import StudentsByCell, find_own_keys, find_students, names_of, with_name
 from grader.python.common.console import UserError, say
 from grader.python.common.rubric import PREFIX, Rubric, read_rubric
@@ -50,7 +50,7 @@ def due(options: argparse.Namespace) -> int:
         if "due" not in values and not database.read_value("due"):
             raise UserError("There is no due date yet: add --at.")
         database.set_values(**values)
-    policy, everyone = read_policy(database), all_finals(database, kept_settings(database))
+    policy, everyone = read_policy(database), all_finals(database, stored_settings(database))
     late = sum(final.lateness.days > 0 for final in everyone)
     say(f"{describe_lateness(policy)} {late} of {len(everyone)} are late.")
     if unknown := sum(
@@ -106,7 +106,7 @@ def without(options: argparse.Namespace) -> int:
     database.set_values(
         without=sorted({*(database.read_value("without") or []), *options.kind}) if options.kind else []
     )
-    policy, settings = read_policy(database), kept_settings(database)
+    policy, settings = read_policy(database), stored_settings(database)
     say(*(describe_policy(replace(policy, due=None)) or ["All kinds of points count."]), end=" ")
     say(f"{settings.lab} has {show_points(points_of(settings, policy))} points, without those given by hand.")
     above = [final.student for final in all_finals(database, settings) if final.override and exceeds_maximum(final)]
@@ -169,7 +169,7 @@ def points_from_file(options: argparse.Namespace) -> int:
             for student, mark, reason in zip(students, marks, reasons, strict=True)
         ],
     )
-    everyone = all_finals(database, kept_settings(database))
+    everyone = all_finals(database, stored_settings(database))
     have = sum(options.item in final.given for final in everyone)
     marked = f"{options.item}: {plural(len(marks), 'student')} marked by {options.file.name}"
     say(f"{marked}; {have} of {len(everyone)} have points for it now.")
@@ -181,7 +181,7 @@ def points_from_file(options: argparse.Namespace) -> int:
 def mark(options: argparse.Namespace) -> int:
     """Mark journals by the rubric, or revoke marks. Each criterion is an item among the points given by hand."""
     database = open_batch(options.folder)
-    rubric = read_rubric(kept_settings(database).root)
+    rubric = read_rubric(stored_settings(database).root)
     if options.file:
         return mark_from_file(options, database, rubric)
     require_value_and_reason(options, options.level, "--level: the level is missing")
@@ -222,7 +222,7 @@ def mark_from_file(options: argparse.Namespace, database: Database, rubric: Rubr
             for criterion, level in line.levels
         ],
     )
-    everyone = all_finals(database, kept_settings(database))
+    everyone = all_finals(database, stored_settings(database))
     items = [criterion.item for criterion in rubric.criteria]
     marked = sum(all(item in final.given for item in items) for final in everyone)
     say(
@@ -293,7 +293,7 @@ def require_item(options: argparse.Namespace) -> None:
     journals and these are marked by the rubric, or if its name differs from an earlier item's only in case and blanks,
     because the same points could then count twice."""
     database = open_batch(options.folder)
-    columns = columns_around(kept_settings(database).stages)
+    columns = columns_around(stored_settings(database).stages)
     if not options.item.strip():
         raise UserError("--item is empty. Name what the points are for, such as journal.")
     if plain_name(options.item) in [name for names in columns for name in names]:
@@ -325,7 +325,7 @@ def override(options: argparse.Namespace) -> int:
         return decide(options, "overrides", points=UNDONE, reason=options.reason)
     database = open_batch(options.folder)
     students = set(find_students(database, options.student))
-    chosen = [final for final in all_finals(database, kept_settings(database)) if final.student in students]
+    chosen = [final for final in all_finals(database, stored_settings(database)) if final.student in students]
     require_between("--points", options.points, 0, min(final.max_points for final in chosen))
     files = {final.student: final.row.fingerprint for final in chosen}
     return decide(
@@ -378,7 +378,7 @@ def decide(
     if options.undo:
         require_decided(database, table, students, values.get("item", ""))
     enter(database, table, [{"student": student, "time": now()} | values | more(student) for student in students])
-    everyone, names = all_finals(database, kept_settings(database)), names_of(database)
+    everyone, names = all_finals(database, stored_settings(database)), names_of(database)
     for final in everyone:
         if final.student in students:
             late = f", {plural(final.lateness.days, 'day')} late" if final.lateness.days else ""

@@ -14,7 +14,7 @@ from grader.python.batch.outputs.rows import Entry
 from grader.python.batch.policy.finals import all_finals
 from grader.python.batch.policy.points import FinalPoints, remove_points
 from grader.python.batch.store.database import Database
-from grader.python.batch.store.opened import kept_settings, open_batch
+from grader.python.batch.store.opened import open_batch, stored_settings
 from grader.python.batch.store.people import roster_of
 from grader.python.batch.store.settings import Settings
 from grader.python.common.console import UserError, say, say_error, write_atomically
@@ -30,7 +30,7 @@ def export(options: argparse.Namespace) -> int:
         raise UserError(f"{options.output}: among the batch's own files. Choose an --output elsewhere.")
     if options.feedback:
         return export_feedback(database, options)
-    settings = kept_settings(database)
+    settings = stored_settings(database)
     decided = [final for final in all_finals(database, settings) if is_decided(final)]
     roster = {student.id: student for student in roster_of(database)}
     strangers = {final.student for final in decided if roster and final.student not in roster}
@@ -65,7 +65,7 @@ def export_feedback(database: Database, options: argparse.Namespace) -> int:
         raise UserError("--feedback: add --output FILE.zip, the zip to write.")
     if database.read_value("decided") != database.read_value("shown"):
         raise UserError(f"The feedback does not have all decisions yet. Type: warplab-course report {options.folder}")
-    finals = [final for final in all_finals(database, kept_settings(database)) if final.row.status != "not_submitted"]
+    finals = [final for final in all_finals(database, stored_settings(database)) if final.row.status != "not_submitted"]
     folder, entries = options.folder.resolve(), database.entries_by_key()
     roster = {student.id: student for student in roster_of(database)}
     pack = pack_for_moodle if options.feedback == "moodle" else pack_for_canvas

@@ -44,7 +44,7 @@ MAX_SLOW = 5  # slowest hand-ins that are listed
 def grade(options: argparse.Namespace) -> int:
     """Register the submissions of a folder or archive, and grade those that wait."""
     (lab,) = choose_labs(options.root, [options.lab])
-    options.roster = options.roster or ([] if options.no_roster else kept_roster(options.out))
+    options.roster = options.roster or ([] if options.no_roster else stored_roster(options.out))
     roster = read_rosters(options.roster)
     settings = make_settings(options, lab)
     require_folders(options)
@@ -111,7 +111,7 @@ def print_found(
         raise UserError(f"{submissions}: no submission in it. BATCH.md lists the valid names.")
 
 
-def kept_roster(folder: Path) -> list[Path]:
+def stored_roster(folder: Path) -> list[Path]:
     """Return the rosters of the previous run, and print their names."""
     files = roster_files(Database(folder / DATABASE)) if (folder / DATABASE).is_file() else []
     if files:

@@ -11,7 +11,7 @@ from grader.python.batch.grade.slurm import require_no_tasks
 from grader.python.batch.grade.versions import find_stale, hash_judging, require_built
 from grader.python.batch.policy.finals import all_finals
 from grader.python.batch.store.database import Database
-from grader.python.batch.store.opened import kept_settings, open_batch
+from grader.python.batch.store.opened import open_batch, stored_settings
 from grader.python.batch.store.people import find_keys
 from grader.python.batch.store.settings import Settings
 from grader.python.batch.verbs.grade import grade_waiting, move_renamed, try_judging
@@ -25,7 +25,7 @@ def regrade(options: argparse.Namespace) -> int:
         database = open_batch(options.folder)
         require_no_tasks(database)
         move_renamed(database, options.folder)
-        settings = update_stages(database, kept_settings(database))
+        settings = update_stages(database, stored_settings(database))
         if options.backend:
             settings = replace(settings, backend=options.backend)
         if options.pending:

@@ -21,7 +21,7 @@ from grader.python.batch.remote.connection import open_assignment, read_token, r
 from grader.python.batch.remote.pull import HAND_INS, ROSTER, Pulled
 from grader.python.batch.remote.push import Pushed, StudentResult, describe_deductions
 from grader.python.batch.store.database import Database
-from grader.python.batch.store.opened import kept_settings, open_batch
+from grader.python.batch.store.opened import open_batch, stored_settings
 from grader.python.batch.store.people import roster_of
 from grader.python.batch.verbs.export import is_decided
 from grader.python.common.console import UserError, say, say_error
@@ -129,7 +129,7 @@ def collect(database: Database, options: argparse.Namespace) -> tuple[dict[str, 
     entries, folder = database.entries_by_key(), database.file.resolve().parent
     returned: dict[str, StudentResult] = {}
     unknown = []
-    for final in filter(is_decided, all_finals(database, kept_settings(database))):
+    for final in filter(is_decided, all_finals(database, stored_settings(database))):
         is_stranger = bool(roster) and final.student not in roster
         names = [final.student] if options.moodle else list_numbers(final, entries, roster)
         if is_stranger or not names:

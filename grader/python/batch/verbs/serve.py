@@ -45,12 +45,12 @@ from grader.python.batch.store.rows import Graded, in_words
 from grader.python.batch.store.settings import Settings
 from grader.python.batch.verbs.grade import (
     enter_roster,
-    kept_roster,
     make_settings,
     rename,
     require_folders,
     separate_strangers,
     store_settings,
+    stored_roster,
 )
 from grader.python.batch.verbs.remote import collect, fetch, send
 from grader.python.common.console import UserError, explain_os_error, say, say_error, write_atomically
@@ -80,7 +80,7 @@ def serve(options: argparse.Namespace) -> int:
         require_folders(options)
         if not options.folder.is_dir():
             raise UserError(f"{options.folder} is not a folder. serve needs the folder in which hand-ins arrive.")
-        options.roster = options.roster or ([] if options.no_roster else kept_roster(options.out))
+        options.roster = options.roster or ([] if options.no_roster else stored_roster(options.out))
     settings = make_settings(options, lab)
     with only_one(options.out):
         say("Checking that the judge works here …", flush=True)

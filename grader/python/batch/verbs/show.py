@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from grader.python.batch.outputs.write import write_outputs
 from grader.python.batch.policy.finals import rows_that_count
 from grader.python.batch.policy.points import describe_extensions, describe_policy, read_policy
-from grader.python.batch.store.opened import kept_settings, open_batch
+from grader.python.batch.store.opened import open_batch, stored_settings
 from grader.python.batch.store.people import StudentsByWord, find_each, names_of, with_name
 from grader.python.batch.store.rows import STATUSES, in_words
 from grader.python.common.console import say
@@ -79,5 +79,5 @@ def describe_grade(grade: tuple[str, str, float, float, float, str, str, str]) -
 def report(options: argparse.Namespace) -> int:
     """Write the outputs again, so that they contain all decisions."""
     database = open_batch(options.folder)
-    say(write_outputs(database, kept_settings(database)))
+    say(write_outputs(database, stored_settings(database)))
     return 0
