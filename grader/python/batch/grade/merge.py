@@ -48,7 +48,9 @@ def merge_reports(report: Json, other: Json) -> Json:
     Both are reports as JSON. Raises UserError if they are about different labs or different sources.
     """
     if report["lab"] != other["lab"]:
-        raise UserError(f"One report is about {report['lab']}, the other one about {other['lab']}.")
+        raise UserError(
+            f"One report is about {report['lab']}, the other one about {other['lab']}. Give two reports about one lab."
+        )
     merged = copy.deepcopy(report)
     other_stages = {stage["stage"]: stage for stage in other["stages"]}
     for number, stage in enumerate(merged["stages"]):

@@ -253,7 +253,7 @@ def require_identifiers(rows: Sequence[tuple[int, Sequence[str]]]) -> None:
             problem = "occurs twice" if cell in seen else "is not one of Moodle's identifiers"
             raise UserError(
                 f"Line {line}: '{show_text(cell[:40])}' {problem}. A student's text may have broken the table: "
-                "download the worksheet again, and do not open it in a spreadsheet before."
+                "download the worksheet again, and do not open it in a spreadsheet."
             )
         seen.add(cell)
 

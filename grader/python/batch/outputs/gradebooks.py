@@ -168,7 +168,9 @@ def check_same_lab(entries: Sequence[Entry]) -> str:
     if not labs:
         raise UserError("No student has points, so there is no gradebook to write. The batch's report.html says why.")
     if len(labs) != 1:
-        raise UserError(f"A gradebook's column is about one lab; these reports are about {', '.join(labs)}.")
+        raise UserError(
+            f"A gradebook's column is about one lab; these reports are about {', '.join(labs)}. Export one lab."
+        )
     return labs[0]
 
 

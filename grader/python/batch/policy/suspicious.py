@@ -156,10 +156,18 @@ def review_stage(key: str, stage: Stage) -> list[Remark]:
     if ratio >= SLOW_RATIO:
         remarks.append(Remark(4, key, stage.stage, "slow", f"{ratio:.3g} times the reference's time"))
     if stage.ambiguous:
-        remarks.append(Remark(7, key, stage.stage, "unstable", f"between {low:.4g} and {high:.4g} of the reference's"))
+        remarks.append(
+            Remark(7, key, stage.stage, "unstable", f"between {low:.4g} and {high:.4g} times the reference's time")
+        )
     if low <= FULL_POINTS_RATIO <= high or abs(ratio / FULL_POINTS_RATIO - 1) < NEAR_SHARE:
         remarks.append(
-            Remark(8, key, stage.stage, "near a limit", f"{ratio:.4g}; up to {FULL_POINTS_RATIO} is full points")
+            Remark(
+                8,
+                key,
+                stage.stage,
+                "near a limit",
+                f"{ratio:.4g} times the reference's time; all points up to {FULL_POINTS_RATIO}",
+            )
         )
     return remarks
 

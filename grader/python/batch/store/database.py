@@ -145,7 +145,9 @@ class Database(SqliteFile):
             with self.reporting_damage():
                 convert(self, schema)
         elif schema != SCHEMA:
-            raise UserError(f"{file}: schema {schema}; this version reads schema {SCHEMA}.")
+            raise UserError(
+                f"{file}: schema {schema}; this version reads schema {SCHEMA}. Use a newer version of Warplab."
+            )
         require_valid_values(self, NAMED_TABLES)
 
     def find_renamed(self, submissions: Sequence[Submission]) -> list[tuple[str, Submission]]:

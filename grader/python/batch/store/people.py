@@ -60,7 +60,7 @@ class StudentsByCell:
         if not students:
             students = [self.pick(name or ids[0][1], self.by_name)]
         if len(set(students)) > 1:
-            raise UserError(f"The ids in this line are of different students: {', '.join(dict.fromkeys(students))}.")
+            raise UserError(f"The ids in this line belong to different students: {', '.join(dict.fromkeys(students))}.")
         self.require_name(students[0], name)
         return students[0]
 
@@ -85,8 +85,8 @@ class StudentsByCell:
         roster_name = self.names.get(student, "")
         if can_have_name(Student(student, roster_name), name, self.roster_names) is False:
             raise UserError(
-                f"The id is of {roster_name}, and the name is {show_text(name)}. Correct the line, or the name on the "
-                "roster."
+                f"The id belongs to {roster_name}, but the name is {show_text(name)}. Correct the line, or the name on "
+                "the roster."
             )
 
 

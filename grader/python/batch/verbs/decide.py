@@ -263,7 +263,7 @@ def find_marked(database: Database, marks: Sequence[Line]) -> list[str]:
             wrong.append((mark.place, error))
             continue
         if student in places:
-            wrong.append((mark.place, UserError(f"{student} is in {places[student]} too.")))
+            wrong.append((mark.place, UserError(f"{student} is also in {places[student]}.")))
         places[student] = mark.place
     if wrong:
         omitted = f" And {len(wrong) - MAX_WRONG} more lines." if len(wrong) > MAX_WRONG else ""

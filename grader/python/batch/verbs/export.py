@@ -60,7 +60,9 @@ def export_feedback(database: Database, options: argparse.Namespace) -> int:
     """Write a zip with the feedback of all students who handed in. Return the exit status: 1 if the course system's
     number of a student is not known."""
     if options.gradebook or options.title:
-        raise UserError("--feedback needs no gradebook and no title: it has the numbers from the hand-ins' names.")
+        raise UserError(
+            "--feedback: omit --gradebook and --title, because the names of hand-ins have the students' numbers."
+        )
     if not options.output:
         raise UserError("--feedback: add --output FILE.zip, the zip to write.")
     if database.read_value("decided") != database.read_value("shown"):

@@ -53,7 +53,7 @@ def push(options: argparse.Namespace) -> int:
     for change in pushed.changes:
         say(change)
     outcome = "written" if options.send else "would change (add --send to write)"
-    say(f"{plural(len(pushed.changes), 'student')} {outcome}; {system} is up to date for {pushed.same}.")
+    say(f"Results of {plural(len(pushed.changes), 'student')} {outcome}; {system} is up to date for {pushed.same}.")
     for failure in filter(None, (*pushed.failed.values(), describe_deductions(pushed))):
         say_error(failure)
     if unknown:
