@@ -1017,7 +1017,7 @@ def test_grades_of_a_lab_before_and_after_a_change_are_not_mixed_silently(course
     assert course.verb(*export).returncode == 0
     assert "Graded before the lab or the judge changed: al1." in course.grade().stderr
     result = course.verb(*export)
-    assert result.returncode == 1 and "stages than the last hand-in: al1." in result.stderr
+    assert result.returncode == 1 and "stages than the hand-in that was graded last: al1." in result.stderr
     assert "Graded before" not in course.verb("regrade", "--changed").stderr
     assert course.verb(*export).returncode == 0
 

@@ -168,8 +168,8 @@ def read_rosters(files: Sequence[Path]) -> list[Student]:
             if len(matching) > 1:
                 ids = " and ".join(student.id for student in matching.values())
                 raise UserError(
-                    f"{file}: the ids of {student.id} belong to two students of the other roster: {ids}. Correct one of "
-                    "the rosters."
+                    f"{file}: the ids of {student.id} belong to two students of the other roster: {ids}. Correct one "
+                    "of the rosters."
                 )
             if not matching:
                 students.append(student)
