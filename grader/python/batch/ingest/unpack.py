@@ -241,9 +241,8 @@ def open_content(content: tar.Content) -> tar.Content:
 
 
 def unpack_member(member: Member, unpacked: Unpacked) -> None:
-    """Write a member to the path that its name gives, or record why it is omitted. Files that no grade needs have
-    limits of their own, and are omitted without a record. Raises OSError, and RefusedError if the whole archive is
-    refused."""
+    """Write a member to the path that its name gives, or record why it is omitted. For files that no grade needs, which
+    have limits of their own, nothing is recorded. Raises OSError, and RefusedError if the whole archive is refused."""
     parts = split_name(member.name)
     has_system_name = bool(parts) and is_hand_in_name(parts[0])
     hand_in = "/".join(parts[: unpacked.depth])
