@@ -57,12 +57,12 @@ from grader.python.common.console import UserError, explain_os_error, say, say_e
 from grader.python.common.labs import choose_labs
 from grader.python.common.units import plural
 
-TICK_S = 0.5
+TICK_S = 0.5  # duration of a round without results
 SCAN_S = 60.0  # between two scans of a folder that does not change
 OUTPUTS_S = 20.0  # minimum time between two writes of all outputs while hand-ins are graded
-BUSY_DIVISOR = 10  # scanning, and writing all outputs, each take at most this fraction of the time
+BUSY_DIVISOR = 10  # scanning, and writing all outputs, each take at most 1 / BUSY_DIVISOR of the time
 INCOMPLETE_S = 60.0  # an incomplete archive is graded when unchanged for this time; not used with --settle-s 0
-SHOWN_GRADED = 20
+SHOWN_GRADED = 20  # graded hand-ins on the queue's page
 
 
 def serve(options: argparse.Namespace) -> int:
@@ -110,7 +110,8 @@ class Server:
         self.incomplete: frozenset[str] = frozenset()  # students with files that could not be fetched
         self.queue = options.queue or options.out / "queue"
         self.stops = 0  # number of signals received
-        self.has_changed, self.is_draining = True, False
+        self.has_changed = True  # whether a scan is necessary
+        self.is_draining = False  # whether no hand-in may begin until those in progress are graded
         self.scanned_s, self.scan_took_s = -SCAN_S, 0.0
         self.ready: dict[str, Submission] = {}  # by key: hand-ins of the latest scan that may be graded
         self.arriving = 0  # hand-ins whose files may not be complete
