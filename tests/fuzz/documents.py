@@ -14,7 +14,7 @@ from typing import Any
 import jsonschema
 
 from grader.python.batch.grade import merge
-from grader.python.batch.grade.grading import settle
+from grader.python.batch.grade.grading import find_status
 from grader.python.batch.outputs.dashboard import make_dashboard
 from grader.python.batch.outputs.feedback import redact
 from grader.python.batch.outputs.formats import ONE_REPORT, github_log
@@ -22,9 +22,9 @@ from grader.python.batch.outputs.gradebooks import canvas, moodle
 from grader.python.batch.outputs.report_page import make_page
 from grader.python.batch.outputs.report_text import describe_report
 from grader.python.batch.outputs.rows import Entry
-from grader.python.batch.policy.points import Policy, choose_latest, finals, leave_out
+from grader.python.batch.policy.points import Policy, choose_latest, finals, remove_points
 from grader.python.batch.policy.suspicious import find_remarks
-from grader.python.batch.store.rows import Row, summarise
+from grader.python.batch.store.rows import Row, summarize
 from grader.python.common.console import UserError
 from grader.python.common.documents import from_json
 from grader.python.common.labs import read_stages
@@ -124,15 +124,15 @@ def try_batch(data: bytes, report: Report) -> None:
     content = json.loads(data)
     if not validator().is_valid(content):
         return
-    status, detail = settle(report, missing=False)
+    status, detail = find_status(report, missing=False)
     row = Row("ada", "Ada", ["ada"], "2026-11-20T10:00:00Z", "the roster", [], status, detail, wall_s=0, grade=1)
     row.points, row.max_points, row.pending = report.total.points, report.total.max, report.total.pending
-    row.stages = [summarise(stage) for stage in report.stages]
+    row.stages = [summarize(stage) for stage in report.stages]
     latest = choose_latest(finals(row, Policy(), 10))
     ids = tuple(read_stages(ROOT, LAB))
     require_html(make_dashboard("batch", [], [row], latest, find_remarks([row], []), ids, "secret"), "report.html")
     redacted = redact(content)
-    shown: Report = leave_out(from_json(Report, redacted, ""), ("speed",))
+    shown: Report = remove_points(from_json(Report, redacted, ""), ("speed",))
     require_printable(describe_report(shown), "feedback")
     require_html(make_page([shown]), "feedback")
 

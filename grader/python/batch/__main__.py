@@ -1,10 +1,10 @@
 """Grade a batch of submissions, and keep all results.
 
-warplab-course grade SUBMISSIONS --lab LAB --out DIR      grade new submissions; continues a batch that was killed
+warplab-course grade SUBMISSIONS --lab LAB --out DIR      grade new submissions, or continue a killed batch
 warplab-course serve FOLDER --lab LAB --out DIR           grade hand-ins as they arrive, with a queue that students see
 warplab-course history DIR --student ID                   show all grades and decisions of a student
 warplab-course status DIR                                 show the state of the batch, failures of the judge first
-warplab-course regrade DIR --student ID | --changed …     grade again; old scores are kept with the reason
+warplab-course regrade DIR --student ID | --changed …     grade again, and keep the earlier grades
 warplab-course due|without|extend|points|override DIR …   set dates and points, and which points count
 warplab-course attempts DIR --student ID --more 2         grant further attempts beyond the limit of serve
 warplab-course mark DIR --student ID | --from CSV …       mark journals by the rubric, handouts/rubric.json
@@ -27,6 +27,7 @@ from typing import Any
 from grader.python.batch.grade.run import cores
 from grader.python.batch.outputs.gradebooks import GRADEBOOKS
 from grader.python.batch.policy.points import MAX_POINTS
+from grader.python.batch.verbs.comments import comment, request
 from grader.python.batch.verbs.decide import KINDS, attempts, drop, due, extend, mark, override, points, without
 from grader.python.batch.verbs.export import export
 from grader.python.batch.verbs.grade import grade
@@ -34,7 +35,6 @@ from grader.python.batch.verbs.regrade import regrade
 from grader.python.batch.verbs.remote import pull, push
 from grader.python.batch.verbs.serve import serve
 from grader.python.batch.verbs.show import history, report, status
-from grader.python.batch.verbs.talk import comment, request
 from grader.python.common.console import run_command
 from grader.python.common.labs import SPEEDS
 
@@ -44,7 +44,7 @@ MAX_JOBS, MAX_DAYS, MAX_TIMEOUT_S, MAX_ATTEMPTS = 10_000, 10_000, 10_000_000, 10
 JOBS_HELP = "judges in parallel without a GPU (default: one per core)"
 ROOT = Path(__file__).resolve().parents[3]
 
-Verbs = Any  # the type of add_subparsers(), which argparse does not export
+Verbs = Any  # the type that add_subparsers() returns, which argparse does not export
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -66,7 +66,7 @@ def make_parser() -> argparse.ArgumentParser:
         add_drop,
     ):
         add(verbs)
-    add_talk(verbs)
+    add_comments(verbs)
     add_export(verbs)
     add_remote(verbs)
     add_verb(verbs, "report", report, "write gradebook.csv, feedback/ and report.html again")
@@ -108,7 +108,7 @@ def add_serve(verbs: Verbs) -> None:
 
 
 def add_judging(parser: argparse.ArgumentParser) -> None:
-    """Add the options on what is graded, and how."""
+    """Add the options that choose what is graded, and how."""
     parser.add_argument("--lab", required=True)
     parser.add_argument("--out", type=Path, required=True, help="the batch's folder: database, reports, feedback")
     roster_group = parser.add_mutually_exclusive_group()
@@ -116,8 +116,8 @@ def add_judging(parser: argparse.ArgumentParser) -> None:
         "--roster",
         type=Path,
         action="append",
-        help="a CSV file with the columns id, name, login, email … (default: the "
-        "last); a second file is merged by the ids that both contain",
+        help="a CSV file with the columns id, name, login, email … (default: that of "
+        "the last run); students of a second file are joined by the ids that both files have",
     )
     roster_group.add_argument("--no-roster", action="store_true", help="grade without the roster of the last run")
     selection = parser.add_mutually_exclusive_group()
@@ -138,7 +138,7 @@ def add_judging(parser: argparse.ArgumentParser) -> None:
     help_text = "maximum seconds of a timing sample, 0.05 to 1 (default: 0.05; with --precise, 1)"
     parser.add_argument("--sample-seconds", type=make_number(float, 0.05, 1), default=0, help=help_text)
     help_text = (
-        "continue timing until the ratio to the reference is known to 0.5%%; default: until the points are known"
+        "continue timing until the ratio to the reference is known to 0.5%% (default: until the points are known)"
     )
     parser.add_argument("--precise", action="store_true", help=help_text)
     parser.add_argument("--root", type=Path, default=ROOT, help="the project's folder (default: this one)")
@@ -146,16 +146,18 @@ def add_judging(parser: argparse.ArgumentParser) -> None:
 
 
 def add_regrade(verbs: Verbs) -> None:
-    parser = add_verb(verbs, "regrade", regrade, "grade again; old scores are kept with the reason")
+    parser = add_verb(verbs, "regrade", regrade, "grade again, and keep the earlier grades")
     selection = parser.add_mutually_exclusive_group(required=True)
     selection.add_argument("--student", action="append", help="a student; can be repeated")
     selection.add_argument("--all", action="store_true")
     selection.add_argument(
-        "--changed", action="store_true", help="submissions graded by an older version of grader or lab"
+        "--changed", action="store_true", help="submissions graded before the lab or the judge changed"
     )
     selection.add_argument("--errors", action="store_true", help="submissions on which the judge failed")
     selection.add_argument("--pending", action="store_true", help="submissions with pending points; adds these points")
-    parser.add_argument("--backend", default="", help="a different backend: cuda, for points that need a GPU")
+    parser.add_argument(
+        "--backend", default="", help="another backend than before, such as cuda for points that need a GPU"
+    )
     parser.add_argument("--reason", default="")
     add_running(parser)
 
@@ -166,7 +168,9 @@ def add_due(verbs: Verbs) -> None:
     minutes = make_number(float, 0, MAX_DAYS * 24 * 60)
     parser.add_argument("--grace-minutes", type=minutes, help="hand-ins up to this long after the date are not late")
     parser.add_argument("--percent-per-day", type=float, help="percentage of the earned points lost per started day")
-    parser.add_argument("--most-days", type=make_number(int, 0, MAX_DAYS), help="maximum; later hand-ins get no points")
+    parser.add_argument(
+        "--most-days", type=make_number(int, 0, MAX_DAYS), help="maximum days late; later hand-ins get no points"
+    )
     parser.add_argument(
         "--trust-file-dates",
         action=argparse.BooleanOptionalAction,
@@ -176,7 +180,7 @@ def add_due(verbs: Verbs) -> None:
 
 
 def add_without(verbs: Verbs) -> None:
-    parser = add_verb(verbs, "without", without, "remove points for all students, if nobody can earn them")
+    parser = add_verb(verbs, "without", without, "exclude a kind of points for all students, if nobody can earn them")
     add_undo(parser).add_argument("--kind", action="append", choices=KINDS, help="speed, in a course without a GPU")
 
 
@@ -223,7 +227,9 @@ def add_override(verbs: Verbs) -> None:
 def add_attempts(verbs: Verbs) -> None:
     parser = add_verb(verbs, "attempts", attempts, "grant students further attempts, beyond the limit of serve")
     add_students(parser)
-    add_undo(parser).add_argument("--more", type=make_number(int, 1, MAX_ATTEMPTS), help="how many")
+    add_undo(parser).add_argument(
+        "--more", type=make_number(int, 1, MAX_ATTEMPTS), help="the number of further attempts"
+    )
 
 
 def add_drop(verbs: Verbs) -> None:
@@ -232,7 +238,7 @@ def add_drop(verbs: Verbs) -> None:
     parser.add_argument("--undo", action="store_true", help="include them again")
 
 
-def add_talk(verbs: Verbs) -> None:
+def add_comments(verbs: Verbs) -> None:
     parser = add_verb(verbs, "comment", comment, "comment on a line of a student's code, in the feedback")
     parser.add_argument("--student", required=True, help="a student, or a team's hand-in")
     parser.add_argument("--stage", required=True)
@@ -250,7 +256,9 @@ def add_export(verbs: Verbs) -> None:
     action = parser.add_mutually_exclusive_group(required=True)
     action.add_argument("--format", choices=GRADEBOOKS, help="a gradebook")
     action.add_argument("--feedback", choices=GRADEBOOKS, help="a zip that gives all students their feedback at once")
-    parser.add_argument("--gradebook", type=Path, help="a file exported from there; its rows identify the students")
+    parser.add_argument(
+        "--gradebook", type=Path, help="the table that the system exported; its rows identify the students"
+    )
     parser.add_argument("--title", default="", help="the assignment's column in Canvas: 'Dot product (1234)'")
     parser.add_argument("--output", type=Path, help="the file to write (default: the terminal)")
 
@@ -290,7 +298,7 @@ def add_students(parser: argparse.ArgumentParser) -> None:
 
 
 def add_undo(parser: argparse.ArgumentParser) -> Any:
-    """Add --undo to a group of options that exclude each other, and return the group, which requires one of them."""
+    """Return a new group of options, exactly one of which must be given, with --undo in it."""
     group = parser.add_mutually_exclusive_group(required=True)
     group.add_argument("--undo", action="store_true", help="undo the earlier decision")
     return group
@@ -326,7 +334,7 @@ def make_number(kind: type[int] | type[float], minimum: float, maximum: float) -
 def parse_text(text: str) -> str:
     """Return the text. Raises argparse.ArgumentTypeError if it is blank."""
     if not text.strip():
-        raise argparse.ArgumentTypeError("the text is empty: write what later readers need")
+        raise argparse.ArgumentTypeError("the text is empty: write what later readers need to know")
     return text
 
 

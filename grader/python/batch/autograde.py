@@ -1,12 +1,12 @@
-"""Grade one submission on a course system's machine, without a GPU, and write the file that this system reads.
+"""Grade one submission on a course system's machine, without a GPU, and write the results file of that system.
 
 python3 -m grader.python.batch.autograde LAB SUBMISSION… --format gradescope|autolab [--output FILE]
 
-SUBMISSION is the hand-in: a folder or files, an archive of `make submit` or the stages' .cu files. The scripts in
-services/ call this. If a failure is not the student's fault, the exit status is 2 and there is no result, so that the
-course system reports that grading failed. If the judge crashes on a submission and grades the reference next, the
-submission is the cause and gets 0 points. If the time is over, the stages that were judged keep their points: see
-grade/unfinished.py.
+Each SUBMISSION is a part of one hand-in: a folder, an archive of `make submit`, or a stage's .cu file. The scripts in
+grader/python/release/services/ run this command. After a failure that is not the student's fault, the exit status is 2
+and there is no result, so that the course system reports that grading failed. If the judge crashes on a submission but
+then grades the reference, the submission is the cause and gets 0 points. If the time runs out, the stages that were
+judged keep their points (see grade/unfinished.py).
 """
 
 from __future__ import annotations
@@ -33,9 +33,8 @@ from grader.python.common.markup import show_text
 
 STUDENTS_FAULT = ("nothing_to_grade", "archive_refused", "judge_crashed")
 TIME_LIMIT_S = 560  # Gradescope stops after ten minutes
-SHARE = (
-    0.8  # the submission's share of that time; the rest is for a failure of the judge or a stage that takes too long
-)
+# The submission's share of that time. The rest is for finding the cause if the judge fails or a stage takes too long.
+SHARE = 0.8
 
 
 def refuse(format_name: str, stages: Sequence[str], reason: str) -> str:
@@ -47,11 +46,15 @@ def refuse(format_name: str, stages: Sequence[str], reason: str) -> str:
 
 
 def grade(settings: Settings, submission: Sequence[Path], format_name: str) -> str:
-    """Return the result for the course system. Raises UserError if the kit is broken."""
+    """Return the result for the course system. Raises UserError if grading failed and the submission is not the
+    cause."""
     handed_in = Submission("submission", entries=list(submission), fingerprint=find_fingerprint(submission))
-    bounded, end_s = replace(settings, timeout_s=SHARE * settings.timeout_s), time.monotonic() + settings.timeout_s
+    bounded_settings, end_s = (
+        replace(settings, timeout_s=SHARE * settings.timeout_s),
+        time.monotonic() + settings.timeout_s,
+    )
     offset_s = read_clock_offset()
-    graded = grade_submission(handed_in, bounded)
+    graded = grade_submission(handed_in, bounded_settings)
     if graded.was_killed:
         left_s = SHARE * (end_s - time.monotonic())
         graded = grade_submission(handed_in, replace(settings, timeout_s=max(left_s, MINIMUM_S)))
@@ -61,15 +64,16 @@ def grade(settings: Settings, submission: Sequence[Path], format_name: str) -> s
         settings_for_rest = replace(settings, timeout_s=max(end_s - time.monotonic(), MINIMUM_S))
         graded = attribute_failure(graded) if is_reference_graded(settings_for_rest, Running(), {}) else graded
     if graded.status in STUDENTS_FAULT:
-        opened = "The hand-in was not opened. " if graded.status == "archive_refused" else ""
-        return refuse(format_name, settings.stages, opened + graded.detail)
+        prefix = "The hand-in was not opened. " if graded.status == "archive_refused" else ""
+        return refuse(format_name, settings.stages, prefix + graded.detail)
     if not graded.judged:
         raise UserError(f"Not graded, for a reason other than the submission: {graded.detail}")
     return ONE_REPORT[format_name](graded.judged)
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Grade and write the result. Return 0 for any points; run_command turns an internal error into exit status 2."""
+    """Grade, and write the result. Return exit status 0, whatever the points are. Raises UserError after an internal
+    failure, for which run_command returns 2."""
     parser = make_parser("python3 -m grader.python.batch.autograde", __doc__)
     parser.add_argument("lab", metavar="LAB")
     parser.add_argument("submission", nargs="+", type=Path, metavar="SUBMISSION")

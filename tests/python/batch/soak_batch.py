@@ -20,7 +20,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from grader.python.batch.grade.grading import summary_of
+from grader.python.batch.grade.grading import summarize_report
 from grader.python.batch.ingest.submission import Submission
 from grader.python.batch.outputs.write import write_outputs
 from grader.python.batch.store.database import Database
@@ -89,14 +89,14 @@ def fill(folder: Path, count: int) -> dict[str, Any]:
     out.mkdir()
     database = Database(out / "batch.sqlite")
     settings = Settings(LAB, (STAGE,), ROOT, BUILD, out, "cpu")
-    database.set_facts(settings=json.loads(json.dumps(asdict(settings), default=str)))
+    database.set_values(settings=json.loads(json.dumps(asdict(settings), default=str)))
     begin = time.monotonic()
     database.enter(Submission(f"s{number:05}", f"Student {number}", [], [f"s{number:05}"]) for number in range(count))
     for number in range(count):
         stage = samples.stage(STAGE, "Grid", source_hash=f"{number:064x}", measurements=[samples.measurement(0.05)])
         report = json.dumps(samples.report(lab=LAB, stages=[stage]))
         graded = Graded(f"s{number:05}", "graded", report=report)
-        database.keep(graded, *summary_of(parse_report(report), "hash"))
+        database.keep(graded, *summarize_report(parse_report(report), "hash"))
     entered_s = time.monotonic() - begin
     write_outputs(database, settings)
     lines = len((out / "gradebook.csv").read_text("utf-8-sig").splitlines())

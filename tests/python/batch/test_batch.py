@@ -25,7 +25,7 @@ from grader.python.batch.grade.versions import is_stale
 from grader.python.batch.ingest.archive import MEANINGS
 from grader.python.batch.ingest.submission import Submission
 from grader.python.batch.ingest.submissions import find_submissions
-from grader.python.batch.store.opened import kept_settings
+from grader.python.batch.store.opened import stored_settings
 from grader.python.batch.store.rows import STATUSES
 from tests.python import samples
 from tests.python.batch.batches import LAB, ROOT, STAGES, Course, environment
@@ -320,7 +320,7 @@ def test_a_copy_is_not_combined_with_the_journal_of_another_hand_in(
     hand_in("first")
     course.grade()
     hand_in("second")
-    settings = kept_settings(course.database())
+    settings = stored_settings(course.database())
     (waiting,), _ = find_submissions(course.handed_in, LAB, [])
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
         patched.setattr(grading, "write_tree", raise_interrupt)
@@ -370,7 +370,7 @@ def test_folders_of_a_renamed_submission_move_even_if_the_batch_is_killed(course
     (stale := course.out / "submissions/bea" / LAB).mkdir(parents=True)
     (stale / f"{STAGES[0]}.cu").write_text("compile_error")
     database = course.database()
-    database.rename("7", Submission("bea", members=["bea"], called="7"), set())
+    database.rename("7", Submission("bea", members=["bea"], key_without_roster="7"), set())
     database.close()  # the batch is killed here
     shutil.rmtree(course.handed_in)
     assert course.run_verb("regrade", "--all").returncode == 0
@@ -406,7 +406,7 @@ def test_a_batch_of_schema_4_adds_pending_points(course: Course) -> None:
     database = course.database()
     database.query("ALTER TABLE submissions DROP COLUMN pending_alone")
     database.query("UPDATE submissions SET status = '', reason = iif(key = 'al1', 'points were pending: GPU', 'all')")
-    database.set_facts(schema=4)
+    database.set_values(schema=4)
     assert course.database().report_to_complete("al1") and not course.database().report_to_complete("at2")
 
 
@@ -851,7 +851,7 @@ def test_earlier_points_count_until_the_hand_in_is_graded_again(course: Course) 
     result = course.run_verb("export", "--format", "canvas")
     cells = {line[3]: line[5] for line in csv.reader(result.stdout.splitlines())}
     assert (cells["al1"], cells["at2"]) == ("12", "5")
-    assert "To be graded again, with the earlier points: al1, at2." in result.stderr
+    assert "their earlier points count: al1, at2." in result.stderr
 
 
 def test_a_batch_refuses_a_folder_with_other_files(course: Course) -> None:
@@ -1017,7 +1017,7 @@ def test_grades_of_a_lab_before_and_after_a_change_are_not_mixed_silently(course
     assert course.run_verb(*export).returncode == 0
     assert "Graded before the lab or the judge changed: al1." in course.grade().stderr
     result = course.run_verb(*export)
-    assert result.returncode == 1 and "stages than the last hand-in: al1." in result.stderr
+    assert result.returncode == 1 and "stages than the hand-in that was graded last: al1." in result.stderr
     assert "Graded before" not in course.run_verb("regrade", "--changed").stderr
     assert course.run_verb(*export).returncode == 0
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from grader.python.batch.ingest.archive import kind_of_file
-from grader.python.batch.ingest.called import agree, words_of
 from grader.python.batch.ingest.contents import pick_stages
 from grader.python.batch.ingest.notes import IN_DOUBT, has_kind, kind_of
+from grader.python.batch.ingest.person_names import agree, words_of
 from grader.python.batch.ingest.roster import read_roster
-from grader.python.batch.ingest.submission import Earlier, Submission
+from grader.python.batch.ingest.submission import EarlierSubmission, Submission
 from grader.python.batch.ingest.submissions import find_submissions
 from tests.python.batch.batches import LAB, Course
 from tests.python.batch.ingest.test_archive import make_tar
@@ -41,7 +41,7 @@ def folder(tmp_path: Path) -> Path:
     return path
 
 
-def find(folder: Path, roster: str, *names: str, earlier: tuple[Earlier, ...] = ()) -> dict[str, Submission]:
+def find(folder: Path, roster: str, *names: str, earlier: tuple[EarlierSubmission, ...] = ()) -> dict[str, Submission]:
     for name in names:
         top, _, file = name.partition("/")
         (folder / top).mkdir(exist_ok=True)

@@ -134,7 +134,7 @@ def test_two_rosters_are_kept_for_the_next_command(course: Course) -> None:
     assert {key: line["points"] for key, line in gradebook(course).items()} == {
         "al1": "6", "at2": "6", "gh3": "0", "za4": "0",
     }  # fmt: skip
-    course.database().set_facts(roster=str(files[0]))  # as earlier versions stored it
+    course.database().set_values(roster=str(files[0]))  # as earlier versions stored it
     assert f"Roster: {files[0]}, as before." in course.grade().stdout
 
 

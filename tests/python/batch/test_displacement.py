@@ -88,7 +88,7 @@ def downgrade_database(course: Course) -> None:
         ]
         database.query("UPDATE submissions SET notes = ?, graded_notes = ? WHERE key = ?", [*plain, key])
     database.query("ALTER TABLE submissions DROP COLUMN called")
-    database.set_facts(schema=3)
+    database.set_values(schema=3)
 
 
 def test_a_batch_of_an_earlier_version_keeps_the_owners_of_hand_ins(course: Course) -> None:

@@ -59,7 +59,7 @@ def grade_all(course: Course, roster: Sequence[Student] = ()) -> dict[str, Grade
     settings = Settings(LAB, STAGES, course.root, course.build, course.out, "cpu")
     database = Database(course.out / "batch.sqlite")
     facts = {**vars(settings), "root": str(course.root), "build": str(course.build), "folder": str(course.out)}
-    database.set_facts(settings=facts)
+    database.set_values(settings=facts)
     submissions, _ = find_submissions(course.handed_in, LAB, roster, course.out)
     database.enter(submissions)
     graded = {}
@@ -275,7 +275,7 @@ def test_an_earlier_batch_continues_with_its_folders(course: Course) -> None:
     course.grade()
     for part in ("submissions", "feedback"):
         place_of(course.out, part, "ada@x.org").rename(course.out / part / earlier_name("ada@x.org"))
-    course.database().set_facts(schema=2)
+    course.database().set_values(schema=2)
     assert course.grade().returncode == 0
     for part in ("submissions", "feedback"):
         assert [folder.name for folder in (course.out / part).iterdir()] == [folder_name("ada@x.org")]
@@ -287,7 +287,7 @@ def test_a_batch_of_schema_8_continues_with_its_folders(course: Course) -> None:
     course.grade()
     for part in ("submissions", "feedback"):
         place_of(course.out, part, "-rf").rename(course.out / part / "-rf")
-    course.database().set_facts(schema=8)
+    course.database().set_values(schema=8)
     assert course.grade().returncode == 0
     for part in ("submissions", "feedback"):
         assert [folder.name for folder in (course.out / part).iterdir()] == [folder_name("-rf")]

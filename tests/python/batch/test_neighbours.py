@@ -13,10 +13,9 @@ from typing import Any
 
 import pytest
 
-from grader.python.batch.grade import grading, opening, run
-from grader.python.batch.grade import lanes as lanes_module
+from grader.python.batch.grade import grading, grading_pool, opening, run
+from grader.python.batch.grade.grading_pool import GradingPool
 from grader.python.batch.grade.judge import Running
-from grader.python.batch.grade.lanes import Lanes
 from grader.python.batch.grade.run import grade_here, split_cores
 from grader.python.batch.ingest.reader import Contents, KilledError, read_all
 from grader.python.batch.ingest.submission import Submission
@@ -151,28 +150,28 @@ def test_a_queue_confirms_one_time_out_and_then_grades_others(course: Course, mo
 
     def take() -> list[str]:
         results: list[tuple[str, Graded | None]] = []
-        while not results and lanes.begun():
-            results = lanes.take(60)
+        while not results and pool.list_begun():
+            results = pool.take(60)
         return [key for key, _ in results]
 
     for student in ("endless1", "endless2", "al1"):
         course.hand_in(student, "fine", "fine")
-    monkeypatch.setattr(lanes_module, "confirm", confirm)
-    monkeypatch.setattr(lanes_module, "time", SimpleNamespace(monotonic=lambda: seconds[0]))
+    monkeypatch.setattr(grading_pool, "confirm", confirm)
+    monkeypatch.setattr(grading_pool, "time", SimpleNamespace(monotonic=lambda: seconds[0]))
     settings = Settings(LAB, STAGES, course.root, course.build, course.out, "cpu")
     by_key = {submission.key: submission for submission in find_submissions(course.handed_in, LAB, [])[0]}
-    lanes = Lanes(submit, settings, Running(), [], at_once=2)
+    pool = GradingPool(submit, settings, Running(), [], at_once=2)
     for key in ("endless1", "endless2"):
-        lanes.start(by_key[key], skip_unfinished=False)
+        pool.start(by_key[key], skip_unfinished=False)
     confirmed = take()
-    assert len(confirmed) == len(lanes.begun()) == 1
-    assert lanes.has_room(), "others are graded for twice the time that the confirmation took"
-    lanes.start(by_key["al1"], skip_unfinished=False)
-    assert take() == ["al1"] and lanes.has_room()
+    assert len(confirmed) == len(pool.list_begun()) == 1
+    assert pool.has_room(), "others are graded for twice the time that the confirmation took"
+    pool.start(by_key["al1"], skip_unfinished=False)
+    assert take() == ["al1"] and pool.has_room()
     seconds[0] += 120
-    assert not lanes.has_room()
-    assert sorted(confirmed + take()) == ["endless1", "endless2"] and not lanes.begun()
-    lanes.pool.shutdown()
+    assert not pool.has_room()
+    assert sorted(confirmed + take()) == ["endless1", "endless2"] and not pool.list_begun()
+    pool.threads.shutdown()
 
 
 @pytest.mark.parametrize("jobs", [1, 2])

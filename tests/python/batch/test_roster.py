@@ -157,12 +157,12 @@ def test_a_batch_of_schema_1_keeps_its_remarks(course: Course) -> None:
     database.query("UPDATE submissions SET notes = graded_notes")
     database.query("ALTER TABLE submissions DROP COLUMN graded_notes")
     database.query("UPDATE submissions SET entries = ? WHERE key = 'al1'", [json.dumps(["handed in/al1"])])  # as typed
-    database.set_facts(schema=1)
+    database.set_values(schema=1)
     assert course.database().entries() == [course.handed_in / "al1", course.handed_in / "at2"]
     assert course.grade().returncode == 0
     notes = {row.key: row.notes for row in course.database().rows()}
     assert notes == {"al1": [f"Not handed in: {STAGES[1]}"], "at2": []}
-    assert course.database().fact("schema") == SCHEMA and len(course.log("end")) == 2
+    assert course.database().read_value("schema") == SCHEMA and len(course.log("end")) == 2
 
 
 def test_partners_are_credited_by_an_archive_in_moodles_folder(course: Course) -> None:

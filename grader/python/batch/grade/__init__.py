@@ -1,1 +1,1 @@
-"""Runs the judge on hand-ins, on this machine or on a cluster."""
+"""Grades hand-ins with the judge, on this machine or on a cluster."""

@@ -1,7 +1,7 @@
 """Grade one submission: open it, give its stages to `build/warplab grade`, and describe the result.
 
 This module computes no points; it takes them from the report. For any submission, grade_submission returns a Graded
-with one of the fixed statuses; only a full disk and an interruption end the batch.
+with one of the statuses in store/rows.py. Only an interruption, a full disk or a moved folder ends the batch.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from grader.python.batch.grade.judge import (
     read_judged,
     run_judge,
 )
-from grader.python.batch.grade.opening import MAX_WORDS, Opened, describe_error, open_submission
+from grader.python.batch.grade.opening import MAX_REASON, Opened, describe_error, open_submission
 from grader.python.batch.grade.tree import MARK, write_tree
 from grader.python.batch.ingest.disk import DiskFullError, raise_if_full
 from grader.python.batch.ingest.submission import Submission
 from grader.python.batch.store.places import place_of
-from grader.python.batch.store.rows import Graded, Stage, summarise
+from grader.python.batch.store.rows import Graded, Stage, summarize
 from grader.python.batch.store.settings import Settings
 from grader.python.common.markup import show_text
 from grader.python.common.report import Failure, Report, StageReport
 from grader.python.journal.journal import RENDERING_S
 
-ATTEMPTS = 2  # if the judge fails
-MINIMUM_S = 1.0  # minimum time for a judge to report an error
-RAN_OUT = ("timeout", "compile_timeout", "out_of_memory")
+ATTEMPTS = 2  # runs of the judge, if it fails
+MINIMUM_S = 1.0  # minimum time for the judge, enough to report an error
+RAN_OUT = ("timeout", "compile_timeout", "out_of_memory")  # failures that hand-ins graded at the same time can cause
 
 
 def grade_submission(
@@ -43,15 +43,16 @@ def grade_submission(
     environment: dict[str, str] | None = None,
     opened: Opened | None = None,
 ) -> Graded:
-    """Grade one submission, which may be open already, within settings.timeout_s. Raises only DiskFullError,
-    MovedError and StoppedError."""
+    """Grade one submission within settings.timeout_s. `opened`: its contents, if they were read already. Raises only
+    DiskFullError, MovedError and StoppedError."""
     work = Work(settings, running or Running(), environment or {})
     graded = Graded(submission.key, "judge_error", fingerprint=submission.fingerprint)
     try:
         opened = opened or open_submission(submission, settings)
         graded.status, graded.detail, graded.notes = opened.status, opened.detail, opened.notes
         graded.was_killed = opened.was_killed
-        if opened.journal is not None:  # the copy has other contents; a batch that is killed here must not use it
+        if opened.journal is not None:
+            # An earlier copy may have other contents, and must not be used if the batch is killed here.
             (place_of(settings.folder, "submissions", submission.key) / MARK).unlink(missing_ok=True)
         graded.notes += add_journal(opened.journal, submission.key, work)  # replaces an earlier journal
         if opened.picked:
@@ -74,20 +75,21 @@ class Work:
     settings: Settings
     running: Running
     environment: dict[str, str]
-    begin: float = field(default_factory=lambda: time.monotonic())
+    begin_s: float = field(default_factory=lambda: time.monotonic())
 
     def spent_s(self) -> float:
-        """Return the seconds since it began."""
-        return time.monotonic() - self.begin
+        """Return the seconds since the grading began."""
+        return time.monotonic() - self.begin_s
 
     def bounded(self, max_s: float) -> Settings:
-        """Return settings whose time limit is the remaining time, but at most `max_s` seconds."""
+        """Return the settings with the remaining time as the time limit, but at least MINIMUM_S and at most `max_s`
+        seconds."""
         return replace(self.settings, timeout_s=max(min(max_s, self.settings.timeout_s - self.spent_s()), MINIMUM_S))
 
 
 def add_journal(files: dict[str, bytes] | None, key: str, work: Work) -> list[str]:
-    """Keep a submission's journal, unless it is None, and render it next to the feedback. Return remarks; a journal
-    does not change points. Raises DiskFullError and StoppedError."""
+    """Keep a submission's journal, and render it next to the feedback. If `files` is None, render the journal that was
+    kept before. Return remarks; a journal does not change points. Raises DiskFullError and StoppedError."""
     settings = work.settings
     target = place_of(settings.folder, "journals", key)
     page = place_of(settings.folder, "feedback", key) / JOURNAL
@@ -110,25 +112,25 @@ def add_journal(files: dict[str, bytes] | None, key: str, work: Work) -> list[st
 
 
 def judge(picked: dict[str, bytes], submission: Submission, work: Work, graded: Graded) -> None:
-    """Run the judge, and fill in `graded`. If the judge failed without a timeout, run it once more in the remaining
-    time."""
+    """Run the judge, and fill in `graded`. If the judge fails, but not because of the time limit, run it once more in
+    the remaining time."""
     settings = work.settings
     folder = place_of(settings.folder, "submissions", submission.key)
     tree = write_tree(folder, settings.lab, picked, submission.fingerprint, settings.graded_stages())
     for _ in range(ATTEMPTS):
         bounded = work.bounded(settings.timeout_s)
-        status, words = run_judge(settings.command(tree, folder), bounded, work.running, work.environment)
+        status, errors = run_judge(settings.command(tree, folder), bounded, work.running, work.environment)
         graded.report, graded.judged = read_judged(folder / f"{settings.lab}.json", status)
         if found := graded.judged:
             graded.judge_failure = ""
-            graded.status, graded.detail = settle(found, len(picked) < len(settings.graded_stages()))
+            graded.status, graded.detail = find_status(found, len(picked) < len(settings.graded_stages()))
             graded.detail = hide_folders(graded.detail, [f"{tree}/{settings.lab}", *settings.folders()])
             graded.ran_out = has_run_out(found)
         else:
             graded.judge_failure = describe_failure(status, settings.timeout_s)
             graded.ran_out = status == TIMED_OUT
-            own_words = words[-MAX_WORDS:] if status >= 0 and not graded.ran_out else ""
-            graded.status, graded.detail = "judge_error", own_words or graded.judge_failure
+            reason = errors[-MAX_REASON:] if status >= 0 and not graded.ran_out else ""
+            graded.status, graded.detail = "judge_error", reason or graded.judge_failure
         raise_if_full(settings.folder)
         if graded.status != "judge_error" or graded.ran_out:
             break
@@ -149,27 +151,28 @@ def has_run_out(report: Report) -> bool:
     return any(failure is not None and failure.cause in RAN_OUT for failure in failures)
 
 
-def settle(report: Report, missing: bool) -> tuple[str, str]:
-    """Return the status that a report means, and the reason."""
-    errors = [stage for stage in report.stages if stage.verdict == "error"]
-    for stage in errors:
+def find_status(report: Report, missing: bool) -> tuple[str, str]:
+    """Return the status that follows from a report, and the reason. `missing`: whether stages were not handed in."""
+    with_error = [stage for stage in report.stages if stage.verdict == "error"]
+    for stage in with_error:
         if stage.error and stage.error.cause == "implausible_timing":
             return "needs_review", f"{stage.stage}: {stage.error.message}"
-    for stage in errors:
+    for stage in with_error:
         failures = [stage.error, stage.compilation.failure, *(check.failure for check in stage.checks)]
         words = next((failure.message for failure in failures if failure), "an error without a reason")
-        return "judge_error", f"{stage.stage}: {words}"[:MAX_WORDS]
+        return "judge_error", f"{stage.stage}: {words}"[:MAX_REASON]
     if not report.stages:
         return "judge_error", "The report has no stage."
     handed_in = [stage for stage in report.stages if not has_cause(stage.compilation.failure, "missing_file")]
     if handed_in and all(cannot_compile(stage) for stage in handed_in):
         failure = handed_in[0].compilation.failure
-        return "did_not_compile", failure.message[:MAX_WORDS] if failure else ""
+        return "did_not_compile", failure.message[:MAX_REASON] if failure else ""
     return ("missing_stages" if missing else "graded"), ""
 
 
 def cannot_compile(stage: StageReport) -> bool:
-    """Return whether no compiler accepts the file. If a GPU's compiler may accept it, its correctness is pending."""
+    """Return whether the file failed to compile. If nvcc may accept it on a machine with a GPU, its correctness is
+    pending, and this returns False."""
     pending = stage.score is not None and stage.score.correctness_pending
     return stage.compilation.verdict == "failed" and not pending
 
@@ -178,8 +181,9 @@ def has_cause(failure: Failure | None, cause: str) -> bool:
     return failure is not None and failure.cause == cause
 
 
-def summary_of(report: Report | None, lab_hash: str) -> tuple[dict[str, Any], list[Stage]]:
-    """Return the values of a report that the database keeps in addition to the report; none without a report."""
+def summarize_report(report: Report | None, lab_hash: str) -> tuple[dict[str, Any], list[Stage]]:
+    """Return the values of a report that the database keeps in addition to its text: columns of the table `grades`, and
+    the stages. Without a report, return none."""
     if report is None:
         return {}, []
     summary = {
@@ -192,4 +196,4 @@ def summary_of(report: Report | None, lab_hash: str) -> tuple[dict[str, Any], li
         "backend": report.backend,
         "sandbox": report.sandbox,
     }
-    return summary, [summarise(stage) for stage in report.stages]
+    return summary, [summarize(stage) for stage in report.stages]

@@ -1,8 +1,8 @@
-"""Keep students' journals: records, notes and answers to the quiz are stored in journals/<name>/, and the page is
-rendered from them.
+"""Keep students' journals: store records, notes and answers to the quiz in journals/<name>/, and render the page from
+them.
 
 The page in a hand-in is never used, because it may contain anything. If a part cannot be kept or rendered, the
-submission gets a remark and loses no points.
+submission gets a remark, but loses no points.
 """
 
 from __future__ import annotations
@@ -26,12 +26,14 @@ MAX_PAGE_BYTES = 20_000_000
 MAX_MEMORY_BYTES = 2_000_000_000
 JOURNAL = "journal.html"
 
-Run = Callable[[Sequence[str], dict[str, str]], tuple[int, str]]  # (command, environment): (exit status, stderr)
+Run = Callable[[Sequence[str], dict[str, str]], tuple[int, str]]  # (command, environment) -> (exit status, stderr)
 
 
 def pick_journal(files: dict[str, bytes], lab: str, stages: Sequence[str]) -> tuple[dict[str, bytes], list[str]]:
-    """Return the records, the notes and the answers to the quiz by their plain names, and remarks on omitted ones."""
-    slugs = "|".join(re.escape(stage[3:]) for stage in stages)  # numbers may be those of an earlier version of the lab
+    """Return the contents of the records, the notes and the answers to the quiz, by names without folders, and remarks
+    on omitted files."""
+    # Only the slugs must match, because a note's number may be from an earlier version of the lab.
+    slugs = "|".join(re.escape(stage[3:]) for stage in stages)
     note = re.compile(rf"\d\d_(?:{slugs})(?:-\d{{1,4}})?\.md")
     candidates = [name for name in files if is_journal(name)]
     candidates = [
@@ -64,8 +66,8 @@ def keep_journal(files: dict[str, bytes], lab: str, stages: Sequence[str], targe
 
 
 def render_journal(journal: Path, page: Path, root: Path, lab: str, run: Run) -> list[str]:
-    """Render the page from the journal that was kept. This runs in a separate process, because a student may write
-    records that take all memory or endless time to render. Return remarks. Raises OSError."""
+    """Render the page from the journal that was kept, in a separate process, because rendering a student's records may
+    take all memory, or may never end. Return remarks. Raises OSError."""
     page.unlink(missing_ok=True)
     if not journal.is_dir():
         return []
@@ -73,9 +75,9 @@ def render_journal(journal: Path, page: Path, root: Path, lab: str, run: Run) ->
     command = ["prlimit", *limits] if shutil.which("prlimit") else []
     command += [sys.executable, "-m", "grader.python.journal.journal", lab]
     command += ["--folder", str(journal), "--root", str(root)]
-    status, words = run(command, {"PYTHONPATH": python_path()})
+    status, errors = run(command, {"PYTHONPATH": python_path()})
     if status != 0:
-        last_line = words.replace(f"{journal}/", "").splitlines()[-1:]
+        last_line = errors.replace(f"{journal}/", "").splitlines()[-1:]
         reason = last_line[0][-200:] if last_line and status == 2 else "it takes too much time or memory"
         return [f"The journal could not be rendered: {reason}"]
     page.parent.mkdir(parents=True, exist_ok=True)

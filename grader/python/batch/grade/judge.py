@@ -16,12 +16,12 @@ from grader.python.batch.store.settings import Settings
 from grader.python.common.console import UserError
 from grader.python.common.report import Report, parse_report
 
-TIMED_OUT = 124  # exit status of a judge that was stopped
+TIMED_OUT = 124  # exit status of a judge that was stopped at the time limit
 
 
 @dataclass
 class Running:
-    """The running judges, which an interruption must end."""
+    """The judges that are running, and that an interruption must end."""
 
     processes: set[subprocess.Popen[bytes]] = field(default_factory=set)
     stopping: bool = False
@@ -35,12 +35,12 @@ class Running:
 
 
 class StoppedError(Exception):
-    """The batch is being interrupted; unfinished grades are not kept."""
+    """The batch was interrupted. Unfinished grades are discarded."""
 
 
 def describe_failure(status: int, timeout_s: float) -> str:
-    """Return a sentence on how a judge ended without a report. It contains none of the judge's output, because students
-    may read it."""
+    """Return a sentence on how a judge ended without a report. Students may read it, so it contains nothing of the
+    judge's output."""
     if status == TIMED_OUT:
         return f"The judge did not end within {timeout_s:.0f} s and was stopped."
     if status < 0:
@@ -58,8 +58,8 @@ def hide_folders(text: str, folders: Sequence[str]) -> str:
 def run_judge(
     command: Sequence[str], settings: Settings, running: Running, environment: dict[str, str]
 ) -> tuple[int, str]:
-    """Run a command within settings.timeout_s. Return its exit status (TIMED_OUT if it was stopped) and the end of its
-    stderr. Raises StoppedError."""
+    """Run a command of the judge within settings.timeout_s. Return its exit status (TIMED_OUT if it was stopped) and
+    its output to stderr. `environment`: further variables. Raises StoppedError."""
     if running.stopping:
         raise StoppedError
     process = subprocess.Popen(
@@ -92,8 +92,8 @@ def run_judge(
 
 
 def read_judged(file: Path, status: int) -> tuple[str, Report | None]:
-    """Return the text and the content of the report of a judge with this exit status; "" and None if the judge did not
-    finish, or if the report is missing or invalid."""
+    """Return the report of a judge that ended with this exit status, as text and parsed; "" and None if the judge did
+    not finish, or if the report is missing or invalid."""
     try:
         text = file.read_text(encoding="utf-8") if status in (0, 1, 2) else ""
         return text, parse_report(text)
@@ -102,17 +102,17 @@ def read_judged(file: Path, status: int) -> tuple[str, Report | None]:
 
 
 def try_judge(settings: Settings) -> Report:
-    """Grade an empty folder, and return the report: it shows that the judge works here, its version and its sandbox.
-    Raises UserError."""
+    """Run a trial of the judge: grade an empty folder, and return the report, which contains the judge's version and
+    the sandbox level. Raises UserError if the judge does not work here."""
     if not (settings.build / "warplab").is_file():
         raise UserError(f"{settings.build / 'warplab'} does not exist. Build it first: make program")
     folder = settings.folder / "trial"
     try:
         tree = write_tree(folder, settings.lab, {})
-        status, words = run_judge(settings.command(tree, folder), settings, Running(), {})
+        status, errors = run_judge(settings.command(tree, folder), settings, Running(), {})
         file = folder / f"{settings.lab}.json"
         if status != 1 or not file.is_file():
-            raise UserError(f"The judge cannot grade here: {words or f'status {status}'}")
+            raise UserError(f"The judge cannot grade here: {errors or f'status {status}'}")
         return parse_report(file.read_text(encoding="utf-8"))
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -20,20 +20,21 @@ from grader.python.common.documents import show_json
 from grader.python.common.report import read_report
 
 Json = dict[str, Any]
-# The part of a report that is taken together with the points of a kind.
-TAKEN_WITH_POINTS = {"hygiene": "check_mode", "speed": "measurements"}
-KINDS = ("correctness", *TAKEN_WITH_POINTS)
+# The part of a report that is copied together with the points of a kind.
+PART_OF_KIND = {"hygiene": "check_mode", "speed": "measurements"}
+KINDS = ("correctness", *PART_OF_KIND)
 
 
 def read_complete(file: Path) -> Json:
-    """Return a report as JSON with every known key. Raises UserError naming the file."""
+    """Return a report as JSON, with defaults for missing keys. Raises UserError that names the file."""
     parsed = asdict(read_report(file))
     completed: Json = complete(read_json(file), parsed)
     return completed
 
 
 def complete(content: Any, parsed: Any) -> Any:
-    """Return JSON with the values of read_report: missing keys get their default, unknown ones stay."""
+    """Return `content`, a report or a part of one as JSON, with missing keys added from `parsed`, which is what
+    read_report() returns for it. Unknown keys stay."""
     if isinstance(parsed, dict) and isinstance(content, dict):
         return {**content, **{key: complete(content.get(key, value), value) for key, value in parsed.items()}}
     if isinstance(parsed, list):
@@ -42,12 +43,14 @@ def complete(content: Any, parsed: Any) -> Any:
 
 
 def merge_reports(report: Json, other: Json) -> Json:
-    """Return the first report, with its pending points and its stages without a score taken from the other one.
+    """Return the first report with its pending points, and its stages without a score, replaced by those of the other.
 
     Both are reports as JSON. Raises UserError if they are about different labs or different sources.
     """
     if report["lab"] != other["lab"]:
-        raise UserError(f"One report is about {report['lab']}, the other one about {other['lab']}.")
+        raise UserError(
+            f"One report is about {report['lab']}, the other one about {other['lab']}. Give two reports about one lab."
+        )
     merged = copy.deepcopy(report)
     other_stages = {stage["stage"]: stage for stage in other["stages"]}
     for number, stage in enumerate(merged["stages"]):
@@ -61,7 +64,8 @@ def merge_reports(report: Json, other: Json) -> Json:
 
 
 def merge_stages(stage: Json, other: Json) -> Json:
-    """Merge one stage. Raises UserError if the sources differ."""
+    """Return the first report's stage, with its pending points replaced by those of the other report. Raises UserError
+    if the sources differ."""
     if stage["source_hash"] != other["source_hash"]:
         raise UserError(
             f"{stage['stage']}: the reports are about different sources ({stage['source_hash'][:12]} and "
@@ -72,7 +76,7 @@ def merge_stages(stage: Json, other: Json) -> Json:
     if stage["score"] is None or decides(other, stage, "correctness"):
         return copy.deepcopy(other)
     merged = copy.deepcopy(stage)
-    for kind, part in TAKEN_WITH_POINTS.items():
+    for kind, part in PART_OF_KIND.items():
         if decides(other, stage, kind):
             for key in (kind, f"{kind}_pending", f"{kind}_why"):
                 merged["score"][key] = other["score"][key]
@@ -91,8 +95,8 @@ def merge_stages(stage: Json, other: Json) -> Json:
 
 
 def decides(other: Json, stage: Json, kind: str) -> bool:
-    """Return whether the points of a kind are pending in a stage and decided in the other; both have a score. Measured
-    speed points replace modelled ones."""
+    """Return whether the points of a kind in `other` replace those in `stage`, because they are decided here and
+    pending there, or measured here and modelled there. Both stages have a score."""
     if is_pending(other["score"], kind):
         return False
     if kind == "speed" and is_modelled(stage["score"]) and not is_modelled(other["score"]):
@@ -101,13 +105,14 @@ def decides(other: Json, stage: Json, kind: str) -> bool:
 
 
 def is_modelled(score: Json) -> bool:
-    """Return whether the speed points come from a modelled time. Earlier reports do not contain this."""
+    """Return whether the speed points come from a modelled time; False for reports of earlier versions, without this
+    key."""
     return bool(score.get("speed_modelled"))
 
 
 def is_pending(score: Json, kind: str) -> bool:
-    """Return whether the points of a kind are pending. Reports of earlier versions do not contain this for
-    correctness."""
+    """Return whether the points of a kind are pending; False for correctness in reports of earlier versions, without
+    this key."""
     return bool(score.get(f"{kind}_pending"))
 
 
@@ -123,7 +128,7 @@ def sum_points(stages: Sequence[Json]) -> Json:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Merge the reports. The exit status is 2 if they do not belong together."""
+    """Merge the reports, and return 0. Raises UserError (exit status 2) if they do not belong together."""
     parser = make_parser("python3 -m grader.python.batch.grade.merge", __doc__)
     parser.add_argument("report", type=Path, metavar="REPORT", help="the first report, with points pending")
     parser.add_argument("other", type=Path, metavar="OTHER", help="a later report on the same files, such as a GPU's")

@@ -23,24 +23,21 @@ from grader.python.common.labs import current_id, find_labs, is_same_stage, read
 from grader.python.common.markup import show_text
 from grader.python.common.units import name_some, plural
 
-MAX_WORDS = 500
-MAX_KIT = 10**6  # the number of a students' kit
+MAX_REASON = 500  # characters of a reason
+MAX_KIT = 10**6  # kits have smaller numbers
 MAX_STAGES = 100  # that a manifest names
 MAX_REFUSED = 3  # unreadable parts of a hand-in that the notes name
 CHANGED = (
     "Its files were changed or removed after the batch had listed them. Put them back if they are missing, and repeat "
     "the grade command."
 )
-UNFINISHED = (
-    "empty",
-    "truncated",
-    "damaged",
-    "unknown_format",
-)  # reasons that also occur if a part is still being written
+# Reasons for refusing a file that also occur while the file is still being written.
+UNFINISHED = ("empty", "truncated", "damaged", "unknown_format")
 
 
 def explain_nothing_to_grade(files: Sequence[str], unread: Sequence[str], settings: Settings, empty: bool) -> str:
-    """Return the reason why none of these files is graded. `unread`: names of files that were not read."""
+    """Return a sentence on why none of these files is graded. `unread`: names of files that were not read; `empty`:
+    whether the hand-in has no file at all."""
     sources = list_sources(files)
     stage = f"{settings.graded_stages()[0]}.cu"
     if empty:
@@ -58,13 +55,14 @@ def list_sources(files: Sequence[str]) -> list[str]:
 
 
 def explain_how_to_choose(stages: Sequence[str], entries: Sequence[Path]) -> list[str]:
-    """Return a note on stages with several files, if no time shows which file is the newest."""
+    """Return a note on how to choose a file for `stages`, in which the newest file cannot be determined; none without
+    stages."""
     if not stages:
         return []
     folder = entries[0] if is_folder(entries[0]) else entries[0].parent
     how = f"delete the others from {folder}"
     if len(entries) == 1 and not is_folder(entries[0]):
-        how = f"replace {entries[0]} by it"
+        how = f"replace {entries[0]} by that file"
     return [make_note("to_choose", f" {how}, and repeat the command. Stages: {name_some(stages)}.")]
 
 
@@ -81,17 +79,17 @@ def find_other_lab(names: Sequence[str], settings: Settings) -> str:
 
 
 @dataclass(frozen=True)
-class Released:
-    """The students' kit that a hand-in is from: its number, and the lab's stages in it."""
+class Kit:
+    """The students' kit that a hand-in comes from: its number, 0 if it has none, and the lab's stages in it."""
 
-    kit: int
+    number: int
     stages: tuple[str, ...]
 
 
 @dataclass
 class Opened:
-    """A hand-in's contents: the names of all files, and the journal's and the stages' files. The journal is None if the
-    batch has it already. If nothing can be judged, `status` and `detail` give the reason."""
+    """A hand-in's contents: the names of all files, the journal's files, and the `picked` file of each stage. The
+    journal is None if the batch has it already. If nothing can be judged, `status` and `detail` give the reason."""
 
     files: list[str] = field(default_factory=list)
     journal: dict[str, bytes] | None = field(default_factory=dict)
@@ -101,8 +99,8 @@ class Opened:
     detail: str = ""
     was_killed: bool = False  # whether another process killed the one that read it
     may_be_unfinished: bool = False  # whether a part looks as if it were still being written
-    has_changed: bool = False  # whether these are other contents than those that were listed
-    released: Released | None = None  # the student's kit, which the manifest of `make submit` names
+    has_changed: bool = False  # whether the contents changed after the batch had listed the hand-in
+    kit: Kit | None = None  # the student's kit, which the manifest of `make submit` names
 
     def size(self) -> int:
         """Return the number of bytes of its contents."""
@@ -111,9 +109,9 @@ class Opened:
 
 def open_submission(submission: Submission, settings: Settings) -> Opened:
     """Read a hand-in and choose the files to grade, without running anything. If its contents were graded before, use
-    the batch's own copy, because the hand-in may have been removed or changed. Contents that were not listed have
-    another time, and may be beyond the limit of attempts, so they are not graded. Raises only interruptions: every
-    hand-in gets a status or files to judge."""
+    the batch's own copy, because the hand-in may have been removed or changed. If the contents changed after the batch
+    had listed them, do not grade them: their time is different, and they may be beyond the limit of attempts. Raises
+    only interruptions; each hand-in gets a status or files to judge."""
     opened = read_submission(submission, settings)
     comes_from_copy = opened.journal is None and opened.picked
     if comes_from_copy or find_fingerprint(submission.entries) == submission.fingerprint:
@@ -122,7 +120,7 @@ def open_submission(submission: Submission, settings: Settings) -> Opened:
 
 
 def read_submission(submission: Submission, settings: Settings) -> Opened:
-    """Do the same as open_submission, but do not look for changes of the contents."""
+    """Do the same as open_submission, but do not check whether the contents have changed."""
     opened = Opened()
     try:
         if submission.graded_notes is not None and (copy := read_copy(submission, settings)):
@@ -130,15 +128,15 @@ def read_submission(submission: Submission, settings: Settings) -> Opened:
         contents = read_in_child(submission.entries, settings.timeout_s)
         opened.files = [file.name for file in contents.files]
         opened.may_be_unfinished = any(refused.reason in UNFINISHED for _, refused in contents.refused)
-        opened.released = find_released(contents.files, settings)
+        opened.kit = find_kit(contents.files, settings)
         opened.journal = pick_journal_files(contents.files, settings.lab)
         opened.picked, opened.notes, ties = pick_stages(
             contents.files, settings.lab, settings.graded_stages(), read_starters(settings)
         )
         opened.notes += explain_how_to_choose(ties, submission.entries)
-        opened.notes += describe_kit(opened.released, settings.graded_stages())
+        opened.notes += describe_kit(opened.kit, settings.graded_stages())
         if not opened.picked:
-            opened.status, opened.detail = judge_nothing(opened, contents, settings)
+            opened.status, opened.detail = explain_missing_stages(opened, contents, settings)
         opened.notes += [f"{show_path(name)} was not read: {why}" for name, why in contents.refused[:MAX_REFUSED]]
     except RefusedError as refused:
         return Opened(status="archive_refused", detail=describe_refusal(refused))
@@ -148,9 +146,9 @@ def read_submission(submission: Submission, settings: Settings) -> Opened:
     return opened
 
 
-def find_released(files: Sequence[File], settings: Settings) -> Released | None:
-    """Return the student's kit, which the manifest of `make submit` names; None if there is no manifest. The ids of its
-    stages are today's, even if the kit is older."""
+def find_kit(files: Sequence[File], settings: Settings) -> Kit | None:
+    """Return the student's kit, which the manifest of `make submit` names; None if there is no valid manifest. The
+    stages have their current ids, even if the kit is older."""
     for file in files:
         if PurePosixPath(file.name).name != MANIFEST or len(file.content) > MAX_MANIFEST_BYTES:
             continue
@@ -158,22 +156,22 @@ def find_released(files: Sequence[File], settings: Settings) -> Released | None:
             manifest = json.loads(file.content)
             if is_manifest(manifest) and manifest["lab"] == settings.lab:
                 stages = tuple(current_id(settings.stages, stage) for stage in manifest["stages"])
-                return Released(manifest["kit"], stages)
+                return Kit(manifest["kit"], stages)
     return None
 
 
-def describe_kit(released: Released | None, graded: Sequence[str]) -> list[str]:
+def describe_kit(kit: Kit | None, graded: Sequence[str]) -> list[str]:
     """Return a note on stages that are graded although the student's kit lacks them according to its manifest."""
-    missing = [stage for stage in graded if released and stage not in released.stages]
-    if not released or not missing:
+    missing = [stage for stage in graded if kit and stage not in kit.stages]
+    if not kit or not missing:
         return []
-    kit = f"kit {released.kit}" if released.kit else "a kit"
+    origin = f"kit {kit.number}" if kit.number else "a kit"
     count = f"{len(graded) - len(missing)} of the {plural(len(graded), 'stage')}"
-    return [f"It comes from {kit}, which has only {count} that are graded. The kit lacks {name_some(missing)}."]
+    return [f"It comes from {origin}, which has only {count} that are graded. The kit lacks {name_some(missing)}."]
 
 
 def is_manifest(manifest: object) -> bool:
-    """Return whether this is what `make submit` writes; a student can hand in anything."""
+    """Return whether a value has the form of the manifest of `make submit`. Students can hand in anything."""
     return (
         isinstance(manifest, dict)
         and isinstance(kit := manifest.get("kit"), int)
@@ -186,15 +184,15 @@ def is_manifest(manifest: object) -> bool:
 
 
 def read_starters(settings: Settings) -> dict[str, bytes]:
-    """Return the starters of the stages to grade, of those that have one. Raises OSError."""
+    """Return the starters of the stages to grade, without stages that have none. Raises OSError."""
     folder = settings.root / "starter" / settings.lab
     files = {stage: folder / f"{stage}.cu" for stage in settings.graded_stages()}
     return {stage: file.read_bytes() for stage, file in files.items() if file.is_file()}
 
 
 def read_copy(submission: Submission, settings: Settings) -> dict[str, bytes]:
-    """Return the files that were graded before, by stage. Return none if they are of other contents, for example after
-    a batch was killed, or if the lab had other stages then. Raises OSError."""
+    """Return the files that were graded before, by stage; none if they are not from these contents, for example because
+    the batch was killed, or if the lab had other stages then. Raises OSError."""
     folder = place_of(settings.folder, "submissions", submission.key)
     if not is_copy(folder, submission.fingerprint, settings.graded_stages()):
         return {}
@@ -203,8 +201,8 @@ def read_copy(submission: Submission, settings: Settings) -> dict[str, bytes]:
     return {stage: file.read_bytes() for stage, file in files.items() if file.is_file()}
 
 
-def judge_nothing(opened: Opened, contents: Contents, settings: Settings) -> tuple[str, str]:
-    """Return the status of a hand-in without a stage's file, and the reason."""
+def explain_missing_stages(opened: Opened, contents: Contents, settings: Settings) -> tuple[str, str]:
+    """Return the status of a hand-in in which no stage's file was found, and the reason."""
     if contents.refused and not list_sources(opened.files):
         return "archive_refused", describe_refusal(contents.refused.pop(0)[1])
     return "nothing_to_grade", explain_nothing_to_grade(
@@ -219,5 +217,5 @@ def describe_refusal(refused: RefusedError) -> str:
 
 
 def describe_error(error: Exception) -> str:
-    """Describe an internal failure for the instructor."""
-    return show_text(f"{type(error).__name__}: {error}")[:MAX_WORDS]
+    """Return a description of an internal failure, for the instructor."""
+    return show_text(f"{type(error).__name__}: {error}")[:MAX_REASON]

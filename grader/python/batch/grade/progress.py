@@ -1,4 +1,4 @@
-"""Show a batch's progress: one live line on a terminal, otherwise a line per submission."""
+"""Show a batch's progress: on a terminal, one line that changes; otherwise, one line per submission."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def predict_s(mean_s: float, queue: int, running: int, at_once: int) -> float:
 
 
 class Progress:
-    """Counts graded submissions and prints the counts. Use it in a with statement. `at_once`: how many submissions are
-    graded in parallel; 0 if unknown."""
+    """Counts graded submissions and prints the counts. Use it in a with statement. `total`: the number of submissions
+    to grade; `before`: how many have a result already; `at_once`: how many are graded in parallel, 0 if unknown."""
 
     def __init__(self, total: int, before: int, at_once: int):
         self.total, self.before, self.at_once = total, before, at_once
@@ -57,12 +57,12 @@ class Progress:
         self.say(graded)
 
     def begin(self) -> str:
-        """Return the text before the first result, which can take minutes."""
+        """Return the text that is shown until the first result, which can take minutes."""
         at_once = f", {min(self.at_once, self.total)} at a time" if self.at_once else ""
         return f"Grading {plural(self.total, 'hand-in')}{at_once} …"
 
     def left(self) -> str:
-        """Return how many are left, and the approximate time if it can be predicted."""
+        """Return how many submissions are left, and the approximate remaining time if it can be predicted."""
         queue = self.total - self.done
         running = min(self.at_once, queue)
         if not running or not self.recent_s:
@@ -71,7 +71,7 @@ class Progress:
 
     def counts(self) -> str:
         """Return the counts as text: done, failed, internal failures, left."""
-        internal = f", {self.internal} internal" if self.internal else ""
+        internal = f", {plural(self.internal, 'failure')} of the judge" if self.internal else ""
         return f"{self.before + self.done} done, {self.failed} not graded{internal}, {self.left()}"
 
     def say(self, graded: Graded) -> None:
@@ -105,7 +105,7 @@ class LiveProgress(Progress):
 
 
 def make_progress(total: int, before: int, at_once: int) -> Progress:
-    """Return a live progress line if stdout is a terminal and rich is installed, otherwise a line per submission."""
+    """Return a LiveProgress if stdout is a terminal and rich is installed, otherwise a Progress."""
     try:
         import rich  # noqa: F401
     except ImportError:

@@ -1,7 +1,7 @@
-"""Finds the cause of a failure of the judge. The hand-in is graded again, and the lab's reference before and after it,
-on the same machine and with the same options. If only the hand-in fails, it is the cause; otherwise, the judge is. So
-no hand-in can cause the status `judge_error`, which costs no points, and nobody loses points because of a temporary
-failure or a faulty node."""
+"""Find the cause of a failure of the judge. The hand-in is graded again, and the reference before and after it, on the
+same machine and with the same options. If only the hand-in fails, it is the cause; otherwise, the judge or the machine
+is. Therefore, no hand-in can cause the status `judge_error`, which costs no points, and no student loses points because
+of a temporary failure or a faulty node."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from grader.python.batch.grade.judge import Running, read_judged, run_judge
 from grader.python.batch.store.rows import Graded
 from grader.python.batch.store.settings import Settings
 
-TREES = ("solutions", "starter")  # the first that has all stages is the reference
+TREES = ("solutions", "starter")  # the first of these folders that has all stages is the reference
 CAUSED_BY_SUBMISSION = (
     "The same judge grades the reference with the same options, so something in these files causes it. Look for "
     "accesses outside of arrays, endless loops and writes to memory of the judge, and correct them. "
@@ -22,17 +22,18 @@ CAUSED_BY_SUBMISSION = (
 
 
 def attribute_failure(failed: Graded) -> Graded:
-    """Return the status of a hand-in on which the judge failed twice, with the reason."""
+    """Return the result `judge_crashed` for a hand-in that is the cause of the judge's failures."""
     reason = f"{failed.judge_failure} {CAUSED_BY_SUBMISSION}"
     return replace(failed, status="judge_crashed", detail=reason, report="", judged=None)
 
 
 def is_reference_graded(settings: Settings, running: Running, environment: dict[str, str]) -> bool:
-    """Return whether the judge grades the reference of the batch's stages, without any error. Raises StoppedError."""
+    """Return whether the judge grades the reference without an error, within settings.timeout_s. `environment`:
+    variables for the judge. Raises StoppedError."""
     tree = find_reference(settings)
     if not tree:
         return False
-    try:  # several tasks of a cluster may do this at once, so each has its own folder
+    try:  # each call has its own folder, because several tasks of a cluster may run this at the same time
         with tempfile.TemporaryDirectory(prefix="reference-", dir=settings.folder, ignore_cleanup_errors=True) as name:
             status, _ = run_judge(settings.command(tree, Path(name)), settings, running, environment)
             _, report = read_judged(Path(name) / f"{settings.lab}.json", status)

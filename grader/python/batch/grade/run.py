@@ -1,10 +1,10 @@
-"""Run a batch: grade submissions in parallel, and handle interruptions.
+"""Grade the submissions of a batch in parallel, and handle interruptions.
 
 Threads grade submissions by waiting for judges; only the main thread writes the database, in one transaction per
 submission. On the CPU backend, as many judges run as there are cores. On GPUs, two judges share each GPU if there are
 cores for both: while one times with exclusive use of the GPU, the other one compiles, checks or runs the sanitizer.
-Each has a share of the cores; the next submissions are compiled ahead on the other cores, so that nothing disturbs the
-timing.
+Each judge has a share of half of the cores. The next submissions are compiled on the other half, so that they do not
+disturb the timing.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from dataclasses import replace
 from pathlib import Path
 from queue import SimpleQueue
 
-from grader.python.batch.grade.grading import grade_submission, summary_of
+from grader.python.batch.grade.grading import grade_submission, summarize_report
 from grader.python.batch.grade.judge import Running, run_judge
 from grader.python.batch.grade.merge import merge_reports
 from grader.python.batch.grade.opening import Opened, describe_error, open_submission
@@ -39,9 +39,9 @@ from grader.python.common.console import UserError, say
 from grader.python.common.report import parse_report
 from grader.python.common.units import plural
 
-CORES_FOR_TIMING = 2
+CORES_FOR_TIMING = 2  # minimum per judge on a GPU
 JUDGES_PER_GPU = 2
-MAX_WAITING_BYTES = 1_000_000  # the limit for an opened hand-in that waits for a GPU; hundreds may wait
+MAX_WAITING_BYTES = 1_000_000  # a larger hand-in is read again later, because hundreds may wait for a GPU
 THREADS_PER_JUDGE = 4  # on the CPU backend, if several judges share the machine
 
 Submit = Callable[[Submission], "Future[Graded]"]
@@ -50,8 +50,8 @@ Results = Callable[[Sequence[Submission]], "Generator[Graded, None, None]"]
 
 @contextmanager
 def only_one(folder: Path) -> Iterator[None]:
-    """Lock a batch's folder, so that two batches never run in it. Raises UserError if another one does, or if the
-    folder belongs to another user, who could read and change it at any time."""
+    """Lock a batch's folder, so that two batches never run in it. Raises UserError if another batch runs in it, or if
+    it belongs to another user, who could read and change it at any time."""
     folder.mkdir(parents=True, exist_ok=True)
     if folder.stat().st_uid != os.geteuid():
         raise UserError(f"{folder} belongs to another user. Choose an OUT that does not exist yet.")
@@ -87,7 +87,7 @@ def list_gpus() -> list[str]:
 
 
 def judges_at_once(backend: str, jobs: int) -> int:
-    """Return how many submissions grade_here() grades in parallel."""
+    """Return how many submissions grade_here() grades at the same time."""
     return (len(list_gpus()) if backend == "cuda" else 0) or jobs
 
 
@@ -97,8 +97,8 @@ def run_batch(database: Database, settings: Settings, lab_hash: str, results: Re
     waiting = database.waiting()
     counts = database.counts()
     before = sum(counts.values()) - counts.get("not_submitted", 0) - len(waiting)
-    with make_progress(len(waiting), before, at_once) as progress, closing(results(waiting)) as graded_ones:
-        for graded in graded_ones:
+    with make_progress(len(waiting), before, at_once) as progress, closing(results(waiting)) as graded_results:
+        for graded in graded_results:
             keep(database, graded, lab_hash)
             progress.add(graded)
 
@@ -106,8 +106,8 @@ def run_batch(database: Database, settings: Settings, lab_hash: str, results: Re
 def grade_here(
     waiting: Sequence[Submission], settings: Settings, backend: str, jobs: int
 ) -> Generator[Graded, None, None]:
-    """Grade on this machine and yield results as they finish. A doubtful result is not kept: such a submission is
-    graded again at the end, one at a time, as `confirm` describes."""
+    """Grade on this machine, and yield results as they finish. Submissions with doubtful results are graded again at
+    the end, one at a time (see `confirm`)."""
     running, gpus = Running(), list_gpus() if backend == "cuda" else []
     alone = len(waiting) == 1 or (jobs == 1 and not gpus)
     by_key = {submission.key: submission for submission in waiting}
@@ -123,38 +123,38 @@ def grade_here(
 def choose_workers(
     settings: Settings, running: Running, gpus: Sequence[str], jobs: int
 ) -> AbstractContextManager[Submit]:
-    """Return the workers for these GPUs, or `jobs` workers without a GPU. Measure the CPU baselines before, because
-    later each judge has only a share of the cores."""
+    """Return the workers for these GPUs or, if there are none, `jobs` workers. On GPUs, measure the CPU baselines
+    first, because each judge then has only a share of the cores."""
     if not gpus:
         return make_workers(settings, running, jobs)
-    say("Measuring the CPU's times …", flush=True)
+    say("Measuring the CPU baselines …", flush=True)
     run_judge(settings.program("baselines", settings.lab), settings, running, {})
     return make_gpu_workers(settings, running, gpus)
 
 
 def is_in_doubt(graded: Graded, alone: bool) -> bool:
-    """Return whether a submission has to be graded again without others: it ran out of time or memory while others ran,
-    the judge failed on it, or its reader was killed."""
+    """Return whether a submission has to be graded again, alone: it ran out of time or memory while others were graded,
+    the judge failed on it, or the process that read it was killed."""
     return graded.was_killed or bool(graded.judge_failure) or (graded.ran_out and not alone)
 
 
 def confirm(
     doubted: Sequence[tuple[Submission, Graded]], settings: Settings, running: Running, gpus: Sequence[str]
 ) -> Generator[Graded, None, None]:
-    """Grade submissions whose first results are in doubt again, one at a time, and yield the results that count. A
-    hand-in counts as the cause of the judge's failures only if the judge fails on it twice, and grades the reference
-    before and after."""
+    """Grade the submissions with doubtful results again, one at a time, and yield the final results. A hand-in counts
+    as the cause of the judge's failures only if the judge fails on it twice and grades the reference before and
+    after."""
     environment = {"CUDA_VISIBLE_DEVICES": gpus[0]} if gpus else {}
-    # With notes, the batch's copy is graded, because the hand-in may have changed.
+    # The notes make open_submission() use the batch's copy, because the hand-in may have changed.
     to_repeat = [replace(submission, graded_notes=graded.notes) for submission, graded in doubted]
     by_key = {submission.key: submission for submission in to_repeat}
     suspects, failed = {graded.key for _, graded in doubted if graded.judge_failure}, []
-    works = True
+    judge_works = True
     while to_repeat:
         say(f"Grading {plural(len(to_repeat), 'hand-in')} again, one at a time …", flush=True)
-        works = works and (not suspects or is_reference_graded(settings, running, environment))
-        trying, to_repeat = to_repeat, []
-        for graded in grade_all(trying, make_workers(settings, running, 1, environment), running):
+        judge_works = judge_works and (not suspects or is_reference_graded(settings, running, environment))
+        current, to_repeat = to_repeat, []
+        for graded in grade_all(current, make_workers(settings, running, 1, environment), running):
             if not graded.judge_failure:
                 yield graded
             elif graded.key in suspects:
@@ -162,8 +162,8 @@ def confirm(
             else:
                 suspects.add(graded.key)
                 to_repeat.append(by_key[graded.key])
-    works = works and bool(failed) and is_reference_graded(settings, running, environment)
-    yield from map(attribute_failure, failed) if works else failed
+    judge_works = judge_works and bool(failed) and is_reference_graded(settings, running, environment)
+    yield from map(attribute_failure, failed) if judge_works else failed
 
 
 def grade_all(
@@ -183,14 +183,14 @@ def grade_all(
 
 
 def keep(database: Database, graded: Graded, lab_hash: str) -> None:
-    """Store one result; if only pending points were requested, it completes the earlier report. If a result cannot be
-    stored, that submission alone becomes a judge_error."""
+    """Store one result. If only the pending points were graded, merge it into the earlier report. If it cannot be
+    stored, only this submission becomes a judge_error."""
     try:
         earlier = database.report_to_complete(graded.key)
         if earlier and graded.report:
             graded.report = json.dumps(merge_reports(json.loads(earlier), json.loads(graded.report)))
             graded.judged = parse_report(graded.report)
-        summary, stages = summary_of(graded.judged, lab_hash)
+        summary, stages = summarize_report(graded.judged, lab_hash)
         database.keep(graded, summary, stages)
     except (DiskFullError, LockedError, MovedError):
         raise
@@ -203,7 +203,8 @@ def keep(database: Database, graded: Graded, lab_hash: str) -> None:
 def make_workers(
     settings: Settings, running: Running, jobs: int, environment: Mapping[str, str] | None = None
 ) -> Iterator[Submit]:
-    """Yield a function that submits untimed judges to run in parallel, each on its own cores if there are enough."""
+    """Yield a function that submits a hand-in to judges without a GPU. `jobs` judges run in parallel, each on its own
+    cores if there are enough."""
     threads = os.environ.get("WARPLAB_THREADS") or str(min(len(cores()), THREADS_PER_JUDGE))
     variables = {**(environment or {}), **({"WARPLAB_THREADS": threads} if jobs > 1 else {})}
     free: SimpleQueue[list[int]] = SimpleQueue()
@@ -223,15 +224,15 @@ def make_workers(
 
 
 def split_cores(all_cores: list[int], jobs: int) -> list[list[int]]:
-    """Return cores for each judge: disjoint shares, or all cores for each if there are too few."""
+    """Return the cores of each judge: disjoint shares, or all cores for each if there are fewer cores than judges."""
     share = len(all_cores) // jobs
     return [all_cores[number * share : (number + 1) * share] if share else all_cores for number in range(jobs)]
 
 
 def share_cores(all_cores: list[int], judges: int) -> tuple[list[list[int]], list[int]]:
-    """Return the cores for each judge, half of all cores in total, and the cores left for compiling. A judge's
-    threads wait by spinning, which takes time from other programs on the same cores. If there are too few cores, judges
-    use all of them."""
+    """Return the cores of each judge, which are half of all cores together, and the cores left for compiling. A judge's
+    threads spin while they wait, which takes time from other programs on the same cores. If there are too few cores,
+    each judge may use all of them."""
     share = max(CORES_FOR_TIMING, len(all_cores) // (2 * judges))
     if share * judges > len(all_cores):
         return [all_cores] * judges, all_cores[CORES_FOR_TIMING:]
@@ -240,24 +241,24 @@ def share_cores(all_cores: list[int], judges: int) -> tuple[list[list[int]], lis
 
 
 def list_places(gpus: Sequence[str], all_cores: list[int]) -> tuple[list[tuple[str, list[int]]], list[int]]:
-    """Return a GPU and cores for each judge, and the cores left for compiling."""
-    several = len(all_cores) >= 2 * JUDGES_PER_GPU * CORES_FOR_TIMING * len(gpus)
-    judges = [*gpus] * (JUDGES_PER_GPU if several else 1)
+    """Return the GPU and the cores of each judge, and the cores left for compiling."""
+    enough_cores = len(all_cores) >= 2 * JUDGES_PER_GPU * CORES_FOR_TIMING * len(gpus)
+    judges = [*gpus] * (JUDGES_PER_GPU if enough_cores else 1)
     shares, spare = share_cores(all_cores, len(judges))
     return list(zip(judges, shares, strict=True)), spare
 
 
 @contextmanager
 def make_gpu_workers(settings: Settings, running: Running, gpus: Sequence[str]) -> Iterator[Submit]:
-    """Yield a function that submits judges, each on a GPU with its share of the cores, and compiles ahead on the other
-    cores."""
+    """Yield a function that submits a hand-in to judges on these GPUs. Each judge has a share of the cores, and the
+    next hand-ins are compiled on the other cores."""
     places, spare = list_places(gpus, cores())
     free: SimpleQueue[tuple[str, list[int]]] = SimpleQueue()
     for place in places:
         free.put(place)
 
     def grade(submission: Submission, compiled: Future[Opened | None] | None) -> Graded:
-        # If compiling ahead failed, the judge compiles and reports.
+        # If compiling ahead failed, the judge compiles the files again and reports the error.
         opened = compiled.result() if compiled and not compiled.exception() else None
         gpu, share = place = free.get()
         try:
@@ -280,8 +281,8 @@ def make_gpu_workers(settings: Settings, running: Running, gpus: Sequence[str]) 
 
 
 def compile_ahead(submission: Submission, settings: Settings, running: Running, spare: Sequence[int]) -> Opened | None:
-    """Compile a submission's programs into the judge's cache. Return its contents, which may wait long for a GPU; None
-    if they are too large for that, or if the process that read them was killed."""
+    """Compile a submission's programs into the judge's cache. Return its contents, so that they are not read again when
+    a GPU is free; None if they are too large to be kept, or if they could not be read."""
     opened = open_submission(submission, settings)
     if opened.picked:
         compile_picked(opened.picked, submission, settings, running, spare)

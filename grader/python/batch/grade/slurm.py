@@ -1,10 +1,9 @@
 """Grade a batch on a cluster: job arrays through submitit, one task per submission, GPUs by --gres.
 
-The batch's folder, the project and its build are on a file system that all nodes can access. Each task writes its
-result next to its log in OUT/slurm. This process collects the results in the database; after a batch was killed, it
-also collects the results that the tasks wrote in the meantime. squeue, which needs no accounting database, shows
-whether a task is still alive. A task that ended without a result (its node was lost, or its time was over) is submitted
-again.
+All nodes must be able to access the batch's folder, the project and its build. Each task writes its result next to its
+log in OUT/slurm. This process collects the results in the database. If the batch was killed, it also collects the
+results that tasks wrote in the meantime. squeue, which needs no accounting database, shows which tasks still wait or
+run. A task that ended without a result, for example because its node was lost, is submitted again.
 """
 
 from __future__ import annotations
@@ -32,15 +31,16 @@ from grader.python.common.console import UserError, say_error
 from grader.python.common.report import Report
 
 MAX_TASKS = 1000  # per array: Slurm's default limit, which its administrator can change
-ATTEMPTS = 3
-MAX_LOST_TASKS = 2  # tasks without a result, although the reference was graded before and after
+MAX_TASKS_PER_HAND_IN = 3  # a task without a result, or with a doubtful one, is followed by another
+# If this many tasks graded the reference and then ended without a result, the submission may be the cause.
+MAX_LOST_TASKS = 2
 POLL_S = 2.0
-SILENT_S = 60.0  # how long the controller may not answer before a message appears
-GRACE_S = 10.0  # how long a result may take to appear on a slow file system after its task has ended
+SILENT_S = 60.0  # if Slurm's controller does not answer for this time, a message is printed
+GRACE_S = 10.0  # time for a result to appear on a slow file system after its task has ended
 
 
 class Cluster:
-    """The cluster to which tasks are submitted. `parameters`: sbatch's options by name."""
+    """The cluster to which tasks are submitted. `parameters`: options for sbatch, by name."""
 
     def __init__(self, settings: Settings, parameters: dict[str, str]):
         try:
@@ -53,7 +53,7 @@ class Cluster:
         except RuntimeError as error:
             raise UserError(f"There is no Slurm here: {error}") from None
         self.job_class = submitit.SlurmJob
-        minutes = int(settings.timeout_s * ATTEMPTS / 60) + 5  # confirm_on_node() judges three times
+        minutes = int(settings.timeout_s * MAX_TASKS_PER_HAND_IN / 60) + 5  # confirm_on_node() judges three times
         options = {
             name: parameters[name] for name in ("partition", "gres", "account", "qos", "mem") if name in parameters
         }
@@ -66,7 +66,7 @@ class Cluster:
             use_srun=False,
             **options,
         )
-        # Tasks inherit these. They run in the current folder, which may be the one with the hand-ins.
+        # Tasks inherit these variables: Python must import nothing from the current folder, which may contain hand-ins.
         os.environ |= {"PYTHONPATH": python_path(), "PYTHONSAFEPATH": "1"}
 
     def submit(self, function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]]) -> list[Any]:
@@ -79,7 +79,7 @@ class Cluster:
             raise UserError(f"Slurm rejects jobs: {reason}") from None
 
     def job(self, job_id: str) -> Any:
-        """Return a job that was submitted before."""
+        """Return the job with this id, which an earlier run submitted."""
         return self.job_class(self.folder, job_id)
 
     def alive(self, jobs: Sequence[Any]) -> set[str]:
@@ -96,8 +96,8 @@ class Cluster:
 
 
 def list_alive(job_ids: Sequence[str]) -> set[str]:
-    """Return the ids of the tasks that wait or run in the arrays of these. Raises OSError if the controller does not
-    answer."""
+    """Return the ids of all tasks that wait or run in the arrays of these jobs. Raises OSError if the controller does
+    not answer."""
     alive_ids: set[str] = set()
     for array in sorted({job_id.partition("_")[0] for job_id in job_ids}):
         result = subprocess.run(
@@ -110,21 +110,22 @@ def list_alive(job_ids: Sequence[str]) -> set[str]:
 
 
 def require_no_tasks(database: Database) -> None:
-    """Raise UserError if tasks of a killed run still wait or run: they write to the folders of their submissions."""
-    job_ids = (database.fact("slurm_jobs") or {}).values()
+    """Raise UserError if tasks of a killed run still wait or run, because they write to the folders of submissions."""
+    job_ids = (database.read_value("slurm_jobs") or {}).values()
     alive: set[str] = set()
     with contextlib.suppress(OSError, subprocess.TimeoutExpired):  # there is no Slurm on this machine
         alive = list_alive(list(job_ids)) & set(job_ids)
     if alive:
         arrays = " ".join(sorted({job_id.partition("_")[0] for job_id in alive}))
         raise UserError(
-            "Tasks of an earlier run still run on the cluster. Collect their results with the grade command and "
-            f"--executor slurm, or end them: scancel {arrays}"
+            "Tasks of an earlier run still wait or run on the cluster. Collect their results with the grade command "
+            f"and --executor slurm, or end them: scancel {arrays}"
         )
 
 
 def grade_on_node(submission: Submission, settings: Settings) -> Graded | str:
-    """Run one task and return its result, or a message if the disk is full and the whole batch must stop."""
+    """Grade a submission, as one task. Return the result, or a message if the disk is full and the whole batch must
+    stop."""
     os.umask(0o077)  # as in the batch itself
     try:
         return grade_submission(submission, settings)
@@ -133,33 +134,34 @@ def grade_on_node(submission: Submission, settings: Settings) -> Graded | str:
 
 
 def confirm_on_node(submission: Submission, settings: Settings) -> Graded | str:
-    """Run one task for a submission on which the judge failed before: grade the reference, the submission, and if the
-    judge fails again, the reference. The node is the same, so a broken node does not count against the submission."""
+    """Grade a submission on which an earlier task failed, as one task: grade the reference, then the submission and, if
+    the judge fails again, the reference once more. All runs are on one node, so that a broken node does not count
+    against the submission."""
     import submitit
 
     os.umask(0o077)
-    works = is_reference_graded(settings, Running(), {})
-    if works:  # this stays if Slurm kills the task while it grades the submission
+    judge_works = is_reference_graded(settings, Running(), {})
+    if judge_works:  # this file stays if Slurm kills the task while it grades the submission
         reference_mark(settings, submitit.JobEnvironment().job_id).touch()
     graded = grade_on_node(submission, settings)
     if isinstance(graded, str) or not graded.judge_failure:
         return graded
-    return attribute_failure(graded) if works and is_reference_graded(settings, Running(), {}) else graded
+    return attribute_failure(graded) if judge_works and is_reference_graded(settings, Running(), {}) else graded
 
 
 def reference_mark(settings: Settings, job_id: str) -> Path:
-    """Return the file that a task leaves after it graded the reference."""
+    """Return the path of the file that a task writes after it graded the reference."""
     return settings.folder / "slurm" / f"{job_id}_reference"
 
 
 def grade_reference_on_node(settings: Settings) -> bool:
-    """Run one task, and return whether it graded the reference."""
+    """Return whether the judge grades the reference, as one task."""
     os.umask(0o077)
     return is_reference_graded(settings, Running(), {})
 
 
 def try_on_node(settings: Settings) -> Report | str:
-    """Run the trial before a batch, and return its report or an error message."""
+    """Run the judge's trial before a batch, as one task. Return its report or an error message."""
     try:
         return try_judge(settings)
     except UserError as error:
@@ -167,7 +169,7 @@ def try_on_node(settings: Settings) -> Report | str:
 
 
 def try_by_slurm(settings: Settings, parameters: dict[str, str]) -> Report:
-    """Grade an empty folder on a node, and return the report. Raises UserError."""
+    """Run the judge's trial on a node, and return its report. Raises UserError."""
     cluster = Cluster(settings, parameters)
     (job,) = cluster.submit(try_on_node, [(settings,)])
     for _, outcome in wait_for(cluster, {"trial": job}):
@@ -180,20 +182,21 @@ def try_by_slurm(settings: Settings, parameters: dict[str, str]) -> Report:
 def grade_by_slurm(
     waiting: Sequence[Submission], settings: Settings, database: Database, parameters: dict[str, str]
 ) -> Generator[Graded, None, None]:
-    """Grade all submissions that wait, and yield results as they finish; continue the jobs that an earlier run
+    """Grade all submissions that wait, and yield results as tasks finish. Continue the jobs that an earlier run
     submitted.
 
-    If tasks repeatedly end without a result, although they graded the reference just before and another task grades it
-    afterwards, the submission is the cause, as if the judge had failed on it."""
+    The submission is the cause, as if the judge had failed on it, if MAX_LOST_TASKS tasks graded the reference and then
+    ended without a result, and another task grades the reference afterwards.
+    """
     cluster = Cluster(settings, parameters)
     by_key = {submission.key: submission for submission in waiting}
-    earlier = database.fact("slurm_jobs") or {}
+    earlier = database.read_value("slurm_jobs") or {}
     jobs = {key: cluster.job(job_id) for key, job_id in earlier.items() if key in by_key}
     attempts = dict.fromkeys(jobs, 1)
     to_submit = [key for key in by_key if key not in jobs]
     suspects: set[str] = set()
     lost_tasks: Counter[str] = Counter()
-    vanished: list[Graded] = []
+    without_result: list[Graded] = []
     try:
         while to_submit or jobs:
             for function, is_suspect in ((grade_on_node, False), (confirm_on_node, True)):
@@ -204,7 +207,7 @@ def grade_by_slurm(
             to_submit = []
             for key, outcome in wait_for(cluster, dict(jobs)):
                 job = jobs.pop(key)
-                last = attempts[key] >= ATTEMPTS
+                last = attempts[key] >= MAX_TASKS_PER_HAND_IN
                 has_result = is_result(outcome, by_key[key])
                 if not has_result or outcome.judge_failure:
                     suspects.add(key)
@@ -216,23 +219,27 @@ def grade_by_slurm(
                 elif not last:
                     to_submit.append(key)
                 else:
-                    reason = f"No result after {ATTEMPTS} tasks: {why_no_result(job)}. Logs: slurm/"
+                    reason = (
+                        f"No result after {MAX_TASKS_PER_HAND_IN} tasks: {explain_missing_result(job)}. Logs: slurm/"
+                    )
                     graded = Graded(key, "judge_error", reason, fingerprint=by_key[key].fingerprint)
                     if lost_tasks[key] >= MAX_LOST_TASKS:
-                        graded.judge_failure = "The cluster ended each task that graded it, as for lack of memory."
-                        vanished.append(graded)
+                        graded.judge_failure = (
+                            "The cluster ended each task that graded it, for example for lack of memory."
+                        )
+                        without_result.append(graded)
                     else:
                         yield graded
-        works = bool(vanished) and works_on_node(cluster, settings)
-        yield from map(attribute_failure, vanished) if works else vanished
-        database.set_facts(slurm_jobs={})
+        judge_works = bool(without_result) and judge_works_on_node(cluster, settings)
+        yield from map(attribute_failure, without_result) if judge_works else without_result
+        database.set_values(slurm_jobs={})
     except BaseException:
         cluster.cancel(list(jobs.values()))
         raise
 
 
-def works_on_node(cluster: Cluster, settings: Settings) -> bool:
-    """Return whether another task grades the reference."""
+def judge_works_on_node(cluster: Cluster, settings: Settings) -> bool:
+    """Submit a task that grades the reference, and return whether it does."""
     (job,) = cluster.submit(grade_reference_on_node, [(settings,)])
     try:
         return any(outcome is True for _, outcome in wait_for(cluster, {"reference": job}))
@@ -247,8 +254,8 @@ def is_doubtful(graded: Graded) -> bool:
 
 
 def is_result(outcome: Any, submission: Submission) -> bool:
-    """Return whether a task returned the result of these contents of this student: a cluster may reuse the number of an
-    earlier task whose result still exists."""
+    """Return whether a task returned the result of this submission. It may be another one's, because a cluster may
+    reuse the number of an earlier task whose result still exists."""
     return (
         isinstance(outcome, Graded) and outcome.key == submission.key and outcome.fingerprint == submission.fingerprint
     )
@@ -262,18 +269,18 @@ def submit_all(
     submissions: Sequence[Submission],
     jobs: dict[str, Any],
 ) -> None:
-    """Submit arrays, and store their ids before anything else happens."""
+    """Submit tasks as arrays, add them to `jobs`, and store their ids at once, so that a killed batch can continue."""
     for first in range(0, len(submissions), MAX_TASKS):
         part = submissions[first : first + MAX_TASKS]
         submitted = cluster.submit(function, [(submission, settings) for submission in part])
         jobs |= {submission.key: job for submission, job in zip(part, submitted, strict=True)}
-        database.set_facts(slurm_jobs={key: job.job_id for key, job in jobs.items()})
+        database.set_values(slurm_jobs={key: job.job_id for key, job in jobs.items()})
 
 
 def wait_for(cluster: Cluster, jobs: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield each job's key and the result of its task, or None if the task ended without a result. Wait while the
-    controller does not answer, and say so after a minute."""
-    ended: dict[str, float] = {}  # the time at which a task was first found to have ended
+    """Yield each job's key and the result of its task, or None if the task ended without a result. While the controller
+    does not answer, wait; print a message after SILENT_S seconds."""
+    ended: dict[str, float] = {}  # by key: when the task was first found to have ended
     warn_at = time.monotonic() + SILENT_S
     while jobs:
         for key, job in list(jobs.items()):
@@ -301,23 +308,24 @@ def wait_for(cluster: Cluster, jobs: dict[str, Any]) -> Iterator[tuple[str, Any]
 
 
 def read_log(job: Any) -> str:
-    """Return a task's log, to which no submission writes. It may be on a node that was lost."""
+    """Return a task's log, to which no submission can write; empty if it cannot be read, for example after a lost
+    node."""
     with contextlib.suppress(OSError):
         return Path(job.paths.stderr).read_text(errors="replace")
     return ""
 
 
 def was_cancelled(job: Any) -> bool:
-    """Return whether Slurm cancelled the task for a reason other than memory: a person, its time, its node or another
-    job's priority. A task that used too much memory may be cancelled as well."""
+    """Return whether Slurm cancelled the task for a reason other than memory: a person cancelled it, or its time was
+    over, its node failed, or another job had priority. (Slurm may also cancel a task that used too much memory.)"""
     log = read_log(job)
     return "CANCELLED" in log and "memory" not in log
 
 
-def why_no_result(job: Any) -> str:
+def explain_missing_result(job: Any) -> str:
     """Return the reason why a task ended without a result, from its log."""
     if "DUE TO TIME LIMIT" in read_log(job):
-        return "the last reached Slurm's time limit; --slurm time=MINUTES sets it"
+        return "the last one reached Slurm's time limit; --slurm time=MINUTES sets it"
     return "nodes were lost, or tasks were cancelled"
 
 

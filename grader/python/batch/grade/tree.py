@@ -6,15 +6,15 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-MARK = "fingerprint"  # a file next to the copy of a hand-in's files, with the ids of the stages to be graded
+MARK = "fingerprint"  # a file next to the copy, with the hand-in's fingerprint and the ids of the stages to grade
 
 
 def write_tree(
     folder: Path, lab: str, picked: dict[str, bytes], fingerprint: str = "", stages: Sequence[str] = ()
 ) -> Path:
-    """Write the stages' files where the judge looks for them, under the stages' names, and last the fingerprint of the
-    hand-in that they come from and the `stages` to grade. If the files or the fingerprint already exist, keep them,
-    because the batch may be killed here."""
+    """Write the stages' files where the judge looks for them, then the fingerprint of their hand-in and the `stages` to
+    grade. If the files or the fingerprint exist already, do not write them again, because the batch may be killed at
+    any time. Return `folder`."""
     for report in (f"{lab}.json", f"{lab}.unfinished.json"):
         (folder / report).unlink(missing_ok=True)
     names = {f"{stage}.cu": content for stage, content in picked.items()}
@@ -35,12 +35,13 @@ def write_tree(
 
 
 def is_copy(folder: Path, fingerprint: str, stages: Sequence[str]) -> bool:
-    """Return whether a folder holds the files of these stages of the hand-in with this fingerprint. Folders of earlier
-    versions do not name their stages. Raises OSError."""
+    """Return whether a folder contains the files that were copied for these stages from the hand-in with this
+    fingerprint. Folders of earlier versions do not name their stages. Raises OSError."""
     mark = read_mark(folder)
     return mark[:1] == [fingerprint] and mark[1:] in ([], list(stages))
 
 
 def read_mark(folder: Path) -> list[str]:
-    """Return a copy's fingerprint and stages; none if there is no complete copy. Raises OSError."""
+    """Return the lines of a copy's mark: the fingerprint and the stages; none if there is no complete copy. Raises
+    OSError."""
     return (folder / MARK).read_text(encoding="utf-8").split("\n") if (folder / MARK).is_file() else []

@@ -1,6 +1,6 @@
-"""Completes the report of a judge that was stopped at the time limit: stages that were judged keep their results, a
-stage on which the judge does not end fails if the reference is graded, and every other stage is marked as not reached.
-The remaining time is used for the stages after the one that was stopped."""
+"""Complete the report of a judge that was stopped at the time limit. Stages that were judged keep their results. The
+stage on which the judge was stopped fails if it took long and the judge still grades the reference. The remaining time
+is used for the stages after it, and a stage for which no time is left is marked as not reached."""
 
 from __future__ import annotations
 
@@ -22,46 +22,48 @@ from grader.python.common.labs import read_manifest
 from grader.python.common.report import Report, parse_report
 
 Json = dict[str, Any]
-# A judge that needs this share of the time for one stage counts as hung. With ten minutes, that is about the judge's
-# own limit for a submission in a stage, which is ten times what the slowest solution needs on one slow core.
-HANGS = 0.15
-SHARE = 0.8  # the stage's share of the remaining time; the rest is the reference's
+# If a stage takes this share of the whole time, the judge counts as hanging. Of ten minutes, that is about the judge's
+# own limit for a stage, which is ten times the time of the slowest solution on one slow core.
+HANG_SHARE = 0.15
+SHARE = 0.8  # the stage's share of the remaining time; the rest is for grading the reference
 MIN_S = 0.5  # with less time left, no judge is started
-HANGING = (
+HANG_MESSAGE = (
     "The judge did not finish this file, although it grades the reference in this time. Look for endless loops and for "
     "work that grows too fast with the size of the input."
 )
-NOT_REACHED = (
+NOT_REACHED_MESSAGE = (
     "The time for this submission ended before this stage was judged. Hand in again, or ask the instructor to grade it."
 )
 
 
 @dataclass
-class Rest:
-    """The remaining work for a submission, until `end_s` (of time.monotonic()); the whole work may take `whole_s`."""
+class RemainingWork:
+    """The stages of a submission that are still to be judged, until the time `end_s` of time.monotonic(). `whole_s`:
+    the time limit for the whole submission."""
 
     settings: Settings
     tree: Path
     whole_s: float
     end_s: float
-    stages: list[Json] = field(default_factory=list)  # judged, failed or not reached, in order
+    stages: list[Json] = field(default_factory=list)  # the results so far, in the order of the stages
 
     def left_s(self) -> float:
         return self.end_s - time.monotonic()
 
 
 def read_clock_offset() -> float:
-    """Return the difference between the clock of files and time.monotonic(), in seconds. A changed clock changes it."""
+    """Return the difference between the system's clock, which dates files, and time.monotonic(), in seconds. It changes
+    only if the clock is set."""
     return time.time() - time.monotonic()
 
 
 def complete(stopped: Graded, settings: Settings, end_s: float, offset_s: float) -> Report | None:
-    """Return the report on all stages of a submission on which the judge was stopped, before `end_s`; None if no stage
-    has a result. `settings.timeout_s` is the whole time, which is over at `end_s`, and `offset_s` was the clock's
-    offset at its beginning."""
+    """Judge the remaining stages of a submission on which the judge was stopped, and return the report on all stages;
+    None if no stage has a score. The time settings.timeout_s for the whole submission ends at `end_s`. `offset_s`: the
+    result of read_clock_offset() when it began."""
     tree = place_of(settings.folder, "submissions", stopped.key)
     report, took_s = read_unfinished(tree / f"{settings.lab}.unfinished.json", settings.timeout_s, offset_s)
-    rest = Rest(settings, tree, settings.timeout_s, end_s, report["stages"] if report else [])
+    rest = RemainingWork(settings, tree, settings.timeout_s, end_s, report["stages"] if report else [])
     manifest_stages = {stage["id"]: stage for stage in read_manifest(settings.root, settings.lab)["stages"]}
     for stage in settings.graded_stages()[len(rest.stages) :]:
         result, own_report = judge_stage(rest, stage, manifest_stages[stage], took_s)
@@ -76,8 +78,9 @@ def complete(stopped: Graded, settings: Settings, end_s: float, offset_s: float)
 
 
 def read_unfinished(file: Path, whole_s: float, offset_s: float) -> tuple[Json | None, float]:
-    """Return the output of a stopped judge, if any, and the seconds since then. If the clock was changed, these may be
-    too few, but never too many: a stage on which the judge seems to work for long may fail."""
+    """Return the unfinished report of a stopped judge, and the seconds since it was written; None and `whole_s` if
+    there is none. If the clock was set, the seconds may be too few, but never too many, because many seconds can let a
+    stage fail."""
     with contextlib.suppress(OSError, TypeError, ValueError, RecursionError):
         text = file.read_text(encoding="utf-8")
         parse_report(text)
@@ -87,11 +90,11 @@ def read_unfinished(file: Path, whole_s: float, offset_s: float) -> tuple[Json |
     return None, whole_s
 
 
-def judge_stage(rest: Rest, stage: str, known: Json, took_s: float) -> tuple[Json, Json | None]:
-    """Return the result of one stage and, if the judge ended, its report. `took_s`: how long a
-    judge worked on this stage before it was stopped."""
+def judge_stage(rest: RemainingWork, stage: str, stage_manifest: Json, took_s: float) -> tuple[Json, Json | None]:
+    """Return the result of one stage and, if the judge ended, its report. `stage_manifest`: the stage's part of the
+    manifest; `took_s`: for how many seconds a judge worked on this stage before it was stopped."""
     settings = replace(rest.settings, stage=stage)
-    if took_s < HANGS * rest.whole_s and rest.left_s() > MIN_S:
+    if took_s < HANG_SHARE * rest.whole_s and rest.left_s() > MIN_S:
         begin = time.monotonic()
         bounded = replace(settings, timeout_s=SHARE * rest.left_s())
         status, _ = run_judge(bounded.command(rest.tree, rest.tree), bounded, Running(), {})
@@ -100,26 +103,26 @@ def judge_stage(rest: Rest, stage: str, known: Json, took_s: float) -> tuple[Jso
             content: Json = json.loads(text)
             return content["stages"][0], content
         took_s = max(took_s, time.monotonic() - begin)
-    if took_s >= HANGS * rest.whole_s and rest.left_s() > MIN_S:
+    if took_s >= HANG_SHARE * rest.whole_s and rest.left_s() > MIN_S:
         bounded = replace(settings, timeout_s=SHARE * rest.left_s())
         if is_reference_graded(bounded, Running(), {}):
-            return describe(rest, known, HANGING), None
-    return describe(rest, known, ""), None
+            return describe(rest, stage_manifest, HANG_MESSAGE), None
+    return describe(rest, stage_manifest, ""), None
 
 
-def describe(rest: Rest, known: Json, failed: str) -> Json:
-    """Return the result of a stage that no judge finished: no points for the reason `failed`, or not reached and no
-    score."""
-    file = rest.tree / rest.settings.lab / f"{known['id']}.cu"
+def describe(rest: RemainingWork, stage_manifest: Json, failed: str) -> Json:
+    """Return the result of a stage that no judge finished. With a message `failed`, the stage gets no points; without
+    one, it is marked as not reached and has no score."""
+    file = rest.tree / rest.settings.lab / f"{stage_manifest['id']}.cu"
     failure = {"cause": "timeout", "message": failed, "hint": "", "place": None}
     points: Json = {}
     for kind in KINDS:
-        points |= {kind: 0, f"{kind}_max": known["points"][kind], f"{kind}_pending": False, f"{kind}_why": ""}
-    points |= {"total": 0, "max": sum(known["points"][kind] for kind in KINDS)}
-    not_reached = {"cause": "not_reached", "message": NOT_REACHED, "hint": "", "place": None}
+        points |= {kind: 0, f"{kind}_max": stage_manifest["points"][kind], f"{kind}_pending": False, f"{kind}_why": ""}
+    points |= {"total": 0, "max": sum(stage_manifest["points"][kind] for kind in KINDS)}
+    not_reached = {"cause": "not_reached", "message": NOT_REACHED_MESSAGE, "hint": "", "place": None}
     return {
-        "stage": known["id"],
-        "title": str(known.get("title", "")),
+        "stage": stage_manifest["id"],
+        "title": str(stage_manifest.get("title", "")),
         "source": str(file),
         "source_hash": hashlib.sha256(file.read_bytes()).hexdigest() if file.is_file() else "",
         "verdict": "failed" if failed else "error",
@@ -143,7 +146,7 @@ def describe(rest: Rest, known: Json, failed: str) -> Json:
 
 
 def empty_report(settings: Settings) -> Json:
-    """Return a report without stages, for the case that no judge finished."""
+    """Return a report without stages, because no judge wrote one."""
     machine = dict.fromkeys(("host", "os", "cpu", "gpu", "driver", "cuda", "compiler"), "")
     return {
         "schema": 1,

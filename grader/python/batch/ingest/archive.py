@@ -2,9 +2,9 @@
 
 Archives are read in memory and within bounds, and a name in an archive never becomes a path: a submission is a
 dictionary of names and bytes, and only the files of stages are written to disk. If bytes make a reader raise any
-exception, it becomes a RefusedError for that hand-in (`refusing_damage`). The same rule holds for archives and folders
-(folders.py): a file that no grade needs is not read and causes no refusal; if a file cannot be read, only that file is
-refused.
+exception, it becomes a RefusedError for that hand-in (`refusing_damage`). The rules for archives and for folders
+(folders.py) are the same: a file that no grade needs is not read and causes no refusal; if a file cannot be read, only
+that file is refused.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from grader.python.batch.ingest.times import past_time
 from grader.python.journal.quiz import ANSWERS
 
 MAX_ARCHIVE_BYTES = 100_000_000  # including ignored files, such as .git/
-MAX_BYTES = 64_000_000  # bytes of all unpacked files of a kind
-MAX_ARCHIVES_BYTES = 200_000_000  # all archives together
+MAX_BYTES = 64_000_000  # all files of one kind together, unpacked
+MAX_ARCHIVES_BYTES = 200_000_000  # all archives of a hand-in together
 MAX_FILE_BYTES = 10_000_000
 MAX_FILES = 2000  # per kind of file
 MAX_ENTRIES = 50_000  # per archive or folder, including ignored entries; listing them takes about 2 s
-MAX_INFLATED = 300_000_000  # bytes of a tar, without ignored files
+MAX_INFLATED = 300_000_000  # bytes of an unpacked tar, without ignored files
 CHUNK_BYTES = 1_000_000
 MAX_NAME = 300  # characters
 XZ_MEMORY_BYTES = 128_000_000
@@ -45,14 +45,15 @@ XZ_MAGIC, XZ_PIECE_BYTES = b"\xfd7zXZ\x00", 16_384
 NO_ZIP_TIME = (1980, 1, 1, 0, 0, 0)  # the time in a zip without times
 RECORDS = "records.jsonl"  # a journal's measurements
 MANIFEST = "manifest.json"  # written by `make submit`
-MAX_MANIFEST_BYTES = 1_000_000  # it is parsed without a time limit
-ZIP_END_BYTES = 70_000  # the end of a zip, which holds the directory's end and a comment of maximum length
+MAX_MANIFEST_BYTES = 1_000_000  # a larger one is ignored, because there is no time limit for parsing
+ZIP_END_BYTES = 70_000  # enough for the end of a zip's directory and the longest comment
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tbz", ".tar.xz", ".txz")
 ARCHIVE_ENDINGS = (*ARCHIVES, ".7z", ".rar", ".gz", ".zst")  # also of kinds that are refused
 BUILD = "build"  # a folder of a kit; students do not write in it
 # Endings of a stage's file, including those that an editor or a desktop gives it.
 CODE_ENDINGS = (".cu", ".cuh", ".c", ".cc", ".cpp", ".cxx", ".txt")
-# A part of every name that kind_of_file() does not ignore: hand-ins may contain thousands of others.
+# Matches all names that kind_of_file() does not ignore. It is a quick test, because a hand-in may contain thousands of
+# other names.
 MAY_BE_NEEDED = re.compile(r"\.(?:c|t|zip|7z|rar|gz|bz2|xz|zst|json|md)", re.IGNORECASE)
 NAMED_LIKE_STAGE = re.compile(r"(?:^|[_-])\d\d_[^/]*$")
 OTHER_ARCHIVES = {b"7z\xbc\xaf\x27\x1c": "7-Zip", b"Rar!": "RAR", b"\x28\xb5\x2f\xfd": "Zstandard"}
@@ -85,7 +86,7 @@ Kind = Literal["code", "archive", "other", "ignored"]
 
 
 class RefusedError(Exception):
-    """The reason why a submission is not opened, as the end of a sentence. `reason` is a key of MEANINGS."""
+    """The reason why a file or a hand-in is not read, as the end of a sentence. `reason` is a key of MEANINGS."""
 
     def __init__(self, reason: str, detail: str = ""):
         super().__init__(f"{MEANINGS[reason]}{f' ({detail})' if detail else ''}.")
@@ -141,8 +142,8 @@ def kind_of_file(path: str) -> Kind:
 
 
 def is_named_like_stage(name: str) -> bool:
-    """Return whether a file's own name, in lower case, may be a stage's. A course system may have put something before
-    it."""
+    """Return whether a file's name, in lower case and without folders, may be a stage's, possibly after a prefix by a
+    course system."""
     return name.endswith(CODE_ENDINGS) and bool(NAMED_LIKE_STAGE.search(name))
 
 
@@ -159,8 +160,8 @@ def is_folder(path: Path) -> bool:
 
 
 def list_members(data: bytes) -> Iterator[Part]:
-    """Yield all files of an archive. Read each one before the next. Raises RefusedError if the next one cannot be
-    found."""
+    """Yield all files of an archive. The caller must read each file before it asks for the next one. Raises
+    RefusedError if the next file cannot be found."""
     if not data:
         raise RefusedError("empty")
     with refusing_damage():
@@ -177,15 +178,15 @@ def is_zip(start: bytes) -> bool:
 
 
 def require_no_zip(end: bytes) -> None:
-    """Raise RefusedError if a file that begins as a tar ends as a zip. Programs would show one or the other."""
+    """Raise RefusedError if a file that begins as a tar ends as a zip. Programs would disagree on
+    its contents."""
     for match in re.finditer(rb"PK\x05\x06.{16}(..)", end, re.DOTALL):  # the last two bytes: a comment's length
         if int.from_bytes(match[1], "little") == len(end) - match.end():
             raise RefusedError("ambiguous")
 
 
 def read_part(part: Part, name: str) -> Member:
-    """Read a plain file, and return it under the name `name`. Raises RefusedError if it cannot be read or is too
-    large."""
+    """Read a part, and return it with the name `name`. Raises RefusedError if it cannot be read or is too large."""
     with refusing_damage():
         limit = max_bytes(part.kind)
         content = b""
@@ -199,10 +200,10 @@ def read_part(part: Part, name: str) -> Member:
 
 @contextlib.contextmanager
 def refusing_damage() -> Iterator[None]:
-    """Convert every exception from reading an archive to RefusedError, except errors of the machine.
+    """Convert all exceptions from reading an archive to RefusedError, except errors of the machine.
 
-    Wrap only the reading of untrusted bytes with it: it converts every exception, so that no list of the exceptions
-    that readers may raise has to be complete.
+    No list of the exceptions that readers may raise would be complete. Therefore, use this only around the reading of
+    untrusted bytes.
     """
     try:
         yield
@@ -219,14 +220,15 @@ def refusing_damage() -> Iterator[None]:
 
 
 def refuse_unreadable(error: OSError) -> RefusedError:
-    """Return the reason why a file is not read. Raises the error if the machine is at fault and not the student."""
+    """Return the reason why a file is not read. Raises the error itself if the machine is at fault, and not the
+    student."""
     if error.errno in MACHINE_ERRORS:
         raise error
     return RefusedError("unreadable" if error.errno else "damaged", error.strerror or "")
 
 
 def zip_time(entry: zipfile.ZipInfo) -> float:
-    """Return an entry's time, 0 if it has no valid one."""
+    """Return an entry's time in seconds since 1970; 0 if it has no valid time."""
     try:
         return 0.0 if entry.date_time == NO_ZIP_TIME else calendar.timegm(entry.date_time)
     except (ValueError, OverflowError):
@@ -234,8 +236,8 @@ def zip_time(entry: zipfile.ZipInfo) -> float:
 
 
 def plain_name(name: str) -> str:
-    """Return a member's name with forward slashes. Raises RefusedError if the name is absolute, contains .., is too
-    long, or has characters that are not text."""
+    """Return a member's name as a relative path with forward slashes. Raises RefusedError if the name is absolute,
+    contains .., is too long, or has control characters or bytes that are not UTF-8."""
     name = name.replace("\\", "/")
     if len(name) > MAX_NAME or any(ord(c) < 32 or 0xD800 <= ord(c) <= 0xDFFF for c in name):
         raise RefusedError("bad_name", show(name))
@@ -246,7 +248,7 @@ def plain_name(name: str) -> str:
 
 
 def as_text(name: str) -> str:
-    """Return a name with a substitute for each byte that is not UTF-8; older programs write such names."""
+    """Return a name in which a substitute replaces each byte that is not UTF-8; older programs write such names."""
     return re.sub("[\ud800-\udfff]", "\N{REPLACEMENT CHARACTER}", name)
 
 
@@ -289,9 +291,8 @@ def require_end(end: bytes) -> None:
 def require_no_overlap(entries: Iterable[zipfile.ZipInfo], size: int) -> None:
     """Raise RefusedError if the members of a zip archive of `size` bytes hold more compressed bytes than the archive.
 
-    Members that share their bytes take time for each member, even if they yield no output. Without them, the time to
-    read an archive is linear in its size.
-    """
+    If many members share the same bytes, each of them takes time, even if it yields no output. Without such members,
+    the time to read an archive is linear in its size."""
     if sum(entry.compress_size for entry in entries) > size:
         raise RefusedError("overlap")
 
@@ -330,7 +331,8 @@ def inflate(data: bytes) -> tar.Stream:
 
 
 def require_tar(stream: gzip.GzipFile | bz2.BZ2File) -> tar.Stream:
-    """Return the stream from its beginning. Raises RefusedError if it holds one text, not an archive."""
+    """Return the stream from its beginning. Raises RefusedError if it contains a single text file instead of an
+    archive."""
     start = stream.read(tar.BLOCK)
     if start and b"\0" not in start:
         raise RefusedError("unknown_format", "it is one compressed file: hand in that file, not compressed")
@@ -339,8 +341,8 @@ def require_tar(stream: gzip.GzipFile | bz2.BZ2File) -> tar.Stream:
 
 
 class Xz(io.RawIOBase):
-    """The content of an xz file, read within a memory limit, because the file itself states how much memory it takes.
-    Programs that compress in parallel write several streams, one after the other."""
+    """The content of an xz file, which is read within a memory limit, because the file determines how much memory
+    reading it takes. Programs that compress in parallel write several streams, one after the other."""
 
     def __init__(self, data: bytes):
         self.data, self.at = data, 0
@@ -366,18 +368,18 @@ class Xz(io.RawIOBase):
         return len(content)
 
     def begin_next_stream(self) -> bool:
-        """After a stream, return whether another one follows, possibly after zeros."""
+        """Begin the next stream of the file, which may follow after zeros. Return False if there is none."""
         end = self.at - len(self.decompressor.unused_data)
         self.at = next(re.compile(rb"\0*").finditer(self.data, end)).end()
         if not self.data.startswith(XZ_MAGIC, self.at):
-            self.data, self.at = b"", len(self.decompressor.unused_data)  # a further read finds nothing, either
+            self.data, self.at = b"", len(self.decompressor.unused_data)  # so that a further call returns False, too
             return False
         self.decompressor = lzma.LZMADecompressor(memlimit=XZ_MEMORY_BYTES)
         return True
 
 
 class Bounded:
-    """A stream of at most MAX_INFLATED bytes. Ignored files do not count: only the time limit bounds them."""
+    """A stream of at most MAX_INFLATED bytes. Ignored files do not count; only the time limit applies to them."""
 
     def __init__(self, stream: tar.Stream):
         self.stream, self.left = stream, MAX_INFLATED
@@ -401,7 +403,7 @@ def list_tar(stream: Bounded) -> Iterator[Part]:
             part = Part(member.name, member.size, member.time_s, kind_of_file(member.name), check, read)
             stream.left += content.left if part.kind == "ignored" else 0
             yield part
-    while stream.read(CHUNK_BYTES):  # read on to the end, where the checksum is
+    while stream.read(CHUNK_BYTES):  # read to the end, which verifies the checksum
         pass
 
 
@@ -414,8 +416,8 @@ def check_tar_member(member: tar.Member) -> None:
 
 
 def is_hidden(name: str) -> bool:
-    """Return whether a name is one that the operating system creates; students do not hand in such files. A course
-    system's name may begin with a dot, too, because it begins with the name of a person or a group, such as .NET."""
+    """Return whether a file or folder with this name is hidden or created by an operating system. A course system's
+    name may begin with a dot, too, because it begins with the name of a person or a group, such as .NET."""
     return name.startswith((".", "__MACOSX")) and (name.startswith("._") or not is_course_systems_name(name))
 
 

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from grader.python.batch.ingest.called import compose
+from grader.python.batch.ingest.person_names import compose
 from grader.python.batch.ingest.worksheet import IDENTIFIER, PARTICIPANT, to_english
 from grader.python.common.console import UserError
 from grader.python.common.markup import show_text
@@ -24,18 +24,19 @@ NAMES = ("name", "student", "studentname", "fullname")
 FIRST_NAMES, LAST_NAMES = ("firstname", "givenname"), ("lastname", "surname", "familyname")
 IDENTITIES = (*IDS, *NAMES, *FIRST_NAMES, *LAST_NAMES)
 NOTHING = ("", "-", "n/a")  # cells without an id
-MAX_RUNNING_DIGITS = 4  # for numbers that a course assigns to its students consecutively
+MAX_RUNNING_DIGITS = 4  # of numbers that a course may have given its students consecutively
 MAX_CELL = 300  # characters that are read of a cell
 FORMULA_SIGNS = ("=", "+", "-", "@", "\N{MINUS SIGN}")
 IDENTIFIED = re.compile(rf"{PARTICIPANT}[1-9]\d{{0,18}}|", re.ASCII)
-FOREIGN = r"(Teilnehmer/in|Participant)\D{0,3}\d"  # an identifier
+FOREIGN = r"(Teilnehmer/in|Participant)\D{0,3}\d"  # an identifier in a worksheet whose columns are not recognized
 ROW_START = re.compile(rf'^(?="{PARTICIPANT}[1-9]\d{{0,18}}",)', re.ASCII | re.MULTILINE)
-# A text in quotes, and the pairs of quotes in it. PHP does not double a quote that follows a backslash.
+# The text between quotation marks, and the pairs of marks in it, as PHP and as RFC 4180 define them: PHP does not
+# double a mark that follows a backslash.
 PHP_TEXT, CSV_TEXT = r'(?:[^"\\]++|\\++"?+|"")*+', '(?:[^"]++|"")*+'
 PHP_PAIR, CSV_PAIR = re.compile(r'\\++"?+|""'), re.compile('""')
 PHP, CSV = (PHP_TEXT, PHP_PAIR), (CSV_TEXT, CSV_PAIR)
-TWO_MEANINGS = '\\"'  # PHP and RFC 4180 differ only in how they read this
-# Namespaces of ids. A number means different students in different ones.
+TWO_MEANINGS = '\\"'  # only texts with these characters are read differently by PHP and RFC 4180
+# Namespaces of ids. The same number identifies different students in different namespaces.
 CANVAS_NUMBER, MOODLE_NUMBER, OWN_ID, ANY_ID = "canvas", "moodle", "own", "any"
 SPLIT_NAMES = ("LastName", "FirstName", "ID", "Section")  # columns of a Canvas gradebook that splits names
 NUMBERS = (CANVAS_NUMBER, MOODLE_NUMBER)  # the numbers of course systems
@@ -46,7 +47,8 @@ ASSIGNMENT = re.compile(r"(?P<title>.+) \(\d+\)", re.DOTALL)  # with Canvas's nu
 
 @dataclass(frozen=True)
 class Person:
-    """The student of a row: ids with their cells, the student's key first, and the name, which may be empty."""
+    """The student of a row: the ids with their cells, and the name, which may be empty. The first id is the student's
+    key."""
 
     ids: list[tuple[Identifier, str]]
     name: str
@@ -70,8 +72,9 @@ def read_person(header: Sequence[str], row: Sequence[str]) -> Person:
 
 
 def cells_by_title(header: Sequence[str], row: Sequence[str]) -> dict[str, str]:
-    """Return a row's non-empty cells by their columns' plain titles; the first of several counts. Only the beginning of
-    a cell is read, because students type some cells and composing takes time quadratic in the length."""
+    """Return a row's non-empty cells by their columns' plain titles; of several columns with one title, the first
+    counts. Only the beginning of a cell is read, because students type some cells, and the time of compose() is
+    quadratic."""
     cells: dict[str, str] = {}
     for title, cell in zip(header, row, strict=False):
         if text := compose(without_apostrophe(cell.strip()[:MAX_CELL])):
@@ -80,13 +83,13 @@ def cells_by_title(header: Sequence[str], row: Sequence[str]) -> dict[str, str]:
 
 
 def without_apostrophe(cell: str) -> str:
-    """Return a cell without the apostrophe that Warplab's exports and rosters put before a formula's sign: with it, an
-    id or a name such as -al12 would differ from the course system's."""
+    """Return a cell without the apostrophe that Warplab's exports and rosters put before a formula's sign. With it, an
+    id or a name such as -al12 would differ from that of the course system."""
     return cell[1:] if cell.startswith("'") and begins_formula(cell[1:2]) else cell
 
 
 def begins_formula(character: str) -> bool:
-    """Return whether a spreadsheet may interpret a cell that begins with it as a formula."""
+    """Return whether a spreadsheet may interpret a cell that begins with this character as a formula."""
     return unicodedata.normalize("NFKC", character).startswith(FORMULA_SIGNS)
 
 
@@ -119,7 +122,7 @@ def is_running_number(identifier: Identifier) -> bool:
     return is_own_number(identifier) and len(identifier[1]) <= MAX_RUNNING_DIGITS
 
 
-@lru_cache(maxsize=1000)  # it is called for every cell
+@lru_cache(maxsize=1000)  # called for every cell
 def plain_title(title: str) -> str:
     """Return the letters of a column's title in lower case; an empty string for any Canvas assignment."""
     return "" if ASSIGNMENT.fullmatch(title.strip()) else re.sub(r"[^a-z]", "", title.casefold())
@@ -131,10 +134,10 @@ def columns_of(header: Sequence[str], names: Collection[str]) -> list[int]:
 
 
 def read_rows(text: str, in_english: bool = True) -> list[tuple[int, list[str]]]:
-    """Return the rows of a CSV file with cells in them, each with the number of its last line. Raises UserError.
+    """Return the rows of a CSV file, without blank ones, each with the number of its last line. Raises UserError.
 
     A Moodle worksheet in another language gets English titles and identifiers, unless `in_english` is False.
-    Students type some cells of a course system's table, so a cell may be as long as the file.
+    A cell may be as long as the file, because students type some cells of a course system's table.
     """
     if "\0" in text:
         if "\0" in text.partition("\n")[0]:
@@ -186,8 +189,8 @@ def read_worksheet(text: str) -> list[tuple[int, list[str]]]:
 
 
 def read_record(record: str, width: int) -> list[str]:
-    """Return a row's cells. Some texts have two meanings, because PHP does not double each quote. Then the number of
-    columns decides. If it does not, only the cells before such a text are read, and the others are empty."""
+    """Return a row's cells. Some texts can be read in two ways, because PHP does not double each quote. Then the number
+    of columns decides. If it does not decide, only the cells before such a text are read, and the others are empty."""
     cells = read_cells(record, PHP)
     if len(cells) != width and len(as_csv := read_cells(record, CSV)) == width:
         cells = as_csv
@@ -198,8 +201,8 @@ def read_lines(text: str, separator: str) -> list[tuple[int, list[str]]]:
     """Read a table with one line per row, such as a list of participants that Moodle's PHP wrote.
 
     No text in a cell can change another line, even if it can be read in two ways: for each line, the number of columns
-    decides, and a line that fits neither way is cut. Return no rows if another line has a different number of columns,
-    because then cells may contain line breaks.
+    decides, and a line that fits neither way is cut. If any other line has a different number of columns, cells may
+    contain line breaks: return no rows.
     """
     rows: list[tuple[int, list[str]]] = []
     for number, line in enumerate(text.split("\n"), 1):
@@ -217,8 +220,8 @@ def read_lines(text: str, separator: str) -> list[tuple[int, list[str]]]:
 
 
 def read_cells(record: str, way: tuple[str, re.Pattern[str]], separator: str = ",") -> list[str]:
-    """Return the cells of a row, up to one that is neither quoted nor plain. `way`: PHP's way to quote a text, or that
-    of RFC 4180."""
+    """Return the cells of a row, up to the first one that is neither quoted nor plain. `way`: PHP or CSV, the way to
+    quote a text."""
     quoted_text, pair = way
     cell = re.compile(rf'(?:"({quoted_text})"|([^"{separator}]*+))(?={separator}|\Z)')
     cells, at = [], 0
@@ -235,7 +238,7 @@ def require_identifiers(rows: Sequence[tuple[int, Sequence[str]]]) -> None:
     header = rows[0][1] if rows else []
     if IDENTIFIER not in header and any(re.match(FOREIGN, row[0]) for _, row in rows[1:2]):
         raise UserError(
-            "This looks like a Moodle grading worksheet in another language, but its columns are not recognised. "
+            "This looks like a Moodle grading worksheet in another language, but its columns are not recognized. "
             "Set your language in Moodle to English, download the worksheet again, and keep English for the import."
         )
     if IDENTIFIER not in header:
@@ -250,7 +253,7 @@ def require_identifiers(rows: Sequence[tuple[int, Sequence[str]]]) -> None:
             problem = "occurs twice" if cell in seen else "is not one of Moodle's identifiers"
             raise UserError(
                 f"Line {line}: '{show_text(cell[:40])}' {problem}. A student's text may have broken the table: "
-                "download the worksheet again, and do not open it in a spreadsheet before."
+                "download the worksheet again, and do not open it in a spreadsheet."
             )
         seen.add(cell)
 

@@ -1,7 +1,7 @@
 """Choose the files to grade from all files that one student handed in.
 
-All attachments are one hand-in. For each stage, a file next to an archive counts before those in the archive; among
-archives, the newest counts. An unchanged starter counts only if there is nothing else.
+All attachments are one hand-in. For each stage, a file next to an archive counts before those in the archive; of
+several archives, the newest counts. An unchanged starter counts only if there is no other file.
 """
 
 from __future__ import annotations
@@ -29,19 +29,21 @@ from grader.python.journal.submit import same_text
 WORK = "work"  # a kit's folder of students' files
 TIE = "the times do not show which is the newest"
 
-Order = tuple[bool, int, float]  # whether the file is this lab's, the attempt, seconds since 1970
+Order = tuple[bool, int, float]  # whether the file is this lab's, Canvas's number of the upload, seconds since 1970
 
 
 def order_of(file: File, lab: str) -> Order:
-    """Return a sort key that is largest for the newest file: by Canvas's number of the upload, the time in the name of
-    `make submit`'s archive, and the file's own time. Files in another lab's archive count as the oldest."""
+    """Return a sort key that is largest for the newest file. It consists of Canvas's number of the upload and of the
+    time in the name of `make submit`'s archive or, without one, the file's own time. Files in an archive of another lab
+    come first."""
     is_own, attempt, time_s = order_of_places(file.places, lab)
     return is_own, attempt, file.time_s if time_s is None else time_s
 
 
-@lru_cache(maxsize=MAX_FILES)  # a long name takes milliseconds, and every stage needs the order of all files
+@lru_cache(maxsize=MAX_FILES)  # reading a long name takes milliseconds, and each stage compares all files
 def order_of_places(places: tuple[str, ...], lab: str) -> tuple[bool, int, float | None]:
-    """Return the sort key that follows from the names of archives and folders; the time is None if they have none."""
+    """Return the sort key that follows from the names of archives and folders; its time is None if they contain
+    none."""
     labs = {lab_in_name(Path(place)) for place in places}
     attempt = max((reading.attempt for reading in list_readings(show_name(Path(places[0])))), default=0)
     times = [match["time"] for place in places if (match := SUBMITTED.fullmatch(plain_name(place)))]
@@ -59,19 +61,19 @@ def plain_name(place: str) -> str:
 def pick_stages(
     files: Sequence[File], lab: str, stages: Sequence[str], starters: Mapping[str, bytes] | None = None
 ) -> tuple[dict[str, bytes], list[str], list[str]]:
-    """Return each stage's file, remarks on the choice, and the stages for which no time shows the newest file.
-    Within one archive or folder, the file in the lab's folder counts."""
+    """Return each stage's file, remarks on the choice, and the stages whose newest file cannot be determined. Within
+    one archive or folder, the file in the lab's folder counts."""
     best: dict[str, File] = {}
     notes: list[str] = []
     ties: list[str] = []
-    unused: dict[tuple[str, str, tuple[str, ...]], list[str]] = {}  # stages with the same remark
+    unused: dict[tuple[str, str, tuple[str, ...]], list[str]] = {}  # the stages that have the same remark
     own_names = [PurePosixPath(file_name(file.name)) for file in files]
     for stage in stages:
         named = find_named(files, own_names, stage, stages)
         if not named:
             continue
         starter = (starters or {}).get(stage)
-        candidates = keep_closest([(form, file) for form, file in named if not is_fallback(file, starter)])
+        candidates = keep_closest([(rank, file) for rank, file in named if not is_fallback(file, starter)])
         best[stage] = chosen = find_newest(candidates or keep_closest(named), lab)
         different = [file for file in candidates if file.content != chosen.content]
         if unused_files := sorted(show_path(file.name) for file in different if file.places == chosen.places):
@@ -93,22 +95,27 @@ def pick_stages(
 def find_named(
     files: Sequence[File], own_names: Sequence[PurePosixPath], stage: str, stages: Sequence[str]
 ) -> list[tuple[int, File]]:
-    """Return the files whose names match the stage's, and how closely. `own_names`: the files' own names."""
-    forms = [rank_name_match(name, stage, stages) for name in own_names]
-    return [(form, file) for file, form in zip(files, forms, strict=True) if form is not None]
+    """Return the files whose names match the stage's, each after its rank_name_match(). `own_names`: the files' names
+    without their folders."""
+    ranks = [rank_name_match(name, stage, stages) for name in own_names]
+    return [(rank, file) for file, rank in zip(files, ranks, strict=True) if rank is not None]
 
 
 def keep_closest(ranked: Sequence[tuple[int, File]]) -> list[File]:
-    """Return the files whose names match most closely."""
-    clearest = min((form for form, _ in ranked), default=None)
-    return [file for form, file in ranked if form == clearest]
+    """Return the files with the closest match, which has the smallest rank."""
+    closest = min((rank for rank, _ in ranked), default=None)
+    return [file for rank, file in ranked if rank == closest]
 
 
 def rank_name_match(own_name: PurePosixPath, stage: str, stages: Sequence[str]) -> int | None:
-    """Return how closely a file's own name matches a stage's; None if it does not. 0: exactly, or with _1; 1: with
-    another ending, or with the number that the stage had before the lab's stages were renumbered; 2: with other signs
-    between the words, or words before or after it; 3: without the number, or without the last words; 4: only the
-    number."""
+    """Return how closely a file's own name matches a stage's; None if it does not match.
+
+    0: exactly, or with _1 at the end;
+    1: with another file extension, or with the number that the stage had before the lab's stages were renumbered;
+    2: with other signs between the words, or with words before or after it;
+    3: without the number, or without the last words;
+    4: only the number.
+    """
     stem, ending, stage = own_name.stem.casefold().removesuffix(".cu"), own_name.suffix.casefold(), stage.casefold()
     other_stages = {other.casefold() for other in stages} - {stage}
     if ending not in CODE_ENDINGS or stem in other_stages:
@@ -132,7 +139,7 @@ def rank_name_match(own_name: PurePosixPath, stage: str, stages: Sequence[str]) 
 
 
 def holds_words(name: str, stage: str) -> bool:
-    """Return whether a name begins or ends with a stage's words."""
+    """Return whether a name begins or ends with all of a stage's words."""
     words, stage_words = f"_{join_words(name)}_", f"_{join_words(stage)}_"
     return words.startswith(stage_words) or words.endswith(stage_words)
 
@@ -143,9 +150,9 @@ def join_words(name: str) -> str:
 
 
 def find_newest(files: Sequence[File], lab: str, depth: int = 0) -> File:
-    """Return the one of a stage's files that counts. The files lie in the same `depth` outer archives or folders: a
-    file next to an archive counts before those in it, and of several archives the newest counts; of several with the
-    same time, the last by name."""
+    """Return the file that counts, of a stage's files that lie in the same `depth` outer archives or folders. A file
+    next to an archive counts before those in it. Of several archives, the newest counts; if their times are equal, the
+    last by name."""
     nearest = [file for file in files if len(around(file)) <= depth]
     if not nearest:
         inner: dict[str, list[File]] = {}
@@ -158,12 +165,13 @@ def find_newest(files: Sequence[File], lab: str, depth: int = 0) -> File:
 
 
 def around(file: File) -> tuple[str, ...]:
-    """Return the archives and folders around a file, outermost first; none if it was handed in by itself."""
+    """Return the names of the archives and folders around a file, outermost first; none if the file was handed in by
+    itself."""
     return () if file.places == (file.name,) else file.places
 
 
 def explain_choice(best: File, elsewhere: Sequence[File], lab: str) -> str:
-    """Return why a file counts before the others."""
+    """Return the reason why the file `best` counts before the others, as a part of a sentence."""
     rivals = [file for file in elsewhere if not is_next_to(best, file)]
     if any(order_of(file, lab) == order_of(best, lab) for file in rivals):
         return TIE
@@ -176,7 +184,7 @@ def is_next_to(file: File, other: File) -> bool:
 
 
 def describe_sources(best: Mapping[str, File]) -> list[str]:
-    """Return a remark with the place of each stage, unless all come from one place."""
+    """Return a remark on where each stage's file comes from; none if all come from one place."""
     places: dict[str, list[str]] = {}
     for stage, file in best.items():
         places.setdefault(show_place(file) if any(map(is_archive, around(file))) else "single files", []).append(stage)
@@ -201,18 +209,19 @@ def note_unchanged_starters(best: Mapping[str, File], starters: Mapping[str, byt
 
 
 def is_fallback(file: File, starter: bytes | None) -> bool:
-    """Return whether a file counts only if the stage has no other."""
+    """Return whether a file counts only if the stage has no other file."""
     return is_kit_part(file.name) or is_starter(file, starter)
 
 
 def is_starter(file: File, starter: bytes | None) -> bool:
-    """Return whether a file is a stage's starter, which the student did not change."""
+    """Return whether a file is a stage's unchanged starter."""
     return starter is not None and same_text(file.content, starter)
 
 
 def best_of(files: Sequence[File], lab: str) -> File:
-    """Return the file that counts, of several in one archive or folder: in a whole kit, the one in work/. Of several
-    with the same time, the last by name counts, so v3 counts before v2."""
+    """Return the file that counts, of several in one archive or folder: first, one in work/, as in a whole kit, then
+    one in the lab's folder, then one with the fewest folders around it, then the newest. If times are equal, the last
+    by name counts, so v3 counts before v2."""
     return max(
         files,
         key=lambda file: (
@@ -227,14 +236,14 @@ def best_of(files: Sequence[File], lab: str) -> File:
 
 
 def show_place(file: File) -> str:
-    """Return the name of the archive that a file comes from, or of the file itself if it is in none."""
+    """Return the path of the archive that a file comes from, or of the file itself if it is in no archive."""
     if not any(map(is_archive, around(file))):
         return show_own_path(file.name)
     return show_own_path("/".join(file.places[1:] or file.places))
 
 
 def show_own_path(name: str) -> str:
-    """Return a path as printable text, without what a course system put before a file's name."""
+    """Return a path as printable text. If it is only a file's name, remove a course system's prefix."""
     return show_path(name) if "/" in name else plain_name(name)
 
 
@@ -244,13 +253,13 @@ def show_path(path: str) -> str:
 
 
 def is_kit_part(name: str) -> bool:
-    """Return whether a file lies in a kit's folder of starters or in a build folder; some students hand in the whole
-    kit."""
+    """Return whether a file lies in a kit's folder of starters or in its build folder, because some students hand in
+    the whole kit."""
     return bool({"starter", BUILD} & set(PurePosixPath(name).parts[:-1]))
 
 
 def pick_journal_files(files: Sequence[File], lab: str) -> dict[str, bytes]:
-    """Return the files of the newest archive or folder that has a journal."""
+    """Return the journal's files, by name, from the newest archive or folder that has a journal."""
     journals = [file for file in files if is_journal(file.name)]
     if not journals:
         return {}

@@ -45,42 +45,44 @@ from grader.python.batch.ingest.roster import Student, alias_key, has_name, ids_
 from grader.python.batch.ingest.times import read_time
 from grader.python.journal.submit import name_part
 
-HOW_TO_TELL = "To tell them apart, add a column such as Canvas ID or Moodle ID to the roster."
+HOW_TO_DISTINGUISH = "To tell them apart, add a column such as Canvas ID or Moodle ID to the roster."
 MANIFEST_S = 2.0  # how long reading a manifest may take
 NO_TIME = datetime.min.replace(tzinfo=UTC)  # earlier than all others
-NO_SUCH_TIME = "the time in its name is invalid or in the future, so others of the same student count before it."
+NO_SUCH_TIME = (
+    "the time in its name is invalid or in the future, so other hand-ins of the same student count before it."
+)
 T = TypeVar("T")
 
 
 @dataclass
 class Entry:
-    """A file or folder among the submissions, with the information from its name."""
+    """A file or folder among the submissions, with the information that its name contains."""
 
     path: Path
     key: str
     name: str = ""
-    attempt: int = 0
+    attempt: int = 0  # Canvas's number of the upload; 0 if there is none
     time: datetime | None = None
     late: bool = False
     team: str = ""  # ids in the name of `make submit`'s archive
     note: str = ""
     doubt: str = ""  # why the time in its name is ignored
-    written: bool = False  # whether `make submit` wrote the key into the name
-    claim: str = ""  # the likely roster id, if the name can be read in several ways
-    of_system: bool = False  # whether a course system's own number identifies the student
-    of_canvas: bool = False  # whether Canvas wrote the name; Canvas marks late hand-ins in it
-    typed: bool = False  # whether it was typed into a page of Moodle instead of uploaded as a file
+    by_make_submit: bool = False  # whether `make submit` wrote the key into the name
+    claim: str = ""  # the likely id on the roster, if the name can be read in several ways
+    has_system_number: bool = False  # whether the key is a course system's number
+    named_by_canvas: bool = False  # whether Canvas wrote the name; Canvas marks late hand-ins in it
+    typed: bool = False  # whether the student typed it into a page of Moodle and uploaded no file
 
     def when(self) -> tuple[datetime, int]:
-        """Return the sort key by which the later entry counts."""
+        """Return the sort key for a student's entries: the last one counts."""
         return self.time or NO_TIME, self.attempt
 
     def order(self) -> tuple[datetime, int, str]:
-        """Return the sort key that also orders entries of one time, by name."""
+        """Return a sort key that also orders entries with the same time, by their names."""
         return *self.when(), self.path.name
 
     def is_readable(self) -> bool:
-        """Return whether it can hold code or files that belong to code; a picture of code, for example, cannot."""
+        """Return whether it can contain files that a grade needs. A picture of code, for example, cannot."""
         return self.is_whole() or kind_of_file(file_name(show_name(self.path))) != "ignored"
 
     def is_whole(self) -> bool:
@@ -100,22 +102,22 @@ def list_entries(folder: Path, lab: str, roster: Sequence[Student], out: Path | 
         readings = list_readings(name, systems)
         if len(readings) > 1 and of_anonymous:
             readings = keep_anonymous(readings)
-        if not readings and holds_batch(path):  # a student's folder has a course system's name, or no database
+        if not readings and holds_batch(path):  # a hand-in has a course system's name, or contains no database
             left_out.append(f"{name} is the folder of another batch, not a hand-in: {DATABASE} is in it.")
             continue
         entry = read_name_of_entry(path, lab, readings, choose_reading(readings, by_alias))
         if isinstance(entry, str):
             left_out.append(entry)
             continue
-        if counts[name] > 1 and not entry.of_system:  # two keys that look the same
+        if counts[name] > 1 and not entry.has_system_number:  # two names that look the same
             entry.key += f" ({hashlib.sha256(path.name.encode('utf-8', 'surrogateescape')).hexdigest()[:8]})"
         entries.append(entry)
     return entries, left_out
 
 
 def choose_reading(readings: Sequence[Reading], by_alias: Mapping[str, Student]) -> Reading | None:
-    """Return the only reading of a name, or the only one with both the id and the name of one student. `by_alias`:
-    students by alias."""
+    """Return the only reading of a name; if there are several, the only one whose id and name belong to one student.
+    Return None if that does not decide. `by_alias`: the students by each of their ids."""
     fitting = [reading for reading in readings if has_name(by_alias.get(alias_key(reading.id)), reading.name)]
     chosen = fitting if len(readings) > 1 else readings
     return chosen[0] if len(chosen) == 1 else None
@@ -132,7 +134,7 @@ def separate_names(entries: Sequence[Entry], known: Mapping[str, Student]) -> No
             entry.claim = entry.key if has_name(known.get(alias_key(entry.key)), entry.name) else ""
             entry.key = f"{entry.name}_{entry.key}"
             if not entry.claim:
-                entry.note = of_several(show_name(entry.path))
+                entry.note = note_several_matches(show_name(entry.path))
 
 
 def separate_forms(entries: Sequence[Entry], roster: Sequence[Student]) -> None:
@@ -145,13 +147,13 @@ def separate_forms(entries: Sequence[Entry], roster: Sequence[Student]) -> None:
     for entry in entries:
         if all(len(forms[alias_key(part)]) == 1 for part in split_team(entry.key, forms.keys())):
             continue
-        ids: list[str] = attempt(partial(read_ids, entry.path), [])
-        entry.written = False
+        ids: list[str] = read_or_default(partial(read_ids, entry.path), [])
+        entry.by_make_submit = False
         if "-".join(map(name_part, ids)) == entry.key and split_team("-".join(ids), by_alias.keys()) == ids:
             entry.key = "-".join(ids)
         else:
             entry.key = show_name(entry.path)
-            entry.note = of_several(entry.key, "Put it into a folder whose name is the student's id.")
+            entry.note = note_several_matches(entry.key, "Put it into a folder whose name is the student's id.")
 
 
 def read_ids(archive: Path) -> list[str]:
@@ -163,25 +165,25 @@ def read_ids(archive: Path) -> list[str]:
     return [str(author["id"]) for author in json.loads(manifest)["authors"]]
 
 
-def of_several(name: str, advice: str = HOW_TO_TELL) -> Note:
-    """Return the note on a name that matches several students."""
+def note_several_matches(name: str, advice: str = HOW_TO_DISTINGUISH) -> Note:
+    """Return a note for the instructor on a name that matches several students."""
     return make_note("of_several", f", so it is assigned to none: {name} {advice}")
 
 
 def is_same(path: Path, out: Path | None) -> bool:
-    """Return whether the path is the batch's own folder."""
+    """Return whether the path is the batch's own folder, `out`."""
     return out is not None and not path.is_symlink() and path.resolve() == out.resolve()
 
 
-def attempt(read: Callable[[], T], otherwise: T) -> T:
-    """Return the result of reading a hand-in, or `otherwise` after any exception.
+def read_or_default(read: Callable[[], T], default: T) -> T:
+    """Return the result of reading a hand-in, or `default` after any exception.
 
     A hand-in that cannot be read never ends a batch: grading opens it again and sets its status.
     """
     try:
         return read()
     except Exception:
-        return otherwise
+        return default
 
 
 def read_name_of_entry(path: Path, lab: str, readings: Sequence[Reading], reading: Reading | None) -> Entry | str:
@@ -198,7 +200,7 @@ def read_name_of_entry(path: Path, lab: str, readings: Sequence[Reading], readin
         name = reading.file
         apply_reading(entry, reading, certain=len(readings) == 1)
         if reading.of_moodle and is_folder(path):
-            name = attempt(lambda: newest_archive(path, lab), "")
+            name = read_or_default(lambda: find_newest_archive(path, lab), "")
     if entry.typed:
         return entry
     if match := SUBMITTED.fullmatch(name):
@@ -208,7 +210,7 @@ def read_name_of_entry(path: Path, lab: str, readings: Sequence[Reading], readin
         if not entry.time:
             entry.doubt = f"{name}: {NO_SUCH_TIME}"
         if not reading:
-            entry.key, entry.written = match["ids"], True
+            entry.key, entry.by_make_submit = match["ids"], True
     elif not reading:
         if not entry.is_whole():
             return f"{name}: neither an archive nor a folder, and its name does not identify the student."
@@ -220,7 +222,7 @@ def apply_reading(entry: Entry, reading: Reading, certain: bool) -> None:
     """Fill in an entry from a course system's name. An uncertain id is only a claim, like a name."""
     entry.key, entry.name = reading.id, reading.name
     entry.attempt, entry.late, entry.typed = reading.attempt, reading.late, reading.typed and certain
-    entry.of_system, entry.of_canvas = certain, not reading.of_moodle
+    entry.has_system_number, entry.named_by_canvas = certain, not reading.of_moodle
     if not certain:
         entry.key, entry.claim = f"{reading.name}_{reading.id}", reading.id
 
@@ -232,11 +234,11 @@ def apply_first_reading(entry: Entry, reading: Reading) -> None:
     so that uploader's files form one submission, which is assigned to nobody.
     """
     entry.key = f"{reading.name}_{reading.id}"
-    entry.attempt, entry.late, entry.of_canvas = reading.attempt, reading.late, not reading.of_moodle
-    entry.note = of_several(f"{entry.key}_\N{HORIZONTAL ELLIPSIS}")
+    entry.attempt, entry.late, entry.named_by_canvas = reading.attempt, reading.late, not reading.of_moodle
+    entry.note = note_several_matches(f"{entry.key}_\N{HORIZONTAL ELLIPSIS}")
 
 
-def newest_archive(folder: Path, lab: str) -> str:
+def find_newest_archive(folder: Path, lab: str) -> str:
     """Return the name of the latest of `make submit`'s archives of the lab in a folder; empty if there is none."""
     with open_below(folder, "", os.O_DIRECTORY) as descriptor:
         names = os.listdir(descriptor)  # noqa: PTH208 - a descriptor

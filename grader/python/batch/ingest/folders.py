@@ -1,5 +1,5 @@
-"""List and open the files in a hand-in's folder, which students may still change. Only `open_below` opens them; it
-follows no links."""
+"""List and open the files in a hand-in's folder, which students may change at the same time. Only `open_below` opens
+them; it follows no links."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ NEVER_FOLLOW = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def list_parts(entry: Path) -> list[Part]:
-    """List the files in a hand-in that is a folder, archives last and newer files first. If the hand-in is a file,
-    return that file; it is never ignored. Raises OSError."""
+    """Return the files in a hand-in's folder, newest first, but archives last. If the hand-in is a file, return only
+    that file, whose kind is never "ignored". Raises OSError."""
     status = entry.lstat()
     if not stat.S_ISDIR(status.st_mode):
         return [make_part(entry, "", status)]
@@ -40,10 +40,9 @@ def list_parts(entry: Path) -> list[Part]:
 
 
 def walk(folder: Path) -> Iterator[Part]:
-    """Yield all files in a folder, except hidden ones; files at its top come first. If a folder cannot be read, yield
-    it as a part whose check raises the error.
-
-    Open folders one path component at a time and follow no links, because students may still change them.
+    """Yield all files in a folder and in the folders in it, except hidden ones; outer files come first. If a folder
+    cannot be read, yield it as a part whose check raises the error. If there are more than MAX_ENTRIES files and
+    folders, yield the first ones, and then a part whose check raises RefusedError.
     """
     waiting, remaining = deque([""]), MAX_ENTRIES
     while waiting and remaining > 0:
@@ -68,8 +67,8 @@ def walk(folder: Path) -> Iterator[Part]:
 
 
 def list_folder(folder: Path, inside: str, max_entries: int) -> list[tuple[str, os.stat_result]]:
-    """Return at most `max_entries` entries of a folder below another, each with its path from there and its status.
-    Raises OSError."""
+    """Return at most `max_entries` entries of the folder `inside`, which is a path below `folder`. Each has its path
+    below `folder` and its status. Raises OSError."""
     entries = []
     with open_below(folder, inside, os.O_DIRECTORY) as descriptor, os.scandir(descriptor) as scanned:
         for entry in islice((entry for entry in scanned if not is_hidden(entry.name)), max(max_entries, 0)):
@@ -80,8 +79,8 @@ def list_folder(folder: Path, inside: str, max_entries: int) -> list[tuple[str, 
 
 @contextlib.contextmanager
 def open_below(folder: Path, name: str, flags: int = 0) -> Iterator[int]:
-    """Open a path below a folder, or the folder or file itself if the path is empty. Raises OSError if any component of
-    the path is a link, even if a student replaces it by one at this moment."""
+    """Open the path `name` below a folder, or the folder or file itself if the path is empty, and yield the descriptor.
+    Raises OSError if any component of the path is a link, even if a student replaces it by one at this moment."""
     *around, last = [str(folder), *(name.split("/") if name else [])]
     descriptor = None
     with contextlib.ExitStack() as opened:
@@ -93,7 +92,7 @@ def open_below(folder: Path, name: str, flags: int = 0) -> Iterator[int]:
 
 
 def holds_batch(folder: Path) -> bool:
-    """Return whether a folder is a batch's: its database is in it."""
+    """Return whether a folder belongs to a batch, because it contains a batch's database."""
     try:
         with open_file(folder, DATABASE) as stream:
             return stream.read(len(SQLITE_START)) == SQLITE_START
@@ -102,7 +101,7 @@ def holds_batch(folder: Path) -> bool:
 
 
 def make_part(folder: Path, name: str, status: os.stat_result) -> Part:
-    """Return a file of a folder; if the name is empty, the hand-in is the file itself."""
+    """Return a file of a folder as a part; if the name is empty, `folder` itself is the file."""
     own_name = name or folder.name
     kind: Kind = kind_of_file(own_name)
     if kind == "ignored" and not name:
@@ -112,7 +111,7 @@ def make_part(folder: Path, name: str, status: os.stat_result) -> Part:
 
 
 def require_file(name: str, mode: int) -> None:
-    """Raise RefusedError if a mode is not that of a regular file: other kinds may block, or cannot be opened."""
+    """Raise RefusedError if a mode is not that of a regular file: reading other kinds may block."""
     if not stat.S_ISREG(mode):
         raise RefusedError("link" if stat.S_ISLNK(mode) else "device", show(name))
 

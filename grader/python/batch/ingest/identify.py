@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from grader.python.batch.ingest.called import as_claimed
 from grader.python.batch.ingest.columns import CANVAS_NUMBER
-from grader.python.batch.ingest.entries import HOW_TO_TELL
+from grader.python.batch.ingest.entries import HOW_TO_DISTINGUISH
 from grader.python.batch.ingest.notes import OF_GROUP, Note, has_kind, kind_of, make_note
+from grader.python.batch.ingest.person_names import lookup_keys
 from grader.python.batch.ingest.roster import (
     Student,
     alias_key,
@@ -25,35 +25,37 @@ from grader.python.batch.ingest.roster import (
     students_of_names,
     students_of_unique_names,
 )
-from grader.python.batch.ingest.submission import MOODLE, WORKSHEET, Earlier, Submission
+from grader.python.batch.ingest.submission import MOODLE, WORKSHEET, EarlierSubmission, Submission
 
 HOW_TO_DECIDE = "Ask these students who worked together, and decide with `override` or `points`."
-HOW_TO_AGREE = "If both names mean one person, write this name into the roster, and repeat the command."
-HOW_TO_NUMBER = (
+HOW_TO_CORRECT_NAME = "If both names mean one person, write the hand-in's name into the roster, and repeat the command."
+HOW_TO_GET_NUMBERS = (
     "Use a roster with this assignment's numbers: for Moodle, its grading worksheet. For a group assignment in Canvas, "
     "add Canvas's list of groups with --roster."
 )
-MAX_LISTED = 10  # members of a team
+MAX_LISTED = 10  # members of a group that a note lists
 MAX_IN_GROUP = 10  # a larger group is not a team: Moodle puts all students without a group into one
-MAX_DIFFERING = 2  # tolerated differing names of students whose numbers agree
+MAX_DIFFERING = 2  # names that may differ from those of the students with the same numbers, even if fewer agree
 
 
-def identify(submissions: Sequence[Submission], roster: Sequence[Student], earlier: Sequence[Earlier] = ()) -> None:
+def identify(
+    submissions: Sequence[Submission], roster: Sequence[Student], earlier: Sequence[EarlierSubmission] = ()
+) -> None:
     """Identify submissions by the roster: by id or number first, then by name if the name is unambiguous; then credit
     partners."""
-    numbered = [submission for submission in submissions if submission.of_system and not submission.claim]
+    numbered = [submission for submission in submissions if submission.has_system_number and not submission.claim]
     in_groups = identify_by_group(numbered, roster)
     identify_by_number([submission for submission in numbered if submission not in in_groups], roster)
     by_alias, as_written = students_by_alias(roster), students_as_written(roster)
     for submission in submissions:
-        if not submission.of_system and not submission.claim:
-            ids = as_written if submission.written else by_alias
+        if not submission.has_system_number and not submission.claim:
+            ids = as_written if submission.by_make_submit else by_alias
             team = [ids[alias_key(part)] for part in split_team(submission.key, set(ids))]
             assign(submission, team, certain=True)
-    current = {submission.called for submission in submissions} | {
+    current = {submission.key_without_roster for submission in submissions} | {
         submission.key for submission in submissions if submission.own
     }
-    earlier = [submission for submission in earlier if not {submission.called, submission.key} & current]
+    earlier = [submission for submission in earlier if not {submission.key_without_roster, submission.key} & current]
     unknown = [
         submission
         for submission in submissions
@@ -66,12 +68,12 @@ def identify(submissions: Sequence[Submission], roster: Sequence[Student], earli
             submission.notes += [] if submission.own else [make_note("not_on_roster")]
     credit_partners(submissions, roster, earlier)
     note_rivals(submissions, earlier)
-    note_groups(submissions, roster)
+    add_roster_groups(submissions, roster)
 
 
 def identify_by_group(submissions: Sequence[Submission], roster: Sequence[Student]) -> list[Submission]:
-    """Assign the hand-ins of a group assignment to all students of their groups, and return them. Their names are the
-    groups'. Their numbers are the groups' in Moodle, and one member's in Canvas."""
+    """Assign the hand-ins of a group assignment to all students of their groups, and return these hand-ins. They have
+    the groups' names. The numbers are the groups' in Moodle, and one member's in Canvas."""
     groups, names = students_by_group(roster), squeezed_names(roster)
     assigned = []
     for submission in submissions:
@@ -83,11 +85,13 @@ def identify_by_group(submissions: Sequence[Submission], roster: Sequence[Studen
         if team and name not in names:
             assign(submission, team, certain=True)
             use_worksheet(submission, team)
-            beginning = f"For the group {submission.called}" if len(team) > MAX_LISTED else f"For {join_ids(team)}"
+            beginning = (
+                f"For the group {submission.key_without_roster}" if len(team) > MAX_LISTED else f"For {join_ids(team)}"
+            )
             submission.notes.append(
                 Note(f"{beginning}, according to {'the roster' if in_canvas else WORKSHEET}.", OF_GROUP)
             )
-            submission.team = ""  # the roster says who is in the group
+            submission.team = ""  # the roster states who is in the group
             assigned.append(submission)
     return assigned
 
@@ -99,7 +103,7 @@ def join_ids(team: Sequence[Student]) -> str:
 def identify_by_number(submissions: Sequence[Submission], roster: Sequence[Student]) -> None:
     """Assign submissions to students by the course system's numbers, unless the names differ.
 
-    If most names differ, the roster's numbers belong to a different assignment, or the download's belong to teams; then
+    If most names differ, then the roster's numbers belong to another assignment or the download's belong to teams, and
     no number counts. Other ids of the roster may be running numbers, so they count only for a student with the
     submission's name.
     """
@@ -117,13 +121,15 @@ def identify_by_number(submissions: Sequence[Submission], roster: Sequence[Stude
         if misfit:
             submission.claim = student.id if has_name(student, name) else ""
         elif fits is False:
-            submission.notes.append(make_note("other_name", f" {describe_names(submission, student)} {HOW_TO_AGREE}"))
+            submission.notes.append(
+                make_note("other_name", f" {describe_names(submission, student)} {HOW_TO_CORRECT_NAME}")
+            )
         else:
             assign(submission, [student], certain=True)
             use_worksheet(submission, [student])
     if misfit:
         text = f" for {len(differing)} of {len(pairs)} the names differ, such as: {describe_names(*differing[0][:2])}"
-        differing[0][0].notes.append(make_note("other_numbers", f"{text} {HOW_TO_NUMBER}"))
+        differing[0][0].notes.append(make_note("other_numbers", f"{text} {HOW_TO_GET_NUMBERS}"))
     by_alias = students_by_alias(roster)
     for submission in submissions:
         if submission.key not in numbers and has_name(by_alias.get(alias_key(submission.key)), submission.name):
@@ -132,7 +138,7 @@ def identify_by_number(submissions: Sequence[Submission], roster: Sequence[Stude
 
 def describe_names(submission: Submission, student: Student) -> str:
     """Return a sentence with both names of a number: the roster's and the hand-in's."""
-    return f"{submission.called} is {student.name} on the roster, and {submission.name} here."
+    return f"{submission.key_without_roster} is {student.name} on the roster, and {submission.name} here."
 
 
 def assign(submission: Submission, team: Sequence[Student], certain: bool) -> None:
@@ -147,9 +153,9 @@ def assign(submission: Submission, team: Sequence[Student], certain: bool) -> No
 
 
 def use_worksheet(submission: Submission, team: Sequence[Student]) -> None:
-    """Use the time of a hand-in in Moodle's worksheet, whose numbers are of this assignment. A time that an instructor
-    wrote into the roster counts before it. If one member has an extension, Moodle may mark only the others as late;
-    then the time decides for each of them."""
+    """Use the time and the late mark of a hand-in in Moodle's worksheet, unless an instructor wrote a time into the
+    roster. If one member has an extension, Moodle may mark only the other members as late: then use no mark, so that
+    the time decides for each member."""
     if any(student.handed_in for student in team):
         return
     if times := [student.modified for student in team if student.modified]:
@@ -163,43 +169,49 @@ def identify_by_name(
     unknown: Sequence[Submission],
     submissions: Sequence[Submission],
     roster: Sequence[Student],
-    earlier: Sequence[Earlier],
+    earlier: Sequence[EarlierSubmission],
 ) -> None:
     """Assign a submission to the student whose name it has, but only if no other submission belongs to that student or
-    has that name, because students choose their names. Other submissions stay separate, with a remark for the
-    instructor."""
+    has that name, because students choose these names. Otherwise, add a note for the instructor. `unknown`: those of
+    the `submissions` that are not identified yet."""
     claims = claimed_students(unknown, roster)
-    owners = {member: submission.called or submission.key for submission in earlier for member in submission.own}
-    owners |= {member: submission.called for submission in submissions for member in submission.own}
+    owners = {
+        member: submission.key_without_roster or submission.key for submission in earlier for member in submission.own
+    }
+    owners |= {member: submission.key_without_roster for submission in submissions for member in submission.own}
     rivals = Counter(student.id for _, student in claims)
     numbers = {number for student in roster for number in student.numbers}
     for submission, student in claims:
         if rivals[student.id] == 1 and student.id not in owners:
-            number = f"{submission.called} with that name" if submission.called in numbers else submission.called
+            number = (
+                f"{submission.key_without_roster} with that name"
+                if submission.key_without_roster in numbers
+                else submission.key_without_roster
+            )
             text = f" {number}: found by the name, {submission.name}."
             submission.notes.append(make_note("found_by_name", text))
             assign(submission, [student], certain=False)
             continue
         other_claimants = [
-            claimant.called for claimant, other in claims if other is student and claimant is not submission
+            claimant.key_without_roster for claimant, other in claims if other is student and claimant is not submission
         ]
         other_claimants += [owners[student.id]] if student.id in owners else []
         text = (
-            f" {submission.called} has the name {submission.name}, which is also the name of {student.id} on the "
-            f"roster, but {' and '.join(sorted(other_claimants))} may belong to that student, too. {HOW_TO_TELL}"
+            f" {submission.key_without_roster} has the name {submission.name}, which is also the name of {student.id} "
+            f"on the roster, but {' and '.join(sorted(other_claimants))} may belong to that student, too. "
+            f"{HOW_TO_DISTINGUISH}"
         )
         submission.notes.append(make_note("same_name", text))
 
 
 def note_shared_names(unknown: Sequence[Submission], roster: Sequence[Student]) -> None:
-    """Add a remark to each submission whose name several students of the roster have."""
+    """Add a note to each submission whose name several students of the roster have."""
     students = students_of_names(roster)
     for submission in unknown:
-        doubles = next((students[name] for name in as_claimed(submission.name) if name in students), [])
-        if len(doubles) > 1 and not submission.claim:
-            text = (
-                f" {submission.called} is not assigned. {describe_shared_name(submission.name, doubles)} {HOW_TO_TELL}"
-            )
+        namesakes = next((students[name] for name in lookup_keys(submission.name) if name in students), [])
+        if len(namesakes) > 1 and not submission.claim:
+            sentence = describe_shared_name(submission.name, namesakes)
+            text = f" {submission.key_without_roster} is not assigned. {sentence} {HOW_TO_DISTINGUISH}"
             submission.notes.append(make_note("same_name", text))
 
 
@@ -209,14 +221,17 @@ def claimed_students(submissions: Sequence[Submission], roster: Sequence[Student
     return [
         (submission, by_alias[alias_key(submission.claim)]) if submission.claim else (submission, by_name[name])
         for submission in submissions
-        for name in ([""] if submission.claim else as_claimed(submission.name))
+        for name in ([""] if submission.claim else lookup_keys(submission.name))
         if submission.claim or name in by_name
     ]
 
 
-def credit_partners(submissions: Sequence[Submission], roster: Sequence[Student], earlier: Sequence[Earlier]) -> None:
-    """Add the partners in an archive's name, unless they have, or had earlier, their own hand-in. If only a name
-    links such a hand-in to them, policy.rank() decides, so that nobody can replace another student's work."""
+def credit_partners(
+    submissions: Sequence[Submission], roster: Sequence[Student], earlier: Sequence[EarlierSubmission]
+) -> None:
+    """Add the partners in an archive's name to its members, unless an id or a number shows that they have, or had
+    earlier, a hand-in of their own. If only a name shows that, they become members of both, and rank() in
+    policy/points.py chooses, so that nobody can replace another student's work."""
     as_written, forms = students_as_written(roster), ids_by_form(roster)
     by_name = {name: student for name, student in students_of_unique_names(roster).items() if name not in forms}
     present = {member for submission in (*submissions, *earlier) for member in submission.own}
@@ -248,10 +263,10 @@ def credit_partners(submissions: Sequence[Submission], roster: Sequence[Student]
             submission.notes.append(f"For {' and '.join(submission.members)}, according to its name.")
 
 
-def note_rivals(submissions: Sequence[Submission], earlier: Sequence[Earlier]) -> None:
-    """Add a remark for the instructor to hand-ins of different teams that may belong to one student: several name that
-    student as a partner, or one does and another has the student's name."""
-    claims: dict[str, list[Submission | Earlier]] = {}
+def note_rivals(submissions: Sequence[Submission], earlier: Sequence[EarlierSubmission]) -> None:
+    """Add a note for the instructor to hand-ins of different teams that may belong to one student, because several name
+    the student as a partner, or one does and another has the student's name."""
+    claims: dict[str, list[Submission | EarlierSubmission]] = {}
     for rival in (*submissions, *earlier):
         for member in rival.members if rival.own else ():
             claims.setdefault(member, []).append(rival)
@@ -260,15 +275,17 @@ def note_rivals(submissions: Sequence[Submission], earlier: Sequence[Earlier]) -
         teams, owners = {frozenset(rival.members) for rival in rivals}, {tuple(rival.own) for rival in rivals}
         if student in certain or len(teams) == 1 or len(owners) == 1:
             continue
-        rival_names = " and ".join(sorted(rival.key if rival.key != student else rival.called for rival in rivals))
+        rival_names = " and ".join(
+            sorted(rival.key if rival.key != student else rival.key_without_roster for rival in rivals)
+        )
         text = f" {rival_names} may be of {student}, and the one with the most points counts. {HOW_TO_DECIDE}"
         for rival in rivals:
             if isinstance(rival, Submission):
                 rival.notes.append(make_note("rivals", text))
 
 
-def note_groups(submissions: Sequence[Submission], roster: Sequence[Student]) -> None:
-    """Add the students of the roster's groups to the groups of their hand-ins."""
+def add_roster_groups(submissions: Sequence[Submission], roster: Sequence[Student]) -> None:
+    """Add to the group of each hand-in the members of its students' groups on the roster."""
     groups = [team for team in students_by_group(roster).values() if len(team) <= MAX_IN_GROUP]
     team_of = {student.id: [member.id for member in team] for team in groups for student in team}
     for submission in submissions:

@@ -1,4 +1,4 @@
-"""The environment of a module of the project that runs as a separate process, under limits."""
+"""The environment for modules of the project that run as separate processes."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from grader.python.batch.ingest.called import compose
+from grader.python.batch.ingest.person_names import compose
 
 MOODLE_MARK = re.compile(r"_(?P<id>[0-9]+)_assignsubmission_(?P<kind>file|onlinetext)_?")
 DEFAULT_TEAM = re.compile(r"(?P<name>[^_]+)_assignsubmission_(?P<kind>file|onlinetext)(?=_|\Z)_?")
@@ -24,18 +24,18 @@ CANVAS_MARK = re.compile(r"_(?=(?P<id>[1-9][0-9]*)_(?P<attempt>[1-9][0-9]*)_)") 
 CANVAS_NAME = re.compile(r"[^\s.-]+")  # Canvas removes all other characters
 ANONYMOUS = re.compile(r"(?P<late>LATE_)?(?P<id>anon_[A-Za-z0-9]{5})_(?P<attempt>[1-9][0-9]*)_(?P<file>.+)", re.DOTALL)
 ANONYMOUS_ID = "anon_"
-STAGE_DIGITS = 2  # the number at the beginning of a stage's file name
+STAGE_DIGITS = 2  # digits of the number at the beginning of a stage's file name
 STAGE_FILE = re.compile(r"\d\d_")
 LATE = "_LATE"
-MAX_CHARACTERS = 1000  # file systems allow 255 bytes
+MAX_CHARACTERS = 1000  # no course system writes longer names; file systems allow 255 bytes
 # Additions by Canvas, browsers and desktops to a file's name, before or after its ending: -1, (1), - Copy.
 ADDITION = r"(?:-\d{1,4}|[ +_]?\(\d{1,4}\)|[ +_-]{1,3}(?:copy|kopie|copie|copia)(?:[ +_]?\(?\d{1,4}\)?)?)"
 ADDITIONS = re.compile(rf"{ADDITION}$", re.I)
 TEXT = re.compile(r"\.txt$", re.I)  # desktops add it to files that look like text
 ENDING = re.compile(r"\.(?:cuh?|c|cc|cpp|cxx|zip|tgz|tbz2?|txz|7z|rar|tar|gz|bz2|xz|zst)$", re.I)
-MAX_ADDED = 5
+MAX_ADDED = 5  # additions that are removed from one name
 MAX_ADDITION = 40  # characters of an addition or an ending
-SUBMITTED = re.compile(  # a browser may unpack it, or add to its name
+SUBMITTED = re.compile(  # a name by `make submit`; a browser may unpack the archive, or add to the name
     r"(?P<lab>\w+)-(?P<ids>.+)-(?P<time>\d{4}-\d\d-\d\d-\d{6})"
     rf"{ADDITION}{{0,3}}(?:\.tar{ADDITION}{{0,3}}(?:\.gz)?|\.tgz){ADDITION}{{0,3}}(?:\.zip)?",
     re.DOTALL | re.IGNORECASE,
@@ -45,7 +45,7 @@ UNPRINTABLE = ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 @dataclass(frozen=True)
 class Reading:
-    """One way to read a course system's name. `id` is the system's own."""
+    """One way to read a name that a course system wrote. `id` is the system's id of the student or the group."""
 
     name: str
     id: str
@@ -60,7 +60,7 @@ System = Callable[[str], list[Reading]]
 
 
 def read_canvas(name: str) -> list[Reading]:
-    """Return each reading of a name as one of Canvas's, in the order of the ids in it."""
+    """Return each way to read a name as one that Canvas wrote, in the order of the ids in it."""
     if len(name) > MAX_CHARACTERS:
         return []
     readings = []
@@ -78,8 +78,8 @@ def read_canvas(name: str) -> list[Reading]:
 
 
 def read_moodle(name: str) -> list[Reading]:
-    """Return each reading of a name as one of Moodle's, in the order of the ids in it. The default team has no number,
-    so its name is its id."""
+    """Return each way to read a name as one that Moodle wrote, in the order of the ids in it. The default team has no
+    number, so its name is its id."""
     if len(name) > MAX_CHARACTERS:
         return []
     readings = [
@@ -97,8 +97,8 @@ SYSTEMS: tuple[System, ...] = (read_canvas, read_moodle)
 
 
 def choose_systems(names: Sequence[str]) -> Sequence[System]:
-    """Return the course systems that may have written all names of a download; all systems if none may have, for
-    example for a folder that was put together by hand."""
+    """Return the course systems that may have written all names of a download. If there is no such system, for example
+    because the folder was put together by hand, return all systems."""
     return [system for system in SYSTEMS if all(map(system, names))] or SYSTEMS
 
 
@@ -108,13 +108,13 @@ def keep_anonymous(readings: list[Reading]) -> list[Reading]:
 
 
 def is_anonymous(names: Iterable[str]) -> bool:
-    """Return whether a download is of an anonymous assignment: one of its names has no other reading."""
+    """Return whether a download is of an anonymous assignment, because a name in it can only be read as anonymous."""
     ids = ([reading.id for reading in read_canvas(name)] for name in names)
     return any(of_name and all(reading_id.startswith(ANONYMOUS_ID) for reading_id in of_name) for of_name in ids)
 
 
 def list_readings(name: str, systems: Sequence[System] = SYSTEMS) -> list[Reading]:
-    """Return each reading of a name as one of these systems'."""
+    """Return each way to read a name as one that one of these systems wrote."""
     return [reading for system in systems for reading in system(name)]
 
 
@@ -157,7 +157,8 @@ def strip(text: str, added: Sequence[re.Pattern[str]]) -> str:
 
 
 def read_system_name(name: str) -> dict[str, str] | None:
-    """Return the student's name and id and the file name, from a name that Canvas or Moodle wrote."""
+    """Return the student's name and id and the file's name, from a name that Canvas or Moodle wrote; None for any other
+    name."""
     readings = [reading for reading in list_readings(name) if not reading.typed]
     return {"name": readings[0].name, "id": readings[0].id, "file": readings[0].file} if readings else None
 

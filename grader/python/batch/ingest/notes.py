@@ -1,4 +1,4 @@
-"""Notes on a submission. Each has a kind, because students choose parts of its text, so code must not rely on it."""
+"""Notes on a submission. Students choose parts of a note's text, so code depends only on the note's kind."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ FOR_INSTRUCTOR = {
     "rivals": RIVALS,
 }
 OF_GROUP = "of_group"  # the kind of a note that a group's members may read
-IN_DOUBT = ("same_name", "of_several", "other_name", "other_numbers", "rivals")  # the student is not identified
+IN_DOUBT = ("same_name", "of_several", "other_name", "other_numbers", "rivals")  # kinds: the student is in doubt
 
 
 class Note(str):
-    """A sentence with its kind, which is empty if the student may read it."""
+    """A note with its kind, which is empty if it has none: then the student may read it, too."""
 
     kind: str
 
@@ -42,7 +42,7 @@ class Note(str):
 
 
 def make_note(kind: str, text: str = "") -> Note:
-    """Return a note for the instructor: the beginning for its kind, and the rest."""
+    """Return a note for the instructor: the text with which its kind begins, and `text`."""
     return Note(f"{FOR_INSTRUCTOR[kind]}{text}", kind)
 
 

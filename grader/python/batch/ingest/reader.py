@@ -1,11 +1,11 @@
 """Read all files of one hand-in: files, folders, archives, and archives in these.
 
-Some bytes take much time or memory to read, in unforeseeable ways. Therefore, `read_in_child` reads each hand-in in a
-separate process with limits. It lists parts that cannot be read, and still reads all other files. One process,
+Reading some bytes takes much time or memory, which cannot be foreseen. Therefore, `read_in_child` reads each hand-in in
+a separate process with limits. It lists parts that cannot be read, and still reads all other files. One process,
 
     python3 -m grader.python.batch.ingest.reader
 
-loads all modules once and forks these processes, because a fork takes a tenth of the time of a start.
+loads all modules once and forks these processes, because a fork takes a tenth of the time of a new start.
 """
 
 from __future__ import annotations
@@ -52,33 +52,33 @@ from grader.python.batch.ingest.module_path import python_path
 
 MAX_LEVELS = 2  # archives in archives; deeper ones are not opened
 READING_S = 20  # processor time; the largest hand-in takes about 5
-WAITING = 10  # multiple of the processor time that may pass on a busy machine
+WALL_MULTIPLE = 10  # limit of the time that passes, as a multiple of the processor time; the machine may be busy
 MAX_MEMORY_BYTES = 1_500_000_000
 MAX_ARCHIVES = 100  # opened archives of one hand-in
-MAX_REFUSED = 100  # refused parts per kind whose names are kept; the feedback lists a few
-MAX_ANSWER_BYTES = 4 * MAX_BYTES + 50_000_000  # all files of all budgets, and their names
+MAX_REFUSED = 100  # names that are kept of refused parts, and of ignored files; the feedback lists a few
+MAX_ANSWER_BYTES = 4 * MAX_BYTES + 50_000_000  # the maximum bytes of all files, and their names
 CHUNK_BYTES = 1_000_000
 # Signals of crashes, which a hand-in may cause: Python itself can crash when it reaches its memory limit.
 CRASHES = (signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGSEGV, signal.SIGSYS, signal.SIGTRAP)
 
 
 class KilledError(Exception):
-    """Another process, or the kernel for lack of memory, killed the process that read a hand-in; the student is not at
-    fault."""
+    """Another process, or the kernel for lack of memory, killed the process that read a hand-in. This is not the
+    student's fault."""
 
 
 @dataclass(frozen=True)
 class File(Member):
-    """A file of a hand-in. `places` are the names of the entry and of the archives around the file, outermost
-    first; `name` begins with as many of them as distinguish it from others."""
+    """A file of a hand-in. `places`: the names of the entry and of the archives around the file, outermost first.
+    `name` begins with as many of them as are necessary to distinguish the file from others."""
 
     places: tuple[str, ...]
 
 
 @dataclass
 class Contents:
-    """A hand-in's files, the name of each part that cannot be read, with the reason, and names of files that no grade
-    needs. It is empty if the hand-in contains only folders and archives; files that are not read count as contents."""
+    """A hand-in's files; the names of parts that cannot be read, with the reasons; and the names of files that no grade
+    needs. `is_empty`: whether the hand-in contains nothing but folders, archives and hidden files."""
 
     files: list[File] = field(default_factory=list)
     refused: list[tuple[str, RefusedError]] = field(default_factory=list)
@@ -110,10 +110,10 @@ def run_reader(entries: Sequence[Path], cpu_s: int) -> tuple[int, bytes]:
             [stack.enter_context(os.fdopen(end, mode)) for end, mode in zip(os.pipe(), ("rb", "wb"), strict=True)]
             for _ in range(3)
         ]
-        (its_question, question), (output, its_output), (status, its_status) = pipes
-        its_ends = (its_question, its_output, its_status)
-        server.ask(f"{cpu_s} {cpu_s * WAITING}", [end.fileno() for end in its_ends])
-        for end in its_ends:
+        (child_question, question), (output, child_output), (status, child_status) = pipes
+        child_ends = (child_question, child_output, child_status)
+        server.ask(f"{cpu_s} {cpu_s * WALL_MULTIPLE}", [end.fileno() for end in child_ends])
+        for end in child_ends:
             end.close()
         data = exchange(question, output, json.dumps([str(entry) for entry in entries]).encode())
         if data is None:
@@ -123,7 +123,8 @@ def run_reader(entries: Sequence[Path], cpu_s: int) -> tuple[int, bytes]:
 
 
 class Server:
-    """The process that forks the readers. It starts at the first question, and ends with this process."""
+    """The connection to the process that forks the readers. That process starts with the first question, and ends with
+    this process."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -131,8 +132,8 @@ class Server:
         self.asking: socket.socket | None = None
 
     def ask(self, limits: str, descriptors: Sequence[int]) -> None:
-        """Have a child read the hand-in that the first descriptor names, write it to the second one, and then its exit
-        status to the third one. If that fails, nothing is written."""
+        """Have a child read the hand-in whose paths it reads from the first descriptor, and write the contents to the
+        second one and its exit status to the third one. If the server has ended, nothing is written."""
         with self.lock:
             if not self.process or not self.asking or self.process.poll() is not None:
                 self.start()
@@ -155,7 +156,8 @@ class Server:
             )
 
     def find_status(self) -> int:
-        """Return the status of a child that did not report one: the server's own, or -SIGKILL if the server runs."""
+        """Return the status of a child for which none was reported: the server's own, or -SIGKILL if the server
+        runs."""
         assert self.process
         with contextlib.suppress(subprocess.TimeoutExpired):
             return self.process.wait(1) or -signal.SIGKILL
@@ -193,8 +195,8 @@ def parse(data: bytes) -> Contents:
 
 
 def read_all(entries: Sequence[Path], cpu_s: float = READING_S) -> Contents:
-    """Read a hand-in within the bounds of one archive, the last entry first. After half of `cpu_s` seconds of processor
-    time, open no further archive. Raises OSError if an entry no longer exists, which is not the student's fault."""
+    """Read a hand-in within the limits of one hand-in, the last entry first. Refuse further archives after half of
+    `cpu_s` seconds of processor time. Raises OSError if an entry no longer exists, which is not the student's fault."""
     reader = Reader(len(entries) > 1, time.process_time() + cpu_s / 2)
     for entry in reversed(entries):
         is_folder = stat.S_ISDIR(entry.lstat().st_mode)
@@ -204,8 +206,8 @@ def read_all(entries: Sequence[Path], cpu_s: float = READING_S) -> Contents:
 
 
 class Budget:
-    """Counts the files of a kind, and their bytes, whether they are added, opened or refused. Code named like a
-    stage is a separate kind, with a limit of its own: libraries that are read first do not use it up."""
+    """Counts the files of a kind, and their bytes, whether they are added, opened or refused. Code named like a stage
+    is a kind of its own, so that libraries that are read first cannot use up its limit."""
 
     def __init__(self, max_bytes: int) -> None:
         self.files = self.bytes = 0
@@ -224,9 +226,9 @@ class Budget:
 
 
 class Reader:
-    """Collects files within the bounds of one hand-in. `several`: each name begins with the name of its entry. `end_s`:
-    the processor time after which archives are refused, so that an archive cannot prevent the reading of other
-    files."""
+    """Collects files within the limits of one hand-in. `several`: whether there are several entries, so that each name
+    begins with that of its entry. `end_s`: the processor time after which archives are refused, so that an archive
+    cannot prevent the reading of other files."""
 
     def __init__(self, several: bool, end_s: float = math.inf):
         self.contents = Contents()
@@ -235,8 +237,7 @@ class Reader:
 
     @contextlib.contextmanager
     def refusing(self, name: str) -> Iterator[None]:
-        """Add a part to the refused ones if it cannot be read for any reason. Raises OSError if the machine is at
-        fault."""
+        """Add a part to the refused ones if it cannot be read. Raises OSError if the machine is the cause."""
         try:
             yield
         except (RefusedError, OSError) as error:
@@ -279,7 +280,8 @@ class Reader:
             self.add(member, places)
 
     def read_archive(self, data: bytes, places: tuple[str, ...], level: int) -> None:
-        """Read an archive that lies in `level` others. If a part fails, keep none of its files. Raises RefusedError."""
+        """Read an archive that lies in `level` others. Raises RefusedError if a limit is exceeded or the next file
+        cannot be found; then none of the archive's files is kept."""
         if level > MAX_LEVELS:
             raise RefusedError("nested")
         if time.process_time() > self.end_s:
@@ -332,8 +334,8 @@ def fork(work: Callable[[], None]) -> int:
 
 
 def watch_child(cpu_s: int, wall_s: float, question: int, output: int, status: int) -> None:
-    """Have a child answer, end it after `wall_s` seconds, and write its exit status. A separate process does this for
-    each child."""
+    """Fork a child that reads a hand-in, end it after `wall_s` seconds, and write its exit status. A process of its own
+    runs this for each child."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
 
     def work() -> None:
@@ -353,7 +355,7 @@ def watch_child(cpu_s: int, wall_s: float, question: int, output: int, status: i
 
 def main() -> None:
     """Fork a child for each question that arrives at standard input, until the other side closes it."""
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # no process waits for those that watch the children
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the system removes the processes that watch children
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the batch ends it
     question = socket.socket(fileno=os.dup(0))
     while True:

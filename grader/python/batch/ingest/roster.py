@@ -8,7 +8,6 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from grader.python.batch.ingest.called import agree, spellings, words_of
 from grader.python.batch.ingest.columns import (
     IDENTITIES,
     IDS,
@@ -22,18 +21,20 @@ from grader.python.batch.ingest.columns import (
     read_rows,
 )
 from grader.python.batch.ingest.names import UNPRINTABLE
+from grader.python.batch.ingest.person_names import agree, spellings, words_of
 from grader.python.batch.ingest.times import parse_zoned_time, read_worksheet_time, show_time
 from grader.python.common.console import UserError, read_text, say_error
 from grader.python.common.markup import show_text
 from grader.python.common.units import plural
 from grader.python.journal.submit import name_part
 
-MAX_RENAMED = 2  # students whose names may differ between two rosters, in any course
+MAX_RENAMED = 2  # names that may differ between two rosters, even if they are most of the names
 COUNTS = {2: "Two", 3: "Three", 4: "Four"}
 TIMES = ("handedin", "submitted", "submittedat")
 EXTENDED = "extendeduntil"
 MODIFIED = "lastmodifiedsubmission"  # the time of a hand-in in Moodle's worksheet
-USED = {*IDENTITIES, *TIMES, EXTENDED, MODIFIED, "status", "group", "groupname"}  # plain titles
+# The plain titles of the columns that are read.
+USED = {*IDENTITIES, *TIMES, EXTENDED, MODIFIED, "status", "group", "groupname"}
 # In Moodle's status: "Submitted for grading - 1 day 10 hours late - Extension granted until: TIME - ".
 LATE = re.compile(r"\blate( -|$)")
 GRANTED = re.compile(r"\bExtension granted until: ([^-]+?) *(?:-|$)")
@@ -52,12 +53,12 @@ class Student:
     ids: set[Identifier] = field(default_factory=set)  # all ids, with their namespaces
     modified: str = ""  # the hand-in's time in Moodle's worksheet, without a zone
     group: str = ""  # in Moodle's worksheet of a group assignment, or in Canvas's list of groups
-    marked_late: bool | None = None  # by Moodle; None if nothing was handed in, or if that is not known
+    marked_late: bool | None = None  # by Moodle; None if nothing was handed in, or if it is not known
     extended: str = ""  # the end of an extension in the course system; from Moodle's worksheet without a zone
 
 
 def has_name(student: Student | None, name: str) -> bool:
-    """Return whether this is the student's name; the order of words, spaces and underscores are ignored."""
+    """Return whether a name is the student's, in one of its spellings. Spaces and underscores make no difference."""
     return student is not None and squeeze(name) in set(map(squeeze, spellings(student.name)))
 
 
@@ -68,7 +69,8 @@ def squeeze(name: str) -> str:
 
 def can_have_name(student: Student, name: str, roster_names: Set[str]) -> bool | None:
     """Return whether a course system's name may belong to the student with the same number; None if the names cannot be
-    compared. The name of another student on the roster may not. `roster_names`: squeezed_names() of the roster."""
+    compared. A name that only resembles the student's and is another student's does not count. `roster_names`:
+    squeezed_names() of the roster."""
     agreed = agree(student.name, name)
     if not agreed or has_name(student, name):
         return agreed
@@ -85,7 +87,7 @@ def students_by_group(roster: Sequence[Student]) -> dict[str, list[Student]]:
 
 
 def students_of_names(roster: Sequence[Student]) -> dict[str, list[Student]]:
-    """Return the students by each spelling of their names."""
+    """Return the students who have each spelling of a name."""
     students: dict[str, list[Student]] = {}
     for student in roster:
         for name in dict.fromkeys(spellings(student.name)):
@@ -94,7 +96,7 @@ def students_of_names(roster: Sequence[Student]) -> dict[str, list[Student]]:
 
 
 def describe_shared_name(name: str, students: Sequence[Student]) -> str:
-    """Return a sentence on several students with one name."""
+    """Return a sentence that lists the ids of several students with one name."""
     count = COUNTS.get(len(students), str(len(students)))
     return f"{count} students are called {name}: {', '.join(student.id for student in students)}."
 
@@ -105,7 +107,8 @@ def squeezed_names(roster: Sequence[Student]) -> set[str]:
 
 
 def alias_key(alias: str) -> str:
-    """Return the key of an id: ASCII case is ignored; other letters stay, because folding could confuse two ids."""
+    """Return an id in the form in which ids are compared: in lower case if it is ASCII, else unchanged, because folding
+    could make two ids equal."""
     return alias.lower() if alias.isascii() else alias
 
 
@@ -115,8 +118,8 @@ def students_by_alias(roster: Sequence[Student]) -> dict[str, Student]:
 
 
 def ids_by_form(roster: Sequence[Student]) -> dict[str, set[str]]:
-    """Return the students by each form in which `make submit` writes their ids into a name. Forms of several ids may be
-    the same."""
+    """Return the ids of the students who have each form of an id that `make submit` writes into a name. Several
+    students can have the same form."""
     forms: dict[str, set[str]] = {}
     for student in roster:
         for alias in student.aliases:
@@ -125,7 +128,7 @@ def ids_by_form(roster: Sequence[Student]) -> dict[str, set[str]]:
 
 
 def students_as_written(roster: Sequence[Student]) -> dict[str, Student]:
-    """Return the students by each of their ids in the form that `make submit` writes into a name, if it is unique."""
+    """Return the students by each unique form of their ids that `make submit` writes into a name."""
     by_id = {student.id: student for student in roster}
     return {form: by_id[min(ids)] for form, ids in ids_by_form(roster).items() if len(ids) == 1}
 
@@ -138,9 +141,8 @@ def students_of_unique_names(roster: Sequence[Student]) -> dict[str, Student]:
 def split_team(key: str, known: Set[str]) -> list[str]:
     """Return the ids that `make submit` joined with '-' if all of them are known, else none; ids may contain a '-'."""
     parts = key.split("-")
-    teams: list[list[str]] = [
-        [] for _ in range(len(parts) + 1)
-    ]  # ids in all parts from that index on; empty if a part is unknown
+    # At each index: the ids in the parts from that index on; none if these parts are not all of known ids.
+    teams: list[list[str]] = [[] for _ in range(len(parts) + 1)]
     for start in reversed(range(len(parts))):
         for end in range(len(parts), start, -1):
             member = "-".join(parts[start:end])
@@ -165,7 +167,10 @@ def read_rosters(files: Sequence[Path]) -> list[Student]:
             }
             if len(matching) > 1:
                 ids = " and ".join(student.id for student in matching.values())
-                raise UserError(f"{file}: the ids of {student.id} belong to two students of the other roster: {ids}.")
+                raise UserError(
+                    f"{file}: the ids of {student.id} belong to two students of the other roster: {ids}. Correct one "
+                    "of the rosters."
+                )
             if not matching:
                 students.append(student)
                 continue
@@ -181,7 +186,8 @@ def read_rosters(files: Sequence[Path]) -> list[Student]:
 
 
 def join_students(student: Student, other: Student) -> None:
-    """Add a student's data from another roster. A login is the student's key rather than a course system's number."""
+    """Add a student's data from another roster. If only one of the two keys is a course system's number, the other one
+    becomes the key."""
     if student.id in student.numbers and other.id not in other.numbers:
         student.id = other.id
     student.name = student.name or other.name
@@ -215,17 +221,17 @@ def read_roster(file: Path) -> list[Student]:
         roster[student.id] = student
         warn_of_invisible(f"{file}:{number}", student)
         for alias in sorted(student.aliases):
-            line_of_it = lines_of.setdefault(alias.casefold(), number)
-            if line_of_it != number:
+            first_line = lines_of.setdefault(alias.casefold(), number)
+            if first_line != number:
                 raise UserError(
-                    f"{file}:{number}: {alias} is also in line {line_of_it}, but must belong to one student."
+                    f"{file}:{number}: {alias} is also in line {first_line}, but must belong to one student."
                 )
     return list(roster.values())
 
 
 def warn_of_unused_ids(file: Path, header: Sequence[str], lines: Sequence[Sequence[str]]) -> None:
-    """Print the columns that may have ids, because their cells are all different, but whose titles are not known. A
-    course system's table has many such columns, and is left out."""
+    """Print the columns that may have ids, because their cells are all different, but whose titles are not known.
+    Ignore the tables of course systems, which have many such columns."""
     titles = set(map(plain_title, header))
     if len(lines) < 2 or titles & {"section", "identifier", "canvasgroupid"}:
         return
@@ -259,7 +265,7 @@ def warn_of_unread_times(file: Path, header: Sequence[str], lines: Sequence[Sequ
 
 
 def warn_of_invisible(place: str, student: Student) -> None:
-    """Print the ids with invisible characters, because they look equal to those of hand-ins but differ."""
+    """Print the ids with invisible characters, because they look like the ids of hand-ins but differ from them."""
     for alias in sorted(student.aliases):
         if not alias.isprintable() and any(unicodedata.category(character) in UNPRINTABLE for character in alias):
             say_error(
@@ -299,7 +305,7 @@ def read_student(header: Sequence[str], line: Sequence[str]) -> Student | None:
     written = cells.get(MODIFIED, "")
     modified = read_worksheet_time(written)
     late = bool(LATE.search(cells.get("status", ""))) if written not in NOTHING else None
-    late = late if modified else late or None  # if the time is in another language, the status may be, too
+    late = late if modified else late or None  # without a time in English, the status may be in another language, too
     extended = cells.get(EXTENDED, "")
     extended = read_extension(cells.get("status", "")) if extended in NOTHING else show_time(parse_zoned_time(extended))
     group = cells.get("group" if "identifier" in cells else "groupname", "")

@@ -1,4 +1,4 @@
-"""A hand-in, as the other modules of a batch know it."""
+"""The data about a hand-in that all modules of a batch use."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ WORKSHEET = "Moodle's worksheet"  # its times have no zone
 FILE_DATE = "the file's date"
 DOUBTED_DATE = "the file's date, since another time is invalid or in the future"
 FILE_DATES = (FILE_DATE, DOUBTED_DATE)
-ANOTHER = " (another)"  # added to a key that another submission has
+ANOTHER = " (another)"  # is appended to a key that belongs to another submission or student
 
 
 @dataclass
 class Submission:
     """A hand-in of one student or team. `handed_in` is its time, ISO 8601 in UTC, or without a zone if it is from
-    Moodle's worksheet; `known_by` names the origin of that time."""
+    Moodle's worksheet; `known_by` names the source of that time."""
 
     key: str
     name: str = ""
@@ -29,36 +29,36 @@ class Submission:
     notes: list[str] = field(default_factory=list)
     fingerprint: str = ""  # a hash of the hand-in's contents
     team: str = ""  # ids in the name of an archive that came through a course system
-    called: str = ""  # its key if no roster identifies the student
-    written: bool = False  # whether `make submit`, which replaces some characters of ids, wrote the key
+    key_without_roster: str = ""  # its key if no roster identifies the student
+    by_make_submit: bool = False  # whether `make submit`, which replaces some characters of ids, wrote the key
     own: tuple[str, ...] = ()  # roster ids in its name, without credited partners
     group: list[str] = field(default_factory=list)  # roster ids in its name, or its students' group on the roster
-    claim: str = ""  # the likely roster id, if the name can be read in several ways
-    of_system: bool = False  # whether the key is a course system's number
-    certain: bool = False  # whether an id or number identifies the student; students can choose names
+    claim: str = ""  # the likely id on the roster, if the name can be read in several ways
+    has_system_number: bool = False  # whether the key is a course system's number
+    certain: bool = False  # whether an id or number identifies the student, and not a name that the student chose
     named_time: str = ""  # the time that `make submit` wrote into the name, which students can change
-    marked_by: str = ""  # the course system that marks whether it is late; empty if none does
+    marked_by: str = ""  # the course system that states whether the hand-in is late; empty if none does
     marked_late: bool = False
-    graded_notes: list[str] | None = None  # the previous grading's notes, if the same contents are graded again
+    graded_notes: list[str] | None = None  # notes of an earlier grading of the same contents; None: not graded yet
 
 
 @dataclass(frozen=True)
-class Earlier:
-    """A submission of an earlier download. `called` is its key without a roster."""
+class EarlierSubmission:
+    """A submission of an earlier download. The fields are those of Submission with the same names."""
 
     key: str
-    called: str
+    key_without_roster: str
     members: Sequence[str]
-    own: Sequence[str]  # members without credited partners
-    certain: bool = True  # as in Submission
+    own: Sequence[str]
+    certain: bool = True
 
 
 def is_key_of_students(key: str, ids: Set[str]) -> bool:
-    """Return whether a key is that of a student with one of these ids, or of a team."""
+    """Return whether a key is one of these ids, or that of a team whose ids are all among them."""
     return key in ids or ids.issuperset(key.split("+"))
 
 
 def order_by_time(handed_in: str, known_by: str) -> tuple[bool, str]:
-    """Return the sort key for the latest of several submissions: a time in the future, which a student can write into
-    a name or a file, sorts first."""
+    """Return the sort key of a submission's time; the latest submission has the largest. A time that replaces an
+    invalid or future one comes first, because a student can write such a time into a name or a file."""
     return known_by != DOUBTED_DATE, handed_in

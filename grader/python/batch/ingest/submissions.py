@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from grader.python.batch.ingest.archive import MAX_BYTES, Part, max_bytes
-from grader.python.batch.ingest.entries import Entry, attempt, list_entries, separate_forms, separate_names
+from grader.python.batch.ingest.entries import Entry, list_entries, read_or_default, separate_forms, separate_names
 from grader.python.batch.ingest.folders import list_parts
 from grader.python.batch.ingest.identify import identify
 from grader.python.batch.ingest.names import show_name
@@ -21,20 +21,24 @@ from grader.python.batch.ingest.submission import (
     DOUBTED_DATE,
     FILE_DATE,
     NAMED_TIME,
-    Earlier,
+    EarlierSubmission,
     Submission,
     is_key_of_students,
     order_by_time,
 )
 from grader.python.batch.ingest.times import MAX_CLOCK_DIFFERENCE, show_time
 
-MAX_STEPS = 20_000  # names on the paths of files whose contents are hashed
-NO_SUCH_DATE = "Its file's date is in the future, so others of the same student count before it."
-UNREADABLE = "unreadable"  # fingerprint of unreadable hand-ins
+MAX_STEPS = 20_000  # folders and files that are opened to hash the contents of one hand-in
+NO_SUCH_DATE = "Its file's date is in the future, so other hand-ins of the same student count before it."
+UNREADABLE = "unreadable"  # the fingerprint of hand-ins that cannot be read
 
 
 def find_submissions(
-    folder: Path, lab: str, roster: Sequence[Student], out: Path | None = None, earlier: Sequence[Earlier] = ()
+    folder: Path,
+    lab: str,
+    roster: Sequence[Student],
+    out: Path | None = None,
+    earlier: Sequence[EarlierSubmission] = (),
 ) -> tuple[list[Submission], list[str]]:
     """Return all submissions of a lab, sorted by key, and a sentence about each other entry.
 
@@ -42,34 +46,40 @@ def find_submissions(
     submission never displaces one of them because of a name.
     """
     entries, left_out = list_entries(folder, lab, roster, out)
-    separate_names([entry for entry in entries if entry.of_system], students_by_alias(roster))
-    separate_forms([entry for entry in entries if entry.written], roster)
-    by_key: dict[tuple[str, bool, str], list[Entry]] = {}  # one key may be written by different means
+    separate_names([entry for entry in entries if entry.has_system_number], students_by_alias(roster))
+    separate_forms([entry for entry in entries if entry.by_make_submit], roster)
+    by_key: dict[tuple[str, bool, str], list[Entry]] = {}  # equal keys can have different origins
     for entry in entries:
         if not entry.typed:
-            by_key.setdefault((entry.key, entry.written, entry.claim), []).append(entry)
+            by_key.setdefault((entry.key, entry.by_make_submit, entry.claim), []).append(entry)
     keys = {key for key, *_ in by_key}
     typed_only = {entry.key: entry.name for entry in entries if entry.typed and entry.key not in keys}
     left_out += [f"{name} typed something into Moodle, and handed in no file." for name in typed_only.values()]
-    marks = any(entry.late for entry in entries)  # without a due date, Canvas marks nobody
-    submissions = [make_submission(key, entries, marks) for (key, *_), entries in by_key.items()]
+    has_marks = any(entry.late for entry in entries)  # without a due date, Canvas marks nobody
+    submissions = [make_submission(key, entries, has_marks) for (key, *_), entries in by_key.items()]
     identify(submissions, roster, earlier)
     ids = {student.id for student in roster}
     return sorted(give_keys(merge_same(submissions), earlier, ids), key=lambda submission: submission.key), left_out
 
 
-def make_submission(key: str, entries: list[Entry], marks: bool = False) -> Submission:
-    """Return a submission with all entries, and the time of the latest. `marks`: whether Canvas marks late ones."""
+def make_submission(key: str, entries: list[Entry], has_marks: bool = False) -> Submission:
+    """Return the submission of all entries with a key; its time is that of the latest entry. `has_marks`: whether
+    Canvas marks late hand-ins."""
     readable = choose_entries(entries)
     submission = Submission(
-        key, readable[-1].name, [entry.path for entry in readable], [key], team=readable[-1].team, called=key
+        key,
+        readable[-1].name,
+        [entry.path for entry in readable],
+        [key],
+        team=readable[-1].team,
+        key_without_roster=key,
     )
-    submission.written, submission.claim = readable[-1].written, readable[-1].claim
-    submission.of_system = readable[-1].of_system
+    submission.by_make_submit, submission.claim = readable[-1].by_make_submit, readable[-1].claim
+    submission.has_system_number = readable[-1].has_system_number
     submission.notes += dict.fromkeys(entry.note for entry in readable if entry.note)
     submission.notes += [entry.doubt for entry in entries if entry.doubt]
     submission.marked_late = any(entry.late for entry in readable)
-    submission.marked_by = CANVAS if marks and readable[-1].of_canvas else ""
+    submission.marked_by = CANVAS if has_marks and readable[-1].named_by_canvas else ""
     if submission.marked_late:
         submission.notes.append("Canvas calls it late.")
     time = readable[-1].time
@@ -84,12 +94,13 @@ def make_submission(key: str, entries: list[Entry], marks: bool = False) -> Subm
 
 def find_fingerprint(entries: Sequence[Path]) -> str:
     """Return the fingerprint of a hand-in, even if it cannot be read."""
-    return attempt(lambda: fingerprint(entries), UNREADABLE)
+    return read_or_default(lambda: fingerprint(entries), UNREADABLE)
 
 
 def date_by_files(submission: Submission, doubted: bool) -> None:
-    """Set a submission's time to its newest file's date, or to today if that lies in the future."""
-    newest = attempt(lambda: find_newest_date(submission.entries), 0.0)
+    """Set a submission's time to its newest file's date, or to the current time if that date is in the future.
+    `doubted`: whether the time in a name was invalid."""
+    newest = read_or_default(lambda: find_newest_date(submission.entries), 0.0)
     now = datetime.now(UTC)
     in_future = newest > (now + MAX_CLOCK_DIFFERENCE).timestamp()
     submission.handed_in = show_time(now if in_future else datetime.fromtimestamp(max(newest, 0.0), UTC))
@@ -98,9 +109,9 @@ def date_by_files(submission: Submission, doubted: bool) -> None:
 
 
 def find_newest_date(entries: Sequence[Path]) -> float:
-    """Return the time of the last change of code or an archive, else of any file, else of the empty folder, in seconds
-    since 1970. A folder's own time does not depend on changes to the files in it, and a journal grows without new
-    code. Raises OSError."""
+    """Return the date of the newest file with code or newest archive, in seconds since 1970; if there is none, of the
+    newest file; if there is none, of the empty folder. Other files do not count if there is code, because a journal
+    grows without new code. Raises OSError."""
     parts = [part for entry in entries for part in list_parts(entry)]
     code = [part.time_s for part in parts if part.kind in ("code", "archive")]
     return max(code or [part.time_s for part in parts] or [entry.lstat().st_mtime for entry in entries])
@@ -114,9 +125,8 @@ def choose_entries(entries: list[Entry]) -> list[Entry]:
 
 
 def fingerprint(entries: Sequence[Path]) -> str:
-    """Return a hash of the names and contents of all files that are not ignored. After the
-    maximum size of a hand-in, it hashes sizes and times instead of contents, so that no student's files delay the
-    others."""
+    """Return a hash of the names and contents of all files that are not ignored. Beyond the maximum size of a hand-in,
+    use sizes and times instead of contents, so that no student's files delay the others."""
     digest, bytes_left, steps_left = hashlib.sha256(), MAX_BYTES, MAX_STEPS
     for entry in entries:
         for part in sorted((part for part in list_parts(entry) if part.kind != "ignored"), key=lambda part: part.name):
@@ -124,13 +134,14 @@ def fingerprint(entries: Sequence[Path]) -> str:
             bytes_left -= part.size if may_be_read else 0
             steps_left -= part.name.count("/") + 1
             reads = may_be_read and bytes_left >= 0 and steps_left >= 0
-            content = attempt(partial(hash_content, part), bytes(32)) if reads else hash_date(part)
+            content = read_or_default(partial(hash_content, part), bytes(32)) if reads else hash_date(part)
             digest.update(os.fsencode(part.name) + b"\0" + content)
     return digest.hexdigest()
 
 
 def hash_content(part: Part) -> bytes:
-    """Return 32 bytes, so that no content can be mistaken for the next file's name. Raises RefusedError, OSError."""
+    """Return a hash of a file's content. It always has 32 bytes, so that no content can be mistaken for the next file's
+    name. Raises RefusedError, OSError."""
     part.check()
     with part.open() as stream:
         return hashlib.sha256(stream.read(part.size)).digest()
@@ -142,12 +153,13 @@ def hash_date(part: Part) -> bytes:
 
 
 def merge_same(submissions: Sequence[Submission]) -> list[Submission]:
-    """Keep one submission per team of the roster, the latest: two names on disk may belong to one student."""
+    """Return only the latest submission of each student or team, because several names on disk may belong to one
+    student."""
     merged: dict[tuple[str, ...], Submission] = {}
     for submission in sorted(
         submissions, key=lambda submission: order_by_time(submission.handed_in, submission.known_by)
     ):
-        owner = ("roster", *submission.own) if submission.own else ("name", submission.called)
+        owner = ("roster", *submission.own) if submission.own else ("name", submission.key_without_roster)
         if earlier := merged.get(owner):
             names = ", ".join(map(show_name, earlier.entries))
             submission.notes.append(f"Not used, because there is a later hand-in: {names}")
@@ -155,14 +167,16 @@ def merge_same(submissions: Sequence[Submission]) -> list[Submission]:
     return list(merged.values())
 
 
-def give_keys(submissions: Sequence[Submission], earlier: Sequence[Earlier], ids: Set[str]) -> Sequence[Submission]:
-    """Give each submission a unique key, those on the roster first, because ids and names may hold any character. A
-    student who is not on the roster gets neither an id of the roster nor the key of another's earlier submission, and
-    counts only under that unique key."""
+def give_keys(
+    submissions: Sequence[Submission], earlier: Sequence[EarlierSubmission], ids: Set[str]
+) -> Sequence[Submission]:
+    """Give each submission a unique key, beginning with those of students on the roster. A student who is not on the
+    roster gets neither an id of the roster nor the key of another student's earlier submission. The unique key is then
+    also the only member."""
     used_keys: set[str] = set()
-    owners = {submission.key: submission.called for submission in earlier}
+    owners = {submission.key: submission.key_without_roster for submission in earlier}
     for submission in sorted(
-        submissions, key=lambda submission: (not submission.own, submission.own, submission.called)
+        submissions, key=lambda submission: (not submission.own, submission.own, submission.key_without_roster)
     ):
         while submission.key in used_keys or (
             not submission.own and belongs_to_another_student(submission, owners, ids)
@@ -176,4 +190,7 @@ def give_keys(submissions: Sequence[Submission], earlier: Sequence[Earlier], ids
 def belongs_to_another_student(submission: Submission, owners: Mapping[str, str], ids: Set[str]) -> bool:
     """Return whether a submission's key is that of a student or a team of the roster, or the key of another student's
     earlier submission."""
-    return is_key_of_students(submission.key, ids) or owners.get(submission.key, submission.called) != submission.called
+    return (
+        is_key_of_students(submission.key, ids)
+        or owners.get(submission.key, submission.key_without_roster) != submission.key_without_roster
+    )

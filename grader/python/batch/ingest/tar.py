@@ -16,10 +16,10 @@ BLOCK = 512
 CHUNK_BYTES = 1_000_000
 MAX_HEADER_BYTES = 100_000  # the limit for a long name or a pax header
 MAX_RECORDS = 100  # per pax header; a file's attributes need about ten
-MAX_HEADERS = 8  # before one member
+MAX_HEADERS = 8  # extension headers before one member
 FILES, FOLDER, LINKS = (b"0", b"\0", b"7"), b"5", (b"1", b"2")
 WITHOUT_CONTENT = (*LINKS, b"3", b"4", FOLDER, b"6")  # includes devices and pipes, whatever size they state
-SPARSE = b"S"  # a sparse file, whose stored content is incomplete; it is refused like a device
+SPARSE = b"S"  # a sparse file; its stored content is incomplete, so it is refused like a device
 LONG_NAME, LONG_LINK, PAX, PAX_OF_ALL = b"L", b"K", b"x", b"g"
 
 
@@ -35,7 +35,7 @@ class TarError(Exception):
 
 @dataclass
 class Member:
-    """A header: `size` is in bytes, `time_s` in seconds since 1970."""
+    """A member's header. `kind`: the type flag; `size`: in bytes; `time_s`: in seconds since 1970."""
 
     name: str
     kind: bytes
@@ -53,7 +53,7 @@ class Member:
 
 
 class Content:
-    """The content of one member, which can be read once and not beyond its end."""
+    """The content of one member, which can be read once."""
 
     def __init__(self, stream: Stream, size: int):
         self.stream, self.left = stream, size
@@ -72,7 +72,7 @@ class Content:
 
 
 def read_members(stream: Stream) -> Iterator[tuple[Member, Content]]:
-    """Yield each member with its content, in their order. Raises TarError, EOFError."""
+    """Yield each member with its content, in the archive's order. Raises TarError, EOFError."""
     values: dict[str, str] = {}  # values from the headers before the member, by pax keyword
     headers = 0
     while (block := read_exactly(stream, BLOCK)) and block.strip(b"\0"):
@@ -96,7 +96,7 @@ def read_members(stream: Stream) -> Iterator[tuple[Member, Content]]:
 
 
 def read_exactly(stream: Stream, size: int) -> bytes:
-    """Return that many bytes, or none at the end of the stream. Raises EOFError if it ends in between."""
+    """Return `size` bytes, or none at the end of the stream. Raises EOFError if fewer are left."""
     parts, remaining = [], size
     while remaining and (part := stream.read(remaining)):
         parts.append(part)
@@ -107,7 +107,7 @@ def read_exactly(stream: Stream, size: int) -> bytes:
 
 
 def read_whole(stream: Stream, size: int) -> bytes:
-    """Return that many bytes. Raises EOFError at the end of the stream, too."""
+    """Return `size` bytes. Raises EOFError if fewer are left, or none."""
     content = read_exactly(stream, size)
     if len(content) < size:
         raise EOFError
@@ -133,7 +133,7 @@ def is_header(block: bytes) -> bool:
 
 
 def read_text(field: bytes) -> str:
-    """Decode a field up to its NUL; bytes that are not UTF-8 become surrogates."""
+    """Decode a field up to its first NUL; bytes that are not UTF-8 become surrogates."""
     return field.partition(b"\0")[0].decode("utf-8", "surrogateescape")
 
 
@@ -148,7 +148,7 @@ def read_number(field: bytes) -> int:
 
 
 def read_time(field: bytes) -> int:
-    """Parse a time as read_number() does; 0 if it is not a valid one, because nothing else depends on it."""
+    """Parse a time as read_number() does. Return 0 if it is invalid, because the archive can be read without it."""
     try:
         return read_number(field)
     except TarError:
@@ -156,7 +156,7 @@ def read_time(field: bytes) -> int:
 
 
 def read_extension(stream: Stream, member: Member) -> dict[str, str]:
-    """Read a header's values for the next member. Raises TarError, EOFError."""
+    """Read the values that an extension header gives the next member, by pax keyword. Raises TarError, EOFError."""
     if member.size > MAX_HEADER_BYTES:
         raise TarError
     content = read_whole(stream, member.size + -member.size % BLOCK)[: member.size]
@@ -185,7 +185,7 @@ def parse_pax(content: bytes) -> dict[str, str]:
 
 
 def complete(member: Member, values: dict[str, str]) -> Member:
-    """Return the member with the values of the headers before it. Raises TarError if a header's size is invalid."""
+    """Return the member with the values of the headers before it. Raises TarError if the size in these is invalid."""
     is_sparse = member.is_file() and any(key.startswith("GNU.sparse.") for key in values)
     kind = SPARSE if is_sparse else member.kind
     name = values.get("path", member.name)

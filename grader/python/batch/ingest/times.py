@@ -10,10 +10,10 @@ from typing import Any
 from grader.python.common.console import UserError
 
 FIRST_TIME = datetime(2000, 1, 1, tzinfo=UTC)  # earlier times are invalid
-LAST_TIME = datetime(3000, 1, 1, tzinfo=UTC)  # calculations with later times may exceed the range of datetime
-# Friday, 20 November 2026, 10:00 AM; in American English: Friday, November 20, 2026, 10:00 AM; with 24 hours: 10:00
+END_TIME = datetime(3000, 1, 1, tzinfo=UTC)  # later times are invalid; calculations could exceed datetime's range
+# Friday, 20 November 2026, 10:00 AM; in American English: Friday, November 20, 2026, 10:00 AM; both also with 24 hours
 WORKSHEET_TIMES = [f"%A, {day} %Y, {hour}" for day in ("%d %B", "%B %d,") for hour in ("%I:%M %p", "%H:%M")]
-MAX_CLOCK_DIFFERENCE = timedelta(days=1)  # includes time zones; later times are in the future
+MAX_CLOCK_DIFFERENCE = timedelta(days=1)  # includes time zones; a time further ahead counts as in the future
 
 
 def parse_time(text: str) -> datetime:
@@ -31,8 +31,8 @@ def parse_zoned_time(text: str) -> datetime:
     time = parse_time(text)
     if datetime.fromisoformat(text).tzinfo is None:
         raise UserError(f"{text!r} has no time zone. Write it like 2026-11-21T23:59+01:00, or with Z for UTC.")
-    if not FIRST_TIME <= time < LAST_TIME:
-        raise UserError(f"{text!r} is not between the years {FIRST_TIME.year} and {LAST_TIME.year}.")
+    if not FIRST_TIME <= time < END_TIME:
+        raise UserError(f"{text!r} is not between the years {FIRST_TIME.year} and {END_TIME.year}.")
     return time
 
 
@@ -42,21 +42,21 @@ def show_time(time: datetime) -> str:
 
 
 def past_time(time_s: float) -> float:
-    """Return a time, or 0 if it lies in the future."""
+    """Return a time in seconds since 1970, or 0 if it lies in the future."""
     return time_s if 0 < time_s <= time.time() + MAX_CLOCK_DIFFERENCE.total_seconds() else 0.0
 
 
 def read_seconds(time_s: Any) -> datetime | None:
-    """Return a time that a course system gives in seconds since 1970; None if it is invalid."""
+    """Convert a course system's time in seconds since 1970; return None if it is invalid."""
     try:
         time = datetime.fromtimestamp(time_s, UTC)
     except (OSError, OverflowError, TypeError, ValueError):
         return None
-    return time if FIRST_TIME <= time < LAST_TIME else None
+    return time if FIRST_TIME <= time < END_TIME else None
 
 
 def read_time(text: str) -> datetime | None:
-    """Return the time in an archive's name; None if it is invalid or in the future."""
+    """Parse the time in an archive's name, in UTC; return None if it is invalid or in the future."""
     try:
         time = datetime.strptime(text, "%Y-%m-%d-%H%M%S").replace(tzinfo=UTC)
     except ValueError:
@@ -70,7 +70,7 @@ def read_worksheet_time(text: str) -> str:
     for form in WORKSHEET_TIMES:
         with suppress(ValueError):
             time = datetime.strptime(text, form)
-            return time.isoformat() if FIRST_TIME <= time.replace(tzinfo=UTC) < LAST_TIME else ""
+            return time.isoformat() if FIRST_TIME <= time.replace(tzinfo=UTC) < END_TIME else ""
     return ""
 
 

@@ -59,22 +59,23 @@ from grader.python.common.console import UserError, read_json, say
 FOLDER = "handed-in"
 MAX_HAND_INS = 200_000  # hundreds of students with some hundred loose files each
 MAX_HAND_IN_BYTES = 200_000_000  # for the files of one kind; the reader's limit
-MAX_PART_BYTES = 255  # the limit for a name on Linux's file systems
+MAX_PART_BYTES = 255  # Linux's limit for the name of a file or folder
 START_BYTES = tar.BLOCK  # enough to identify an archive's kind
 CHUNK_BYTES = 1_000_000
-LATEST_S = 2**32
+LATEST_S = 2**32  # file systems may not store later dates
 COMPRESSED: dict[bytes, Callable[[Any], Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
 OWN_PARTS = ("journal", "reports", "starter", "work")  # folders of one student's work
-# Reasons that concern only one hand-in.
-OF_ONE = ("link", "device", "traversal", "bad_name", "name_clash", "too_large", "too_many_files", "unknown_method")
+# Reasons for which a file is omitted and the rest of the archive is unpacked.
+FILE_REASONS = ("link", "device", "traversal", "bad_name", "name_clash")
+FILE_REASONS += ("too_large", "too_many_files", "unknown_method")
 NAME_ERRORS = (errno.ENAMETOOLONG, errno.EINVAL, errno.EILSEQ, errno.ENOTDIR, errno.EISDIR, errno.EEXIST)
 ADVICE = {
     "encrypted": "Unpack it with its password, and give the folder.",
     "unknown_format": "SUBMISSIONS is a folder of hand-ins, or a zip or tar archive of them.",
     "bomb": "Unpack it, and give the folder.",
 }
-Counted = tuple[str, Kind]  # a hand-in and a kind of file: these files share the limits
-AGAIN = "Download it again; or unpack it, and give the folder."
+Counted = tuple[str, Kind]  # a hand-in and a kind of file: these files share one limit
+DOWNLOAD_AGAIN = "Download it again; or unpack it, and give the folder."
 
 
 @dataclass
@@ -116,7 +117,7 @@ def unpack(file: Path, out: Path, lab: str) -> tuple[Path, list[str]]:
             unpack_whole(file, part, lab)
             part.rename(place)  # comes last, so that an interrupted unpacking starts again
         except RefusedError as refused:
-            raise advise(file, refused) from None
+            raise explain_refusal(file, refused) from None
         except OSError as error:
             raise_if_full(out, error)
             raise
@@ -128,14 +129,14 @@ def unpack(file: Path, out: Path, lab: str) -> tuple[Path, list[str]]:
 def require_archive(file: Path, start: bytes) -> None:
     """Raise UserError if a file's first bytes are not those of an archive."""
     if not start:
-        raise advise(file, RefusedError("empty"))
+        raise explain_refusal(file, RefusedError("empty"))
     if not start.startswith((b"PK", *COMPRESSED)) and start[257:262] != b"ustar":
-        raise advise(file, RefusedError("unknown_format"))
+        raise explain_refusal(file, RefusedError("unknown_format"))
 
 
-def advise(file: Path, refused: RefusedError) -> UserError:
+def explain_refusal(file: Path, refused: RefusedError) -> UserError:
     """Return an error with the reason why an archive of all hand-ins is not unpacked, and what to try."""
-    return UserError(f"{file}: {refused} {ADVICE.get(refused.reason, AGAIN)}")
+    return UserError(f"{file}: {refused} {ADVICE.get(refused.reason, DOWNLOAD_AGAIN)}")
 
 
 def unpack_whole(file: Path, part: Path, lab: str) -> None:
@@ -145,11 +146,11 @@ def unpack_whole(file: Path, part: Path, lab: str) -> None:
     with file.open("rb") as stream:
         unpacked.depth = hand_in_depth(read_members(stream))
         for member in read_members(stream):
-            take(member, unpacked)
+            unpack_member(member, unpacked)
     tops = list(unpacked.folder.iterdir())
     tops += make_empty_folders(unpacked, {top.name for top in tops})
     if not tops:
-        raise UserError(f"{file}: the archive contains no files. {AGAIN}")
+        raise UserError(f"{file}: the archive contains no files. {DOWNLOAD_AGAIN}")
     if example := find_sign_of_one_student(find_hand_ins(unpacked.folder, lab), lab):
         raise UserError(
             f"{file}: looks like the hand-in of one student, because {example} is at its top. SUBMISSIONS must be an "
@@ -167,7 +168,7 @@ def hand_in_depth(members: Iterable[Member]) -> int:
 
 
 def top_of(member: Member) -> str:
-    """Return the first part of a member's name; nothing if it is not unpacked."""
+    """Return the first part of a member's name; empty if the member is refused."""
     try:
         member.check()
         return checked_name(member.name).partition("/")[0]
@@ -231,32 +232,31 @@ def read_tar(stream: IO[bytes], start: bytes) -> Iterator[Member]:
     openers = [opener for magic, opener in COMPRESSED.items() if start.startswith(magic)]
     for member, content in tar.read_members(openers[0](stream) if openers else stream):
         check = partial(check_tar_member, member)
-        yield Member(member.name, member.is_folder(), member.time_s, check, partial(take_content, content))
+        yield Member(member.name, member.is_folder(), member.time_s, check, partial(open_content, content))
 
 
-def take_content(content: tar.Content) -> tar.Content:
-    """Return the content unchanged: a tar's reader has already opened it."""
+def open_content(content: tar.Content) -> tar.Content:
+    """Return the content unchanged, because the reader of the tar has already opened it."""
     return content
 
 
-def take(member: Member, unpacked: Unpacked) -> None:
-    """Write a member to the path that its name gives, or record why it is omitted. Files that grading ignores do not
-    count towards the limits of the other files, and are omitted without a remark. Raises OSError, and RefusedError if
-    the whole archive is refused."""
+def unpack_member(member: Member, unpacked: Unpacked) -> None:
+    """Write a member to the path that its name gives, or record why it is omitted. For files that no grade needs, which
+    have limits of their own, nothing is recorded. Raises OSError, and RefusedError if the whole archive is refused."""
     parts = split_name(member.name)
-    of_system = bool(parts) and is_hand_in_name(parts[0])
+    has_system_name = bool(parts) and is_hand_in_name(parts[0])
     hand_in = "/".join(parts[: unpacked.depth])
     kind = kind_in(parts, unpacked.depth)
     needed = len(parts) <= unpacked.depth or kind != "ignored"
     counted = (hand_in, kind)
     try:
-        if len(parts) > 1 and (of_system or not needed):  # the student gets a folder even if it is refused
-            make_folder(unpacked.folder / checked_name(parts[0] if of_system else hand_in))
+        if len(parts) > 1 and (has_system_name or not needed):  # the student gets a folder even if it is refused
+            make_folder(unpacked.folder / checked_name(parts[0] if has_system_name else hand_in))
         count_member(counted, unpacked)
         member.check()
         write_member(member, counted, unpacked)
     except RefusedError as refused:
-        if refused.reason not in OF_ONE:
+        if refused.reason not in FILE_REASONS:
             raise
         if needed:
             unpacked.left_out.setdefault((hand_in, refused.reason), f"not everything was unpacked; {refused}")
@@ -345,18 +345,19 @@ def open_new(target: Path) -> IO[bytes]:
         raise RefusedError("name_clash", show(target.name)) from None
 
 
-def visible(folder: Path) -> list[Path]:
-    """Return the contents of a folder, without files that operating systems create."""
+def list_visible(folder: Path) -> list[Path]:
+    """Return the paths in a folder, without hidden ones."""
     return [path for path in folder.iterdir() if not is_hidden(path.name)]
 
 
 def find_hand_ins(folder: Path, lab: str) -> Path:
     """Return the folder itself, or the only folder in it if that one contains hand-ins: a name by a course system or
-    `make submit`, or two archives or folders that are not parts of one student's work. Other files do not matter."""
-    tops = visible(folder)
+    `make submit`, or two archives or folders that are not parts of one student's work. Other files make no
+    difference."""
+    tops = list_visible(folder)
     if len(tops) != 1 or not tops[0].is_dir() or is_hand_in_name(tops[0].name):
         return folder
-    inside = visible(tops[0])
+    inside = list_visible(tops[0])
     parts = (lab, *OWN_PARTS)
     candidates = [path for path in inside if path.name not in parts and (path.is_dir() or is_archive(path.name))]
     return tops[0] if len(candidates) > 1 or any(is_hand_in_name(path.name) for path in inside) else folder
@@ -366,13 +367,13 @@ def find_extracted(folder: Path, roster: Sequence[Student]) -> Path:
     """Return the folder itself, or the only folder in it if that one contains names of several students, as after
     "extract here": names by a course system, or ids of the roster. The parts of one student's work have no such
     names."""
-    tops, by_alias = visible(folder), students_by_alias(roster)
+    tops, by_alias = list_visible(folder), students_by_alias(roster)
     if len(tops) != 1 or not is_folder(tops[0]) or is_hand_in_name(tops[0].name):
         return folder
     if alias_key(tops[0].name) in by_alias:
         return folder
     try:
-        inside = visible(tops[0])
+        inside = list_visible(tops[0])
     except OSError:  # a student's own folder, which no other user can read
         return folder
     ids = {name["id"] for path in inside if (name := read_system_name(path.name))}
@@ -381,14 +382,15 @@ def find_extracted(folder: Path, roster: Sequence[Student]) -> Path:
 
 
 def claimed_id(name: str) -> str:
-    """Return the id in the name that `make submit` or a student gave to an archive, or to a folder."""
+    """Return the student's id in the name of an archive or folder that no course system named."""
     submitted = SUBMITTED.fullmatch(name)
     return submitted["ids"] if submitted else strip_archive(name) if is_archive(name) else name
 
 
 def find_sign_of_one_student(folder: Path, lab: str) -> str:
-    """Return a name that is at the top of the archive only if one student made it; empty if there is none."""
-    tops = sorted(visible(folder))
+    """Return a name at the top of the archive which shows that the archive is one student's hand-in; empty if there is
+    none."""
+    tops = sorted(list_visible(folder))
     if any(is_hand_in_name(top.name) for top in tops):
         return ""
     folders = [top for top in tops if top.name == lab or (top / MANIFEST).is_file()]
@@ -400,7 +402,7 @@ def find_sign_of_one_student(folder: Path, lab: str) -> str:
 
 
 def remove_unused(out: Path, used: Iterable[Path]) -> None:
-    """Remove unpacked files of earlier downloads, unless one of these paths leads there."""
+    """Remove unpacked files of earlier downloads, unless one of the paths `used` leads to them."""
     used = list(used)
     for place in (out / FOLDER).iterdir() if (out / FOLDER).is_dir() else ():
         if not any(path.is_relative_to(place) for path in used):

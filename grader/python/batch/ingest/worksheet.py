@@ -1,4 +1,4 @@
-"""Recognise Moodle's grading worksheet in any language, by the order and the contents of its columns.
+"""Recognize Moodle's grading worksheet in any language, by the order and the contents of its columns.
 
 Moodle writes: identifier, name, other columns about the person, status, group, marker, grade, maximum grade, state of
 the marking workflow, whether the grade can be changed, time of the hand-in, texts, time of the grade, comments. An
@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 IDENTIFIER, PARTICIPANT = "Identifier", "Participant "
 NUMBERED = re.compile(r"(?P<prefix>[^\W\d][^\d,;]*)(?P<number>[1-9]\d{0,18})")
 MAXIMUM_CELL = re.compile(r"\d+[.,]\d\d")
-STATUS_MARK = " - "  # between the parts of a status, which may be empty
+STATUS_MARK = " - "  # separates the parts of a status, which may be empty
 FROM_GRADE = ("Grade", "Maximum grade", "Grade can be changed", "Last modified (submission)")
 WORKFLOW = "Marking workflow state"
 LAST = ("Last modified (grade)", "Feedback comments")
@@ -31,7 +31,7 @@ def to_english(rows: Sequence[Row]) -> list[list[str]]:
 
 def find_titles(rows: Sequence[Row]) -> tuple[list[str], str]:
     """Return the English titles of a worksheet in another language, and the word before each identifier's number; empty
-    if it is not recognised."""
+    if it is not recognized."""
     if len(rows) < 2 or rows[0][:1] == [IDENTIFIER] or len({len(row) for row in rows}) > 1:
         return [], ""
     header, *people = rows
@@ -65,8 +65,8 @@ def find_column(people: Sequence[Row], first: int, last: int, fits: Callable[[li
 
 
 def find_maximum(people: Sequence[Row], width: int) -> int:
-    """Return the column of the maximum grade; 0 if there is none. If all grades are equal, they look like a maximum,
-    too, but their column is the one before."""
+    """Return the column of the maximum grade; 0 if there is none. If all grades are equal, their column, which is the
+    one before, looks like a maximum, too."""
     first = find_column(people, 2, width, is_maximum)
     return find_column(people, first + 1, min(first + 2, width), is_maximum) or first
 

@@ -1,1 +1,1 @@
-"""Writes gradebooks, feedback, the page and exports."""
+"""Writes gradebooks, feedback, the batch's page and exports."""

@@ -1,4 +1,4 @@
-"""The columns of gradebooks exported from Canvas and Moodle: how to choose one, and its maximum points.
+"""Choose a column of a gradebook that Canvas or Moodle exported, and find its maximum points.
 
 Canvas's importer accepts grades above an assignment's points (as more than 100%), never changes an existing
 assignment's points, and ignores the columns that it computes itself (canvas-lms: gradebook_importer.rb,
@@ -24,7 +24,8 @@ from grader.python.batch.ingest.columns import (
 from grader.python.common.console import UserError
 from grader.python.common.units import show_points
 
-POSSIBLE = "Points Possible"  # first cell of Canvas's row of maximum points
+POSSIBLE = "Points Possible"  # the first cell of Canvas's row of maximum points
+# Words in the titles of columns that Canvas computes.
 COMPUTED = tuple(f"{kind} {what}" for kind in ("Current", "Final") for what in ("Score", "Grade", "Points"))
 COMPUTED += ("Override Score", "Override Grade", "Override Status")
 CANVAS = ("Student", "ID")  # every Canvas gradebook has these columns
@@ -75,12 +76,12 @@ def list_assignments(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def is_computed(title: str) -> bool:
-    """Return whether Canvas computes the column, including one for a group of assignments or for unposted grades."""
+    """Return whether Canvas computes the column, also if it is for a group of assignments or for unposted grades."""
     return any(words in title for words in COMPUTED)
 
 
 def choose_column(rows: Sequence[Sequence[str]], title: str) -> str:
-    """Return the column with this name, or the assignment with this title without Canvas's number. For a new
+    """Return the column with this name, or the assignment with this title before Canvas's number. For a new
     assignment, return the title itself. Raises UserError."""
     if title in rows[0] and "read only" not in points_cell(rows, title):
         return title
@@ -94,7 +95,7 @@ def choose_column(rows: Sequence[Sequence[str]], title: str) -> str:
 
 
 def name_columns(assignments: Sequence[str]) -> str:
-    """List the valid values of --title."""
+    """Return a sentence that lists the valid values of --title."""
     return f"--title must be one of: {', '.join(assignments)}" if assignments else "The file has no assignment."
 
 
@@ -105,7 +106,8 @@ def points_cell(rows: Sequence[Sequence[str]], column: str) -> str:
 
 
 def is_points_row(header: Sequence[str], row: Sequence[str]) -> bool:
-    """Return whether a row is Canvas's row of maximum points. A student with that name has an id."""
+    """Return whether a row is Canvas's row of maximum points, which has no id; a student with that name would have
+    one."""
     return row[0].strip() == POSSIBLE and not read_person(header, row).ids
 
 
@@ -129,7 +131,7 @@ def maximum_of(rows: Sequence[Sequence[str]], column: str) -> float | None:
 
 
 def compare_with_canvas(column: str, exported: float, computed: float) -> list[str]:
-    """State what to do if the points of Canvas's assignment differ from the lab's."""
+    """Return a sentence on what to do if the maximum `exported` from Canvas differs from the one `computed` here."""
     if abs(exported - computed) < 0.005:
         return []
     return [
@@ -140,8 +142,8 @@ def compare_with_canvas(column: str, exported: float, computed: float) -> list[s
 
 
 def compare_with_moodle(column: str, exported: float, computed: float, above: Sequence[str]) -> list[str]:
-    """State what to do if Moodle's maximum, in that column, differs from the lab's. `above` are the students whose
-    grades exceed Moodle's maximum."""
+    """Return sentences on what to do if the maximum `exported` from Moodle, in this column, differs from the one
+    `computed` here. `above`: the students whose grades exceed Moodle's maximum."""
     sentences = []
     if abs(exported - computed) >= 0.005:
         sentences.append(

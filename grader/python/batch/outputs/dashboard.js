@@ -1,12 +1,12 @@
 "use strict";
-// Search and sort of the table of submissions; without it the page only lacks these.
+// Searches and sorts the table of submissions. The page also works without this script.
 const SPELT = { ß: "ss", æ: "ae", œ: "oe", ø: "o", đ: "d", ð: "d", ł: "l", ı: "i", ħ: "h", þ: "th" };
 const body = document.querySelector("#submissions tbody");
 const rows = Array.from(body.rows);
 const texts = rows.map((row) => [row.textContent, ...Array.from(row.cells, (cell) => cell.title)].join(" ")).map(fold);
 const shown = document.querySelector("#shown");
 
-// The text without case and accents, so that "lukasz wojcik" finds Łukasz Wójcik.
+// Return the text in lower case and without accents, so that "lukasz wojcik" finds Łukasz Wójcik.
 function fold(text) {
     const plain = text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase().replace(/\p{M}/gu, "");
     return plain.replace(/[^\x00-\x7f]/g, (letter) => SPELT[letter] ?? letter);

@@ -1,6 +1,7 @@
-"""Write report.html: the whole batch on one page that loads no other file. Its one script searches and sorts the table.
+"""Make report.html: the whole batch on one page, which loads no other file. A script in it searches and sorts the
+table.
 
-The page shows the contents of the database and computes no points.
+The page shows points from the database and computes none.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from grader.python.batch.grade.journals import JOURNAL
-from grader.python.batch.policy.points import Final
-from grader.python.batch.policy.suspicious import SLOW, Remark
+from grader.python.batch.policy.points import FinalPoints
+from grader.python.batch.policy.suspicious import SLOW_RATIO, Remark
 from grader.python.batch.store.places import folder_name
 from grader.python.batch.store.rows import INTERNAL_FAILURES, STATUSES, Row, Stage, in_words
 from grader.python.common.markup import Child, Html, join, tag
@@ -24,10 +25,11 @@ from grader.python.journal.quiz import Score
 
 HERE = Path(__file__).parent
 SIMILAR = "similar.html"
-BINS = 20
-ROW_HEIGHT = 30
-FIRST_REMARKS, FIRST_OF_RANK, MAX_REMARKS = 12, 4, 50
-LEADERS = 20
+BINS = 20  # of the histogram of points
+ROW_HEIGHT = 30  # of the plot of a stage, in pixels
+FIRST_REMARKS, FIRST_OF_RANK = 12, 4  # remarks that are not folded, in total and of each rank
+MAX_REMARKS = 50  # remarks of each rank on the page
+LEADERS = 20  # of each stage
 MARKS = {"passed": "\N{CHECK MARK}", "failed": "\N{MULTIPLICATION X}", "error": "!"}
 ADJECTIVES = "amber brave calm deft eager fair glad hardy ivory jolly keen lucid merry noble olive proud quiet rapid "
 ADJECTIVES += "sunny tidy urban vivid witty young"
@@ -36,13 +38,14 @@ ANIMALS += "raven stoat tapir urchin viper wombat yak"
 
 
 def make_dashboard(
-    title: str, facts: Sequence[str], rows: Sequence[Row], finals: Sequence[Final], remarks: Sequence[Remark],
+    title: str, facts: Sequence[str], rows: Sequence[Row], finals: Sequence[FinalPoints], remarks: Sequence[Remark],
     stages: Sequence[str], secret: str, notes: Sequence[str] = (), journals: Collection[str] = (),
     mistakes: Html | None = None, quizzes: Mapping[str, Score] = {}, dropped: Sequence[tuple[Row, str]] = (),
 ) -> str:  # fmt: skip
-    """Return the page. `notes`: sentences about what could not be examined, and why; `journals`: keys of the
-    submissions with a page for the journal; `mistakes`: the section on the class's mistakes; `quizzes`: the scores of
-    the answers in each submission; `dropped`: excluded hand-ins, and the reasons."""
+    """Return the page. `facts`: how the batch was graded; `finals`: the points of all students; `secret`: the key for
+    pseudonyms; `notes`: sentences about what could not be examined, and why; `journals`: the keys of the submissions
+    with a page for the journal; `mistakes`: the section on the class's mistakes; `quizzes`: the quiz scores by the
+    submissions' keys; `dropped`: the excluded hand-ins with the reasons."""
     script = (HERE / "dashboard.js").read_text(encoding="utf-8")
     style = (HERE / "dashboard.css").read_text(encoding="utf-8")
     body = join(
@@ -60,7 +63,8 @@ def make_dashboard(
 
 
 def make_header(title: str, facts: Sequence[str], rows: Sequence[Row]) -> Html:
-    """Return the page's header: the number of submissions of each status, internal failures first."""
+    """Return the page's header with the number of submissions of each status: first those that wait, then failures of
+    the judge."""
     counts = Counter(row.status for row in rows)
     items = []
     for status in ["", *STATUSES]:
@@ -75,8 +79,8 @@ def make_header(title: str, facts: Sequence[str], rows: Sequence[Row]) -> Html:
 
 
 def count_all(rows: Sequence[Row]) -> str:
-    """Return the number of submissions; also the number of students if it differs, because of teams or students who
-    handed in nothing."""
+    """Return the number of submissions and, if it differs because of teams or of students who handed in nothing, the
+    number of students."""
     handed_in = [row for row in rows if row.status != "not_submitted"]
     everyone, present = members_of(rows), members_of(handed_in)
     lead = plural(len(handed_in), "submission")
@@ -125,7 +129,7 @@ def make_remarks_table(remarks: Sequence[Remark], names: Mapping[str, str]) -> H
     titles = [tag("th", name, scope="col") for name in ("Submission", "Name", "Stage", "What", "")]
     lines = []
     for remark in remarks:
-        cells = (link(remark.key), names.get(remark.key, ""), remark.stage, remark.what, remark.detail)
+        cells = (link(remark.key), names.get(remark.key, ""), remark.stage, remark.title, remark.detail)
         lines.append(tag("tr", *(tag("td", cell) for cell in cells)))
     return tag("div", tag("table", tag("thead", tag("tr", *titles)), tag("tbody", *lines)), class_="wide")
 
@@ -135,8 +139,8 @@ def link(key: str) -> Html:
     return tag("a", key, href=f"feedback/{folder_name(key)}/index.html")
 
 
-def make_distribution(finals: Sequence[Final]) -> Html | None:
-    """Return a histogram of the points of the students who handed something in, or None if there are no points."""
+def make_distribution(finals: Sequence[FinalPoints]) -> Html | None:
+    """Return the section with a histogram of the points of the students who handed in; None if there are no points."""
     present = [final for final in finals if final.row.status != "not_submitted"]
     shares = [final.points / final.max_points for final in present if final.points is not None and final.max_points > 0]
     if not shares:
@@ -165,7 +169,8 @@ def make_distribution(finals: Sequence[Final]) -> Html | None:
 
 
 def make_times(rows: Sequence[Row], stages: Sequence[str]) -> Html:
-    """Return a plot for each stage of the times divided by their bound, all on the same logarithmic axis."""
+    """Return the section with a plot for each stage of the times divided by the bandwidth bound. All plots have the
+    same logarithmic axis."""
     timed = {stage: [measured for row in rows for measured in row.stages if measured.stage == stage and measured.time_s
                      and measured.bound_s] for stage in stages}  # fmt: skip
     factors = [
@@ -180,7 +185,7 @@ def make_times(rows: Sequence[Row], stages: Sequence[str]) -> Html:
     figures = [draw_stage(stage, results, low, high) for stage, results in timed.items() if results]
     caption = (
         f"Each dot is one submission's time, as a multiple of the bandwidth bound of a straightforward kernel "
-        f"(line: 1); the axis is logarithmic, from {low:.2g} to {high:.3g}. Red: more than {SLOW} times the "
+        f"(line: 1); the axis is logarithmic, from {low:.2g} to {high:.3g}. Red: more than {SLOW_RATIO} times the "
         "reference's time."
     )
     return tag("section", tag("h2", "Time against bound"), *figures, tag("p", caption, class_="caption"))
@@ -196,7 +201,7 @@ def draw_stage(stage: str, timed: Sequence[Stage], low: float, high: float) -> H
     for result in timed:
         if not result.time_s or not result.bound_s:
             continue
-        slow = result.ratio is not None and result.ratio >= SLOW
+        slow = result.ratio is not None and result.ratio >= SLOW_RATIO
         dots.append(tag("circle", cx=across(result.time_s / result.bound_s), cy=ROW_HEIGHT / 2, r=4,
                         class_="slow" if slow else "dot"))  # fmt: skip
     bound = tag("line", x1=across(1), x2=across(1), y1=2, y2=ROW_HEIGHT - 2, class_="bound")
@@ -207,7 +212,8 @@ def draw_stage(stage: str, timed: Sequence[Stage], low: float, high: float) -> H
 
 
 def make_quiz(quizzes: Mapping[str, Score]) -> Html | None:
-    """Return the questions of the quiz, those that most students got wrong first; None if nobody answered any."""
+    """Return the section on the quiz's questions, beginning with those that most students got wrong; None if no student
+    answered any."""
     tries: dict[str, list[bool]] = {}
     for score in quizzes.values():
         for question, is_right in score.first.items():
@@ -220,7 +226,7 @@ def make_quiz(quizzes: Mapping[str, Score]) -> Html | None:
             tag("th", question, scope="row"),
             tag("td", f"{sum(first_tries)} of {len(first_tries)}", class_="number"),
         )
-        for question, first_tries in sorted(tries.items(), key=lambda attempts: sum(attempts[1]) / len(attempts[1]))
+        for question, first_tries in sorted(tries.items(), key=lambda item: sum(item[1]) / len(item[1]))
     ]
     titles = [tag("th", "Question", scope="col"), tag("th", "Right on the first try", scope="col", class_="number")]
     table = tag("table", tag("thead", tag("tr", *titles)), tag("tbody", *lines))
@@ -228,7 +234,7 @@ def make_quiz(quizzes: Mapping[str, Score]) -> Html | None:
 
 
 def make_table(
-    finals: Sequence[Final], stages: Sequence[str], journals: Collection[str], quizzes: Mapping[str, Score]
+    finals: Sequence[FinalPoints], stages: Sequence[str], journals: Collection[str], quizzes: Mapping[str, Score]
 ) -> Html:
     """Return the table with one row per student, which the script searches and sorts."""
     columns = [("Student", ""), ("Name", ""), ("Status", ""), ("Points", "number"), ("Pending", "number"),
@@ -264,8 +270,8 @@ def make_dropped(dropped: Sequence[tuple[Row, str]]) -> Html | None:
     return tag("section", tag("h2", "Dropped"), table, tag("p", caption, class_="caption"))
 
 
-def make_line(final: Final, stages: Sequence[str], has_journal: bool, quiz: Sequence[Html]) -> Html:
-    """Return one student's row of the table. `quiz`: its cell, if the table has this column."""
+def make_line(final: FinalPoints, stages: Sequence[str], has_journal: bool, quiz: Sequence[Html]) -> Html:
+    """Return one student's row of the table. `quiz`: the quiz's cell, if the table has this column."""
     row = final.row
     by_stage = {stage.stage: stage for stage in row.stages}
     points = NONE if final.points is None else f"{show_points(final.points)} / {show_points(final.max_points)}"
@@ -290,19 +296,19 @@ def make_line(final: Final, stages: Sequence[str], has_journal: bool, quiz: Sequ
 
 
 def value_cell(shown: Child, value: float) -> Html:
-    """Return a cell that is sorted by a number."""
+    """Return a cell that the script sorts by `value`."""
     return tag("td", shown, data_value=f"{value:.6g}", class_="number")
 
 
-def late_cell(final: Final) -> Html:
+def late_cell(final: FinalPoints) -> Html:
     """Return the cell with the days of lateness; the tooltip has the source of the time."""
     days = final.lateness.days
-    source = f"by {final.lateness.by}" if final.lateness.by else None
+    source = f"by {final.lateness.source}" if final.lateness.source else None
     return tag("td", plural(days, "day") if days else NONE, data_value=f"{days}", class_="number", title=source)
 
 
 def stage_cell(stage: Stage | None) -> Html:
-    """Return a cell with a stage's points, coloured and marked by its verdict; the tooltip has the cause and the
+    """Return a cell with a stage's points, colored and marked by its verdict; the tooltip has the cause and the
     time."""
     if stage is None:
         return tag("td", NONE, data_value="-1", class_="number")
@@ -321,15 +327,15 @@ def quiz_cell(score: Score | None) -> Html:
 
 
 def pseudonym(secret: str, key: str) -> str:
-    """Return a name that stays the same in this batch and does not identify the submission."""
+    """Return a name for a submission that stays the same in this batch and does not identify the student."""
     digest = hmac.digest(secret.encode(), key.encode("utf-8", "surrogateescape"), "sha256")
     adjectives, animals = ADJECTIVES.split(), ANIMALS.split()
     return f"{adjectives[digest[0] % len(adjectives)]} {animals[digest[1] % len(animals)]} {digest[2] % 100:02}"
 
 
 def make_leaderboard(rows: Sequence[Row], stages: Sequence[str], secret: str) -> Html | None:
-    """Return a list of the fastest submissions of each stage under pseudonyms, which students may see; None if nothing
-    was timed."""
+    """Return the section with the fastest submissions of each stage, under pseudonyms, so that it can be shown to
+    students; None if nothing was timed."""
     lists = []
     for stage in stages:
         times = sorted(
@@ -345,6 +351,6 @@ def make_leaderboard(rows: Sequence[Row], stages: Sequence[str], secret: str) ->
     return tag(
         "section",
         tag("h2", "Leaderboard"),
-        tag("p", "By pseudonym; may be shown to students.", class_="caption"),
+        tag("p", "The names are pseudonyms, so you can show this list to students.", class_="caption"),
         *lists,
     )

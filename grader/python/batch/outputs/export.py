@@ -2,8 +2,9 @@
 
 python3 -m grader.python.batch.outputs.export REPORT… --format FORMAT [--output FILE]    (make export REPORT=… FORMAT=…)
 
-A report is a file of `build/warplab grade`. For a gradebook (canvas, moodle) it is NAME=FILE, where the system knows
-the student by NAME; a file alone is about the student that it is named after. See RELEASES.md.
+A report is a file that `build/warplab grade` wrote. For a gradebook (canvas, moodle), write NAME=FILE, where NAME
+identifies the student in the course system. Without NAME, the file's name without its extension identifies the student.
+RELEASES.md explains the formats.
 """
 
 from __future__ import annotations
@@ -30,15 +31,15 @@ def read_entry(word: str) -> Entry:
 
 
 def export_one(report: Report, format_name: str, output: Path | None) -> None:
-    """Write one report's file. With an output file, print GitHub's log to the terminal too."""
+    """Write one report in a format. For GitHub, also print the log if there is an output file."""
     write_document(ONE_REPORT[format_name](report), output)
     if format_name == "github" and output:
         write_document(github_log(report, secrets.token_hex(16)))
 
 
 def export_gradebook(entries: Sequence[Entry], format_name: str, options: argparse.Namespace) -> int:
-    """Write a gradebook and warn about students missing from it, points that are not final, and a different maximum.
-    Return exit status 1 if a student is missing or the maximum differs."""
+    """Write a gradebook, and print warnings about students without a row, points that are not final, and a different
+    maximum. Return exit status 1 if a student has no row or the maximum differs."""
     gradebook = read_text(options.gradebook) if options.gradebook else ""
     if format_name == "canvas":
         text, unknown = canvas(entries, gradebook, options.title)
@@ -48,16 +49,16 @@ def export_gradebook(entries: Sequence[Entry], format_name: str, options: argpar
         text, unknown = moodle(entries, gradebook)
     write_document(text, options.output)
     maximum_warnings = compare_maxima(entries, format_name, gradebook, options.title)
-    for sentence in [*remarks(entries, unknown), *maximum_warnings]:
+    for sentence in [*list_warnings(entries, unknown), *maximum_warnings]:
         say_error(sentence)
     return 1 if unknown or maximum_warnings else 0
 
 
-def remarks(entries: Sequence[Entry], unknown: Sequence[str]) -> list[str]:
-    """Return the warnings for the person who imports the gradebook."""
+def list_warnings(entries: Sequence[Entry], unknown: Sequence[str]) -> list[str]:
+    """Return warnings for the person who imports the gradebook. `unknown`: the students without a row."""
     pending = [entry.student for entry in entries if entry.report.total.pending]
     broken = [entry.student for entry in entries if entry.report.total.without_score]
-    sentences = (
+    warnings = (
         [
             "Omitted, because the gradebook does not have them, has them in several or shared rows, or has a different "
             f"name: {', '.join(unknown)}."
@@ -66,14 +67,14 @@ def remarks(entries: Sequence[Entry], unknown: Sequence[str]) -> list[str]:
         else []
     )
     if pending:
-        sentences.append(f"Points are pending, so these are not final: {', '.join(pending)}.")
+        warnings.append(f"Points are pending, so these are not final: {', '.join(pending)}.")
     if broken:
-        sentences.append(f"Some stages could not be judged, so there is no grade: {', '.join(broken)}.")
-    return sentences
+        warnings.append(f"Some stages could not be judged, so there is no grade: {', '.join(broken)}.")
+    return warnings
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Export the reports. Return exit status 1 if a student is not in the gradebook or its maximum differs."""
+    """Export the reports. Return exit status 1 if a student has no row in the gradebook or its maximum differs."""
     parser = make_parser("python3 -m grader.python.batch.outputs.export", __doc__)
     parser.add_argument("reports", nargs="+", metavar="REPORT", help="a report, or NAME=REPORT for a gradebook")
     parser.add_argument("--format", required=True, choices=[*ONE_REPORT, *GRADEBOOKS])

@@ -1,12 +1,12 @@
 """Pack all feedback into one zip that Moodle or Canvas can import.
 
-Moodle, "Upload multiple feedback files in a zip": NAME_NUMBER_assignfeedback_file_FILE. The name is ignored, and the
-number is the one in the download's names: a student's in this assignment, or a group's. The default team of a group
-assignment has no number, so Moodle accepts no files for it.
+For Moodle ("Upload multiple feedback files in a zip"), files are named NAME_NUMBER_assignfeedback_file_FILE. Moodle
+ignores the name. The number is that in the names of the download: a student's in this assignment, or a group's. The
+default team of a group assignment has no number, so Moodle accepts no files for it.
 
-Canvas, the upload of submissions after their download: NAME_USER_ATTACHMENT_FILE. The attachment is one that the
-student handed in. Canvas shows the feedback under that attachment's name, so its format follows from the name: an
-archive if the student handed in an archive, otherwise text.
+For Canvas ("Upload Submissions"), files are named NAME_USER_ATTACHMENT_FILE, where ATTACHMENT is the number of a file
+that the student handed in. Canvas shows the feedback under the name of that file, which therefore determines the
+format: an archive if the student handed in an archive, otherwise text.
 """
 
 from __future__ import annotations
@@ -32,25 +32,25 @@ from grader.python.batch.ingest.names import (
     show_name,
 )
 from grader.python.batch.ingest.roster import Student
-from grader.python.batch.policy.points import Final
+from grader.python.batch.policy.points import FinalPoints
 from grader.python.batch.store.places import place_of
 
-FILES = {"index.html": "feedback.html", "feedback.txt": "feedback.txt", JOURNAL: JOURNAL}  # names in the zip
+FILES = {"index.html": "feedback.html", "feedback.txt": "feedback.txt", JOURNAL: JOURNAL}  # files, and names in the zip
 TEXT = "feedback.txt"
-MAX_NAME = 40  # characters
-SAME_TIME = (1980, 1, 1, 0, 0, 0)
+MAX_NAME = 40  # characters of a student's name
+FIXED_TIME = (1980, 1, 1, 0, 0, 0)  # of all files in the zip
 
 
 @dataclass
 class Packed:
-    """The files of the zip by name, and the students without files, because their number is not known."""
+    """The files of the zip by name, and the students without files, because their numbers are not known."""
 
     files: dict[str, bytes] = field(default_factory=dict)
     left_out: list[str] = field(default_factory=list)
 
 
 def pack_for_moodle(
-    folder: Path, finals: Sequence[Final], entries: Mapping[str, Sequence[Path]], roster: Mapping[str, Student]
+    folder: Path, finals: Sequence[FinalPoints], entries: Mapping[str, Sequence[Path]], roster: Mapping[str, Student]
 ) -> Packed:
     """Return the feedback of these students. `entries`: the files and folders of each hand-in, by its key."""
     packed = Packed()
@@ -69,7 +69,7 @@ def pack_for_moodle(
 
 
 def pack_for_canvas(
-    folder: Path, finals: Sequence[Final], entries: Mapping[str, Sequence[Path]], roster: Mapping[str, Student]
+    folder: Path, finals: Sequence[FinalPoints], entries: Mapping[str, Sequence[Path]], roster: Mapping[str, Student]
 ) -> Packed:
     """Return the feedback of these students. Canvas cannot store the feedback of a partner without an attachment."""
     packed = Packed()
@@ -86,11 +86,12 @@ def pack_for_canvas(
 
 
 def read_own_name(
-    final: Final, entries: Mapping[str, Sequence[Path]], roster: Mapping[str, Student], system: System
+    final: FinalPoints, entries: Mapping[str, Sequence[Path]], roster: Mapping[str, Student], system: System
 ) -> list[Reading]:
-    """Return what a course system wrote into the names of a student's own hand-in; nothing for a credited partner. If a
-    name can be read in several ways, because students choose parts of it, only a number of the roster decides."""
-    if final.student not in final.row.own():
+    """Return the readings of the names that a course system gave to a student's own hand-in; none for a credited
+    partner. If a name can be read in several ways, because students choose parts of it, a reading counts only if its
+    number is the student's on the roster."""
+    if final.student not in final.row.own_members():
         return []
     numbers = roster[final.student].numbers if final.student in roster else set()
     system_names = []
@@ -102,22 +103,25 @@ def read_own_name(
     return system_names
 
 
-def read_own_numbers(final: Final, entries: Mapping[str, Sequence[Path]], roster: Mapping[str, Student]) -> list[str]:
-    """Return Canvas's numbers of a student in the names of the student's own hand-in."""
+def read_own_numbers(
+    final: FinalPoints, entries: Mapping[str, Sequence[Path]], roster: Mapping[str, Student]
+) -> list[str]:
+    """Return the student's numbers in Canvas that the names of the student's own hand-in contain."""
     return list(
         dict.fromkeys(entry.id for entry in read_own_name(final, entries, roster, read_canvas) if entry.id.isdecimal())
     )
 
 
-def read_feedback(folder: Path, final: Final) -> dict[str, bytes]:
-    """Return the feedback files of a student. A credited partner has a folder without the journal. Raises OSError."""
-    key = final.row.key if final.student in final.row.own() else final.student
+def read_feedback(folder: Path, final: FinalPoints) -> dict[str, bytes]:
+    """Return the feedback files of a student, by their names in the zip. They contain no journal for a credited
+    partner. Raises OSError."""
+    key = final.row.key if final.student in final.row.own_members() else final.student
     place = place_of(folder, "feedback", key)
     return {new: (place / name).read_bytes() for name, new in FILES.items() if (place / name).is_file()}
 
 
 def choose_format(attachment: Reading, files: Mapping[str, bytes]) -> tuple[str, bytes]:
-    """Return a file's name and content in the format that the name of the student's attachment implies."""
+    """Return the name and the content of the feedback in the format that follows from the attachment's name."""
     name = original_name(attachment.file).lower()
     if name.endswith(".zip"):
         return "feedback.zip", pack_zip(files)
@@ -131,7 +135,7 @@ def pack_zip(files: Mapping[str, bytes]) -> bytes:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in sorted(files.items()):
-            archive.writestr(zipfile.ZipInfo(name, SAME_TIME), content, zipfile.ZIP_DEFLATED)
+            archive.writestr(zipfile.ZipInfo(name, FIXED_TIME), content, zipfile.ZIP_DEFLATED)
     return packed.getvalue()
 
 

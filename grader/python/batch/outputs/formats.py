@@ -1,6 +1,6 @@
 """Convert one report to the formats of Gradescope, Autolab, GitHub Classroom and PrairieLearn.
 
-This module recomputes no score and names no hidden dataset. All formats show the pending points.
+This module computes no score and names no hidden dataset. All formats show the pending points.
 
 If no stage of a report could be judged, there are no points to write: Gradescope and Autolab get no result, so they
 report that grading failed; GitHub and PrairieLearn get a special status; a gradebook gets an empty cell.
@@ -32,7 +32,8 @@ MAX_BYTES = 16_000  # per stage's text; PrairieLearn accepts 1 MiB in total
 
 
 def clip(text: str, max_bytes: int = MAX_BYTES) -> str:
-    """Return printable text of at most `max_bytes` of UTF-8, before the remark that it was shortened."""
+    """Return the text as printable characters, at most `max_bytes` of UTF-8. If it is longer, append a remark that it
+    was shortened."""
     printable = show_text(text)
     encoded = printable.encode()
     if len(encoded) <= max_bytes:
@@ -40,7 +41,7 @@ def clip(text: str, max_bytes: int = MAX_BYTES) -> str:
     return encoded[:max_bytes].decode(errors="ignore") + "\n... (shortened)"
 
 
-def points(value: float) -> float:
+def round_points(value: float) -> float:
     """Round points to two decimals, as all texts show them."""
     return round(value, 2) if math.isfinite(value) else 0.0
 
@@ -59,18 +60,19 @@ def name_of(stage: StageReport) -> str:
 
 
 def gradescope(report: Report) -> str:
-    """Return results.json with a test for each stage. Pending points are in the texts, but not in the score."""
+    """Return Gradescope's results.json, with a test for each stage. Pending points are in the texts, but not in the
+    score."""
     require_points(report)
     tests, hidden = [], hidden_names(report)
     for number, stage in enumerate(report.stages, start=1):
         test: dict[str, Any] = {"name": name_of(stage), "number": str(number), "visibility": "visible"}
         if stage.score:
-            test |= {"score": points(stage.score.total), "max_score": points(stage.score.max)}
+            test |= {"score": round_points(stage.score.total), "max_score": round_points(stage.score.max)}
             test["status"] = "passed" if stage.verdict == "passed" else "failed"
         tests.append(test | {"output": clip(describe_stage(stage, hidden)), "output_format": "text"})
     return show_json(
         {
-            "score": points(report.total.points),
+            "score": round_points(report.total.points),
             "output": describe_total(report),
             "output_format": "text",
             "visibility": "visible",
@@ -79,7 +81,7 @@ def gradescope(report: Report) -> str:
                 "lab": report.lab,
                 "warplab": report.warplab,
                 "sandbox": report.sandbox,
-                "pending": points(report.total.pending),
+                "pending": round_points(report.total.pending),
                 "source_hashes": {stage.stage: stage.source_hash for stage in report.stages},
             },
         }
@@ -87,8 +89,8 @@ def gradescope(report: Report) -> str:
 
 
 def autolab(report: Report) -> str:
-    """Return the text, a line for Autolab's table of tests, and a last line with the scores: a problem for each
-    stage."""
+    """Return Autolab's output: the feedback, a line for the table of tests, and a last line with the scores. Each stage
+    is a problem."""
     require_points(report)
     text = "".join(f"  {line}\n" for line in describe_report(report).splitlines())
     tests: dict[str, dict[str, Any]] = {}
@@ -102,13 +104,13 @@ def autolab(report: Report) -> str:
             }
             for check in checks
         } or {"compiles": {"passed": stage.compilation.verdict == "passed", "hint": ""}}
-    scores = {stage.stage: points(stage.score.total) for stage in report.stages if stage.score}
+    scores = {stage.stage: round_points(stage.score.total) for stage in report.stages if stage.score}
     presentation = {"_presentation": "semantic", "stages": list(tests), **tests}
     return f"{text}{json.dumps(show_texts(presentation))}\n{json.dumps(show_texts({'scores': scores}))}\n"
 
 
 def space_colons(text: str) -> str:
-    """Put a space before colons, because Autolab takes `word:` inside a string for a key."""
+    """Return the text with a space before colons, because Autolab takes `word:` inside a string for a key."""
     return re.sub(r"(?<![\s:]):", " :", text)
 
 
@@ -128,8 +130,8 @@ def github(report: Report) -> str:
 
 
 def github_tests(stage: StageReport, hidden: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Return a test for each decided point of a stage. If the stage has no score or all its points are pending, return
-    one test with the status error."""
+    """Return a test for each decided point of a stage. If the stage has no score, or if all its points are pending,
+    return a single test with the status error."""
     about = {"test_code": "", "filename": f"{stage.stage}.cu", "line_no": 0, "duration": 0}
     text = clip(describe_stage(stage, hidden))
     decided = round(stage.score.max - stage.score.pending) if stage.score else 0
@@ -150,12 +152,13 @@ def github_tests(stage: StageReport, hidden: Mapping[str, str]) -> list[dict[str
 
 
 def github_log(report: Report, token: str) -> str:
-    """Return the text for an action's log. Between the lines with the token, the runner ignores commands in it."""
+    """Return the feedback for the log of a GitHub action. Between the lines with the token, GitHub's runner executes no
+    commands that the feedback contains."""
     return f"::stop-commands::{token}\n{describe_report(report).replace(token, '')}::{token}::\n"
 
 
 def prairielearn(report: Report) -> str:
-    """Return results.json with all tests and points; not gradable if nothing could be judged."""
+    """Return PrairieLearn's results.json with a test for each stage. It is not gradable if no stage could be judged."""
     if not any(stage.score for stage in report.stages):
         return show_json(
             {"gradable": False, "message": describe_total(report), "format_errors": [clip(describe_report(report))]}
@@ -163,7 +166,7 @@ def prairielearn(report: Report) -> str:
     max_bytes_per_stage = min(MAX_BYTES, 900_000 // max(len(report.stages), 1))
     tests, hidden = [], hidden_names(report)
     for stage in report.stages:
-        earned, maximum = (points(stage.score.total), points(stage.score.max)) if stage.score else (0, 0)
+        earned, maximum = (round_points(stage.score.total), round_points(stage.score.max)) if stage.score else (0, 0)
         message = (
             f"{show_points(stage.score.pending)} points are pending" if stage.score and stage.score.pending else ""
         )
@@ -196,7 +199,7 @@ Rows = list[list[str]]
 def grade_of(report: Report) -> str:
     """Return a gradebook's cell: the points so far. It is empty if a stage could not be judged, because the student
     must not lose points for that."""
-    return "" if report.total.without_score or not report.total.max else show_points(points(report.total.points))
+    return "" if report.total.without_score or not report.total.max else show_points(round_points(report.total.points))
 
 
 ONE_REPORT: dict[str, Callable[[Report], str]] = {

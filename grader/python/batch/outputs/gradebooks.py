@@ -31,7 +31,7 @@ from grader.python.batch.outputs.columns import (
     require_canvas,
     require_not_canvas,
 )
-from grader.python.batch.outputs.formats import Rows, clip, grade_of, points
+from grader.python.batch.outputs.formats import Rows, clip, grade_of, round_points
 from grader.python.batch.outputs.report_text import describe_report
 from grader.python.batch.outputs.rows import Entry, find_rows
 from grader.python.common.console import UserError
@@ -40,11 +40,11 @@ from grader.python.common.units import name_some, show_points
 
 
 def canvas(entries: Sequence[Entry], gradebook: str = "", title: str = "") -> tuple[str, list[str]]:
-    """Return a gradebook for import into Canvas, and the students who get no row in it.
+    """Return a gradebook for import into Canvas, and the students who have no row in it.
 
-    `title` is the assignment's column, `Dot product (1234)` with Canvas's number. `gradebook` is the text of an
-    exported gradebook, whose rows identify the students; without it, students are identified by their login. An
-    assignment's points in the gradebook stay unchanged. Raises UserError.
+    `title` is the name of the assignment's column, such as `Dot product (1234)`, where 1234 is Canvas's number.
+    `gradebook` is the text of an exported gradebook, whose rows identify the students; without it, logins identify
+    them. The assignment's maximum points in the gradebook stay unchanged. Raises UserError.
     """
     title = title or check_same_lab(entries)
     require_assignment(title)
@@ -60,7 +60,7 @@ def canvas(entries: Sequence[Entry], gradebook: str = "", title: str = "") -> tu
     rows = read_canvas(gradebook)
     title = choose_column(rows, title)
     columns = {title: lambda student: grades[student]}
-    rows_by_student = fill(rows, entries, columns, keep=("EX",), first={title: show_points(maximum)})
+    rows_by_student = fill(rows, entries, columns, keep=("EX",), maxima={title: show_points(maximum)})
     for row in rows[1:]:
         for at in columns_of(rows[0], IDENTITIES):  # students type their names; other cells stay unchanged
             row[at] = defuse(row[at], at == 0)
@@ -68,7 +68,7 @@ def canvas(entries: Sequence[Entry], gradebook: str = "", title: str = "") -> tu
 
 
 def list_students_without_row(entries: Sequence[Entry], with_row: Collection[str]) -> list[str]:
-    """Return the students who have no row, or share one."""
+    """Return the students who have no row of their own."""
     return sorted({entry.student for entry in entries} - set(with_row))
 
 
@@ -84,7 +84,7 @@ def max_of(entries: Sequence[Entry]) -> float:
 
 
 def warn_of_new_column(entries: Sequence[Entry], gradebook: str, title: str) -> list[str]:
-    """Warn if Canvas will create a new assignment because it does not know the column. Raises UserError."""
+    """Return a warning if Canvas does not know the column and will create a new assignment. Raises UserError."""
     if not gradebook:
         return []
     rows = read_canvas(gradebook)
@@ -97,7 +97,8 @@ def warn_of_new_column(entries: Sequence[Entry], gradebook: str, title: str) -> 
 
 
 def compare_maxima(entries: Sequence[Entry], system: str, gradebook: str, title: str = "") -> list[str]:
-    """State what to do if the exported gradebook's maximum differs from the reports'. Raises UserError."""
+    """Return sentences on what to do if the maximum in the exported gradebook differs from that of the reports. Raises
+    UserError."""
     if not gradebook or not entries:
         return []
     rows, computed = read_csv(gradebook), max_of(entries)
@@ -108,19 +109,21 @@ def compare_maxima(entries: Sequence[Entry], system: str, gradebook: str, title:
     if system == "canvas":
         return compare_with_canvas(column, exported, computed)
     above = [
-        entry.student for entry in entries if points(entry.report.total.points) > exported and grade_of(entry.report)
+        entry.student
+        for entry in entries
+        if round_points(entry.report.total.points) > exported and grade_of(entry.report)
     ]
     return compare_with_moodle(maximum_column(rows[0]), exported, computed, above)
 
 
 def moodle(entries: Sequence[Entry], gradebook: str = "") -> tuple[str, list[str]]:
-    """Return grades and feedback for Moodle, and the students who get no row in its list.
+    """Return a table of grades and feedback for Moodle, and the students who have no row in `gradebook`.
 
-    `gradebook` is the text of a grading worksheet or a participants' list. Only students in it get a row, because one
-    unknown user aborts an import. Other students' rows and columns that Moodle does not import are omitted, so an
-    import does not change these. A worksheet keeps its language. Without `gradebook`, students are identified by their
-    user name. Moodle's gradebook reads an empty grade as none and deletes the one that it has, so only a worksheet gets
-    rows without a grade. Raises UserError.
+    `gradebook` is the text of a grading worksheet or a list of participants. Only students in it get a row, because an
+    unknown user aborts the import. Omit the rows of other students and the columns that Moodle does not import, so that
+    the import cannot change them. A worksheet keeps its language. Without `gradebook`, user names identify the
+    students. Only a worksheet gets rows without a grade: in other tables, an empty cell makes Moodle's gradebook delete
+    the grade. Raises UserError.
     """
     check_same_lab(entries)
     grades = {entry.student: grade_of(entry.report) for entry in check_students(entries)}
@@ -150,10 +153,10 @@ def moodle(entries: Sequence[Entry], gradebook: str = "") -> tuple[str, list[str
 
 
 def to_html(text: str) -> str:
-    """Return text as HTML, as Moodle stores imported comments: with its line breaks, and its markup escaped.
+    """Return text as HTML, because Moodle stores imported comments as HTML. Line breaks stay, and markup is escaped.
 
-    Each reference ends with a semicolon, and defuse() would change a sign after it, as in `&lt;=`. Therefore, such
-    signs become references, too, and so do backslashes, which are special in PHP's reader.
+    Each character reference ends with a semicolon, and defuse() would change a sign after it, as in `&lt;=`. Therefore,
+    such signs become references, too, and so do backslashes, which are special for PHP's reader.
     """
     escaped = html.escape(text.rstrip("\n")).replace("\\", "&#92;").replace("\n", "<br>")
     return AFTER_REFERENCE.sub(lambda signs: re.sub(r"\S", lambda sign: f"&#{ord(sign[0])};", signs[0]), escaped)
@@ -165,21 +168,24 @@ def check_same_lab(entries: Sequence[Entry]) -> str:
     if not labs:
         raise UserError("No student has points, so there is no gradebook to write. The batch's report.html says why.")
     if len(labs) != 1:
-        raise UserError(f"A gradebook's column is about one lab; these reports are about {', '.join(labs)}.")
+        raise UserError(
+            f"A gradebook's column is about one lab; these reports are about {', '.join(labs)}. Export one lab."
+        )
     return labs[0]
 
 
 def check_students(entries: Sequence[Entry]) -> Sequence[Entry]:
-    """Return the entries. Raises UserError if a student has two reports."""
+    """Return the entries. Raises UserError if a student has several reports."""
     students = [entry.student for entry in entries]
     twice = sorted(student for student, count in Counter(students).items() if count > 1)
     if twice:
-        raise UserError(f"More than one report: {', '.join(map(show_text, twice))}. Which one counts?")
+        raise UserError(f"More than one report: {', '.join(map(show_text, twice))}. Give one report for each student.")
     return entries
 
 
 def require_logins(entries: Sequence[Entry], system: str) -> None:
-    """Raise UserError if a course system's number identifies a student: the importers look for logins."""
+    """Raise UserError if a student is only identified by a course system's number, because the importers look for
+    logins."""
     numbered = [entry.student for entry in entries if any((kind, entry.student) in entry.ids for kind in NUMBERS)]
     if numbered:
         file = {"canvas": "the gradebook that Canvas exports", "moodle": "Moodle's grading worksheet"}[system]
@@ -191,12 +197,13 @@ def fill(
     entries: Sequence[Entry],
     columns: Mapping[str, Callable[[str], str]],
     keep: Sequence[str] = (),
-    first: Mapping[str, str] | None = None,
+    maxima: Mapping[str, str] | None = None,
 ) -> dict[str, list[str]]:
-    """Fill in columns for the students of `entries`, add missing columns, and return each student's row.
+    """Fill in columns for the students of `entries`, in place, and return each student's row. Add missing columns.
 
-    `first` contains cells for Canvas's row of maximum points, used where that row's cell is empty. Cells whose text is
-    in `keep`, such as EX, stay. Raises UserError.
+    `columns` maps a column's title to the function that returns a student's cell. `maxima` contains, by title, cells
+    for Canvas's row of maximum points, which are used where that row has an empty cell. Cells whose text is in `keep`,
+    such as EX, stay. Raises UserError.
     """
     header = rows[0]
     for column in columns:
@@ -208,8 +215,8 @@ def fill(
         raise UserError(f"No column of the gradebook identifies the students: {', '.join(header[:8])}.")
     people = []
     for row in rows[1:]:
-        if first and is_points_row(header, row):
-            for column, cell in first.items():
+        if maxima and is_points_row(header, row):
+            for column, cell in maxima.items():
                 row[header.index(column)] = row[header.index(column)].strip() or cell
         else:
             people.append(row)

@@ -1,8 +1,8 @@
 """Find the paragraph of a lab's handout that explains a mistake.
 
-The cause of a mistake belongs to a topic, which lists words of its paragraph. The search begins in the stage's own
-section, continues in those of earlier stages, the nearest first, and ends with the list items with a bold title before
-the first stage. If no paragraph has the words, the answer is the stage's section.
+Each cause of a mistake belongs to a topic, which has patterns for the paragraph that explains it. The search begins in
+the stage's own section, continues in the sections of earlier stages, the nearest first, and ends with those list items
+before the first stage that begin with a bold title. If no paragraph matches, the answer is the stage's section.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-COMMANDS = ("**Count:", "**Measure:", "**Check:")
-# For each topic: causes, and the words of its paragraph, the best first.
+COMMANDS = ("**Count:", "**Measure:", "**Check:")  # the beginnings of paragraphs with commands to type
+# For each topic: its causes, and the patterns that its paragraph may match, the best first.
 TOPICS = (
     (
         "race atomic_race missing_barrier shared_not_cleared lost_maximum deadlock",
@@ -74,18 +74,19 @@ TOPICS = (
     ("bins_missing bins_lost one_bin_only", (r"\bbins?\b",)),
     ("bytes_lost", (r"\bbytes?\b",)),
 )
-WORDS = {cause: words for causes, words in TOPICS for cause in causes.split()}
+PATTERNS = {cause: patterns for causes, patterns in TOPICS for cause in causes.split()}
 
 
 @dataclass(frozen=True)
 class Answer:
-    """A section of a handout, by its title, and one of its paragraphs; empty if the whole section is the answer."""
+    """The title of a handout's section, and one of its paragraphs, which is empty if the whole section is the
+    answer."""
 
     section: str
     paragraph: str = ""
 
     def anchor(self) -> str:
-        """Return the section's anchor, as GitHub and the kit's HTML pages make it from the title."""
+        """Return the section's anchor, which GitHub and the kit's HTML pages make from the title."""
         return re.sub(r"[^\w -]", "", self.section.lower()).replace(" ", "-")
 
 
@@ -100,8 +101,8 @@ def find_answer(handout: str, stage: str, cause: str) -> Answer:
     for number in [*range(stage_index, first - 1, -1), *range(first)]:
         title = titles[number]
         texts = [text for text in sections[title] if number >= first or text.startswith("- **")]
-        for word in WORDS.get(cause, ()):
-            if paragraph := next((text for text in texts if re.search(word, text)), ""):
+        for pattern in PATTERNS.get(cause, ()):
+            if paragraph := next((text for text in texts if re.search(pattern, text)), ""):
                 return Answer(title, paragraph)
     return Answer(stage)
 

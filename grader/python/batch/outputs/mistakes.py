@@ -10,14 +10,14 @@ from pathlib import Path
 
 from grader.python.batch.outputs.cells import write_csv
 from grader.python.batch.outputs.handouts import find_answer, name_file
-from grader.python.batch.policy.points import Final
+from grader.python.batch.policy.points import FinalPoints
 from grader.python.common.markup import Html, tag
 from grader.python.common.units import plural
 
-NO_MISTAKE = ("", "missing_file", "refused_feature")  # causes that are no mistake in the student's code
-SHOWN = 15  # rows on the page; mistakes.csv has all
-MAX_DAYS = 21  # longer times are shown by week
-MAX_PERIODS = 60  # invented times of hand-ins can be years apart
+NO_MISTAKE = ("", "missing_file", "refused_feature")  # causes that are not a mistake in the student's code
+MAX_SHOWN = 15  # mistakes on the page; mistakes.csv has all
+MAX_DAYS = 21  # if the hand-ins span more days, mistakes are counted by week
+MAX_PERIODS = 60  # on the page, because times that students invent can be years apart
 BAR_WIDTH, BAR_HEIGHT = 7, 22
 
 Cause = tuple[list[str], str, str, str]  # members, time of the hand-in, stage, cause
@@ -35,15 +35,15 @@ class Mistake:
 
 @dataclass
 class Periods:
-    """The days, or weeks, of the hand-ins, by the first day of each: the students who handed in a stage, and those who
-    made a mistake in it, in at least one hand-in of the period."""
+    """For each period, which is a day or a week: the students who handed in a stage, by stage and first day of the
+    period, and those who made a mistake in it at least once, by stage, cause and first day."""
 
-    days: int = 1
+    days: int = 1  # of a period
     handed_in: dict[tuple[str, date], set[str]] = field(default_factory=lambda: defaultdict(set))
     made: dict[tuple[str, str, date], set[str]] = field(default_factory=lambda: defaultdict(set))
 
-    def list(self) -> list[date]:
-        """Return the first day of each period, including those without hand-ins, the latest ones if there are many."""
+    def first_days(self) -> list[date]:
+        """Return the first day of each period, also of those without hand-ins, but only of the last MAX_PERIODS."""
         days = [day for _, day in self.handed_in]
         if not days:
             return []
@@ -51,7 +51,7 @@ class Periods:
         return [max(days) - timedelta(self.days * number) for number in range(min(count, MAX_PERIODS))][::-1]
 
 
-def count_mistakes(finals: Sequence[Final], stages: Sequence[str]) -> list[Mistake]:
+def count_mistakes(finals: Sequence[FinalPoints], stages: Sequence[str]) -> list[Mistake]:
     """Return the mistakes in the hand-ins that count, the most frequent of each stage first."""
     mistakes = []
     for stage in stages:
@@ -63,8 +63,8 @@ def count_mistakes(finals: Sequence[Final], stages: Sequence[str]) -> list[Mista
 
 
 def count_over_time(causes: Sequence[Cause]) -> Periods:
-    """Return the mistakes in all hand-ins, including those that students replaced later, by day; by week, from Monday
-    on, if they are from more than MAX_DAYS days. Days are of this machine's time zone."""
+    """Return the mistakes in all hand-ins, including those that students replaced later, by day. If the hand-ins span
+    more than MAX_DAYS days, return them by week, from Monday on. Days are those of this machine's time zone."""
     dated = [(read_day(time), members, stage, cause) for members, time, stage, cause in causes if time]
     days = [day for day, *_ in dated]
     periods = Periods(7 if days and (max(days) - min(days)).days >= MAX_DAYS else 1)
@@ -78,7 +78,7 @@ def count_over_time(causes: Sequence[Cause]) -> Periods:
 
 
 def read_day(time: str) -> date:
-    """Return the day of a time, which has a zone or is local."""
+    """Return the local day of a time, which is local if it has no zone."""
     return datetime.fromisoformat(time).astimezone().date()
 
 
@@ -86,8 +86,8 @@ def make_mistakes(mistakes: Sequence[Mistake], periods: Periods, lab: str, root:
     """Return the page's section on the class's mistakes, or None if there are none."""
     if not mistakes:
         return None
-    frequent = sorted(mistakes, key=lambda mistake: (-mistake.count, mistake.stage, mistake.cause))[:SHOWN]
-    days = periods.list()
+    frequent = sorted(mistakes, key=lambda mistake: (-mistake.count, mistake.stage, mistake.cause))[:MAX_SHOWN]
+    days = periods.first_days()
     by_day = len(days) > 1
     names = ["Stage", "Mistake", "Students", *(["Over time"] if by_day else []), "Handout"]
     lines = [
@@ -114,7 +114,7 @@ def make_mistakes(mistakes: Sequence[Mistake], periods: Periods, lab: str, root:
 
 
 def draw_bars(mistake: Mistake, periods: Periods, days: Sequence[date]) -> Html:
-    """Return a bar for each period: the share of its students who made the mistake."""
+    """Return a picture with a bar for each period, which shows the share of its students who made the mistake."""
     bars = []
     for number, day in enumerate(days):
         hand_ins = len(periods.handed_in.get((mistake.stage, day), ()))
@@ -132,7 +132,7 @@ def draw_bars(mistake: Mistake, periods: Periods, days: Sequence[date]) -> Html:
 
 
 def link_answer(mistake: Mistake, lab: str, root: Path, handout: str) -> list[Html]:
-    """Return a link to the handout's section that answers a mistake, and its paragraph, folded."""
+    """Return a link to the handout's section that explains a mistake and, folded, the paragraph."""
     answer = find_answer(handout, mistake.stage, mistake.cause)
     link = tag("a", answer.section, href=f"{(root / name_file(lab)).absolute().as_uri()}#{answer.anchor()}")
     return [link] if not answer.paragraph else [link, tag("details", tag("summary", "paragraph"), answer.paragraph)]
@@ -149,7 +149,7 @@ def list_mistakes(mistakes: Sequence[Mistake], lab: str, handout: str) -> str:
 
 
 def list_over_time(periods: Periods) -> str:
-    """Return the mistakes of each period as CSV: its first day, and its number of days."""
+    """Return the mistakes as CSV, by period; the first two columns are its first day and its number of days."""
     rows = [
         [str(day), str(periods.days), stage, cause, str(len(students)), str(len(periods.handed_in[stage, day]))]
         for (stage, cause, day), students in sorted(

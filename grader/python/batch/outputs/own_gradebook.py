@@ -1,4 +1,4 @@
-"""Make gradebook.csv, with a line per student, for spreadsheets and course systems."""
+"""Make gradebook.csv, with a line per student, for spreadsheets."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections.abc import Mapping, Sequence
 
 from grader.python.batch.ingest.submission import FILE_DATES
 from grader.python.batch.outputs.cells import write_csv
-from grader.python.batch.policy.points import Final
+from grader.python.batch.policy.points import FinalPoints
 from grader.python.common.units import show_points
 from grader.python.journal.quiz import Score
 
 
 def make_gradebook(
-    finals: Sequence[Final], items: Sequence[str], stages: Sequence[str], quizzes: Mapping[str, Score] = {}
+    finals: Sequence[FinalPoints], items: Sequence[str], stages: Sequence[str], quizzes: Mapping[str, Score] = {}
 ) -> str:
-    """Return the gradebook as CSV. A blank cell means that nothing is known; points are plain numbers. `quizzes`: the
-    scores of the answers in each submission."""
+    """Return the gradebook as CSV. Points are plain numbers; a cell without a value is empty. `items`: the items of
+    points given by hand; `quizzes`: the quiz scores by the submissions' keys."""
     before, after = columns_around(stages)
     rows = [[*before, *items, *after]]
     for final in finals:
@@ -28,7 +28,7 @@ def make_gradebook(
         numbers += [number(by_stage.get(stage)) for stage in stages]
         quiz = quizzes.get(row.key)
         numbers += [str(quiz.right), str(quiz.of)] if quiz else ["", ""]
-        reason = "another hand-in has at least as many points" if final.by_points else "there is a later hand-in"
+        reason = "another hand-in has at least as many points" if final.chosen_by_points else "there is a later hand-in"
         unused = [f"Not used, because {reason}: {', '.join(final.unused)}"] if final.unused else []
         remarks = "; ".join([*([row.detail] if row.detail else []), *row.notes, *unused])
         words = [final.student, final.name, row.status or "waiting"]
@@ -37,15 +37,15 @@ def make_gradebook(
 
 
 def columns_around(stages: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the names of the columns before and after those of the points given by hand."""
+    """Return the titles of the columns before those of the points given by hand, and of the columns after them."""
     before = ["id", "name", "status", "points", "of", "pending", "judged", "late_days", "late_penalty"]
     return before, [*stages, "quiz_right", "quiz_of", "override", "handed_in", "time_from", "remarks"]
 
 
-def name_time(final: Final) -> str:
-    """Return the source of a hand-in's time, with a remark if that source does not count for lateness."""
-    source = final.lateness.by or final.row.known_by
-    is_unused = source in FILE_DATES and not final.lateness.by
+def name_time(final: FinalPoints) -> str:
+    """Return the source of a hand-in's time, with a remark if it does not decide on lateness."""
+    source = final.lateness.source or final.row.known_by
+    is_unused = source in FILE_DATES and not final.lateness.source
     return f"{source} (not counted as late)" if is_unused else source
 
 

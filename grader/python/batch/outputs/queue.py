@@ -1,4 +1,4 @@
-"""The page that shows students the state of the queue: codes of hand-ins, no names, points or verdicts."""
+"""Make the page that shows students the state of the queue: the codes of hand-ins, but no names, points or verdicts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from grader.python.common.page import make_document
 from grader.python.common.units import plural
 
 REFRESH_S = 15
-HOW = (
+CODE_EXPLANATION = (
     "Each hand-in has a code: the first 8 characters that `sha256sum FILE` prints for the file that was handed in. "
     "`make submit` prints it, too."
 )
@@ -18,7 +18,7 @@ HOW = (
 
 @dataclass(frozen=True)
 class Line:
-    """A hand-in on the page: its code, its state, and the expected time or the time when it was graded."""
+    """A hand-in on the page: its code, its state, and the expected waiting time or the time when it was graded."""
 
     code: str
     state: str
@@ -53,11 +53,11 @@ def make_queue_text(state: QueueState) -> str:
     """Return the page as plain text."""
     width = max((len(line.code) for line in state.lines), default=0)
     lines = [f"{line.code:{width}}  {', '.join(filter(None, [line.state, line.when]))}" for line in state.lines]
-    return "\n".join([state.title, state.sum_up(), *filter(None, [state.notice]), "", *lines, "", HOW, ""])
+    return "\n".join([state.title, state.sum_up(), *filter(None, [state.notice]), "", *lines, "", CODE_EXPLANATION, ""])
 
 
 def make_queue_page(state: QueueState) -> str:
-    """Return the page, which loads itself again."""
+    """Return the page, which reloads itself every REFRESH_S seconds."""
     head = tag("tr", *(tag("th", name, scope="col") for name in ("Code", "State", "When")))
     body = [
         tag("tr", tag("th", tag("code", line.code), scope="row"), tag("td", line.state), tag("td", line.when))
@@ -67,7 +67,9 @@ def make_queue_page(state: QueueState) -> str:
     notice = tag("p", state.notice, class_="note") if state.notice else None
     header = tag("header", tag("h1", state.title), tag("p", state.sum_up(), class_="lead"))
     return make_document(
-        state.title, join(header, notice, table, tag("p", *mark_code(HOW), class_="caption")), refresh_s=REFRESH_S
+        state.title,
+        join(header, notice, table, tag("p", *mark_code(CODE_EXPLANATION), class_="caption")),
+        refresh_s=REFRESH_S,
     )
 
 

@@ -1,4 +1,4 @@
-"""Make one readable page from reports: self-contained HTML that fetches nothing and runs no script.
+"""Make one page from reports: HTML that needs no other file and runs no script.
 
 python3 -m grader.python.batch.outputs.report_page build/report
 
@@ -43,8 +43,8 @@ def make_page(
 ) -> str:
     """Return the whole page.
 
-    `unreadable` contains a message for each file that could not be shown; `more` follows these messages. The lines
-    `sums` replace the sum of the reports' points.
+    `unreadable` contains a message for each file that could not be read; `more` is shown after these messages. The
+    lines `sums` replace the sum of the reports' points.
     """
     title = f"{' and '.join(sorted({report.lab for report in reports})) or 'No lab'}: report"
     problems = [tag("p", message, class_="note bad") for message in unreadable]
@@ -53,7 +53,7 @@ def make_page(
 
 
 def make_header(reports: Sequence[Report], sums: Sequence[str]) -> Html:
-    """Make the title and the result in one line. `sums`, if any, come before the result."""
+    """Make the title and a line with the result. `sums`, if any, come before that line."""
     stages = [stage for report in reports for stage in report.stages]
     totals = [report.total for report in reports]
     counts = {verdict: sum(stage.verdict == verdict for stage in stages) for verdict in ("passed", "failed", "error")}
@@ -96,8 +96,7 @@ def make_lab(report: Report) -> Html:
 
 
 def make_table(report: Report) -> Html:
-    """Make a table with one line per stage. If several datasets were timed, it shows the one that moves the most
-    data."""
+    """Make a table with one line per stage. If several datasets of a stage were timed, show the main measurement."""
     timed = [measurement for stage in report.stages if (measurement := stage.main_measurement)]
     names = ["Verdict", "Points"] if report.verb == "grade" else ["Verdict"]
     names += ["Time", "vs 1 core", "vs all cores", "vs reference", "Of bound", "Limited by"] if timed else []
@@ -113,7 +112,7 @@ def column_class(name: str) -> str:
 
 
 def explain(timed: Sequence[Measurement]) -> str:
-    """Explain the table's timing columns."""
+    """Return the caption that explains the columns with times."""
     if not timed:
         return "Nothing was timed; times need a GPU."
     sets = ", ".join(sorted({measurement.dataset for measurement in timed}))
@@ -178,7 +177,7 @@ def make_stage(report: Report, stage: StageReport) -> Html:
 
 
 def make_check_failures(checks: Sequence[Check]) -> list[Html]:
-    """Show the first failure of each cause in full, with the names of the other datasets that failed for it."""
+    """Show the first failure of each cause in full, with the names of the other datasets that have the same cause."""
     by_cause: dict[tuple[str, str], list[tuple[str, Failure]]] = {}
     for check in checks:
         if check.failure:
@@ -191,7 +190,7 @@ def make_check_failures(checks: Sequence[Check]) -> list[Html]:
 
 
 def make_findings(check_mode: SanitizerResult | None) -> list[Html]:
-    """Show the sanitizer's findings against the stage, each with its one or two lines."""
+    """Show the sanitizer's findings that students see, each with its one or two lines of code."""
     boxes = []
     for finding in check_mode.findings if check_mode else []:
         if not finding.is_shown:
@@ -207,8 +206,8 @@ def make_findings(check_mode: SanitizerResult | None) -> list[Html]:
 
 
 def make_failure(where: str, failure: Failure, is_internal: bool, also: str = "", lines: str = "") -> Html:
-    """Show a failure: what happened, where, and what to try. `is_internal`: an internal error of the kit. `also`:
-    other datasets with the same cause."""
+    """Show a failure: what happened, where, and what to try. `is_internal`: whether the judge or the machine is at
+    fault; `also`: other datasets with the same cause; `lines`: lines of the student's code."""
     place = failure.place
     details = None
     if place:
@@ -236,7 +235,7 @@ def make_failure(where: str, failure: Failure, is_internal: bool, also: str = ""
 
 
 def make_score(score: Score | None) -> Html | None:
-    """Show the three kinds of points, each with a bar and the reason if it has one."""
+    """Show the three kinds of points, each with a bar and, if points are missing, the reason."""
     if score is None:
         return None
     kinds = (
@@ -303,7 +302,7 @@ def make_measurement(measurement: Measurement) -> Html:
         ("Of bound", show_share(measurement.bound_fraction)),
         ("Bound", show_seconds(measurement.bound_s)),
         ("Memory bandwidth", show_bandwidth(measurement.bandwidth_bytes_per_s)),
-        ("Transfers (not in it)", show_seconds(measurement.transfer_s)),
+        ("Transfers (not included)", show_seconds(measurement.transfer_s)),
     ]
     facts = [tag("div", tag("dt", name), tag("dd", value)) for name, value in numbers if value != NONE]
     limit = tag("p", "Limited by: ", tag("strong", measurement.limit)) if measurement.limit else None

@@ -1,4 +1,4 @@
-"""The feedback on a report for a student: plain text without the names and the data of hidden datasets."""
+"""Write a student's feedback on a report as plain text, without the names and the data of hidden datasets."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from grader.python.common.markup import show_text
 from grader.python.common.report import Check, Failure, Report, Score, StageReport
 from grader.python.common.units import plural, show_factor, show_points, show_seconds
 
-MAX_LINES = 40  # a longer compiler's log is cut
-MAX_COLUMNS = 400
+MAX_LINES = 40  # of a compiler's log
+MAX_COLUMNS = 400  # characters of a line
 MAX_FINDINGS = 5
 A_HIDDEN_DATASET = "a hidden dataset"
 
 
 def hidden_names(report: Report) -> dict[str, str]:
-    """Return the names of the hidden datasets that were checked, each with its replacement."""
+    """Return the replacement for the name of each hidden dataset that was checked."""
     checks = [check for stage in report.stages for check in stage.checks]
     return {check.dataset: A_HIDDEN_DATASET for check in checks if check.hidden and check.dataset}
 
 
 def describe_stage(stage: StageReport, hidden: Mapping[str, str]) -> str:
-    """Return a stage's verdict, reasons and points as lines, without the names in `hidden`. The output of the student's
-    code is never included: on a hidden dataset, it may contain the data."""
+    """Return a stage's verdict, reasons and points as lines of text, without the names in `hidden`. The output of the
+    student's code is never included, because it may contain the data of a hidden dataset."""
     lines = [f"{stage.stage}: {stage.verdict}"]
     if stage.error:
         lines += [*describe_failure(stage.error), "Not judged; this costs no points."]
@@ -46,8 +46,8 @@ def describe_stage(stage: StageReport, hidden: Mapping[str, str]) -> str:
 def hide_names(text: str, names: Mapping[str, str]) -> str:
     """Return the text for display, with the names of hidden datasets replaced.
 
-    A name is one word, so each word of the text is looked up once, for any number of names. Invisible characters, such
-    as a colour's escape sequence, do not split a name.
+    A name is one word, so each word of the text is looked up once, for any number of names. First, show_text() removes
+    or replaces invisible characters, which could split a name.
     """
     return re.sub(r"\w+", lambda match: names.get(match[0], match[0]), show_text(text))
 
@@ -64,14 +64,15 @@ def describe_failure(failure: Failure) -> list[str]:
 
 
 def describe_log(log: str) -> list[str]:
-    """Return the beginning of the compiler's log."""
+    """Return the first lines of the compiler's log."""
     lines = [line[:MAX_COLUMNS] for line in log.splitlines()]
     omitted = [f"... and {plural(len(lines) - MAX_LINES, 'more line')}"] if len(lines) > MAX_LINES else []
     return [*lines[:MAX_LINES], *omitted]
 
 
 def describe_checks(checks: Sequence[Check]) -> list[str]:
-    """Report the number of public datasets that passed, the first that did not, and the others with their causes."""
+    """Return lines about the public datasets: how many passed, the first failure in full, and the other failures by
+    cause."""
     ran = [check for check in checks if not check.skipped]
     bad = [check for check in ran if check.verdict != "passed"]
     lines = [f"{len(ran) - len(bad)} of {plural(len(ran), 'public dataset')} passed"] if ran else []
@@ -85,8 +86,8 @@ def describe_checks(checks: Sequence[Check]) -> list[str]:
 
 
 def describe_other_checks(bad: Sequence[Check]) -> list[str]:
-    """List the failed datasets except the first by their causes, then explain each cause that differs from the first
-    one's."""
+    """Return a line that lists the failed datasets except the first, by cause, and lines that explain each cause other
+    than the first one's."""
     by_cause: dict[str, list[Check]] = {}
     for check in bad:
         by_cause.setdefault(check.failure.cause if check.failure else "", []).append(check)
@@ -103,7 +104,7 @@ def describe_other_checks(bad: Sequence[Check]) -> list[str]:
 
 
 def describe_hidden_checks(checks: Sequence[Check]) -> list[str]:
-    """Report the number of hidden datasets that passed, and the causes of the other failures."""
+    """Return a line with the number of hidden datasets that passed, and the causes of the failures."""
     ran = [check for check in checks if not check.skipped]
     bad = [check for check in ran if check.verdict != "passed"]
     causes = sorted({check.failure.cause for check in bad if check.failure and check.failure.cause})
@@ -114,7 +115,7 @@ def describe_hidden_checks(checks: Sequence[Check]) -> list[str]:
 
 
 def describe_findings(stage: StageReport) -> list[str]:
-    """Return the sanitizer's findings by line."""
+    """Return lines about the sanitizer's findings that students see."""
     findings = [finding for finding in stage.check_mode.findings if finding.is_shown] if stage.check_mode else []
     lines = []
     for finding in findings[:MAX_FINDINGS]:
@@ -135,7 +136,7 @@ def describe_time(stage: StageReport) -> list[str]:
 
 
 def describe_score(score: Score) -> list[str]:
-    """Return the points by kind, the reasons for missing points, and the kinds that are pending."""
+    """Return lines with the points of each kind, the pending kinds, and the reasons for missing points."""
     kinds = []
     for name in ("correctness", "hygiene", "speed"):
         maximum = getattr(score, f"{name}_max")
@@ -152,7 +153,7 @@ def describe_score(score: Score) -> list[str]:
 
 
 def describe_total(report: Report) -> str:
-    """Return one or two sentences: points so far, pending points, stages that could not be judged."""
+    """Return one or two sentences on the points so far, pending points, and stages that could not be judged."""
     total = report.total
     text = f"{report.lab}: {show_points(total.points)} of {show_points(total.max)} points"
     if total.pending:

@@ -1,7 +1,8 @@
 """Find each student's row in a gradebook: by an id of the same namespace, otherwise by the name.
 
-A number means different students in different namespaces: Canvas's, Moodle's and the course's own. Therefore, ids are
-compared only within a namespace, and names only with names. If an id matches, the name must match as well.
+The same number identifies different students in different namespaces: Canvas's, Moodle's and the course's own.
+Therefore, ids are compared only within a namespace, and names only with names. If an id matches, the name must match as
+well.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from grader.python.batch.ingest.called import agree, as_claimed, spellings, words_of
 from grader.python.batch.ingest.columns import (
     ANY_ID,
     CANVAS_NUMBER,
@@ -23,22 +23,23 @@ from grader.python.batch.ingest.columns import (
     is_running_number,
     read_person,
 )
+from grader.python.batch.ingest.person_names import agree, lookup_keys, spellings, words_of
 from grader.python.common.console import UserError
 from grader.python.common.markup import show_text
 from grader.python.common.report import Report
 
-MAX_CONTRADICTIONS = 20  # listed in a message
-HOW_TO_AGREE = (
-    "If both names mean one student, write the gradebook's name into the roster. If the numbers are another "
-    "assignment's, use a roster with this gradebook's (for Moodle, its grading worksheet). Then repeat the grade "
-    "command."
+MAX_CONTRADICTIONS = 20  # that a message lists
+HOW_TO_CORRECT = (
+    "If both names mean one student, write the gradebook's name into the roster. If the numbers belong to another "
+    "assignment, use a roster with the numbers of this gradebook (for Moodle, its grading worksheet). Then repeat the "
+    "grade command."
 )
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One student's report, with the name and the ids that a gradebook may have for the student; `remarks` come before
-    the feedback. Without `ids`, the course system knows the student as `student`, in any column. A stranger is not on
+    """One student's report, with the name and the ids that a gradebook may have for the student. `remarks` are shown
+    before the feedback. Without `ids`, any column of ids may contain `student`. A stranger is a person who is not on
     the roster, and gets no row."""
 
     student: str
@@ -49,11 +50,11 @@ class Entry:
     is_stranger: bool = False
 
     def identifiers(self) -> set[Identifier]:
-        """Return all ids; the namespace of the only one may be unknown."""
+        """Return all ids, or `student` with an unknown namespace if there are none."""
         return set(self.ids) or {(ANY_ID, self.student.casefold())}
 
-    def called(self) -> set[str]:
-        """Return all spellings of the name. If it is unknown, several words that identify the student are the name."""
+    def name_keys(self) -> set[str]:
+        """Return all spellings of the name. If it is unknown and `student` has several words, these are the name."""
         return set(spellings(self.name or (self.student if " " in self.student.strip() else "")))
 
 
@@ -65,9 +66,9 @@ class Line:
     ids: set[Identifier]
     name: str
 
-    def called(self) -> set[str]:
+    def name_keys(self) -> set[str]:
         """Return the lookup keys of the name."""
-        return set(as_claimed(self.name))
+        return set(lookup_keys(self.name))
 
 
 Claims = list[tuple[Line, set[str]]]  # lines, and the students to whom each may belong
@@ -76,18 +77,17 @@ Claims = list[tuple[Line, set[str]]]  # lines, and the students to whom each may
 def find_rows(header: Sequence[str], rows: Sequence[list[str]], entries: Sequence[Entry]) -> dict[str, list[str]]:
     """Return each student's row.
 
-    A student who fits two rows, or a row that another student fits as well, gets none; the other students keep theirs.
-    By name, a row with additional words fits too, because students choose their names. A row with a stranger's id, or
-    with a name that contradicts its id, belongs to no student. Raises UserError if at least half of the rows with known
-    ids contradict their names: then the ids belong to another assignment.
-    """
-    lines, contradicted = leave_out_contradictions([read_line(header, row) for row in rows], entries)
+    A student who fits several rows, or a row that another student fits as well, gets none. By name, a row with
+    additional words fits, too, because students choose their names. A row with a stranger's id, or with a name that
+    contradicts its id, belongs to no student. Raises UserError if the names contradict the ids in at least half of the
+    rows with known ids, because these ids then belong to another assignment."""
+    lines, contradicted = remove_contradictions([read_line(header, row) for row in rows], entries)
     claims = claim_by_id(lines, entries)
     chosen = choose(claims)
-    tried = {student for _, students in claims for student in students} | contradicted
+    excluded = {student for _, students in claims for student in students} | contradicted
     by_name = claim_by_name([line for line, students in claims if not students], entries)
-    tried |= find_rivals([line for line, students in by_name if not students], entries)
-    chosen |= choose([(line, students - tried) for line, students in by_name])
+    excluded |= find_rivals([line for line, students in by_name if not students], entries)
+    chosen |= choose([(line, students - excluded) for line, students in by_name])
     return {
         entry.student: chosen[entry.student] for entry in entries if entry.student in chosen and not entry.is_stranger
     }
@@ -100,13 +100,13 @@ def read_line(header: Sequence[str], row: list[str]) -> Line:
 
 
 def choose(claims: Claims) -> dict[str, list[str]]:
-    """Return the row of each student who has one row alone."""
+    """Return the row of each student who claims exactly one row that no other student claims."""
     count = Counter(student for _, students in claims for student in students)
     return {min(students): line.row for line, students in claims if len(students) == 1 and count[min(students)] == 1}
 
 
 def pair_by_id(lines: Sequence[Line], entries: Sequence[Entry]) -> list[tuple[Line, list[tuple[Identifier, Entry]]]]:
-    """Return each line with the students who have one of its ids, and that id."""
+    """Return each line with the pairs of an id in it and a student who has that id."""
     known: dict[Identifier, list[Entry]] = {}
     for entry in entries:
         for identifier in entry.identifiers():
@@ -119,23 +119,23 @@ def pair_by_id(lines: Sequence[Line], entries: Sequence[Entry]) -> list[tuple[Li
                 for identifier in line.ids
                 for key in list_lookup_forms(identifier)
                 for entry in known.get(key, ())
-                if counts(key, line, entry)
+                if can_identify(key, line, entry)
             ],
         )
         for line in lines
     ]
 
 
-def counts(identifier: Identifier, line: Line, entry: Entry) -> bool:
-    """Return whether a line's id may identify a student. A running number may only if there are two names to compare,
-    and a number that may be Canvas's only if they agree."""
+def can_identify(identifier: Identifier, line: Line, entry: Entry) -> bool:
+    """Return whether a line's id can identify a student. A running number can do so only if both have a name, and a
+    number that may also be Canvas's only if the names agree."""
     if identifier[0] == OWN_ID and (CANVAS_NUMBER, identifier[1]) in line.ids:
         return agree(entry.name, line.name) is True
     return not is_running_number(identifier) or agree(entry.name, line.name) is not None
 
 
 def list_lookup_forms(identifier: Identifier) -> list[Identifier]:
-    """Return an id, and its forms for a student whose namespace is not known."""
+    """Return an id, and the forms that it has for a student whose namespace is not known."""
     kind, value = identifier
     return [
         identifier,
@@ -144,11 +144,12 @@ def list_lookup_forms(identifier: Identifier) -> list[Identifier]:
     ]
 
 
-def leave_out_contradictions(lines: Sequence[Line], entries: Sequence[Entry]) -> tuple[list[Line], set[str]]:
-    """Return the lines without those that have a student's id and a different name, and these students. For a number,
-    another student's exact name is different, too, even if words are missing in one of them."""
-    in_batch = {name for entry in entries for name in entry.called()}
-    in_book = {name for line in lines for name in line.called()}
+def remove_contradictions(lines: Sequence[Line], entries: Sequence[Entry]) -> tuple[list[Line], set[str]]:
+    """Return the lines without those that have a student's id and a different name, and the students with these ids. If
+    the id is a number, a name also counts as different if it is exactly another student's and only similar to this
+    one's. Raises UserError as find_rows() does."""
+    batch_names = {name for entry in entries for name in entry.name_keys()}
+    gradebook_names = {name for line in lines for name in line.name_keys()}
     kept, students, contradictions = [], set(), []
     pairs_of_lines = pair_by_id(lines, [entry for entry in entries if not entry.is_stranger])
     for line, pairs in pairs_of_lines:
@@ -156,8 +157,8 @@ def leave_out_contradictions(lines: Sequence[Line], entries: Sequence[Entry]) ->
         for pair, entry in pairs:
             agreed = agree(entry.name, line.name)
             is_number = pair[0] in NUMBERS or is_own_number(pair)
-            is_exact = bool(entry.called() & line.called())
-            is_another = bool(entry.called() & in_book or line.called() & in_batch)
+            is_exact = bool(entry.name_keys() & line.name_keys())
+            is_another = bool(entry.name_keys() & gradebook_names or line.name_keys() & batch_names)
             if agreed is False or (is_number and agreed and not is_exact and is_another):
                 different.append(describe_contradiction(*pair, entry, line))
                 students.add(entry.student)
@@ -170,20 +171,20 @@ def leave_out_contradictions(lines: Sequence[Line], entries: Sequence[Entry]) ->
         omitted = len(contradictions) - MAX_CONTRADICTIONS
         raise UserError(
             f"Nothing was exported, because rows of the gradebook have a student's id and a different name: {listing}"
-            f"{f'; and {omitted} more' if omitted > 0 else ''}. {HOW_TO_AGREE}"
+            f"{f'; and {omitted} more' if omitted > 0 else ''}. {HOW_TO_CORRECT}"
         )
     return kept, students
 
 
 def describe_contradiction(kind: str, value: str, entry: Entry, line: Line) -> str:
-    """Return both names of an id."""
+    """Return a sentence with both names of an id."""
     prefix = PARTICIPANT if kind == MOODLE_NUMBER else ""
     return show_text(f"{prefix}{value} is {line.name} in the gradebook, and {entry.name} in the batch")
 
 
 def claim_by_id(lines: Sequence[Line], entries: Sequence[Entry]) -> Claims:
-    """Return the students who have a line's ids. A line with a stranger's id may also belong to the student with its
-    name, unless another row has that student's id."""
+    """Return each line with the students who have its ids. A line with a stranger's id may also belong to the student
+    who has its name, unless another line has that student's id."""
     claims = [(line, {entry.student for _, entry in pairs}) for line, pairs in pair_by_id(lines, entries)]
     strangers = {entry.student for entry in entries if entry.is_stranger}
     claimants = {student for _, owners in claims for student in owners}
@@ -195,22 +196,22 @@ def claim_by_id(lines: Sequence[Line], entries: Sequence[Entry]) -> Claims:
 
 
 def claim_by_name(lines: Sequence[Line], entries: Sequence[Entry]) -> Claims:
-    """Return the students of the batch with a line's name that no other has. Canvas has one number for each student,
-    so a different number is a different student."""
+    """Return each line with the student who alone has its name, unless the two have different numbers in Canvas, which
+    gives each student only one."""
     owners: dict[str, list[Entry]] = {}
     for entry in entries:
-        for name in () if entry.is_stranger else entry.called():
+        for name in () if entry.is_stranger else entry.name_keys():
             owners.setdefault(name, []).append(entry)
     claims = []
     for line in lines:
-        claimants = [owners[name][0] for name in line.called() if len(owners.get(name, ())) == 1]
+        claimants = [owners[name][0] for name in line.name_keys() if len(owners.get(name, ())) == 1]
         claims.append((line, {entry.student for entry in claimants if not has_other_number(entry, line)}))
     return claims
 
 
 def find_rivals(lines: Sequence[Line], entries: Sequence[Entry]) -> set[str]:
-    """Return the students to whom a row may belong whose name is nobody's exact name, for example because of a middle
-    name."""
+    """Return the students to whom one of these lines may belong, although its name is not exactly the student's, for
+    example because of a middle name."""
     by_word: dict[str, list[Entry]] = {}
     for entry in entries:
         for word in set(words_of(entry.name)):

@@ -1,4 +1,5 @@
-"""Write similar.html: each cluster of similar files, with the files side by side. Lines of the starter do not count."""
+"""Make similar.html, which shows the files of each cluster of similar files side by side, without marking the starter's
+lines."""
 
 from __future__ import annotations
 
@@ -10,8 +11,8 @@ from grader.python.common.markup import Html, tag
 from grader.python.common.page import make_document
 from grader.python.common.units import plural
 
-MAX_CLUSTERS, MAX_VIEWS = 50, 10  # on the page; views of one cluster
-MAX_LINES = 600  # per file; comparing more takes too long if a file is made to be hard to compare
+MAX_CLUSTERS, MAX_VIEWS = 50, 10  # clusters on the page, and pairs of files that it shows of each
+MAX_LINES = 600  # per file; a student can write longer files for which the comparison takes too long
 STYLE = """
 body { max-width: 100rem; }
 table.pair { width: 100%; table-layout: fixed; border-collapse: collapse; font-size: 0.8rem; }
@@ -20,7 +21,7 @@ table.pair td.same { background: var(--bad-wash); }
 table.pair td.given { color: var(--soft); }
 """
 
-Line = tuple[str, str, str]  # the left text, the right text, and the kind: same, given, or nothing
+Line = tuple[str, str, str]  # the left text, the right text, and the kind: same, given (by the starter) or empty
 
 
 def make_similar(
@@ -30,7 +31,8 @@ def make_similar(
     starter: Callable[[str], str],
     names: Mapping[str, str],
 ) -> str:
-    """Return the page. `read` returns the file of a submission (key) and stage, `starter` that of a stage."""
+    """Return the page. `read(key, stage)` returns the text of a submission's file; `starter(stage)` that of the
+    starter; `names`: the students' names by key."""
     parts = [make_cluster(cluster, read, starter(cluster.stage), names) for cluster in clusters[:MAX_CLUSTERS]]
     omitted = len(clusters) - MAX_CLUSTERS
     lead = (
@@ -51,7 +53,7 @@ def make_similar(
 
 
 def make_cluster(cluster: Cluster, read: Callable[[str, str], str], starter: str, names: Mapping[str, str]) -> Html:
-    """Return the section of one cluster: its members, then the first one's file next to each of the others."""
+    """Return the section of one cluster: its members, and the first member's file next to each of the others."""
     keys = [f"{key} ({names[key]})" if names.get(key, "") not in ("", key) else key for key in cluster.keys]
     first, others = cluster.keys[0], cluster.keys[1 : MAX_VIEWS + 1]
     views = [
@@ -82,7 +84,7 @@ def make_pair(left: str, right: str, starter: str) -> Html:
 
 
 def align(left: str, right: str, starter: str) -> Iterator[Line]:
-    """Yield the lines of two files next to each other. Blanks at the ends of lines are ignored."""
+    """Yield the lines of two files next to each other. Blanks at both ends of a line are ignored."""
     starter_lines = {line.strip() for line in starter.splitlines()} | {""}
     left_lines, right_lines = (text.splitlines()[:MAX_LINES] for text in (left, right))
     plain = [[line.strip() for line in lines] for lines in (left_lines, right_lines)]

@@ -1,4 +1,4 @@
-"""Write all outputs of a batch: gradebook.csv, feedback/ and report.html."""
+"""Write all outputs of a batch: gradebook.csv, the mistakes, feedback/, similar.html and report.html."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from grader.python.batch.outputs.similar import make_similar
 from grader.python.batch.policy.clusters import Cluster, find_clusters
 from grader.python.batch.policy.copied_records import find_copied_records
 from grader.python.batch.policy.finals import points_of, rows_that_count, use_roster_names
-from grader.python.batch.policy.points import Final, Policy, choose_latest, describe_policy, finals, read_policy
-from grader.python.batch.policy.similarity import SimilarPair, TooMuchError, find_similar
+from grader.python.batch.policy.points import FinalPoints, Policy, choose_latest, describe_policy, finals, read_policy
+from grader.python.batch.policy.similarity import ComparisonLimitError, SimilarPair, find_similar
 from grader.python.batch.policy.suspicious import find_changed_drops, find_remarks, find_requests
 from grader.python.batch.store.database import Database
 from grader.python.batch.store.places import folder_name, place_of
@@ -39,20 +39,22 @@ from grader.python.common.console import UserError, write_atomically
 from grader.python.journal.quiz import Score, read_score
 from grader.python.journal.submit import same_text
 
-EXCEL_MARK = "\ufeff"  # without it, Excel garbles letters with accents
+EXCEL_MARK = "\ufeff"  # the byte order mark; without it, Excel garbles letters with accents
 
 
 def write_outputs(database: Database, settings: Settings) -> Path:
     """Write all outputs, and return the path of the page."""
-    decided, policy = database.fact("decided"), read_policy(database)
+    decided, policy = database.read_value("decided"), read_policy(database)
     rows, lab_points = rows_that_count(database, policy), points_of(settings, policy)
     by_key = {row.key: finals(row, policy, lab_points) for row in rows}
     everyone = use_roster_names(database, choose_latest(final for row in rows for final in by_key[row.key]))
-    without = []
+    feedback_problems = []
     for row in rows:
         if row.status not in ("", "not_submitted"):
-            without += try_feedback(place_of(settings.folder, "feedback", row.key), database, row, by_key[row.key])
-    without += share_feedback(settings.folder / "feedback", database, rows, everyone, by_key)
+            feedback_problems += try_feedback(
+                place_of(settings.folder, "feedback", row.key), database, row, by_key[row.key]
+            )
+    feedback_problems += share_feedback(settings.folder / "feedback", database, rows, everyone, by_key)
     quizzes = read_quizzes(rows, settings)
     gradebook = make_gradebook(everyone, policy.items(), settings.graded_stages(), quizzes)
     write_atomically(settings.folder / "gradebook.csv", EXCEL_MARK + gradebook)
@@ -62,8 +64,8 @@ def write_outputs(database: Database, settings: Settings) -> Path:
     write_atomically(settings.folder / "mistakes.csv", EXCEL_MARK + listed)
     write_atomically(settings.folder / "mistakes_over_time.csv", EXCEL_MARK + list_over_time(periods))
     pairs, notes = compare(database, rows, settings)
-    notes += without
-    notes += [f"Not part of the batch: {sentence}" for sentence in database.fact("left_out") or []]
+    notes += feedback_problems
+    notes += [f"Not part of the batch: {sentence}" for sentence in database.read_value("left_out") or []]
     title = f"{settings.lab}: batch"
     file = settings.folder / "report.html"
     example = settings.root / "handouts/example-journal/records.jsonl"
@@ -73,7 +75,7 @@ def write_outputs(database: Database, settings: Settings) -> Path:
     dropped = [row for row in database.rows() if row.key in policy.drops]
     remarks = find_remarks(rows, pairs, untouched, everyone, copied)
     remarks = find_changed_drops(dropped, policy) + find_requests(everyone, database.requests()) + remarks
-    secret = database.fact("secret") or ""
+    secret = database.read_value("secret") or ""
     facts = describe(database, policy)
     journals = {row.key for row in rows if (place_of(settings.folder, "feedback", row.key) / JOURNAL).is_file()}
     page = make_dashboard(
@@ -82,13 +84,13 @@ def write_outputs(database: Database, settings: Settings) -> Path:
         [(row, policy.drops[row.key][0]) for row in dropped],
     )  # fmt: skip
     write_atomically(file, page)
-    database.set_facts(shown=decided)
+    database.set_values(shown=decided)
     return file
 
 
 def read_quizzes(rows: Sequence[Row], settings: Settings) -> dict[str, Score]:
-    """Return the scores of the submitted answers, judged by the lab's own quiz. Invalid answers have no score; the
-    student's journal reports them."""
+    """Return the scores of the submitted answers to the quiz by key, judged by the lab's own quiz. Invalid answers have
+    no score; the student's journal reports them."""
     scores = {}
     for row in rows:
         with contextlib.suppress(UserError):
@@ -97,15 +99,15 @@ def read_quizzes(rows: Sequence[Row], settings: Settings) -> dict[str, Score]:
     return scores
 
 
-def try_feedback(folder: Path, database: Database, row: Row, finals: list[Final]) -> list[str]:
-    """Write feedback; return a sentence for the instructor if the report cannot be rendered. Raises UserError if the
-    feedback cannot be written."""
+def try_feedback(folder: Path, database: Database, row: Row, finals: list[FinalPoints]) -> list[str]:
+    """Write feedback. Return a sentence for the instructor if the report cannot be rendered. Raises UserError or
+    OSError if the feedback cannot be written."""
     try:
         write_feedback(folder, database, row, finals)
     except (UserError, OSError):
         raise
     except Exception as error:
-        shutil.rmtree(folder, ignore_errors=True)  # left by an earlier grading
+        shutil.rmtree(folder, ignore_errors=True)  # which an earlier grading may have left
         return [f"{row.key} has no feedback: {describe_error(error)}"]
     return []
 
@@ -114,12 +116,12 @@ def share_feedback(
     folder: Path,
     database: Database,
     rows: Sequence[Row],
-    everyone: Sequence[Final],
-    by_key: Mapping[str, list[Final]],
+    everyone: Sequence[FinalPoints],
+    by_key: Mapping[str, list[FinalPoints]],
 ) -> list[str]:
-    """Write a submission's feedback, without the journal, also for each partner who has no folder. Remove the folders
-    of former partners. A student whose own submission is replaced by another one also gets that one's feedback. Return
-    the sentences of try_feedback()."""
+    """Write a submission's feedback, without the journal, for each partner who has no folder, and for each student
+    whose own submission does not count because another one does. Remove the folders of former partners. Return the
+    sentences of try_feedback()."""
     own_folders = {
         folder_name(row.key)
         for row in rows
@@ -127,9 +129,9 @@ def share_feedback(
     }
     present = [final for final in everyone if final.row.status != "not_submitted"]
     shared = {name: final.row for final in present if (name := folder_name(final.student)) not in own_folders}
-    for name in set(database.fact("shared") or []) - shared.keys() - own_folders:
+    for name in set(database.read_value("shared") or []) - shared.keys() - own_folders:
         shutil.rmtree(folder / name, ignore_errors=True)
-    database.set_facts(shared=sorted(shared))
+    database.set_values(shared=sorted(shared))
     return [
         sentence
         for name, row in shared.items()
@@ -139,17 +141,17 @@ def share_feedback(
 
 
 def describe(database: Database, policy: Policy) -> list[str]:
-    """Return how the batch was graded, and the decisions that concern all students."""
-    facts = [("Warplab", "warplab"), ("backend", "backend"), ("sandbox", "sandbox")]
-    facts_known = [f"{name} {value}" for name, fact in facts if (value := database.fact(fact))]
-    return facts_known + describe_policy(policy)
+    """Return texts on how the batch was graded, and on the decisions that concern all students."""
+    titles = {"warplab": "Warplab", "backend": "backend", "sandbox": "sandbox"}
+    facts = [f"{title} {value}" for name, title in titles.items() if (value := database.read_value(name))]
+    return facts + describe_policy(policy)
 
 
 def compare(database: Database, rows: list[Row], settings: Settings) -> tuple[list[SimilarPair], list[str]]:
-    """Return the pairs of similar submissions, and sentences about files that were not compared. A failure stops no
-    other output. Results are stored and used again until a stage's files change, because the comparison takes most of
-    the time of the outputs."""
-    stored, pairs, notes = database.fact("alike") or {}, [], []
+    """Return the pairs of similar submissions, and sentences about files that were not compared. If the comparison
+    fails, return such a sentence, so that the other outputs are still written. Results are stored and used until a
+    stage's files change, because the comparison takes most of the time of the outputs."""
+    stored, pairs, notes = database.read_value("alike") or {}, [], []
     starters = {stage: settings.root / "starter" / settings.lab / f"{stage}.cu" for stage in settings.graded_stages()}
     files = {stage: list(files_of(rows, settings, stage)) for stage in starters}
     compared = {stage: hash_files([("", starters[stage]), *files[stage]]) for stage in starters}
@@ -161,10 +163,10 @@ def compare(database: Database, rows: list[Row], settings: Settings) -> tuple[li
                 result, left_out = comparison.result()
             except (ImportError, OSError):
                 return [], ["Similarity was not examined: copydetect does not run here (make batch installs it)."]
-            except TooMuchError:
+            except ComparisonLimitError:
                 result, left_out = [], None
             stored[stage] = {"of": compared[stage], "pairs": [astuple(pair) for pair in result], "left_out": left_out}
-            database.set_facts(alike=stored)  # stored now, so that the comparison is not repeated after an interruption
+            database.set_values(alike=stored)  # at once, so that an interruption loses little
     for stage in starters:
         pairs += [SimilarPair(*pair) for pair in stored[stage]["pairs"]]
         notes += describe_partial_comparison(stage, stored[stage].get("left_out", []))

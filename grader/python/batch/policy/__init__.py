@@ -1,1 +1,1 @@
-"""Rules for the points of a course: due dates, points set by hand, similar files."""
+"""Decides what counts: due dates, points given by hand, similar files."""

@@ -13,7 +13,7 @@ from grader.python.batch.store.rows import Row
 
 @dataclass(frozen=True)
 class Cluster:
-    """Submissions whose files of one stage are linked by similarity, from file to file."""
+    """The keys of submissions whose files of one stage are similar, directly or through other files of the cluster."""
 
     stage: str
     keys: tuple[str, ...]
@@ -22,29 +22,29 @@ class Cluster:
 def find_clusters(
     rows: Sequence[Row], pairs: Sequence[SimilarPair], untouched: Collection[tuple[str, str]] = ()
 ) -> list[Cluster]:
-    """Return the clusters of each stage, the largest first. Members of one team do not link each other. `untouched`:
-    the key and stage of each file that is still the starter."""
+    """Return the clusters of all stages, the largest first. Similar files of one team are not linked. `untouched`: the
+    key and stage of each file that is still the starter."""
     by_key = {row.key: row for row in rows}
-    near: dict[tuple[str, str], set[str]] = defaultdict(set)
+    linked: dict[tuple[str, str], set[str]] = defaultdict(set)
     for stage, first, second in [
-        *list_same(rows, untouched),
+        *list_equal_pairs(rows, untouched),
         *((pair.stage, pair.first, pair.second) for pair in pairs),
     ]:
         if first in by_key and second in by_key and not by_key[first].is_teammate(by_key[second]):
-            near[stage, first].add(second)
-            near[stage, second].add(first)
+            linked[stage, first].add(second)
+            linked[stage, second].add(first)
     clusters, clustered = [], set[tuple[str, str]]()
-    for stage, key in near:
+    for stage, key in linked:
         if (stage, key) not in clustered:
-            keys = collect(stage, key, near)
+            keys = find_reachable(stage, key, linked)
             clustered |= {(stage, key) for key in keys}
             clusters.append(Cluster(stage, tuple(sorted(keys))))
     return sorted(clusters, key=lambda cluster: (-len(cluster.keys), cluster.stage, cluster.keys))
 
 
-def list_same(rows: Sequence[Row], untouched: Collection[tuple[str, str]]) -> Iterator[tuple[str, str, str]]:
-    """Yield the stage and the keys of pairs that link all submissions with the same file; short files have too few
-    fingerprints to be compared in another way."""
+def list_equal_pairs(rows: Sequence[Row], untouched: Collection[tuple[str, str]]) -> Iterator[tuple[str, str, str]]:
+    """Yield the stage and the keys of pairs that link all submissions with equal files. find_similar() misses short
+    ones, which have too few fingerprints."""
     owners: dict[tuple[str, str], list[str]] = defaultdict(list)
     for row in rows:
         for stage in row.stages:
@@ -55,11 +55,11 @@ def list_same(rows: Sequence[Row], untouched: Collection[tuple[str, str]]) -> It
         yield from ((stage, first, other) for first, other in pairwise(keys))
 
 
-def collect(stage: str, key: str, near: dict[tuple[str, str], set[str]]) -> set[str]:
-    """Return all keys that can be reached from one."""
+def find_reachable(stage: str, key: str, linked: dict[tuple[str, str], set[str]]) -> set[str]:
+    """Return all keys of a stage that are linked to a key, directly or through others."""
     reached, waiting = {key}, [key]
     while waiting:
-        new = near[stage, waiting.pop()] - reached
+        new = linked[stage, waiting.pop()] - reached
         reached |= new
         waiting += new
     return reached

@@ -1,5 +1,5 @@
-"""Find journals with the records of another journal. Each record contains the second of its measurement, so two authors
-never have equal records."""
+"""Find journals that contain records of another journal. Each record contains the time of its measurement, to the
+second, so two authors practically never have equal records."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ from grader.python.batch.store.places import place_of
 from grader.python.batch.store.rows import Row
 
 EXAMPLE = "the published example"
-SHARE = 0.5  # minimum share of records that are another journal's
-MAX_OWNERS = 20  # owners of a record that are compared
-MAX_RECORDS = 20_000  # of a journal; the journal of a whole term has far fewer
+SHARE = 0.5  # minimum share of a journal's records that another journal contains, too
+MAX_OWNERS = 20  # journals that are compared for one record
+MAX_RECORDS = 20_000  # read per journal; the journal of a whole term has far fewer
 
 
 def find_copied_records(rows: Iterable[Row], folder: Path, example: Path) -> list[tuple[str, str]]:
-    """Return the keys of journals with copied records, each with the owner of the original: at least half of the
-    records are also in the example, or in a journal with an earlier key that other students handed in. `folder`: of
-    the batch. Files that cannot be read have no records."""
+    """Return the keys of hand-ins whose journals have copied records, each with the owner of the other journal: the
+    key of a hand-in of other students, or EXAMPLE. Of two hand-ins with equal records, the one whose key is later in
+    the alphabet is returned. `folder`: the batch's; `example`: the records of the published example. A file that cannot
+    be read counts as empty."""
     by_key = {row.key: row for row in sorted(rows, key=lambda row: row.key)}
     files = {EXAMPLE: example}
     for row in by_key.values():
@@ -49,7 +50,7 @@ def are_unrelated(row: Row, other: Row) -> bool:
 
 
 def read_records(file: Path) -> set[bytes]:
-    """Return a digest of each line, up to MAX_RECORDS."""
+    """Return digests of the first MAX_RECORDS lines, without blank ones; none if the file cannot be read."""
     try:
         with file.open("rb") as lines:
             read = islice(lines, MAX_RECORDS)

@@ -32,12 +32,12 @@ REASONS = ("reason", "comment", "remark", "feedback")
 
 @dataclass
 class Line:
-    """The student of a line: the name and the ids, each id with its cell; the reason, and the place of the line."""
+    """A line of the file: the student's ids and name, and the reason."""
 
-    ids: list[tuple[Identifier, str]]
+    ids: list[tuple[Identifier, str]]  # each with the text of its cell
     name: str
     reason: str
-    place: str  # marks.csv:7
+    place: str  # file and line number, as in marks.csv:7
 
 
 @dataclass
@@ -55,8 +55,8 @@ class Levels(Line):
 
 
 def read_marks(file: Path, maximum: float) -> list[Mark]:
-    """Return the lines with points, without the lines whose points are empty. Raises UserError with file and
-    line."""
+    """Return the lines that have points. Raises UserError with file and line, for example for a number above
+    `maximum`."""
     header, lines = read_table(file)
     points = pick(list(map(plain_title, header)), POINTS)
     if not points or not columns_of(header, IDENTITIES):
@@ -73,8 +73,8 @@ def read_marks(file: Path, maximum: float) -> list[Mark]:
 
 
 def read_levels(file: Path, rubric: Rubric) -> list[Levels]:
-    """Return the lines with a level of at least one criterion; each criterion may have a column. Raises UserError with
-    file and line."""
+    """Return the lines with a level for at least one criterion. The columns of criteria are optional, but one is
+    required. Raises UserError with file and line."""
     header, lines = read_table(file)
     columns = list(map(plain_title, header))
     criteria = [criterion for criterion in rubric.criteria if plain_title(criterion.name) in columns]
@@ -105,7 +105,8 @@ def read_levels(file: Path, rubric: Rubric) -> list[Levels]:
 
 
 def read_line(header: Sequence[str], cells: list[str], place: str, what: str) -> Line:
-    """Return the student and the reason of a line. Raises UserError if the line has `what`, but no student."""
+    """Return the student and the reason of a line. Raises UserError if the line names no student. `what`: its points or
+    level, for the message."""
     person = read_person(header, cells)
     if not (person.ids or person.name) or (not person.ids and columns_of(header, IDS)):
         raise UserError(f"{place}: {what} without a student: the columns with ids are empty.")
@@ -114,19 +115,21 @@ def read_line(header: Sequence[str], cells: list[str], place: str, what: str) ->
         and columns_of(header, (*NAMES, *FIRST_NAMES, *LAST_NAMES))
         and is_running_number(person.ids[0][0])
     ):
-        raise UserError(f"{place}: there is no name to compare with the number {person.ids[0][1]}. Add it.")
+        raise UserError(
+            f"{place}: the name is missing, so the number {person.ids[0][1]} cannot be checked. Add the name."
+        )
     columns = list(map(plain_title, header))
     reason = dict(zip(columns, cells, strict=False)).get(pick(columns, REASONS), "").strip()
     return Line(person.ids, person.name, reason, place)
 
 
 def pick(columns: Sequence[str], accepted: Sequence[str]) -> str:
-    """Return the first of the accepted columns that the file has; empty if it has none."""
+    """Return the first accepted column that the file has; empty if it has none."""
     return next((name for name in accepted if name in columns), "")
 
 
 def read_points(text: str, maximum: float, place: str) -> float:
-    """Return a number, which may have a decimal comma. Raises UserError if it is invalid or out of range."""
+    """Parse points, which may have a decimal comma. Raises UserError if they are not a number or out of range."""
     try:
         points = float(text.replace(",", "."))
     except ValueError:

@@ -1,7 +1,7 @@
-"""Convert the judge's points to a student's points: lateness, extensions, points given by hand, overrides with a
-reason.
+"""Compute students' points from the judge's points and the instructor's decisions: lateness, extensions, points given
+by hand, overrides.
 
-This module does not examine code or times; it adds up the values in the database.
+This module uses only values of the database, and examines no reports or files.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from grader.python.common.rubric import Rubric, read_rubric
 from grader.python.common.units import name_some, plural, show_points
 
 MAX_POINTS = 1_000_000  # for one item; sums of larger numbers lose whole points or are infinite
-UNDONE, UNDONE_TIME = -1, ""  # the value of a decision that revokes earlier ones
-DUE_FACTS = ("due", "grace_minutes", "percent_per_day", "most_days", "trust_dates")
+UNDONE, UNDONE_TIME = -1, ""  # values of a decision that revokes an earlier one: points, and a time
+DUE_VALUES = ("due", "grace_minutes", "percent_per_day", "most_days", "trust_dates")
 
 Drop = tuple[str, str]  # reason, and the fingerprint of the hand-in
 Override = tuple[float, str, str | None]  # points, reason, and the fingerprint of the hand-in, if it is known
@@ -35,16 +35,17 @@ Override = tuple[float, str, str | None]  # points, reason, and the fingerprint 
 
 @dataclass
 class Policy:
-    """The instructor's decisions. `extensions`, `points` and `overrides` are by student id."""
+    """The instructor's decisions. The keys of both kinds of extensions, of `points` (those given by hand) and of
+    `overrides` are students' ids."""
 
     due: datetime | None = None
-    grace_minutes: float = 0  # after the due date or an extension; a hand-in in this time is not late
-    percent_per_day: float = 0  # percentage of the judge's points, per started day
-    max_days: int | None = None  # a hand-in that is later gets no points
-    trust_dates: bool = False  # whether file dates count; they may be the download's
-    without: Sequence[str] = ()  # kinds of points that count for no student
+    grace_minutes: float = 0  # after the due date or an extension; hand-ins in this time are not late
+    percent_per_day: float = 0  # percentage of the judge's points that each started day costs
+    max_days: int | None = None  # hand-ins that are late by more days get no points
+    trust_dates: bool = False  # whether files' dates count, which may be the download's
+    excluded_kinds: Sequence[str] = ()  # kinds of points that count for no student
     extensions: dict[str, datetime] = field(default_factory=dict)
-    known_extensions: dict[str, datetime] = field(default_factory=dict)  # those of the course system
+    roster_extensions: dict[str, datetime] = field(default_factory=dict)  # the course system's
     points: dict[str, dict[str, tuple[float, float]]] = field(default_factory=dict)  # by item: points, maximum
     overrides: dict[str, Override] = field(default_factory=dict)
     rubric: Rubric | None = None
@@ -56,8 +57,8 @@ class Policy:
 
     @cached_property  # each student's points need it
     def max_of_items(self) -> dict[str, float]:
-        """Return the maximum points of each item. It applies to all students: a student without points for an item has
-        0 of them."""
+        """Return the maximum points of each item. They apply to all students: a student without points for an item has
+        0 there."""
         maxima: dict[str, float] = {}
         for items in self.points.values():
             for item, (_, of) in items.items():
@@ -66,49 +67,50 @@ class Policy:
 
 
 @dataclass
-class Final:
-    """One student's points. `points` is None if the judge failed and there is no override."""
+class FinalPoints:
+    """One student's points, and how they were computed from one hand-in. `points` is None if the student has none yet,
+    for example because the judge failed."""
 
     student: str
     row: Row
-    name: str = ""  # the student's own if the roster has it, otherwise all of the submission's names
-    due: datetime | None = None  # the date, or the student's extension
+    name: str = ""  # the roster's name of the student, otherwise all names of the submission
+    due: datetime | None = None  # the due date, or the end of the student's extension
     lateness: Lateness = field(default_factory=Lateness)
-    penalty: float = 0
-    given: dict[str, float] = field(default_factory=dict)
-    items: dict[str, float] = field(default_factory=dict)  # each item's maximum, even if no points were given
-    levels: dict[str, str] = field(default_factory=dict)  # for items of the rubric: its sentence for the given points
+    penalty: float = 0  # points lost by lateness
+    given: dict[str, float] = field(default_factory=dict)  # points given by hand, by item
+    items: dict[str, float] = field(default_factory=dict)  # the maximum of each item, even if no points were given
+    levels: dict[str, str] = field(default_factory=dict)  # the rubric's sentence for the points given for its items
     points: float | None = None
     max_points: float = 0
     pending: float = 0
-    override: str = ""
-    is_override_old: bool = False  # whether another hand-in came after the override
-    counts: bool = True  # False if another submission of the same student counts
+    override: str = ""  # the reason of the override; empty if there is none
+    is_override_old: bool = False  # whether the student handed in again after the override
+    counts: bool = True  # whether this submission counts, and not another one of the same student
     unused: list[str] = field(default_factory=list)  # keys of the student's other submissions
-    by_points: bool = False  # whether points, not times, choose among them
-    without: Sequence[str] = ()  # kinds of the report's points that do not count
+    chosen_by_points: bool = False  # whether points instead of times decided which submission counts
+    excluded_kinds: Sequence[str] = ()  # kinds of the report's points that do not count
 
 
 def read_policy(database: Database) -> Policy:
     """Return all decisions of the instructor."""
-    due = database.fact("due")
+    due = database.read_value("due")
     policy = Policy(
         parse_time(due) if due else None,
-        database.fact("grace_minutes") or 0,
-        database.fact("percent_per_day") or 0,
-        database.fact("most_days"),
-        bool(database.fact("trust_dates")),
-        database.fact("without") or [],
+        database.read_value("grace_minutes") or 0,
+        database.read_value("percent_per_day") or 0,
+        database.read_value("most_days"),
+        bool(database.read_value("trust_dates")),
+        database.read_value("without") or [],
     )
-    with contextlib.suppress(UserError):  # without it, feedback shows the points alone
-        policy.rubric = read_rubric(Path((database.fact("settings") or {}).get("root", ".")))
+    with contextlib.suppress(UserError):  # without the rubric, feedback shows points but no sentences
+        policy.rubric = read_rubric(Path((database.read_value("settings") or {}).get("root", ".")))
     for student, until in database.query("SELECT student, until FROM extensions ORDER BY id"):
         policy.extensions.pop(student, None)
         if until != UNDONE_TIME:
             policy.extensions[student] = parse_time(until)
     if policy.due:
-        extended = (database.fact("extended") or {}).items()
-        policy.known_extensions = {student: parse_local(until, policy.due) for student, until in extended}
+        extended = (database.read_value("extended") or {}).items()
+        policy.roster_extensions = {student: parse_local(until, policy.due) for student, until in extended}
     for student, item, points, maximum in database.query("SELECT student, item, points, most FROM points ORDER BY id"):
         policy.points.setdefault(student, {}).pop(item, None)
         if points != UNDONE:
@@ -124,48 +126,50 @@ def read_policy(database: Database) -> Policy:
     return policy
 
 
-def finals(row: Row, policy: Policy, lab_points: float) -> list[Final]:
-    """Return the points of each student who handed in a submission. `lab_points`: the maximum points of the lab."""
+def finals(row: Row, policy: Policy, lab_points: float) -> list[FinalPoints]:
+    """Return the points of each member of a submission. `lab_points`: the maximum for a submission without a grade."""
     return [make_final(student, row, policy, lab_points) for student in row.members]
 
 
-def choose_latest(everyone: Iterable[Final]) -> list[Final]:
-    """Return each student's latest submission, sorted by student. A student may be in two teams, or in a team and
-    alone; mark the other submissions as not counting. If only a name links the submissions to the student, the one with
-    the most points counts."""
-    chosen: dict[str, Final] = {}
+def choose_latest(everyone: Iterable[FinalPoints]) -> list[FinalPoints]:
+    """Return the points that count for each student, sorted by student. If a student has several submissions, for
+    example alone and in a team, the latest counts; if only a name links them to the student, the one with the most
+    points counts. Mark the others as not counting."""
+    chosen: dict[str, FinalPoints] = {}
     for final in sorted(everyone, key=rank):
         if other := chosen.get(final.student):
             other.counts = False
-            other.by_points = final.by_points = final.row.status != "not_submitted" and not is_certain(final)
+            other.chosen_by_points = final.chosen_by_points = final.row.status != "not_submitted" and not is_certain(
+                final
+            )
             if other.row.status != "not_submitted":
                 final.unused = [*other.unused, other.row.key]
         chosen[final.student] = final
     return [chosen[student] for student in sorted(chosen)]
 
 
-def rank(final: Final) -> tuple[object, ...]:
-    """Return the sort key for a student's submissions; the last one counts. The student's own submission has priority
-    over any that only a name links to the student. Students write these names, so a submission with such a name never
-    takes points from a student who has more from another one."""
-    is_own, by_time = final.student in final.row.own(), order_by_time(final.row.handed_in, final.row.known_by)
+def rank(final: FinalPoints) -> tuple[object, ...]:
+    """Return the sort key for a student's submissions; the last one counts. A submission that certainly is the
+    student's own comes after those that only a name links to the student. Students write these names, so among the
+    latter, the one with the most points comes last: nobody can take points from another student."""
+    is_own, by_time = final.student in final.row.own_members(), order_by_time(final.row.handed_in, final.row.known_by)
     submitted = final.row.status != "not_submitted"
     if is_certain(final):
         return submitted, True, by_time
     return submitted, False, -math.inf if final.points is None else final.points, final.pending, is_own, by_time
 
 
-def is_certain(final: Final) -> bool:
-    """Return whether an id or a number identifies the submission as the student's own."""
-    return final.student in final.row.own() and final.row.is_certain()
+def is_certain(final: FinalPoints) -> bool:
+    """Return whether an id or a number shows that the submission is the student's own."""
+    return final.student in final.row.own_members() and final.row.is_certain()
 
 
-def make_final(student: str, row: Row, policy: Policy, lab_points: float) -> Final:
+def make_final(student: str, row: Row, policy: Policy, lab_points: float) -> FinalPoints:
     """Return the points of one student of a submission."""
     due = due_of(student, policy)
-    extended = due not in (policy.due, policy.known_extensions.get(student))
-    final = Final(
-        student, row, row.name, due, measure_lateness(row, due, extended, policy.grace_minutes, policy.trust_dates)
+    is_extended = due not in (policy.due, policy.roster_extensions.get(student))
+    final = FinalPoints(
+        student, row, row.name, due, measure_lateness(row, due, is_extended, policy.grace_minutes, policy.trust_dates)
     )
     by_hand = policy.points.get(student, {})
     final.given = {item: points for item, (points, _) in by_hand.items()}
@@ -173,7 +177,7 @@ def make_final(student: str, row: Row, policy: Policy, lab_points: float) -> Fin
     if policy.rubric:
         final.levels = {item: policy.rubric.describe_level(item, points) for item, points in final.given.items()}
     graded = row.status in HAS_POINTS or keeps_points(row)
-    final.without = policy.without if graded else ()
+    final.excluded_kinds = policy.excluded_kinds if graded else ()
     final.max_points = (row.max_points if graded else lab_points) + sum(final.items.values())
     if graded:
         final.pending = row.pending
@@ -188,22 +192,23 @@ def make_final(student: str, row: Row, policy: Policy, lab_points: float) -> Fin
 
 
 def due_of(student: str, policy: Policy) -> datetime | None:
-    """Return the due date of a student. An extension never shortens a student's time, even if the due date was
-    moved past it later; without a due date, no student is late."""
+    """Return a student's due date: the latest of the course's date and the extensions. None if the course has no due
+    date: then no student is late."""
     extensions = [
-        extensions_by_student.get(student) for extensions_by_student in (policy.extensions, policy.known_extensions)
+        extensions_by_student.get(student) for extensions_by_student in (policy.extensions, policy.roster_extensions)
     ]
     return max([policy.due, *filter(None, extensions)]) if policy.due else None
 
 
 def keeps_points(row: Row) -> bool:
-    """Return whether the points of an earlier grade count, because the hand-in waits to be graded again, or the judge
-    failed when it was."""
+    """Return whether the points of an earlier grade count, because the hand-in waits to be graded again or the judge
+    failed on it."""
     failed = row.status in ("judge_error", "judge_crashed") and row.graded_as in HAS_POINTS
     return row.grade is not None and (row.status == "" or failed)
 
 
 def late_penalty(points: float, days: int, policy: Policy) -> float:
+    """Return how many of these points are lost if a hand-in is this many days late."""
     if not days:
         return 0
     if policy.max_days is not None and days > policy.max_days:
@@ -213,21 +218,25 @@ def late_penalty(points: float, days: int, policy: Policy) -> float:
 
 def describe_policy(policy: Policy) -> list[str]:
     """Return a sentence for each decision that concerns all students."""
-    kinds = [f"Not counted for any student: {' and '.join(policy.without)} points."] if policy.without else []
+    kinds = (
+        [f"Not counted for any student: {' and '.join(policy.excluded_kinds)} points."] if policy.excluded_kinds else []
+    )
     return [*([describe_lateness(policy)] if policy.due else []), *kinds]
 
 
-def describe_extensions(known: Mapping[str, datetime], names: Mapping[str, str]) -> list[str]:
-    """Return a sentence with extensions of the course system; none if there are none."""
-    if not known:
+def describe_extensions(extensions: Mapping[str, datetime], names: Mapping[str, str]) -> list[str]:
+    """Return a sentence that lists the roster's extensions; no sentence if there are none."""
+    if not extensions:
         return []
-    sentences = (f"{with_name(student, names)} until {show(until.isoformat())}" for student, until in known.items())
+    sentences = (
+        f"{with_name(student, names)} until {show(until.isoformat())}" for student, until in extensions.items()
+    )
     return [f"Extensions, according to the roster: {name_some(list(sentences))}."]
 
 
-def leave_out(report: Report, kinds: Sequence[str]) -> Report:
-    """Remove kinds of points, and their maximum, from a report, and return it. The new maximum is the same for all
-    students, even if some points are decided and others are pending."""
+def remove_points(report: Report, kinds: Sequence[str]) -> Report:
+    """Remove kinds of points from a report, in place, and return it. Their maximum is removed even if they are pending,
+    so that the maximum is the same for all students."""
     for score in [stage.score for stage in report.stages if stage.score]:
         before = (score.total, score.max, score.pending)
         for kind in kinds:
@@ -241,7 +250,7 @@ def leave_out(report: Report, kinds: Sequence[str]) -> Report:
     return report
 
 
-def take_points(row: Row, report: Report) -> None:
+def copy_points(row: Row, report: Report) -> None:
     """Copy a report's points into a row and its stages."""
     row.points, row.max_points, row.pending = report.total.points, report.total.max, report.total.pending
     scores = {stage.stage: stage.score for stage in report.stages if stage.score}

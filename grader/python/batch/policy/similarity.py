@@ -1,15 +1,14 @@
-"""Find submissions with similar files by copydetect's fingerprints; the starter and the lab's header count as
-boilerplate.
+"""Find submissions with similar files by copydetect's fingerprints, without those of the starter.
 
-Only pairs that share rare fingerprints are compared, so that a course of thousands takes seconds. The result only
-suggests which submissions to look at, because there are few ways to write a short stage.
+Only pairs that share rare fingerprints are compared, so that a course of thousands takes seconds. There are few ways to
+write a short stage, so the result only suggests which submissions to look at.
 
     python3 -m grader.python.batch.policy.similarity STARTER < FILES
 
-prints each file's fingerprints, as find_similar() reads them.
+prints the fingerprints of the files that the JSON list FILES names, as find_similar() reads them.
 
-The regular expressions of copydetect's lexer may take exponential time on a student's code. Therefore, the fingerprints
-are computed in a separate process, whose limits the kernel enforces.
+The regular expressions of copydetect's lexer may take exponential time on a student's code. Therefore, a separate
+process computes the fingerprints, and the kernel enforces its limits.
 """
 
 from __future__ import annotations
@@ -33,17 +32,18 @@ from typing import Any
 
 from grader.python.batch.ingest.module_path import python_path
 
-NOISE, WINDOW = 25, 4  # characters of a fingerprint; one of this many fingerprints is kept
-MIN_FINGERPRINTS = 8  # the minimum in a student's own code: more than a line or two
-MIN_BYTES = NOISE + MIN_FINGERPRINTS - 1  # the minimum size of a file with that many
-SIMILAR_SHARE = 0.9
-COMMON = 20  # if more files share a fingerprint, only neighbours in the alphabet are compared
-MAX_CHARACTERS = 30_000  # code without comments
-MAX_PAIRS = 200
-FILE_S = 3  # processor time; an honest file takes a tenth of a second
+NOISE, WINDOW = 25, 4  # copydetect's parameters: characters per fingerprint; of WINDOW consecutive ones, it keeps one
+MIN_FINGERPRINTS = 8  # minimum for a comparison: more than a line or two of the student's own code
+MIN_BYTES = NOISE + MIN_FINGERPRINTS - 1  # minimum size of a file with that many fingerprints
+SIMILAR_SHARE = 0.9  # minimum share of the smaller file's fingerprints
+MAX_OWNERS = 20  # if more files share a fingerprint, each is only compared with the next one in the order of keys
+MAX_CHARACTERS = 30_000  # that are compared, without comments
+MAX_PAIRS = 200  # per stage
+FILE_S = 3  # processor time for a file; an honest one takes a tenth of a second
 MAX_MEMORY_BYTES = 2_000_000_000
-UNUSED_IMPORTS = {"matplotlib": "pyplot", "jinja2": "Template", "tqdm": "tqdm"}  # by copydetect: packages, and names
-MAX_STOPPED = 10  # files of a stage that take too much time or memory; with as many, the stage is not compared
+# Packages that only copydetect's reports need, each with the name that copydetect imports from it.
+UNUSED_IMPORTS = {"matplotlib": "pyplot", "jinja2": "Template", "tqdm": "tqdm"}
+MAX_STOPPED = 10  # if this many files of a stage take too much time or memory, the stage is not compared
 
 CONTINUED = re.compile(r"\\[^\S\n]*+\n")
 # A literal or a comment. The pattern backtracks only at a raw string without an end, and then matches it as an ordinary
@@ -51,13 +51,14 @@ CONTINUED = re.compile(r"\\[^\S\n]*+\n")
 RAW = r'R"(?P<mark>[^()\\\s"]{0,16})\((?s:.*?)\)(?P=mark)"'
 LITERAL = RAW + r'|"(?:[^"\\\n]|\\.)*+"?|\'(?:[^\'\\\n]|\\.)*+\'?'
 COMMENT = re.compile(rf"(?P<literal>{LITERAL})|//[^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?")
-DIRECTIVE = re.compile(r"^[^\S\n]*+#", re.MULTILINE)  # the lexer takes a directive as one token, or as a comment
+DIRECTIVE = re.compile(r"^[^\S\n]*+#", re.MULTILINE)  # the lexer would read a whole directive as one token or a comment
 DIGRAPHS = {"<%": "{", "%>": "}", "<:": "[", ":>": "]", "%:": "#"}
 
 
 @dataclass(frozen=True)
 class SimilarPair:
-    """Two submissions with similar files of one stage. `share`: how much of the smaller file is in the other one."""
+    """The keys of two submissions with similar files of one stage. `share`: the share of the smaller file's
+    fingerprints that the other file has, too."""
 
     stage: str
     first: str
@@ -67,62 +68,63 @@ class SimilarPair:
 
 @dataclass(frozen=True)
 class Fingerprints:
-    """The hashes of a file's code. `is_cut`: they cover only its first MAX_CHARACTERS."""
+    """The fingerprints of a file's code. `is_cut`: they cover only its first MAX_CHARACTERS."""
 
     hashes: frozenset[int] = frozenset()
     is_cut: bool = False
 
 
-class TooMuchError(Exception):
-    """Many files take too much time or memory."""
+class ComparisonLimitError(Exception):
+    """MAX_STOPPED files of a stage take too much time or memory."""
 
 
 def find_similar(stage: str, starter: Path, files: Sequence[tuple[str, Path]]) -> tuple[list[SimilarPair], list[str]]:
-    """Return pairs of (key, file) that are similar, the most similar first, and the keys of files that are not compared
-    completely, because they are too long or take too much time or memory. Raises ImportError if copydetect does not
-    run, and TooMuchError."""
+    """Return the similar pairs, the most similar first, and the keys of the submissions whose files were not compared
+    completely, because they are too long or take too much time or memory. `files`: each submission's key and the path
+    of its file. Raises ImportError if copydetect does not run, ComparisonLimitError, and OSError."""
     files = [(key, file) for key, file in files if file.stat().st_size >= MIN_BYTES]
     if len(files) < 2:
         return [], []
     fingerprints, stopped = fingerprint_all(starter, [file for _, file in files])
-    left_out = [key for at, (key, _) in enumerate(files) if at in stopped or fingerprints[at].is_cut]
+    incomplete = [key for at, (key, _) in enumerate(files) if at in stopped or fingerprints[at].is_cut]
     same: dict[frozenset[int], list[str]] = defaultdict(list)
-    for (key, _), candidate in zip(files, fingerprints, strict=True):
-        if len(candidate.hashes) >= MIN_FINGERPRINTS:
-            same[candidate.hashes].append(key)
+    for (key, _), file_prints in zip(files, fingerprints, strict=True):
+        if len(file_prints.hashes) >= MIN_FINGERPRINTS:
+            same[file_prints.hashes].append(key)
     pairs = [SimilarPair(stage, keys[0], other, 1.0) for keys in same.values() for other in keys[1:]]
-    prints = {keys[0]: hashes for hashes, keys in same.items()}
-    for candidate, other in candidates(prints):
-        share = len(prints[candidate] & prints[other]) / min(len(prints[candidate]), len(prints[other]))
+    hashes_by_key = {keys[0]: hashes for hashes, keys in same.items()}
+    for first, other in list_candidates(hashes_by_key):
+        first_hashes, other_hashes = hashes_by_key[first], hashes_by_key[other]
+        share = len(first_hashes & other_hashes) / min(len(first_hashes), len(other_hashes))
         if share >= SIMILAR_SHARE:
-            pairs.append(SimilarPair(stage, candidate, other, share))
+            pairs.append(SimilarPair(stage, first, other, share))
     pairs.sort(key=lambda pair: (-pair.share, pair.first, pair.second))
-    return pairs[:MAX_PAIRS], left_out
+    return pairs[:MAX_PAIRS], incomplete
 
 
 def fingerprint_all(starter: Path, files: Sequence[Path]) -> tuple[list[Fingerprints], list[int]]:
-    """Return each file's fingerprints without the starter's, and the indices of the files that took too much time or
-    memory and have none.
+    """Return each file's fingerprints without the starter's, and the indices of the files that have none because they
+    took too much time or memory.
 
-    If a process ends before its last file, the file that it was reading stopped it; another process continues after
-    that file. Raises as find_similar() does.
+    If a process ends before its last file, the cause is the file that it was reading. Another process then continues
+    with the next file. Raises the same exceptions as find_similar().
     """
     seed = str(secrets.randbelow(2**32))  # the same in all processes, because fingerprints are Python's hashes
     fingerprints: list[Fingerprints] = []
     stopped: list[int] = []
     while True:
-        fingerprints += start_fingerprinting(starter, files[len(fingerprints) :], seed)
+        fingerprints += fingerprint_first(starter, files[len(fingerprints) :], seed)
         if len(fingerprints) == len(files):
             return fingerprints, stopped
         stopped.append(len(fingerprints))
         fingerprints.append(Fingerprints())
         if len(stopped) == MAX_STOPPED:
-            raise TooMuchError
+            raise ComparisonLimitError
 
 
-def start_fingerprinting(starter: Path, files: Sequence[Path], seed: str) -> list[Fingerprints]:
-    """Return the fingerprints of the first files, up to one that takes too much time or memory. Raises ImportError if
-    copydetect does not run."""
+def fingerprint_first(starter: Path, files: Sequence[Path], seed: str) -> list[Fingerprints]:
+    """Start a process that computes fingerprints. Return those of the files before the first one that takes too much
+    time or memory. Raises ImportError if copydetect does not run."""
     limited = {"PYTHONPATH": python_path(), "PYTHONHASHSEED": seed, "OPENBLAS_NUM_THREADS": "1"}
     result = subprocess.run(
         [sys.executable, "-P", "-m", "grader.python.batch.policy.similarity", str(starter)],
@@ -139,8 +141,8 @@ def start_fingerprinting(starter: Path, files: Sequence[Path], seed: str) -> lis
 
 
 def print_fingerprints(starter: Path) -> None:
-    """Print a line for the starter, then one for each file that standard input names: a JSON list of its hashes and
-    whether the file is cut. The kernel kills the process if a file takes too long."""
+    """Print a line without hashes to show that copydetect runs, then a line for each file that standard input names:
+    a JSON list of its hashes, and whether the file is cut. The kernel kills the process if a file takes too long."""
     import numpy
 
     make = import_fingerprinter()
@@ -157,8 +159,8 @@ def print_fingerprints(starter: Path) -> None:
 
 
 def import_fingerprinter() -> Any:
-    """Return copydetect's class, imported without the packages that only its reports need: to import them would take
-    most of the time of a small batch."""
+    """Return copydetect's class CodeFingerprint. The packages that only its reports need are replaced by empty modules,
+    because importing them would take most of the time of a small batch."""
     for name, needed in UNUSED_IMPORTS.items():
         module: Any = ModuleType(name)
         setattr(module, needed, ModuleType(needed))
@@ -169,33 +171,33 @@ def import_fingerprinter() -> Any:
 
 
 def write_line(fingerprints: Fingerprints) -> None:
-    """Send a file's fingerprints to the process that started this one."""
+    """Write a file's fingerprints to standard output, for the process that started this one."""
     sys.stdout.buffer.write(json.dumps([sorted(fingerprints.hashes), fingerprints.is_cut]).encode() + b"\n")
     sys.stdout.buffer.flush()
 
 
 def allow_processor_time(more_s: int) -> None:
-    """Allow this process at least this much more processor time, and at most a second more."""
+    """Let this process use between `more_s` and `more_s` + 1 further seconds of processor time."""
     _, hard = resource.getrlimit(resource.RLIMIT_CPU)
     resource.setrlimit(resource.RLIMIT_CPU, (int(time.process_time()) + 1 + more_s, hard))
 
 
 def fingerprint(make: Any, file: Path, boilerplate: Any) -> Fingerprints:
-    """Return the hashes of a file, or none if it cannot be read as code. Raises MemoryError."""
+    """Return the fingerprints of a file; none if it cannot be read as code. Raises MemoryError."""
     try:
-        text = simplify(file.read_bytes().decode("utf-8", "replace"))  # before the text is cut: comments may be long
+        text = simplify(file.read_bytes().decode("utf-8", "replace"))  # first, so that long comments do not count
         code = io.StringIO(text[:MAX_CHARACTERS])
         fingerprinted = make(f"{file.stem}.cu", NOISE, WINDOW, boilerplate, language="cuda", fp=code)
         return Fingerprints(frozenset(map(int, fingerprinted.hashes)), len(text) > MAX_CHARACTERS)
     except MemoryError:
         raise
-    except Exception:  # any text may fail: similarity is only a hint
+    except Exception:  # copydetect may fail on any text, and similarity is only a hint
         return Fingerprints()
 
 
 def simplify(text: str) -> str:
-    """Return code without continued lines, comments and unnecessary blanks, which can slow the lexer down. The text of
-    directives becomes ordinary code, so that nothing can be hidden there."""
+    """Return code with continued lines joined, and without comments and unnecessary blanks, which can slow the lexer
+    down. Remove the # of directives, so that students cannot hide code in them."""
     joined_lines = CONTINUED.sub("", text.replace("\r\n", "\n"))
     without_comments = COMMENT.sub(lambda match: match["literal"] or " ", joined_lines)
     for digraph, punctuator in DIGRAPHS.items():
@@ -205,17 +207,17 @@ def simplify(text: str) -> str:
     return "".join(f"{line}\n" for line in lines if line)
 
 
-def candidates(prints: dict[str, frozenset[int]]) -> Sequence[tuple[str, str]]:
-    """Return the pairs of keys that share a rare fingerprint, and enough pairs of those that share a common one to find
-    a ring of many copies."""
+def list_candidates(hashes_by_key: dict[str, frozenset[int]]) -> Sequence[tuple[str, str]]:
+    """Return the pairs of keys that share a rare fingerprint. Of those that share a common one, return only neighbors
+    in the order of keys, which is enough to link a large group of copies."""
     owners: dict[int, list[str]] = defaultdict(list)
-    for key, hashes in prints.items():
+    for key, hashes in hashes_by_key.items():
         for fingerprint in hashes:
             owners[fingerprint].append(key)
     shared: Counter[tuple[str, str]] = Counter()
     for keys in owners.values():
         in_order = sorted(keys)
-        shared.update(combinations(in_order, 2) if len(keys) <= COMMON else pairwise(in_order))
+        shared.update(combinations(in_order, 2) if len(keys) <= MAX_OWNERS else pairwise(in_order))
     return list(shared)
 
 

@@ -1,5 +1,5 @@
-"""List the hand-ins that an instructor should review first, and why. This is not an accusation and changes no
-points."""
+"""List the hand-ins that an instructor should review first, with the reasons. A remark is not an accusation, and
+changes no points."""
 
 from __future__ import annotations
 
@@ -11,35 +11,38 @@ from statistics import median
 
 from grader.python.batch.grade.progress import show_duration
 from grader.python.batch.ingest.notes import IN_DOUBT, kind_of
-from grader.python.batch.policy.points import Final, Policy
+from grader.python.batch.policy.points import FinalPoints, Policy
 from grader.python.batch.policy.similarity import SimilarPair
 from grader.python.batch.store.rows import Row, Stage
 
-FULL_MARK = 1.2  # multiple of the reference's time up to which a stage gets all speed points
-NEAR = 0.01
-SLOW = 10  # minimum multiple of the reference's time
+FULL_POINTS_RATIO = 1.2  # multiple of the reference's time up to which a stage gets all speed points
+NEAR_SHARE = 0.01  # a ratio is near the limit if it differs by less than this share
+SLOW_RATIO = 10  # a stage is slow from this multiple of the reference's time on
+# The rank and the title of the remark on each of these statuses.
 BY_STATUS = {
     "judge_error": (0, "judge failed"),
     "judge_crashed": (0, "crashes the judge"),
     "archive_refused": (1, "not opened"),
     "nothing_to_grade": (1, "nothing to grade"),
 }
+# The kinds of notes for each title of a remark.
 BY_NOTE = {
     "several files of one stage": ("to_choose",),
     "names others": ("names_others",),
     "student not identified": IN_DOUBT,
 }
-LONG_S, LONG_TIMES = 60, 5  # minimum seconds of a slow hand-in, and its minimum multiple of the median
+# Grading a hand-in took long if it exceeded both: this time, and this multiple of the median.
+LONG_S, LONG_MULTIPLE = 60, 5
 
 
 @dataclass(frozen=True)
 class Remark:
-    """A remark for review; a smaller rank comes first."""
+    """A reason to review a hand-in. Smaller ranks come first."""
 
     rank: int
     key: str
-    stage: str
-    what: str
+    stage: str  # empty if it concerns the whole hand-in
+    title: str
     detail: str = ""
 
 
@@ -47,15 +50,15 @@ def find_remarks(
     rows: Sequence[Row],
     pairs: Sequence[SimilarPair],
     untouched: Collection[tuple[str, str]] = (),
-    finals: Sequence[Final] = (),
+    finals: Sequence[FinalPoints] = (),
     copied_records: Sequence[tuple[str, str]] = (),
 ) -> list[Remark]:
     """Return all remarks, the most serious first. `untouched`: the key and stage of each file that is still the
-    starter, and so not copied from another student. `finals`: the students' points. `copied_records`: see
+    starter, so that equal files are not copies. `finals`: the students' points. `copied_records`: see
     find_copied_records()."""
     remarks = [remark for row in rows for remark in review_submission(row)]
     remarks += [remark for final in finals for remark in review_decisions(final)]
-    remarks += same_files(rows, untouched)
+    remarks += find_equal_files(rows, untouched)
     remarks += [Remark(5, key, "", "records of another journal", owner) for key, owner in copied_records]
     remarks += [Remark(9, key, stage, "still the starter") for key, stage in sorted(untouched)]
     remarks += [Remark(4, row.key, "", "took long", show_duration(row.wall_s)) for row in find_slowest_hand_ins(rows)]
@@ -65,16 +68,16 @@ def find_remarks(
         if pair.first in by_key and pair.second in by_key and by_key[pair.first].is_teammate(by_key[pair.second]):
             continue
         first_hash, second_hash = (hashes.get((key, pair.stage), "") for key in (pair.first, pair.second))
-        if not first_hash or first_hash != second_hash:  # same_files() reports identical files
+        if not first_hash or first_hash != second_hash:  # find_equal_files() reports identical files
             share = f"{pair.share:.0%} of it is also in the file of {pair.second}"
             remarks.append(Remark(6, pair.first, pair.stage, "similar", share))
     return sorted(remarks, key=lambda remark: (remark.rank, remark.key, remark.stage))
 
 
 def find_slowest_hand_ins(rows: Sequence[Row]) -> list[Row]:
-    """Return the hand-ins that took far longer to grade than the others, the longest first."""
+    """Return the hand-ins whose grading took far longer than that of the others, the slowest first."""
     times = [row.wall_s for row in rows if row.wall_s]
-    limit_s = max(LONG_S, LONG_TIMES * median(times)) if times else LONG_S
+    limit_s = max(LONG_S, LONG_MULTIPLE * median(times)) if times else LONG_S
     return sorted((row for row in rows if row.wall_s >= limit_s), key=lambda row: -row.wall_s)
 
 
@@ -99,19 +102,19 @@ def review_submission(row: Row) -> list[Remark]:
     return remarks
 
 
-def review_decisions(final: Final) -> list[Remark]:
-    """Return remarks on decisions that may no longer fit the current hand-in."""
+def review_decisions(final: FinalPoints) -> list[Remark]:
+    """Return remarks on an override that is older than the hand-in, and on lateness that is in doubt."""
     remarks = []
     if final.is_override_old:
         remarks.append(Remark(1, final.row.key, "", "changed under an override", describe_old_override(final)))
     if final.lateness.doubt:
-        title = "times disagree" if final.lateness.by else "late or not? Decide"
+        title = "times disagree" if final.lateness.source else "late or not? Decide"
         remarks.append(Remark(1, final.row.key, "", title, final.lateness.doubt))
     return remarks
 
 
-def describe_old_override(final: Final) -> str:
-    """Return a sentence on an override that is older than the current hand-in."""
+def describe_old_override(final: FinalPoints) -> str:
+    """Return a sentence on an override after which the student handed in again."""
     return (
         f"{final.student} handed in new files after the points were set by hand ({final.override}). Those "
         "points still count: set them again, or remove them with override --undo."
@@ -119,13 +122,13 @@ def describe_old_override(final: Final) -> str:
 
 
 def find_changed_drops(dropped: Sequence[Row], policy: Policy) -> list[Remark]:
-    """Return a remark for each dropped hand-in that changed later."""
+    """Return a remark for each hand-in that changed after it was dropped."""
     changed = [row for row in dropped if row.fingerprint != policy.drops[row.key][1]]
     return [Remark(1, row.key, "", "changed after it was dropped", describe_changed_drop(row)) for row in changed]
 
 
-def find_requests(finals: Sequence[Final], requests: Mapping[str, str]) -> list[Remark]:
-    """Return a remark for each student who waits for the answer to a request."""
+def find_requests(finals: Sequence[FinalPoints], requests: Mapping[str, str]) -> list[Remark]:
+    """Return a remark for each student with an open request. `requests`: their texts, by student."""
     asking = [final for final in finals if final.student in requests]
     return [
         Remark(1, final.row.key, "", "asks for a regrade", f"{final.student}: {requests[final.student]}")
@@ -150,17 +153,27 @@ def review_stage(key: str, stage: Stage) -> list[Remark]:
         remarks.append(Remark(3, key, stage.stage, stage.cause.replace("_", " ")))
     if ratio is None or low is None or high is None:
         return remarks
-    if ratio >= SLOW:
+    if ratio >= SLOW_RATIO:
         remarks.append(Remark(4, key, stage.stage, "slow", f"{ratio:.3g} times the reference's time"))
     if stage.ambiguous:
-        remarks.append(Remark(7, key, stage.stage, "unstable", f"between {low:.4g} and {high:.4g} of the reference's"))
-    if low <= FULL_MARK <= high or abs(ratio / FULL_MARK - 1) < NEAR:
-        remarks.append(Remark(8, key, stage.stage, "near a limit", f"{ratio:.4g}; up to {FULL_MARK} is full points"))
+        remarks.append(
+            Remark(7, key, stage.stage, "unstable", f"between {low:.4g} and {high:.4g} times the reference's time")
+        )
+    if low <= FULL_POINTS_RATIO <= high or abs(ratio / FULL_POINTS_RATIO - 1) < NEAR_SHARE:
+        remarks.append(
+            Remark(
+                8,
+                key,
+                stage.stage,
+                "near a limit",
+                f"{ratio:.4g} times the reference's time; all points up to {FULL_POINTS_RATIO}",
+            )
+        )
     return remarks
 
 
-def same_files(rows: Sequence[Row], untouched: Collection[tuple[str, str]]) -> list[Remark]:
-    """Return a remark for each file that several submissions contain byte for byte, unless all are of one team."""
+def find_equal_files(rows: Sequence[Row], untouched: Collection[tuple[str, str]]) -> list[Remark]:
+    """Return a remark for each file that is equal in several submissions, unless these are all of one team."""
     owners: dict[tuple[str, str], list[Row]] = defaultdict(list)
     for row in rows:
         for stage in row.stages:

@@ -1,1 +1,1 @@
-"""Fetches hand-ins from a course system, and returns grades and feedback to it, by its API."""
+"""Fetches hand-ins from a course system through its API, and returns grades and feedback."""

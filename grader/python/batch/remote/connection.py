@@ -1,4 +1,4 @@
-"""Connect to a course system, with a time limit for each answer, a pause between requests, and further attempts.
+"""Connect to a course system, with a time limit for each answer, a pause between requests, and repeated attempts.
 
 The token comes from the environment or from a file that only its owner can read. It is never printed or stored.
 """
@@ -18,26 +18,24 @@ from urllib.parse import unquote_to_bytes, urlsplit
 
 from grader.python.common.console import UserError, read_text
 
-TIMEOUT_S = 60.0  # the limit for the next part of an answer
-WHOLE_S, MAX_ANSWER_BYTES = (
-    600.0,
-    150_000_000,
-)  # for a whole answer; more than the largest file
+TIMEOUT_S = 60.0  # the limit for each part of an answer
+WHOLE_S = 600.0  # the limit for a whole answer
+MAX_ANSWER_BYTES = 150_000_000  # more than the largest file
 CHUNK_BYTES = 1_000_000
 MAX_PAGES = 1000  # of a list, with 100 entries each
-READINGS, BACKOFF_S = 5, 0.5  # further attempts for a request that only reads, and the pause before the first
-BUSY = (429, 500, 502, 503, 504)
+READ_RETRIES, BACKOFF_S = 5, 0.5  # repetitions of a request that only reads, and the pause before the first of them
+BUSY = (429, 500, 502, 503, 504)  # HTTP statuses after which a request is repeated
 PAUSE_S = 0.05  # between two requests
-WAITING_S = (1, 2, 5, 15, 30, 60)  # before each further attempt
+RETRY_PAUSES_S = (1, 2, 5, 15, 30, 60)  # before each further attempt
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 MISSING = "Connecting to a course system needs the package canvasapi (make batch installs it)."
-MAX_IN_A_ROW = 3  # requests that failed after all attempts, before further ones get a single attempt
+MAX_IN_A_ROW = 3  # after so many requests that failed in all attempts, each request gets one attempt
 T = TypeVar("T")
 
 
 class RetryPolicy:
-    """Decides whether to repeat failed requests. If the course system stops answering while hundreds of students wait,
-    the pauses for each student would add up to hours."""
+    """Decides whether to repeat failed requests. If a course system does not answer for hundreds of students, the
+    pauses between attempts would add up to hours."""
 
     def __init__(self) -> None:
         self.in_a_row = 0
@@ -45,8 +43,8 @@ class RetryPolicy:
     def wants_more_attempts(self) -> bool:
         return self.in_a_row < MAX_IN_A_ROW
 
-    def note(self, is_answered: bool) -> None:
-        """Count the requests that failed after their last attempt, since the last answer."""
+    def record(self, is_answered: bool) -> None:
+        """Record whether a request was answered, or failed in its last attempt."""
         self.in_a_row = 0 if is_answered else self.in_a_row + 1
 
 
@@ -69,7 +67,7 @@ def read_token(variable: str, file: Path | None) -> str:
 
 
 def open_assignment(url: str, token: str, course: int, assignment: int) -> Any:
-    """Return a Canvas assignment. Raises UserError, and what `try_again` catches."""
+    """Return a Canvas assignment. Raises UserError."""
     require_secure(url)
     try:
         from canvasapi import Canvas
@@ -97,8 +95,8 @@ def find_origin(url: str) -> tuple[str, str | None, int | None]:
 
 
 def withhold_token(request: Any, url: str, token: str) -> None:
-    """Remove the token from a request that leads away from the course system at `url`: an attachment's address, the
-    next page's or a redirect's. Raises UserError if it is in the request's address or body."""
+    """Remove the token from a request that goes to another server than `url`, such as the address of an attachment, of
+    the next page or of a redirect. Raises UserError if the token is in the request's address or body."""
     if find_origin(request.url) == find_origin(url):
         return
     request.headers.pop("Authorization", None)
@@ -113,37 +111,37 @@ def withhold_token(request: Any, url: str, token: str) -> None:
 
 
 def make_adapter(url: str, token: str) -> Any:
-    """Return an adapter that waits at most TIMEOUT_S for each part of an answer, and PAUSE_S between requests, and
-    repeats a request that only reads. Canvas says with Retry-After how long to wait. The token goes only to the course
-    system at `url`."""
+    """Return an adapter for the package requests. It waits at most TIMEOUT_S for each part of an answer, pauses for
+    PAUSE_S before each request, and repeats a request that only reads, after the time that Canvas gives in Retry-After.
+    It sends the token only to the course system at `url`."""
     from requests.adapters import HTTPAdapter
     from urllib3.util import Retry
 
     class RetryingAdapter(HTTPAdapter):
-        pages = 0  # that lead to another page, without a break
+        pages = 0  # consecutive answers that lead to another page
 
-        def send(self, request: Any, *words: Any, **options: Any) -> Any:
+        def send(self, request: Any, *arguments: Any, **options: Any) -> Any:
             withhold_token(request, url, token)
             time.sleep(PAUSE_S)
-            reads = RETRIES.wants_more_attempts()
-            self.max_retries = reading if reads else Retry(0, raise_on_status=False)
+            self.max_retries = retry_reads if RETRIES.wants_more_attempts() else Retry(0, raise_on_status=False)
             send_options = {**options, "timeout": TIMEOUT_S, "stream": True}
-            answer = within(WHOLE_S, lambda: HTTPAdapter.send(self, request, *words, **send_options), request.url)
-            answer._content = read_whole(answer)  # as requests itself stores it
+            answer = within(WHOLE_S, lambda: HTTPAdapter.send(self, request, *arguments, **send_options), request.url)
+            answer._content = read_whole(answer)  # where requests itself stores the content
             self.pages = self.pages + 1 if "next" in answer.links else 0
             if self.pages > MAX_PAGES:  # empty pages may lead to each other endlessly
                 raise UserError(describe_endless_answer(request.url))
             return answer
 
-    reading = Retry(
-        READINGS, status_forcelist=BUSY, allowed_methods={"GET"}, backoff_factor=BACKOFF_S, raise_on_status=False
+    retry_reads = Retry(
+        READ_RETRIES, status_forcelist=BUSY, allowed_methods={"GET"}, backoff_factor=BACKOFF_S, raise_on_status=False
     )
-    return RetryingAdapter(max_retries=reading)
+    return RetryingAdapter(max_retries=retry_reads)
 
 
 def within(max_s: float, act: Callable[[], T], url: str) -> T:
-    """Return the result of a request. Raises its exception, or UserError after `max_s` seconds: the time limit of a
-    socket begins again with each byte, including those of the headers. The thread ends with the program."""
+    """Return the result of `act`, which sends a request. Raises its exception, or UserError after `max_s` seconds. The
+    time limit of a socket would not suffice, because it begins again with each byte, even of the headers. The thread
+    ends with the program."""
     result: Future[T] = Future()
 
     def run() -> None:
@@ -162,14 +160,13 @@ def within(max_s: float, act: Callable[[], T], url: str) -> T:
 
 
 def describe_endless_answer(url: str) -> str:
-    """Return a sentence on an endless answer, and what to do."""
+    """Return a message on an endless answer, and on what to do."""
     return f"An answer of {urlsplit(url).hostname} does not end. Repeat the command to continue."
 
 
 def read_whole(answer: Any) -> bytes:
-    """Return the bytes of an answer. Raises UserError if they do not end within WHOLE_S or MAX_ANSWER_BYTES, for
-    example because they arrive one by one, or because a few bytes inflate to many. Raises ConnectionError if some are
-    missing."""
+    """Return the bytes of an answer. Raises UserError if it exceeds WHOLE_S or MAX_ANSWER_BYTES, for example because
+    the bytes arrive one by one, or because a few bytes inflate to many; ConnectionError if bytes are missing."""
     from requests.exceptions import ConnectionError as BrokenError
     from urllib3.exceptions import HTTPError
 
@@ -187,7 +184,7 @@ def read_whole(answer: Any) -> bytes:
 
 @contextmanager
 def reading_answers() -> Iterator[None]:
-    """Convert the errors of reading an answer without the documented parts to one message. Raises UserError."""
+    """Convert errors in reading an answer, which occur if it is not as documented, to UserError."""
     try:
         yield
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
@@ -198,27 +195,27 @@ def reading_answers() -> Iterator[None]:
 
 
 def try_again(act: Callable[[], T], what: str) -> T:
-    """Call a function that may fail, several times if necessary. Raises UserError if the course system refuses the
-    request or the last attempt fails."""
+    """Call a function that sends a request, several times if it fails. `what`: the name of the request for messages.
+    Raises UserError if the course system refuses the request, or if the last attempt fails."""
     from canvasapi.exceptions import CanvasException, Forbidden, InvalidAccessToken, ResourceDoesNotExist, Unauthorized
     from requests.exceptions import RequestException
 
-    for pause_s in (*WAITING_S, None):
+    for pause_s in (*RETRY_PAUSES_S, None):
         try:
             result = act()
-            RETRIES.note(is_answered=True)
+            RETRIES.record(is_answered=True)
             return result
         except InvalidAccessToken:
             raise UserError(
                 "Canvas does not accept the access token. Make a new one in Canvas: Account > Settings."
             ) from None
         except (ResourceDoesNotExist, Unauthorized) as error:
-            RETRIES.note(is_answered=True)
+            RETRIES.record(is_answered=True)
             raise UserError(f"Canvas has no {what}, or the token may not use it ({type(error).__name__}).") from None
         except (CanvasException, RequestException, ValueError, KeyError) as error:
-            limited = isinstance(error, Forbidden) and "rate limit" not in str(error).lower()
-            if pause_s is None or limited or not RETRIES.wants_more_attempts():
-                RETRIES.note(is_answered=limited)
+            is_refused = isinstance(error, Forbidden) and "rate limit" not in str(error).lower()
+            if pause_s is None or is_refused or not RETRIES.wants_more_attempts():
+                RETRIES.record(is_answered=is_refused)
                 raise UserError(f"{what} failed: {type(error).__name__}. Repeat the command to continue.") from None
             time.sleep(pause_s)
-    raise AssertionError
+    raise AssertionError("the last attempt returns or raises")

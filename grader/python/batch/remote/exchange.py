@@ -10,13 +10,13 @@ from typing import Generic, TypeVar
 from grader.python.batch.ingest.times import now
 from grader.python.common.console import UserError, explain_os_error
 
-MAX_PAUSE_S = 900.0
+MAX_PAUSE_S = 900.0  # after failures
 T = TypeVar("T")
 
 
 class Exchange(Generic[T]):
-    """One kind of exchange, such as fetching hand-ins, in a separate thread: at most one at a time, `every_s` seconds
-    after the last one. After failures, the pause doubles each time, up to a quarter of an hour."""
+    """One kind of exchange, such as fetching hand-ins, in a separate thread: at most one at a time, and `every_s`
+    seconds after the previous one. After each failure, the pause doubles, up to MAX_PAUSE_S."""
 
     def __init__(self, every_s: float):
         self.every_s, self.next_s = every_s, 0.0
@@ -38,8 +38,7 @@ class Exchange(Generic[T]):
         self.thread.start()
 
     def run(self, act: Callable[[], T]) -> None:
-        """Keep the result or the error. Errors of a course system, or of the package for its API, do not end the
-        queue."""
+        """Call the function, and keep its result or its error. No error may end `serve`."""
         try:
             self.result = act()
         except UserError as error:
@@ -50,7 +49,8 @@ class Exchange(Generic[T]):
             self.error = f"{type(error).__name__}: {error}"
 
     def take(self) -> T | None:
-        """Return the result of an exchange that has just ended; None if none has ended, or if it failed."""
+        """Return the result of an exchange that has ended since the last call; None if there is none, or if it
+        failed."""
         if self.thread is None or self.thread.is_alive():
             return None
         self.thread = None

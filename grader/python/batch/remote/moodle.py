@@ -1,8 +1,8 @@
-"""Fetch hand-ins from Moodle, and return grades and feedback, by its web services (mod_assign_*).
+"""Fetch hand-ins from Moodle, and return grades and feedback, through its web services (mod_assign_*).
 
-The hand-ins' folders have the students' user names, because the web services do not return the numbers of Moodle's own
-download. Saving a grade replaces the earlier one with its comment and files, so a repetition adds nothing. A grade is
-not saved if Moodle already has it with its comment, because Moodle may notify the student.
+The folders of hand-ins are named after the students' user names, because the web services do not return the numbers in
+Moodle's own download. Saving a grade replaces the earlier grade, comment and files, so repeating it adds nothing. If
+Moodle already has a grade and its comment, they are not saved again, because Moodle may notify the student.
 """
 
 from __future__ import annotations
@@ -21,22 +21,31 @@ from grader.python.batch.ingest.roster import alias_key, split_team
 from grader.python.batch.ingest.times import read_seconds, show_time
 from grader.python.batch.outputs.cells import write_csv
 from grader.python.batch.remote.connection import MISSING, make_adapter, reading_answers, require_secure, try_again
-from grader.python.batch.remote.pull import HAND_INS, MAX_NAME_BYTES, Pulled, begin, drop_shared, keep_file, plain_name
-from grader.python.batch.remote.push import NOT_KEPT, Pushed, Returned
+from grader.python.batch.remote.pull import (
+    HAND_INS,
+    MAX_NAME_BYTES,
+    Pulled,
+    drop_shared,
+    keep_file,
+    plain_name,
+    prepare_folder,
+)
+from grader.python.batch.remote.push import NOT_STORED, Pushed, StudentResult
 from grader.python.common.console import UserError, say_error
 from grader.python.common.units import show_points
 
 COLUMNS = ("id", "name", "email", "submitted", "extended until")
+# Moodle's error codes for requests that it refuses.
 REFUSED = ("invalidtoken", "accessexception", "nopermissions", "requireloginerror", "invalidrecord", "invalidparameter")
 REFUSED += ("servicenotavailable", "userquotalimit", "upload_error_ini_size", "upload_error_form_size")
-STORED = "filenameexist"  # the draft area has a file of this name
+STORED = "filenameexist"  # Moodle's error code if the draft area already has a file of this name
 NOT_HANDED_IN = ("new", "reopened")  # states of a submission without a hand-in
 HTML_FORMAT = 1
 MAX_FOLDER_BYTES = 255
 
 
 class RefusedError(UserError):
-    """Moodle's answer that it does not allow a request. Repeating the request would not help."""
+    """Moodle refuses a request. Repeating the request would not help."""
 
 
 class Moodle:
@@ -70,15 +79,17 @@ class Moodle:
         self.users = self.call("core_enrol_get_enrolled_users", courseid=course)
 
     def call(self, function: str, **parameters: Any) -> Any:
-        """Call a function that only reads, or whose repetition changes nothing. Raises UserError."""
+        """Call a function of the web services, several times if it fails: it must only read, or its repetition must
+        change nothing. Raises UserError."""
         return try_again(lambda: self.call_once(function, parameters), f"Moodle's {function}")
 
     def call_once(self, function: str, parameters: Mapping[str, Any]) -> Any:
-        """Call a function. Raises UserError if Moodle refuses it, ValueError and RequestException if it fails."""
+        """Call a function of the web services. Raises UserError if Moodle refuses it, and exceptions that try_again()
+        catches if it fails."""
         words = {"wstoken": self.token, "wsfunction": function, "moodlewsrestformat": "json"}
         answer = self.session.post(f"{self.url}/webservice/rest/server.php", data=words | flatten(parameters))
         answer.raise_for_status()
-        return check(answer.json(), function)
+        return require_success(answer.json(), function)
 
     def fetch(self, file: Mapping[str, Any]) -> bytes:
         """Return a file's bytes. The token is not in the address, which servers log. Raises ValueError if some are
@@ -86,7 +97,7 @@ class Moodle:
         answer = self.session.post(file["fileurl"], data={"token": self.token})
         answer.raise_for_status()
         if len(answer.content) != file["filesize"]:
-            check(answer.json(), "the download of files")
+            require_success(answer.json(), "the download of files")
             raise ValueError("an incomplete file")
         return bytes(answer.content)
 
@@ -99,7 +110,7 @@ class Moodle:
             files={"file": (name, content)},
         )
         answer.raise_for_status()
-        (stored,) = check(answer.json(), "the upload of files")
+        (stored,) = require_success(answer.json(), "the upload of files")
         if stored.get("errortype") == STORED and area:
             return area
         if "error" in stored:
@@ -107,9 +118,9 @@ class Moodle:
         return int(stored["itemid"])
 
 
-def check(answer: Any, what: str) -> Any:
-    """Return an answer that is not an error. Raises RefusedError, or ValueError if another attempt may help. Functions
-    name an exception, and the pages for files an error."""
+def require_success(answer: Any, what: str) -> Any:
+    """Return the answer to `what` if it is not an error. Raises RefusedError, or ValueError if another attempt may
+    help. Functions return errors in the key "exception", and the pages for files in the key "error"."""
     if isinstance(answer, dict) and {"exception", "error"} & answer.keys():
         code = answer.get("errorcode")
         if code in REFUSED:
@@ -130,8 +141,8 @@ def flatten(value: Any, name: str = "") -> dict[str, str]:
 
 
 def pull(moodle: Moodle, folder: Path) -> Pulled:
-    """Write hand-ins/ and roster.csv. Existing files are not fetched again, and those that Moodle no
-    longer has are removed. Raises UserError, OSError."""
+    """Write hand-ins/ and roster.csv. Do not fetch existing files again, and remove those that Moodle no longer has.
+    Raises UserError, OSError."""
     (assignment,) = moodle.call("mod_assign_get_submissions", assignmentids=[moodle.assignment])["assignments"]
     handed_in: dict[int, Mapping[str, Any]] = {}
     pulled, expected, missing = Pulled(len(moodle.users)), dict[Path, Mapping[str, Any]](), []
@@ -143,7 +154,7 @@ def pull(moodle: Moodle, folder: Path) -> Pulled:
         try:
             with reading_answers():
                 if moodle.of_teams and submission["userid"]:
-                    continue  # Moodle's note that a member took part; the group's submission has the files and the time
+                    continue  # it only states that a member took part; the group's submission has the files and time
                 members = teams.get(submission["groupid"], []) if moodle.of_teams else members_of(moodle, submission)
                 if submission["status"] not in NOT_HANDED_IN:
                     handed_in |= {user["id"]: submission for user in members}
@@ -157,7 +168,7 @@ def pull(moodle: Moodle, folder: Path) -> Pulled:
             ]
         for team in folders_of(members, ids, known_aliases) if members else ():
             expected |= {Path(team) / path: file for path, file in files.items()}
-    begin(folder, write_roster(moodle, handed_in, read_extensions(moodle)))
+    prepare_folder(folder, write_roster(moodle, handed_in, read_extensions(moodle)))
     pulled.files = len(expected)
     for path, file in expected.items():
         target = folder / HAND_INS / path
@@ -166,7 +177,7 @@ def pull(moodle: Moodle, folder: Path) -> Pulled:
                 pulled.fetched += fetch_new(moodle, target, file)
         except RefusedError:
             raise
-        except (UserError, OSError):  # for example a name that this file system does not accept
+        except (UserError, OSError):  # for example because this file system does not accept the name
             missing.append(str(path))
     pulled.incomplete = frozenset(Path(file).parts[0] for file in missing)
     if is_complete:
@@ -178,8 +189,8 @@ def pull(moodle: Moodle, folder: Path) -> Pulled:
 
 
 def fetch_new(moodle: Moodle, target: Path, file: Mapping[str, Any]) -> bool:
-    """Fetch a file and return True, unless this version was already fetched. Raises UserError, OSError, and what
-    `reading_answers` catches."""
+    """Fetch a file and return True, unless this version was already fetched. Raises UserError, OSError, and the
+    exceptions that reading_answers() catches."""
     size, time_s = version_of(file)
     if target.is_file() and (target.stat().st_size, int(target.stat().st_mtime)) == (size, time_s):
         return False
@@ -190,13 +201,13 @@ def fetch_new(moodle: Moodle, target: Path, file: Mapping[str, Any]) -> bool:
 
 
 def members_of(moodle: Moodle, submission: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the owner of a hand-in, as a list with at most one user."""
+    """Return the user who handed in, as a list with at most one element."""
     return [user for user in moodle.users if user["id"] == submission["userid"]]
 
 
 def list_teams(moodle: Moodle) -> dict[int, list[Mapping[str, Any]]]:
-    """Return the users by the group that they hand in for. Moodle names none for a student who is in no group of the
-    assignment's grouping or in several: those students are the default team, 0."""
+    """Return the users by the number of the group for which they hand in. Moodle names no group for students who are in
+    none of the assignment's groups or in several; these students are the default team, 0."""
     users = {user["id"]: user for user in moodle.users}
     teams: dict[int, list[Mapping[str, Any]]] = {}
     for participant in moodle.call("mod_assign_list_participants", assignid=moodle.assignment, groupid=0, filter=""):
@@ -216,28 +227,29 @@ def path_of(file: Mapping[str, Any]) -> str:
 
 
 def version_of(file: Mapping[str, Any]) -> tuple[int, int]:
-    """Return the size and the time of a file, in seconds since 1970: a student can replace a file under its name."""
+    """Return a file's size in bytes and its time in seconds since 1970. They identify its version, because a student
+    can replace a file by another one with the same name."""
     time = read_seconds(file["timemodified"])
     return file["filesize"], int(time.timestamp()) if time else 0
 
 
 def id_of(user: Mapping[str, Any]) -> str:
-    """Return a user's id in the roster, which is the name of the folder, too. Moodle shows user names only to those who
-    may see all details of users, which teachers may not."""
+    """Return a user's id in the roster, which is also the name of the folder. Moodle shows user names only to people
+    with permission to see all details of users, which teachers do not have by default."""
     return plain_name(user.get("username") or user.get("email") or f"user{user['id']}", MAX_NAME_BYTES)
 
 
 def ids_of(users: Sequence[Mapping[str, Any]]) -> dict[int, str]:
-    """Return the users' ids in the roster, by their numbers. The id of users who share an address is made
-    from their number; otherwise, they would share a folder and a grade, and users can change their address."""
+    """Return the users' ids in the roster, by their numbers. Users can change their address. If several have the same,
+    make their ids from their numbers, because they must not share a folder and a grade."""
     count = Counter(id_of(user).casefold() for user in users)
     return {user["id"]: id_of(user) if count[id_of(user).casefold()] == 1 else f"user{user['id']}" for user in users}
 
 
 def folders_of(members: Sequence[Mapping[str, Any]], ids: Mapping[int, str], known_aliases: Set[str]) -> list[str]:
-    """Return the folder of a hand-in, named as `grade` reads the names of a team; if it would be too long, or if
-    `grade` would read it as other students, a folder for each member. `ids`: those of the course's users;
-    `known_aliases`: the keys of all students' ids."""
+    """Return the name of a hand-in's folder, in the form in which `grade` reads teams. If this name would be too long,
+    or if `grade` would read it as other students, return a folder for each member. `ids`: see ids_of();
+    `known_aliases`: alias_key() of all ids and addresses in the course."""
     names = sorted(ids.get(member["id"]) or id_of(member) for member in members)
     team = "-".join(names)
     is_clear = split_team(team, known_aliases) == names and len(team.encode()) <= MAX_FOLDER_BYTES
@@ -249,7 +261,7 @@ def plain_path(path: str) -> Path:
 
 
 def remove_others(folder: Path, expected: set[Path]) -> None:
-    """Remove all other files, and folders without files."""
+    """Remove all files in a folder except the `expected` ones, and the folders that are then empty."""
     for path in sorted(folder.rglob("*"), reverse=True) if folder.is_dir() else ():
         if path.is_file() and path not in expected:
             path.unlink()
@@ -282,7 +294,7 @@ def say_once(problem: str) -> None:
 
 
 def write_roster(moodle: Moodle, handed_in: Mapping[int, Mapping[str, Any]], extensions: Mapping[int, datetime]) -> str:
-    """Return a roster of all users of the course; one without a hand-in has no time."""
+    """Return a roster of all users of the course, with the times of their hand-ins and extensions."""
     rows, ids = [list(COLUMNS)], ids_of(moodle.users)
     for user in moodle.users:
         submission = handed_in.get(user["id"])
@@ -293,11 +305,12 @@ def write_roster(moodle: Moodle, handed_in: Mapping[int, Mapping[str, Any]], ext
     return write_csv(rows)
 
 
-def push(moodle: Moodle, returned: Mapping[str, Returned], send: bool) -> Pushed:
-    """Return grades and feedback to the users with these user names, or only determine what would change."""
+def push(moodle: Moodle, returned: Mapping[str, StudentResult], send: bool) -> Pushed:
+    """Return grades and feedback, or only determine what would change. `returned`: the results by the users' ids in the
+    roster."""
     numbers = {name.casefold(): number for number, name in ids_of(moodle.users).items()}
     grades, pushed = {} if moodle.of_teams else read_grades(moodle), Pushed()
-    written: dict[int, tuple[Returned, str]] = {}
+    written: dict[int, tuple[StudentResult, str]] = {}
     for name, result in returned.items():
         number = numbers.get(name.casefold())
         if number is None:
@@ -316,23 +329,23 @@ def push(moodle: Moodle, returned: Mapping[str, Returned], send: bool) -> Pushed
     after = read_grades(moodle) if send and written and not moodle.of_teams else {}
     for number, (result, change) in written.items():
         grade = read_members_grade(moodle, number) if send and moodle.of_teams else after.get(number)
-        if send and not is_grade(grade, result.points):
-            pushed.failed[result.student] = f"{result.student}: Moodle did not store the grade: {change}. {NOT_KEPT}"
+        if send and not equals_points(grade, result.points):
+            pushed.failed[result.student] = f"{result.student}: Moodle did not store the grade: {change}. {NOT_STORED}"
         else:
             pushed.changes.append(f"{result.student}: {change}")
     return pushed
 
 
 def read_grades(moodle: Moodle) -> dict[int, float]:
-    """Return the grades by user. A negative number stands for no grade. In a group assignment, Moodle lists only the
-    members who handed in themselves."""
+    """Return the grades by the users' numbers, without negative ones, which mean that there is no grade. In a group
+    assignment, Moodle lists only the members who handed in themselves."""
     (assignment,) = moodle.call("mod_assign_get_grades", assignmentids=[moodle.assignment])["assignments"] or [{}]
     grades = {grade["userid"]: float(grade["grade"]) for grade in assignment.get("grades", [])}
     return {user: grade for user, grade in grades.items() if grade >= 0}
 
 
 def read_members_grade(moodle: Moodle, user: int) -> float | None:
-    """Return the grade of a group's member; None if there is none, or if Moodle does not answer."""
+    """Return the grade of a member of a group; None if there is none, or if Moodle does not answer."""
     try:
         return grade_of(read_status(moodle, user))
     except UserError:
@@ -350,19 +363,19 @@ def grade_of(status: Mapping[str, Any]) -> float | None:
     return grade if grade >= 0 else None
 
 
-def is_grade(grade: float | None, points: float | None) -> bool:
-    """Return whether a grade equals these points to the shown precision."""
+def equals_points(grade: float | None, points: float | None) -> bool:
+    """Return whether a grade equals these points, to the precision of a gradebook."""
     return grade is not None and points is not None and abs(grade - points) <= 0.005
 
 
-def push_one(moodle: Moodle, user: int, result: Returned, before: float | None, send: bool) -> str:
-    """Save a grade with feedback if Moodle does not have both. Return a short description; empty if Moodle has
-    everything. Raises UserError."""
+def push_one(moodle: Moodle, user: int, result: StudentResult, before: float | None, send: bool) -> str:
+    """Save a grade with feedback, unless Moodle has both. `before`: the grade in Moodle. Return a short description of
+    the changes; empty if there are none. Raises UserError."""
     if result.points is None:
         return ""
     status = read_status(moodle, user)
     before = grade_of(status) if moodle.of_teams else before
-    has_grade = is_grade(before, result.points)
+    has_grade = equals_points(before, result.points)
     if has_grade and (not result.files or result.mark() in str(status.get("feedback", ""))):
         return ""
     words = [f"{'no grade' if before is None else show_points(before)} -> {show_points(result.points)}"] * (

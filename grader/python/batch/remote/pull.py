@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.python.batch.ingest.archive import kind_of_file, max_bytes
-from grader.python.batch.ingest.called import compose
+from grader.python.batch.ingest.person_names import compose
 from grader.python.batch.ingest.times import parse_zoned_time, show_time
 from grader.python.batch.outputs.cells import write_csv
 from grader.python.batch.remote.connection import reading_answers, try_again
@@ -26,21 +26,20 @@ COLUMNS = ("id", "name", "canvas id", "email", "submitted", "extended until")
 
 @dataclass
 class Pulled:
-    """The numbers of students, of files, and of newly fetched files; the files that could not be fetched; and their
-    owners: users' numbers in Canvas, folders in Moodle."""
+    """The result of a pull."""
 
-    students: int = 0
-    files: int = 0
-    fetched: int = 0
-    missing: tuple[str, ...] = ()
-    incomplete: frozenset[str] = frozenset()
+    students: int = 0  # number of students, with or without hand-ins
+    files: int = 0  # number of files in the course system
+    fetched: int = 0  # number of files that were fetched now
+    missing: tuple[str, ...] = ()  # files that could not be fetched
+    incomplete: frozenset[str] = frozenset()  # their owners: users' numbers in Canvas, folders in Moodle
 
 
 def pull(assignment: Any, folder: Path) -> Pulled:
-    """Write hand-ins/ and roster.csv. Existing files are not fetched again, and those of an earlier
-    attempt are removed, as Canvas's own download has only the last one. Raises UserError, OSError."""
+    """Write hand-ins/ and roster.csv. Do not fetch existing files again, and remove those of earlier attempts, because
+    Canvas's own download, too, contains only the last attempt. Raises UserError, OSError."""
     submissions = try_again(lambda: list_submissions(assignment), "the list of submissions")
-    begin(folder, write_roster(submissions, read_time(getattr(assignment, "due_at", None))))
+    prepare_folder(folder, write_roster(submissions, read_time(getattr(assignment, "due_at", None))))
     pulled, missing, incomplete = Pulled(len(submissions)), [], set()
     expected: dict[str, tuple[Any, Any]] = {}
     for submission in submissions:
@@ -59,7 +58,7 @@ def pull(assignment: Any, folder: Path) -> Pulled:
                     continue
                 keep_file(file, attachment.size, lambda source=attachment: fetch(source))
             pulled.fetched += 1
-        except (UserError, OSError):  # for example a name that this file system does not accept
+        except (UserError, OSError):  # for example because this file system does not accept the name
             missing.append(name)
             incomplete.add(str(submission.user_id))
     for file in (folder / HAND_INS).iterdir():
@@ -70,8 +69,8 @@ def pull(assignment: Any, folder: Path) -> Pulled:
 
 
 def list_submissions(assignment: Any) -> list[Any]:
-    """Return the submissions of all students. Raises ValueError if a student is in the list twice: the list changed
-    at the same time, or its pages repeat endlessly."""
+    """Return the submissions of all students. Raises ValueError if a student is in the list twice, because the list
+    changed at the same time or its pages repeat endlessly."""
     by_user: dict[int, Any] = {}
     for submission in assignment.get_submissions(include=["user"], per_page=100):
         if submission.user_id in by_user:
@@ -80,9 +79,9 @@ def list_submissions(assignment: Any) -> list[Any]:
     return list(by_user.values())
 
 
-def begin(folder: Path, roster: str) -> None:
-    """Write the roster, and make the folder of hand-ins. Raises UserError if there is one that `pull` did not make,
-    because files that the course system does not have are removed from it."""
+def prepare_folder(folder: Path, roster: str) -> None:
+    """Write the roster, and make the folder of hand-ins. Raises UserError if this folder exists and is not from an
+    earlier pull, because files that the course system does not have are removed from it."""
     if (folder / HAND_INS).exists() and not (folder / ROSTER).is_file():
         raise UserError(
             f"{folder / HAND_INS} is not from an earlier pull: there is no {ROSTER}. Choose a different DIR."
@@ -92,8 +91,9 @@ def begin(folder: Path, roster: str) -> None:
 
 
 def keep_file(file: Path, size: int, fetch_it: Callable[[], bytes]) -> None:
-    """Fetch and write a file of `size` bytes. If the file is too large for grading, write an empty one of the same size
-    instead, so that the student gets the reason; fetching it could take all memory. Raises UserError, OSError."""
+    """Fetch and write a file of `size` bytes. If the file is too large for grading, write a file of the same size
+    without the contents, so that the student gets the reason; fetching it could take all memory. Raises UserError,
+    OSError."""
     if size <= max_bytes(kind_of_file(file.name)):
         write_atomically(file, try_again(fetch_it, file.name))
         return
@@ -110,13 +110,13 @@ def fetch(attachment: Any) -> bytes:
 
 
 def user_of(submission: Any) -> Mapping[str, Any]:
-    """Return Canvas's data about a student; an empty mapping if there is none."""
+    """Return Canvas's data about the student of a submission; empty if there are none."""
     user = getattr(submission, "user", None)
     return user if isinstance(user, dict) else {}
 
 
 def name_file(submission: Any, attachment: Any) -> str:
-    """Return the name that Canvas's own download gives a file."""
+    """Return the name that a file has in Canvas's own download."""
     user = user_of(submission)
     student = (
         "".join(c for c in str(user.get("sortable_name") or "").lower() if unicodedata.category(c)[0] in "LN")
@@ -140,8 +140,8 @@ def plain_name(name: str, max_bytes: int) -> str:
 
 
 def write_roster(submissions: Sequence[Any], due: str) -> str:
-    """Return a roster of all students of the assignment; a student without a hand-in has no time. A due date of a
-    student after `due`, the assignment's, is an extension."""
+    """Return a roster of all students of the assignment, with the times of their hand-ins. If a student's own due date
+    is after `due`, the assignment's, it is an extension."""
     rows = [list(COLUMNS)]
     for submission in submissions:
         user = user_of(submission)
@@ -162,7 +162,8 @@ def write_roster(submissions: Sequence[Any], due: str) -> str:
 
 
 def read_time(time: Any) -> str:
-    """Return a time, or "" if it is missing or invalid: `grade` refuses a roster with an invalid time."""
+    """Return a time as ISO 8601 in UTC, or "" if it is missing or invalid, because `grade` refuses a roster with an
+    invalid time."""
     try:
         return show_time(parse_zoned_time(str(time)))
     except UserError:
@@ -170,8 +171,9 @@ def read_time(time: Any) -> str:
 
 
 def drop_shared(rows: Sequence[list[str]], columns: Sequence[int]) -> None:
-    """Empty each cell of these columns if another row has its value in the same column or in an earlier one. A
-    roster in which an id belongs to two students is refused, and students choose some ids, such as addresses."""
+    """Empty each cell of these columns if another row has the same value in this column or in an earlier one of
+    `columns`. A roster in which an id belongs to two students is refused, and students choose some ids, such as
+    addresses."""
     owners: dict[str, int] = {}
     for at in columns:
         words = [compose(row[at].strip()).casefold() for row in rows]

@@ -1,8 +1,7 @@
 """Return grades and feedback to Canvas.
 
-Each attempt first reads the student's state, so that nothing is written twice. A grade is written only if it differs,
-and feedback only if no comment has its mark, which is a hash of the files' contents.
-"""
+Each attempt first reads what Canvas has for the student, so that nothing is written twice. A grade is written only if
+it differs, and feedback only if no comment contains its mark, which is a hash of the files' names and contents."""
 
 from __future__ import annotations
 
@@ -18,19 +17,19 @@ from grader.python.common.console import UserError
 from grader.python.common.units import name_some, show_points
 
 MARK = "Warplab feedback"
-NOT_KEPT = "Check the assignment's maximum, its kind of grade, and whether its grades are locked."
+NOT_STORED = "Check the assignment's maximum, its kind of grade, and whether its grades are locked."
 
 
 @dataclass(frozen=True)
-class Returned:
-    """A student's points, and feedback files by name."""
+class StudentResult:
+    """A student's points, and the feedback files by name."""
 
     student: str
     points: float | None
     files: Mapping[str, bytes]
 
     def mark(self) -> str:
-        """Return the words by which a comment with these files is recognised."""
+        """Return the words that identify a comment with these files."""
         digest = hashlib.sha256()
         for name, content in sorted(self.files.items()):
             digest.update(f"{name}\0{len(content)}\0".encode() + content)
@@ -39,17 +38,17 @@ class Returned:
 
 @dataclass
 class Pushed:
-    """The result of a push: the changes that were, or would be, written; the number of students for whom Canvas was up
-    to date; the reasons of failures, by student; and the points that Canvas itself deducts from what is stored."""
+    """The result of a push."""
 
-    changes: list[str] = field(default_factory=list)
-    same: int = 0
-    failed: dict[str, str] = field(default_factory=dict)
-    deducted: dict[str, float] = field(default_factory=dict)
+    changes: list[str] = field(default_factory=list)  # a line on each student whose results were, or would be, written
+    same: int = 0  # the number of students for whom the course system was up to date
+    failed: dict[str, str] = field(default_factory=dict)  # the reason of each failure, by student
+    deducted: dict[str, float] = field(default_factory=dict)  # points that Canvas itself deducts, by student
 
 
-def push(assignment: Any, returned: Mapping[str, Returned], send: bool) -> Pushed:
-    """Return grades and feedback to the users with these numbers, or only determine what would change."""
+def push(assignment: Any, returned: Mapping[str, StudentResult], send: bool) -> Pushed:
+    """Return grades and feedback, or only determine what would change. `returned`: the results by the users'
+    numbers."""
     pushed = Pushed()
     for user, result in returned.items():
         try:
@@ -59,7 +58,9 @@ def push(assignment: Any, returned: Mapping[str, Returned], send: bool) -> Pushe
                 )
                 remaining_change = push_one(assignment, user, result, False, pushed) if change and send else ""
             if remaining_change:
-                raise UserError(f"Canvas answered that it stored this, but it did not: {remaining_change}. {NOT_KEPT}")
+                raise UserError(
+                    f"Canvas answered that it stored this, but it did not: {remaining_change}. {NOT_STORED}"
+                )
         except UserError as error:
             pushed.failed[result.student] = f"{result.student}: {error}"
             continue
@@ -70,9 +71,10 @@ def push(assignment: Any, returned: Mapping[str, Returned], send: bool) -> Pushe
     return pushed
 
 
-def push_one(assignment: Any, user: str, result: Returned, send: bool, pushed: Pushed) -> str:
-    """Write the grade and the files that Canvas lacks, and note what Canvas deducts. Return a short description; empty
-    if Canvas has everything. Raises UserError, and the exceptions that try_again() catches."""
+def push_one(assignment: Any, user: str, result: StudentResult, send: bool, pushed: Pushed) -> str:
+    """Write the grade and the files that Canvas does not have, and record the points that Canvas deducts. Return a
+    short description of the changes; empty if there are none. Raises UserError, and the exceptions that try_again()
+    catches."""
     submission = try_again(
         lambda: assignment.get_submission(int(user), include=["submission_comments"]), f"submission of {result.student}"
     )
@@ -100,7 +102,7 @@ def push_one(assignment: Any, user: str, result: Returned, send: bool, pushed: P
 
 
 def describe_deductions(pushed: Pushed) -> str:
-    """Return a sentence on the points that Canvas's own late policy deducts; empty if it deducts none."""
+    """Return a sentence on points that Canvas's own late policy deducts; empty if there are none."""
     if not pushed.deducted:
         return ""
     deductions = [f"{student} ({show_points(points)})" for student, points in pushed.deducted.items()]
@@ -111,8 +113,8 @@ def describe_deductions(pushed: Pushed) -> str:
 
 
 def upload(submission: Any, files: Mapping[str, bytes]) -> list[int]:
-    """Upload files for a comment, and return Canvas's numbers for them. A file of an interrupted attempt belongs to no
-    comment, so no student sees it."""
+    """Upload files for a comment, and return the numbers that Canvas gives them. A file of an interrupted attempt
+    belongs to no comment, so no student sees it."""
     url = f"courses/{submission.course_id}/assignments/{submission.assignment_id}/submissions/{submission.user_id}"
     numbers = []
     with tempfile.TemporaryDirectory() as folder:
@@ -125,8 +127,8 @@ def upload(submission: Any, files: Mapping[str, bytes]) -> list[int]:
 
 
 def upload_one(requester: Any, url: str, file: Path) -> int:
-    """Upload a file, and return Canvas's number for it. Raises what try_again() catches, for example if a part is
-    missing."""
+    """Upload a file, and return the number that Canvas gives it. Raises exceptions that try_again() catches, for
+    example if a part is missing."""
     from canvasapi.upload import Uploader
 
     is_complete, answer = Uploader(requester, url, file).start()

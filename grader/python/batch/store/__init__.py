@@ -1,1 +1,1 @@
-"""Keeps a batch: its database and its folders."""
+"""Stores a batch: its database and its folders."""

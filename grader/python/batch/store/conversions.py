@@ -1,4 +1,4 @@
-"""Convert the databases of earlier batches, including their folders."""
+"""Convert batches that an earlier version wrote: the database, and the names of the folders."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SCHEMA = 9
 
 
 def convert(database: SqliteFile, schema: int) -> None:
-    """Convert an earlier batch, including its folders."""
+    """Convert a batch from an earlier schema to the current one."""
     if schema == 1:
         convert_notes(database)
     folder, keys = database.file.resolve().parent, [key for (key,) in database.query("SELECT key FROM submissions")]
@@ -35,12 +35,13 @@ def convert(database: SqliteFile, schema: int) -> None:
         convert_teams(database)
     if "handed_in" not in [name for _, name, *_ in database.query("PRAGMA table_info(grades)")]:
         convert_grades(database)
-    database.set_facts(schema=SCHEMA)  # last, so that an interrupted conversion is repeated
+    database.set_values(schema=SCHEMA)  # last, so that an interrupted conversion is repeated
 
 
 def convert_notes(database: SqliteFile) -> None:
-    """Convert schema 1, which kept all notes in one column: they stay until the submission is graded again."""
-    folder = Path(database.fact("submissions") or "").absolute()  # its paths were stored as typed
+    """Convert schema 1, which kept all notes in one column. They all become `graded_notes`, so they stay until the
+    submission is graded again."""
+    folder = Path(database.read_value("submissions") or "").absolute()  # its paths were stored as typed
     with database.transaction() as connection:
         connection.execute("ALTER TABLE submissions ADD COLUMN graded_notes TEXT NOT NULL DEFAULT '[]'")
         connection.execute("UPDATE submissions SET graded_notes = notes")
@@ -64,14 +65,15 @@ def convert_names(database: SqliteFile) -> None:
 
 
 def convert_reasons(database: SqliteFile) -> None:
-    """Convert schema 4, in which only the reason showed that only pending points are graded."""
+    """Convert schema 4, in which nothing but the reason showed that only the pending points were to be graded."""
     with database.transaction() as connection:
         connection.execute("ALTER TABLE submissions ADD COLUMN pending_alone INTEGER NOT NULL DEFAULT 0")
         connection.execute("UPDATE submissions SET pending_alone = reason LIKE 'points were pending%'")
 
 
 def convert_times(database: SqliteFile) -> None:
-    """Convert schema 5, which stored neither a course system's mark of lateness nor a decision's contents and user."""
+    """Convert schema 5, which did not store a course system's late mark, the user who made a decision, and the hand-in
+    that an override was given for."""
     with database.transaction() as connection:
         connection.execute("ALTER TABLE submissions ADD COLUMN named_time TEXT NOT NULL DEFAULT ''")
         connection.execute("ALTER TABLE submissions ADD COLUMN marked_by TEXT NOT NULL DEFAULT ''")
@@ -100,7 +102,8 @@ def convert_grades(database: SqliteFile) -> None:
 
 
 def guess_earlier_key(key: str, entries: Sequence[str]) -> str:
-    """Return the key that an earlier batch's submission has without a roster."""
+    """Return the key that a submission of an earlier batch has without a roster: the id in its entries' names if there
+    is exactly one, else its key."""
     names = [part for entry in entries for part in (Path(entry).name, Path(entry).parent.name)]
     ids = {reading.id for name in names for reading in (read_moodle(name) or read_canvas(name))[:1]}
     return ids.pop() if len(ids) == 1 else key

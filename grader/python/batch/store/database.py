@@ -3,20 +3,20 @@
 Each change is one transaction (SQLite, WAL), so a batch that is killed at any moment continues after the last finished
 submission. Tables:
 
-    facts         the batch's lab, options, due date, late policy, and a secret for pseudonyms
-    submissions   one row per student or team; `status` is empty while it waits to be graded; `notes` concern its name
-                  and the roster, `graded_notes` the contents, as the last grading found them; `called` is the key if
-                  no roster identifies the student, such as the course system's number
+    facts         named values in JSON: the settings, the due date, the late policy, a secret for pseudonyms …
+    submissions   one row per student or team; `status` is empty while it waits to be graded; `notes` are about its
+                  name and the roster, `graded_notes` about the contents that were graded last; `called` is the key that
+                  it has without a roster, such as the course system's number
     grades        one row per grading, newest last; `reason` states why it was graded again; `lab_hash` is the hash of
                   the lab, followed by + and the grader's hash, which earlier batches do not have
     stages        one row per stage of a grade: the values of report.json that tables and plots need
-    extensions, points, overrides   the instructor's additions, with the reason; the newest counts, and `who` is
-                  the user who made it. An override has the fingerprint of the hand-in that it was given for; earlier
+    extensions, points, overrides   the instructor's decisions with their reasons; the newest counts. `who` is the user
+                  who made it; an override also has the fingerprint of the hand-in that it was given for. Earlier
                   batches have neither
     comments      comments on lines of a hand-in, by its key: `code` is the line, `reason` the comment; `kept` is 0 if
                   the comment is removed
     requests      students' requests to grade again, in `reason`; `open` is 0 for the answer
-    drops         excluded hand-ins, by their key; `dropped` is 0 if the decision revokes an earlier one
+    drops         excluded hand-ins, by their key; `dropped` is 0 if the row includes the hand-in again
     attempts      further attempts of students beyond the limit of `serve`; `more` is 0 if they are revoked
     queue         the queue of `serve`: when a hand-in arrived and was graded, and its code on the page (queue.py)
 """
@@ -32,10 +32,10 @@ from pathlib import Path
 from typing import Any
 
 from grader.python.batch.ingest.notes import has_kind, read_notes, write_notes
-from grader.python.batch.ingest.submission import ANOTHER, FILE_DATE, Earlier, Submission, is_key_of_students
+from grader.python.batch.ingest.submission import ANOTHER, FILE_DATE, EarlierSubmission, Submission, is_key_of_students
 from grader.python.batch.store.conversions import SCHEMA, convert
 from grader.python.batch.store.rows import STATUSES, Comment, Graded, Row, Stage, join_notes, own_members
-from grader.python.batch.store.sqlite import SqliteFile, write_facts
+from grader.python.batch.store.sqlite import SqliteFile, write_values
 from grader.python.batch.store.values import require_valid_values
 from grader.python.common.console import UserError
 
@@ -90,9 +90,9 @@ NAMED_TABLES = [words.split()[0] for words in TABLES.split("CREATE TABLE IF NOT 
 # The keys of the hand-ins that are dropped now.
 DROPPED = "SELECT student FROM (SELECT student, dropped, max(id) FROM drops GROUP BY student) WHERE dropped"
 ON_LINE = "printf('comment on %s, line %d', stage, line)"
-# For each table: the columns whose values identify the decision that a newer one replaces, the condition under which a
-# decision only revokes an earlier one, the SQL expressions for that and for its content, and the word for an earlier
-# decision that was revoked.
+# For each table of decisions: its name; the columns that are equal in a decision and in a newer one that replaces it;
+# the condition under which a row only revokes an earlier decision; the SQL expressions for the texts of such a row and
+# of any other row; and the word for a decision that was revoked.
 DECISIONS = (
     ("extensions", "student", "until = ''", "'extension revoked'", "'until ' || until", "undone"),
     (
@@ -117,11 +117,11 @@ DECISIONS = (
     ("requests", "student", "NOT open", "'request answered'", "'asks for a regrade'", "answered"),
 )
 
-OF_STUDENTS = ("extensions", "points", "overrides", "attempts", "requests")  # the others are of hand-ins
+STUDENT_TABLES = ("extensions", "points", "overrides", "attempts", "requests")  # the other decisions are on hand-ins
 
 
 def name_user() -> str:
-    """Return the name of the user who runs this; empty if it is not known."""
+    """Return the name of the current user; empty if it is not known."""
     try:
         return getpass.getuser()
     except (KeyError, OSError):
@@ -129,7 +129,7 @@ def name_user() -> str:
 
 
 def file_names(entries: Iterable[str | Path]) -> tuple[str, ...]:
-    """Return the names of the files or folders of a submission, without their folders."""
+    """Return the names of the files or folders of a submission, without the path before each."""
     return tuple(Path(entry).name for entry in entries)
 
 
@@ -138,30 +138,33 @@ class Database(SqliteFile):
 
     def __init__(self, file: Path):
         super().__init__(file, TABLES)
-        schema = self.fact("schema")
+        schema = self.read_value("schema")
         if schema is None:
-            self.set_facts(schema=SCHEMA)
+            self.set_values(schema=SCHEMA)
         elif schema in range(1, SCHEMA):
             with self.reporting_damage():
                 convert(self, schema)
         elif schema != SCHEMA:
-            raise UserError(f"{file}: schema {schema}; this version reads schema {SCHEMA}.")
+            raise UserError(
+                f"{file}: schema {schema}; this version reads schema {SCHEMA}. Use a newer version of Warplab."
+            )
         require_valid_values(self, NAMED_TABLES)
 
     def find_renamed(self, submissions: Sequence[Submission]) -> list[tuple[str, Submission]]:
         """Return the old keys of submissions that the roster now identifies differently, each with the new submission.
 
-        The two belong together if the course system has the same name for both or, if it has none, only these two have
-        the same files; and the old key is gone. Submissions missing from the new roster keep their keys.
+        An old and a new submission belong together if both have the same key without a roster. If no old submission has
+        the new one's key, they also belong together if only these two have the same files. In both cases, the old key
+        must be gone. Submissions of students who are missing from the new roster keep their keys.
         """
         rows = self.query("SELECT key, called, entries, fingerprint FROM submissions WHERE status != 'not_submitted'")
-        now, old_keys = {submission.key for submission in submissions}, {key for key, *_ in rows}
-        called, files = defaultdict(list), defaultdict(list)
+        current_keys, old_keys = {submission.key for submission in submissions}, {key for key, *_ in rows}
+        by_name, files = defaultdict(list), defaultdict(list)
         for key, name, entries, fingerprint in rows:
-            if key not in now:
-                called[name].append(key)
+            if key not in current_keys:
+                by_name[name].append(key)
                 files[file_names(json.loads(entries)), fingerprint].append((key, name))
-        names = {submission.called for submission in submissions}
+        names = {submission.key_without_roster for submission in submissions}
         contents = Counter((file_names(submission.entries), submission.fingerprint) for submission in submissions)
         renamed: dict[str, Submission] = {}
         for submission in submissions:
@@ -170,23 +173,23 @@ class Database(SqliteFile):
             files_key = (file_names(submission.entries), submission.fingerprint)
             by_files = files[files_key] if contents[files_key] == 1 else []
             by_files = [key for key, _ in by_files] if all(name not in names for _, name in by_files) else []
-            old = called[submission.called] or by_files
+            old = by_name[submission.key_without_roster] or by_files
             if len(old) == 1:
                 renamed.setdefault(old[0], submission)
         return list(renamed.items())
 
-    def earlier(self) -> list[Earlier]:
+    def earlier_submissions(self) -> list[EarlierSubmission]:
         """Return all submissions handed in so far."""
         rows = self.query("SELECT key, called, members, notes FROM submissions WHERE status != 'not_submitted'")
         submissions = []
         for key, called, text, kept in rows:
             members, notes = json.loads(text), read_notes(kept)
             own = [] if has_kind(notes, "not_on_roster") else own_members(key, members)
-            submissions.append(Earlier(key, called, members, own, not has_kind(notes, "found_by_name")))
+            submissions.append(EarlierSubmission(key, called, members, own, not has_kind(notes, "found_by_name")))
         return submissions
 
     def find_displaced(self, ids: Set[str]) -> list[str]:
-        """Return the keys of submissions of students who are not on the roster, if they are those of students or teams
+        """Return the keys of submissions of people who are not on the roster, if these keys belong to students or teams
         with the roster's `ids`."""
         rows = self.query("SELECT key, notes FROM submissions WHERE status != 'not_submitted'")
         return [
@@ -196,11 +199,11 @@ class Database(SqliteFile):
     def separate_strangers(self, ids: Set[str]) -> None:
         """Give new keys to the submissions that find_displaced() returns.
 
-        The fact `renamed` maps the old keys to the new ones. Decisions for a student of the previous roster stay with
-        that student.
+        Store the new keys by the old ones, as the value `renamed`. Decisions for a student of the previous roster stay
+        with that student.
         """
         rows = self.query("SELECT key, members FROM submissions WHERE status != 'not_submitted'")
-        used_keys, before = {key for key, _ in rows} | ids, set(self.fact("names") or {})
+        used_keys, before = {key for key, _ in rows} | ids, set(self.read_value("names") or {})
         renamed = {}
         for key in self.find_displaced(ids):
             new = key + ANOTHER
@@ -217,13 +220,13 @@ class Database(SqliteFile):
                 connection.execute("UPDATE grades SET key = ? WHERE key = ?", [new, old])
                 for table in ("drops", "comments"):
                     connection.execute(f"UPDATE {table} SET student = ? WHERE student = ?", [new, old])
-                for table in OF_STUDENTS if old not in other_members | before else ():
+                for table in STUDENT_TABLES if old not in other_members | before else ():
                     connection.execute(f"UPDATE {table} SET student = ? WHERE student = ?", [new, old])
-            write_facts(connection, renamed=renamed)
+            write_values(connection, renamed=renamed)
 
     def rename(self, old: str, submission: Submission, on_roster: Set[str]) -> None:
-        """Give a submission its new key; the fact `renamed` then maps the old key to it. Decisions for a single student
-        move to the new id, unless the roster still has that student under the old id."""
+        """Give a submission its new key, and store this key by the old one, as the value `renamed`. Decisions for a
+        single student move to the new id, unless the roster still has that student under the old id."""
         ((text,),) = self.query("SELECT members FROM submissions WHERE key = ?", [old])
         members = json.loads(text)
         with self.transaction() as connection:
@@ -236,11 +239,11 @@ class Database(SqliteFile):
             for table in ("drops", "comments"):
                 connection.execute(f"UPDATE {table} SET student = ? WHERE student = ?", [submission.key, old])
             alone = len(members) == len(submission.members) == 1 and members[0] not in on_roster
-            for table in OF_STUDENTS if alone else ():
+            for table in STUDENT_TABLES if alone else ():
                 connection.execute(
                     f"UPDATE {table} SET student = ? WHERE student = ?", [submission.members[0], members[0]]
                 )
-            write_facts(connection, renamed={old: submission.key})
+            write_values(connection, renamed={old: submission.key})
 
     def enter(self, submissions: Iterable[Submission]) -> None:
         """Add new submissions; put those with changed contents back in the queue.
@@ -263,7 +266,7 @@ class Database(SqliteFile):
                     submission.known_by,
                     submission.fingerprint,
                     write_notes(submission.notes),
-                    submission.called,
+                    submission.key_without_roster,
                 ]
                 values += [
                     submission.named_time,
@@ -292,7 +295,8 @@ class Database(SqliteFile):
                     )
 
     def enter_absent(self, students: Iterable[tuple[str, str]]) -> None:
-        """Enter students (id, name) who handed in nothing, and remove those who have done so since."""
+        """Enter the students (id, name) who handed in nothing, and remove the rows of those who have handed in
+        since."""
         present = {member for (text,) in self.query("SELECT members FROM submissions WHERE status != 'not_submitted'")
                    for member in json.loads(text)}  # fmt: skip
         with self.transaction() as connection:
@@ -306,8 +310,8 @@ class Database(SqliteFile):
                     )
 
     def write_paths(self, entries: Sequence[Path]) -> list[str]:
-        """Return paths as the database keeps them: relative to the batch's folder if they are in it, because it may be
-        moved; else absolute."""
+        """Return paths as the database keeps them: relative to the batch's folder if they are in it, because that
+        folder may be moved; else absolute."""
         folder, paths = self.file.resolve().parent, [entry.absolute() for entry in entries]
         return [str(path.relative_to(folder) if path.is_relative_to(folder) else path) for path in paths]
 
@@ -327,11 +331,11 @@ class Database(SqliteFile):
         return {key: self.read_paths(entries) for key, entries in rows}
 
     def waiting_again(self) -> set[str]:
-        """Return the keys of the submissions that wait and were graded or read before."""
+        """Return the keys of the submissions that wait to be graded again."""
         return {key for (key,) in self.query("SELECT key FROM submissions WHERE status = '' AND reason != ''")}
 
     def waiting(self) -> list[Submission]:
-        """Return the submissions that are still to be graded, by key. Dropped ones are not graded."""
+        """Return the submissions that wait to be graded, without dropped ones, sorted by key."""
         rows = self.query(
             "SELECT s.key, s.name, s.entries, s.members, s.handed_in, s.known_by, s.notes, s.fingerprint,"
             " iif(EXISTS (SELECT 1 FROM grades g WHERE g.key = s.key AND g.fingerprint = s.fingerprint),"
@@ -346,9 +350,9 @@ class Database(SqliteFile):
         ]  # fmt: skip
 
     def keep(self, graded: Graded, summary: dict[str, Any], stages: Sequence[Stage]) -> None:
-        """Write a grade and the submission's status in one transaction. If there is no report, an earlier grade of the
-        same contents stays, unless the submission caused the failure and was graded completely again. `summary`: the
-        columns of grades that come from the report."""
+        """Write a grade and the submission's status in one transaction. Without a report, an earlier grade of the same
+        contents stays, unless the submission caused the failure and more than its pending points was to be graded.
+        `summary`: the columns of the table `grades` that come from the report."""
         with self.transaction() as connection:
             ((reason, handed_in),) = connection.execute(
                 "SELECT reason, handed_in FROM submissions WHERE key = ?", [graded.key]
@@ -380,7 +384,7 @@ class Database(SqliteFile):
         """Put submissions back in the queue, for their pending points only or completely, and return their number.
         Earlier grades stay."""
         with self.transaction() as connection:
-            connection.execute("DELETE FROM facts WHERE name = 'slurm_jobs'")  # their results are outdated
+            connection.execute("DELETE FROM facts WHERE name = 'slurm_jobs'")  # the results of these jobs are outdated
             return sum(
                 connection.execute(
                     "UPDATE submissions SET status = '', reason = ?, pending_alone = ?"
@@ -444,7 +448,7 @@ class Database(SqliteFile):
             return zlib.decompress(packed).decode()
 
     def report_to_complete(self, key: str) -> str:
-        """Return the report whose pending points are being graded; empty if all points are graded again."""
+        """Return the report whose pending points are being graded; empty if the submission is graded completely."""
         rows = self.query(
             "SELECT g.id FROM submissions s JOIN grades g ON g.key = s.key AND g.fingerprint = s.fingerprint"
             " WHERE s.key = ? AND s.pending_alone ORDER BY g.id DESC LIMIT 1",
@@ -465,12 +469,12 @@ class Database(SqliteFile):
         return {key for (key,) in self.query(DROPPED)}
 
     def insert(self, table: str, lines: Sequence[Mapping[str, Any]]) -> None:
-        """Add lines of the same columns to a table of decisions, in one transaction."""
+        """Add rows (values by column) to a table of decisions, in one transaction. The user's name is added to each."""
         with self.transaction() as connection:
-            for decision in lines:
-                line = {**decision, "who": name_user()}
-                places = ", ".join("?" * len(line))
-                connection.execute(f"INSERT INTO {table} ({', '.join(line)}) VALUES ({places})", list(line.values()))
+            for line in lines:
+                row = {**line, "who": name_user()}
+                places = ", ".join("?" * len(row))
+                connection.execute(f"INSERT INTO {table} ({', '.join(row)}) VALUES ({places})", list(row.values()))
 
     def history(self, key: str) -> list[tuple[str, str, float, float, float, str, str, str]]:
         """Return all grades of a submission, the oldest first. Each row has: time, status, points, maximum, pending
@@ -482,8 +486,8 @@ class Database(SqliteFile):
         )
 
     def causes(self) -> list[tuple[list[str], str, str, str]]:
-        """Return the causes in the newest grade of each version that was handed in: the members, the time of the
-        hand-in, the stage and the cause, which is empty if the stage passed. Dropped hand-ins are omitted."""
+        """Return the causes of failures in the newest grade of each version that was handed in. Each row has: members,
+        time of the hand-in, stage, and cause, which is empty if the stage passed. Dropped hand-ins are omitted."""
         grades = self.query(
             "SELECT s.members, iif(g.fingerprint = s.fingerprint, s.handed_in, g.handed_in), t.stage, t.cause"
             " FROM grades g JOIN stages t ON t.grade = g.id JOIN submissions s ON s.key = g.key WHERE g.id IN"
@@ -492,8 +496,8 @@ class Database(SqliteFile):
         return [(json.loads(members), *values) for members, *values in grades]
 
     def decisions(self) -> list[tuple[bool, str, str, str, str, str]]:
-        """Return all manual decisions, those in force first, then the oldest first. Each row has: whether it is in
-        force, time, student, decision, reason, and the user who made it."""
+        """Return all decisions of the instructor, those in force first, then the oldest first. Each row has: whether it
+        is in force, time, student or hand-in, decision, reason, and the user who made it."""
         tables = [
             f"SELECT {undo} AS undo, lead({undo}) OVER (PARTITION BY {of} ORDER BY id) AS undone, time, student,"
             f" iif({undo}, {back}, {what}) AS what, reason, who, '{word}' AS word FROM {table}"

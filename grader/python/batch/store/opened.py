@@ -17,9 +17,10 @@ def open_batch(folder: Path) -> Database:
     return Database(folder / DATABASE)
 
 
-def kept_settings(database: Database) -> Settings:
-    """Return the settings that the batch was graded with; its folder is the current one."""
-    stored = database.fact("settings")
+def stored_settings(database: Database) -> Settings:
+    """Return the settings with which the batch was graded. Their folder is where the batch is now. Raises UserError if
+    nothing was graded yet."""
+    stored = database.read_value("settings")
     if not stored:
         raise UserError(f"{database.file}: nothing was graded yet. A batch begins with: warplab-course grade")
     folders = {name: Path(stored[name]) for name in ("root", "build")}

@@ -1,4 +1,4 @@
-"""Find the students of a batch by the ids and names that an instructor typed."""
+"""Find the students of a batch by ids and names that an instructor typed or wrote into a file."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import difflib
 from collections.abc import Callable, Mapping, Sequence, Set
 from pathlib import Path
 
-from grader.python.batch.ingest.called import as_claimed, compose
 from grader.python.batch.ingest.columns import CANVAS_NUMBER, NUMBERS, Identifier
+from grader.python.batch.ingest.person_names import compose, lookup_keys
 from grader.python.batch.ingest.roster import (
     Student,
     can_have_name,
@@ -22,11 +22,11 @@ from grader.python.common.console import UserError
 from grader.python.common.markup import show_text
 
 MAX_WRONG = 10  # names in one message
-MAX_COMPARED = 100  # characters of a name that are compared with others
+MAX_COMPARED = 100  # characters of a name that are compared with other names
 
 
-class People:
-    """Finds the students of a batch from the cells of a file of points. Ids count only in their own namespace, and only
+class StudentsByCell:
+    """Finds the students of a batch by the cells of a file of points. An id counts only in its own namespace, and only
     if the names agree, because a number may be from another list."""
 
     def __init__(self, database: Database):
@@ -37,7 +37,7 @@ class People:
         self.names = {row.members[0]: row.name for row in rows if len(row.members) == 1}
         self.names |= {student.id: student.name for student in roster}
         self.roster_names = squeezed_names(roster)
-        self.doubles = students_of_names(roster)
+        self.namesakes = students_of_names(roster)
         self.by_name = {name: student.id for name, student in students_of_unique_names(roster).items()}
         self.by_number = {
             identifier: student.id for student in roster for identifier in student.ids if identifier[0] in NUMBERS
@@ -47,8 +47,8 @@ class People:
         self.by_id |= {student.id.casefold(): student.id for student in roster}
 
     def find(self, ids: Sequence[tuple[Identifier, str]], name: str) -> str:
-        """Return the student with these ids, or with that name if there are none. Raises UserError if nobody fits, or
-        if the ids or the name belong to different students."""
+        """Return the student with these ids, or with the name if no id can be used. Raises UserError if no student
+        fits, or if the ids and the name belong to different students."""
         numbers = {
             word: student for number, word in ids if number[0] in NUMBERS and (student := self.find_number(number))
         }
@@ -60,12 +60,12 @@ class People:
         if not students:
             students = [self.pick(name or ids[0][1], self.by_name)]
         if len(set(students)) > 1:
-            raise UserError(f"The ids in this line are of different students: {', '.join(dict.fromkeys(students))}.")
+            raise UserError(f"The ids in this line belong to different students: {', '.join(dict.fromkeys(students))}.")
         self.require_name(students[0], name)
         return students[0]
 
     def fits(self, word: str, name: str) -> bool:
-        """Return whether the roster has an id, and the name belongs to that student."""
+        """Return whether the roster has an id, and the name can belong to the student with this id."""
         student = self.by_id.get(word.casefold(), "")
         return can_have_name(Student(student, self.names.get(student, "")), name, self.roster_names) is True
 
@@ -74,23 +74,24 @@ class People:
         return self.by_number.get(identifier, identifier[1] if identifier[1] in self.strangers else "")
 
     def pick(self, word: str, by_word: Mapping[str, str]) -> str:
-        """Return the student, on the roster or not, whose id or name is that word. Raises UserError."""
+        """Return the student with this id or name, on the roster or not. `by_word`: the roster's ids by such words.
+        Raises UserError."""
         word = compose(word)
-        students = {by_word[key] for key in (word.casefold(), *as_claimed(word)) if key in by_word}
-        return pick_student(word, self.strangers | students, by_word, self.doubles)
+        students = {by_word[key] for key in (word.casefold(), *lookup_keys(word)) if key in by_word}
+        return pick_student(word, self.strangers | students, by_word, self.namesakes)
 
     def require_name(self, student: str, name: str) -> None:
         """Raise UserError if the name in a line cannot be the student's."""
         roster_name = self.names.get(student, "")
         if can_have_name(Student(student, roster_name), name, self.roster_names) is False:
             raise UserError(
-                f"The id is of {roster_name}, and the name is {show_text(name)}. Correct the line, or the name on the "
-                "roster."
+                f"The id belongs to {roster_name}, but the name is {show_text(name)}. Correct the line, or the name on "
+                "the roster."
             )
 
 
 class UnknownStudentError(UserError):
-    """Nobody has a name. The similar names are searched only for a message that is shown, because this takes long."""
+    """No student has a name. Similar names are searched only when the message is shown, because this takes long."""
 
     def __init__(self, student: str, members: Set[str], ids: Mapping[str, str]):
         super().__init__(student)
@@ -110,32 +111,32 @@ class UnknownStudentError(UserError):
 def pick_student(
     student: str, members: Set[str], ids: Mapping[str, str], names: Mapping[str, Sequence[Student]] | None = None
 ) -> str:
-    """Return the key of the student with this name, preferably one on the roster. `ids`: the roster's ids, by every
-    name; `names`: the roster's students by every name. Raises UserError if nobody has the name, or if several have
-    it."""
-    matches = (ids[name] for name in (student.casefold(), *as_claimed(student)) if name in ids)
-    called = next(matches, "")
+    """Return the key of the student with this id or name, preferably one on the roster. `members`: the keys of all
+    students; `ids`: the roster's ids by each unique id or name; `names`: the roster's students by each name. Raises
+    UserError if no student fits, or if several do."""
+    matches = (ids[name] for name in (student.casefold(), *lookup_keys(student)) if name in ids)
+    match = next(matches, "")
     strangers = members - set(ids.values())
-    word = str if student == called else str.casefold  # a whole id identifies one student
-    alike = [stranger for stranger in strangers if word(stranger) == word(student)]
-    if called and alike:
+    word = str if student == match else str.casefold  # an id as the roster writes it identifies one student
+    same_id = [stranger for stranger in strangers if word(stranger) == word(student)]
+    if match and same_id:
         raise UserError(
-            f"{student} may mean {called}, who is on the roster, or {', '.join(sorted(alike))}, who is not. For the "
-            f"first, write the id {called}. For the other, add that student to the roster and repeat the grade command."
+            f"{student} may mean {match}, who is on the roster, or {', '.join(sorted(same_id))}, who is not. For the "
+            f"first, write the id {match}. For the other, add that student to the roster and repeat the grade command."
         )
-    called = called or (student if student in members else "")
-    if called not in members:
-        doubles = next((namesakes for name in as_claimed(student) if (namesakes := (names or {}).get(name))), [])
-        if len(doubles) > 1:
-            raise UserError(f"{describe_shared_name(show_text(student), doubles)} Give an id.")
+    match = match or (student if student in members else "")
+    if match not in members:
+        namesakes = next((same for name in lookup_keys(student) if (same := (names or {}).get(name))), [])
+        if len(namesakes) > 1:
+            raise UserError(f"{describe_shared_name(show_text(student), namesakes)} Give an id.")
         raise UnknownStudentError(student, members, ids)
-    return called
+    return match
 
 
 def names_of(database: Database) -> dict[str, str]:
     """Return the names of all students, by their ids: the roster's, or those in the names of their hand-ins."""
     names = {row.members[0]: row.name for row in database.rows() if len(row.members) == 1}
-    return names | {student: name for student, name in (database.fact("names") or {}).items() if name}
+    return names | {student: name for student, name in (database.read_value("names") or {}).items() if name}
 
 
 def with_name(student: str, names: Mapping[str, str]) -> str:
@@ -144,14 +145,14 @@ def with_name(student: str, names: Mapping[str, str]) -> str:
     return f"{student} ({name})" if name not in ("", student) else student
 
 
-class Students:
-    """Finds the students of a batch, and their hand-ins, by words that an instructor typed."""
+class StudentsByWord:
+    """Finds the students of a batch, and their hand-ins, by ids or names that an instructor typed."""
 
     def __init__(self, database: Database):
         self.rows, self.roster = database.rows(), roster_of(database)
         self.by_key = {row.key: row for row in self.rows}
         self.members = {member for row in self.rows for member in row.members}
-        self.ids, self.doubles = ids_by_name(self.roster), students_of_names(self.roster)
+        self.ids, self.namesakes = ids_by_name(self.roster), students_of_names(self.roster)
         self.on_roster = {student.id for student in self.roster}
         strangers = [
             Student(row.key, row.name)
@@ -161,22 +162,23 @@ class Students:
         self.own_ids = {alias.casefold() for student in self.roster for alias in student.aliases} | {
             stranger.id for stranger in strangers
         }
-        self.called = students_of_names([*self.roster, *strangers])
+        self.by_spelling = students_of_names([*self.roster, *strangers])
 
     def find(self, word: str) -> str:
-        """Return the id of a student who is given by it or by another name on the roster, even of one whose hand-in is
-        dropped. Raises UserError."""
+        """Return the id of the student with this id or name, even if the hand-in is dropped. Raises UserError."""
         if stranger := self.find_named_stranger(word):
             return stranger
-        return pick_student(compose(word), self.members, self.ids, self.doubles)
+        return pick_student(compose(word), self.members, self.ids, self.namesakes)
 
     def find_named_stranger(self, word: str) -> str:
-        """Find a student by name who is not on the roster. Return an empty string if nobody has the name, if the word
-        is an id, or if several students on the roster have the name: then the hand-in is one of theirs. Raises
-        UserError if other students have the name, too."""
+        """Return the key of a person who is not on the roster, by name. Return an empty string if no such person has
+        the name, if the word is an id, or if several students on the roster have the name: then the hand-in is probably
+        one of theirs. Raises UserError if the name is ambiguous in another way."""
         if word in self.own_ids or word.casefold() in self.own_ids:
             return ""
-        students = {student.id: student for name in as_claimed(compose(word)) for student in self.called.get(name, ())}
+        students = {
+            student.id: student for name in lookup_keys(compose(word)) for student in self.by_spelling.get(name, ())
+        }
         if students.keys() <= self.on_roster or len(students.keys() & self.on_roster) > 1:
             return ""
         if len(students) > 1:
@@ -189,16 +191,19 @@ class Students:
             return word
         student = self.find(word)
         return next(
-            row.key for own in (True, False) for row in self.rows if student in (row.own() if own else row.members)
+            row.key
+            for own in (True, False)
+            for row in self.rows
+            if student in (row.own_members() if own else row.members)
         )
 
     def find_own_key(self, word: str) -> str:
-        """Return the key of a student's own hand-in, or a hand-in's key unchanged. Raises UserError if there is none,
-        or if the student is only a partner in another's."""
+        """Return the key of a student's own hand-in, or a hand-in's key unchanged. Raises UserError if the student
+        handed in nothing, or is only a partner in another student's hand-in."""
         row = self.by_key[word if word in self.by_key else self.find_key(word)]
         if row.status == "not_submitted":
             raise UserError(f"{word} handed in nothing.")
-        if word not in self.by_key and self.find(word) not in row.own():
+        if word not in self.by_key and self.find(word) not in row.own_members():
             raise UserError(
                 f"{word} is only a partner in the hand-in {row.key}. To name that hand-in, write {row.key}."
             )
@@ -207,18 +212,18 @@ class Students:
 
 def find_keys(database: Database, words: Sequence[str]) -> list[str]:
     """Return the keys of the submissions of several students or teams. Raises UserError."""
-    return find_each(words, Students(database).find_key)
+    return find_each(words, StudentsByWord(database).find_key)
 
 
 def find_own_keys(database: Database, words: Sequence[str]) -> list[str]:
     """Return the keys of several students' own hand-ins. Raises UserError."""
-    return find_each(words, Students(database).find_own_key)
+    return find_each(words, StudentsByWord(database).find_own_key)
 
 
 def find_students(database: Database, words: Sequence[str]) -> list[str]:
-    """Return the ids of several students. Raises UserError with names that are not one student's, and with students who
-    are not on the roster and whose hand-in is dropped."""
-    dropped, students = database.dropped(), Students(database)
+    """Return the ids of several students. Raises UserError for words that do not identify one student, and for students
+    who are not on the roster and whose hand-in is dropped."""
+    dropped, students = database.dropped(), StudentsByWord(database)
     count = {member for row in students.rows if row.key not in dropped for member in row.members} | students.on_roster
     names = names_of(database)
 
@@ -234,7 +239,7 @@ def find_students(database: Database, words: Sequence[str]) -> list[str]:
 
 
 def find_each(words: Sequence[str], find: Callable[[str], str]) -> list[str]:
-    """Return what is found for each word. Raises UserError with the first problems."""
+    """Return the result of `find` for each word. Raises UserError with the first MAX_WRONG errors."""
     results, wrong = [], []
     for word in words:
         try:
@@ -254,10 +259,10 @@ def roster_of(database: Database) -> list[Student]:
 
 
 def roster_files(database: Database) -> list[Path]:
-    """Return the paths of the batch's rosters; none if it has none. Raises UserError if a file no longer exists:
-    without it, hand-ins would get different keys, and decisions and exports would omit students."""
-    stored = database.fact("roster") or []
-    files = [Path(file) for file in ([stored] if isinstance(stored, str) else stored)]  # earlier batches have one
+    """Return the paths of the batch's rosters; none if the batch has no roster. Raises UserError if a file no longer
+    exists: without it, hand-ins would get different keys, and exports would omit students."""
+    stored = database.read_value("roster") or []
+    files = [Path(file) for file in ([stored] if isinstance(stored, str) else stored)]  # earlier batches: one path
     if gone := [file for file in files if not file.is_file()]:
         raise UserError(
             f"The batch's roster is no longer there: {gone[0]}. Put it back, or repeat the grade command with "

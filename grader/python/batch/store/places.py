@@ -1,4 +1,4 @@
-"""Paths of a batch's files for one hand-in. Only this module turns a key, which is untrusted, into a path."""
+"""Paths of a hand-in's files in a batch. Only this module turns a key, which is untrusted, into a path."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def digest_of(key: str) -> str:
 
 
 def place_of(folder: Path, part: Part, key: str) -> Path:
-    """Return the path of a part of a hand-in in the batch's `folder`."""
+    """Return the path of a part of a hand-in, such as its feedback, in the batch's `folder`."""
     return folder / part / folder_name(key)
 
 
@@ -61,11 +61,11 @@ def name_with_dash(key: str) -> str:
 
 
 def move_folders(folder: Path, keys: Collection[str], name: Callable[[str], str] = earlier_name) -> None:
-    """Rename the folders of an earlier batch, in which `name` named them. If two keys shared a folder, it contains
-    files of both and stays; its contents are written again for each key."""
-    sharing = Counter(map(name, keys))
+    """Rename the folders of an earlier batch, whose names the function `name` computed from keys. A folder that two
+    keys shared stays, because it contains files of both; its contents are written again for each key."""
+    counts = Counter(map(name, keys))
     for key in keys:
         for part in PARTS:
             old, new = folder / part / name(key), place_of(folder, part, key)
-            if sharing[old.name] == 1 and old.is_dir() and not new.exists():
+            if counts[old.name] == 1 and old.is_dir() and not new.exists():
                 old.rename(new)

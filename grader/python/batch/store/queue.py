@@ -17,8 +17,8 @@ from grader.python.batch.store.database import DROPPED, HANDED_IN_AGAIN, Databas
 from grader.python.common.submission_code import make_code
 
 HELD = "held"  # the kind of the note on a hand-in beyond the limit of attempts
-MAX_CODES = 3  # per hand-in: each of its archives and loose files has one
-MAX_RECENT = 20  # graded hand-ins whose durations predict those of the others
+MAX_CODES = 3  # that the page shows of a hand-in, which has one for each archive and loose file
+MAX_RECENT = 20  # graded hand-ins whose durations predict the waiting time
 GRADED = ("graded", "missing_stages")
 
 
@@ -48,7 +48,7 @@ def find_codes(entries: Sequence[Path]) -> str:
 
 
 def enter_arrivals(database: Database, submissions: Iterable[Submission]) -> None:
-    """Append waiting hand-ins to the queue, unless the same contents are in it."""
+    """Append waiting hand-ins to the queue, unless they are in it with the same contents."""
     waiting = {key for (key,) in database.query("SELECT key FROM submissions WHERE status = ''")}
     queued = dict(database.query("SELECT key, fingerprint FROM queue WHERE graded = ''"))
     arrived = [
@@ -62,8 +62,8 @@ def enter_arrivals(database: Database, submissions: Iterable[Submission]) -> Non
 
 
 def list_waiting(database: Database) -> list[Place]:
-    """Return the hand-ins that wait, in the order of arrival, even if the clock was set back meanwhile. Those of
-    strangers are last: one student may hand in under any number of invented names."""
+    """Return the waiting hand-ins in the order of arrival, even if the clock was set back meanwhile. Those of people
+    who are not on the roster come last, because one student may hand in under any number of invented names."""
     rows = database.query(
         "SELECT s.key, coalesce(q.code, ''), coalesce(q.arrived, ''), s.notes FROM submissions s LEFT JOIN queue q"
         f" ON q.key = s.key WHERE s.status = '' AND s.key NOT IN ({DROPPED}) ORDER BY q.rowid"
@@ -84,8 +84,8 @@ def list_graded(database: Database, limit: int) -> list[Place]:
     ]
 
 
-def leave_queue(database: Database, key: str) -> None:
-    """Note that a hand-in was graded."""
+def mark_graded(database: Database, key: str) -> None:
+    """Record that a hand-in was graded."""
     with database.transaction() as connection:
         connection.execute("UPDATE queue SET graded = ? WHERE key = ?", [now(), key])
 
@@ -100,8 +100,8 @@ def mean_wall_s(database: Database) -> float:
     return mean or 0.0
 
 
-def note_held(database: Database, key: str, note: str) -> None:
-    """Note for the student that a newer hand-in is not graded."""
+def add_held_note(database: Database, key: str, note: str) -> None:
+    """Store a note for the student that a newer hand-in is not graded, and replace an earlier one."""
     ((text,),) = database.query("SELECT notes FROM submissions WHERE key = ?", [key])
     other_notes = [note for note in read_notes(text) if not has_kind([note], HELD)]
     with database.transaction() as connection:
@@ -111,15 +111,15 @@ def note_held(database: Database, key: str, note: str) -> None:
 
 
 def read_granted(database: Database) -> dict[str, int]:
-    """Return the further attempts that the instructor granted, by student."""
+    """Return the number of further attempts that the instructor granted, by student."""
     return dict(database.query("SELECT student, more FROM attempts ORDER BY id"))
 
 
 def count_attempts(database: Database, key: str, since: str = "") -> int:
     """Return how many hand-ins of a student or team were judged since a time (ISO 8601 in UTC). Hand-ins that
     were not opened, that have no file of the lab, or on which the judge failed do not count, nor do regrades. Contents
-    that were replaced and then handed in again count again, even if those that replaced them do not count: otherwise, a
-    student could have a file graded without a limit by handing in another one in between."""
+    that were replaced and then handed in again count again, even if the contents in between do not count: otherwise, a
+    student could have a file graded any number of times by handing in another one in between."""
     ((count,),) = database.query(
         "SELECT count(*) FROM (SELECT time, reason, fingerprint, lag(fingerprint) OVER (ORDER BY id) AS before"
         " FROM grades WHERE key = ? AND status != 'judge_error')"

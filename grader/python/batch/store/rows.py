@@ -1,4 +1,4 @@
-"""The rows of a batch's database: submissions with their status, their grades and stages."""
+"""The rows of a batch's database: submissions with their status, grades and stages."""
 
 from __future__ import annotations
 
@@ -77,24 +77,24 @@ class Row:
     sandbox: str = ""
     stages: list[Stage] = field(default_factory=list)
     fingerprint: str = ""
-    named_time: str = ""  # this and the next two: as in Submission
+    named_time: str = ""  # this one and the next two: as in Submission
     marked_by: str = ""
     marked_late: bool = False
-    team: list[str] = field(default_factory=list)  # the group of a Submission
+    team: list[str] = field(default_factory=list)  # as `group` in Submission
     comments: list[Comment] = field(default_factory=list)
-    graded_as: str = ""  # the grade's own status: an earlier one, if nothing was judged since
+    graded_as: str = ""  # the status that the grade had when it was written
 
-    def own(self) -> list[str]:
+    def own_members(self) -> list[str]:
         """Return the members without credited partners."""
         return own_members(self.key, self.members)
 
     def is_teammate(self, other: Row) -> bool:
-        """Return whether both hand-ins are of one team: each names the students of the other. If only one
-        of them did, it could name a student whose work it copied."""
-        return set(self.own()) <= set(other.team) and set(other.own()) <= set(self.team)
+        """Return whether both hand-ins are of one team: each names the students of the other. It is not enough if only
+        one does, because it may name a student whose work it copied."""
+        return set(self.own_members()) <= set(other.team) and set(other.own_members()) <= set(self.team)
 
     def is_certain(self) -> bool:
-        """Return whether an id or a number identifies the student; students can choose names."""
+        """Return whether an id or a number identifies the student, and not only a name, which students can choose."""
         return not has_kind(self.notes, "found_by_name")
 
 
@@ -106,21 +106,21 @@ class Graded:
     status: str
     detail: str = ""
     report: str = ""
-    judged: Report | None = None  # the same, parsed
+    judged: Report | None = None  # the report, parsed
     notes: list[str] = field(default_factory=list)
     wall_s: float = 0
     fingerprint: str = ""
-    ran_out: bool = False  # of time or memory, possibly because of other hand-ins that were graded in parallel
-    was_killed: bool = False  # whether its reader was killed, possibly for lack of memory
-    judge_failure: str = ""  # how the judge ended, if it gave no valid report
+    ran_out: bool = False  # whether time or memory ran out, possibly because others were graded in parallel
+    was_killed: bool = False  # whether the process that read it was killed, possibly for lack of memory
+    judge_failure: str = ""  # how the judge ended, if it wrote no valid report
 
 
 def in_words(status: str) -> str:
-    """Return a status as people read it; an empty status means waiting."""
+    """Return a status as people read it; "waiting" if it is empty."""
     return status.replace("_", " ") or "waiting"
 
 
-def summarise(stage: StageReport) -> Stage:
+def summarize(stage: StageReport) -> Stage:
     """Return the values of one stage of a report that the database keeps."""
     measured = stage.main_measurement
     failures = [stage.error, stage.compilation.failure, *(check.failure for check in stage.checks)]
@@ -150,6 +150,7 @@ def join_notes(*notes: str) -> list[str]:
 
 
 def own_members(key: str, members: Sequence[str]) -> list[str]:
-    """Return the members whose ids form a submission's key; the others are credited partners."""
+    """Return the members whose ids, joined by +, are the submission's key; the other members are credited partners. If
+    there are none such, return all members."""
     counts = [count for count in range(1, len(members)) if "+".join(members[:count]) == key]
     return list(members[: counts[0]] if counts else members)

@@ -17,14 +17,14 @@ class Settings:
     build: Path
     folder: Path  # the batch's folder
     backend: str
-    stage: str = ""  # the only stage to grade
+    stage: str = ""  # the only stage to grade; empty for several
     check_mode: bool = True
     nvcc: bool = True
     unsafe: bool = False
     timeout_s: float = 1800
     sample_s: float = 0  # the maximum time of a timing sample, in seconds; 0: the judge's default
-    precise: bool = False  # time until the ratio is known, not only the points
-    upto: str = ""  # the last stage
+    precise: bool = False  # whether timing continues until the ratio to the reference is known, not only the points
+    upto: str = ""  # the last stage to grade; empty for the lab's last one
     speed: str = ""  # where speed points come from: measured (or empty), modelled or off
 
     def graded_stages(self) -> tuple[str, ...]:
@@ -38,7 +38,7 @@ class Settings:
         return [str(folder) for folder in (self.folder, self.build, self.root)]
 
     def program(self, *words: str) -> list[str]:
-        """Return a command line of the judge. If the batch is killed, the judge dies with it, so that no process
+        """Return a command line of the judge. If the batch is killed, the judge is killed, too, so that no process
         remains."""
         before = ["setpriv", "--pdeathsig", "KILL"] if shutil.which("setpriv") else []
         options = ["--build", str(self.build), *(["--backend", self.backend] if self.backend else [])]

@@ -1,4 +1,4 @@
-"""An SQLite file with one table of facts, whose errors are messages."""
+"""An SQLite file with a table of named values. Errors of SQLite become messages for the instructor."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from grader.python.common.console import UserError
 
 
 class LockedError(UserError):
-    """Another program keeps the database locked. No submission is at fault."""
+    """Another program keeps the database locked. This is not the fault of a submission."""
 
 
 class SqliteFile:
@@ -36,7 +36,7 @@ class SqliteFile:
 
     @contextlib.contextmanager
     def reporting(self) -> Iterator[None]:
-        """Convert SQLite's errors to one message. Raises DiskFullError if the disk is full, else UserError."""
+        """Convert errors of SQLite to DiskFullError, LockedError or another UserError."""
         try:
             yield
         except sqlite3.Error as error:
@@ -55,7 +55,7 @@ class SqliteFile:
 
     @contextlib.contextmanager
     def reporting_damage(self) -> Iterator[None]:
-        """Convert the errors of reading a stored value to one message. Raises UserError."""
+        """Convert errors in reading a stored value to a UserError that says that the file is damaged."""
         try:
             yield
         except (ValueError, TypeError, LookupError, AttributeError, zlib.error) as error:
@@ -63,8 +63,8 @@ class SqliteFile:
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """Run the body in a transaction, which is rolled back after any exception. Raises MovedError if the file is no
-        longer there: SQLite would write to a deleted file without an error."""
+        """Run the body in a transaction, which is rolled back after any exception. Raises MovedError if the file was
+        moved or deleted: SQLite would write to a deleted file without an error."""
         if find_inode(self.file) != self.inode:
             raise MovedError(describe_moved_folder(self.file.parent))
         with self.reporting():
@@ -82,20 +82,20 @@ class SqliteFile:
         with self.reporting():
             return self.connection.execute(text, values).fetchall()
 
-    def fact(self, name: str) -> Any:
-        """Return a fact, or None if there is none of that name."""
+    def read_value(self, name: str) -> Any:
+        """Return the value with this name in the table `facts`, or None if there is none."""
         rows = self.query("SELECT value FROM facts WHERE name = ?", [name])
         with self.reporting_damage():
             return json.loads(rows[0][0]) if rows else None
 
-    def set_facts(self, **facts: Any) -> None:
-        """Write facts in one transaction and replace earlier values."""
+    def set_values(self, **values: Any) -> None:
+        """Store values under their names in one transaction, and replace earlier ones."""
         with self.transaction() as connection:
-            write_facts(connection, **facts)
+            write_values(connection, **values)
 
 
 def find_inode(file: Path) -> tuple[int, int] | None:
-    """Return the numbers by which the system identifies a file; None if there is no such file."""
+    """Return the numbers of a file's device and inode, which identify it; None if there is no such file."""
     try:
         status = file.stat()
     except OSError:
@@ -103,7 +103,7 @@ def find_inode(file: Path) -> tuple[int, int] | None:
     return status.st_dev, status.st_ino
 
 
-def write_facts(connection: sqlite3.Connection, **facts: Any) -> None:
-    """Write facts and replace those with the same names."""
-    for name, value in facts.items():
+def write_values(connection: sqlite3.Connection, **values: Any) -> None:
+    """Store values under their names, and replace earlier ones."""
+    for name, value in values.items():
         connection.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", [name, json.dumps(value)])

@@ -14,11 +14,11 @@ from grader.python.batch.store.sqlite import SqliteFile
 from grader.python.common.console import UserError, parse_json
 
 INVALID = object()
-MAX_SHOWN = 60  # characters of a wrong value
+MAX_SHOWN = 60  # characters of a wrong value in a message
 STORED_AS = {"TEXT": ("text",), "INTEGER": ("integer",), "REAL": ("real", "integer"), "BLOB": ("blob",)}
-IN_WORDS = {"TEXT": "a text", "INTEGER": "a whole number", "REAL": "a number", "BLOB": "the bytes that grading wrote"}
+IN_WORDS = {"TEXT": "text", "INTEGER": "a whole number", "REAL": "a number", "BLOB": "the bytes that grading wrote"}
 MAX_NUMBER = 1e15  # larger numbers of points or seconds are invalid
-YEARS = range(2, 9999)  # the others have times that are outside the calendar in other time zones
+YEARS = range(2, 9999)  # in the first and last years, a time in another zone may be out of range
 
 
 def is_text(value: Any) -> bool:
@@ -107,15 +107,15 @@ def read(text: str) -> Any:
 
 
 Check = tuple[Callable[[Any], bool], str]
-TEXT: Check = (is_text, "a text")
-TEXTS: Check = (is_texts, "a list of texts")
+TEXT: Check = (is_text, "a string")
+TEXTS: Check = (is_texts, "a list of strings")
 AMOUNT: Check = (is_amount, "a number, 0 or more")
-NAMES: Check = (is_table_of_texts, "an object whose values are texts")
+NAMES: Check = (is_table_of_texts, "an object whose values are strings")
 TIME: Check = (is_time_or_empty, "a time such as 2026-11-21T23:59:00+00:00, or empty")
-NOTES: Check = (is_notes, "a JSON list of texts or pairs of texts")
+NOTES: Check = (is_notes, "a JSON list of strings or pairs of strings")
 STATUS: Check = (is_status, f"empty, or one of {', '.join(STATUSES)}")
-# The facts. Any of them may be null or missing, except the schema.
-FACTS: dict[str, Check] = {
+# The values in the table facts, by name. Any of them may be null or missing, except the schema.
+NAMED_VALUES: dict[str, Check] = {
     "alike": (is_comparison, "the comparison that grading wrote"),
     "backend": TEXT,
     "decided": AMOUNT,
@@ -140,7 +140,7 @@ FACTS: dict[str, Check] = {
     "warplab": TEXT,
     "without": TEXTS,
 }
-# Columns whose texts have a form of their own.
+# Columns of type TEXT that accept only some texts.
 COLUMNS: dict[tuple[str, str], Check] = {
     ("submissions", "members"): (lambda text: is_texts(read(text)) and text != "[]", "a JSON list of one or more ids"),
     ("submissions", "entries"): (lambda text: is_texts(read(text)), "a JSON list of paths"),
@@ -160,7 +160,7 @@ COLUMNS: dict[tuple[str, str], Check] = {
 
 def require_valid_values(database: SqliteFile, tables: Sequence[str]) -> None:
     """Raise UserError with the first value that no command of this version would have written."""
-    for place, value, expected in find_wrong_facts(database):
+    for place, value, expected in find_wrong_values(database):
         raise wrong_value(database, place, value, expected)
     for table in tables:
         for place, value, expected in find_wrong_cells(database, table):
@@ -176,15 +176,15 @@ def wrong_value(database: SqliteFile, place: str, value: Any, expected: str) -> 
     )
 
 
-def find_wrong_facts(database: SqliteFile) -> Iterator[tuple[str, Any, str]]:
-    """Yield the place, the value and the expected form of each wrong fact."""
+def find_wrong_values(database: SqliteFile) -> Iterator[tuple[str, Any, str]]:
+    """Yield the place, the value and the expected form of each wrong value in the table facts."""
     for name, text in database.query("SELECT name, value FROM facts"):
-        if name not in FACTS:  # of a later version, or the instructor's own
+        if name not in NAMED_VALUES:  # from a later version, or added by the instructor
             continue
-        fits, expected = FACTS[name]
+        fits, expected = NAMED_VALUES[name]
         value = read(text)
         if value is not None and not fits(value):
-            yield f"the fact {name}", text, f"{expected}, in JSON"
+            yield f"{name} in the table facts", text, f"{expected}, in JSON"
 
 
 def find_wrong_cells(database: SqliteFile, table: str) -> Iterator[tuple[str, Any, str]]:

@@ -20,13 +20,13 @@ from grader.python.batch.grade.versions import find_stale, hash_judging
 from grader.python.batch.ingest.folders import DATABASE, holds_batch
 from grader.python.batch.ingest.notes import IN_DOUBT, NOT_ON_ROSTER, kind_of
 from grader.python.batch.ingest.roster import Student, read_rosters
-from grader.python.batch.ingest.submission import Earlier, Submission
+from grader.python.batch.ingest.submission import EarlierSubmission, Submission
 from grader.python.batch.ingest.submissions import find_submissions
 from grader.python.batch.ingest.unpack import find_extracted, remove_unused, unpack
 from grader.python.batch.outputs.write import write_outputs
 from grader.python.batch.policy.changes import describe_changes
 from grader.python.batch.policy.finals import all_finals, rows_that_count
-from grader.python.batch.policy.points import Final, read_policy
+from grader.python.batch.policy.points import FinalPoints, read_policy
 from grader.python.batch.policy.suspicious import describe_changed_drop, find_slowest_hand_ins
 from grader.python.batch.store.database import Database
 from grader.python.batch.store.people import roster_files
@@ -44,7 +44,7 @@ MAX_SLOW = 5  # slowest hand-ins that are listed
 def grade(options: argparse.Namespace) -> int:
     """Register the submissions of a folder or archive, and grade those that wait."""
     (lab,) = choose_labs(options.root, [options.lab])
-    options.roster = options.roster or ([] if options.no_roster else kept_roster(options.out))
+    options.roster = options.roster or ([] if options.no_roster else stored_roster(options.out))
     roster = read_rosters(options.roster)
     settings = make_settings(options, lab)
     require_folders(options)
@@ -60,13 +60,13 @@ def grade(options: argparse.Namespace) -> int:
         database = Database(options.out / DATABASE)
         before = all_finals(database, settings)
         grade_added_stages(database, settings)
-        note_settings(database, settings, options)
-        database.set_facts(left_out=left_out)
+        store_settings(database, settings, options)
+        database.set_values(left_out=left_out)
         rename(database, settings.folder, hand_ins, {student.id for student in roster})
         print_missing_submissions({submission.key for submission in hand_ins}, database, options.submissions)
         database.enter(hand_ins)
         say_dropped(database)
-        if not database.fact("slurm_jobs"):  # the tasks of a job may still read them
+        if not database.read_value("slurm_jobs"):  # the tasks of a job may still read them
             remove_unused(settings.folder, [folder, *database.entries()])
         enter_roster(database, roster)
         return grade_waiting(database, settings, options, before)
@@ -77,15 +77,16 @@ def enter_roster(database: Database, roster: Sequence[Student]) -> bool:
     if not roster:
         return False
     database.enter_absent([(student.id, student.name) for student in roster])
-    before = database.fact("extended") or {}
+    before = database.read_value("extended") or {}
     extended = {student.id: student.extended for student in roster if student.extended}
-    database.set_facts(names={student.id: student.name for student in roster}, extended=extended)
+    database.set_values(names={student.id: student.name for student in roster}, extended=extended)
     return bool(before != extended)
 
 
 def open_submissions(submissions: Path, settings: Settings, roster: Sequence[Student]) -> tuple[Path, list[str]]:
-    """If the submissions are an archive, unpack them. Return their folder, and sentences about files that were left
-    out. If their folder holds only a folder of hand-ins, as after "extract here", return that one."""
+    """Return the folder with the hand-ins, and sentences about files that were left out. Unpack the submissions if they
+    are an archive. If they are a folder that contains only a folder of hand-ins, as after "extract here", return the
+    inner one."""
     if submissions.is_file():
         return unpack(submissions, settings.folder, settings.lab)
     folder = find_extracted(submissions, roster)
@@ -97,8 +98,8 @@ def open_submissions(submissions: Path, settings: Settings, roster: Sequence[Stu
 def print_found(
     submissions: Path, hand_ins: Sequence[Submission], left_out: Sequence[str], roster: Sequence[Student]
 ) -> None:
-    """Print which entries are skipped, which students are in doubt, and which are not on the roster. Raises UserError
-    if there is neither a submission nor a roster."""
+    """Print the skipped files, the hand-ins whose students are in doubt, and those that are not on the roster. Raises
+    UserError if there is neither a submission nor a roster."""
     for sentence in left_out:
         say_error(f"Skipped: {sentence}")
     for note in dict.fromkeys(
@@ -110,21 +111,21 @@ def print_found(
         raise UserError(f"{submissions}: no submission in it. BATCH.md lists the valid names.")
 
 
-def kept_roster(folder: Path) -> list[Path]:
-    """Return the rosters of the previous run."""
+def stored_roster(folder: Path) -> list[Path]:
+    """Return the rosters of the previous run, and print their names."""
     files = roster_files(Database(folder / DATABASE)) if (folder / DATABASE).is_file() else []
     if files:
         say(f"Roster: {' and '.join(map(str, files))}, as before.")
     return files
 
 
-def read_earlier(folder: Path) -> list[Earlier]:
+def read_earlier(folder: Path) -> list[EarlierSubmission]:
     """Return the submissions that are already in the batch."""
-    return Database(folder / DATABASE).earlier() if (folder / DATABASE).is_file() else []
+    return Database(folder / DATABASE).earlier_submissions() if (folder / DATABASE).is_file() else []
 
 
 def print_unknown_students(unknown: Sequence[Submission]) -> None:
-    """Print which submissions are not on the roster, with the names in their files' names, and what to do."""
+    """Print the submissions that are not on the roster, with the names that they contain, and what to do."""
     if not unknown:
         return
     unknown_names = [
@@ -140,8 +141,8 @@ def print_unknown_students(unknown: Sequence[Submission]) -> None:
 
 
 def separate_strangers(folder: Path, ids: Set[str]) -> None:
-    """Give earlier submissions of students who are not on the roster keys that differ from all its ids; rename their
-    folders."""
+    """Give new keys to earlier submissions of people who are not on the roster if their keys are ids of the roster.
+    Rename their folders."""
     if not (folder / DATABASE).is_file():
         return
     database = Database(folder / DATABASE)
@@ -153,13 +154,13 @@ def separate_strangers(folder: Path, ids: Set[str]) -> None:
 def move_renamed(database: Database, folder: Path) -> None:
     """Move the folders of renamed submissions, including those that a killed batch did not move. A folder that
     already has the new name is a leftover, because no other submission has that key."""
-    for old, new in (database.fact("renamed") or {}).items():
+    for old, new in (database.read_value("renamed") or {}).items():
         for part in PARTS:
             source, target = place_of(folder, part, old), place_of(folder, part, new)
             if source.is_dir():
                 shutil.rmtree(target, ignore_errors=True)
                 source.rename(target)
-    database.set_facts(renamed={})
+    database.set_values(renamed={})
 
 
 def rename(database: Database, folder: Path, submissions: Sequence[Submission], on_roster: Set[str]) -> None:
@@ -200,8 +201,8 @@ def require_folders(options: argparse.Namespace) -> None:
 
 
 def print_missing_submissions(present: set[str], database: Database, submissions: Path) -> None:
-    """Print the earlier submissions that no longer exist: those that keep their grades, and those without a result,
-    which may need their files."""
+    """Print the earlier submissions that are missing now: those that keep their grades, and those without a result,
+    whose files are needed."""
     rows = database.query("SELECT key, status FROM submissions WHERE status != 'not_submitted' ORDER BY key")
     dropped = database.dropped()
     missing = {key: status for key, status in rows if key not in present and key not in dropped}
@@ -220,18 +221,19 @@ def grade_waiting(
     database: Database,
     settings: Settings,
     options: argparse.Namespace,
-    before: Sequence[Final],
+    before: Sequence[FinalPoints],
     trial: Report | None = None,
 ) -> int:
-    """Grade the submissions that wait, and print the state of the batch and whose points differ from those of `before`.
-    Return the exit status: 1 if the judge failed, 130 if interrupted."""
+    """Grade the submissions that wait. Print the state of the batch, and the students whose points differ from those in
+    `before`. `trial`: the report of a trial run, if there was one already. Return the exit status: 1 if the judge
+    failed, 130 if interrupted."""
     graded_again = database.waiting_again()
     if database.waiting():
         if options.executor != "slurm":
             require_no_tasks(database)
         say("Checking that the judge works here …", flush=True)
         trial = trial or try_judging(settings, options)
-        database.set_facts(warplab=trial.warplab, backend=trial.backend, sandbox=trial.sandbox)
+        database.set_values(warplab=trial.warplab, backend=trial.backend, sandbox=trial.sandbox)
         try:
             results = choose_executor(database, settings, trial.backend, options)
             at_once = 0 if options.executor == "slurm" else judges_at_once(trial.backend, options.jobs)
@@ -250,7 +252,7 @@ def grade_waiting(
 
 
 def say_dropped(database: Database) -> None:
-    """Print which hand-ins are dropped, and which of them changed later."""
+    """Print the dropped hand-ins, and those of them that changed later."""
     drops = read_policy(database).drops
     if drops:
         say(f"Dropped, and not graded: {', '.join(sorted(drops))}")
@@ -260,9 +262,9 @@ def say_dropped(database: Database) -> None:
 
 
 def say_stale(database: Database, settings: Settings) -> None:
-    """Print which hand-ins were graded before the lab or the judge changed, if others were graded after."""
-    judging, version = hash_judging(settings.root, settings.lab), database.fact("warplab") or ""
-    if stale := find_stale(database, judging, version):
+    """Print the hand-ins that were graded before the lab or the judge changed, and how to grade them again."""
+    judging_hashes, version = hash_judging(settings.root, settings.lab), database.read_value("warplab") or ""
+    if stale := find_stale(database, judging_hashes, version):
         say_error(
             f"Graded before the lab or the judge changed: {name_some(stale)}. Their points may differ from those of "
             f"equal files that are graded now. To grade them again: warplab-course regrade {settings.folder} --changed"
@@ -270,15 +272,15 @@ def say_stale(database: Database, settings: Settings) -> None:
 
 
 def try_judging(settings: Settings, options: argparse.Namespace) -> Report:
-    """Return the report of a trial run of the judge where it will run. Raises UserError if the judge does not work
-    there."""
+    """Return the report of a trial run of the judge, on this machine or on the cluster. Raises UserError if the judge
+    does not work there."""
     if options.executor == "slurm":
         return try_by_slurm(settings, slurm_parameters(options))
     return try_judge(settings)
 
 
 def choose_executor(database: Database, settings: Settings, backend: str, options: argparse.Namespace) -> Results:
-    """Return the function that grades: on this machine, or on a cluster."""
+    """Return the function that grades submissions, on this machine or on a cluster."""
     if options.executor == "slurm":
         return lambda waiting: grade_by_slurm(waiting, settings, database, slurm_parameters(options))
     return lambda waiting: grade_here(waiting, settings, backend, options.jobs)
@@ -297,7 +299,7 @@ def slurm_parameters(options: argparse.Namespace) -> dict[str, str]:
 
 
 def describe(database: Database) -> str:
-    """Return how many submissions have each status."""
+    """Return a text with the number of submissions of each status."""
     counts = database.counts()
     return ", ".join(f"{count} {in_words(status)}" for status, count in counts.items()) or "No submissions"
 
@@ -327,7 +329,7 @@ def make_settings(options: argparse.Namespace, lab: str) -> Settings:
 
 def grade_added_stages(database: Database, settings: Settings) -> None:
     """If the last stage is later than before, put all hand-ins back in the queue. Their grades and all decisions stay.
-    This precedes `note_settings`, so that the same command continues if it is killed in between."""
+    Call this before `store_settings`: if the command is killed in between, the same command then continues."""
     before = read_settings(database, settings)
     earlier_last = before.get("upto", "")
     if (before.get("lab"), before.get("stage", "")) != (
@@ -340,7 +342,7 @@ def grade_added_stages(database: Database, settings: Settings) -> None:
         dropped = database.dropped()
         keys = [row.key for row in database.rows() if row.key not in dropped]
         database.grade_again(keys, f"more stages: {', '.join(added)}")
-        database.set_facts(settings={**before, "upto": settings.upto})
+        database.set_values(settings={**before, "upto": settings.upto})
         say(
             f"More stages than before: {', '.join(added)}. All hand-ins are read and graded again; earlier grades and "
             "your decisions are kept."
@@ -348,15 +350,16 @@ def grade_added_stages(database: Database, settings: Settings) -> None:
 
 
 def read_settings(database: Database, settings: Settings) -> dict[str, Any]:
-    """Return the settings that the batch was graded with, with today's ids of the lab's stages; none if it is new."""
-    before: dict[str, Any] = database.fact("settings") or {}
+    """Return the settings with which the batch was graded, with the current ids of the lab's stages; empty if the batch
+    is new."""
+    before: dict[str, Any] = database.read_value("settings") or {}
     if before.get("lab") != settings.lab:
         return before
     ids = {name: current_id(settings.stages, before[name]) for name in ("stage", "upto") if before.get(name)}
     return before | ids | {"stages": settings.stages}
 
 
-def note_settings(database: Database, settings: Settings, options: argparse.Namespace) -> None:
+def store_settings(database: Database, settings: Settings, options: argparse.Namespace) -> None:
     """Store the settings for `regrade`. Raises UserError if the batch is of another lab or of other stages."""
     before = read_settings(database, settings)
     for name, current in (("lab", settings.lab), ("stage", settings.stage), ("upto", settings.upto)):
@@ -376,6 +379,6 @@ def note_settings(database: Database, settings: Settings, options: argparse.Name
             )
     stored = {name: str(value) if isinstance(value, Path) else value for name, value in asdict(settings).items()}
     roster = [str(file.resolve()) for file in options.roster]
-    database.set_facts(settings=stored, submissions=str(options.submissions.resolve()), roster=roster)
-    if database.fact("secret") is None:
-        database.set_facts(secret=secrets.token_hex(16))
+    database.set_values(settings=stored, submissions=str(options.submissions.resolve()), roster=roster)
+    if database.read_value("secret") is None:
+        database.set_values(secret=secrets.token_hex(16))

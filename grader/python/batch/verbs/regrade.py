@@ -1,4 +1,4 @@
-"""Grade submissions again, and keep the old scores with the reason."""
+"""Grade submissions again, and keep the earlier grades and the reason."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from grader.python.batch.grade.slurm import require_no_tasks
 from grader.python.batch.grade.versions import find_stale, hash_judging, require_built
 from grader.python.batch.policy.finals import all_finals
 from grader.python.batch.store.database import Database
-from grader.python.batch.store.opened import kept_settings, open_batch
+from grader.python.batch.store.opened import open_batch, stored_settings
 from grader.python.batch.store.people import find_keys
 from grader.python.batch.store.settings import Settings
 from grader.python.batch.verbs.grade import grade_waiting, move_renamed, try_judging
@@ -25,7 +25,7 @@ def regrade(options: argparse.Namespace) -> int:
         database = open_batch(options.folder)
         require_no_tasks(database)
         move_renamed(database, options.folder)
-        settings = update_stages(database, kept_settings(database))
+        settings = update_stages(database, stored_settings(database))
         if options.backend:
             settings = replace(settings, backend=options.backend)
         if options.pending:
@@ -42,15 +42,15 @@ def regrade(options: argparse.Namespace) -> int:
 
 
 def update_stages(database: Database, settings: Settings) -> Settings:
-    """Return the settings with the lab's stages of today, and store them: the judge grades these. Raises UserError if
-    the lab lacks a stage that the batch names."""
+    """Return the settings with the lab's current stages, which the judge will grade, and store them. Raises UserError
+    if the lab no longer has a stage that the settings name."""
     stages = tuple(read_stages(settings.root, settings.lab))
     if stages == settings.stages:
         return settings
     stage, upto = (find_stage(settings.lab, stages, named) for named in (settings.stage, settings.upto))
-    renewed = {"stages": stages, "stage": stage, "upto": upto}
+    changes = {"stages": stages, "stage": stage, "upto": upto}
     say("The lab's stages have changed. Hand-ins that are graded again are also read again from SUBMISSIONS.")
-    database.set_facts(settings={**(database.fact("settings") or {}), **renewed})
+    database.set_values(settings={**(database.read_value("settings") or {}), **changes})
     return replace(settings, stages=stages, stage=stage, upto=upto)
 
 
@@ -58,9 +58,9 @@ def choose_regraded(database: Database, settings: Settings, options: argparse.Na
     """Return the keys of the submissions to grade again, and the reason. Raises UserError if a student is not in the
     batch, or if the program is older than its sources."""
     if options.changed:
-        version, judging = try_judge(settings).warplab, hash_judging(settings.root, settings.lab)
+        version, judging_hashes = try_judge(settings).warplab, hash_judging(settings.root, settings.lab)
         require_built(settings)
-        stale = find_stale(database, judging, version)
+        stale = find_stale(database, judging_hashes, version)
         return stale, f"lab or grader changed (now {version})"
     dropped = database.dropped()
     rows = [row for row in database.rows() if row.key not in dropped]

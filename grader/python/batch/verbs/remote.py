@@ -13,15 +13,15 @@ from grader.python.batch.ingest.columns import CANVAS_NUMBER
 from grader.python.batch.ingest.roster import Student
 from grader.python.batch.outputs.feedback_zip import read_feedback, read_own_numbers
 from grader.python.batch.policy.finals import all_finals
-from grader.python.batch.policy.points import Final
+from grader.python.batch.policy.points import FinalPoints
 from grader.python.batch.remote import moodle
 from grader.python.batch.remote import pull as canvas_pull
 from grader.python.batch.remote import push as canvas_push
 from grader.python.batch.remote.connection import open_assignment, read_token, reading_answers
 from grader.python.batch.remote.pull import HAND_INS, ROSTER, Pulled
-from grader.python.batch.remote.push import Pushed, Returned, describe_deductions
+from grader.python.batch.remote.push import Pushed, StudentResult, describe_deductions
 from grader.python.batch.store.database import Database
-from grader.python.batch.store.opened import kept_settings, open_batch
+from grader.python.batch.store.opened import open_batch, stored_settings
 from grader.python.batch.store.people import roster_of
 from grader.python.batch.verbs.export import is_decided
 from grader.python.common.console import UserError, say, say_error
@@ -42,9 +42,9 @@ def pull(options: argparse.Namespace) -> int:
 
 def push(options: argparse.Namespace) -> int:
     """Return grades and feedback or, without --send, print what would change. Return the exit status: 1 if a student
-    was omitted."""
+    failed or is not known in the course system."""
     database = open_batch(options.folder)
-    if database.fact("decided") != database.fact("shown"):
+    if database.read_value("decided") != database.read_value("shown"):
         raise UserError(f"The feedback does not have all decisions yet. Type: warplab-course report {options.folder}")
     with only_one_push(options.folder) if options.send else nullcontext():
         returned, unknown = collect(database, options)
@@ -53,7 +53,7 @@ def push(options: argparse.Namespace) -> int:
     for change in pushed.changes:
         say(change)
     outcome = "written" if options.send else "would change (add --send to write)"
-    say(f"{plural(len(pushed.changes), 'student')} {outcome}; {system} is up to date for {pushed.same}.")
+    say(f"Results of {plural(len(pushed.changes), 'student')} {outcome}; {system} is up to date for {pushed.same}.")
     for failure in filter(None, (*pushed.failed.values(), describe_deductions(pushed))):
         say_error(failure)
     if unknown:
@@ -62,14 +62,14 @@ def push(options: argparse.Namespace) -> int:
 
 
 def only_one_push(folder: Path) -> AbstractContextManager[None]:
-    """Lock the pushes of a batch: two at once would both find that a comment is missing, and both write it. Raises
-    UserError if another one runs."""
+    """Lock the pushes of a batch: two at the same time would both miss a comment, and both write it. Raises UserError
+    if another push runs."""
     return only_one(folder / "push.lock", "another push of this batch is running, or serve with --send")
 
 
 def only_one_pull(folder: Path) -> AbstractContextManager[None]:
-    """Lock the pulls into a folder: two at once would each remove the files that the other one fetched. Raises
-    UserError if another one runs, OSError."""
+    """Lock the pulls into a folder: two at the same time would each remove files that the other one fetched. Raises
+    UserError if another pull runs, OSError."""
     folder.mkdir(parents=True, exist_ok=True)
     return only_one(folder / "pull.lock", "another pull into this folder is running, or serve")
 
@@ -85,7 +85,7 @@ def only_one(lock: Path, reason: str) -> Iterator[None]:
         yield
 
 
-def send(options: argparse.Namespace, folder: Path, returned: Mapping[str, Returned]) -> Pushed:
+def send(options: argparse.Namespace, folder: Path, returned: Mapping[str, StudentResult]) -> Pushed:
     """Return the grades and feedback of the batch in this folder. Raises UserError, for example if another push
     runs."""
     with only_one_push(folder):
@@ -101,7 +101,7 @@ def fetch(options: argparse.Namespace) -> Pulled:
         return canvas_pull.pull(connect_canvas(options), options.folder)
 
 
-def return_results(options: argparse.Namespace, returned: Mapping[str, Returned], send: bool) -> Pushed:
+def return_results(options: argparse.Namespace, returned: Mapping[str, StudentResult], send: bool) -> Pushed:
     """Return grades and feedback to the assignment that the options name, or only determine what would change. Raises
     UserError."""
     with reading_answers():
@@ -122,25 +122,25 @@ def connect_moodle(options: argparse.Namespace) -> moodle.Moodle:
     return moodle.Moodle(options.moodle, token, options.course, options.assignment)
 
 
-def collect(database: Database, options: argparse.Namespace) -> tuple[dict[str, Returned], list[str]]:
+def collect(database: Database, options: argparse.Namespace) -> tuple[dict[str, StudentResult], list[str]]:
     """Return each student's points and files, by the student's number in Canvas or user name in Moodle, and the
     students for whom neither is known."""
     roster = {student.id: student for student in roster_of(database)}
     entries, folder = database.entries_by_key(), database.file.resolve().parent
-    returned: dict[str, Returned] = {}
+    returned: dict[str, StudentResult] = {}
     unknown = []
-    for final in filter(is_decided, all_finals(database, kept_settings(database))):
+    for final in filter(is_decided, all_finals(database, stored_settings(database))):
         is_stranger = bool(roster) and final.student not in roster
         names = [final.student] if options.moodle else list_numbers(final, entries, roster)
         if is_stranger or not names:
             unknown.append(final.student)
             continue
-        returned[names[0]] = Returned(final.student, final.points, read_feedback(folder, final))
+        returned[names[0]] = StudentResult(final.student, final.points, read_feedback(folder, final))
     return returned, unknown
 
 
-def list_numbers(final: Final, entries: Mapping[str, Sequence[Path]], roster: Mapping[str, Student]) -> list[str]:
-    """Return a student's number in Canvas, by the roster, or else by the names of the hand-in."""
+def list_numbers(final: FinalPoints, entries: Mapping[str, Sequence[Path]], roster: Mapping[str, Student]) -> list[str]:
+    """Return a student's numbers in Canvas: the roster's or, if it has none, those in the names of the hand-in."""
     ids = roster[final.student].ids if final.student in roster else set()
     numbers = [value for kind, value in ids if kind == CANVAS_NUMBER]
     return numbers or read_own_numbers(final, entries, roster)

@@ -1,7 +1,8 @@
 """Grade hand-ins as they arrive, show students the queue, and return results to the course system.
 
-The main thread owns the database, and examines the folder, the lanes and the course system in turn. The stored data is
-enough to continue: hand-ins without a status wait, and the table `queue` has their order.
+The main thread owns the database. In turn, it examines the folder, collects finished grades, and exchanges data with
+the course system. After a restart, the database shows how to continue: hand-ins without a status wait, and the table
+`queue` contains their order.
 """
 
 from __future__ import annotations
@@ -13,15 +14,15 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
 
+from grader.python.batch.grade.grading_pool import GradingPool, open_grading_pool
 from grader.python.batch.grade.judge import try_judge
-from grader.python.batch.grade.lanes import Lanes, open_lanes
 from grader.python.batch.grade.progress import predict_s, show_duration
 from grader.python.batch.grade.run import keep, only_one
 from grader.python.batch.grade.slurm import require_no_tasks
 from grader.python.batch.grade.versions import hash_judging
 from grader.python.batch.ingest.folders import DATABASE
 from grader.python.batch.ingest.roster import read_rosters
-from grader.python.batch.ingest.settling import Settling
+from grader.python.batch.ingest.settling import FolderWatcher
 from grader.python.batch.ingest.submission import Submission
 from grader.python.batch.ingest.submissions import find_submissions
 from grader.python.batch.outputs.queue import Line, QueueState, make_queue_page, make_queue_text, show_place
@@ -29,43 +30,43 @@ from grader.python.batch.outputs.write import write_outputs
 from grader.python.batch.policy.attempts import Limits
 from grader.python.batch.remote.exchange import MAX_PAUSE_S, Exchange
 from grader.python.batch.remote.pull import HAND_INS, ROSTER, Pulled
-from grader.python.batch.remote.push import Pushed, Returned, describe_deductions
+from grader.python.batch.remote.push import Pushed, StudentResult, describe_deductions
 from grader.python.batch.store.database import Database
 from grader.python.batch.store.queue import (
+    add_held_note,
     enter_arrivals,
     find_codes,
-    leave_queue,
     list_graded,
     list_waiting,
+    mark_graded,
     mean_wall_s,
-    note_held,
 )
 from grader.python.batch.store.rows import Graded, in_words
 from grader.python.batch.store.settings import Settings
 from grader.python.batch.verbs.grade import (
     enter_roster,
-    kept_roster,
     make_settings,
-    note_settings,
     rename,
     require_folders,
     separate_strangers,
+    store_settings,
+    stored_roster,
 )
 from grader.python.batch.verbs.remote import collect, fetch, send
 from grader.python.common.console import UserError, explain_os_error, say, say_error, write_atomically
 from grader.python.common.labs import choose_labs
 from grader.python.common.units import plural
 
-TICK_S = 0.5
+TICK_S = 0.5  # duration of a round without results
 SCAN_S = 60.0  # between two scans of a folder that does not change
-OUTPUTS_S = 20.0  # how often all outputs are written while hand-ins are graded
-BUSY_SHARE = 10  # a scan, or writing all outputs, takes at most one tenth of the time
-INCOMPLETE_S = 60.0  # how long an incomplete archive may be unchanged, unless all files are complete when they appear
-SHOWN_GRADED = 20
+OUTPUTS_S = 20.0  # minimum time between two writes of all outputs while hand-ins are graded
+BUSY_DIVISOR = 10  # scanning, and writing all outputs, each take at most 1 / BUSY_DIVISOR of the time
+INCOMPLETE_S = 60.0  # an incomplete archive is graded when unchanged for this time; not used with --settle-s 0
+SHOWN_GRADED = 20  # graded hand-ins on the queue's page
 
 
 def serve(options: argparse.Namespace) -> int:
-    """Grade hand-ins as they arrive, until a signal stops it. Return the exit status."""
+    """Grade hand-ins as they arrive, until a signal ends the command. Return the exit status."""
     is_remote = bool(options.canvas or options.moodle)
     if is_remote and not (options.course and options.assignment):
         raise UserError("A course system needs --course and --assignment, the numbers in the assignment's address.")
@@ -78,56 +79,57 @@ def serve(options: argparse.Namespace) -> int:
     else:
         require_folders(options)
         if not options.folder.is_dir():
-            raise UserError(f"{options.folder} is not a folder. serve takes the folder in which hand-ins arrive.")
-        options.roster = options.roster or ([] if options.no_roster else kept_roster(options.out))
+            raise UserError(f"{options.folder} is not a folder. serve needs the folder in which hand-ins arrive.")
+        options.roster = options.roster or ([] if options.no_roster else stored_roster(options.out))
     settings = make_settings(options, lab)
     with only_one(options.out):
         say("Checking that the judge works here …", flush=True)
         trial = try_judge(settings)
         database = Database(options.out / DATABASE)
         require_no_tasks(database)
-        note_settings(database, settings, options)
-        database.set_facts(warplab=trial.warplab, backend=trial.backend, sandbox=trial.sandbox)
-        with open_lanes(settings, trial.backend, options.jobs) as lanes:
-            return Server(options, settings, database, lanes, is_remote).run()
+        store_settings(database, settings, options)
+        database.set_values(warplab=trial.warplab, backend=trial.backend, sandbox=trial.sandbox)
+        with open_grading_pool(settings, trial.backend, options.jobs) as grading:
+            return Server(options, settings, database, grading, is_remote).run()
 
 
 class Server:
-    """The state of `serve`."""
+    """The main loop of `serve`, and its state."""
 
     def __init__(
-        self, options: argparse.Namespace, settings: Settings, database: Database, lanes: Lanes, is_remote: bool
+        self, options: argparse.Namespace, settings: Settings, database: Database, grading: GradingPool, is_remote: bool
     ):
-        self.options, self.settings, self.database, self.lanes = options, settings, database, lanes
+        self.options, self.settings, self.database, self.grading = options, settings, database, grading
         self.limits = Limits(options.attempts, options.attempts_a_day)
         self.settle_s = 0 if is_remote else options.settle_s  # files from a course system are complete
-        self.settling = Settling(options.submissions)
+        self.watcher = FolderWatcher(options.submissions)
         self.pulling: Exchange[Pulled] | None = Exchange(options.every_s) if is_remote else None
         self.pushing: Exchange[Pushed] | None = Exchange(options.every_s) if options.send else None
-        self.sending: dict[str, str] = {}  # marks of the results in the running push, by student
-        self.not_before: dict[str, float] = {}  # the time of the next attempt to return a student's results
+        self.sending: dict[str, str] = {}  # by student: the marks of the results that the running push sends
+        self.not_before: dict[str, float] = {}  # by student: the earliest time for the next attempt to return results
         self.incomplete: frozenset[str] = frozenset()  # students with files that could not be fetched
         self.queue = options.queue or options.out / "queue"
-        self.stops = 0  # signals received
-        self.has_changed, self.is_draining = True, False
+        self.stops = 0  # number of signals received
+        self.has_changed = True  # whether a scan is necessary
+        self.is_draining = False  # whether no hand-in may begin until those in progress are graded
         self.scanned_s, self.scan_took_s = -SCAN_S, 0.0
-        self.ready: dict[str, Submission] = {}  # the latest scan's hand-ins that may be graded
-        self.arriving = 0
-        self.held: dict[str, tuple[str, str]] = {}  # fingerprints and codes of hand-ins beyond the limit
-        self.postponed: dict[str, str] = {}  # fingerprints of hand-ins that looked unfinished
+        self.ready: dict[str, Submission] = {}  # by key: hand-ins of the latest scan that may be graded
+        self.arriving = 0  # hand-ins whose files may not be complete
+        self.held: dict[str, tuple[str, str]] = {}  # by key: fingerprint and codes of a hand-in beyond the limit
+        self.postponed: dict[str, str] = {}  # by key: fingerprint of a hand-in that looked incomplete
         self.must_write, self.wrote_s, self.writing_took_s = True, -OUTPUTS_S, 0.0
         self.must_send = True
         self.problem = self.page_problem = ""
         self.shown: tuple[object, ...] = ()
 
     def run(self) -> int:
-        """Serve until a signal arrives, and then until the hand-ins that were begun have results. A second signal
-        stops these, too: they are graded again after the next start."""
+        """Serve until a signal arrives, then wait until the hand-ins in progress have results. A second signal stops
+        these, too: they are graded again after the next start."""
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self.stop)
         say(f"Serving {self.options.submissions}. The queue: {self.queue / 'queue.html'}", flush=True)
-        self.show()  # raises UserError, OSError now, while the instructor sees it
-        while not self.stops or self.lanes.begun():
+        self.show()  # raises UserError or OSError now, when the instructor is watching
+        while not self.stops or self.grading.list_begun():
             self.step()
         if self.must_write:
             self.write()
@@ -144,27 +146,27 @@ class Server:
             raise KeyboardInterrupt
 
     def step(self) -> None:
-        """Do one round: the folder, the lanes and the course system."""
+        """Do one round: examine the folder, collect grades, and exchange data with the course system."""
         self.pull()
-        self.attempt(self.read_folder_if_changed)
+        self.try_step(self.read_folder_if_changed)
         self.feed()
         started_s = time.monotonic()
-        for key, graded in self.lanes.take(TICK_S):
+        for key, graded in self.grading.take(TICK_S):
             if graded:
                 self.keep(graded)
             else:
                 self.postponed[key] = self.ready[key].fingerprint if key in self.ready else ""
             self.has_changed = True
-        self.feed()  # before writing, which takes long, so that no lane is idle meanwhile
-        if self.must_write and (not self.lanes.begun() or self.is_time_to_write()):
+        self.feed()  # before writing, which takes long, so that no judge is idle meanwhile
+        if self.must_write and (not self.grading.list_begun() or self.is_time_to_write()):
             self.write()
-        self.attempt(self.push)
+        self.try_step(self.push)
         self.update_queue_page()
-        time.sleep(max(0.0, started_s + TICK_S - time.monotonic()) if not self.lanes.begun() else 0)
+        time.sleep(max(0.0, started_s + TICK_S - time.monotonic()) if not self.grading.list_begun() else 0)
 
-    def attempt(self, act: Callable[[], None]) -> None:
-        """Call a function that reads the roster, which may be edited now, or a folder, which may not be mounted. Print
-        an error once."""
+    def try_step(self, act: Callable[[], None]) -> None:
+        """Call a function that may fail temporarily: an instructor may be editing the roster, or a folder may not be
+        mounted. Print the same error only once."""
         try:
             act()
         except (UserError, OSError) as error:
@@ -173,7 +175,7 @@ class Server:
                 say_error(problem)
             self.problem = problem
 
-    # Hand-ins arrive
+    # Enter hand-ins
 
     def pull(self) -> None:
         """Fetch hand-ins from the course system at intervals."""
@@ -198,10 +200,10 @@ class Server:
     def read_folder_if_changed(self) -> None:
         """Enter hand-ins that arrived, if the folder changed. Raises UserError, OSError."""
         if self.pulling and (self.pulling.is_running() or not self.options.submissions.is_dir()):
-            return  # only some of a student's files may have arrived
-        self.has_changed |= self.settling.update()
+            return  # a student's files may be incomplete
+        self.has_changed |= self.watcher.update()
         since_s = time.monotonic() - self.scanned_s
-        if since_s < BUSY_SHARE * self.scan_took_s or not (self.has_changed or self.arriving or since_s >= SCAN_S):
+        if since_s < BUSY_DIVISOR * self.scan_took_s or not (self.has_changed or self.arriving or since_s >= SCAN_S):
             return
         begin, self.has_changed = time.monotonic(), True  # if the scan fails, it is repeated
         self.is_draining = not self.scan()
@@ -210,15 +212,15 @@ class Server:
         self.scan_took_s = self.scanned_s - begin
 
     def scan(self) -> bool:
-        """Read the folder, and enter what may be graded. Return False if nothing was entered, because hand-ins that are
-        being graded may get other keys: then no further one begins until they are graded."""
+        """Read the folder, and enter the hand-ins that may be graded. Return False without entering any if hand-ins in
+        progress would get other keys. Then no further hand-in begins until those are graded."""
         roster = read_rosters(self.options.roster)
-        ids, busy = {student.id for student in roster}, set(self.lanes.begun())
+        ids, busy = {student.id for student in roster}, set(self.grading.list_begun())
         if busy & set(self.database.find_displaced(ids)):
             return False
         separate_strangers(self.options.out, ids)
         submissions, left_out = find_submissions(
-            self.options.submissions, self.settings.lab, roster, self.options.out, self.database.earlier()
+            self.options.submissions, self.settings.lab, roster, self.options.out, self.database.earlier_submissions()
         )
         if busy & {key for key, _ in self.database.find_renamed(submissions)}:
             return False
@@ -227,13 +229,13 @@ class Server:
         self.arriving = len(submissions) - len(settled)
         self.enter([submission for submission in settled if submission.key not in busy])
         self.must_write |= enter_roster(self.database, roster)
-        self.database.set_facts(left_out=left_out)
+        self.database.set_values(left_out=left_out)
         return True
 
     def is_complete(self, submission: Submission) -> bool:
         """Return whether all files of a hand-in have arrived."""
-        names = {submission.called, *(entry.name for entry in submission.entries)}
-        return not names & self.incomplete and self.settling.unchanged_s(submission.entries) >= self.settle_s
+        names = {submission.key_without_roster, *(entry.name for entry in submission.entries)}
+        return not names & self.incomplete and self.watcher.unchanged_s(submission.entries) >= self.settle_s
 
     def enter(self, submissions: Sequence[Submission]) -> None:
         """Enter hand-ins that may be graded, and keep those beyond the limit of attempts."""
@@ -255,28 +257,29 @@ class Server:
             beyond_limit[submission.key] = (submission.fingerprint, find_codes(submission.entries))
             if self.held.get(submission.key) != beyond_limit[submission.key]:
                 say(f"{submission.key}: kept but not graded, beyond the limit of attempts", flush=True)
-                note_held(self.database, submission.key, reason)
+                add_held_note(self.database, submission.key, reason)
                 self.must_write = True
         self.held = beyond_limit
         self.database.enter(allowed)
         enter_arrivals(self.database, allowed)
         self.ready = {submission.key: submission for submission in allowed}
 
-    # Hand-ins are graded
+    # Grade hand-ins
 
     def feed(self) -> None:
         """Begin to grade the next hand-ins of the queue."""
-        if self.stops or self.is_draining or not self.lanes.has_room():
+        if self.stops or self.is_draining or not self.grading.has_room():
             return
         waiting = {submission.key: submission for submission in self.database.waiting()}
         for place in list_waiting(self.database):
-            submission = waiting.get(place.key)  # None if `drop --undo` has just included it again
-            if submission and self.lanes.has_room() and self.may_begin(submission):
-                self.lanes.start(submission, skip_unfinished=self.may_be_incomplete(submission))
+            submission = waiting.get(place.key)  # None if `drop --undo` has just been used
+            if submission and self.grading.has_room() and self.may_begin(submission):
+                self.grading.start(submission, skip_unfinished=self.may_be_incomplete(submission))
 
     def may_begin(self, submission: Submission) -> bool:
-        """Return whether a hand-in that waits can be read now: it is as in the latest scan, or the batch has a copy."""
-        if submission.key in self.lanes.begun() or (
+        """Return whether a waiting hand-in can be read now: it is unchanged since the latest scan, or the batch has a
+        copy."""
+        if submission.key in self.grading.list_begun() or (
             self.postponed.get(submission.key) == submission.fingerprint and self.may_be_incomplete(submission)
         ):
             return False
@@ -287,20 +290,20 @@ class Server:
 
     def may_be_incomplete(self, submission: Submission) -> bool:
         """Return whether an archive that looks incomplete may still be arriving."""
-        return self.settle_s > 0 and self.settling.unchanged_s(submission.entries) < INCOMPLETE_S
+        return self.settle_s > 0 and self.watcher.unchanged_s(submission.entries) < INCOMPLETE_S
 
     def keep(self, graded: Graded) -> None:
         """Store a result."""
         keep(self.database, graded, hash_judging(self.settings.root, self.settings.lab))
-        leave_queue(self.database, graded.key)
+        mark_graded(self.database, graded.key)
         self.must_write = True
         waiting = len(list_waiting(self.database))
         say(f"{graded.key}: {in_words(graded.status)}, {graded.wall_s:.1f} s; {waiting} left", flush=True)
 
-    # Results are shown and returned
+    # Write and return results
 
     def is_time_to_write(self) -> bool:
-        return time.monotonic() - self.wrote_s >= max(OUTPUTS_S, BUSY_SHARE * self.writing_took_s)
+        return time.monotonic() - self.wrote_s >= max(OUTPUTS_S, BUSY_DIVISOR * self.writing_took_s)
 
     def write(self) -> None:
         """Write gradebook, feedback and page."""
@@ -319,16 +322,16 @@ class Server:
             self.must_send = True
             self.say_failure(self.pushing)
         if pushed:
-            self.note_pushed(pushed)
+            self.store_pushed(pushed)
         has_roster = self.options.roster[0].is_file()  # not before the first pull
-        is_written = not self.must_write  # the feedback is that of the points in the database
+        is_written = not self.must_write  # otherwise, the feedback is older than the points in the database
         if self.must_send and is_written and has_roster and self.pushing.is_due() and not self.stops:
             self.start_push(self.pushing)
 
     def start_push(self, pushing: Exchange[Pushed]) -> None:
-        """Begin to return the results that differ from those that were returned last."""
+        """Begin to return the results that changed after they were last returned."""
         returned, _ = collect(self.database, self.options)
-        before, time_s = self.database.fact("pushed") or {}, time.monotonic()
+        before, time_s = self.database.read_value("pushed") or {}, time.monotonic()
         new = {
             name: result
             for name, result in returned.items()
@@ -339,8 +342,8 @@ class Server:
         if new:
             pushing.start(lambda: send(self.options, self.settings.folder, new))
 
-    def note_pushed(self, pushed: Pushed) -> None:
-        """Store which results the course system has."""
+    def store_pushed(self, pushed: Pushed) -> None:
+        """Print what was returned, and store which results the course system has."""
         for line in pushed.changes:
             say(f"Returned: {line}", flush=True)
         if deductions := describe_deductions(pushed):
@@ -350,12 +353,13 @@ class Server:
             self.not_before[student] = time.monotonic() + MAX_PAUSE_S
             self.must_send = True
         stored = {student: mark for student, mark in self.sending.items() if student not in pushed.failed}
-        self.database.set_facts(pushed={**(self.database.fact("pushed") or {}), **stored})
+        self.database.set_values(pushed={**(self.database.read_value("pushed") or {}), **stored})
 
-    # The queue's page
+    # Show the queue
 
     def update_queue_page(self, is_over: bool = False) -> None:
-        """Show the queue. If its folder, which may be a web server's, cannot be written, print the reason once."""
+        """Write the queue's page. If its folder, which may be a web server's, cannot be written, print the reason
+        once."""
         try:
             self.show(is_over)
             self.page_problem = ""
@@ -380,15 +384,15 @@ class Server:
         publish(self.queue / "queue.html", make_queue_page(state))
 
     def describe(self, is_over: bool) -> QueueState:
-        """Return what the page shows."""
-        in_progress, waiting = self.lanes.begun(), list_waiting(self.database)
+        """Return the content of the queue's page."""
+        in_progress, waiting = self.grading.list_begun(), list_waiting(self.database)
         state = QueueState(f"{self.settings.lab}: the queue", show_clock(datetime.now()), arriving=self.arriving)
         state.lines += [Line(place.code, "being graded", "") for place in waiting if place.key in in_progress]
         ready = [place for place in waiting if place.key not in in_progress and place.key in self.ready]
         unfinished = [place for place in ready if self.postponed.get(place.key) == self.ready[place.key].fingerprint]
         state.lines += [Line(place.code, "incomplete: waiting for the rest of its file", "") for place in unfinished]
         ready = [place for place in ready if place not in unfinished]
-        mean_s, at_once = mean_wall_s(self.database), self.lanes.at_once
+        mean_s, at_once = mean_wall_s(self.database), self.grading.at_once
         for number, place in enumerate(ready, 1):
             expected_s = max(mean_s, predict_s(mean_s, len(in_progress) + number, len(in_progress), at_once))
             when = f"about {show_duration(expected_s)}" if mean_s else ""
@@ -404,11 +408,12 @@ class Server:
         return state
 
     def describe_delay(self) -> str:
-        """Return why the queue is delayed. The log has the details, which may contain names."""
+        """Return the reasons for delays, for students; empty if there are none. The details are only in the log,
+        because they may contain names."""
         notices = []
         if self.pulling and self.pulling.failed_since:
             since = show_clock(datetime.fromisoformat(self.pulling.failed_since))
-            notices.append(f"The course system has not answered since {since}; it will be asked again.")
+            notices.append(f"The course system has not answered since {since}; it will be tried again.")
         if self.pushing and self.pushing.failed_since:
             since = show_clock(datetime.fromisoformat(self.pushing.failed_since))
             notices.append(f"Feedback has not been returned since {since}; it will be.")
@@ -417,8 +422,8 @@ class Server:
         return " ".join(notices)
 
 
-def mark_result(result: Returned) -> str:
-    """Return a word that changes with a student's points or files."""
+def mark_result(result: StudentResult) -> str:
+    """Return a text that differs if the student's points or files differ."""
     return f"{result.mark()} {result.points}"
 
 
@@ -428,7 +433,7 @@ def show_clock(when: datetime) -> str:
 
 
 def publish(file: Path, text: str) -> None:
-    """Write a file atomically that all users may read."""
+    """Write a file atomically, and let all users read it."""
     new = file.with_name(f".{file.name}.new")
     write_atomically(new, text)
     new.chmod(0o644)

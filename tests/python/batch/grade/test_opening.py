@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from types import SimpleNamespace
 
-from grader.python.batch.grade.opening import find_other_lab, find_released
+from grader.python.batch.grade.opening import find_kit, find_other_lab
 
 
 def test_an_invalid_lab_json_of_another_lab_does_not_matter(tmp_path: Path) -> None:
@@ -27,4 +27,4 @@ def test_a_huge_manifest_is_not_used() -> None:
     manifest = {"lab": "lab", "kit": 1, "stages": ["01_first"]}
     for changes, is_used in ({}, True), ({"stages": ["99_x"] * 200}, False), ({"warnings": [" " * 2_000_000]}, False):
         file = SimpleNamespace(name="manifest.json", content=json.dumps(manifest | changes).encode())
-        assert (find_released([file], settings) is not None) == is_used
+        assert (find_kit([file], settings) is not None) == is_used

@@ -123,7 +123,11 @@ def test_no_other_batch_starts_while_tasks_of_a_killed_batch_run(slurm: Slurm, c
         course.run_verb("regrade", "--all", *SLURM_OPTIONS),
         course.run_verb("regrade", "--all"),
     ):
-        assert result.returncode == 2 and "still run on the cluster" in result.stderr and "scancel " in result.stderr
+        assert (
+            result.returncode == 2
+            and "still wait or run on the cluster" in result.stderr
+            and "scancel " in result.stderr
+        )
     assert course.log("begin") == ["s0"]
     assert course.grade(*SLURM_OPTIONS).returncode == 0
     assert course.statuses() == {"s0": "graded"} and course.log("begin") == ["s0"]

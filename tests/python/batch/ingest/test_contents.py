@@ -382,7 +382,7 @@ def test_the_server_of_readers_starts_again_after_it_was_killed(tmp_path: Path) 
 
 def test_a_reader_that_waits_too_long_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     replace_reader(monkeypatch, tmp_path / "python", "time.sleep(60)")
-    monkeypatch.setattr(reader, "WAITING", 0.2)
+    monkeypatch.setattr(reader, "WALL_MULTIPLE", 0.2)
     with pytest.raises(RefusedError, match="too much time or memory"):
         read_in_child([tmp_path / FIRST], 1)
 

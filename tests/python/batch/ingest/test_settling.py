@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from grader.python.batch.ingest.settling import Settling
+from grader.python.batch.ingest.settling import FolderWatcher
 
 
 def test_the_age_of_an_entry_begins_at_its_last_observed_change(tmp_path: Path) -> None:
     clock_s = 0.0
-    settling = Settling(tmp_path, lambda: clock_s)
+    settling = FolderWatcher(tmp_path, lambda: clock_s)
     folder, archive = tmp_path / "al1", tmp_path / "bo2.zip"
     folder.mkdir()
     archive.write_bytes(b"half")
@@ -36,7 +36,7 @@ def test_a_folder_of_very_many_files_is_examined_less_often(tmp_path: Path) -> N
         clock_s[0] += 1  # each examination of the folder takes a few seconds
         return clock_s[0] + pause_s
 
-    settling = Settling(tmp_path, clock)
+    settling = FolderWatcher(tmp_path, clock)
     assert not settling.update()
     (tmp_path / "al1").mkdir()
     assert not settling.update() and settling.unchanged_s([tmp_path / "al1"]) == 0

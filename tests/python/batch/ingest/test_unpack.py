@@ -77,7 +77,7 @@ def test_a_single_folder_that_cannot_be_read_is_a_hand_in(tmp_path: Path, monkey
             return [tmp_path / "al1"]
         raise PermissionError(errno.EACCES, "Permission denied")
 
-    monkeypatch.setattr(unpacking, "visible", list_top)
+    monkeypatch.setattr(unpacking, "list_visible", list_top)
     assert unpacking.find_extracted(tmp_path, []) == tmp_path
 
 
@@ -168,7 +168,7 @@ def test_unpacked_downloads_that_are_no_longer_needed_are_removed(course: Course
 def test_files_that_tasks_on_a_cluster_may_read_are_kept(course: Course) -> None:
     hand_in_archive(course, ADA, ALAN)
     course.grade()
-    course.database().set_facts(slurm_jobs={"12": "1_0"})
+    course.database().set_values(slurm_jobs={"12": "1_0"})
     hand_in_archive(course, ALAN, ADA)
     course.grade()
     assert len(list((course.out / "handed-in").iterdir())) == 2

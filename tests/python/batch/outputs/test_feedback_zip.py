@@ -115,7 +115,7 @@ def test_canvas_accepts_feedback_for_anonymous_students(course: Course) -> None:
     ("words", "message"),
     [
         (("--feedback", "moodle"), "add --output FILE.zip"),
-        (("--feedback", "moodle", "--gradebook", "x", "--output", "y.zip"), "needs no gradebook"),
+        (("--feedback", "moodle", "--gradebook", "x", "--output", "y.zip"), "omit --gradebook"),
         (("--feedback", "moodle", "--format", "moodle"), "not allowed with"),
     ],
 )

@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from grader.python.batch.ingest import called, roster
+from grader.python.batch.ingest import person_names, roster
 from grader.python.batch.ingest.columns import CANVAS_NUMBER, OWN_ID
 from grader.python.batch.outputs import formats
 from grader.python.batch.outputs.cells import NUMBER, defuse, write_csv
@@ -605,7 +605,7 @@ def export_points(system: str, people: list[Entry], book: str) -> tuple[list[str
 def test_a_cell_that_a_student_typed_can_be_as_long_as_the_file(system, monkeypatch):
     """Moodle's worksheet has a column for text that students type into its page."""
     lengths = []
-    monkeypatch.setattr(called, "fold", lambda text: lengths.append(len(text)) or text)
+    monkeypatch.setattr(person_names, "fold", lambda text: lengths.append(len(text)) or text)
     csv.field_size_limit(131_072)
     long_text = "\u0315\u0300" * 200_000
     title, ada, ed = BOOKS[system].splitlines()

@@ -103,7 +103,7 @@ def test_mistakes_are_counted_by_the_day_of_the_hand_in() -> None:
             (["di4"], "2026-11-22T12:00:00Z", "01_first", "missing_file"),
         ]
     )
-    assert periods.list() == [date(2026, 11, 20), date(2026, 11, 21), date(2026, 11, 22)]
+    assert periods.first_days() == [date(2026, 11, 20), date(2026, 11, 21), date(2026, 11, 22)]
     assert list_over_time(periods).splitlines()[1:] == [
         "2026-11-20,1,01_first,race,1,3",
         "2026-11-22,1,01_first,tail_lost,1,1",
@@ -116,13 +116,13 @@ def test_mistakes_are_counted_by_the_day_of_the_hand_in() -> None:
 def test_mistakes_of_a_term_are_counted_by_week() -> None:
     causes = [(["al1"], f"2026-{day}T12:00:00Z", "01_first", "race") for day in ("10-01", "10-04", "10-05", "11-20")]
     periods = count_over_time(causes)
-    assert len(periods.list()) == 8 and periods.list()[0] == date(2026, 9, 28)
+    assert len(periods.first_days()) == 8 and periods.first_days()[0] == date(2026, 9, 28)
     assert list_over_time(periods).splitlines()[1:3] == [
         "2026-09-28,7,01_first,race,1,1",
         "2026-10-05,7,01_first,race,1,1",
     ]
     far = count_over_time([*causes, (["al1"], "2001-01-01T12:00:00", "01_first", "race")])
-    assert len(far.list()) == 60
+    assert len(far.first_days()) == 60
 
 
 def test_replaced_hand_ins_count_over_time_and_regrades_do_not(course: Course) -> None:

@@ -23,11 +23,11 @@ from grader.python.batch.outputs.dashboard import count_all, make_dashboard, mak
 from grader.python.batch.outputs.feedback import describe_submission, redact
 from grader.python.batch.policy.points import Policy, finals
 from grader.python.batch.policy.similarity import (
-    COMMON,
     MAX_CHARACTERS,
+    MAX_OWNERS,
     MAX_STOPPED,
+    ComparisonLimitError,
     SimilarPair,
-    TooMuchError,
     find_similar,
     simplify,
 )
@@ -171,7 +171,7 @@ def test_feedback_of_a_late_hand_in_shows_both_times() -> None:
 def test_hand_ins_with_nothing_to_grade_are_listed_first() -> None:
     row = Row("k", "", ["s"], "", "", [], "nothing_to_grade", "It holds 01.cu.", 0)
     (remark,) = find_remarks([row], [])
-    assert (remark.key, remark.what, remark.detail) == ("k", "nothing to grade", "It holds 01.cu.")
+    assert (remark.key, remark.title, remark.detail) == ("k", "nothing to grade", "It holds 01.cu.")
 
 
 def test_a_judge_error_has_empty_points_instead_of_zero() -> None:
@@ -398,8 +398,8 @@ def test_suspicious_results_come_first_with_their_reason() -> None:
         row("ours", status="judge_error"),
     ]
     similar = [SimilarPair("a", "copied", "copy", 1.0)]  # no new remark: it is the same file
-    remarks = [(remark.key, remark.what) for remark in find_remarks(rows, similar)]
-    assert "similar" in [remark.what for remark in find_remarks(rows, [SimilarPair("a", "fine", "copy", 0.9)])]
+    remarks = [(remark.key, remark.title) for remark in find_remarks(rows, similar)]
+    assert "similar" in [remark.title for remark in find_remarks(rows, [SimilarPair("a", "fine", "copy", 0.9)])]
     assert remarks == [
         ("ours", "judge failed"),
         ("broken", "not opened"),
@@ -457,7 +457,7 @@ def test_directives_do_not_hide_a_copy_and_many_copies_form_a_ring(tmp_path: Pat
         (tmp_path / key).write_text(text)
     pairs, _ = find_similar("3", tmp_path / "no starter", [(key, tmp_path / key) for key in texts])
     assert {pair.first for pair in pairs} | {pair.second for pair in pairs} == set(texts)
-    ring = [f"copy{number}" for number in range(COMMON + 5)]
+    ring = [f"copy{number}" for number in range(MAX_OWNERS + 5)]
     for number, key in enumerate(ring):
         (tmp_path / key).write_text(f"{solution}\nint own_{number}() {{ return {number} * {number} + 1; }}\n")
     pairs, _ = find_similar("3", tmp_path / "no starter", [(key, tmp_path / key) for key in ring])
@@ -506,7 +506,7 @@ def test_a_file_that_takes_too_much_to_compare_is_left_out(tmp_path: Path, monke
     files = [(key, tmp_path / key) for key in texts]
     pairs, left_out = find_similar("12", tmp_path / "no starter", files)
     assert pairs == [SimilarPair("12", "a", "e", 1.0)] and left_out == ["b", "c", "d", "f"]
-    with pytest.raises(TooMuchError):
+    with pytest.raises(ComparisonLimitError):
         find_similar("12", tmp_path / "no starter", [("d", tmp_path / "d")] * MAX_STOPPED)
 
 
@@ -539,7 +539,7 @@ def test_outputs_are_written_even_if_too_many_files_take_too_long_to_compare(
 
     def compare(*_: object) -> None:
         compared.append(1)
-        raise TooMuchError
+        raise ComparisonLimitError
 
     monkeypatch.setattr(outputs, "find_similar", compare)
     settings = Settings("dot", ("a",), tmp_path, tmp_path, tmp_path, "cpu")

@@ -39,7 +39,7 @@ def test_copied_records_are_reported(tmp_path: Path) -> None:
     rows.append(Row("gus", "gus", ["gus"], "", "", [], "graded", "", 0))  # without a journal
     copied = find_copied_records(rows, tmp_path, example)
     assert copied == [("bob", "ada"), ("dan", EXAMPLE)]
-    remarks = [(remark.key, remark.what, remark.detail) for remark in find_remarks(rows, [], copied_records=copied)]
+    remarks = [(remark.key, remark.title, remark.detail) for remark in find_remarks(rows, [], copied_records=copied)]
     assert ("bob", "records of another journal", "ada") in remarks
 
 

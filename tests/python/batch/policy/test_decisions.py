@@ -242,7 +242,7 @@ def test_status_lists_decisions_that_the_outputs_lack(graded: Course) -> None:
     for number, words in enumerate(decisions, 1):
         output = graded.run_verb(*words).stdout
         assert f"To update gradebook, feedback and page: warplab-course report {graded.out}" in output
-        assert graded.database().fact("decided") == number
+        assert graded.database().read_value("decided") == number
     reminder = f"page do not have all decisions yet: warplab-course report {graded.out}\n"
     assert reminder in graded.run_verb("status").stdout
     graded.run_verb("report")
@@ -324,14 +324,23 @@ def two_students(course: Course) -> Course:
     ("text", "message"),
     [
         ('Student,ID,points\n"Zimmer, Zed",1,9\n', "1 student marked"),  # Canvas's ID is not an id of this roster
-        ('name,id,points\n"Zimmer, Zed",1,9\n', "marks.csv:2: The id is of Ada Lovelace, and the name is Zimmer, Zed."),
-        ("First name,Last name,id,points\nZed,Zimmer,1,9\n", "The id is of Ada Lovelace, and the name is Zed Zimmer."),
-        ("Surname,First name,id,points\n,,2,9\n", "there is no name to compare with the number 2."),
+        (
+            'name,id,points\n"Zimmer, Zed",1,9\n',
+            "marks.csv:2: The id belongs to Ada Lovelace, but the name is Zimmer, Zed.",
+        ),
+        (
+            "First name,Last name,id,points\nZed,Zimmer,1,9\n",
+            "The id belongs to Ada Lovelace, but the name is Zed Zimmer.",
+        ),
+        ("Surname,First name,id,points\n,,2,9\n", "the name is missing, so the number 2 cannot be checked."),
         ("Surname,First name,points\nZimmer,Zed,9\n", "1 student marked"),
-        ("Identifier,Full name,points\nParticipant 7,Zed Zimmer,9\n", "The id is of Ada Lovelace, and the name is Zed"),
+        (
+            "Identifier,Full name,points\nParticipant 7,Zed Zimmer,9\n",
+            "The id belongs to Ada Lovelace, but the name is Zed",
+        ),
         ("Canvas ID,points\n1,9\n", "marks.csv:2: No student has the name 1."),
         ("id,points\n7,9\n", "marks.csv:2: No student has the name 7."),
-        ("id,Moodle ID,points\n1,8,9\n", "marks.csv:2: The ids in this line are of different students: 2, 1."),
+        ("id,Moodle ID,points\n1,8,9\n", "marks.csv:2: The ids in this line belong to different students: 2, 1."),
         ("name,points\n1,9\n", "marks.csv:2: No student has the name 1."),
         ("Identifier,points\nParticipant 8,9\n", "1 student marked"),
         ("Identifier,Full name,points\nParticipant 8,Z. Zimmer,9\n", "1 student marked"),

@@ -64,7 +64,7 @@ SOURCES: dict[str, tuple[Row, int, str, str]] = {
 def test_the_course_systems_time_decides_lateness(kind: str) -> None:
     row, days, source, doubt = SOURCES[kind]
     lateness = measure(row)
-    assert lateness.days == days and lateness.by.startswith(source), lateness
+    assert lateness.days == days and lateness.source.startswith(source), lateness
     assert bool(lateness.doubt) == bool(doubt) and doubt in lateness.doubt, lateness
 
 

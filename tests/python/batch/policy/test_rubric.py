@@ -138,7 +138,7 @@ def test_points_for_the_whole_journal_and_for_criteria_cannot_be_combined(graded
     graded.run_verb("points", "--student", "al1", "--undo", "--reason", "by the rubric")
     mark(graded, "prediction", "half")
     for item in ("journal", "Journal: prediction"):
-        assert "are marked by criterion" in graded.run_verb("points", *points, "--item", item).stderr
+        assert "marks journals by criteria" in graded.run_verb("points", *points, "--item", item).stderr
 
 
 def test_another_rubric_does_not_mix_with_earlier_marks(graded: Course) -> None:

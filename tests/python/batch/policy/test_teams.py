@@ -39,7 +39,7 @@ def read_rows(folder: Path, roster: str, *names: str) -> list[Row]:
 def list_suspects(rows: list[Row]) -> list[tuple[str, str]]:
     pairs = [SimilarPair("02_second", rows[0].key, row.key, 0.95) for row in rows[1:]]
     kinds = ("the same file as others", "similar")
-    return [(remark.key, remark.what) for remark in find_remarks(rows, pairs) if remark.what in kinds]
+    return [(remark.key, remark.title) for remark in find_remarks(rows, pairs) if remark.title in kinds]
 
 
 def test_members_who_both_upload_the_teams_archive_are_not_suspected(tmp_path: Path) -> None:

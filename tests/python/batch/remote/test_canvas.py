@@ -204,7 +204,7 @@ def test_serve_grades_and_returns_each_hand_in_once_despite_faults(
         os.kill(os.getpid(), signal.SIGTERM)
 
     canvas.is_down = True
-    monkeypatch.setattr(connection, "WAITING_S", (0,))
+    monkeypatch.setattr(connection, "RETRY_PAUSES_S", (0,))
     monkeypatch.setattr(exchange, "MAX_PAUSE_S", 0.5)
     words = ["--lab", "lab", "--out", course.out, "--root", course.root, "--build", course.build, "--backend", "cpu"]
     words += ["--jobs", "2", "--every-s", "1", "--canvas", canvas.url, *ASSIGNMENT, "--send"]

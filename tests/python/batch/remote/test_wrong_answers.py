@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 
 from grader.python.batch.remote import connection, moodle, pull, push
-from grader.python.batch.remote.push import Returned
+from grader.python.batch.remote.push import StudentResult
 from grader.python.common.console import UserError
 
 requests = pytest.importorskip("requests")
 pytest.importorskip("canvasapi")
-GRADES = {"7": Returned("ada", 12, {}), "8": Returned("bob", 9, {})}
+GRADES = {"7": StudentResult("ada", 12, {}), "8": StudentResult("bob", 9, {})}
 
 
 class Assignment:
@@ -88,7 +88,7 @@ def test_a_grade_that_moodle_does_not_store_is_reported() -> None:
 def test_a_wrong_answer_of_moodle_for_one_student_does_not_affect_others() -> None:
     site = Site([])
     site.grades[7] = 12.0
-    files = {"7": Returned("ada", 12, {"feedback.txt": b""}), "8": GRADES["8"]}
+    files = {"7": StudentResult("ada", 12, {"feedback.txt": b""}), "8": GRADES["8"]}
     pushed = moodle.push(site, files, send=True)
     assert set(pushed.failed) == {"ada"} and site.grades == {7: 12.0, 8: 9.0}
 
@@ -184,10 +184,10 @@ def test_pauses_do_not_repeat_for_each_student_if_the_course_system_stops_answer
         attempts.append(user)
         raise requests.ConnectionError
 
-    students = {str(number): Returned(f"u{number}", 12, {}) for number in range(100)}
+    students = {str(number): StudentResult(f"u{number}", 12, {}) for number in range(100)}
     pushed = push.push(SimpleNamespace(get_submission=fail), students, send=True)
     assert len(pushed.failed) == 100
-    assert sum(pauses) <= connection.MAX_IN_A_ROW * sum(connection.WAITING_S)
+    assert sum(pauses) <= connection.MAX_IN_A_ROW * sum(connection.RETRY_PAUSES_S)
     assert attempts.count(99) == 1
     assert push.push(Assignment(), GRADES, send=True).changes
     assert connection.RETRIES.wants_more_attempts()

@@ -13,7 +13,7 @@ import pytest
 
 from grader.python.batch.__main__ import main
 from grader.python.batch.store.database import NAMED_TABLES, Database
-from grader.python.batch.store.values import FACTS
+from grader.python.batch.store.values import NAMED_VALUES
 from grader.python.common.console import UserError
 from tests.python.batch.batches import STAGES, Course
 from tests.share import THOROUGH
@@ -43,7 +43,7 @@ def graded(course: Course) -> Course:
     with closing(course.database()) as database:
         queue_row = ("ada", "f", "c", "2026-11-21T23:59:00Z", "")
         database.connection.execute("INSERT INTO queue VALUES (?, ?, ?, ?, ?)", queue_row)
-        database.set_facts(slurm_jobs={"x": "1_2"}, pushed={"ada": "m"}, left_out=["x"], renamed={"a": "b"})
+        database.set_values(slurm_jobs={"x": "1_2"}, pushed={"ada": "m"}, left_out=["x"], renamed={"a": "b"})
     return course
 
 
@@ -55,7 +55,7 @@ def edits(file: Path) -> Iterator[str]:
             for _, column, *_ in connection.execute(f"PRAGMA table_info({table})").fetchall():
                 yield from (f"UPDATE OR IGNORE {table} SET {column} = {cell}" for cell in CELLS if table != "facts")
         missing = {name for (name,) in connection.execute("SELECT name FROM facts")} - {"schema"}
-        for name in sorted(missing | FACTS.keys()):
+        for name in sorted(missing | NAMED_VALUES.keys()):
             yield from (f"INSERT OR REPLACE INTO facts VALUES ('{name}', '{value}')" for value in VALUES)
 
 

@@ -1,8 +1,8 @@
 """Compare people's names as the roster, a course system and a hand-in write them.
 
 Two names are equal only if their words are equal after NFKC and case folding, in every script. Marks, such as vowel
-signs, count; spaces do not. If the course system's number agrees as well, `agree` also allows other spellings of a
-letter and missing words.
+signs, make a difference; spaces do not. For two names with the same number in a course system, `agree` also allows
+other spellings of a letter and missing words.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
 
-BLIND = "participant"  # Moodle's name for all students in an anonymous assignment
+ANONYMOUS_NAME = "participant"  # Moodle's name of each student in an anonymous assignment
 ESCAPED = re.compile(r"\\(?:x[0-9a-f]{2}|u[0-9a-f]{4}|U000[0-9a-f]{5})")  # as show_name() escapes characters
-LOST = re.compile("[\ufffd+?\u2500-\u257f\ud800-\udfff]")  # stand for letters that an archive garbled
+LOST = re.compile("[\ufffd+?\u2500-\u257f\ud800-\udfff]")  # these stand for letters that an archive garbled
 GARBLED_AS = ("cp437", "cp850", "latin-1", "cp1252")  # how programs misread UTF-8
 INVISIBLE = ("Cf",)  # categories of invisible characters, such as joiners
 SELECTORS = re.compile("[\u034f\ufe00-\ufe0f\U000e0100-\U000e01ef]")  # invisible marks
-SPELT = str.maketrans(
+LETTER_SPELLINGS = str.maketrans(
     dict(zip("ßæœøđðłıħ", ("ss", "ae", "oe", "o", "d", "d", "l", "i", "h"), strict=True)) | {"þ": "th"}
 )
 UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa"})
-MAX_WORDS = 8  # names with more words are compared by their letters alone
+MAX_WORDS = 8  # if a name has more words, only the letters are compared
 
 
 def compose(text: str) -> str:
@@ -43,12 +43,12 @@ def restore(name: str) -> str:
 
 
 def words_of(name: str) -> list[str]:
-    """Return the words of a name, first name first: Ada, Lovelace for "Lovelace, Ada". A word is a run of letters,
+    """Return the words of a name, first name first: Ada, Lovelace for "Lovelace, Ada". A word consists of letters,
     digits and marks of any script."""
     return list(split_words(name))
 
 
-@lru_cache(100_000)  # names are compared in pairs
+@lru_cache(100_000)  # each name is compared with many others
 def split_words(name: str) -> tuple[str, ...]:
     last, _, first = fold(name).partition(",")
     visible = (c for c in f"{first} {last}" if unicodedata.category(c) not in INVISIBLE)
@@ -57,21 +57,22 @@ def split_words(name: str) -> tuple[str, ...]:
 
 
 def spellings(name: str) -> list[str]:
-    """Return the spellings of a student's name: its words in order, and Canvas's form without spaces in every rotation
-    of the words, because a surname may have several."""
+    """Return the spellings of a student's name: its words in order, and Canvas's form without spaces in every
+    rotation of the words, because a surname may have several."""
     words = words_of(name)
-    turned = ["".join(words[first:] + words[:first]) for first in range(len(words))]
-    return [in_order(words), *turned] if words else []
+    rotations = ["".join(words[first:] + words[:first]) for first in range(len(words))]
+    return [in_order(words), *rotations] if words else []
 
 
 def in_order(words: Sequence[str]) -> str:
-    """Return the lookup key of words in their original order. Spaces make no difference, because Moodle omits an
-    apostrophe or a slash, as in O'Brien. The key differs from that of the same letters in one word."""
+    """Return the lookup key of words in this order. The spaces between them make no difference, because Moodle omits an
+    apostrophe or a slash, as in O'Brien. The key differs from that of a single word with the same letters."""
     return f" {''.join(words)}"
 
 
-def as_claimed(name: str) -> list[str]:
-    """Return the lookup key of a name on a hand-in. One word may be Canvas's form."""
+def lookup_keys(name: str) -> list[str]:
+    """Return the lookup key of a name on a hand-in, as a list that is empty if the name has no word. A single word may
+    be Canvas's form of a name."""
     words = words_of(name)
     return [words[0] if len(words) == 1 else in_order(words)] if words else []
 
@@ -79,7 +80,7 @@ def as_claimed(name: str) -> list[str]:
 def agree(roster_name: str, system_name: str) -> bool | None:
     """Return whether a course system's name can belong to the student with the same number on the roster. Return None
     if the names cannot be compared, because one has no letters or is garbled."""
-    if not words_of(roster_name) or not words_of(system_name) or words_of(system_name) == [BLIND]:
+    if not words_of(roster_name) or not words_of(system_name) or words_of(system_name) == [ANONYMOUS_NAME]:
         return None
     written = [form for name in (system_name, *repair(system_name)) for form in forms(name)]
     if any(
@@ -109,20 +110,20 @@ def repair(name: str) -> list[str]:
 
 
 def letters_left(name: str) -> str:
-    """Return the letters and digits that no archive garbles, first name first."""
+    """Return the letters and digits of a name that no archive garbles, first name first."""
     last, _, first = name.partition(",")
     return re.sub("[^A-Za-z0-9]", "", f"{first}{last}").lower()
 
 
 def forms(name: str) -> list[list[str]]:
-    """Return the words of a name in each spelling that a person may use: unchanged, without accents, and with ae for
-    ä."""
+    """Return the words of a name in each spelling that may occur: unchanged, without accents, and with ae for ä."""
     words = [word.replace("_", "") for word in words_of(name)]
     return [words, list(map(to_ascii, words)), [to_ascii(word.translate(UMLAUTS)) for word in words]]
 
 
 def bare_forms(own: str, other: str) -> list[list[str]]:
-    """Return the words of a name without marks, if the other name has none: Canvas removes marks."""
+    """Return the words of a name without marks if the other name has no marks, because Canvas removes marks; else
+    nothing."""
     if any(map(is_mark, fold(other))):
         return []
     return [["".join(c for c in word if not is_mark(c)) for word in words_of(own)]]
@@ -136,7 +137,7 @@ def is_mark(character: str) -> bool:
 def to_ascii(word: str) -> str:
     """Return a word without accents on Latin letters; other scripts' marks distinguish words."""
     plain = ""
-    for c in unicodedata.normalize("NFD", word.translate(SPELT)):
+    for c in unicodedata.normalize("NFD", word.translate(LETTER_SPELLINGS)):
         plain += "" if unicodedata.category(c) == "Mn" and plain[-1:].isascii() else c
     return compose(plain)
 
@@ -149,14 +150,13 @@ def fits(own: Sequence[str], other: Sequence[str]) -> bool:
         return sorted("".join(own)) == sorted("".join(other))
     if consists_of("".join(own), tuple(other)) or consists_of("".join(other), tuple(own)):
         return True
-    return len(other) == 1 < len(own) and is_around(
-        other[0], tuple(own)
-    )  # Canvas's name, with an additional first name in it
+    # Canvas's form, with an additional first name in it
+    return len(other) == 1 < len(own) and is_around(other[0], tuple(own))
 
 
 def has_words(words: Sequence[str], of: Sequence[str]) -> bool:
-    """Return whether each of some words matches a different word `of` a name, or is its initial. At least one must
-    match a whole word."""
+    """Return whether each of `words` is equal to a different word `of` a name, or is its initial. At least one must be
+    equal."""
     remaining, has_whole_word = list(of), False
     for word in sorted(words, key=len, reverse=True):
         initials = [
@@ -172,25 +172,25 @@ def has_words(words: Sequence[str], of: Sequence[str]) -> bool:
 
 @lru_cache(maxsize=10_000)
 def consists_of(text: str, words: tuple[str, ...]) -> bool:
-    """Return whether a text consists of some of the words, each at most once, in any order."""
+    """Return whether a text consists of some or all of the words, each at most once, in any order."""
     return not text or any(
-        text.startswith(word) and consists_of(text.removeprefix(word), without(words, word)) for word in words
+        text.startswith(word) and consists_of(text.removeprefix(word), remove_word(words, word)) for word in words
     )
 
 
 @lru_cache(maxsize=10_000)
 def is_around(text: str, words: tuple[str, ...]) -> bool:
-    """Return whether a text consists of all words, in any order, around some other text."""
+    """Return whether a text begins and ends with words that together are all of `words`, in any order."""
     if not words:
         return not is_mark(text[:1] or " ")
     return any(
-        (text.startswith(word) and is_around(text.removeprefix(word), without(words, word)))
-        or (text.endswith(word) and is_around(text.removesuffix(word), without(words, word)))
+        (text.startswith(word) and is_around(text.removeprefix(word), remove_word(words, word)))
+        or (text.endswith(word) and is_around(text.removesuffix(word), remove_word(words, word)))
         for word in words
     )
 
 
-def without(words: tuple[str, ...], word: str) -> tuple[str, ...]:
-    """Return the other words."""
+def remove_word(words: tuple[str, ...], word: str) -> tuple[str, ...]:
+    """Return the words without the first occurrence of one."""
     at = words.index(word)
     return words[:at] + words[at + 1 :]

@@ -1,8 +1,8 @@
-"""Grade hand-ins while more arrive, as many in parallel as `grade_here`.
+"""Grade hand-ins while more arrive, with as many judges in parallel as `grade_here`.
 
-A hand-in is copied into the batch when its grading begins, so its files may change afterwards. Hand-ins with doubtful
-results are graded again as in a batch, one at a time, while no other hand-in is graded. If others wait, this takes at
-most a third of the time, because a few students could otherwise keep all others waiting.
+A hand-in is copied into the batch when its grading begins, so its files may change afterwards. As in a batch, hand-ins
+with doubtful results are graded again, one at a time, while no other hand-in is graded. If other hand-ins wait, this
+takes at most a third of the time: otherwise, a few students could keep all others waiting.
 """
 
 from __future__ import annotations
@@ -25,24 +25,24 @@ from grader.python.batch.store.places import place_of
 from grader.python.batch.store.rows import Graded
 from grader.python.batch.store.settings import Settings
 
-PER_GPU = 4  # hand-ins: two are judged, and the next ones are compiled
-OTHERS_SHARE = 2  # other hand-ins get this multiple of the time for which one was graded alone
+HAND_INS_PER_GPU = 4  # two are judged, and the next two are compiled
+OTHERS_MULTIPLE = 2  # after a hand-in was graded alone, the others get this multiple of its time
 
 
-class Lanes:
+class GradingPool:
     """Hand-ins that are being graded on this machine. Call all methods from one thread."""
 
     def __init__(self, submit: Submit, settings: Settings, running: Running, gpus: Sequence[str], at_once: int):
         self.submit, self.settings, self.running, self.gpus, self.at_once = submit, settings, running, gpus, at_once
-        self.max_grading = at_once * (PER_GPU if gpus else 1)
-        self.pool = ThreadPoolExecutor(self.max_grading)
+        self.max_grading = at_once * (HAND_INS_PER_GPU if gpus else 1)
+        self.threads = ThreadPoolExecutor(self.max_grading)
         self.grading: dict[Future[Graded | None], Submission] = {}
         self.doubted: list[tuple[Submission, Graded]] = []
         self.confirming: Future[list[Graded]] | None = None
         self.confirming_since_s, self.confirm_after_s = 0.0, -math.inf
 
-    def begun(self) -> list[str]:
-        """Return the keys of all hand-ins that are begun and have no result that counts."""
+    def list_begun(self) -> list[str]:
+        """Return the keys of all hand-ins whose grading has begun and that have no final result yet."""
         return [submission.key for submission in [*self.grading.values(), *(doubtful for doubtful, _ in self.doubted)]]
 
     def has_room(self) -> bool:
@@ -52,7 +52,7 @@ class Lanes:
 
     def start(self, submission: Submission, skip_unfinished: bool) -> None:
         """Begin to grade a hand-in. `skip_unfinished`: skip it if it may be incomplete."""
-        self.grading[self.pool.submit(self.grade, submission, skip_unfinished)] = submission
+        self.grading[self.threads.submit(self.grade, submission, skip_unfinished)] = submission
 
     def grade(self, submission: Submission, skip_unfinished: bool) -> Graded | None:
         """Return the result; None if the hand-in changed or may be incomplete."""
@@ -60,8 +60,9 @@ class Lanes:
         return self.submit(copied).result() if copied else None
 
     def take(self, max_s: float) -> list[tuple[str, Graded | None]]:
-        """Wait at most `max_s` seconds for results, and return those that count, by key. None: it was skipped. If no
-        hand-in is being graded, begin to confirm a doubtful result. Raises DiskFullError."""
+        """Wait at most `max_s` seconds for results, and return the final ones with the hand-ins' keys; None stands for
+        a hand-in that was skipped. If no hand-in is being graded, begin to confirm a doubtful result. Raises
+        DiskFullError."""
         if self.doubted and not self.grading and not self.confirming:
             self.confirm_next()
         futures = [self.confirming] if self.confirming else list(self.grading)
@@ -80,7 +81,7 @@ class Lanes:
     def confirm_next(self) -> None:
         """Begin to grade the first doubtful hand-in again, alone."""
         first, self.confirming_since_s = self.doubted[:1], time.monotonic()
-        self.confirming = self.pool.submit(lambda: list(confirm(first, self.settings, self.running, self.gpus)))
+        self.confirming = self.threads.submit(lambda: list(confirm(first, self.settings, self.running, self.gpus)))
 
     def take_confirmed(self) -> list[tuple[str, Graded | None]]:
         """Return the result of the hand-in that was graded again."""
@@ -88,29 +89,29 @@ class Lanes:
         graded = self.confirming.result()
         self.doubted, self.confirming = self.doubted[1:], None
         now_s = time.monotonic()
-        self.confirm_after_s = now_s + OTHERS_SHARE * (now_s - self.confirming_since_s)
+        self.confirm_after_s = now_s + OTHERS_MULTIPLE * (now_s - self.confirming_since_s)
         return [(result.key, result) for result in graded]
 
 
 @contextmanager
-def open_lanes(settings: Settings, backend: str, jobs: int) -> Iterator[Lanes]:
-    """Yield lanes. At the end, wait for the hand-ins that are begun; on an exception, stop them."""
+def open_grading_pool(settings: Settings, backend: str, jobs: int) -> Iterator[GradingPool]:
+    """Yield a pool. At the end, wait for the hand-ins in progress; on an exception, stop them."""
     running, gpus = Running(), list_gpus() if backend == "cuda" else []
     with choose_workers(settings, running, gpus, jobs) as submit:
-        lanes = Lanes(submit, settings, running, gpus, judges_at_once(backend, jobs))
+        pool = GradingPool(submit, settings, running, gpus, judges_at_once(backend, jobs))
         try:
-            yield lanes
+            yield pool
         except BaseException:
             running.stop()
             raise
         finally:
-            lanes.pool.shutdown()
+            pool.threads.shutdown()
 
 
 def take_copy(submission: Submission, settings: Settings, skip_unfinished: bool) -> Submission | None:
-    """Copy a hand-in's files and journal into the batch, and return the hand-in as one whose copy is graded. Return
-    None if it changed since its fingerprint was computed, or if it may be unfinished and `skip_unfinished` is set. A
-    hand-in without a file to grade is returned unchanged. Raises DiskFullError."""
+    """Copy a hand-in's files and journal into the batch, and return the hand-in with the notes that make the judge use
+    the copy. Return None if the hand-in changed after its fingerprint was computed, or if it may be unfinished and
+    `skip_unfinished` is set. Return a hand-in without a file to grade unchanged. Raises DiskFullError."""
     opened = open_submission(submission, settings)
     if opened.journal is None and opened.picked:  # already the batch's copy
         return submission
@@ -124,5 +125,5 @@ def take_copy(submission: Submission, settings: Settings, skip_unfinished: bool)
         write_tree(folder, settings.lab, opened.picked, submission.fingerprint, settings.graded_stages())
     except OSError as error:
         raise_if_full(settings.folder, error)
-        return submission  # grading it also fails, and sets its status
+        return submission  # grading fails as well, and sets the status
     return replace(submission, graded_notes=[*opened.notes, *remarks])

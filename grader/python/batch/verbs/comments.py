@@ -6,10 +6,10 @@ import argparse
 
 from grader.python.batch.ingest.times import now
 from grader.python.batch.store.database import Database
-from grader.python.batch.store.opened import kept_settings, open_batch
+from grader.python.batch.store.opened import open_batch, stored_settings
 from grader.python.batch.store.people import find_own_keys, find_students, names_of, with_name
 from grader.python.batch.store.places import place_of
-from grader.python.batch.verbs.decide import say_report
+from grader.python.batch.verbs.decide import record_decision
 from grader.python.common.console import UserError, say
 from grader.python.common.labs import find_stage
 from grader.python.common.units import plural
@@ -20,7 +20,7 @@ MAX_CODE = 120  # characters of a line that the feedback shows
 def comment(options: argparse.Namespace) -> int:
     """Comment on a line of a student's code, or remove the comment."""
     database = open_batch(options.folder)
-    settings = kept_settings(database)
+    settings = stored_settings(database)
     (key,) = find_own_keys(database, [options.student])
     stage = find_stage(settings.lab, settings.stages, options.stage)
     row = next(row for row in database.rows() if row.key == key)
@@ -35,13 +35,13 @@ def comment(options: argparse.Namespace) -> int:
     say(f"{with_name(key, {key: row.name})}, {stage}, line {options.line}: {result}")
     if replaced and not options.undo:
         say(f"This replaces the comment: {replaced[0]}")
-    say_report(database)
+    record_decision(database)
     return 0
 
 
 def read_line(database: Database, key: str, stage: str, line: int) -> str:
-    """Return a line of a graded file. Raises UserError if there is no such file or line."""
-    settings = kept_settings(database)
+    """Return the beginning of a line of a graded file. Raises UserError if there is no such file or line."""
+    settings = stored_settings(database)
     file = place_of(settings.folder, "submissions", key) / settings.lab / f"{stage}.cu"
     if not file.is_file():
         raise UserError(f"{key} has no graded file of {stage}.")
@@ -65,5 +65,5 @@ def request(options: argparse.Namespace) -> int:
     line = {"student": student, "open": not options.answer, "reason": options.answer or options.text, "time": now()}
     database.insert("requests", [line])
     say(f"{student_name}: {'answered' if options.answer else 'a request to grade again; answer it with --answer'}")
-    say_report(database)
+    record_decision(database)
     return 0
