@@ -12,7 +12,7 @@ import pytest
 
 from tests.labs import wrong
 from tests.labs.conftest import BACKEND, BUILD, EVERY_STAGE, NOT_MODELLED, ROOT, labs, stages
-from tests.python.test_schemas import complaints
+from tests.python.test_schemas import violations
 from tests.share import THOROUGH, share_of
 
 pytestmark = pytest.mark.skipif(BACKEND != "cpu", reason="the sanitizer is part of the CPU backend")
@@ -27,7 +27,7 @@ def inspect(lab: str, stage: str, source: Path, folder: Path, *options: str) -> 
     process = subprocess.run(list(map(str, command)), cwd=ROOT, capture_output=True, text=True, errors="replace")
     assert report.exists(), process.stdout + process.stderr
     inspection = json.loads(report.read_text())
-    assert complaints("inspection", inspection) == []
+    assert violations("inspection", inspection) == []
     return process.returncode, inspection
 
 
