@@ -293,9 +293,9 @@ void Tracer::choose_blocks(std::uint64_t blocks, unsigned threads) {
 }
 
 /// Draw blocks that only count their steps, including the first and the last block, which may differ from the others.
-/// The random blocks are groups of four neighbors, because programs distribute work by the block's index modulo 2 or 4.
-/// Repeated launches count fewer blocks; after `max_thorough` of them, only one, because an iterative solver makes
-/// thousands of launches.
+/// The random blocks are groups of four neighbours, because programs distribute work by the block's index modulo 2
+/// or 4. Repeated launches count fewer blocks; after `max_thorough` of them, only one, because an iterative solver
+/// makes thousands of launches.
 void Tracer::choose_others(std::uint64_t blocks) {
     constexpr unsigned max_thorough = 64;  // repeated launches in which several blocks count their steps
     others_.clear();
@@ -303,10 +303,10 @@ void Tracer::choose_others(std::uint64_t blocks) {
     others_.insert(any(random_));
     if (repeats_ && ++repeated_ > max_thorough) return;
     others_.insert({0, blocks - 1});
-    const unsigned groups = repeats_ ? 1 : 8, neighbors = repeats_ ? 1 : 4;
+    const unsigned groups = repeats_ ? 1 : 8, neighbours = repeats_ ? 1 : 4;
     for (unsigned i = 0; i < groups; ++i) {
         const std::uint64_t first = any(random_);
-        for (unsigned k = 0; k < neighbors; ++k) others_.insert((first + k) % blocks);
+        for (unsigned k = 0; k < neighbours; ++k) others_.insert((first + k) % blocks);
     }
 }
 

@@ -362,7 +362,7 @@ int inspect(const Options& options) {
     if (!options.no_nvcc) resources = judge.resources(lab, stage, source, gpu.architecture());
     inspected.kernels = describe_kernels(inspected.all.launches, resources, gpu);
     if (inspected.passed) inspected.limits = compare_with_limits(stage, inspected.datasets);
-    inspected.lines = summarize_lines(inspected.counts);
+    inspected.lines = summarise_lines(inspected.counts);
     print_results(inspected, source.file().lexically_normal().string(), stage, ready.compilation.log,
                   asks_first(lab, options),
                   options.dataset.empty() ? list_not_inspected(parts, *ready.run) : std::vector<std::string>(),

@@ -43,7 +43,7 @@ struct LineSums {
     RequestCounts device = {}, near = {}, atomic = {}, all = {};  // near: shared memory and constants
 };
 
-LineSummary summarize(int line, const LineSums& sums) {
+LineSummary summarise(int line, const LineSums& sums) {
     LineSummary summary;
     summary.line = line;
     summary.heat = static_cast<double>(sums.all.sectors + sums.all.bank_passes + sums.all.same_address);
@@ -221,7 +221,7 @@ std::string limit_words(const LimitOutcome& outcome) {
         amount(outcome.value), words_of(limit.counter), limit.dataset, amount(limit.at_most), limit.about);
 }
 
-std::vector<LineSummary> summarize_lines(const std::vector<LineCounts>& counts) {
+std::vector<LineSummary> summarise_lines(const std::vector<LineCounts>& counts) {
     std::map<int, LineSums> sums;
     for (const LineCounts& line_counts : counts) {
         LineSums& line = sums[line_counts.line];
@@ -230,7 +230,7 @@ std::vector<LineSummary> summarize_lines(const std::vector<LineCounts>& counts) 
         line.all += line_counts.all;
     }
     std::vector<LineSummary> lines;
-    for (const auto& [line, of_line] : sums) lines.push_back(summarize(line, of_line));
+    for (const auto& [line, of_line] : sums) lines.push_back(summarise(line, of_line));
     double max_heat = 1;
     for (const LineSummary& line : lines) max_heat = std::max(max_heat, line.heat);
     for (LineSummary& line : lines) line.heat /= max_heat;

@@ -90,6 +90,6 @@ bool may_be_swapped(const std::vector<Counted>& datasets);
 std::string limit_words(const LimitOutcome& outcome);
 
 /// Return the summaries, sorted by line.
-std::vector<LineSummary> summarize_lines(const std::vector<LineCounts>& counts);
+std::vector<LineSummary> summarise_lines(const std::vector<LineCounts>& counts);
 
 }  // namespace warplab

@@ -48,7 +48,7 @@ def make_page(inspection: Inspection) -> str:
     header = tag(
         "header",
         tag("h1", inspection.lab, " / ", inspection.stage),
-        tag("p", summarize(inspection), class_="lead"),
+        tag("p", summarise(inspection), class_="lead"),
     )
     main = tag(
         "main",
@@ -63,7 +63,7 @@ def make_page(inspection: Inspection) -> str:
     return make_document(title, join(header, main), style)
 
 
-def summarize(inspection: Inspection) -> str:
+def summarise(inspection: Inspection) -> str:
     """Return the result as one sentence."""
     mistakes = sum(not finding.note for finding in inspection.findings)
     nothing = "Nothing found" if inspection.passed else "No finding"

@@ -223,7 +223,7 @@ def is_complete(row: dict) -> bool:
     return all(answer["verdict"] not in ("not run", "error") for answer in row["tools"].values())
 
 
-def summarize(result: dict) -> str:
+def summarise(result: dict) -> str:
     if result["verdict"] != "findings":
         return result["verdict"]
     lines = sorted({line for finding in result["findings"] for line in finding["lines"] or finding["host_lines"]})
@@ -234,7 +234,7 @@ def print_table(rows: list[dict]) -> None:
     print(f"{'program':<40} {'planted at':<12}" + "".join(f" {tool:<14}" for tool in TOOLS) + " plain")
     for row in rows:
         lines = ",".join(str(line) for _, line in row["planted"]) or "-"
-        cells = "".join(f" {summarize(row['tools'][tool])[:14]:<14}" for tool in TOOLS)
+        cells = "".join(f" {summarise(row['tools'][tool])[:14]:<14}" for tool in TOOLS)
         print(f"{row['kernel']:<40} {lines:<12}{cells} {row['tools']['plain'].get('status', '-')}")
 
 

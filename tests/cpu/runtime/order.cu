@@ -8,8 +8,8 @@ __global__ void rotate_kernel(int* out) {
     __shared__ int values[256];
     values[threadIdx.x] = threadIdx.x + 1;
     if (barrier) __syncthreads();
-    const int neighbor = values[(threadIdx.x + 1) % blockDim.x];
-    if (blockIdx.x == gridDim.x - 1) out[threadIdx.x] = neighbor;
+    const int neighbour = values[(threadIdx.x + 1) % blockDim.x];
+    if (blockIdx.x == gridDim.x - 1) out[threadIdx.x] = neighbour;
 }
 
 __global__ void last_writer_kernel(int* out) { *out = blockIdx.x * blockDim.x + threadIdx.x; }

@@ -107,9 +107,9 @@ __global__ void do_kernel(int* out, int rounds) {
     int left = rounds;
     do {
         __syncthreads();
-        const int neighbor = values[(at + 1) % count];
+        const int neighbour = values[(at + 1) % count];
         __syncthreads();
-        values[at] += left > 1 ? neighbor : -neighbor;
+        values[at] += left > 1 ? neighbour : -neighbour;
     } while (--left > 0);
     __syncthreads();
     out[blockIdx.x * count + at] = values[count - 1 - at];

@@ -112,7 +112,7 @@ TEST(DescribeKernels, AddsLaunchesOfOneShape) {
     EXPECT_THAT(occupancy_words(shapes[1], find_gpu("H200")), HasSubstr("registers not known: at most 2048 of"));
 }
 
-TEST(SummarizeLines, AveragesOverRequests) {
+TEST(SummariseLines, AveragesOverRequests) {
     LineCounts load, add;
     load.line = add.line = 7;
     load.all.requests = 10;
@@ -125,7 +125,7 @@ TEST(SummarizeLines, AveragesOverRequests) {
     add.all.lanes = 160;
     add.all.bank_passes = 15;
     add.all.same_address = 50;
-    const auto lines = summarize_lines({load, add});
+    const auto lines = summarise_lines({load, add});
     ASSERT_EQ(lines.size(), 1u);
     EXPECT_EQ(lines[0].requests, 20u);
     EXPECT_EQ(lines[0].lanes, 24);

@@ -20,7 +20,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from grader.python.batch.grade.grading import summarize_report
+from grader.python.batch.grade.grading import summarise_report
 from grader.python.batch.ingest.submission import Submission
 from grader.python.batch.outputs.write import write_outputs
 from grader.python.batch.store.database import Database
@@ -96,7 +96,7 @@ def fill(folder: Path, count: int) -> dict[str, Any]:
         stage = samples.stage(STAGE, "Grid", source_hash=f"{number:064x}", measurements=[samples.measurement(0.05)])
         report = json.dumps(samples.report(lab=LAB, stages=[stage]))
         graded = Graded(f"s{number:05}", "graded", report=report)
-        database.keep(graded, *summarize_report(parse_report(report), "hash"))
+        database.keep(graded, *summarise_report(parse_report(report), "hash"))
     entered_s = time.monotonic() - begin
     write_outputs(database, settings)
     lines = len((out / "gradebook.csv").read_text("utf-8-sig").splitlines())

@@ -25,7 +25,7 @@ from grader.python.batch.grade.tree import MARK, write_tree
 from grader.python.batch.ingest.disk import DiskFullError, raise_if_full
 from grader.python.batch.ingest.submission import Submission
 from grader.python.batch.store.places import place_of
-from grader.python.batch.store.rows import Graded, Stage, summarize
+from grader.python.batch.store.rows import Graded, Stage, summarise
 from grader.python.batch.store.settings import Settings
 from grader.python.common.markup import show_text
 from grader.python.common.report import Failure, Report, StageReport
@@ -181,7 +181,7 @@ def has_cause(failure: Failure | None, cause: str) -> bool:
     return failure is not None and failure.cause == cause
 
 
-def summarize_report(report: Report | None, lab_hash: str) -> tuple[dict[str, Any], list[Stage]]:
+def summarise_report(report: Report | None, lab_hash: str) -> tuple[dict[str, Any], list[Stage]]:
     """Return the values of a report that the database keeps in addition to its text: columns of the table `grades`, and
     the stages. Without a report, return none."""
     if report is None:
@@ -196,4 +196,4 @@ def summarize_report(report: Report | None, lab_hash: str) -> tuple[dict[str, An
         "backend": report.backend,
         "sandbox": report.sandbox,
     }
-    return summary, [summarize(stage) for stage in report.stages]
+    return summary, [summarise(stage) for stage in report.stages]

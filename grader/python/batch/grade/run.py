@@ -21,7 +21,7 @@ from dataclasses import replace
 from pathlib import Path
 from queue import SimpleQueue
 
-from grader.python.batch.grade.grading import grade_submission, summarize_report
+from grader.python.batch.grade.grading import grade_submission, summarise_report
 from grader.python.batch.grade.judge import Running, run_judge
 from grader.python.batch.grade.merge import merge_reports
 from grader.python.batch.grade.opening import Opened, describe_error, open_submission
@@ -190,7 +190,7 @@ def keep(database: Database, graded: Graded, lab_hash: str) -> None:
         if earlier and graded.report:
             graded.report = json.dumps(merge_reports(json.loads(earlier), json.loads(graded.report)))
             graded.judged = parse_report(graded.report)
-        summary, stages = summarize_report(graded.judged, lab_hash)
+        summary, stages = summarise_report(graded.judged, lab_hash)
         database.keep(graded, summary, stages)
     except (DiskFullError, LockedError, MovedError):
         raise

@@ -28,7 +28,7 @@ MAX_RUNNING_DIGITS = 4  # of numbers that a course may have given its students c
 MAX_CELL = 300  # characters that are read of a cell
 FORMULA_SIGNS = ("=", "+", "-", "@", "\N{MINUS SIGN}")
 IDENTIFIED = re.compile(rf"{PARTICIPANT}[1-9]\d{{0,18}}|", re.ASCII)
-FOREIGN = r"(Teilnehmer/in|Participant)\D{0,3}\d"  # an identifier in a worksheet whose columns are not recognized
+FOREIGN = r"(Teilnehmer/in|Participant)\D{0,3}\d"  # an identifier in a worksheet whose columns are not recognised
 ROW_START = re.compile(rf'^(?="{PARTICIPANT}[1-9]\d{{0,18}}",)', re.ASCII | re.MULTILINE)
 # The text between quotation marks, and the pairs of marks in it, as PHP and as RFC 4180 define them: PHP does not
 # double a mark that follows a backslash.
@@ -238,7 +238,7 @@ def require_identifiers(rows: Sequence[tuple[int, Sequence[str]]]) -> None:
     header = rows[0][1] if rows else []
     if IDENTIFIER not in header and any(re.match(FOREIGN, row[0]) for _, row in rows[1:2]):
         raise UserError(
-            "This looks like a Moodle grading worksheet in another language, but its columns are not recognized. "
+            "This looks like a Moodle grading worksheet in another language, but its columns are not recognised. "
             "Set your language in Moodle to English, download the worksheet again, and keep English for the import."
         )
     if IDENTIFIER not in header:

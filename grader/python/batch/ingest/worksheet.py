@@ -1,4 +1,4 @@
-"""Recognize Moodle's grading worksheet in any language, by the order and the contents of its columns.
+"""Recognise Moodle's grading worksheet in any language, by the order and the contents of its columns.
 
 Moodle writes: identifier, name, other columns about the person, status, group, marker, grade, maximum grade, state of
 the marking workflow, whether the grade can be changed, time of the hand-in, texts, time of the grade, comments. An
@@ -31,7 +31,7 @@ def to_english(rows: Sequence[Row]) -> list[list[str]]:
 
 def find_titles(rows: Sequence[Row]) -> tuple[list[str], str]:
     """Return the English titles of a worksheet in another language, and the word before each identifier's number; empty
-    if it is not recognized."""
+    if it is not recognised."""
     if len(rows) < 2 or rows[0][:1] == [IDENTIFIER] or len({len(row) for row in rows}) > 1:
         return [], ""
     header, *people = rows

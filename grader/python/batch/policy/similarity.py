@@ -208,7 +208,7 @@ def simplify(text: str) -> str:
 
 
 def list_candidates(hashes_by_key: dict[str, frozenset[int]]) -> Sequence[tuple[str, str]]:
-    """Return the pairs of keys that share a rare fingerprint. Of those that share a common one, return only neighbors
+    """Return the pairs of keys that share a rare fingerprint. Of those that share a common one, return only neighbours
     in the order of keys, which is enough to link a large group of copies."""
     owners: dict[int, list[str]] = defaultdict(list)
     for key, hashes in hashes_by_key.items():

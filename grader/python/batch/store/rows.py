@@ -120,7 +120,7 @@ def in_words(status: str) -> str:
     return status.replace("_", " ") or "waiting"
 
 
-def summarize(stage: StageReport) -> Stage:
+def summarise(stage: StageReport) -> Stage:
     """Return the values of one stage of a report that the database keeps."""
     measured = stage.main_measurement
     failures = [stage.error, stage.compilation.failure, *(check.failure for check in stage.checks)]

@@ -199,7 +199,7 @@ def test_markers_are_not_read_as_groups(tmp_path: Path) -> None:
     roster.write_text(WORKFLOW.format(extra="Gruppe,Bewerter/in,", cells="Team 5,Grace,"))
     assert [student.group for student in read_roster(roster)] == ["Team 5", "Team 5"]
     roster.write_text(WORKFLOW.format(extra="Bewerter/in,", cells="Grace,"))
-    with pytest.raises(UserError, match="columns are not recognized"):
+    with pytest.raises(UserError, match="columns are not recognised"):
         read_roster(roster)
 
 
