@@ -67,7 +67,7 @@ std::string_view without_scope(std::string_view name) {
     return name;
 }
 
-/// Return whether a constructor's `: size_(size), at_(0) {` initialises the name at `i`.
+/// Return whether the name at `i` is initialised in a constructor's list, such as `: size_(size), at_(0) {`.
 bool is_member_initialiser(const Stream& stream, int i) {
     const auto after = stream[stream.after_group(i + 1)];
     if (after != "," && after != "{") return false;
@@ -84,7 +84,6 @@ bool is_harmless(std::string_view name) { return Calls::is_pure(name) || memory_
 
 }  // namespace
 
-/// Return whether a name is a type of CUDA or C, or a function such as make_float4.
 bool Calls::is_type(std::string_view name) {
     static const Words words(
         "bool char short int long float double signed unsigned size_t dim3 int8_t int16_t int32_t int64_t uint8_t "
@@ -125,7 +124,7 @@ int Calls::find_body(int name) const {
 
 void Calls::find_definitions() {
     const Stream& code = unit_.code;
-    int end_of_head = 0;  // the end of a class's head
+    int end_of_head = 0;  // of the last class; the search for the next { starts there, so it takes linear time
     for (int i = 0; i < code.size(); ++i) {
         if ((code[i] == "struct" || code[i] == "class" || code[i] == "union") && code.is_identifier(i + 1)) {
             int& at = end_of_head = std::max(end_of_head, i + 1);
@@ -196,7 +195,7 @@ bool Calls::call_never_waits(const Stream& stream, int i) {
     if (definitions_.count(name) || types_.count(name)) return function_never_waits(name);
     if (is_member_initialiser(stream, i)) return true;
     return !stream.is_macro && stream.is_identifier(i - 1) &&
-           !stands_before_parenthesis(stream[i - 1]);  // Walk walk(first, stride)
+           !stands_before_parenthesis(stream[i - 1]);  // a declaration, such as Walk walk(first, stride)
 }
 
 /// Return whether functions and classes of this name never wait. The operators and the destructor of a class count,
@@ -224,7 +223,8 @@ bool Calls::all_types_never_wait() {
     return std::ranges::all_of(types_, [&](const auto& type) { return function_never_waits(type.first); });
 }
 
-/// Return whether a macro never waits. It must also be an expression with complete brackets that assigns nothing.
+/// Return whether a macro's body never waits and is simple enough to be sure: an expression with balanced parentheses
+/// that assigns nothing.
 bool Calls::macro_never_waits(std::string_view name) {
     const auto [known, is_new] = known_macros_.emplace(name, false);  // a macro cannot use itself
     if (!is_new) return known->second;
@@ -234,12 +234,12 @@ bool Calls::macro_never_waits(std::string_view name) {
         const Stream& body = macro.body;
         for (int i = 0; i < body.size() && never; ++i) {
             const auto text = body[i], next = body[i + 1];
-            const bool touches = body.has(i + 1) && body.tokens[i].end == body.tokens[i + 1].begin;
+            const bool is_adjacent = body.has(i + 1) && body.tokens[i].end == body.tokens[i + 1].begin;
             const bool assigns = text == "=" && next != "=" && body[i - 1] != "=" && body[i - 1] != "!";
-            const bool doubles = (text == "+" || text == "-") && next == text && touches;
+            const bool increments = (text == "+" || text == "-") && next == text && is_adjacent;
             const bool open = (text == "(" || text == "[") && body.match[i] < 0;
             const bool close = (text == ")" || text == "]") && body.match[i] < 0;
-            never = !assigns && !doubles && !open && !close && text != ";" && text != "{" && text != "}" &&
+            never = !assigns && !increments && !open && !close && text != ";" && text != "{" && text != "}" &&
                     text != "#" && text != "##" && text != "__syncthreads" && text != "__shared__" &&
                     !is_statement_word(text);
         }

@@ -1,5 +1,5 @@
 #pragma once
-// Finds the calls in device code that certainly contain no barrier, warp function or wait for another thread.
+// Finds the calls in device code that certainly lead to no barrier, no warp function and no other wait for a thread.
 
 #include <string_view>
 #include <unordered_map>
@@ -20,19 +20,21 @@ class Calls {
     /// not count.
     bool never_wait(int begin, int end);
 
-    /// Return whether a call of `name` may change its arguments. This is so for a function of the file with a reference
-    /// parameter, and for an unknown function.
+    /// Return whether a call of `name` may change its arguments: true for unknown functions, for functions of the file
+    /// with reference or variadic parameters, and for macros that contain & or call a function other than CUDA's and
+    /// C's.
     bool may_change_arguments(std::string_view name) const;
 
-    /// Return whether a call of this name only computes a value from its arguments: a function of CUDA or C, a type, a
-    /// cast.
+    /// Return whether `name(…)` only computes a value from its arguments (a function of CUDA or C, a type, a cast), or
+    /// is not a call because the name is a keyword such as `if`.
     static bool is_pure(std::string_view name);
-    static bool is_type(std::string_view name);  // a type of C or CUDA
+    /// Return whether a name is a type of CUDA or C, or a function such as make_float4.
+    static bool is_type(std::string_view name);
 
     /// Return whether the file defines a function of this name.
     bool is_function(std::string_view name) const { return definitions_.count(name) != 0; }
 
-    /// Return whether functions other than kernels use threadIdx.
+    /// Return whether a macro, or a function other than a kernel, uses threadIdx.
     bool use_thread_index() const { return use_thread_index_; }
 
   private:

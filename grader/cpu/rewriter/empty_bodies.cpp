@@ -9,11 +9,11 @@ namespace {
 
 /// Return whether the loop with this header only counts: it has a step, calls no function and uses no memory.
 bool only_counts(const Stream& code, int open) {
-    static const Words others("( [ { -> & *");
+    static const Words calls_and_accesses("( [ { -> & *");
     int parts = 0, step = open;
     for (int i = open + 1; i < code.match[open]; ++i) {
         const bool begins_lambda = code[i] == "{" && (code[i - 1] == ")" || code[i - 1] == "]");
-        if (others.has(code[i]) && (parts > 0 || begins_lambda)) return false;
+        if (calls_and_accesses.has(code[i]) && (parts > 0 || begins_lambda)) return false;
         if (code[i] == ";") ++parts, step = i;
     }
     return parts == 2 && step + 1 < code.match[open];
