@@ -23,16 +23,17 @@ void use_status_page(StatusPage* page);
 /// runner, it is on if the program is compiled with the hooks.
 void use_sanitizer(bool on);
 
-/// Record a trace into a memory file, instead of running the sanitizer; no-op if the order is empty. Call this after
-/// use_sanitizer().
+/// Record a trace into a memory file, instead of running the sanitizer; no-op if all fields of `order` are 0. Call this
+/// after use_sanitizer().
 void begin_trace(const trace::Order& order, int file);
 
 /// With the sanitizer, pass each new finding to `to` immediately. The status page contains the findings too, but can be
 /// overwritten later. Only the first call has an effect, so a student's code cannot replace `to`.
 void send_findings_to(void (*to)(const RawFinding&));
 
-/// Declare a buffer to the sanitizer: a call gets [begin, begin + bytes) of the memory. `holds_data`: the buffer is
-/// initialised. `buffer`: its index in the judge's list. No-op without the sanitizer.
+/// Declare a device buffer to the sanitizer: a call gets [begin, begin + bytes) of the memory. `holds_data`: the buffer
+/// is initialised. `is_constant`: the call must not write it. `buffer`: its index in the judge's list. No-op without
+/// the sanitizer.
 void begin_buffer(void* memory, std::size_t memory_bytes, void* begin, std::size_t bytes, bool holds_data,
                   bool is_constant, std::uint32_t buffer);
 
@@ -41,7 +42,7 @@ void begin_buffer(void* memory, std::size_t memory_bytes, void* begin, std::size
 void begin_host_buffer(void* memory, std::size_t memory_bytes, void* begin, std::size_t bytes);
 void end_host_buffer(void* memory);
 
-/// Make a part of such a buffer a separate object for the sanitizer. Findings use its name.
+/// Make a part of a device buffer (begin_buffer) a separate object for the sanitizer. Findings use its name.
 void name_part(void* begin, std::size_t bytes, const char* name);
 
 /// Mark the beginning and the end of a call of the contract for the sanitizer: the call must free the memory that it

@@ -28,7 +28,8 @@ unsigned lanes_of_group() {
     return unsigned(((uint64_t{1} << size) - 1) << lane / size * size) & existing;
 }
 
-/// Run `work(values, count)` once on the values of the group's lanes, in lane order. Return the lane's own value.
+/// Run `work(values, count)` once on the values of the group's lanes, in lane order. Return the value that `work` left
+/// for this lane.
 template <int size, class T, class Work>
 T work_on_lanes(T value, Work work, Line line) {
     warplab_cpu::warp_combine(
@@ -97,6 +98,7 @@ class Exchange {
         T values[(in_turns ? group : threads) * items];
     };
 
+    /// Return the position in the tile of this thread's item `i`.
     template <bool striped>
     static int place(int i) {
         const int rank = int(warplab_cpu::linear_thread()) % group;
