@@ -36,12 +36,12 @@ const Words rewrite_file = {"student.cu", "student.cpp"}, scan_file = {"--scan",
 Descriptor open_output(const fs::path& path, struct stat& file) {
     Descriptor output(open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     if (output && (fstat(output.get(), &file) != 0 || !S_ISREG(file.st_mode) ||
-                   static_cast<std::uint64_t>(file.st_size) > written_bytes))
+                   static_cast<std::uint64_t>(file.st_size) > max_written_bytes))
         output.reset();
     return output;
 }
 
-std::string read_output(const fs::path& path, std::size_t max_bytes = written_bytes) {
+std::string read_output(const fs::path& path, std::size_t max_bytes = max_written_bytes) {
     struct stat file {};
     const Descriptor source = open_output(path, file);
     if (!source) return "";
@@ -105,8 +105,8 @@ Compiler::Compiler(const Job& job, const Harness& harness, const std::string& te
     policy_.limits.wall_s = job.limit_s;
     policy_.limits.cpu_s = job.cpu_limit_s();
     policy_.budget = job.budget;
-    policy_.limits.memory_bytes = compiler_memory_bytes;
-    policy_.limits.file_bytes = written_bytes;
+    policy_.limits.memory_bytes = max_compiler_memory_bytes;
+    policy_.limits.file_bytes = max_written_bytes;
     policy_.limits.output_bytes = max_read_bytes;
     policy_.limits.max_printed_bytes = max_printed_bytes;
 }
@@ -115,7 +115,8 @@ JobOutcome Compiler::make_runner() {
     JobOutcome outcome = make_unlimited_runner();
     std::error_code error;
     if (!outcome.passed()) return outcome;
-    if (const auto bytes = fs::file_size(runner(), error); !error && bytes > runner_bytes) return too_large_program();
+    if (const auto bytes = fs::file_size(runner(), error); !error && bytes > max_runner_bytes)
+        return too_large_program();
     return outcome;
 }
 
@@ -345,7 +346,7 @@ JobOutcome Compiler::run_rewriter(const Words& arguments) {
          fmt::format("Line {}: {}", first.line, first.message),
          fine_on_gpu ? "On a GPU it may compile (BACKEND=cuda). You can also solve the stage without this feature."
                      : ""},
-        render(refusals, text_, errors_shown));
+        render(refusals, text_, max_errors_shown));
 }
 
 JobOutcome Compiler::make_cuda_object() {

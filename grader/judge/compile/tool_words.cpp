@@ -49,13 +49,13 @@ std::string quote_about_memory(const std::string& output) {
 JobOutcome too_much_memory(const std::string& output) {
     return suspect({cause::out_of_memory,
                     fmt::format("Compiling needed more than {} GB of memory and was stopped{}.",
-                                compiler_memory_bytes >> 30, quote_about_memory(output)),
+                                max_compiler_memory_bytes >> 30, quote_about_memory(output)),
                     "Is there a template, a macro or a large array that expands without end?"});
 }
 
 JobOutcome too_much_written() {
     return failed({cause::compile_error,
-                   fmt::format("The compiler's output files exceeded {} MB.", written_bytes >> 20),
+                   fmt::format("The compiler's output files exceeded {} MB.", max_written_bytes >> 20),
                    "Is there a large array with initial values in the file?"});
 }
 
@@ -147,7 +147,8 @@ JobOutcome broken(const char* cause, std::string message, std::string hint) {
 JobOutcome suspect(Failure failure) { return {Verdict::failed, bounded(std::move(failure)), "", false, true}; }
 
 JobOutcome too_large_program() {
-    return failed({cause::compile_error, fmt::format("The compiled program is larger than {} MB.", runner_bytes >> 20),
+    return failed({cause::compile_error,
+                   fmt::format("The compiled program is larger than {} MB.", max_runner_bytes >> 20),
                    "Is there a large array with initial values in the file?"});
 }
 
@@ -223,7 +224,7 @@ JobOutcome explain_errors(const std::string& output, const Job& job, const Contr
     lead_with_count_of_arguments(errors);
     const auto is_error = [](const Diagnostic& d) { return d.kind == "error"; };
     const auto count = std::ranges::count_if(errors, is_error);
-    const std::string log = render(errors, text, errors_shown);
+    const std::string log = render(errors, text, max_errors_shown);
     for (const auto& error : errors)
         if (auto breach = find_breach(error.message, source_line(text, error.line), error.line, contract))
             return failed(*breach, log);

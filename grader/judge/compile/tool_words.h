@@ -1,6 +1,6 @@
 #pragma once
-// Explains the output and the end of compilers, assemblers and linkers. Only this file, diagnostics.h and contract.h
-// read their messages.
+// Explains what compilers, assemblers and linkers print, and why they ended. Only this file, diagnostics.h, remedy.h
+// and contract.h read their messages.
 
 #include <optional>
 #include <string>
@@ -12,12 +12,12 @@
 
 namespace warplab::compilation {
 
-inline constexpr std::size_t errors_shown = 10;
-inline constexpr std::uint64_t compiler_memory_bytes = 4ull << 30;
-inline constexpr std::uint64_t written_bytes = 256ull << 20;     // the limit for a file that a tool writes
-inline constexpr std::uint64_t runner_bytes = 64ull << 20;       // the limit for a runner, which the cache keeps
-inline constexpr std::size_t max_read_bytes = 256 << 10;         // the part of a compiler's output that is read
-inline constexpr std::uint64_t max_printed_bytes = 16ull << 20;  // the limit for a tool's output about one file
+inline constexpr std::size_t max_errors_shown = 10;
+inline constexpr std::uint64_t max_compiler_memory_bytes = 4ull << 30;
+inline constexpr std::uint64_t max_written_bytes = 256ull << 20;  // of a file that a tool writes
+inline constexpr std::uint64_t max_runner_bytes = 64ull << 20;    // the cache keeps the runners
+inline constexpr std::size_t max_read_bytes = 256 << 10;          // of a compiler's output; the rest is ignored
+inline constexpr std::uint64_t max_printed_bytes = 16ull << 20;   // of a tool's output about one file
 
 /// Return whether a tool was stopped because it took too long.
 bool is_out_of_time(const Ended& ended, const Job& job);
