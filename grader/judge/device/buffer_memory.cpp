@@ -18,8 +18,8 @@
 namespace warplab {
 namespace {
 
-/// A memory file, sealed against resizing so that the runner cannot shrink it while the judge uses it. The judge does
-/// not map it: reading and writing it take a fraction of the time of page faults.
+/// A memory file, sealed against resizing so that the runner cannot shrink it while the judge uses it. The judge calls
+/// pread() and pwrite() instead of mapping the file, because the page faults of a mapping would take longer.
 class FileRegion : public Region {
   public:
     FileRegion(std::size_t bytes, protocol::Transport transport) : Region(bytes), transport_(transport) {
@@ -100,13 +100,13 @@ class FileMemory : public BufferMemory {
     explicit FileMemory(protocol::Transport transport) : transport_(transport) {}
 
     std::unique_ptr<Region> allocate(std::size_t bytes) override {
-        constexpr std::size_t small_bytes = 1 << 20;  // not worth reading a file for
+        constexpr std::size_t small_bytes = 1 << 20;  // up to this size, free_bytes() takes longer than it is worth
         if (bytes > small_bytes && bytes > free_bytes())
             throw OutOfMemory(fmt::format("{} bytes of memory are not free", bytes));
         return std::make_unique<FileRegion>(std::max<std::size_t>(bytes, 4096), transport_);
     }
     std::size_t free_bytes() const override {
-        // The file cache counts as free: a program that reads many files must not make datasets too large to run.
+        // MemAvailable includes the file cache, which the kernel gives up when programs need memory.
         std::ifstream file("/proc/meminfo");
         for (std::string word; file >> word;)
             if (std::size_t kilobytes = 0; word == "MemAvailable:" && file >> kilobytes) return kilobytes << 10;

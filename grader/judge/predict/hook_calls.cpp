@@ -120,10 +120,11 @@ std::string hook_name(std::string_view symbol) {
                           symbol.find("vptr") == std::string_view::npos && symbol != "__tsan_init";
     if (accesses || symbol == "__sanitizer_cov_trace_pc" || symbol.starts_with("warplab_seen_mem"))
         return std::string(symbol);
-    // In the intermediate code these keep their names (warplab_cpu/seen.h).
+    // g++'s intermediate code contains the declared names; only the object file has those of warplab_cpu/seen.h.
     if (symbol == "memcpy" || symbol == "memmove" || symbol == "memset" || symbol == "memcmp")
         return "warplab_seen_" + std::string(symbol);
-    if (symbol.starts_with("_ZN11warplab_cpu")) {  // then the length of the name, and the name
+    // A mangled name contains the length of each part: _ZN11warplab_cpu12note_barrier…E.
+    if (symbol.starts_with("_ZN11warplab_cpu")) {
         symbol.remove_prefix(16);
         while (!symbol.empty() && symbol.front() >= '0' && symbol.front() <= '9') symbol.remove_prefix(1);
         symbol = symbol.substr(0, symbol.find('E'));

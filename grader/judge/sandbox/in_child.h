@@ -9,9 +9,9 @@
 
 namespace warplab {
 
-/// Return the result of `compute`, at most 1 MB in total. Return nothing if it throws, crashes, or takes longer than
-/// `limit_s`; on a busy machine, up to four times as long. The child works on a copy of the judge's memory; its changes
-/// are lost.
+/// Return the result of `compute`. Return nothing if it throws or crashes, if its result exceeds 1 MB, or if it takes
+/// longer than `limit_s` (on a busy machine, up to four times as long). The child works on a copy of the judge's
+/// memory; its changes are lost.
 std::optional<std::vector<std::string>> compute_in_child(double limit_s,
                                                          const std::function<std::vector<std::string>()>& compute);
 
