@@ -1,5 +1,6 @@
 #pragma once
-// Conversions between JSON and the plain types of fields, for the types that grader/model/schema/generate.py writes.
+// Conversions between JSON and single fields (text, numbers, lists …). grader/model/schema/generate.py writes the types
+// that consist of such fields.
 
 #include <fmt/format.h>
 
@@ -26,7 +27,7 @@ concept Enum = std::is_enum_v<T>;
 
 inline constexpr std::size_t max_text_bytes = 1'000'000;  // a compiler's log is the longest text
 
-/// Bounds of a number that JSON contains as a word if the number is not finite.
+/// Bounds of a finite number. JSON contains a word ("nan", "inf", "-inf") if the number is not finite.
 struct BoundsOrWord {
     double min, max;
 };

@@ -85,13 +85,13 @@ Json parse_json(std::string_view text) {
     }
 }
 
-void JsonNode::wrong_type(const std::string& expected) const {
+void JsonNode::fail_expecting(const std::string& expected) const {
     fail(fmt::format("expected {}, found {}", expected,
                      value_->is_structured() || value_->is_null() ? value_->type_name() : value_->dump()));
 }
 
 void JsonNode::require_object() const {
-    if (!value_->is_object()) wrong_type("an object {…}");
+    if (!value_->is_object()) fail_expecting("an object {…}");
 }
 
 void JsonNode::require_only(const std::vector<std::string>& known) const {
@@ -119,14 +119,14 @@ std::optional<JsonNode> JsonNode::find(const std::string& key) const {
 }
 
 std::vector<JsonNode> JsonNode::items() const {
-    if (!value_->is_array()) wrong_type("a list […]");
+    if (!value_->is_array()) fail_expecting("a list […]");
     std::vector<JsonNode> nodes;
     for (const auto& item : *value_) nodes.emplace_back(item, fmt::format("{}/{}", place_, nodes.size()));
     return nodes;
 }
 
 std::string JsonNode::text() const {
-    if (!value_->is_string()) wrong_type("text in double quotes");
+    if (!value_->is_string()) fail_expecting("text in double quotes");
     return value_->get<std::string>();
 }
 
@@ -137,25 +137,25 @@ std::string JsonNode::filled_text() const {
 }
 
 bool JsonNode::boolean() const {
-    if (!value_->is_boolean()) wrong_type("true or false");
+    if (!value_->is_boolean()) fail_expecting("true or false");
     return value_->get<bool>();
 }
 
 double JsonNode::number() const {
-    if (!value_->is_number()) wrong_type("a number");
+    if (!value_->is_number()) fail_expecting("a number");
     return value_->get<double>();
 }
 
 std::int64_t JsonNode::integer() const {
     const bool too_large = value_->is_number_unsigned() && value_->get<std::uint64_t>() > INT64_MAX;
-    if (!value_->is_number_integer() || too_large) wrong_type("a whole number");
+    if (!value_->is_number_integer() || too_large) fail_expecting("a whole number");
     return value_->get<std::int64_t>();
 }
 
 std::uint64_t JsonNode::natural() const {
     const bool negative =
         !value_->is_number_unsigned() && value_->is_number_integer() && value_->get<std::int64_t>() < 0;
-    if (!value_->is_number_integer() || negative) wrong_type("a whole number, 0 or more");
+    if (!value_->is_number_integer() || negative) fail_expecting("a whole number, 0 or more");
     return value_->get<std::uint64_t>();
 }
 

@@ -48,7 +48,7 @@ class JsonNode {
     std::uint64_t natural() const;  // 0 or more
 
   private:
-    [[noreturn]] void wrong_type(const std::string& expected) const;
+    [[noreturn]] void fail_expecting(const std::string& expected) const;
     const Json* value_;
     std::string place_;
 };

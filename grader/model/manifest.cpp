@@ -160,8 +160,8 @@ Benchmark read_benchmark(const JsonNode& node) {
     const Benchmark benchmark{read("iterations", defaults.iterations),
                               read("iterations_per_call", defaults.iterations_per_call)};
     if (benchmark.iterations % benchmark.iterations_per_call != 0)
-        node.fail(fmt::format("{} iterations are not a whole number of calls of {}; choose a divisor",
-                              benchmark.iterations, benchmark.iterations_per_call));
+        node.fail(fmt::format("iterations_per_call ({}) does not divide iterations ({}); choose a divisor",
+                              benchmark.iterations_per_call, benchmark.iterations));
     return benchmark;
 }
 
@@ -302,11 +302,11 @@ Lab read_lab(const JsonNode& document, std::string_view folder_name) {
     if (lab.name != folder_name)
         name.fail(
             fmt::format("the lab's name is \"{}\" here, but its folder is \"{}\"; rename one", lab.name, folder_name));
-    if (const auto order = document.find("order")) order->natural();
+    if (const auto order = document.find("order")) order->natural();  // fails if invalid; find_labs() uses the value
     lab.title = document.at("title").filled_text();
     lab.about = document.at("about").filled_text();
     std::map<std::string, std::string> names;
-    document.at("sizes");
+    document.at("sizes");  // fails if it is missing, unlike "reals"
     lab.sizes = read_names(document, "sizes", max_call_sizes, read_single, names);
     lab.reals = read_names(document, "reals", max_call_reals, read_real, names);
     lab.buffers = read_buffers(document.at("buffers"), names);
@@ -320,16 +320,17 @@ Lab read_lab(const JsonNode& document, std::string_view folder_name) {
     return lab;
 }
 
-/// Require that the datasets of the stages' limits exist. Call this once the datasets are known.
-void require_limited_datasets(const JsonNode& stages, const Lab& lab) {
+/// Require that each counter limit names a dataset that its stage can count on the CPU. Call this once the datasets are
+/// known.
+void require_datasets_of_limits(const JsonNode& stages, const Lab& lab) {
     for (std::size_t i = 0; i < lab.stages.size(); ++i) {
         const Stage& stage = lab.stages[i];
         for (std::size_t k = 0; k < stage.counters.size(); ++k) {
-            const auto is_limited = [&](const Dataset& dataset) {
+            const auto can_count = [&](const Dataset& dataset) {
                 return dataset.name == stage.counters[k].dataset && dataset.uses.check && !dataset.uses.cuda_only &&
                        dataset.applies_to(stage);
             };
-            if (std::ranges::none_of(lab.datasets, is_limited))
+            if (std::ranges::none_of(lab.datasets, can_count))
                 stages.items()[i]
                     .at("counters")
                     .items()[k]
@@ -467,7 +468,7 @@ std::string read_text(const fs::path& root, const fs::path& file) {
     return *std::move(text);
 }
 
-/// Pass the root of one file's text to `read`. Errors in it become a ManifestError.
+/// Parse a file's text and pass its root to `read`. Convert a JsonError of either to a ManifestError.
 template <class Read>
 void with_document(const fs::path& file, std::string_view text, Read&& read) {
     try {
@@ -486,7 +487,7 @@ void require_files(const fs::path& root, const fs::path& folder) {
     };
     for (const auto& [name, what] : needed)
         if (!fs::is_regular_file(root / folder / name))
-            throw ManifestError(folder / name, "", fmt::format("this file is missing: {}; write it", what));
+            throw ManifestError(folder / name, "", fmt::format("this file, with {}, is missing; write it", what));
 }
 
 /// Require that a tree of solutions or starters has one file for each stage and no other .cu file. A kit may lack the
@@ -584,7 +585,7 @@ Lab parse_lab(std::string_view name, const LabTexts& texts) {
         for (const auto& stage : lab.stages) require_datasets_for(stage, lab, document.at("datasets"));
     });
     with_document(manifest, texts.lab,
-                  [&](const JsonNode& document) { require_limited_datasets(document.at("stages"), lab); });
+                  [&](const JsonNode& document) { require_datasets_of_limits(document.at("stages"), lab); });
     for (auto& [dataset, place] : names) place = fmt::format("{} of public.json", place);
     if (texts.hidden)
         with_document(datasets / "hidden.json", *texts.hidden,
