@@ -13,7 +13,7 @@ objects := $(BUILD)/objects
 
 # By default, g++ collects garbage so often that compiling a large file takes a quarter longer.
 ALL_FLAGS := -std=c++20 -Wall -Wextra -fPIC -I. -MMD -MP --param ggc-min-heapsize=1000000 --param ggc-min-expand=100
-# g++ 12 warns about overruns in std::string and fmt that do not exist.
+# g++ 12 wrongly warns about overruns in std::string and fmt.
 CXXFLAGS := $(ALL_FLAGS) -Og -Wno-array-bounds -pthread
 # The labs whose oracles are built.
 LABS := $(notdir $(wildcard labs/*))
@@ -129,7 +129,7 @@ $(BUILD)/generated/%.written: $(wildcard grader/model/schema/*.json grader/model
 	$(Q)touch $@
 $(BUILD)/generated/%.h: $(BUILD)/generated/%.written ;
 $(BUILD)/generated/%.cpp: $(BUILD)/generated/%.written ;
-# These headers must exist before the first compilation, which determines the files that include them.
+# These headers must exist before the first compilation, which writes the .d files: only these say who needs a header.
 $(judge_objects) $(test_objects): | $(generated)
 $(judge_objects) $(test_objects): private CXXFLAGS += -I$(BUILD)
 

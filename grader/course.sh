@@ -15,7 +15,7 @@ help_instructors() {
     cat <<'END'
 For instructors; more in grader/python/release/RELEASES.md and, for developers, CONTRIBUTING.md:
   make demo                          build, then grade every reference solution to show that everything works
-  make kit [LABS=…] [UPTO=stage]     the students' archive, without solutions; LABS=a,b:2: lab b up to stage 2,
+  make kit [LABS=…] [UPTO=stage]     the students' archive, without solutions; LABS=a,b:2 packs lab b up to stage 2,
                                      EXERCISES=b:1 adds find-the-bug exercises up to b's stage 1
   make bug-key [LAB=…]               the answers to the exercises of make bug, with the sanitizer's findings
   make slides [LAB=…]                slides of the handouts, one HTML file for each lab, in build/slides/
@@ -31,7 +31,7 @@ For instructors; more in grader/python/release/RELEASES.md and, for developers, 
 END
 }
 
-from_here() { # PATH: prints it; a relative path starts at the caller's folder
+from_here() { # PATH: prints it as an absolute path; a relative path starts at the caller's folder
     case $1 in
     /*) printf '%s\n' "$1" ;;
     *) printf '%s\n' "$here/$1" ;;
@@ -81,7 +81,7 @@ instructors_verb() { # [OPTION …]
         python3 tests/run.py
         ;;
     new-lab)
-        [ -n "$LAB$*" ] || fail "Which name? Type  make new-lab LAB=NAME,  as in LAB=my_lab"
+        [ -n "$LAB$*" ] || fail "Which name should the lab have? Type  make new-lab LAB=NAME,  for example LAB=my_lab"
         python "make new-lab" grader.python.release.new_lab ${LAB:+"$LAB"} ${STAGES:+--stages "$STAGES"} "$@"
         ;;
     starters) python "make starters" grader.python.release.starters "$@" ;;
@@ -125,7 +125,7 @@ instructors_verb() { # [OPTION …]
             fail "make calibrate needs an NVIDIA GPU and nvcc 12.8 or newer."
         "$BUILD/calibrate" grader/judge/predict/gpus
         ;;
-    kit) # LABS=one,other:2 (or LAB=one) and UPTO=3 select stages; EXERCISES=other:1 adds exercises of that stage
+    kit) # LABS=one,other:2 (or LAB=one) and UPTO=3 select stages; EXERCISES=other:1 adds its exercises up to that stage
         if (need_packages); then set -- --handouts-with "$VENV/bin/python" "$@"; else echo "The kit has no HTML handouts." >&2; fi
         python "make kit" grader.python.release.kit --labs "${LABS:-$LAB}" --upto "$UPTO" \
             ${EXERCISES:+--exercises "$EXERCISES"} "$@"
@@ -145,7 +145,7 @@ instructors_verb() { # [OPTION …]
         python "make export" grader.python.batch.outputs.export ${REPORT:+"$REPORT"} ${FORMAT:+--format "$FORMAT"} \
             ${OUTPUT:+--output "$OUTPUT"} "$@"
         ;;
-    gradescope | autolab) # UNSAFE=1: for a system without a sandbox, and without hidden datasets
+    gradescope | autolab) # UNSAFE=1: for a system without a sandbox; omits the hidden datasets
         [ "$verb" = gradescope ] || build program
         python "make $verb" grader.python.release.services "$verb" ${LAB:+"$LAB"} ${UPTO:+--upto "$UPTO"} \
             ${UNSAFE:+--unsafe} ${SPEED:+--speed "$SPEED"} --build "$BUILD" "$@"
