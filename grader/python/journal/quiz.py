@@ -2,9 +2,9 @@
 
 python3 -m grader.python.journal.quiz LAB [--new]    (make quiz LAB=… [NEW=1])
 
-labs/LAB/quiz.json has the questions, and work/LAB/journal/quiz.json gets the answers. The quiz is formative: it gives
-no points, and labs/LAB/quiz.json has the right answers. Hiding them would be pointless, because that file also has the
-reason for each wrong choice. Only that file decides which answers are right, never the student's file.
+labs/LAB/quiz.json has the questions, the right answers and the reason why each wrong choice is wrong. Students can read
+them there, because the quiz gives no points. work/LAB/journal/quiz.json gets the student's answers, but never decides
+which answers are right.
 """
 
 from __future__ import annotations
@@ -67,15 +67,16 @@ class Score:
     """The first answers to a quiz's questions."""
 
     first: Mapping[str, bool]  # by the id of each answered question: whether the first answer was right
-    of: int  # questions of the quiz
+    question_count: int
 
     @property
     def right(self) -> int:
         return sum(self.first.values())
 
     def __str__(self) -> str:
-        unanswered = self.of - len(self.first)
-        return f"{self.right} of {self.of} right on the first try{f', {unanswered} not answered' if unanswered else ''}"
+        unanswered = self.question_count - len(self.first)
+        rest = f", {unanswered} not answered" if unanswered else ""
+        return f"{self.right} of {self.question_count} right on the first try{rest}"
 
 
 def has_quiz(root: Path, lab: str) -> bool:

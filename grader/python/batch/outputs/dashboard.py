@@ -323,7 +323,7 @@ def stage_cell(stage: Stage | None) -> Html:
 
 def quiz_cell(score: Score | None) -> Html:
     """Return the cell with the questions that were answered right on the first try."""
-    return value_cell(f"{score.right} / {score.of}" if score else NONE, score.right if score else -1)
+    return value_cell(f"{score.right} / {score.question_count}" if score else NONE, score.right if score else -1)
 
 
 def pseudonym(secret: str, key: str) -> str:
