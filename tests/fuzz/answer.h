@@ -27,7 +27,7 @@ struct Pipe {
     }
 };
 
-inline protocol::Answer well_formed(protocol::Ask ask) {
+inline protocol::Answer make_well_formed_answer(protocol::Ask ask) {
     protocol::Answer answer{};
     answer.magic = protocol::magic;
     answer.version = protocol::version;
@@ -51,7 +51,7 @@ inline std::string make_packets(protocol::Ask request, Bytes& input) {
     if ((head & 3) == 1) packet = filled(RawFinding{}, protocol::PacketKind::finding);
     if ((head & 3) == 2) packet = filled(protocol::Answer{}, protocol::PacketKind::answer);
     if ((head & 3) == 3)
-        packet = filled(well_formed(request), protocol::PacketKind::answer, offsetof(protocol::Answer, ok));
+        packet = filled(make_well_formed_answer(request), protocol::PacketKind::answer, offsetof(protocol::Answer, ok));
     for (int times = 1 + (head >> 3); times > 0; --times) packets += packet;
     return packets;
 }

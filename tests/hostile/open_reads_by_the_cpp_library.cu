@@ -5,9 +5,9 @@
 
 __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n) {
     const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
-    const bool beyond = std::equal(a + i + 1, a + i + 2, b + i + 1);
+    const bool are_equal = std::equal(a + i + 1, a + i + 2, b + i + 1);
     if (i < n) atomicAdd(out, a[i] * b[i]);
-    if (beyond) atomicAdd(out, 0);
+    if (are_equal) atomicAdd(out, 0);
 }
 
 void dot_product(const int* a, const int* b, int* out, std::size_t n, void*) {

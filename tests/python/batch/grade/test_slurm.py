@@ -157,7 +157,7 @@ def test_an_interruption_cancels_the_tasks(slurm: Slurm, course: Course) -> None
     wait_until(lambda: not slurm.job_states_by_node())
 
 
-def test_a_lost_node_and_a_vanished_task_are_graded_again(slurm: Slurm, course: Course) -> None:
+def test_the_tasks_of_a_lost_node_run_again(slurm: Slurm, course: Course) -> None:
     for number in range(4):
         course.hand_in(f"s{number}", "fine" if number > 1 else "sleep 8", "fine")
     process = start(course)

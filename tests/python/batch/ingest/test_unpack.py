@@ -65,7 +65,7 @@ def test_hand_ins_in_a_subfolder_may_be_named_by_the_rosters_ids(course: Course,
     (roster := course.root / "roster.csv").write_text("id,login\nAl1,\nat2,x\n")
     assert f"The hand-ins are in {course.handed_in / 'all'}." in course.grade("--roster", roster).stdout
     assert course.statuses() == {"Al1": "missing_stages", "at2": "missing_stages"}
-    roster.write_text("id,login\nal1,all\nat2,\n")  # the folder is one student's
+    roster.write_text("id,login\nal1,all\nat2,\n")  # `all` is now a student's login, so the folder is a hand-in
     assert "The hand-ins are in" not in course.grade("--roster", roster).stdout
 
 
@@ -203,7 +203,7 @@ HARMFUL: dict[str, tuple[str, Callable[[], bytes]]] = {
     "hard_link": ("link", lambda: make_tar(ADA, special("eve", tarfile.LNKTYPE, ADA[0]))),
     "pipe": ("device", lambda: make_tar(special("pipe", tarfile.FIFOTYPE), ADA)),
     "long_part": ("bad_name", lambda: make_zip((f"Eve_66_assignsubmission_file_/{'a' * 280}.cu", b""), ADA)),
-    "long_letters": ("bad_name", lambda: make_zip((f"Eve_66_assignsubmission_file_/{'å' * 200}.cu", b""), ADA)),
+    "many_bytes": ("bad_name", lambda: make_zip((f"Eve_66_assignsubmission_file_/{'å' * 200}.cu", b""), ADA)),
     "latin_1_name": ("bad_name", lambda: make_tar(("gr\xf6\xdfe_66_1_a.cu", b""), ADA)),
     "control_characters": ("bad_name", lambda: make_zip(("eve_66_1_\x1b[2J.cu", b""), ADA)),
     "twice": ("name_clash", lambda: make_tar(ADA, (ADA[0], b"another's"))),
@@ -259,17 +259,17 @@ def test_a_hand_in_with_too_many_files_is_truncated(tmp_path: Path) -> None:
     assert len(left_out) == 1 and "it contains more files than a lab has" in left_out[0]
 
 
-@pytest.mark.parametrize("system", ["eve", "Eve_66_assignsubmission_file_"])
+@pytest.mark.parametrize("folder", ["eve", "Eve_66_assignsubmission_file_"])
 def test_files_that_no_grade_needs_do_not_count_towards_the_limit(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, system: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: str
 ) -> None:
     monkeypatch.setattr(unpacking, "MAX_HAND_IN_BYTES", 1000)
     monkeypatch.setattr(unpacking, "MAX_FILES", 5)
-    link = tarfile.TarInfo(f"{system}/.venv/bin/python")
+    link = tarfile.TarInfo(f"{folder}/.venv/bin/python")
     link.type, link.linkname = tarfile.SYMTYPE, "/usr/bin/python3"
-    many = [(f"{system}/build/{number}.o", bytes(500)) for number in range(20)]
-    names, left_out = unpack_bytes(tmp_path, make_tar(link, *many, (f"{system}/{FIRST}", bytes(1000)), ADA))
-    assert {f"{system}/{FIRST}", ADA[0]} <= names and not left_out
+    many = [(f"{folder}/build/{number}.o", bytes(500)) for number in range(20)]
+    names, left_out = unpack_bytes(tmp_path, make_tar(link, *many, (f"{folder}/{FIRST}", bytes(1000)), ADA))
+    assert {f"{folder}/{FIRST}", ADA[0]} <= names and not left_out
 
 
 @pytest.mark.parametrize("pack", [make_zip, make_tar])
@@ -352,7 +352,8 @@ def test_a_second_download_makes_no_hand_in_late(course: Course) -> None:
     roster = course.root / "roster.csv"
     roster.write_text("id,submitted\nal1,2000-01-25T12:00Z\nat2,\n")
     course.grade("--roster", roster)
-    assert [row.handed_in[8:10] for row in course.database().rows()] == ["25", "16"]  # the roster's time is certain
+    # The roster's times override the dates of the files.
+    assert [row.handed_in[8:10] for row in course.database().rows()] == ["25", "16"]
 
 
 def huge_header() -> bytes:
@@ -365,9 +366,9 @@ def huge_header() -> bytes:
 
 
 WRONG: dict[str, tuple[str, Callable[[], bytes]]] = {
-    "own": (f"of one student, because {LAB}/ is at its top", lambda: make_zip((f"{LAB}/{FIRST}", b""))),
-    "own_of_another_lab": ("of one student, because other/ is", lambda: make_tar(("other/manifest.json", b"{}"))),
-    "own_loose": (f"of one student, because {FIRST} is", lambda: make_zip((FIRST, b""), (SECOND, b""))),
+    "one_student": (f"of one student, because {LAB}/ is at its top", lambda: make_zip((f"{LAB}/{FIRST}", b""))),
+    "one_student_another_lab": ("of one student, because other/ is", lambda: make_tar(("other/manifest.json", b"{}"))),
+    "one_student_loose_files": (f"of one student, because {FIRST} is", lambda: make_zip((FIRST, b""), (SECOND, b""))),
     "cut": ("its end is missing. Download it again", lambda: make_zip(ADA)[:-30]),
     "cut_tar": ("its end is missing", lambda: gzip.compress(make_tar(("a.zip", os.urandom(5000))))[:3000]),
     "changed": ("it is damaged", lambda: make_zip(("a.zip", b"abc"), method=0).replace(b"abc", b"abd")),
@@ -399,7 +400,7 @@ def test_a_file_that_is_not_an_archive_is_not_unpacked(
     assert "Unpacking" not in capsys.readouterr().out
 
 
-def test_the_depth_of_folders_is_limited(tmp_path: Path) -> None:
+def test_the_number_of_folders_is_limited(tmp_path: Path) -> None:
     names, left_out = unpack_bytes(tmp_path, gzip.decompress(many_members()) + make_tar(ADA))
     assert names == {ADA[0]} and len(left_out) == 1 and "it contains more files than a lab has" in left_out[0]
 
