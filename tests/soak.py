@@ -92,7 +92,8 @@ def run_thorough_tests() -> dict:
     )
     failures = [{"status": status, "output": output} for status, output in ((status, output), in_cpp) if status != 0]
     description = (
-        "wrong submissions, the sanitizer on every program and every limited stage, hostile hand-ins, Slurm, CUDA 12"
+        "wrong submissions, the sanitizer on every program and every stage with limits, hostile hand-ins, Slurm, "
+        "CUDA 12"
     )
     return {"what": description, "tests": int(passed[1]) if passed else 0, "found": failures}
 

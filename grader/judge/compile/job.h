@@ -61,7 +61,7 @@ struct Job {
         for (const auto& define : request.defines) defines.push_back(define.starts_with("-D") ? define : "-D" + define);
     }
     /// Return the processor time that each compiler or tool may use. Unlike `limit_s`, it does not become longer on a
-    /// busy machine. The slowest solution takes about a sixth.
+    /// busy machine. The solution that takes longest to compile needs about a sixth of it.
     double cpu_limit_s() const { return limit_s / 2; }
     fs::path cache() const { return cache_folder(build, level); }
     Links links() const { return level == SandboxLevel::none ? Links::followed : Links::refused; }

@@ -25,7 +25,7 @@ const Gpu& find_gpu(const std::string& name);
 const Gpu& default_gpu();
 
 struct Occupancy {
-    int blocks = 0, threads = 0;  // resident on a multiprocessor at once; 0: the launch fails there
+    int blocks = 0, threads = 0;  // resident on a multiprocessor at once; 0: the launch would fail
     double share = 0;             // the fraction of the maximum number of threads
     std::string limit;            // "registers", "shared memory", "the number of blocks", "threads"
 };

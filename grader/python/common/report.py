@@ -13,7 +13,7 @@ from grader.python.common.console import UserError
 from grader.python.common.documents import TOO_LARGE, from_json, read_document
 from grader.python.common.schema_types import defined_by, type_of
 
-MAX_POINTS = 10_000  # per report: the largest lab has 60; some formats have a line for each point
+MAX_POINTS = 10_000  # per report: the largest lab has 80; some formats have a line for each point
 OLD_ANSWERS = {"": "not_asked", "ok": "compiles", "not found": "not_found"}
 NO_ANSWER_BECAUSE = "could not be asked: "
 

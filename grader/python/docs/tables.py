@@ -324,10 +324,10 @@ def find_measurements(
 
 # The meanings of the counters whose titles do not explain them.
 MEANINGS = {
-    "device_bytes": "Bytes requested: 32 for each sector of a request; the minimum is what has to move.",
-    "thread_bytes": "Bytes of threads: what threads load and store, without atomics; the minimum is the same.",
+    "device_bytes": "Bytes requested: 32 for each sector of a request; the minimum counts the bytes that must move.",
+    "thread_bytes": "Bytes of threads: bytes that threads load and store, without atomics; the minimum is the same.",
     "device_accesses": "Accesses: loads and stores of single threads.",
-    "sectors": "Sectors: the minimum is what the same bytes would need if they were contiguous.",
+    "sectors": "Sectors: the minimum is the number that the same bytes would need if they were contiguous.",
 }
 
 

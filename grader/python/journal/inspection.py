@@ -162,9 +162,9 @@ def make_source(inspection: Inspection) -> Html:
             rows.append(tag("tr", tag("td", *map(make_finding, findings), colspan=len(names) + 2), class_="findings"))
     caption = (
         "For each request (an access of a whole warp): lanes that take part, of 32; sectors of 32 bytes of "
-        "device memory, and the possible minimum; passes over the banks of shared memory, or addresses of constants; "
-        "clashes, which are lanes whose atomics go to one address. The stronger the colour of a line's number, "
-        "the more memory time it takes; orange if a count is high. Counted in the first blocks of each launch."
+        "device memory, and the possible minimum; passes over the banks of shared memory, or different addresses of "
+        "constants; clashes, which are lanes whose atomics go to one address. The stronger the colour of a line's "
+        "number, the more memory time it takes; orange if a count is high. Counted in the first blocks of each launch."
     ) + describe_modelled(inspection)
     table = tag("table", tag("thead", head), tag("tbody", *rows), class_="source")
     return tag("section", tag("h2", "Source"), tag("p", caption, class_="caption"), table)

@@ -76,9 +76,9 @@ def grade(folder: Path, count: int, *options: str, whole_lab: bool = False, jobs
         "what": f"{count} submissions, {'whole lab' if whole_lab else 'one stage'}, {jobs} at a time, "
         + (" ".join(options) or "with the sanitizer"),
         "wall_s": round(wall_s, 1),
-        "a_minute": round(60 * count / wall_s, 1),
-        "compiling_alone_a_minute": round(60 * count * jobs / sum(compiling), 1) if sum(compiling) else None,
-        "beyond_compiling_and_running_s": round(statistics.median(unaccounted_s), 3) if unaccounted_s else None,
+        "per_minute": round(60 * count / wall_s, 1),
+        "per_minute_if_only_compiling": round(60 * count * jobs / sum(compiling), 1) if sum(compiling) else None,
+        "not_compiling_or_running_s": round(statistics.median(unaccounted_s), 3) if unaccounted_s else None,
         "found": problems,
     }
 
