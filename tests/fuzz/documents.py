@@ -24,7 +24,7 @@ from grader.python.batch.outputs.report_text import describe_report
 from grader.python.batch.outputs.rows import Entry
 from grader.python.batch.policy.points import Policy, choose_latest, finals, remove_points
 from grader.python.batch.policy.suspicious import find_remarks
-from grader.python.batch.store.rows import Row, summarize
+from grader.python.batch.store.rows import Row, summarise
 from grader.python.common.console import UserError
 from grader.python.common.documents import from_json
 from grader.python.common.labs import read_stages
@@ -127,7 +127,7 @@ def try_batch(data: bytes, report: Report) -> None:
     status, detail = find_status(report, missing=False)
     row = Row("ada", "Ada", ["ada"], "2026-11-20T10:00:00Z", "the roster", [], status, detail, wall_s=0, grade=1)
     row.points, row.max_points, row.pending = report.total.points, report.total.max, report.total.pending
-    row.stages = [summarize(stage) for stage in report.stages]
+    row.stages = [summarise(stage) for stage in report.stages]
     latest = choose_latest(finals(row, Policy(), 10))
     ids = tuple(read_stages(ROOT, LAB))
     require_html(make_dashboard("batch", [], [row], latest, find_remarks([row], []), ids, "secret"), "report.html")
@@ -183,7 +183,7 @@ def show_inspection(file: Path) -> None:
     """Render an inspection as a page."""
     content = inspection.read_inspection(file)
     require_html(inspection.make_page(content), "an inspection's page")
-    require_printable(inspection.summarize(content), "an inspection's summary")
+    require_printable(inspection.summarise(content), "an inspection's summary")
 
 
 READERS: dict[str, Callable[[Path], Any]] = {

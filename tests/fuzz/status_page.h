@@ -94,7 +94,7 @@ inline void try_findings(const std::vector<RawFinding>& findings, const SourceLi
 }
 
 inline void try_counters(const Counted& counted, const SourceLines& lines) {
-    for (const LineSummary& line : summarize_lines(add_up_counts(lines, counted.accesses)))
+    for (const LineSummary& line : summarise_lines(add_up_counts(lines, counted.accesses)))
         require(line.heat >= 0 && line.heat <= 1, "heat is a share");
     const Gpu& gpu = find_gpu("T4");
     for (const KernelShape& shape : describe_kernels(counted.launches, {{"k", {40, 8}}}, gpu)) {

@@ -15,7 +15,7 @@ from pathlib import Path
 from unittest import mock
 
 from grader.python.batch.__main__ import main as run_batch
-from grader.python.batch.grade.grading import summarize_report
+from grader.python.batch.grade.grading import summarise_report
 from grader.python.batch.ingest.columns import IDENTITIES, columns_of
 from grader.python.batch.ingest.identify import identify
 from grader.python.batch.ingest.roster import read_roster, split_team, students_by_alias
@@ -124,7 +124,7 @@ def kept_batch() -> bytes:
             stages = [samples.stage(stage, stage, score=samples.score()) for stage in STAGES]
             report = samples.report(lab=LAB, stages=stages)
             graded = Graded(key, "graded", report=json.dumps(report))
-            database.keep(graded, *summarize_report(parse_report(graded.report), "hash"))
+            database.keep(graded, *summarise_report(parse_report(graded.report), "hash"))
         database.close()
         return (folder / DATABASE).read_bytes()
 

@@ -56,8 +56,9 @@ class Observer {
     virtual std::size_t vector_bytes_left(const void*) { return std::numeric_limits<std::size_t>::max(); }
     virtual void grid_begins(const Grid& grid) = 0;
     virtual void grid_ends() = 0;
-    /// Return whether the block that is `turn`-th in the order of the grid must run.
-    virtual bool block_begins(std::uint64_t /*turn*/) { return true; }
+    /// Return the first turn from this one on whose block must run. Turn 0 has the first block in the grid's order.
+    virtual std::uint64_t next_turn(std::uint64_t turn) { return turn; }
+    virtual void block_begins(std::uint64_t /*turn*/) {}
     virtual void block_ends() {}
     /// The running block pauses so that other blocks can run in the same memory. It continues after them.
     virtual std::unique_ptr<HeldShadow> block_leaves() { return std::make_unique<HeldShadow>(); }

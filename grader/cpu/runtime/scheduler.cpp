@@ -1041,7 +1041,8 @@ void run_blocks(Job& job, bool calls_helpers) {
         if (begin >= job.blocks) break;
         const uint64_t end = std::min(begin + job.chunk, job.blocks);
         for (uint64_t i = begin; i < end; ++i) {
-            if (observer && !observer->block_begins(i)) continue;
+            if (observer && (i = observer->next_turn(i)) >= end) break;
+            if (observer) observer->block_begins(i);
             begin_block(w, grid, block_index(grid, i, job.blocks));
             w.left_in_chunk = end - i - 1;
             grid.run_block(grid, w.block);

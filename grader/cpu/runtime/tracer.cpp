@@ -31,6 +31,7 @@ constexpr std::size_t page_bytes = 4096;
 constexpr std::uint64_t max_block_events = 4 << 20, max_launch_events = 24 << 20;
 constexpr unsigned threads_of_a_sample = 3 * 2048;  // three waves of blocks on one multiprocessor
 constexpr unsigned max_sampled = 96, min_sampled = 2;
+constexpr std::uint64_t no_block = ~0ull;
 constexpr unsigned steps_of_an_access = 4;  // a basic block is one step
 
 std::uintptr_t number(const volatile void* address) { return reinterpret_cast<std::uintptr_t>(address); }
@@ -186,7 +187,8 @@ class Tracer final : public Observer {
     void call_ends() override { in_call_ = skips_ = false; }
     void grid_begins(const Grid& grid) override;
     void grid_ends() override;
-    bool block_begins(std::uint64_t block) override;
+    std::uint64_t next_turn(std::uint64_t block) override;
+    void block_begins(std::uint64_t block) override;
     void block_ends() override;
 
     void add(std::uint64_t address, std::uint32_t place, OperationKind kind, std::uint8_t bytes) {
@@ -241,7 +243,7 @@ class Tracer final : public Observer {
     }
     void choose_blocks(std::uint64_t blocks, unsigned threads);
     void choose_others(std::uint64_t blocks);
-    bool is_sampled(std::uint64_t block) const;
+    std::uint64_t next_sampled(std::uint64_t block) const;
     void write_warp(unsigned first);
 
     Order order_;
@@ -343,17 +345,24 @@ void Tracer::grid_ends() {
     if (in_call_) writer_.put(RecordKind::launch_ends, ends_);
 }
 
-bool Tracer::is_sampled(std::uint64_t block) const {
-    if (repeats_ || sampled_ == sample_size_ || block < first_sampled_ || (block - first_sampled_) % step_ != 0)
-        return false;
-    return sampled_ < min_sampled || (recorded_ <= max_launch_events && !writer_.full());
+/// Return the first sampled block from this one on.
+std::uint64_t Tracer::next_sampled(std::uint64_t block) const {
+    const bool has_room = sampled_ < min_sampled || (recorded_ <= max_launch_events && !writer_.full());
+    if (repeats_ || sampled_ == sample_size_ || !has_room) return no_block;
+    if (block <= first_sampled_) return first_sampled_;
+    return first_sampled_ + (block - first_sampled_ + step_ - 1) / step_ * step_;
 }
 
-bool Tracer::block_begins(std::uint64_t block) {
-    if (skips_) return false;
-    if (!in_call_) return true;
+std::uint64_t Tracer::next_turn(std::uint64_t block) {
+    if (!in_call_) return skips_ ? no_block : block;
+    const auto other = others_.lower_bound(block);
+    return std::min(next_sampled(block), other == others_.end() ? no_block : *other);
+}
+
+void Tracer::block_begins(std::uint64_t block) {
+    if (!in_call_) return;
     steps_ = 0;
-    if (!is_sampled(block)) return others_.contains(block);
+    if (block != next_sampled(block)) return;
     ++sampled_;
     static_bytes_ = counted_static_bytes_ = 0;
     const std::uintptr_t dynamic = number(&dynamic_shared_memory);
@@ -361,7 +370,6 @@ bool Tracer::block_begins(std::uint64_t block) {
     if (dynamic_bytes_) shared_.push_back({dynamic, dynamic + dynamic_bytes_, 0, Space::shared});
     events_ = 0;
     recording_ = true;
-    return true;
 }
 
 void Tracer::block_ends() {

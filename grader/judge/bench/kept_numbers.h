@@ -1,5 +1,5 @@
 #pragma once
-// Stores measurements that depend only on the machine in a JSON file: a list of numbers for each name.
+// Stores numbers that take long to measure or compute in a JSON file: a list of numbers for each name.
 
 #include <filesystem>
 #include <functional>

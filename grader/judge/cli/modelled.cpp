@@ -7,10 +7,13 @@
 #include <optional>
 #include <variant>
 
+#include "grader/common/hash.h"
 #include "grader/common/read_file.h"
 #include "grader/common/text.h"
+#include "grader/judge/bench/kept_numbers.h"
 #include "grader/judge/compile/compile.h"
 #include "grader/judge/present/console.h"
+#include "grader/model/recipe.h"
 #include "grader/model/score.h"
 
 namespace warplab {
@@ -18,6 +21,14 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr auto default_gpu_name = "h200";
+
+/// Return the file with the constants of the GPU that is modelled.
+fs::path gpu_file(const Options& options) {
+    std::string name = options.gpu.empty() ? default_gpu_name : options.gpu;
+    std::erase_if(name, [](unsigned char letter) { return !std::isalnum(letter); });  // RTX 4090 is RTX4090
+    std::ranges::transform(name, name.begin(), [](unsigned char letter) { return std::tolower(letter); });
+    return options.folders.root / "grader/judge/predict/gpus" / (name + ".json");
+}
 
 /// Return the scored timed dataset with the fewest elements: large ones take memory and time, and do not show more.
 const Dataset* dataset_to_model(const Lab& lab, const Stage& stage, const Options& options) {
@@ -105,10 +116,8 @@ std::string words_for(const Modelled& modelled, const Stage& stage) {
 }  // namespace
 
 predict::Machine modelled_gpu(const Options& options) {
-    std::string name = options.gpu.empty() ? default_gpu_name : options.gpu;
-    std::erase_if(name, [](unsigned char letter) { return !std::isalnum(letter); });  // RTX 4090 is RTX4090
-    std::ranges::transform(name, name.begin(), [](unsigned char letter) { return std::tolower(letter); });
-    return predict::read_machine(options.folders.root / "grader/judge/predict/gpus", name);
+    const fs::path file = gpu_file(options);
+    return predict::read_machine(file.parent_path(), file.stem());
 }
 
 Modeller::Modeller(Judge& judge, const Lab& lab, const Options& options, SandboxLevel sandbox)
@@ -122,19 +131,27 @@ const Problem& Modeller::problem(const Dataset& dataset) {
 
 predict::Recording Modeller::record(const Stage& stage, const Source& source, const Dataset& dataset) {
     try {
-        return predict::record(judge_, lab_, stage, source, problem(dataset), machine_, sandbox_, draw_);
+        return predict::record(judge_, lab_, stage, source, problem(dataset), machine_, sandbox_);
     } catch (const std::exception& error) {
         return {.why_not = fmt::format("the trace cannot be used ({})", error.what())};
     }
 }
 
-/// Return the modelled time of a stage's solution in seconds, or 0 if it is missing or cannot be modelled.
+/// Return the modelled time of a stage's solution in seconds, or 0 if it is missing or cannot be modelled. The build
+/// folder keeps it, because otherwise each submission would take two or three times as long.
 double Modeller::solution_s(const Stage& stage, const Dataset& dataset) {
-    const auto [known, is_new] = solutions_s_.try_emplace({stage.id, dataset.name}, 0);
+    if (const auto known = solutions_s_.find({stage.id, dataset.name}); known != solutions_s_.end())
+        return known->second;
     const fs::path solution = lab_.root / "solutions" / lab_.name / (stage.id + ".cu");
-    if (is_new && fs::exists(solution))  // a student's kit has no solutions
-        known->second = predict::model(record(stage, solution, dataset), machine_).seconds;
-    return known->second;
+    if (!fs::exists(solution)) return 0;  // as in a student's kit
+    const fs::path file = options_.folders.build / "cache" / "modelled_times.json";
+    const std::string name =
+        fmt::format("{}/{}/{}/{}", lab_.name, stage.id, dataset.name,
+                    sha256(sha256_file("/proc/self/exe") + sha256_file(gpu_file(options_)) + sha256_file(solution) +
+                           format_parameters(dataset.parameters) + sha256_file(lab_.folder() / "oracle.cpp")));
+    if (const auto kept = find_numbers(file, name, 1)) return kept->front();
+    const double seconds = predict::model(record(stage, solution, dataset), machine_).seconds;
+    return seconds > 0 ? keep_numbers(file, name, 1, [&] { return std::vector{seconds}; }).front() : 0;
 }
 
 std::optional<Interval> Modeller::previous_ratio(const Stage& stage, const Dataset& dataset, double reference_s) {

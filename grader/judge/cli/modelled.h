@@ -52,7 +52,6 @@ class Modeller {
     const Options& options_;
     SandboxLevel sandbox_;
     predict::Machine machine_;
-    std::uint32_t draw_ = std::random_device()();
     std::map<std::pair<std::string, std::string>, double> solutions_s_;  // by stage and dataset
     std::optional<std::pair<std::string, Problem>> problem_;  // of the last dataset: generating it may take long
     std::vector<std::pair<std::string, std::string>> texts_;  // by stage, for print()

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <future>
 #include <map>
 #include <random>
 #include <stdexcept>
@@ -155,9 +156,10 @@ Recording no_recording(const std::string& reason, const std::optional<Failure>& 
 }  // namespace
 
 Recording record(Judge& judge, const Lab& lab, const Stage& stage, const Source& source, const Problem& problem,
-                 const Machine& machine, SandboxLevel sandbox, std::uint32_t draw) {
+                 const Machine& machine, SandboxLevel sandbox) {
     if (const std::string reason = find_foreign_condition(source.text()); !reason.empty())
         return no_recording(reason, {});
+    auto registers = std::async(std::launch::async, [&] { return registers_of(judge, lab, stage, source); });
     CompileRequest request = judge.compile_request(lab, stage, source, Task{.sandbox = sandbox});
     request.backend = Backend::cpu;
     request.traced = true;
@@ -172,7 +174,7 @@ Recording record(Judge& judge, const Lab& lab, const Stage& stage, const Source&
     for (std::uint32_t attempt = 0; attempt < max_attempts; ++attempt) {
         const TraceMemory memory;
         run->trace = {memory.file(),
-                      {static_cast<std::uint32_t>(machine.multiprocessors), draw + attempt,
+                      {static_cast<std::uint32_t>(machine.multiprocessors), std::random_device()(),
                        static_cast<std::uint64_t>(machine.l2_bytes),
                        is_short ? std::random_device()() % max_calls_before : 0, draw_key()}};
         const auto failure = make_calls(*run, problem, run->trace.order.calls_before + 1);
@@ -184,7 +186,7 @@ Recording record(Judge& judge, const Lab& lab, const Stage& stage, const Source&
     Recording recording = {
         .trace = std::move(trace),
         .code = Code(read_gimple(read_file(compiled.gimple)), find_hook_calls(read_file(compiled.runner))),
-        .registers = registers_of(judge, lab, stage, source),
+        .registers = registers.get(),
         .calls = lab.benchmark.iterations / run->oracle.cost(problem).iterations};
     if (recording.code.size() == 0) return no_recording("the intermediate code of this g++ has an unknown format", {});
     if (const std::string reason = why_not_typical(recording.trace, machine); !reason.empty())

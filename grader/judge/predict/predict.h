@@ -44,10 +44,9 @@ struct Gain {
 };
 
 /// Trace one call on a problem, in a sandbox of the given level. Only the blocks that one multiprocessor of `machine`
-/// would get are run; the random number `draw` selects them. Use the same number for all files that are compared, so
-/// that different blocks do not make their times differ.
+/// would get are run; each recording draws them anew.
 Recording record(Judge& judge, const Lab& lab, const Stage& stage, const Source& source, const Problem& problem,
-                 const Machine& machine, SandboxLevel sandbox, std::uint32_t draw);
+                 const Machine& machine, SandboxLevel sandbox);
 
 /// Model the time of a recorded call.
 Prediction model(const Recording& recording, const Machine& machine);

@@ -125,7 +125,7 @@ TEST(ModelledTimes, DISABLED_ComparedWithMeasured) {
                 if (!dataset.uses.bench || dataset.uses.unscored || !dataset.applies_to(stage)) continue;
                 const fs::path source = lab.root / "solutions" / lab.name / (stage.id + ".cu");
                 const Recording recording = record(judge, lab, stage, source, problems.at(dataset.name),
-                                                   gpus.front().machine, SandboxLevel::none, std::random_device()());
+                                                   gpus.front().machine, SandboxLevel::none);
                 for (Compared& gpu : gpus) gpu.add(lab, stage, dataset, recording);
                 fmt::print(stderr, "{}/{} {}\n", lab.name, stage.id, dataset.name);
             }
@@ -197,9 +197,8 @@ TEST(ModelledTimes, DISABLED_OfVariantsComparedWithMeasured) {
             for (const Json& point : sweep["points"]) {
                 if (!point["failure"].get<std::string>().empty()) continue;
                 const fs::path file = write_variant(folder, lab, stage, point["defines"]);
-                const Prediction prediction = model(
-                    record(judge, lab, stage, file, problem, gpu.machine, SandboxLevel::none, std::random_device()()),
-                    gpu.machine);
+                const Prediction prediction =
+                    model(record(judge, lab, stage, file, problem, gpu.machine, SandboxLevel::none), gpu.machine);
                 if (prediction.why_not != "") {
                     fmt::print(stderr, "{} {}: {}\n", name, point["defines"].dump(), prediction.why_not);
                     continue;
