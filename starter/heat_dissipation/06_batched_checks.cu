@@ -84,7 +84,7 @@ __device__ double update_cells(const double* current, double* next, const double
     return largest;
 }
 
-// changes[iteration] begins as 0. An iteration after the last one leaves it 0, which is below any positive threshold.
+// changes[iteration] begins as 0, below any positive threshold. Launches after the last iteration leave it 0.
 __global__ void __launch_bounds__(BLOCK)
     iterate_kernel(const double* current, double* next, const double* conductivity, int rows, int columns,
                    double threshold, double* changes, int iteration) {

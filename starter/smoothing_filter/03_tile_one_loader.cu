@@ -1,5 +1,5 @@
 // The block's pixels and the halo of two around them are loaded to shared memory once and read from there 25 times.
-// Here one thread loads everything, and the others wait. This is the slowest stage, and shows what this costs.
+// Here one thread loads everything, and the others wait. This is the slowest stage: it shows what waiting costs.
 
 #include "labs/smoothing_filter/lab.h"
 
