@@ -212,6 +212,8 @@ const Mistake mistakes[] = {
     {"OldNameOfTheRuntime", "void f() { cudaThreadSynchronize(); }", "1:12",
      "cudaThreadSynchronize does not exist in CUDA 13; write cudaDeviceSynchronize"},
     {"BallotWithoutSync", "#define VOTE(x) __ballot(x)\n", "1:17", "write __ballot_sync(0xffffffff, x)"},
+    {"AnyNextToAnOwnShuffle", "__device__ int __shfl(int x);\n__global__ void k() { __shfl(1); __any(2); }\n", "2:34",
+     "write __any_sync(0xffffffff, 2)"},
     {"Utf16", "\xFF\xFEi\0n\0", "1:1", "UTF-16"},
 };
 INSTANTIATE_TEST_SUITE_P(Files, Malformed, testing::ValuesIn(mistakes),
