@@ -28,9 +28,7 @@ bool is_described(const Failure& failure) {
 
 /// Return whether a kernel reads the output whose elements seem to be unwritten: NaN plus a number is the same NaN.
 bool reads_unwritten(const Failure& failure, const Finding& finding) {
-    if (finding.cause != cause::uninitialised || !failure.place) return false;
-    return finding.message.find(fmt::format(" of {}, which has not been written yet", failure.place->buffer)) !=
-               std::string::npos &&
+    return finding.cause == cause::uninitialised && failure.place && finding.buffer == failure.place->buffer &&
            is_one_of(failure.cause, {"steps_too_far", "tail_lost", "rest_lost", "component_lost", "one_block_only",
                                      "last_element_lost", "vector_tail_lost"});
 }

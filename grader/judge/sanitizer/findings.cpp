@@ -114,6 +114,8 @@ std::vector<Finding> describe_findings(const std::vector<BufferSpec>& buffers, c
         merged.other_line = finding.before.program_counter ? line_of(finding.before) : finding.other_line;
         merged.other_text = quote_source(text, merged.other_line);
         merged.count = finding.count;
+        if (static_cast<FindingSpace>(finding.space) == FindingSpace::buffer && finding.buffer < buffers.size())
+            merged.buffer = buffers[finding.buffer].name;
         merged.message = words.message;
         const bool is_race = merged.cause == cause::race && finding.detail[0] == 0;
         const bool with_itself = is_race && merged.line > 0 && merged.line == merged.other_line;
