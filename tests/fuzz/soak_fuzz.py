@@ -58,11 +58,14 @@ SOURCES = [
     *(f"grader/model/{name}.cpp" for name in ("manifest", "report", "statistics")),
     *(f"grader/judge/present/{name}.cpp" for name in ("render", "table")),
     *(f"grader/judge/run/{name}.cpp" for name in ("inbox", "ending")),
-    *(f"grader/judge/sanitizer/{name}.cpp" for name in ("counts", "finding_words", "findings", "occupancy")),
+    *(
+        f"grader/judge/sanitizer/{name}.cpp"
+        for name in ("array_names", "counts", "finding_words", "findings", "occupancy")
+    ),
     *(f"grader/judge/cli/{name}.cpp" for name in ("import", "records")),
     *(
         f"grader/judge/compile/{name}.cpp"
-        for name in ("contract", "diagnostics", "hand_in", "object_file", "resources", "symbols")
+        for name in ("contract", "diagnostics", "hand_in", "object_file", "remedy", "resources", "symbols")
     ),
     "grader/common/image.cpp",
     *sorted(str(file.relative_to(ROOT)) for file in ROOT.glob("grader/cpu/rewriter/*.cpp") if file.name != "main.cpp"),
