@@ -154,7 +154,8 @@ def add_regrade(verbs: Verbs) -> None:
         "--changed", action="store_true", help="submissions graded before the lab or the judge changed"
     )
     selection.add_argument("--errors", action="store_true", help="submissions on which the judge failed")
-    selection.add_argument("--pending", action="store_true", help="submissions with pending points; adds these points")
+    help_text = "submissions with pending points, and without --backend cpu those with modelled points; decides these"
+    selection.add_argument("--pending", action="store_true", help=help_text)
     parser.add_argument(
         "--backend", default="", help="another backend than before, such as cuda for points that need a GPU"
     )

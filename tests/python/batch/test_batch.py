@@ -278,6 +278,25 @@ def test_pending_points_are_added_to_an_earlier_grade(course: Course) -> None:
     assert "0 to regrade" in course.run_verb("regrade", "--pending").stdout
 
 
+def test_a_gpu_replaces_modelled_points_of_which_none_are_pending(course: Course) -> None:
+    report = json.loads((course.build / "report.json").read_text())
+    for stage in report["stages"]:
+        stage["score"] |= {"hygiene": 2, "hygiene_pending": False, "speed": 2, "speed_pending": False}
+        stage["score"] |= {"speed_modelled": True, "total": 2 + 2 + stage["score"]["correctness"]}
+    report["total"]["pending"] = 0
+    (course.build / "report.json").write_text(json.dumps(report))
+    course.hand_in("al1", "fine", "fine")
+    course.grade()
+    assert "0 to regrade" in course.run_verb("regrade", "--pending", "--backend", "cpu").stdout
+    for stage in report["stages"]:
+        stage["score"] |= {"speed": 0.5, "speed_modelled": False, "total": 0.5 + 2 + stage["score"]["correctness"]}
+    (course.build / "report.json").write_text(json.dumps(report))
+    assert "1 to regrade" in course.run_verb("regrade", "--pending", "--backend", "cuda").stdout
+    grades = course.database().query("SELECT points, pending FROM grades ORDER BY id")
+    assert grades == [(20, 0), (17, 0)]
+    assert "0 to regrade" in course.run_verb("regrade", "--pending", "--backend", "cuda").stdout
+
+
 @pytest.mark.parametrize("original", ["moved", "empty", "changed"])
 def test_a_graded_submission_is_regraded_without_the_original_hand_in(course: Course, original: str) -> None:
     course.hand_in("al1", "fine", "fine")

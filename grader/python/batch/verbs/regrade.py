@@ -13,10 +13,12 @@ from grader.python.batch.policy.finals import all_finals
 from grader.python.batch.store.database import Database
 from grader.python.batch.store.opened import open_batch, stored_settings
 from grader.python.batch.store.people import find_keys
+from grader.python.batch.store.rows import Row
 from grader.python.batch.store.settings import Settings
 from grader.python.batch.verbs.grade import grade_waiting, move_renamed, try_judging
 from grader.python.common.console import UserError, say
 from grader.python.common.labs import find_stage, read_stages
+from grader.python.common.report import parse_report
 
 
 def regrade(options: argparse.Namespace) -> int:
@@ -67,10 +69,19 @@ def choose_regraded(database: Database, settings: Settings, options: argparse.Na
     if options.all:
         return [row.key for row in rows], "all again"
     if options.pending:
-        return [row.key for row in rows if row.pending], "points were pending"
+        chosen = [row.key for row in rows if row.pending or can_be_measured(database, settings, row)]
+        return chosen, "points were pending"
     if options.errors:
         return [row.key for row in rows if row.status in ("judge_error", "judge_crashed")], "the judge had failed"
     keys = find_keys(database, options.student)
     if gone := [key for key in keys if key in dropped]:
         raise UserError(f"Dropped: {', '.join(gone)}. Type drop --undo first.")
     return keys, "asked for"
+
+
+def can_be_measured(database: Database, settings: Settings, row: Row) -> bool:
+    """Return whether speed points of a submission are modelled, and the backend can replace them by measured ones."""
+    if settings.backend == "cpu" or not row.max_points or row.grade is None:
+        return False
+    report = parse_report(database.report(row.grade))
+    return any(stage.score and stage.score.speed_modelled for stage in report.stages)
