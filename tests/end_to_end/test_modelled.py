@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any, cast
@@ -49,13 +51,14 @@ void vector_add(const float* a, const float* b, float* out, std::size_t n, void*
 }
 """
 SOLUTION = ROOT / "solutions/vector_add/02_grid_stride.cu"
+HOST = "launches, copies and waits of the host"
 WRONG = STRIDED.replace("a[i] + b[i]", "a[i] - b[i]")
 
 
-def bench(source: Path, *words: str) -> subprocess.CompletedProcess[str]:
+def bench(source: Path, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
     command = [str(BUILD / "warplab"), "bench", "vector_add", "02", "--backend", "cpu", "--no-check-mode"]
     command += ["--no-nvcc", "--source", str(source), *words]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    return subprocess.run(command, cwd=ROOT, env=os.environ | environment, capture_output=True, text=True, check=False)
 
 
 def words_of(result: subprocess.CompletedProcess[str]) -> str:
@@ -177,6 +180,35 @@ def test_bank_conflicts_are_named_line_by_line(tmp_path: Path) -> None:
     assert set(gains) == {"the bank conflicts in line 8", "the bank conflicts in line 10"}
     (tmp_path / "padded.cu").write_text(CONFLICTS.replace("* 32", "* 33"))
     assert not gains_in(bench(tmp_path / "padded.cu"))
+
+
+def parts_in(result: subprocess.CompletedProcess[str]) -> dict[str, tuple[int, int]]:
+    """Return the printed parts of the time: percent and line, which is 0 if none is named."""
+    match = re.search(r"Shares of the modelled time, which overlap: (.*?)\.(?: |$)", words_of(result))
+    assert match, result.stdout + result.stderr
+    parts = re.findall(r"(\w.*?) (\d+)%(?: \(most of it in line (\d+)\))?(?:, |$)", match[1])
+    return {name: (int(percent), int(line or 0)) for name, percent, line in parts}
+
+
+def test_each_part_of_the_time_has_the_line_that_causes_most_of_it(tmp_path: Path) -> None:
+    (tmp_path / "conflicts.cu").write_text(CONFLICTS)
+    parts = parts_in(bench(tmp_path / "conflicts.cu"))
+    assert parts["shared memory"][0] > 50 and parts["shared memory"][1] in (8, 10)
+    assert max(parts, key=lambda name: parts[name][0]) == "shared memory" and HOST not in parts
+
+
+def test_launches_are_a_part_of_the_time(tmp_path: Path) -> None:
+    launch = "add<<<static_cast"
+    many = f"for (int i = 0; i < 300; ++i) add<<<1, 32>>>(a, b, out, 0);\n    {launch}"
+    (tmp_path / "launches.cu").write_text(CONFLICTS.replace(launch, many).replace("k < 16", "k < 1"))
+    percent, line = parts_in(bench(tmp_path / "launches.cu"))[HOST]
+    assert percent > 50 and line == 0
+
+
+def test_the_report_says_if_registers_are_assumed() -> None:
+    assumed = "nvcc did not report registers: the model assumes 32 for each thread."
+    assert assumed in words_of(bench(SOLUTION, NVCC="/nonexistent/nvcc"))
+    assert shutil.which("nvcc") is None or assumed not in words_of(bench(SOLUTION))
 
 
 def grade(tmp_path: Path, source: Path, *words: str) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 #include "grader/judge/cli/modelled.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
@@ -52,11 +53,27 @@ std::string limit_words(const predict::Limit& limit) {
     const std::string place = limit.line > 0 ? fmt::format(", most of it in line {}", limit.line) : "";
     if (!limit.resource)
         return fmt::format(
-            "No part of the GPU is busy for more than {:.0f}% of the time: warps wait for their own results. Can "
-            "more of them run at the same time, or can each have more loads in flight?",
+            "No part of the GPU is busy for more than {:.0f}% of the modelled time: warps wait for their own results. "
+            "Can more of them run at the same time, or can each have more loads in flight?",
             100 * limit.busy);
-    return fmt::format("The limit is {}, which is busy for {:.0f}% of the time{}.",
+    return fmt::format("The limit is {}, which is busy for {:.0f}% of the modelled time{}.",
                        predict::resource_name(*limit.resource), 100 * limit.busy, place);
+}
+
+/// Describe the parts of the time that are not negligible.
+std::string parts_words(const predict::Prediction& prediction) {
+    constexpr double min_share = 0.05;
+    std::vector<std::string> words;
+    const auto add = [&](const char* name, double share, int line) {
+        if (share < min_share) return;
+        const std::string place = line > 0 ? fmt::format(" (most of it in line {})", line) : "";
+        words.push_back(fmt::format("{} {:.0f}%{}", name, 100 * share, place));
+    };
+    for (const predict::Part& part : prediction.parts)
+        add(part.resource ? predict::resource_name(*part.resource) : "waits that no other work hides", part.share,
+            part.line);
+    add("launches, copies and waits of the host", prediction.wait_s / prediction.seconds, 0);
+    return fmt::format(" Shares of the modelled time, which overlap: {}.", fmt::join(words, ", "));
 }
 
 /// Return the waste as a phrase: "the bank conflicts".
@@ -107,9 +124,10 @@ std::string words_for(const Modelled& modelled, const Stage& stage) {
             format_seconds(*result.reference_s), ratio.median, ratio.low, ratio.high, format_points(range->min),
             format_points(range->max), format_points(stage.points.speed));
     }
-    words += baseline_words(result) + " " + limit_words(prediction.limit);
-    if (prediction.wait_s > 0.2 * prediction.seconds)
-        words += fmt::format(" Outside of kernels, launches and copies take {}.", format_seconds(prediction.wait_s));
+    words += baseline_words(result) + " " + limit_words(prediction.limit) + parts_words(prediction);
+    if (modelled.recording.registers.empty())
+        words += fmt::format(" nvcc did not report registers: the model assumes {} for each thread.",
+                             predict::default_registers);
     return words;
 }
 
@@ -227,10 +245,13 @@ void Modeller::add_time(StageReport& report) {
 void Modeller::print() const {
     if (texts_.empty()) return;
     const TextStyle style = text_style(STDOUT_FILENO);
-    fmt::print("{}", wrap(fmt::format("Modelled for an {}, which this machine does not have. A modelled time is an "
-                                      "estimate. It is computed from some of your warps. Constants of this GPU: {}.",
-                                      machine_.name, machine_.source),
-                          0, style.width));
+    fmt::print(
+        "{}",
+        wrap(fmt::format("Modelled for an {}, which this machine does not have. A modelled time is an "
+                         "estimate. It is computed from some of your warps and from g++'s instructions. Constants of "
+                         "this GPU: {}.",
+                         machine_.name, machine_.source),
+             0, style.width));
     for (const auto& [stage, words] : texts_) fmt::print("{}\n{}", stage, wrap(words, 2, style.width));
 }
 

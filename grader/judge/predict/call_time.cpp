@@ -8,7 +8,6 @@
 namespace warplab::predict {
 namespace {
 
-constexpr int default_registers = 32;
 constexpr int replays_of_a_shape = 3;  // after these, such launches no longer change the contents of the L2
 
 int registers_of(const std::map<std::string, int>& registers, const std::string& kernel) {

@@ -9,6 +9,8 @@
 
 namespace warplab::predict {
 
+inline constexpr int default_registers = 32;  // per thread, if nvcc does not report them
+
 struct CallTime {
     double seconds = 0;         // one call among many
     double kernel_seconds = 0;  // its kernels, one after the other

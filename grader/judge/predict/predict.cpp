@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <future>
@@ -93,6 +94,39 @@ Limit find_limit(const CallTime& time) {
     for (const auto& [line, busy] : slowest->busy_of_line)
         if (busy[busiest] > max_busy) max_busy = busy[busiest], limit.line = line;
     return limit;
+}
+
+/// Return the line with the largest share of the part; 0 if none is known.
+int line_of(const std::map<int, double>& shares) {
+    int found = 0;
+    double most = 0;
+    for (const auto& [line, share] : shares)
+        if (line > 0 && share > most) most = share, found = line;
+    return found;
+}
+
+std::vector<Part> find_parts(const CallTime& time) {
+    std::array<std::map<int, double>, resource_count> busy_of_line;
+    std::map<int, double> waiting_of_line;
+    Busy busy = {};
+    double waiting = 0;
+    for (const auto& [name, kernel] : time.kernels) {
+        const KernelTime& last = kernel.last;
+        if (last.clocks <= 0) continue;
+        const double scale = kernel.seconds / time.seconds / last.clocks;  // from clocks to a share of the call
+        for (std::size_t i = 0; i < resource_count; ++i) busy[i] += std::min(last.busy[i], last.clocks) * scale;
+        const double idle = std::max(0.0, last.clocks - *std::ranges::max_element(last.busy));
+        waiting += idle * scale;
+        for (const auto& [line, clocks] : last.busy_of_line)
+            for (std::size_t i = 0; i < resource_count; ++i) busy_of_line[i][line] += clocks[i] * scale;
+        for (const auto& [line, clocks] : last.clocks_of_line)
+            waiting_of_line[line] += clocks * idle / last.clocks * scale;
+    }
+    std::vector<Part> parts = {{std::nullopt, waiting, line_of(waiting_of_line)}};
+    for (std::size_t i = 0; i < resource_count; ++i)
+        parts.push_back({static_cast<Resource>(i), busy[i], line_of(busy_of_line[i])});
+    std::ranges::sort(parts, std::greater<>(), &Part::share);
+    return parts;
 }
 
 std::map<Change, double> shares_wasted(const CallTime& time) {
@@ -209,6 +243,7 @@ Prediction model(const Recording& recording, const Machine& machine) {
     return {.seconds = time.seconds * recording.calls,
             .wait_s = std::max(0.0, time.seconds - time.kernel_seconds) * recording.calls,
             .limit = find_limit(time),
+            .parts = find_parts(time),
             .wasted = shares_wasted(time),
             .lines = shares_of_lines(time),
             .why_not = {}};

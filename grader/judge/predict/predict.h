@@ -28,10 +28,18 @@ struct Limit {
     int line = 0;                      // the line of the student's file that uses it most; 0 if unknown
 };
 
+/// A part of the call's time. Parts overlap, because several resources are busy at once.
+struct Part {
+    std::optional<Resource> resource;  // none: no resource is busy, because all warps wait
+    double share = 0;                  // of the whole call
+    int line = 0;                      // the line of the student's file that causes most of it; 0 if unknown
+};
+
 struct Prediction {
     double seconds = 0;                    // all iterations of the benchmark
     double wait_s = 0;                     // the part of the call outside its kernels, for all iterations
     Limit limit = {};                      // the limit of the kernel that takes longest
+    std::vector<Part> parts = {};          // the largest first
     std::map<Change, double> wasted = {};  // share of the kernels' time for which a resource does wasted work
     std::map<int, double> lines = {};      // share of the warps' time, by line of the student's file; 0: unknown
     std::string why_not;                   // why the file is not modelled, in words
