@@ -1,4 +1,4 @@
-"""Compare the intervals of modelled times with the committed timings of the H200 and the H100.
+"""Compare modelled times and their intervals with the committed timings of the H200 and the H100.
 
 Each solution of an earlier stage of a lab serves as a slow submission for a later stage. COMPARED.md has modelled and
 measured times of both, so the test needs neither a GPU nor the model. To print the figures, type python3 -m
@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 import math
+import statistics
 from collections import defaultdict
-from itertools import combinations
+from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,11 @@ def read_times(gpu: str) -> dict[tuple[str, str], Times]:
     for row in read_compared(ROOT)[gpu]:
         times[row.lab, row.dataset][int(row.stage[:2])] = (row.measured_us, row.modelled_us)
     return times
+
+
+def times_on(gpu: str) -> dict[tuple[str, str], Times]:
+    """Return the times on a GPU that has a file of constants ("h100")."""
+    return read_times(json.loads((PREDICT / f"gpus/{gpu}.json").read_text())["name"])
 
 
 def speed_share(ratio: float, previous: float | None) -> float:
@@ -89,6 +95,34 @@ def test_intervals_contain_the_measured_times(gpu: str) -> None:
     shares_found = figures(gpu)
     assert 0.85 <= shares_found["times"] <= 0.95
     assert shares_found["ratios"] >= 0.95 and shares_found["points"] == 1 and shares_found["equal"] >= 0.9
+
+
+def rank_correlation(pairs: list[tuple[float, float]]) -> float:
+    """Return Spearman's correlation of the ranks. Equal values have the same rank."""
+    first, second = ({value: rank for rank, value in enumerate(sorted(values))} for values in zip(*pairs, strict=True))
+    count = len(pairs)
+    return 1 - 6 * sum((first[a] - second[b]) ** 2 for a, b in pairs) / (count * (count**2 - 1))
+
+
+@pytest.mark.parametrize("gpu", GPUS)
+def test_modelled_times_reach_the_goals_for_their_errors(gpu: str) -> None:
+    pairs = [pair for times in times_on(gpu).values() for pair in times.values()]
+    factors = [max(measured / modelled, modelled / measured) for measured, modelled in pairs]
+    assert rank_correlation(pairs) >= 0.98
+    assert statistics.median(factors) <= 1.15 and max(factors) <= 2.5
+    assert sum(factor <= 1.5 for factor in factors) >= 0.9 * len(factors)
+
+
+@pytest.mark.parametrize("gpu", GPUS)
+def test_neighbouring_stages_with_clearly_different_times_are_in_the_right_order(gpu: str) -> None:
+    compared = 0
+    for place, times in times_on(gpu).items():
+        for before, after in pairwise(sorted(times)):
+            measured, modelled = (times[before][i] / times[after][i] for i in (0, 1))
+            if max(measured, 1 / measured) > 1.2:
+                compared += 1
+                assert (measured > 1) == (modelled > 1), (place, before, after)
+    assert compared > 40
 
 
 PAGE = """# Title
