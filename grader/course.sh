@@ -24,6 +24,7 @@ For instructors; more in grader/python/release/RELEASES.md and, for developers, 
                                      (ROSTER=one.csv,other.csv merges two files),
                                      UPTO=… is the last stage of the students' kit
   … SPEED=measured|modelled|off      for grade, batch, gradescope and autolab: where speed points come from
+  make calibrate                     measure the constants of this machine's GPU, for modelled times
   make new-lab LAB=… [STAGES=…]      a new lab's skeleton; STAGES=01_naive,02_tile names its stages
   make export REPORT=… FORMAT=…      a report for gradescope, autolab, github, prairielearn, canvas or moodle
   make gradescope LAB=…              an autograder for Gradescope; make autolab LAB=… one for Autolab

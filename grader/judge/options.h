@@ -42,7 +42,7 @@ struct Options {
                         .about = "NAME=VALUE …: the lab's settings; an unknown name lists them",
                         .verbs = "show"});
         bind(gpu, {.name = "--gpu",
-                   .about = "use this GPU: H200, A100, T4, RTX3080 … (default for modelled times: H200)",
+                   .about = "use this GPU: H200, A100, T4, RTX3080 … (default for modelled times: the course's)",
                    .verbs = "inspect bench grade"});
         bind(speed, {.name = "--speed",
                      .about = "where speed points come from: measured (default), modelled (provisional, without a GPU) "

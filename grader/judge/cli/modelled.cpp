@@ -21,14 +21,13 @@ namespace warplab {
 namespace {
 namespace fs = std::filesystem;
 
-constexpr auto default_gpu_name = "h200";
-
 /// Return the file with the constants of the GPU that is modelled.
 fs::path gpu_file(const Options& options) {
-    std::string name = options.gpu.empty() ? default_gpu_name : options.gpu;
+    const fs::path folder = options.folders.root / "grader/judge/predict/gpus";
+    std::string name = options.gpu.empty() ? predict::default_machine(folder) : options.gpu;
     std::erase_if(name, [](unsigned char letter) { return !std::isalnum(letter); });  // RTX 4090 is RTX4090
     std::ranges::transform(name, name.begin(), [](unsigned char letter) { return std::tolower(letter); });
-    return options.folders.root / "grader/judge/predict/gpus" / (name + ".json");
+    return folder / (name + ".json");
 }
 
 /// Return the scored timed dataset with the fewest elements: large ones take memory and time, and do not show more.

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "grader/common/json.h"
+#include "grader/common/read_file.h"
 #include "grader/common/usage_error.h"
 
 namespace warplab::predict {
@@ -73,6 +74,14 @@ void read_times(const Fields& all, Machine& machine) {
 }
 
 }  // namespace
+
+std::string default_machine(const fs::path& folder) {
+    const std::string text = read_file(folder / "default");
+    const std::size_t end = text.find_last_not_of(" \t\r\n");
+    if (end == std::string::npos)
+        throw UsageError(fmt::format("{} does not name a GPU, such as H200.", (folder / "default").string()));
+    return text.substr(0, end + 1);
+}
 
 std::vector<std::string> known_machines(const fs::path& folder) {
     std::vector<std::string> names;

@@ -58,6 +58,9 @@ struct Machine {
     } host = {};
 };
 
+/// Return the name of the GPU that a course models unless another one is requested: the word in the file `default`.
+std::string default_machine(const std::filesystem::path& folder);
+
 /// Return the names of the GPUs that the model knows: the files of `folder`, without ".json".
 std::vector<std::string> known_machines(const std::filesystem::path& folder);
 

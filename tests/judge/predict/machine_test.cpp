@@ -3,10 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "grader/common/json.h"
+#include "grader/common/usage_error.h"
 #include "grader/judge/sanitizer/occupancy.h"
 
 namespace warplab::predict {
@@ -34,6 +36,16 @@ TEST(Machines, AgreeWithTheTableOfGpus) {
         EXPECT_EQ(machine.registers, gpu.registers) << name;
         EXPECT_EQ(machine.shared_bytes, gpu.shared_bytes) << name;
     }
+}
+
+TEST(Machines, TheCourseNamesTheDefault) {
+    EXPECT_EQ(default_machine(folder), "H200");
+    const std::filesystem::path course = std::filesystem::path(testing::TempDir()) / "gpus of a course";
+    std::filesystem::create_directories(course);
+    std::ofstream(course / "default") << "RTX 4090\n";
+    EXPECT_EQ(default_machine(course), "RTX 4090");
+    std::ofstream(course / "default") << "\n";
+    EXPECT_THROW(default_machine(course), UsageError);
 }
 
 TEST(Machines, WithoutCalibrationHaveSourcesAndWiderIntervals) {
