@@ -62,6 +62,11 @@ class Score:
         kinds = ("correctness", "hygiene", "speed")
         return sum(getattr(self, f"{kind}_max") for kind in kinds if getattr(self, f"{kind}_pending"))
 
+    @property
+    def modelled(self) -> float:
+        """Return the points that are given for a modelled time, and that a GPU's measurement would replace."""
+        return self.speed if self.speed_modelled and not self.speed_pending else 0
+
 
 Compilation = type_of("report", "compilation")
 SanitizerResult = type_of("report", "sanitizer_result")

@@ -150,7 +150,9 @@ def make_points(score: Score | None) -> Html | str:
     if score is None:
         return NONE
     pending = tag("small", f" {show_points(score.pending)} pending") if score.pending else None
-    return join(f"{show_points(score.total)}\N{NO-BREAK SPACE}/\N{NO-BREAK SPACE}{show_points(score.max)}", pending)
+    modelled = tag("small", f" {show_points(score.modelled)} of them modelled") if score.modelled else None
+    points = f"{show_points(score.total)}\N{NO-BREAK SPACE}/\N{NO-BREAK SPACE}{show_points(score.max)}"
+    return join(points, modelled, pending)
 
 
 def make_stage(report: Report, stage: StageReport) -> Html:

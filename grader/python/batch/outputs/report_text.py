@@ -161,6 +161,8 @@ def describe_total(report: Report) -> str:
         only_speed = not any(score.correctness_pending or score.hygiene_pending for score in scores)
         place = "on a GPU" if only_speed else "on a GPU or by the sanitizer"
         text += f" so far; {show_points(total.pending)} are pending: they are decided later, {place}"
+    if modelled := sum(stage.score.modelled for stage in report.stages if stage.score):
+        text += f"; {show_points(modelled)} of the points are modelled: a GPU's measurement replaces them"
     if total.without_score:
         text += (
             f". {plural(total.without_score, 'stage')} could not be judged, which is not your fault and costs no "

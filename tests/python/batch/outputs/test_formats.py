@@ -327,6 +327,15 @@ def test_pending_points_are_mentioned():
     assert "speed pending" in moodle([Entry("al1", report)])[0]
 
 
+def test_modelled_points_are_named_wherever_the_total_stands():
+    modelled = samples.score(speed=2, speed_pending=False, speed_modelled=True, hygiene=2, hygiene_pending=False)
+    report = make_report(samples.report(stages=[samples.stage("01_one", "One", score=modelled)]))
+    words = "2 of the points are modelled: a GPU's measurement replaces them"
+    assert words in json.loads(gradescope(report))["output"] and words in autolab(report)
+    report.stages[0].score.speed_modelled = False
+    assert "modelled" not in json.loads(gradescope(report))["output"] + autolab(report)
+
+
 def test_pending_points_name_the_place_that_decides():
     report = make_report(samples.cpu_report())
     scores = [stage.score for stage in report.stages if stage.score]

@@ -36,6 +36,13 @@ def test_samples_are_reports() -> None:
         jsonschema.validate(report, schema)
 
 
+@pytest.mark.parametrize("is_modelled", [True, False])
+def test_modelled_points_are_named_beside_the_total(is_modelled: bool) -> None:
+    score = samples.score(speed=1.5, speed_pending=False, speed_modelled=is_modelled)
+    page = page_of(samples.report(stages=[samples.stage("01_one", "One", score=score)]))
+    assert ("1.5 of them modelled" in page) == is_modelled
+
+
 def test_the_page_contains_everything_that_a_student_needs() -> None:
     text = Reader(page_of(samples.report(), samples.cpu_report())).text
     for words in (
