@@ -1,5 +1,5 @@
-"""The two charts of the report page, as inline SVG. Positions are percentages, so charts fit any width and keep their
-text size."""
+"""The two charts of the report page, as inline SVG. Horizontal positions are percentages, so charts fit any width and
+keep their text size."""
 
 from __future__ import annotations
 

@@ -24,7 +24,8 @@ made: dict[tuple[str, str], type] = {}  # by schema and name
 
 
 def defined_by(schema: str, name: str = "") -> Callable[[type], Any]:
-    """Make a class with properties the dataclass of a schema's root, or of one of its $defs."""
+    """Return a decorator that turns a class with properties into the dataclass of a schema's root, or of one of its
+    $defs."""
     return lambda cls: define(find_type(schema, name), cls)
 
 
@@ -34,7 +35,7 @@ def type_of(schema: str, name: str = "") -> Any:
 
 
 def words_of(schema: str, key: str) -> list[str]:
-    """Return the words that a key of a schema's root may have."""
+    """Return the words that are allowed as the value of a key in a schema's root."""
     return next(field.of.words for field in find_type(schema).fields if field.key == key)
 
 

@@ -168,7 +168,8 @@ def is_worksheet(text: str) -> bool:
 
 
 def quote_as_php(cells: Sequence[str]) -> str:
-    """Return cells as PHP's fputcsv writes them: it quotes cells with blanks. The cells contain no quotes."""
+    """Return cells as PHP's fputcsv writes them: it quotes cells with blanks, commas or backslashes. The cells contain
+    no quotes."""
     return ",".join(f'"{cell}"' if re.search(r"[\s,\\]", cell) else cell for cell in cells)
 
 
@@ -234,7 +235,7 @@ def read_cells(record: str, way: tuple[str, re.Pattern[str]], separator: str = "
 
 def require_identifiers(rows: Sequence[tuple[int, Sequence[str]]]) -> None:
     """Raise UserError if the identifiers of Moodle's worksheet are invalid or repeated, which means that text in a cell
-    was read as a row, or if its columns are not known."""
+    was read as a row, or if the worksheet's columns are not known."""
     header = rows[0][1] if rows else []
     if IDENTIFIER not in header and any(re.match(FOREIGN, row[0]) for _, row in rows[1:2]):
         raise UserError(

@@ -87,9 +87,9 @@ class Contents:
 
 
 def read_in_child(entries: Sequence[Path], limit_s: float) -> Contents:
-    """Read a hand-in in a separate process within READING_S or `limit_s` seconds. Raises RefusedError if that is not
-    enough or the process fails or crashes; OSError if the process also fails without a hand-in; KilledError if another
-    process kills it."""
+    """Read a hand-in in a separate process, within `limit_s` and READING_S seconds of processor time. Raises
+    RefusedError if the smaller limit is exceeded, or if the process fails or crashes; OSError if the process also fails
+    without a hand-in; KilledError if another process kills it."""
     cpu_s = max(1, int(min(limit_s, READING_S)))
     status, data = run_reader(entries, cpu_s)
     if status == 0:
@@ -181,7 +181,7 @@ def exchange(question: IO[bytes], output: IO[bytes], text: bytes) -> bytes | Non
 
 
 def parse(data: bytes) -> Contents:
-    """Parse the output of the process. Raises OSError if the reader itself failed."""
+    """Parse the output of the process that read a hand-in. Raises OSError if that process reports one."""
     at = data.index(b"\n") + 1
     answer = json.loads(data[:at])
     if answer["error"]:
@@ -206,8 +206,8 @@ def read_all(entries: Sequence[Path], cpu_s: float = READING_S) -> Contents:
 
 
 class Budget:
-    """Counts the files of a kind, and their bytes, whether they are added, opened or refused. Code named like a stage
-    is a kind of its own, so that libraries that are read first cannot use up its limit."""
+    """Counts the files of a kind, including refused ones, and the bytes of those that were read. Code named like a
+    stage is a kind of its own, so that libraries that are read first cannot use up its limit."""
 
     def __init__(self, max_bytes: int) -> None:
         self.files = self.bytes = 0
@@ -303,7 +303,8 @@ class Reader:
 
 
 def answer(cpu_s: int) -> None:
-    """Read the hand-in that standard input names, within limits. Any failure ends the process with an exit status."""
+    """Read the hand-in that standard input names, within limits, and write its contents. An OSError becomes a part of
+    the output; any other failure ends the process with a status other than 0."""
     entries = [Path(name) for name in json.load(sys.stdin)]
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s + 1))  # SIGXCPU, before the system kills it
@@ -354,9 +355,10 @@ def watch_child(cpu_s: int, wall_s: float, question: int, output: int, status: i
 
 
 def main() -> None:
-    """Fork a child for each question that arrives at standard input, until the other side closes it."""
+    """For each question that arrives at standard input, fork a process that runs watch_child(), until the other side
+    closes the connection."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the system removes the processes that watch children
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the batch ends it
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the batch ends this process
     question = socket.socket(fileno=os.dup(0))
     while True:
         limits, descriptors, _, _ = socket.recv_fds(question, 100, 3)

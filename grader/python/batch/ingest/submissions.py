@@ -171,8 +171,8 @@ def give_keys(
     submissions: Sequence[Submission], earlier: Sequence[EarlierSubmission], ids: Set[str]
 ) -> Sequence[Submission]:
     """Give each submission a unique key, beginning with those of students on the roster. A student who is not on the
-    roster gets neither an id of the roster nor the key of another student's earlier submission. The unique key is then
-    also the only member."""
+    roster gets neither an id of the roster nor the key of another student's earlier submission, and the unique key is
+    the only member of that student's submission."""
     used_keys: set[str] = set()
     owners = {submission.key: submission.key_without_roster for submission in earlier}
     for submission in sorted(

@@ -42,7 +42,7 @@ def show_time(time: datetime) -> str:
 
 
 def past_time(time_s: float) -> float:
-    """Return a time in seconds since 1970, or 0 if it lies in the future."""
+    """Return a time in seconds since 1970, or 0 if it is negative or lies in the future."""
     return time_s if 0 < time_s <= time.time() + MAX_CLOCK_DIFFERENCE.total_seconds() else 0.0
 
 
