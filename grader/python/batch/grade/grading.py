@@ -183,7 +183,7 @@ def has_cause(failure: Failure | None, cause: str) -> bool:
 
 def summarise_report(report: Report | None, lab_hash: str) -> tuple[dict[str, Any], list[Stage]]:
     """Return the values of a report that the database keeps in addition to its text: columns of the table `grades`, and
-    the stages. Without a report, return none."""
+    the stages. Without a report, both are empty."""
     if report is None:
         return {}, []
     summary = {

@@ -61,8 +61,8 @@ class Policy:
         0 there."""
         maxima: dict[str, float] = {}
         for items in self.points.values():
-            for item, (_, of) in items.items():
-                maxima[item] = max(of, maxima.get(item, 0))
+            for item, (_, maximum) in items.items():
+                maxima[item] = max(maximum, maxima.get(item, 0))
         return maxima
 
 

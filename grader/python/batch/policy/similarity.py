@@ -1,4 +1,4 @@
-"""Find submissions with similar files by copydetect's fingerprints, without those of the starter.
+"""Find submissions with similar files by copydetect's fingerprints, ignoring those of the starter.
 
 Only pairs that share rare fingerprints are compared, so that a course of thousands takes seconds. There are few ways to
 write a short stage, so the result only suggests which submissions to look at.

@@ -49,13 +49,13 @@ def place_of(folder: Path, part: Part, key: str) -> Path:
 
 
 def earlier_name(key: str) -> str:
-    """Return the folder_name() of schema 2 and earlier, in which two keys could share a name."""
+    """Return the name that folder_name() gave a key in schema 1 and 2, in which two keys could share a name."""
     plain = make_plain(key)
     return plain if plain and plain == key == key.lower() else f"{plain or 'x'}-{digest_of(key)[:8]}"
 
 
 def name_with_dash(key: str) -> str:
-    """Return the folder_name() of schema 3 to 8, in which a name could begin with '-'."""
+    """Return the name that folder_name() gave a key in schema 3 to 8, in which a name could begin with '-'."""
     plain = make_plain(key)
     return plain if plain and plain == key == key.lower() else f"{plain}_{digest_of(key)}"
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from grader.python.batch.ingest.notes import has_kind, read_notes
 from grader.python.common.report import Report, StageReport
 
-# Every submission has exactly one of these. Internal failures come first and cost nobody points; next, submissions that
-# an instructor should review.
+# Every submission that does not wait to be graded has exactly one of these. Internal failures come first and cost
+# nobody points; next, submissions that an instructor should review.
 STATUSES = {
     "judge_error": "the judge failed: no points are lost; grade it again",
     "judge_crashed": "the judge crashes or does not end on it, but grades the reference: no points; please review",
@@ -151,6 +151,6 @@ def join_notes(*notes: str) -> list[str]:
 
 def own_members(key: str, members: Sequence[str]) -> list[str]:
     """Return the members whose ids, joined by +, are the submission's key; the other members are credited partners. If
-    there are none such, return all members."""
+    the key does not consist of members' ids, return all members."""
     counts = [count for count in range(1, len(members)) if "+".join(members[:count]) == key]
     return list(members[: counts[0]] if counts else members)
