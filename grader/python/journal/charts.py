@@ -1,4 +1,5 @@
-"""The journal's plots, as inline SVG. Positions are percentages, so plots fit any width and keep their text size."""
+"""The journal's plots, as inline SVG. Horizontal positions are percentages, so plots fit any width and keep their text
+size."""
 
 from __future__ import annotations
 

@@ -226,8 +226,8 @@ class Journal:
 
     @property
     def places(self) -> list[Place]:
-        """Return the places with times: GPUs before the CPU backend, and among these the one with the most rows
-        first."""
+        """Return the places with times: GPUs before the CPU backend; of several places of one kind, the one with the
+        most rows first."""
         return list(self.timelines)
 
     @property
@@ -403,8 +403,8 @@ def make_timelines(
 
 
 def join_parts(by_dataset: dict[str, list[Row]], parts: dict[str, tuple[str, float]]) -> dict[str, list[Row]]:
-    """Return each dataset's rows. A part's row moves, scaled, to the whole dataset if that dataset has no
-    row of the same optimisation."""
+    """Return each dataset's rows. A part's row moves, scaled, to the whole dataset if that dataset has no row of the
+    same optimisation."""
     joined = {dataset: list(rows) for dataset, rows in by_dataset.items()}
     for dataset, rows in by_dataset.items():
         whole, scale = parts.get(dataset, ("", 1.0))

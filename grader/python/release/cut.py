@@ -88,8 +88,8 @@ def cut_datasets(recipes: dict[str, Any], kept_stages: Sequence[str]) -> dict[st
 
 def cut_handout(sources: CutSources, lab: str) -> str:
     """Return a handout without the sections of removed stages, with its tables regenerated. The sections after the
-    stages compare all stages and are removed too, except for the table of counters, which the stages' sections refer
-    to."""
+    stages compare all stages and are removed, too, except for the section with the table of counters, to which the
+    stages' sections refer."""
     file = sources.root / "handouts" / f"{lab}.md"
     everything = stage_ids(read_manifest(sources.root, lab))
     stages = stage_ids(sources.manifest(lab))

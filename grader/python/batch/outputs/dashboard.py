@@ -308,7 +308,7 @@ def late_cell(final: FinalPoints) -> Html:
 
 
 def stage_cell(stage: Stage | None) -> Html:
-    """Return a cell with a stage's points, colored and marked by its verdict; the tooltip has the cause and the
+    """Return a cell with a stage's points, coloured and marked by its verdict; the tooltip has the cause and the
     time."""
     if stage is None:
         return tag("td", NONE, data_value="-1", class_="number")

@@ -30,7 +30,7 @@ class Mistake:
     stage: str
     cause: str
     count: int
-    of: int
+    hand_in_count: int
 
 
 @dataclass
@@ -78,7 +78,7 @@ def count_over_time(causes: Sequence[Cause]) -> Periods:
 
 
 def read_day(time: str) -> date:
-    """Return the local day of a time, which is local if it has no zone."""
+    """Return the day of a time in this machine's time zone. A time without a zone is in this zone, too."""
     return datetime.fromisoformat(time).astimezone().date()
 
 
@@ -88,15 +88,15 @@ def make_mistakes(mistakes: Sequence[Mistake], periods: Periods, lab: str, root:
         return None
     frequent = sorted(mistakes, key=lambda mistake: (-mistake.count, mistake.stage, mistake.cause))[:MAX_SHOWN]
     days = periods.first_days()
-    by_day = len(days) > 1
-    names = ["Stage", "Mistake", "Students", *(["Over time"] if by_day else []), "Handout"]
+    has_several_periods = len(days) > 1
+    names = ["Stage", "Mistake", "Students", *(["Over time"] if has_several_periods else []), "Handout"]
     lines = [
         tag(
             "tr",
             tag("td", entry.stage),
             tag("td", entry.cause),
-            tag("td", f"{entry.count} of {entry.of}", class_="number"),
-            tag("td", draw_bars(entry, periods, days)) if by_day else None,
+            tag("td", f"{entry.count} of {entry.hand_in_count}", class_="number"),
+            tag("td", draw_bars(entry, periods, days)) if has_several_periods else None,
             tag("td", *link_answer(entry, lab, root, handout)),
         )
         for entry in frequent
@@ -104,7 +104,7 @@ def make_mistakes(mistakes: Sequence[Mistake], periods: Periods, lab: str, root:
     head = tag("thead", tag("tr", *(tag("th", name, scope="col") for name in names)))
     table = tag("div", tag("table", head, tag("tbody", *lines)), class_="wide")
     caption = f"{plural(len(mistakes), 'mistake')} in total; mistakes.csv lists them."
-    if by_day:
+    if has_several_periods:
         unit = "week" if periods.days == 7 else "day"
         caption += (
             f" Over time: of the students who handed in the stage in a {unit}, the share who made the mistake, from "
@@ -144,12 +144,13 @@ def list_mistakes(mistakes: Sequence[Mistake], lab: str, handout: str) -> str:
     for mistake in mistakes:
         answer = find_answer(handout, mistake.stage, mistake.cause)
         link = f"{name_file(lab)}#{answer.anchor()}"
-        rows.append([mistake.stage, mistake.cause, str(mistake.count), str(mistake.of), link, answer.paragraph])
+        counts = [str(mistake.count), str(mistake.hand_in_count)]
+        rows.append([mistake.stage, mistake.cause, *counts, link, answer.paragraph])
     return write_csv([["stage", "mistake", "students", "of", "handout", "paragraph"], *rows])
 
 
 def list_over_time(periods: Periods) -> str:
-    """Return the mistakes as CSV, by period; the first two columns are its first day and its number of days."""
+    """Return the mistakes as CSV, by period; the first two columns are the period's first day and number of days."""
     rows = [
         [str(day), str(periods.days), stage, cause, str(len(students)), str(len(periods.handed_in[stage, day]))]
         for (stage, cause, day), students in sorted(

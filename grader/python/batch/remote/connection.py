@@ -29,7 +29,7 @@ PAUSE_S = 0.05  # between two requests
 RETRY_PAUSES_S = (1, 2, 5, 15, 30, 60)  # before each further attempt
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 MISSING = "Connecting to a course system needs the package canvasapi (make batch installs it)."
-MAX_IN_A_ROW = 3  # after so many requests that failed in all attempts, each request gets one attempt
+MAX_IN_A_ROW = 3  # after this many consecutive requests that failed in all attempts, each request gets one attempt
 T = TypeVar("T")
 
 

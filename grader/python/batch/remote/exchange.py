@@ -56,6 +56,6 @@ class Exchange(Generic[T]):
         self.thread = None
         self.failures = self.failures + 1 if self.error else 0
         self.failed_since = (self.failed_since or now()) if self.error else ""
-        pause_s = self.every_s * 2 ** min(self.failures, 20)  # after 1000 failures, it would exceed a float
+        pause_s = self.every_s * 2 ** min(self.failures, 20)  # without a maximum, 1000 failures would exceed a float
         self.next_s = time.monotonic() + min(pause_s, max(MAX_PAUSE_S, self.every_s))
         return self.result

@@ -44,7 +44,7 @@ def export(options: argparse.Namespace) -> int:
             final.student in strangers,
         )
         for final in decided
-        if options.gradebook or final.student not in strangers  # without one, each entry would get a row
+        if options.gradebook or final.student not in strangers  # without a gradebook, each entry would get a row
     ]
     if waiting := [final.student for final in decided if not final.row.status]:
         say_error(f"These hand-ins wait to be graded again, and their earlier points count: {', '.join(waiting)}.")

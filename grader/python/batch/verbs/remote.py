@@ -62,14 +62,14 @@ def push(options: argparse.Namespace) -> int:
 
 
 def only_one_push(folder: Path) -> AbstractContextManager[None]:
-    """Lock the pushes of a batch: two at the same time would both miss a comment, and both write it. Raises UserError
-    if another push runs."""
+    """Lock the pushes of a batch: two pushes at the same time would both find that a comment is missing, and write it
+    twice. Raises UserError if another push runs."""
     return only_one(folder / "push.lock", "another push of this batch is running, or serve with --send")
 
 
 def only_one_pull(folder: Path) -> AbstractContextManager[None]:
-    """Lock the pulls into a folder: two at the same time would each remove files that the other one fetched. Raises
-    UserError if another pull runs, OSError."""
+    """Lock the pulls into a folder: of two pulls at the same time, each would remove files that the other one fetched.
+    Raises UserError if another pull runs, OSError."""
     folder.mkdir(parents=True, exist_ok=True)
     return only_one(folder / "pull.lock", "another pull into this folder is running, or serve")
 

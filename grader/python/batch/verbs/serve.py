@@ -238,7 +238,7 @@ class Server:
         return not names & self.incomplete and self.watcher.unchanged_s(submission.entries) >= self.settle_s
 
     def enter(self, submissions: Sequence[Submission]) -> None:
-        """Enter hand-ins that may be graded, and keep those beyond the limit of attempts."""
+        """Enter the hand-ins that may be graded. Those beyond the limit of attempts only get a note for the student."""
         states = {
             key: (fingerprint, status)
             for key, fingerprint, status in self.database.query("SELECT key, fingerprint, status FROM submissions")
@@ -323,7 +323,7 @@ class Server:
             self.say_failure(self.pushing)
         if pushed:
             self.store_pushed(pushed)
-        has_roster = self.options.roster[0].is_file()  # not before the first pull
+        has_roster = self.options.roster[0].is_file()  # False before the first pull
         is_written = not self.must_write  # otherwise, the feedback is older than the points in the database
         if self.must_send and is_written and has_roster and self.pushing.is_due() and not self.stops:
             self.start_push(self.pushing)
