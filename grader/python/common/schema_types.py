@@ -50,15 +50,15 @@ def define(schema_type: Type, cls: Any) -> Any:
     cls.__doc__ = schema_type.about
     if cls.__module__ == __name__ and schema_type.schema == "report":
         cls.__module__ = "grader.python.common.report"  # where pickle finds it
-    cls.__annotations__ = {field.key: annotation(field) for field in fields}
+    cls.__annotations__ = {field.key: make_annotation(field) for field in fields}
     for field in fields:
         required = field.default is REQUIRED and not field.derived
-        setattr(cls, field.key, dataclasses.field(metadata={"required": required}, default_factory=initial(field)))
+        setattr(cls, field.key, dataclasses.field(metadata={"required": required}, default_factory=make_factory(field)))
     made[schema_type.schema, schema_type.name] = dataclasses.dataclass(cls)
     return cls
 
 
-def annotation(field: Field) -> Any:
+def make_annotation(field: Field) -> Any:
     item: Any = make(field.of) if field.kind == "object" else PLAIN.get(field.kind, str)
     if field.kind == "enum":
         item = Annotated[str, OneOf(tuple(field.of.words))]
@@ -69,7 +69,7 @@ def annotation(field: Field) -> Any:
     return item | None if field.nullable else item
 
 
-def initial(field: Field) -> Callable[[], Any]:
+def make_factory(field: Field) -> Callable[[], Any]:
     """Return a function that returns the value of a field whose key is missing."""
     if field.is_list:
         return list

@@ -241,7 +241,7 @@ class ScaledMeasurement:
 
     measured: Measurement
     share: float  # source.json's iterations divided by the measured ones, times the row's scale
-    calls: float  # calls that make the measured iterations
+    calls: float  # the number of calls that made the measured iterations
     transfers: float  # for the iterations of source.json; one transfer per call was measured
     before: ScaledMeasurement | None  # the row above, unless a new list of stages begins
 

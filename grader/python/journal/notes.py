@@ -183,7 +183,8 @@ def find_unused(folder: Path, lab: str, stage: str) -> Path | None:
 
 
 def choose_stage(stages: dict[str, str], typed: str, lab: str) -> str:
-    """Return the stage with this id, number or slug, as the judge accepts it. Raises UserError with the choices."""
+    """Return the stage whose id, number or slug was typed, in a form that the judge accepts. Raises UserError with the
+    choices."""
     for stage in stages:
         number, _, slug = stage.partition("_")
         if typed == slug or is_same_stage(stage, typed) or re.fullmatch("0*" + number.lstrip("0"), typed):

@@ -118,10 +118,10 @@ class Optimisation:
         return self.title if self.number == 1 else f"{self.title}, step {self.number}"
 
     @property
-    def begun(self) -> bool:
+    def is_begun(self) -> bool:
         """Return whether a version passed, or there is a note that has text or versions."""
-        noted = self.note is not None and bool(self.note.written or self.versions)
-        return noted or any(version.verdict == "passed" for version in self.versions)
+        has_note = self.note is not None and bool(self.note.written or self.versions)
+        return has_note or any(version.verdict == "passed" for version in self.versions)
 
     def chosen(self, place: Place | None) -> Version | None:
         """Return the version to show: the last that passed and was timed at a place, else the last that passed, else
@@ -256,12 +256,13 @@ class Journal:
 
     @property
     def shown(self) -> list[Optimisation]:
-        return [optimisation for optimisation in self.optimisations if optimisation.begun]
+        return [optimisation for optimisation in self.optimisations if optimisation.is_begun]
 
     @property
     def unfinished(self) -> list[Optimisation]:
         """Return the optimisations with versions, of which none passed and which have no note."""
-        return [optimisation for optimisation in self.optimisations if optimisation.versions and not optimisation.begun]
+        with_versions = [optimisation for optimisation in self.optimisations if optimisation.versions]
+        return [optimisation for optimisation in with_versions if not optimisation.is_begun]
 
 
 def place_of(record: Record) -> Place:

@@ -47,7 +47,7 @@ from grader.python.release.pack import (
 
 GRADER = ["grader/*", "labs/precompiled.h", "LICENSE"]
 NOT_NEEDED = ["grader/python/docs/*", "grader/python/release/*", "grader/cpu/bench/*", "*.md"]
-SOLUTIONS = "solutions/{lab}/*.cu"  # their modelled times are the reference
+SOLUTIONS = "solutions/{lab}/*.cu"  # for --speed modelled: their modelled times are the reference
 STARTERS = "starter/*"  # the reference that decides whether a failure is the submission's or the judge's
 SECRET = Path("datasets/.secret")
 TEMPLATES = Path(__file__).with_suffix("")

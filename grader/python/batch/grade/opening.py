@@ -97,7 +97,7 @@ class Opened:
     notes: list[str] = field(default_factory=list)
     status: str = ""
     detail: str = ""
-    was_killed: bool = False  # whether another process killed the one that read it
+    was_killed: bool = False  # whether another process killed the reader of the hand-in
     may_be_unfinished: bool = False  # whether a part looks as if it were still being written
     has_changed: bool = False  # whether the contents changed after the batch had listed the hand-in
     kit: Kit | None = None  # the student's kit, which the manifest of `make submit` names

@@ -66,7 +66,7 @@ def read_person(header: Sequence[str], row: Sequence[str]) -> Person:
             continue
         identifier = identify_cell(column, cell, of_canvas)
         ids.append((identifier, cell.removeprefix(PARTICIPANT)))
-        if identifier[0] == CANVAS_NUMBER and column == "id" and not is_whole:  # it may be the course's own id
+        if identifier[0] == CANVAS_NUMBER and column == "id" and not is_whole:  # the cell may be the course's own id
             ids.append(((OWN_ID, identifier[1]), cell))
     return Person(ids, read_name(cells))
 

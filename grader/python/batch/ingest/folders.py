@@ -47,7 +47,7 @@ def walk(folder: Path) -> Iterator[Part]:
     waiting, remaining = deque([""]), MAX_ENTRIES
     while waiting and remaining > 0:
         inside = waiting.popleft()
-        remaining -= inside.count("/") + 1  # opening it takes as many steps
+        remaining -= inside.count("/") + 1  # opening the folder takes as many steps
         try:
             if len(inside) > MAX_NAME:
                 raise RefusedError("too_deep")

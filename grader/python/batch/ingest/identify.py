@@ -116,9 +116,9 @@ def identify_by_number(submissions: Sequence[Submission], roster: Sequence[Stude
     names = squeezed_names(roster)
     agreed = [can_have_name(student, name, names) for _, student, name in pairs]
     differing = [pair for pair, fits in zip(pairs, agreed, strict=True) if fits is False]
-    misfit = len(differing) > max(MAX_DIFFERING, agreed.count(True))
+    names_mostly_differ = len(differing) > max(MAX_DIFFERING, agreed.count(True))
     for (submission, student, name), fits in zip(pairs, agreed, strict=True):
-        if misfit:
+        if names_mostly_differ:
             submission.claim = student.id if has_name(student, name) else ""
         elif fits is False:
             submission.notes.append(
@@ -127,7 +127,7 @@ def identify_by_number(submissions: Sequence[Submission], roster: Sequence[Stude
         else:
             assign(submission, [student], certain=True)
             use_worksheet(submission, [student])
-    if misfit:
+    if names_mostly_differ:
         text = f" for {len(differing)} of {len(pairs)} the names differ, such as: {describe_names(*differing[0][:2])}"
         differing[0][0].notes.append(make_note("other_numbers", f"{text} {HOW_TO_GET_NUMBERS}"))
     by_alias = students_by_alias(roster)

@@ -56,7 +56,7 @@ WALL_MULTIPLE = 10  # limit of the time that passes, as a multiple of the proces
 MAX_MEMORY_BYTES = 1_500_000_000
 MAX_ARCHIVES = 100  # opened archives of one hand-in
 MAX_REFUSED = 100  # names that are kept of refused parts, and of ignored files; the feedback lists a few
-MAX_ANSWER_BYTES = 4 * MAX_BYTES + 50_000_000  # the maximum bytes of all files, and their names
+MAX_ANSWER_BYTES = 4 * MAX_BYTES + 50_000_000  # enough for the files of all kinds at their limits, and for the names
 CHUNK_BYTES = 1_000_000
 # Signals of crashes, which a hand-in may cause: Python itself can crash when it reaches its memory limit.
 CRASHES = (signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGSEGV, signal.SIGSYS, signal.SIGTRAP)
@@ -129,23 +129,23 @@ class Server:
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.process: subprocess.Popen[bytes] | None = None
-        self.asking: socket.socket | None = None
+        self.connection: socket.socket | None = None
 
     def ask(self, limits: str, descriptors: Sequence[int]) -> None:
         """Have a child read the hand-in whose paths it reads from the first descriptor, and write the contents to the
         second one and its exit status to the third one. If the server has ended, nothing is written."""
         with self.lock:
-            if not self.process or not self.asking or self.process.poll() is not None:
+            if not self.process or not self.connection or self.process.poll() is not None:
                 self.start()
-            assert self.asking
+            assert self.connection
             with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-                socket.send_fds(self.asking, [limits.encode()], descriptors)
+                socket.send_fds(self.connection, [limits.encode()], descriptors)
 
     def start(self) -> None:
         own_end, servers_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        if self.asking:
-            self.asking.close()
-        self.asking = own_end
+        if self.connection:
+            self.connection.close()
+        self.connection = own_end
         with servers_end:
             self.process = subprocess.Popen(
                 [sys.executable, "-S", "-P", "-m", "grader.python.batch.ingest.reader"],
@@ -359,9 +359,9 @@ def main() -> None:
     closes the connection."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the system removes the processes that watch children
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the batch ends this process
-    question = socket.socket(fileno=os.dup(0))
+    connection = socket.socket(fileno=os.dup(0))
     while True:
-        limits, descriptors, _, _ = socket.recv_fds(question, 100, 3)
+        limits, descriptors, _, _ = socket.recv_fds(connection, 100, 3)
         if not limits:
             return
         cpu_s, wall_s = limits.split()

@@ -11,7 +11,7 @@ from grader.python.common.console import UserError
 
 FIRST_TIME = datetime(2000, 1, 1, tzinfo=UTC)  # earlier times are invalid
 END_TIME = datetime(3000, 1, 1, tzinfo=UTC)  # later times are invalid; calculations could exceed datetime's range
-# Friday, 20 November 2026, 10:00 AM; in American English: Friday, November 20, 2026, 10:00 AM; both also with 24 hours
+# Friday, 20 November 2026, 10:00 AM; in American English: Friday, November 20, 2026, 10:00 AM; 24-hour times, too
 WORKSHEET_TIMES = [f"%A, {day} %Y, {hour}" for day in ("%d %B", "%B %d,") for hour in ("%I:%M %p", "%H:%M")]
 MAX_CLOCK_DIFFERENCE = timedelta(days=1)  # includes time zones; a time further ahead counts as in the future
 

@@ -30,7 +30,7 @@ class Mistake:
     stage: str
     cause: str
     count: int
-    hand_in_count: int
+    student_count: int  # students who handed in the stage
 
 
 @dataclass
@@ -95,7 +95,7 @@ def make_mistakes(mistakes: Sequence[Mistake], periods: Periods, lab: str, root:
             "tr",
             tag("td", entry.stage),
             tag("td", entry.cause),
-            tag("td", f"{entry.count} of {entry.hand_in_count}", class_="number"),
+            tag("td", f"{entry.count} of {entry.student_count}", class_="number"),
             tag("td", draw_bars(entry, periods, days)) if has_several_periods else None,
             tag("td", *link_answer(entry, lab, root, handout)),
         )
@@ -117,14 +117,14 @@ def draw_bars(mistake: Mistake, periods: Periods, days: Sequence[date]) -> Html:
     """Return a picture with a bar for each period, which shows the share of its students who made the mistake."""
     bars = []
     for number, day in enumerate(days):
-        hand_ins = len(periods.handed_in.get((mistake.stage, day), ()))
+        student_count = len(periods.handed_in.get((mistake.stage, day), ()))
         count = len(periods.made.get((mistake.stage, mistake.cause, day), ()))
-        height = BAR_HEIGHT * count / hand_ins if hand_ins else 0
+        height = BAR_HEIGHT * count / student_count if student_count else 0
         bar = tag("rect", x=number * BAR_WIDTH, width=BAR_WIDTH - 1, y=f"{BAR_HEIGHT - height:.1f}",
                   height=f"{height:.1f}", class_="bar")  # fmt: skip
-        full_height = BAR_HEIGHT if hand_ins else 0  # a gap if nobody handed in
+        full_height = BAR_HEIGHT if student_count else 0  # a gap if nobody handed in
         space = tag("rect", x=number * BAR_WIDTH, width=BAR_WIDTH - 1, y=0, height=full_height, class_="space")
-        bars.append(tag("g", tag("title", f"{day}: {count} of {hand_ins}"), space, bar))
+        bars.append(tag("g", tag("title", f"{day}: {count} of {student_count}"), space, bar))
     width = len(days) * BAR_WIDTH
     line = tag("line", x1=0, x2=width, y1=BAR_HEIGHT + 0.5, y2=BAR_HEIGHT + 0.5, class_="axis")
     label = f"{mistake.cause} over time"
@@ -144,7 +144,7 @@ def list_mistakes(mistakes: Sequence[Mistake], lab: str, handout: str) -> str:
     for mistake in mistakes:
         answer = find_answer(handout, mistake.stage, mistake.cause)
         link = f"{name_file(lab)}#{answer.anchor()}"
-        counts = [str(mistake.count), str(mistake.hand_in_count)]
+        counts = [str(mistake.count), str(mistake.student_count)]
         rows.append([mistake.stage, mistake.cause, *counts, link, answer.paragraph])
     return write_csv([["stage", "mistake", "students", "of", "handout", "paragraph"], *rows])
 

@@ -28,7 +28,7 @@ from grader.python.common.console import UserError
 from grader.python.common.markup import show_text
 from grader.python.common.report import Report
 
-MAX_CONTRADICTIONS = 20  # that a message lists
+MAX_CONTRADICTIONS = 20  # contradictions that a message lists
 HOW_TO_CORRECT = (
     "If both names mean one student, write the gradebook's name into the roster. If the numbers belong to another "
     "assignment, use a roster with the numbers of this gradebook (for Moodle, its grading worksheet). Then repeat the "

@@ -103,7 +103,8 @@ def withhold_token(request: Any, url: str, token: str) -> None:
     body = request.body or b""
     texts = [request.url.encode(), body.encode() if isinstance(body, str) else body]
     texts = [text for text in texts if isinstance(text, bytes)]
-    if any(token.encode() in text for text in (*texts, *map(unquote_to_bytes, texts))):  # a form may quote it
+    # A form may percent-encode the token.
+    if any(token.encode() in text for text in (*texts, *map(unquote_to_bytes, texts))):
         raise UserError(
             f"{url} leads to {urlsplit(request.url).hostname!r}, which does not get the access token. Check the"
             " address: it must be the one that the course system uses itself."

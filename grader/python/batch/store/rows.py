@@ -82,7 +82,7 @@ class Row:
     marked_late: bool = False
     team: list[str] = field(default_factory=list)  # as `group` in Submission
     comments: list[Comment] = field(default_factory=list)
-    graded_as: str = ""  # the status that the grade had when it was written
+    graded_as: str = ""  # the status that is stored with the grade
 
     def own_members(self) -> list[str]:
         """Return the members without credited partners."""
@@ -110,8 +110,8 @@ class Graded:
     notes: list[str] = field(default_factory=list)
     wall_s: float = 0
     fingerprint: str = ""
-    ran_out: bool = False  # whether time or memory ran out, possibly because others were graded in parallel
-    was_killed: bool = False  # whether the process that read it was killed, possibly for lack of memory
+    ran_out: bool = False  # whether time or memory ran out, possibly because of hand-ins graded in parallel
+    was_killed: bool = False  # whether the reader of the hand-in was killed, possibly for lack of memory
     judge_failure: str = ""  # how the judge ended, if it wrote no valid report
 
 
