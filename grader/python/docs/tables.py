@@ -10,9 +10,9 @@ A block is the text between its marker and the next `<!-- end -->`, each alone o
     <!-- table: contract LAB -->     the lab's buffers, from labs/LAB/lab.json
     <!-- table: stages LAB -->       the lab's stages, from the same file
     <!-- table: results LAB -->      the measured times, from handouts/results/*.json (grader/python/docs/results.py)
-    <!-- table: expected LAB -->     the reference solutions' times on each GPU, and their shares of its bound
-    <!-- table: rates LAB -->        the same times as amounts per second, next to those of source.json (see rates.py)
-    <!-- table: counters LAB -->     the sanitizer's counts for its solutions, from handouts/counters.json
+    <!-- table: expected LAB -->     the reference solutions' times and shares of the bound, by GPU
+    <!-- table: rates LAB -->        the measured amounts per second, next to those of source.json (see rates.py)
+    <!-- table: counters LAB -->     the sanitizer's counts for the lab's solutions, from handouts/counters.json
     <!-- table: source LAB -->       the figures of labs/LAB/source.json, next to the measured ones
     <!-- table: mistakes LAB -->     wrong submissions and the causes that they get, from tests/labs/LAB/wrong.json
     <!-- table: modelled -->         the errors of modelled times, from grader/judge/predict/COMPARED.md

@@ -33,7 +33,7 @@ def cut_labs(root: Path, labs: Mapping[str, str], upto: str = "") -> CutSources:
     """Cut each lab's manifest after its own last stage, or after `upto` if it has none. Raises UserError.
 
     `upto` is a stage number for all labs without a last stage, or the stage's id, number or slug if there is only one
-    such lab. If it is empty, too, all stages stay.
+    such lab. If `upto` is empty, labs without a last stage keep all stages.
     """
     manifests = {lab: read_manifest(root, lab) for lab in labs}
     stages = {lab: stage_ids(manifest) for lab, manifest in manifests.items()}

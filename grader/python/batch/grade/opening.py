@@ -191,8 +191,8 @@ def read_starters(settings: Settings) -> dict[str, bytes]:
 
 
 def read_copy(submission: Submission, settings: Settings) -> dict[str, bytes]:
-    """Return the files that were graded before, by stage; none if they are not from these contents, for example because
-    the batch was killed, or if the lab had other stages then. Raises OSError."""
+    """Return the files that were graded before, by stage; none if they come from other contents of the hand-in, for
+    example because the batch was killed, or if the lab had other stages then. Raises OSError."""
     folder = place_of(settings.folder, "submissions", submission.key)
     if not is_copy(folder, submission.fingerprint, settings.graded_stages()):
         return {}

@@ -239,7 +239,7 @@ def grade_by_slurm(
 
 
 def judge_works_on_node(cluster: Cluster, settings: Settings) -> bool:
-    """Submit a task that grades the reference, and return whether it does."""
+    """Submit a task that grades the reference, and return whether the judge does so without an error."""
     (job,) = cluster.submit(grade_reference_on_node, [(settings,)])
     try:
         return any(outcome is True for _, outcome in wait_for(cluster, {"reference": job}))

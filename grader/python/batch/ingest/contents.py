@@ -33,17 +33,17 @@ Order = tuple[bool, int, float]  # whether the file is this lab's, Canvas's numb
 
 
 def order_of(file: File, lab: str) -> Order:
-    """Return a sort key that is largest for the newest file. It consists of Canvas's number of the upload and of the
-    time in the name of `make submit`'s archive or, without one, the file's own time. Files in an archive of another lab
-    have smaller keys than all others."""
+    """Return a sort key that is largest for the newest file. The key consists of Canvas's number of the upload and of
+    the time in the name of `make submit`'s archive or, without one, the file's own time. Files in an archive of another
+    lab have smaller keys than all others."""
     is_own, attempt, time_s = order_of_places(file.places, lab)
     return is_own, attempt, file.time_s if time_s is None else time_s
 
 
 @lru_cache(maxsize=MAX_FILES)  # reading a long name takes milliseconds, and each stage compares all files
 def order_of_places(places: tuple[str, ...], lab: str) -> tuple[bool, int, float | None]:
-    """Return the sort key that follows from the names of archives and folders; its time is None if they contain
-    none."""
+    """Return the sort key that follows from the names of archives and folders; the key's time is None if the names
+    contain no time."""
     labs = {lab_in_name(Path(place)) for place in places}
     attempt = max((reading.attempt for reading in list_readings(show_name(Path(places[0])))), default=0)
     times = [match["time"] for place in places if (match := SUBMITTED.fullmatch(plain_name(place)))]

@@ -103,8 +103,8 @@ def read_in_child(entries: Sequence[Path], limit_s: float) -> Contents:
 
 
 def run_reader(entries: Sequence[Path], cpu_s: int) -> tuple[int, bytes]:
-    """Return the exit status of the process that reads a hand-in, and its output. The status is -SIGXCPU if it took too
-    long or wrote more than MAX_ANSWER_BYTES, and negative for other signals."""
+    """Return the exit status of the process that reads a hand-in, and its output. The status is -SIGXCPU if the process
+    took too long or wrote more than MAX_ANSWER_BYTES, and negative for other signals."""
     with contextlib.ExitStack() as stack:
         pipes = [
             [stack.enter_context(os.fdopen(end, mode)) for end, mode in zip(os.pipe(), ("rb", "wb"), strict=True)]

@@ -294,7 +294,8 @@ def count_member(counted: Counted, unpacked: Unpacked) -> None:
 
 
 def checked_name(name: str) -> str:
-    """Return a member's name as a relative path that can be written. Raises RefusedError if it cannot be."""
+    """Return a member's name as a relative path that can be written. Raises RefusedError if the name is invalid or too
+    long."""
     name = plain_name(name)
     if any(len(os.fsencode(part)) > MAX_PART_BYTES for part in name.split("/")):
         raise RefusedError("bad_name", show(name))

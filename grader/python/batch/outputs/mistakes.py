@@ -36,7 +36,7 @@ class Mistake:
 @dataclass
 class Periods:
     """For each period, which is a day or a week: the students who handed in a stage, by stage and first day of the
-    period, and those who made a mistake in it at least once, by stage, cause and first day."""
+    period, and those who made a mistake at least once in the period, by stage, cause and first day."""
 
     days: int = 1  # of a period
     handed_in: dict[tuple[str, date], set[str]] = field(default_factory=lambda: defaultdict(set))

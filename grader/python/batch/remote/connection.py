@@ -196,8 +196,8 @@ def reading_answers() -> Iterator[None]:
 
 
 def try_again(act: Callable[[], T], what: str) -> T:
-    """Call a function that sends a request, several times if it fails. `what`: the name of the request for messages.
-    Raises UserError if the course system refuses the request, or if the last attempt fails."""
+    """Call a function that sends a request, several times if the request fails. `what`: the name of the request for
+    messages. Raises UserError if the course system refuses the request, or if the last attempt fails."""
     from canvasapi.exceptions import CanvasException, Forbidden, InvalidAccessToken, ResourceDoesNotExist, Unauthorized
     from requests.exceptions import RequestException
 

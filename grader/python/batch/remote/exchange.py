@@ -49,7 +49,7 @@ class Exchange(Generic[T]):
             self.error = f"{type(error).__name__}: {error}"
 
     def take(self) -> T | None:
-        """Return the result of an exchange that has ended since the last call; None if there is none, or if it
+        """Return the result of an exchange that has ended since the last call; None if none has ended, or if it
         failed."""
         if self.thread is None or self.thread.is_alive():
             return None

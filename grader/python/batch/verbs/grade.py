@@ -125,7 +125,7 @@ def read_earlier(folder: Path) -> list[EarlierSubmission]:
 
 
 def print_unknown_students(unknown: Sequence[Submission]) -> None:
-    """Print the submissions that are not on the roster, with the names that they contain, and what to do."""
+    """Print the submissions that are not on the roster, with the students' names, and what to do."""
     if not unknown:
         return
     unknown_names = [
