@@ -52,7 +52,7 @@ class Packed:
 def pack_for_moodle(
     folder: Path, finals: Sequence[FinalPoints], entries: Mapping[str, Sequence[Path]], roster: Mapping[str, Student]
 ) -> Packed:
-    """Return the feedback of these students. `entries`: the files and folders of each hand-in, by its key."""
+    """Return the feedback of the students of `finals`. `entries`: the files and folders of each hand-in, by its key."""
     packed = Packed()
     for final in finals:
         readings = read_own_name(final, entries, roster, read_moodle)
@@ -71,7 +71,8 @@ def pack_for_moodle(
 def pack_for_canvas(
     folder: Path, finals: Sequence[FinalPoints], entries: Mapping[str, Sequence[Path]], roster: Mapping[str, Student]
 ) -> Packed:
-    """Return the feedback of these students. Canvas cannot store the feedback of a partner without an attachment."""
+    """Return the feedback of the students of `finals`. Canvas cannot store the feedback of a partner without an
+    attachment."""
     packed = Packed()
     for final in finals:
         readings = read_own_name(final, entries, roster, read_canvas)

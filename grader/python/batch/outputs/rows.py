@@ -146,8 +146,8 @@ def list_lookup_forms(identifier: Identifier) -> list[Identifier]:
 
 def remove_contradictions(lines: Sequence[Line], entries: Sequence[Entry]) -> tuple[list[Line], set[str]]:
     """Return the lines without those that have a student's id and a different name, and the students with these ids. If
-    the id is a number, a name also counts as different if it is exactly another student's and only similar to this
-    one's. Raises UserError as find_rows() does."""
+    the id is a number, a name also counts as different if it is exactly another student's and only similar to that of
+    the student with the id. Raises UserError as find_rows() does."""
     batch_names = {name for entry in entries for name in entry.name_keys()}
     gradebook_names = {name for line in lines for name in line.name_keys()}
     kept, students, contradictions = [], set(), []

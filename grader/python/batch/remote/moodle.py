@@ -306,8 +306,8 @@ def write_roster(moodle: Moodle, handed_in: Mapping[int, Mapping[str, Any]], ext
 
 
 def push(moodle: Moodle, returned: Mapping[str, StudentResult], send: bool) -> Pushed:
-    """Return grades and feedback, or only determine what would change. `returned`: the results by the users' ids in the
-    roster."""
+    """Send grades and feedback to Moodle, or only determine what would change. `returned`: the results by the users'
+    ids in the roster."""
     numbers = {name.casefold(): number for number, name in ids_of(moodle.users).items()}
     grades, pushed = {} if moodle.of_teams else read_grades(moodle), Pushed()
     written: dict[int, tuple[StudentResult, str]] = {}

@@ -352,7 +352,7 @@ class Database(SqliteFile):
 
     def keep(self, graded: Graded, summary: dict[str, Any], stages: Sequence[Stage]) -> None:
         """Write a grade and the submission's status in one transaction. Without a report, an earlier grade of the same
-        contents stays, unless the submission caused the failure and more than its pending points was to be graded.
+        contents stays, unless the submission caused the failure and not only its pending points were to be graded.
         `summary`: the columns of the table `grades` that come from the report."""
         with self.transaction() as connection:
             ((reason, handed_in),) = connection.execute(
@@ -497,8 +497,8 @@ class Database(SqliteFile):
         return [(json.loads(members), *values) for members, *values in grades]
 
     def decisions(self) -> list[tuple[bool, str, str, str, str, str]]:
-        """Return all decisions of the instructor, those in force first, then the oldest first. Each row has: whether it
-        is in force, time, student or hand-in, decision, reason, and the user who made it."""
+        """Return all decisions of the instructor, those in force first; within both groups, the oldest first. Each row
+        has: whether it is in force, time, student or hand-in, decision, reason, and the user who made it."""
         tables = [
             f"SELECT {undo} AS undo, lead({undo}) OVER (PARTITION BY {of} ORDER BY id) AS undone, time, student,"
             f" iif({undo}, {back}, {what}) AS what, reason, who, '{word}' AS word FROM {table}"

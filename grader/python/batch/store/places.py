@@ -17,8 +17,8 @@ MAX_READABLE = 60  # characters of a key in a folder's name
 def folder_name(key: str) -> FolderName:
     """Return a folder's name for a hand-in, unique to its key on every file system.
 
-    A plain id is its own name. For any other key, the name is a readable beginning, '_' and the key's SHA-256; a plain
-    id has no '_', so two keys never share a name.
+    A plain id is also the folder's name. For any other key, the name is a readable beginning, '_' and the key's
+    SHA-256; a plain id has no '_', so two keys never share a name.
     """
     plain = make_readable(key)
     if plain and plain == key == key.lower():

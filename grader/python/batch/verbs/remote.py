@@ -41,8 +41,8 @@ def pull(options: argparse.Namespace) -> int:
 
 
 def push(options: argparse.Namespace) -> int:
-    """Return grades and feedback or, without --send, print what would change. Return the exit status: 1 if a student
-    failed or is not known in the course system."""
+    """Return grades and feedback to the course system or, without --send, print what would change. Return the exit
+    status: 1 if a student failed or is not known in the course system."""
     database = open_batch(options.folder)
     if database.read_value("decided") != database.read_value("shown"):
         raise UserError(f"The feedback does not have all decisions yet. Type: warplab-course report {options.folder}")
@@ -86,8 +86,8 @@ def only_one(lock: Path, reason: str) -> Iterator[None]:
 
 
 def send(options: argparse.Namespace, folder: Path, returned: Mapping[str, StudentResult]) -> Pushed:
-    """Return the grades and feedback of the batch in this folder. Raises UserError, for example if another push
-    runs."""
+    """Send the grades and feedback of the batch in `folder` to the course system. Raises UserError, for example if
+    another push runs."""
     with only_one_push(folder):
         return return_results(options, returned, send=True)
 
@@ -102,7 +102,7 @@ def fetch(options: argparse.Namespace) -> Pulled:
 
 
 def return_results(options: argparse.Namespace, returned: Mapping[str, StudentResult], send: bool) -> Pushed:
-    """Return grades and feedback to the assignment that the options name, or only determine what would change. Raises
+    """Send grades and feedback to the assignment that the options name, or only determine what would change. Raises
     UserError."""
     with reading_answers():
         if options.moodle:

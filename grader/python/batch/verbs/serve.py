@@ -314,7 +314,7 @@ class Server:
         self.must_write, self.must_send = False, True
 
     def push(self) -> None:
-        """Return the results that the course system does not have."""
+        """Send the results that the course system does not have."""
         if not self.pushing:
             return
         pushed = self.pushing.take()
@@ -329,7 +329,7 @@ class Server:
             self.start_push(self.pushing)
 
     def start_push(self, pushing: Exchange[Pushed]) -> None:
-        """Begin to return the results that changed after they were last returned."""
+        """Begin to send the results that changed after they were last sent."""
         returned, _ = collect(self.database, self.options)
         before, time_s = self.database.read_value("pushed") or {}, time.monotonic()
         new = {
