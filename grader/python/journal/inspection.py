@@ -211,9 +211,9 @@ def make_line(number: int, text: Html, margin: LineMargin | None, share: Html | 
     return tag("tr", *cells, share, at, code, class_="counted")
 
 
-def margin_cell(name: str, value: Html | str | None, costly: bool) -> Html:
+def margin_cell(name: str, value: Html | str | None, is_costly: bool) -> Html:
     """Make one count's cell, labelled with its name for narrow screens."""
-    kind = "number" + (" costly" if costly else "") + (" none" if value is None else "")
+    kind = "number" + (" costly" if is_costly else "") + (" none" if value is None else "")
     return tag("td", tag("span", value), data_label=name, class_=kind)
 
 
