@@ -15,7 +15,7 @@ CONTEXT = 2
 class Difference:
     """Lines that begin with '+', '-', ' ' or '@@'. `remark` states what is omitted, or why there are no lines.
 
-    `added` and `removed` count the student's own lines: those of a starter and blank lines are not counted.
+    `added` and `removed` count the student's own lines: a starter's lines and blank lines are not counted.
     """
 
     lines: list[str]

@@ -22,7 +22,7 @@ LineMargin = type_of("inspection", "line_margin")
 DatasetCounters = type_of("inspection", "dataset_counters")
 Inspection = type_of("inspection")
 
-MIN_SHARE = 0.005  # fraction of the modelled time; a smaller one is shown as 0%
+MIN_SHARE = 0.005  # fraction of the modelled time; smaller shares are not shown
 
 COUNTERS: dict[str, tuple[str, Callable[[float | None], str]]] = {
     "device_bytes": ("Bytes requested, over the minimum", show_factor),

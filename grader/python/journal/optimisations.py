@@ -150,7 +150,7 @@ class Optimisation:
 
 @dataclass(frozen=True)
 class Change:
-    """Time before divided by time after: 2 is twice as fast. `low` and `high` bound its 95% interval.
+    """Time before divided by time after: 2 is twice as fast. `low` and `high` bound the 95% interval of `ratio`.
 
     `spread` is the relative difference between runs of one text; None if unknown.
     """
