@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 MAX_COMPARED = 5_000  # lines of each version: the time to compare grows up to their product
-MAX_LINES = 400  # shown
+MAX_LINES = 400  # lines of the difference that are shown
 CONTEXT = 2
 
 

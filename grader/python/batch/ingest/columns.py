@@ -24,7 +24,7 @@ NAMES = ("name", "student", "studentname", "fullname")
 FIRST_NAMES, LAST_NAMES = ("firstname", "givenname"), ("lastname", "surname", "familyname")
 IDENTITIES = (*IDS, *NAMES, *FIRST_NAMES, *LAST_NAMES)
 NOTHING = ("", "-", "n/a")  # cells without an id
-MAX_RUNNING_DIGITS = 4  # of numbers that a course may have given its students consecutively
+MAX_RUNNING_DIGITS = 4  # digits of numbers that a course may have given its students consecutively
 MAX_CELL = 300  # characters that are read of a cell
 FORMULA_SIGNS = ("=", "+", "-", "@", "\N{MINUS SIGN}")
 IDENTIFIED = re.compile(rf"{PARTICIPANT}[1-9]\d{{0,18}}|", re.ASCII)
@@ -42,7 +42,7 @@ SPLIT_NAMES = ("LastName", "FirstName", "ID", "Section")  # columns of a Canvas 
 NUMBERS = (CANVAS_NUMBER, MOODLE_NUMBER)  # the numbers of course systems
 MOODLE = ("identifier", "full name", "first name", "username", "email address", "id number", MAXIMUM)
 Identifier = tuple[str, str]  # the namespace of an id, and the id in lower case
-ASSIGNMENT = re.compile(r"(?P<title>.+) \(\d+\)", re.DOTALL)  # with Canvas's number
+ASSIGNMENT = re.compile(r"(?P<title>.+) \(\d+\)", re.DOTALL)  # an assignment's title, with Canvas's number
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,7 @@ from grader.python.batch.ingest.roster import Student, alias_key, students_by_al
 from grader.python.common.console import UserError, read_json, say
 
 FOLDER = "handed-in"
-MAX_HAND_INS = 200_000  # hundreds of students with some hundred loose files each
+MAX_HAND_INS = 200_000  # enough for hundreds of students with some hundred loose files each
 MAX_HAND_IN_BYTES = 200_000_000  # for the files of one kind; equal to the reader's limit for archives
 MAX_PART_BYTES = 255  # Linux's limit for the name of a file or folder
 START_BYTES = tar.BLOCK  # enough to identify an archive's kind

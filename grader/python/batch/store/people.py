@@ -188,7 +188,7 @@ class StudentsByWord:
 
     def find_key(self, word: str) -> str:
         """Return the key of the submission of a student or team. Raises UserError if there is none."""
-        if word in self.by_key and word not in self.by_key[word].members:  # a team
+        if word in self.by_key and word not in self.by_key[word].members:  # a team's key
             return word
         student = self.find(word)
         return next(

@@ -114,7 +114,7 @@ class Server:
         self.is_draining = False  # whether no hand-in may begin until those in progress are graded
         self.scanned_s, self.scan_took_s = -SCAN_S, 0.0
         self.ready: dict[str, Submission] = {}  # by key: hand-ins of the latest scan that may be graded
-        self.arriving = 0  # hand-ins whose files may not be complete
+        self.arriving = 0  # number of hand-ins whose files may not be complete
         self.held: dict[str, tuple[str, str]] = {}  # by key: fingerprint and codes of a hand-in beyond the limit
         self.postponed: dict[str, str] = {}  # by key: fingerprint of a hand-in that looked incomplete
         self.must_write, self.wrote_s, self.writing_took_s = True, -OUTPUTS_S, 0.0
