@@ -35,7 +35,8 @@ from grader.python.batch.ingest.roster import Student
 from grader.python.batch.policy.points import FinalPoints
 from grader.python.batch.store.places import place_of
 
-FILES = {"index.html": "feedback.html", "feedback.txt": "feedback.txt", JOURNAL: JOURNAL}  # files, and names in the zip
+# The files of the feedback, and their names in the zip.
+FILES = {"index.html": "feedback.html", "feedback.txt": "feedback.txt", JOURNAL: JOURNAL}
 TEXT = "feedback.txt"
 MAX_NAME = 40  # characters of a student's name
 FIXED_TIME = (1980, 1, 1, 0, 0, 0)  # of all files in the zip

@@ -38,7 +38,7 @@ class Periods:
     """For each period, which is a day or a week: the students who handed in a stage, by stage and first day of the
     period, and those who made a mistake at least once in the period, by stage, cause and first day."""
 
-    days: int = 1  # of a period
+    days: int = 1  # length of a period
     handed_in: dict[tuple[str, date], set[str]] = field(default_factory=lambda: defaultdict(set))
     made: dict[tuple[str, str, date], set[str]] = field(default_factory=lambda: defaultdict(set))
 

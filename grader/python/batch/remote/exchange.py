@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 from grader.python.batch.ingest.times import now
 from grader.python.common.console import UserError, explain_os_error
 
-MAX_PAUSE_S = 900.0  # after failures
+MAX_PAUSE_S = 900.0  # the maximum pause after failures
 T = TypeVar("T")
 
 
