@@ -1,5 +1,5 @@
-"""The two charts of the report page, as inline SVG. Positions are percentages, so charts fit any width and keep their
-text size."""
+"""The two charts of the report page, as inline SVG. Horizontal positions are percentages, so charts fit any width and
+keep their text size."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def draw_ladder(stages: Sequence[StageReport]) -> Html | None:
     timed = [(stage, measurement) for stage, measurement in timed if measurement.median_s > 0]
     if len(timed) < 2:
         return None
-    times = [time for _, measurement in timed for _, time, _ in marks(measurement)]
+    times = [time for _, measurement in timed for _, time, _ in list_marks(measurement)]
     axis = Axis(min(times) / 1.3, max(times) * 1.3, logarithmic=True)
     ticks = round_times(axis)
     rows = [
@@ -102,7 +102,7 @@ def draw_ladder(stages: Sequence[StageReport]) -> Html | None:
     return tag("figure", tag("div", *rows, foot, role="img", aria_label=label), caption, class_="ladder")
 
 
-def marks(measurement: Measurement) -> list[tuple[str, float, str]]:
+def list_marks(measurement: Measurement) -> list[tuple[str, float, str]]:
     """Return a row's marks: CSS class, time in seconds and SVG path. Values that were not measured are omitted."""
     candidates = [
         ("bound", measurement.bound_s, TICK),
@@ -122,7 +122,7 @@ def draw_row(measurement: Measurement, axis: Axis, ticks: Sequence[float]) -> Ht
     middle = ROW_HEIGHT / 2
     shapes = [
         tag("svg", tag("path", d=path, class_=name), x=axis.position(time), y=middle, overflow="visible")
-        for name, time, path in marks(measurement)
+        for name, time, path in list_marks(measurement)
     ]
     return tag("svg", *grid, *shapes, width="100%", height=ROW_HEIGHT)
 

@@ -1,6 +1,7 @@
-"""Functions that all Python commands of the kit share: file input and output, and error messages.
+"""Functions that all Python commands share: file input and output, and error messages.
 
-Exit status of every command: 0 success, 1 a problem was found, 2 wrong usage or an internal error, 130 interrupted.
+Exit status of every command: 0 success, 1 a problem was found, 2 wrong usage, an unreadable file or an internal error,
+3 out of memory, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ def run_command(command: Callable[[Sequence[str]], int], arguments: Sequence[str
         say_error("Interrupted; nothing more was done.")
         return INTERRUPTED
     except BrokenPipeError:
-        # The reader (head, less) has closed the pipe. Without this, Python would report it again at exit.
+        # The reader (head, less) has closed the pipe. Without dup2, Python would report the error again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
@@ -95,7 +96,7 @@ def limit_processor_time(max_s: int) -> None:
 def say(*words: object, sep: str = " ", end: str = "\n", flush: bool = False) -> None:
     """Print text without escape sequences or direction marks.
 
-    All terminal output goes through this function, so it escapes every untrusted text (names, causes, messages).
+    Commands call this function instead of print(), so that every untrusted text (names, causes, messages) is escaped.
     """
     print(show_text(sep.join(map(str, words))), end=end, flush=flush)
 
@@ -173,13 +174,13 @@ def parse_whole(digits: str) -> int:
 
 
 def write_atomically(file: Path, content: str | bytes) -> None:
-    """Write a file atomically and create its folder; if interrupted, the old file stays. Raises UserError."""
+    """Write a file atomically and create its folder; after an interruption, the old file stays. Raises UserError."""
     data = content.encode("utf-8") if isinstance(content, str) else content
     temporary = file.with_name(f".{file.name[:40]}.{os.getpid()}.tmp")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         temporary.unlink(missing_ok=True)
-        with temporary.open("xb") as stream:  # in a shared folder, another user may have guessed its name
+        with temporary.open("xb") as stream:  # another user of a shared folder may have created it
             stream.write(data)
         temporary.replace(file)
     except OSError as error:

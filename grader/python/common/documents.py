@@ -49,8 +49,8 @@ class OneOf:
 def read_document(target: type, file: Path, what: str, advice: str = "") -> Any:
     """Read a document into the dataclass `target`, which has a field `schema`.
 
-    Raises UserError with the file's name and the place in it. The message ends with `what`, the document the file
-    should be ("a sweep of build/warplab"), and `advice` (a sentence).
+    Raises UserError with the file's name and the place in it. For the messages: `what` is the document that the file
+    should be ("a sweep of build/warplab"), and `advice` is a sentence for the end.
     """
     if file.is_file() and file.stat().st_size > MAX_BYTES:
         raise UserError(f"{file}: larger than {MAX_BYTES // 10**6} MB, and so not {what}. {TOO_LARGE}")
@@ -93,8 +93,8 @@ def from_json(target: Any, value: Any, place: str) -> Any:
 
 
 def object_from_json(target: Any, value: Any, place: str) -> Any:
-    """Convert a JSON object to a dataclass, or the text that earlier versions wrote for it. Raises TypeError as
-    from_json does."""
+    """Convert a JSON object, or the text that earlier versions wrote instead of it, to a dataclass. Raises TypeError
+    as from_json does."""
     if isinstance(value, str) and hasattr(target, "from_text"):
         return target.from_text(value)
     if not isinstance(value, dict):
@@ -136,7 +136,8 @@ def fields_of(target: type) -> list[tuple[dataclasses.Field[Any], Any]]:
 
 
 def plain_from_json(target: type, value: Any, place: str) -> Any:
-    """Convert a JSON string, number or boolean. A number that is not finite becomes 0, which means not measured."""
+    """Convert a JSON string, number or boolean. A word of NOT_FINITE in place of a number becomes 0, which means "not
+    measured"."""
     if target is str and isinstance(value, str):
         require_at_most(MAX_CHARACTERS, value, place, "characters")
         return value.encode("utf-8", "replace").decode("utf-8")  # a lone surrogate could not be written as UTF-8

@@ -73,8 +73,8 @@ def is_called(stage: str, typed: str) -> bool:
 
 
 def is_same_stage(stage_id: str, other: str) -> bool:
-    """Return whether two ids mean the same stage. A stage gets a new number if another one is
-    inserted before it, but keeps its slug, which no other stage of the lab has."""
+    """Return whether two ids mean the same stage. A stage gets a new number if another one is inserted before it, but
+    keeps its slug, which no other stage of the lab has."""
     slugs = [match["slug"] if (match := STAGE_ID.fullmatch(stage)) else "" for stage in (stage_id, other)]
     return stage_id == other or "" != slugs[0] == slugs[1]
 

@@ -39,7 +39,8 @@ def make_document(
 
 
 def make_text(title: str, text: str, is_open: bool = False) -> Html | None:
-    """Show untrusted text, folded; the middle of a long text is omitted."""
+    """Show untrusted text in a section that can be folded; None if the text is blank. The middle of a long text is
+    omitted."""
     if not text.strip():
         return None
     if len(text) > MAX_TEXT:

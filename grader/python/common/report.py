@@ -41,7 +41,8 @@ class NvccAnswer:
 class Finding:
     @property
     def is_shown(self) -> bool:
-        """Return whether the student sees it: a defect, or a note that reports contain only for wrong answers."""
+        """Return whether the student sees the finding: a defect, or a note that reports contain only for wrong
+        answers."""
         return not self.note or self.cause in ("absent_lane", "unset_constant", "kept_value")
 
 

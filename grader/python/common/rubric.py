@@ -27,7 +27,7 @@ class Criterion:
         return max(level.points for level in self.levels)
 
     def find_level(self, typed: str) -> Level:
-        """Return the level with that name, or with these points. Raises UserError with the choices."""
+        """Return the level whose name or points were typed. Raises UserError with the choices."""
         plain = " ".join(typed.split()).casefold()
         for level in self.levels:
             if plain.replace(",", ".") in (level.name, show_points(level.points)):
@@ -39,7 +39,7 @@ class Criterion:
 @defined_by("rubric")
 class Rubric:
     def find(self, typed: str) -> Criterion:
-        """Return the criterion with that name. Raises UserError with the choices."""
+        """Return the criterion whose name was typed. Raises UserError with the choices."""
         plain = " ".join(typed.split()).casefold()
         for criterion in self.criteria:
             if criterion.name == plain:
@@ -64,7 +64,8 @@ def read_rubric(root: Path) -> Rubric:
     return rubric
 
 
-def require_unique(file: Path, of: str, values: list[str], what: str = "names") -> None:
-    """Raise UserError if there are no values, or if two are equal."""
+def require_unique(file: Path, entries: str, values: list[str], kind: str = "names") -> None:
+    """Raise UserError if there are no values, or if two are equal. For the message: `entries` says which entries of the
+    file have the values, and `kind` what the values are."""
     if not values or len(set(values)) < len(values):
-        raise UserError(f"{file}: the {of} must have different {what}, and at least one must exist.")
+        raise UserError(f"{file}: the {entries} must have different {kind}, and at least one must exist.")

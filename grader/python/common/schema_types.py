@@ -24,7 +24,8 @@ made: dict[tuple[str, str], type] = {}  # by schema and name
 
 
 def defined_by(schema: str, name: str = "") -> Callable[[type], Any]:
-    """Make a class with properties the dataclass of a schema's root, or of one of its $defs."""
+    """Return a decorator that turns a class with properties into the dataclass of a schema's root, or of one of its
+    $defs."""
     return lambda cls: define(find_type(schema, name), cls)
 
 
@@ -34,7 +35,7 @@ def type_of(schema: str, name: str = "") -> Any:
 
 
 def words_of(schema: str, key: str) -> list[str]:
-    """Return the words that a key of a schema's root may have."""
+    """Return the words that are allowed as the value of a key in a schema's root."""
     return next(field.of.words for field in find_type(schema).fields if field.key == key)
 
 
@@ -49,15 +50,15 @@ def define(schema_type: Type, cls: Any) -> Any:
     cls.__doc__ = schema_type.about
     if cls.__module__ == __name__ and schema_type.schema == "report":
         cls.__module__ = "grader.python.common.report"  # where pickle finds it
-    cls.__annotations__ = {field.key: annotation(field) for field in fields}
+    cls.__annotations__ = {field.key: make_annotation(field) for field in fields}
     for field in fields:
         required = field.default is REQUIRED and not field.derived
-        setattr(cls, field.key, dataclasses.field(metadata={"required": required}, default_factory=initial(field)))
+        setattr(cls, field.key, dataclasses.field(metadata={"required": required}, default_factory=make_factory(field)))
     made[schema_type.schema, schema_type.name] = dataclasses.dataclass(cls)
     return cls
 
 
-def annotation(field: Field) -> Any:
+def make_annotation(field: Field) -> Any:
     item: Any = make(field.of) if field.kind == "object" else PLAIN.get(field.kind, str)
     if field.kind == "enum":
         item = Annotated[str, OneOf(tuple(field.of.words))]
@@ -68,7 +69,7 @@ def annotation(field: Field) -> Any:
     return item | None if field.nullable else item
 
 
-def initial(field: Field) -> Callable[[], Any]:
+def make_factory(field: Field) -> Callable[[], Any]:
     """Return a function that returns the value of a field whose key is missing."""
     if field.is_list:
         return list

@@ -12,7 +12,7 @@ false float for goto if inline int long namespace new nullptr operator private p
 static_assert struct switch template this true typedef typename union unsigned using virtual void volatile while
 __global__ __device__ __host__ __shared__ __constant__ __restrict__ __syncthreads __syncwarp threadIdx blockIdx blockDim
 gridDim warpSize"""
-# A token that its line does not end, such as an unclosed comment, extends to the end of the text.
+# An unclosed comment extends to the end of the text, an unclosed string to the end of its line.
 TOKEN = re.compile(
     r"(?P<comment>//[^\n]*|/\*(?s:.*?)(?:\*/|\Z))"
     r'|(?P<string>"(?:\\.|[^"\\\n])*"?|\'(?:\\.|[^\'\\\n])+\'?)'

@@ -1,4 +1,4 @@
-"""Number formats for people. None, and 0 s (not measured), become a dash."""
+"""Number formats for people. None becomes a dash, and so does a 0 that means "not measured"."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 NONE = "\N{EN DASH}"
-MAX_NAMED = 3  # files listed in a sentence
+MAX_NAMED = 3  # names listed in a sentence
 
 
 def show_number(value: float | None, digits: int = 3) -> str:
@@ -20,7 +20,7 @@ def show_number(value: float | None, digits: int = 3) -> str:
 
 
 def show_seconds(value: float | None) -> str:
-    """Format seconds with four significant digits, as the journals print them; 0 means not measured."""
+    """Format seconds with at least four significant digits, as the journals print them; 0 means not measured."""
     return f"{show_number(value, 4)}\N{NO-BREAK SPACE}s" if value else NONE
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 
-# A character begins with a quote that is not a digit separator (1'000).
+# A character literal begins with a quote that is not a digit separator (1'000).
 TEXT_OR_COMMENT = re.compile(
     r"""
     (?P<text> R"(?P<mark>[^()\\\s]{0,16})\(.*?\)(?P=mark)" | "(?:\\.|[^"\\\n])*" | (?<![0-9a-fA-F])'(?:\\.|[^'\\\n])*')
@@ -16,7 +16,8 @@ TEXT_OR_COMMENT = re.compile(
 
 
 def hash_code(source: str) -> str:
-    """Return the sha256 of a file's code in hexadecimal, without comments and with each white space as one space."""
+    """Return the sha256 of a file's code in hexadecimal, without comments and with each run of white space as one
+    space."""
     code = TEXT_OR_COMMENT.sub(lambda match: match["text"] or " ", source)
     return hashlib.sha256(" ".join(code.split()).encode()).hexdigest()
 

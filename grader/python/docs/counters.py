@@ -40,7 +40,7 @@ FILE = Path("handouts/counters.json")
 
 @dataclass
 class StageCounters:
-    """The counters of one stage's reference solution, and the hash of the counted text."""
+    """The counters of one stage's reference solution, and the hash of the counted code."""
 
     code_hash: str = ""
     dataset: str = ""

@@ -48,7 +48,8 @@ def make_rows(machine: str, times: Sequence[tuple[str, float, Row]]) -> list[Row
 
 
 def find_times(rates: Mapping[str, Any], lab: str, iterations: float, results: Results) -> list[tuple[str, float, Row]]:
-    """Return (stage, seconds per part, figures) of every stage measured on this GPU; a part takes `iterations`."""
+    """Return (stage, seconds per part, figures) of every stage measured on this GPU. `iterations`: those of
+    one part."""
     times: list[tuple[str, float, Row]] = []
     for rate in rates["stages"]:
         stage = results.stages.get(f"{lab}/{rate['stage']}")

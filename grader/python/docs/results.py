@@ -45,7 +45,7 @@ from grader.python.journal.sweep import Point, Sweep, read_sweep
 
 @dataclass
 class StageResult:
-    """The measurements of one stage's solution, and the hash of the measured text."""
+    """The measurements of one stage's solution, and the hash of the measured code."""
 
     code_hash: str = ""
     revision: str = ""
@@ -55,7 +55,7 @@ class StageResult:
 
 @dataclass
 class SweepResult:
-    """The times of a stage's solution with every choice of its tunables, and the hash of the measured text."""
+    """The times of a stage's solution with every choice of its tunables, and the hash of the measured code."""
 
     code_hash: str = ""
     revision: str = ""

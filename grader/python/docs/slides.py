@@ -26,7 +26,7 @@ from grader.python.common.labs import choose_labs, read_manifest
 PICTURE = re.compile(r"^!\[([^\]]*)\]\(([^)]+\.(?:svg|png))\)$", re.MULTILINE)
 LINK = re.compile(r"(?<!!)\[([^\]]*)\]\([^)]*\)")
 TERM = re.compile(r"^- \*\*(.+?)\*\*\s*(.*?)(?=^\S|\Z)", re.MULTILINE | re.DOTALL)
-MAX_LETTERS = 900  # per slide in the large font
+MAX_CHARACTERS = 900  # per slide in the large font
 STYLE = """
 html { scroll-snap-type: y mandatory; font: 3.2vmin/1.4 sans-serif; color: #1a1a1a; background: #fff; }
 body { margin: 0; }
@@ -119,8 +119,8 @@ def find_times(results: str) -> str:
     return "\n".join([about, "", head, line, *(row for row in rows if row.split("|")[2] == dataset)])
 
 
-def count_letters(slide: str) -> int:
-    """Return the number of letters that are visible at first: without tags, pictures and notes."""
+def count_characters(slide: str) -> int:
+    """Return the number of characters that are visible at first: without tags, pictures and notes."""
     return len(re.sub(r"<details>.*?</details>|<[^>]*>", "", slide, flags=re.DOTALL))
 
 
@@ -132,7 +132,7 @@ def make_page(root: Path, lab: str) -> str:
     title = html.escape(read_manifest(root, lab)["title"])
     body = ""
     for number, slide in enumerate(slides, 1):
-        size = ' class="long"' if count_letters(slide) > MAX_LETTERS else ""
+        size = ' class="long"' if count_characters(slide) > MAX_CHARACTERS else ""
         body += f"<section{size}>{slide}<footer>{title}, {number} of {len(slides)}</footer></section>\n"
     head = f'<meta charset="utf-8"><title>{title}</title><style>{STYLE}</style>'
     return f'<!DOCTYPE html>\n<html lang="en"><head>{head}</head>\n<body>\n{body}</body></html>\n'

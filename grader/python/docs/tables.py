@@ -1,7 +1,7 @@
 """Generate the marked blocks in README.md and handouts/*.md.
 
 python3 -m grader.python.docs.tables            writes the blocks that are stale
-python3 -m grader.python.docs.tables --check    lists the stale blocks and measured stages, and exits with 1
+python3 -m grader.python.docs.tables --check    lists stale blocks and stale results; exits with 1 if there are any
 
 A block is the text between its marker and the next `<!-- end -->`, each alone on its line:
 
@@ -10,9 +10,9 @@ A block is the text between its marker and the next `<!-- end -->`, each alone o
     <!-- table: contract LAB -->     the lab's buffers, from labs/LAB/lab.json
     <!-- table: stages LAB -->       the lab's stages, from the same file
     <!-- table: results LAB -->      the measured times, from handouts/results/*.json (grader/python/docs/results.py)
-    <!-- table: expected LAB -->     the reference solutions' times on each GPU, and their shares of its bound
-    <!-- table: rates LAB -->        the same times as amounts per second, next to those of source.json (see rates.py)
-    <!-- table: counters LAB -->     the sanitizer's counts for its solutions, from handouts/counters.json
+    <!-- table: expected LAB -->     the reference solutions' times and shares of the bound, by GPU
+    <!-- table: rates LAB -->        the measured amounts per second, next to those of source.json (see rates.py)
+    <!-- table: counters LAB -->     the sanitizer's counts for the lab's solutions, from handouts/counters.json
     <!-- table: source LAB -->       the figures of labs/LAB/source.json, next to the measured ones
     <!-- table: mistakes LAB -->     wrong submissions and the causes that they get, from tests/labs/LAB/wrong.json
     <!-- table: modelled -->         the errors of modelled times, from grader/judge/predict/COMPARED.md
@@ -240,8 +240,8 @@ class ScaledMeasurement:
     """A measurement, scaled to the iterations of the figures in source.json."""
 
     measured: Measurement
-    share: float  # ratio to the measured iterations, times the row's scale
-    calls: float  # among the measured iterations
+    share: float  # source.json's iterations divided by the measured ones, times the row's scale
+    calls: float  # the number of calls that made the measured iterations
     transfers: float  # for the iterations of source.json; one transfer per call was measured
     before: ScaledMeasurement | None  # the row above, unless a new list of stages begins
 
@@ -280,7 +280,7 @@ MEASURED_COLUMNS: dict[str, tuple[str, Callable[[ScaledMeasurement], str]]] = {
 
 
 def make_source(sources: Sources, lab: str) -> list[str]:
-    """Make a row for each row of source.json: its figures, and the measurements on each GPU."""
+    """Make a row for each row of source.json: its figures, and the measurements on the GPU with the most timings."""
     benchmark = sources.manifest(lab).get("benchmark", {})
     source = read_json(sources.root / "labs" / lab / "source.json")
     gpus = measured_on(sources, lab)[:1]
@@ -658,7 +658,7 @@ def find_stale_results(sources: Sources) -> Iterator[str]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Write or check the blocks. Return 1 if --check finds a stale block, or if a measured stage is stale."""
+    """Write or check the blocks. Return 1 if --check finds a stale block, or if results or counts are stale."""
     parser = make_parser("python3 -m grader.python.docs.tables", __doc__, root=True)
     parser.add_argument("--check", action="store_true", help="write nothing; list stale documents and exit with 1")
     parser.add_argument("--build", type=Path, help="where warplab is built (default: build in the project's folder)")

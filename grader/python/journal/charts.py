@@ -1,4 +1,5 @@
-"""The journal's plots, as inline SVG. Positions are percentages, so plots fit any width and keep their text size."""
+"""The journal's plots, as inline SVG. Horizontal positions are percentages, so plots fit any width and keep their text
+size."""
 
 from __future__ import annotations
 
@@ -124,9 +125,9 @@ def axis_of_bars(low: float, highest: float) -> Axis:
     return Axis(low, low * (highest / low) ** (1 / LONGEST_BAR), logarithmic=True)
 
 
-def draw_bar(axis: Axis, from_: float, to: float) -> Html:
+def draw_bar(axis: Axis, begin: float, end: float) -> Html:
     """Draw a bar between two values."""
-    low, high = (float(axis.position(value).rstrip("%")) for value in sorted((from_, to)))
+    low, high = (float(axis.position(value).rstrip("%")) for value in sorted((begin, end)))
     return tag("rect", x=f"{low:.2f}%", width=f"{max(high - low, 0.2):.2f}%", y=ROW_HEIGHT / 2 - 6, height=12)
 
 

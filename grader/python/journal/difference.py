@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 MAX_COMPARED = 5_000  # lines of each version: the time to compare grows up to their product
-MAX_LINES = 400  # shown
+MAX_LINES = 400  # lines of the difference that are shown
 CONTEXT = 2
 
 
@@ -15,7 +15,7 @@ CONTEXT = 2
 class Difference:
     """Lines that begin with '+', '-', ' ' or '@@'. `remark` states what is omitted, or why there are no lines.
 
-    `added` and `removed` count the student's own lines: those of a starter and blank lines are not counted.
+    `added` and `removed` count the student's own lines: a starter's lines and blank lines are not counted.
     """
 
     lines: list[str]

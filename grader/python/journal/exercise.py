@@ -3,9 +3,9 @@
 python3 -m grader.python.journal.exercise [LAB [EXERCISE]] [--line 10 --kind race] [--give-up]    (make bugs, make bug)
 
 The exercises are <exercises>/<lab>/NAME.cu, with a list exercises.json; the student's copy is
-work/<lab>/exercises/NAME.cu. No answer is stored: each one is compared with what the sanitizer finds in the exercise.
-work/<lab>/journal/exercises.jsonl has a line for each answer: {"time", "exercise", "line", "kind", "outcome"}. No
-points depend on it, and it is not handed in.
+work/<lab>/exercises/NAME.cu. No solution is stored: each answer is compared with what the sanitizer finds in the
+exercise. work/<lab>/journal/exercises.jsonl has a line for each answer: {"time", "exercise", "line", "kind",
+"outcome"}. No points depend on this file, and it is not handed in.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ LineMargin = type_of("inspection", "line_margin")
 DatasetCounters = type_of("inspection", "dataset_counters")
 Inspection = type_of("inspection")
 
-MIN_SHARE = 0.005  # fraction of the modelled time; a smaller one is shown as 0%
+MIN_SHARE = 0.005  # fraction of the modelled time; smaller shares are not shown
 
 COUNTERS: dict[str, tuple[str, Callable[[float | None], str]]] = {
     "device_bytes": ("Bytes requested, over the minimum", show_factor),
@@ -211,9 +211,9 @@ def make_line(number: int, text: Html, margin: LineMargin | None, share: Html | 
     return tag("tr", *cells, share, at, code, class_="counted")
 
 
-def margin_cell(name: str, value: Html | str | None, costly: bool) -> Html:
+def margin_cell(name: str, value: Html | str | None, is_costly: bool) -> Html:
     """Make one count's cell, labelled with its name for narrow screens."""
-    kind = "number" + (" costly" if costly else "") + (" none" if value is None else "")
+    kind = "number" + (" costly" if is_costly else "") + (" none" if value is None else "")
     return tag("td", tag("span", value), data_label=name, class_=kind)
 
 

@@ -31,10 +31,10 @@ PROMPTS = {
     "Hours": "A number.",
     "What I learnt": "Was it as fast as you expected? If not, what did you overlook? What was given up?",
 }
-OPTIONAL = {"Seconds I predict"}  # the journal does not ask for it
+OPTIONAL = {"Seconds I predict"}  # the journal does not list these as missing
 BEGUN = re.compile(r"<!--\s*begun\s+(\S+?):?(?:\s[^>]*)?-->")
 COMMENT, COMMENT_END = "<!--", "-->"
-MAX_HASHES = 6  # per heading
+MAX_HASHES = 6  # number signs before a heading
 FENCE = re.compile(r"^\s*(```|~~~)")
 HOURS = re.compile(r"(\d{1,6}(?:[.,]\d+)?)\s*(?:h|hrs?|hours?)?\.?", re.IGNORECASE)
 SECONDS = re.compile(r"(\d{1,6}(?:[.,]\d{1,9})?)\s*(s|ms|us|\u00b5s|\u03bcs)?\.?")
@@ -51,7 +51,7 @@ class Note:
     number: int = 1
     begun: datetime | None = None
     sections: list[tuple[str, str]] = field(default_factory=list)
-    shortened: bool = False
+    shortened: bool = False  # whether the text after MAX_BYTES was omitted
 
     @property
     def written(self) -> list[tuple[str, str]]:
@@ -183,7 +183,8 @@ def find_unused(folder: Path, lab: str, stage: str) -> Path | None:
 
 
 def choose_stage(stages: dict[str, str], typed: str, lab: str) -> str:
-    """Return the stage with this id, number or slug, as the judge accepts it. Raises UserError with the choices."""
+    """Return the stage whose id, number or slug was typed, in a form that the judge accepts. Raises UserError with the
+    choices."""
     for stage in stages:
         number, _, slug = stage.partition("_")
         if typed == slug or is_same_stage(stage, typed) or re.fullmatch("0*" + number.lstrip("0"), typed):

@@ -118,10 +118,10 @@ class Optimisation:
         return self.title if self.number == 1 else f"{self.title}, step {self.number}"
 
     @property
-    def begun(self) -> bool:
+    def is_begun(self) -> bool:
         """Return whether a version passed, or there is a note that has text or versions."""
-        noted = self.note is not None and bool(self.note.written or self.versions)
-        return noted or any(version.verdict == "passed" for version in self.versions)
+        has_note = self.note is not None and bool(self.note.written or self.versions)
+        return has_note or any(version.verdict == "passed" for version in self.versions)
 
     def chosen(self, place: Place | None) -> Version | None:
         """Return the version to show: the last that passed and was timed at a place, else the last that passed, else
@@ -150,7 +150,7 @@ class Optimisation:
 
 @dataclass(frozen=True)
 class Change:
-    """Time before divided by time after: 2 is twice as fast. `low` and `high` bound its 95% interval.
+    """Time before divided by time after: 2 is twice as fast. `low` and `high` bound the 95% interval of `ratio`.
 
     `spread` is the relative difference between runs of one text; None if unknown.
     """
@@ -226,8 +226,8 @@ class Journal:
 
     @property
     def places(self) -> list[Place]:
-        """Return the places with times: GPUs before the CPU backend, and among these the one with the most rows
-        first."""
+        """Return the places with times: GPUs before the CPU backend; of several places of one kind, the one with the
+        most rows first."""
         return list(self.timelines)
 
     @property
@@ -256,12 +256,13 @@ class Journal:
 
     @property
     def shown(self) -> list[Optimisation]:
-        return [optimisation for optimisation in self.optimisations if optimisation.begun]
+        return [optimisation for optimisation in self.optimisations if optimisation.is_begun]
 
     @property
     def unfinished(self) -> list[Optimisation]:
         """Return the optimisations with versions, of which none passed and which have no note."""
-        return [optimisation for optimisation in self.optimisations if optimisation.versions and not optimisation.begun]
+        with_versions = [optimisation for optimisation in self.optimisations if optimisation.versions]
+        return [optimisation for optimisation in with_versions if not optimisation.is_begun]
 
 
 def place_of(record: Record) -> Place:
@@ -403,8 +404,8 @@ def make_timelines(
 
 
 def join_parts(by_dataset: dict[str, list[Row]], parts: dict[str, tuple[str, float]]) -> dict[str, list[Row]]:
-    """Return each dataset's rows. A part's row moves, scaled, to the whole dataset if that dataset has no
-    row of the same optimisation."""
+    """Return each dataset's rows. A part's row moves, scaled, to the whole dataset if that dataset has no row of the
+    same optimisation."""
     joined = {dataset: list(rows) for dataset, rows in by_dataset.items()}
     for dataset, rows in by_dataset.items():
         whole, scale = parts.get(dataset, ("", 1.0))

@@ -103,7 +103,8 @@ def make_start(journal: Journal) -> Html:
 
 
 def make_measured(journal: Journal, timeline: Timeline | None, source: Source | None) -> Html | None:
-    """Make the bound, the CPU's times, the plots and the table of one place; None without a GPU."""
+    """Make the bound, the CPU's times, the plots and the table of one place; None if nothing was timed and only the CPU
+    backend ran."""
     if timeline is None and not journal.has_gpu:
         return None
     if timeline is None:
@@ -128,7 +129,7 @@ def make_bound(journal: Journal, timeline: Timeline) -> Html:
 
 
 def make_cpu(timeline: Timeline) -> Html | None:
-    """Make the CPU times that GPU times are compared with; None for the CPU backend."""
+    """Make the CPU times that GPU times are compared with; None if there are none, or for the CPU backend."""
     times = make_sum(describe_cpu(timeline)) if timeline.place.is_gpu else None
     if times is None:
         return None

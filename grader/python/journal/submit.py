@@ -3,7 +3,7 @@
 python3 -m grader.python.journal.submit LAB    (make submit LAB=…)
 
 The archive is work/<lab>-<ids>-<date and time in UTC>.tar.gz. In it: <lab>/manifest.json, <lab>/<stage>.cu,
-<lab>/reports/<stage>.json and, where there is a journal, <lab>/journal/: records.jsonl, the notes, quiz.json (the
+<lab>/reports/<stage>.json and, if there is a journal, <lab>/journal/: records.jsonl, the notes, quiz.json (the
 answers to the quiz), and journal.html and journal.md, which `make journal` makes from these. manifest.json, schema 1:
 
     {"schema": 1, "lab": …, "warplab": version of the grader, "time": ISO 8601 in UTC,
@@ -12,7 +12,8 @@ answers to the quiz), and journal.html and journal.md, which `make journal` make
      overruled, "problems": [problems that prevent grading], "warnings": [possible surprises]}
 
 Files that cannot be graded (a stage missing, empty, untouched, too large, not a regular file, a name that is not a
-stage) are refused with exit status 1, except with FORCE=1 or --force; files that cannot be packed are then omitted.
+stage) are refused with exit status 1. With FORCE=1 or --force, the archive is written all the same, without the files
+that are too large, not regular, or not named like a stage.
 """
 
 from __future__ import annotations

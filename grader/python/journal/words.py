@@ -37,7 +37,7 @@ class Source:
     columns: list[str]
     figures: dict[tuple[str, str], list[str]]  # keyed by stage and dataset
 
-    def of(self, row: Row) -> list[str]:
+    def figures_of(self, row: Row) -> list[str]:
         """Return the figures for a row; a dash for each column if there are none."""
         key = (row.optimisation.stage, row.measurement.dataset)
         return self.figures.get(key) or [NONE] * len(self.columns)
@@ -213,7 +213,7 @@ def compared_names(timeline: Timeline, source: Source | None) -> list[str]:
 
 
 def compared_values(timeline: Timeline, row: Row, source: Source | None) -> list[str]:
-    """Return a row's values for these columns."""
+    """Return a row's values for the columns of compared_names()."""
     timed = row.measurement
     before = show_speedup(row.change.ratio) if row.change else NONE
     best = "best" if row is timeline.best else show_speedup(timeline.best.time_s / row.time_s)
@@ -222,7 +222,7 @@ def compared_values(timeline: Timeline, row: Row, source: Source | None) -> list
     if timeline.place.is_gpu:
         cpu = [show_speedup(timed.speedup_sequential), show_speedup(timed.speedup_openmp)]
         values = [*cpu, *values, show_share(timed.bound_fraction)]
-    return values + (source.of(row) if source else [])
+    return values + (source.figures_of(row) if source else [])
 
 
 def describe_columns(timeline: Timeline, source: Source | None) -> str:
@@ -280,7 +280,7 @@ def describe_samples(row: Row) -> str:
 
 
 def describe_figures(timeline: Timeline, row: Row) -> list[tuple[str, str]]:
-    """Return an optimisation's other figures as names and values."""
+    """Return an optimisation's figures except its time, as names and values."""
     timed = row.measurement
     figures = list(zip(compared_names(timeline, None), compared_values(timeline, row, None), strict=True))
     if not timeline.place.is_gpu:
@@ -335,7 +335,7 @@ def describe_cause(version: Version) -> str:
 
 
 def describe_failed_versions(optimisation: Optimisation) -> str:
-    """Count the versions that did not pass, with their causes; return '' if all passed."""
+    """Count the versions that failed, with their causes; return '' if none failed."""
     failed = [version for version in optimisation.versions if version.verdict == "failed"]
     if not failed:
         return ""
@@ -376,8 +376,8 @@ def list_discarded_versions(
 
 
 def describe_counters(before: DatasetCounters | None, after: DatasetCounters) -> list[list[str]]:
-    """Return counter, value before and value now for each counter that changed, or for all counters if there are no
-    earlier counts."""
+    """Return counter, value before and value now for each counter that changed or, if there are no earlier counts, for
+    each counter above 0."""
     rows = []
     for name, (title, show) in COUNTERS.items():
         old, new = (getattr(counts, name) if counts else None for counts in (before, after))
@@ -402,7 +402,8 @@ def counter_columns(
 def choose_counts(
     before: Inspection | None, after: Inspection | None
 ) -> tuple[DatasetCounters | None, DatasetCounters] | None:
-    """Return the counts before and now on the largest dataset that both have; None if nothing was counted."""
+    """Return the counts before and now on the largest dataset that both inspections have or, if they share none, only
+    the counts now on the largest dataset. Return None if nothing was counted."""
     if after is None or not after.counters:
         return None
     counted = {counter.dataset: counter for counter in before.counters} if before else {}

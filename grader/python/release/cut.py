@@ -33,7 +33,7 @@ def cut_labs(root: Path, labs: Mapping[str, str], upto: str = "") -> CutSources:
     """Cut each lab's manifest after its own last stage, or after `upto` if it has none. Raises UserError.
 
     `upto` is a stage number for all labs without a last stage, or the stage's id, number or slug if there is only one
-    such lab. If it is empty, too, all stages stay.
+    such lab. If `upto` is empty, labs without a last stage keep all stages.
     """
     manifests = {lab: read_manifest(root, lab) for lab in labs}
     stages = {lab: stage_ids(manifest) for lab, manifest in manifests.items()}
@@ -88,8 +88,8 @@ def cut_datasets(recipes: dict[str, Any], kept_stages: Sequence[str]) -> dict[st
 
 def cut_handout(sources: CutSources, lab: str) -> str:
     """Return a handout without the sections of removed stages, with its tables regenerated. The sections after the
-    stages compare all stages and are removed too, except for the table of counters, which the stages' sections refer
-    to."""
+    stages compare all stages and are removed, too, except for the section with the table of counters, to which the
+    stages' sections refer."""
     file = sources.root / "handouts" / f"{lab}.md"
     everything = stage_ids(read_manifest(sources.root, lab))
     stages = stage_ids(sources.manifest(lab))

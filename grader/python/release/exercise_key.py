@@ -25,8 +25,8 @@ def describe(exercise: Exercise, source: Path, build: Path) -> str:
     key = find_key(inspect(exercise, build))
     kinds = ", ".join(f"`{cause}`" for cause in dict.fromkeys(finding.cause for finding in key))
     lines = ", ".join(map(str, dict.fromkeys(finding.line for finding in key)))
-    seconds = ", ".join(map(str, dict.fromkeys(finding.other_line for finding in key if finding.other_line)))
-    places = f"{lines}; second access {seconds}" if seconds else lines
+    other_lines = ", ".join(map(str, dict.fromkeys(finding.other_line for finding in key if finding.other_line)))
+    places = f"{lines}; second access {other_lines}" if other_lines else lines
     message = key[0].message.replace("|", "\\|")
     return f"| {exercise.name} | {exercise.difficulty} | `{source}` | {kinds} | {places} | {message} |"
 

@@ -146,8 +146,8 @@ def add_exercises(sources: CutSources, released: CutSources, files: Files) -> No
 
 
 def find_shown_solutions(root: Path, name: str) -> Iterator[str]:
-    """Yield the solutions, as text, whose lines a file of a kit may contain: if it is an exercise, those of its lab up
-    to its stage."""
+    """Yield the solutions, as text, whose lines a file of a kit may contain: for an exercise, those of its lab up to
+    its stage."""
     folder, _, rest = name.partition("/")
     lab, _, exercise = rest.partition("/")
     if folder == FOLDER and (number := NAME.fullmatch(Path(exercise).stem)):

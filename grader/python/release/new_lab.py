@@ -3,8 +3,9 @@
 python3 -m grader.python.release.new_lab LAB [--stages 01_first,02_second]    (make new-lab LAB=… [STAGES=…])
 
 The files come from grader/python/release/new_lab/; existing files stay unchanged. `@lab@` stands for the name, `@Lab@`
-for the name as part of a type's name, and `@title@` for the name as a title; `@stage@`, `@number@` and `@idea@` for a
-stage's id, number and title. The lines between `@each@` and `@end@` are written once for each stage.
+for the name as part of a type's name, `@title@` for the name as a title, and `@points@` for the lab's points;
+`@stage@`, `@number@` and `@idea@` stand for a stage's id, number and title. The lines between `@each@` and `@end@` are
+written once for each stage.
 """
 
 from __future__ import annotations

@@ -19,8 +19,9 @@ PICTURE = re.compile(r"!\[[^\]]*\]\(([^()\s]+)\)")
 
 
 def make_readme(sources: CutSources, files: Mapping[str, bytes]) -> str:
-    """Return the students' README. It is a template with sections of the project's README. Its examples use the first
-    lab in the archive, and it does not mention files that are not in the archive."""
+    """Return the students' README. It is made from a template and sections of the project's README. If the lab of
+    README.md's examples is not in the archive, the examples use the first lab. Parts about files that the archive lacks
+    are removed."""
     readme = read_text(sources.root / "README.md")
     text = re.sub(
         r"^@(.+)@$", lambda title: find_section(readme, title[1]), read_text(README_TEMPLATE), flags=re.MULTILINE

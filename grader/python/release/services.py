@@ -7,7 +7,8 @@ Gradescope gets dist/gradescope-<lab>.zip, with setup.sh and run_autograder at i
 dist/autolab-<lab>.tar, with the two files that it asks for: autograde-Makefile and autograde.tar. RELEASES.md explains
 how to use them. Both archives contain the hidden datasets, the course's secret, from which the inputs of these datasets
 are derived, and the starters, which serve as the reference, but no solutions. --speed modelled (SPEED=modelled) adds
-the solutions, because speed points come from their modelled times; --speed off grades without speed points.
+the solutions, because speed points then depend on the solutions' modelled times; --speed off grades without speed
+points.
 
 Without a sandbox, grading stops. With --unsafe (UNSAFE=1), it continues; the hidden datasets, the secret and the
 starters are then omitted, because graded code could read them.
@@ -47,7 +48,7 @@ from grader.python.release.pack import (
 
 GRADER = ["grader/*", "labs/precompiled.h", "LICENSE"]
 NOT_NEEDED = ["grader/python/docs/*", "grader/python/release/*", "grader/cpu/bench/*", "*.md"]
-SOLUTIONS = "solutions/{lab}/*.cu"  # their modelled times are the reference
+SOLUTIONS = "solutions/{lab}/*.cu"  # for --speed modelled: their modelled times are the reference
 STARTERS = "starter/*"  # the reference that decides whether a failure is the submission's or the judge's
 SECRET = Path("datasets/.secret")
 TEMPLATES = Path(__file__).with_suffix("")

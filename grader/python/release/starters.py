@@ -1,6 +1,6 @@
 """Make starter/<lab>/NN_slug.cu from the markers in solutions/<lab>/NN_slug.cu; STARTERS.md describes the markers.
 
-python3 -m grader.python.release.starters [--write] [LAB]  writes the stale ones
+python3 -m grader.python.release.starters [--write] [LAB]  writes the stale starters
 python3 -m grader.python.release.starters --check          lists the stale starters with diffs, and exits with 1
 """
 

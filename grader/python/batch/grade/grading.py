@@ -43,8 +43,8 @@ def grade_submission(
     environment: dict[str, str] | None = None,
     opened: Opened | None = None,
 ) -> Graded:
-    """Grade one submission within settings.timeout_s. `opened`: its contents, if they were read already. Raises only
-    DiskFullError, MovedError and StoppedError."""
+    """Grade one submission within settings.timeout_s. `opened`: the hand-in's contents, if they were read already.
+    Raises only DiskFullError, MovedError and StoppedError."""
     work = Work(settings, running or Running(), environment or {})
     graded = Graded(submission.key, "judge_error", fingerprint=submission.fingerprint)
     try:
@@ -182,8 +182,8 @@ def has_cause(failure: Failure | None, cause: str) -> bool:
 
 
 def summarise_report(report: Report | None, lab_hash: str) -> tuple[dict[str, Any], list[Stage]]:
-    """Return the values of a report that the database keeps in addition to its text: columns of the table `grades`, and
-    the stages. Without a report, return none."""
+    """Return the values of a report that the database keeps in addition to the report's text: columns of the table
+    `grades`, and the stages. Without a report, both are empty."""
     if report is None:
         return {}, []
     summary = {

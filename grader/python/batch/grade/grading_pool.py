@@ -95,7 +95,7 @@ class GradingPool:
 
 @contextmanager
 def open_grading_pool(settings: Settings, backend: str, jobs: int) -> Iterator[GradingPool]:
-    """Yield a pool. At the end, wait for the hand-ins in progress; on an exception, stop them."""
+    """Yield a pool. At the end, wait for the hand-ins in progress; on an exception, stop their judges."""
     running, gpus = Running(), list_gpus() if backend == "cuda" else []
     with choose_workers(settings, running, gpus, jobs) as submit:
         pool = GradingPool(submit, settings, running, gpus, judges_at_once(backend, jobs))
@@ -109,9 +109,10 @@ def open_grading_pool(settings: Settings, backend: str, jobs: int) -> Iterator[G
 
 
 def take_copy(submission: Submission, settings: Settings, skip_unfinished: bool) -> Submission | None:
-    """Copy a hand-in's files and journal into the batch, and return the hand-in with the notes that make the judge use
-    the copy. Return None if the hand-in changed after its fingerprint was computed, or if it may be unfinished and
-    `skip_unfinished` is set. Return a hand-in without a file to grade unchanged. Raises DiskFullError."""
+    """Copy a hand-in's files and journal into the batch, and return the hand-in with the notes that make
+    open_submission() use the copy. Return None if the hand-in changed after its fingerprint was computed, or if it may
+    be unfinished and `skip_unfinished` is set. Return a hand-in without a file to grade unchanged. Raises
+    DiskFullError."""
     opened = open_submission(submission, settings)
     if opened.journal is None and opened.picked:  # already the batch's copy
         return submission

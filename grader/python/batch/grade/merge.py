@@ -33,8 +33,8 @@ def read_complete(file: Path) -> Json:
 
 
 def complete(content: Any, parsed: Any) -> Any:
-    """Return `content`, a report or a part of one as JSON, with missing keys added from `parsed`, which is what
-    read_report() returns for it. Unknown keys stay."""
+    """Return a report, or a part of one, as JSON: `parsed`, which has defaults for missing keys, with the unknown keys
+    of `content` added. `content`: the part as the file has it; `parsed`: the same part from read_report()."""
     if isinstance(parsed, dict) and isinstance(content, dict):
         return {**content, **{key: complete(content.get(key, value), value) for key, value in parsed.items()}}
     if isinstance(parsed, list):
@@ -95,8 +95,8 @@ def merge_stages(stage: Json, other: Json) -> Json:
 
 
 def decides(other: Json, stage: Json, kind: str) -> bool:
-    """Return whether the points of a kind in `other` replace those in `stage`, because they are decided here and
-    pending there, or measured here and modelled there. Both stages have a score."""
+    """Return whether the points of a kind in `other` replace those in `stage`, because they are decided in
+    `other` and pending in `stage`, or measured in `other` and modelled in `stage`. Both stages have a score."""
     if is_pending(other["score"], kind):
         return False
     if kind == "speed" and is_modelled(stage["score"]) and not is_modelled(other["score"]):

@@ -25,7 +25,7 @@ from grader.python.common.units import name_some, plural
 
 MAX_REASON = 500  # characters of a reason
 MAX_KIT = 10**6  # kits have smaller numbers
-MAX_STAGES = 100  # that a manifest names
+MAX_STAGES = 100  # stages in a manifest
 MAX_REFUSED = 3  # unreadable parts of a hand-in that the notes name
 CHANGED = (
     "Its files were changed or removed after the batch had listed them. Put them back if they are missing, and repeat "
@@ -35,12 +35,12 @@ CHANGED = (
 UNFINISHED = ("empty", "truncated", "damaged", "unknown_format")
 
 
-def explain_nothing_to_grade(files: Sequence[str], unread: Sequence[str], settings: Settings, empty: bool) -> str:
-    """Return a sentence on why none of these files is graded. `unread`: names of files that were not read; `empty`:
+def explain_nothing_to_grade(files: Sequence[str], unread: Sequence[str], settings: Settings, is_empty: bool) -> str:
+    """Return a sentence on why none of these files is graded. `unread`: names of files that were not read; `is_empty`:
     whether the hand-in has no file at all."""
     sources = list_sources(files)
     stage = f"{settings.graded_stages()[0]}.cu"
-    if empty:
+    if is_empty:
         return f"It is empty: there is no file in it. Hand in files such as {stage}."
     reason = f"No file has the name of a stage of {settings.lab}, such as {stage}."
     if other_lab := find_other_lab(sources, settings):
@@ -55,8 +55,8 @@ def list_sources(files: Sequence[str]) -> list[str]:
 
 
 def explain_how_to_choose(stages: Sequence[str], entries: Sequence[Path]) -> list[str]:
-    """Return a note on how to choose a file for `stages`, in which the newest file cannot be determined; none without
-    stages."""
+    """Return a note on how to choose a file for `stages`, in which the newest file cannot be determined; an empty
+    list without stages."""
     if not stages:
         return []
     folder = entries[0] if is_folder(entries[0]) else entries[0].parent
@@ -97,13 +97,13 @@ class Opened:
     notes: list[str] = field(default_factory=list)
     status: str = ""
     detail: str = ""
-    was_killed: bool = False  # whether another process killed the one that read it
+    was_killed: bool = False  # whether another process killed the reader of the hand-in
     may_be_unfinished: bool = False  # whether a part looks as if it were still being written
     has_changed: bool = False  # whether the contents changed after the batch had listed the hand-in
     kit: Kit | None = None  # the student's kit, which the manifest of `make submit` names
 
     def size(self) -> int:
-        """Return the number of bytes of its contents."""
+        """Return the number of bytes of the picked files and of the journal."""
         return sum(map(len, (*self.picked.values(), *(self.journal or {}).values())))
 
 
@@ -191,8 +191,8 @@ def read_starters(settings: Settings) -> dict[str, bytes]:
 
 
 def read_copy(submission: Submission, settings: Settings) -> dict[str, bytes]:
-    """Return the files that were graded before, by stage; none if they are not from these contents, for example because
-    the batch was killed, or if the lab had other stages then. Raises OSError."""
+    """Return the files that were graded before, by stage; none if they come from other contents of the hand-in, for
+    example because the batch was killed, or if the lab had other stages then. Raises OSError."""
     folder = place_of(settings.folder, "submissions", submission.key)
     if not is_copy(folder, submission.fingerprint, settings.graded_stages()):
         return {}

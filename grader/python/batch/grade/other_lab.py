@@ -99,8 +99,8 @@ def other_lab_of(submission: Submission, settings: Settings) -> str:
 
 
 def labs_of(hand_ins: Sequence[tuple[Submission, Opened]], settings: Settings) -> list[str]:
-    """Return the lab of each hand-in that can be read: this lab if it has one of its stages, and '' if it has no stage
-    of any lab."""
+    """Return the lab of each hand-in that can be read: the batch's lab if the hand-in has one of that lab's stages,
+    and '' if it has no stage of any lab."""
     labs = []
     for submission, opened in hand_ins:
         if opened.status in ("archive_refused", "judge_error"):

@@ -43,8 +43,7 @@ def is_reference_graded(settings: Settings, running: Running, environment: dict[
 
 
 def find_reference(settings: Settings) -> Path | None:
-    """Return the folder of labs with the solutions, or with the starters if there are no solutions; None if there is
-    neither."""
+    """Return the first folder of TREES that has a file of each stage to grade; None if neither has all of them."""
     names = [f"{settings.lab}/{stage}.cu" for stage in settings.graded_stages()]
     trees = [settings.root / tree for tree in TREES]
     return next((tree for tree in trees if all((tree / name).is_file() for name in names)), None)

@@ -87,7 +87,7 @@ def list_gpus() -> list[str]:
 
 
 def judges_at_once(backend: str, jobs: int) -> int:
-    """Return how many submissions grade_here() grades at the same time."""
+    """Return how many submissions grade_here() times in parallel: one per GPU or, without a GPU, one per job."""
     return (len(list_gpus()) if backend == "cuda" else 0) or jobs
 
 
@@ -230,9 +230,9 @@ def split_cores(all_cores: list[int], jobs: int) -> list[list[int]]:
 
 
 def share_cores(all_cores: list[int], judges: int) -> tuple[list[list[int]], list[int]]:
-    """Return the cores of each judge, which are half of all cores together, and the cores left for compiling. A judge's
-    threads spin while they wait, which takes time from other programs on the same cores. If there are too few cores,
-    each judge may use all of them."""
+    """Return the cores of each judge and the cores left for compiling. All judges together get about half of the cores.
+    A judge's threads spin while they wait, which takes time from other programs on the same cores. If there are too few
+    cores, each judge may use all of them."""
     share = max(CORES_FOR_TIMING, len(all_cores) // (2 * judges))
     if share * judges > len(all_cores):
         return [all_cores] * judges, all_cores[CORES_FOR_TIMING:]

@@ -207,16 +207,16 @@ def grade_by_slurm(
             to_submit = []
             for key, outcome in wait_for(cluster, dict(jobs)):
                 job = jobs.pop(key)
-                last = attempts[key] >= MAX_TASKS_PER_HAND_IN
+                is_last = attempts[key] >= MAX_TASKS_PER_HAND_IN
                 has_result = is_result(outcome, by_key[key])
                 if not has_result or outcome.judge_failure:
                     suspects.add(key)
                     lost_tasks[key] += reference_mark(settings, job.job_id).exists() and not was_cancelled(job)
-                if has_result and (last or not is_doubtful(outcome)):
+                if has_result and (is_last or not is_doubtful(outcome)):
                     yield outcome
                 elif isinstance(outcome, str) and outcome:
                     raise DiskFullError(outcome)
-                elif not last:
+                elif not is_last:
                     to_submit.append(key)
                 else:
                     reason = (
@@ -239,7 +239,7 @@ def grade_by_slurm(
 
 
 def judge_works_on_node(cluster: Cluster, settings: Settings) -> bool:
-    """Submit a task that grades the reference, and return whether it does."""
+    """Submit a task that grades the reference, and return whether the judge does so without an error."""
     (job,) = cluster.submit(grade_reference_on_node, [(settings,)])
     try:
         return any(outcome is True for _, outcome in wait_for(cluster, {"reference": job}))
@@ -254,8 +254,8 @@ def is_doubtful(graded: Graded) -> bool:
 
 
 def is_result(outcome: Any, submission: Submission) -> bool:
-    """Return whether a task returned the result of this submission. It may be another one's, because a cluster may
-    reuse the number of an earlier task whose result still exists."""
+    """Return whether a task returned the result of this submission. The result may belong to another one, because a
+    cluster may reuse the number of an earlier task whose result still exists."""
     return (
         isinstance(outcome, Graded) and outcome.key == submission.key and outcome.fingerprint == submission.fingerprint
     )

@@ -60,7 +60,7 @@ def read_clock_offset() -> float:
 def complete(stopped: Graded, settings: Settings, end_s: float, offset_s: float) -> Report | None:
     """Judge the remaining stages of a submission on which the judge was stopped, and return the report on all stages;
     None if no stage has a score. The time settings.timeout_s for the whole submission ends at `end_s`. `offset_s`: the
-    result of read_clock_offset() when it began."""
+    result of read_clock_offset() when grading began."""
     tree = place_of(settings.folder, "submissions", stopped.key)
     report, took_s = read_unfinished(tree / f"{settings.lab}.unfinished.json", settings.timeout_s, offset_s)
     rest = RemainingWork(settings, tree, settings.timeout_s, end_s, report["stages"] if report else [])
@@ -110,11 +110,11 @@ def judge_stage(rest: RemainingWork, stage: str, stage_manifest: Json, took_s: f
     return describe(rest, stage_manifest, ""), None
 
 
-def describe(rest: RemainingWork, stage_manifest: Json, failed: str) -> Json:
-    """Return the result of a stage that no judge finished. With a message `failed`, the stage gets no points; without
+def describe(rest: RemainingWork, stage_manifest: Json, message: str) -> Json:
+    """Return the result of a stage that no judge finished. With a message, the stage fails and gets no points; without
     one, it is marked as not reached and has no score."""
     file = rest.tree / rest.settings.lab / f"{stage_manifest['id']}.cu"
-    failure = {"cause": "timeout", "message": failed, "hint": "", "place": None}
+    failure = {"cause": "timeout", "message": message, "hint": "", "place": None}
     points: Json = {}
     for kind in KINDS:
         points |= {kind: 0, f"{kind}_max": stage_manifest["points"][kind], f"{kind}_pending": False, f"{kind}_why": ""}
@@ -125,10 +125,10 @@ def describe(rest: RemainingWork, stage_manifest: Json, failed: str) -> Json:
         "title": str(stage_manifest.get("title", "")),
         "source": str(file),
         "source_hash": hashlib.sha256(file.read_bytes()).hexdigest() if file.is_file() else "",
-        "verdict": "failed" if failed else "error",
+        "verdict": "failed" if message else "error",
         "compilation": {
-            "verdict": "failed" if failed else "error",
-            "failure": failure if failed else None,
+            "verdict": "failed" if message else "error",
+            "failure": failure if message else None,
             "log": "",
             "wall_s": 0,
             "cached": False,
@@ -138,8 +138,8 @@ def describe(rest: RemainingWork, stage_manifest: Json, failed: str) -> Json:
         "check_mode": None,
         "measurements": [],
         "phases": [],
-        "error": None if failed else not_reached,
-        "score": points if failed else None,
+        "error": None if message else not_reached,
+        "score": points if message else None,
         "output": "",
         "notes": [],
     }

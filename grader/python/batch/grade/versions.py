@@ -34,8 +34,9 @@ def hash_files(root: Path, folders: Sequence[str], excluded_ending: str) -> str:
 
 def is_stale(kept_hashes: str, kept_version: str, judging_hashes: str, version: str) -> bool:
     """Return whether a grade comes from another version of the lab or of the judge. `kept_hashes`, `judging_hashes`:
-    the results of hash_judging() when it was graded, and now; `kept_version`, `version`: the judge's version then and
-    now. Earlier batches kept only the lab's hash; for them, the version shows whether the judge has changed."""
+    the results of hash_judging() when the hand-in was graded, and now; `kept_version`, `version`: the judge's version
+    then and now. Earlier batches kept only the lab's hash; for them, the version shows whether the judge has
+    changed."""
     if "+" in kept_hashes:
         return kept_hashes != judging_hashes
     return kept_hashes != judging_hashes.partition("+")[0] or kept_version != version

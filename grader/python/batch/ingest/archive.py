@@ -153,7 +153,8 @@ def has_hidden_part(path: str) -> bool:
 
 
 def is_folder(path: Path) -> bool:
-    """Return whether the path is a folder. A link never is: a student chooses its target, whose lookup may fail."""
+    """Return whether the path is a folder. A link counts as none: a student chooses its target, and looking it up may
+    fail."""
     with contextlib.suppress(OSError):  # it was removed in the meantime
         return stat.S_ISDIR(path.lstat().st_mode)
     return False
@@ -178,8 +179,7 @@ def is_zip(start: bytes) -> bool:
 
 
 def require_no_zip(end: bytes) -> None:
-    """Raise RefusedError if a file that begins as a tar ends as a zip. Programs would disagree on
-    its contents."""
+    """Raise RefusedError if a file that begins as a tar ends as a zip. Programs would disagree on its contents."""
     for match in re.finditer(rb"PK\x05\x06.{16}(..)", end, re.DOTALL):  # the last two bytes: a comment's length
         if int.from_bytes(match[1], "little") == len(end) - match.end():
             raise RefusedError("ambiguous")
@@ -202,8 +202,8 @@ def read_part(part: Part, name: str) -> Member:
 def refusing_damage() -> Iterator[None]:
     """Convert all exceptions from reading an archive to RefusedError, except errors of the machine.
 
-    No list of the exceptions that readers may raise would be complete. Therefore, use this only around the reading of
-    untrusted bytes.
+    No list of the exceptions that readers may raise would be complete, so this also converts exceptions that a mistake
+    in the program causes. Therefore, use it only around the reading of untrusted bytes.
     """
     try:
         yield

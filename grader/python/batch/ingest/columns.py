@@ -24,7 +24,7 @@ NAMES = ("name", "student", "studentname", "fullname")
 FIRST_NAMES, LAST_NAMES = ("firstname", "givenname"), ("lastname", "surname", "familyname")
 IDENTITIES = (*IDS, *NAMES, *FIRST_NAMES, *LAST_NAMES)
 NOTHING = ("", "-", "n/a")  # cells without an id
-MAX_RUNNING_DIGITS = 4  # of numbers that a course may have given its students consecutively
+MAX_RUNNING_DIGITS = 4  # digits of numbers that a course may have given its students consecutively
 MAX_CELL = 300  # characters that are read of a cell
 FORMULA_SIGNS = ("=", "+", "-", "@", "\N{MINUS SIGN}")
 IDENTIFIED = re.compile(rf"{PARTICIPANT}[1-9]\d{{0,18}}|", re.ASCII)
@@ -42,7 +42,7 @@ SPLIT_NAMES = ("LastName", "FirstName", "ID", "Section")  # columns of a Canvas 
 NUMBERS = (CANVAS_NUMBER, MOODLE_NUMBER)  # the numbers of course systems
 MOODLE = ("identifier", "full name", "first name", "username", "email address", "id number", MAXIMUM)
 Identifier = tuple[str, str]  # the namespace of an id, and the id in lower case
-ASSIGNMENT = re.compile(r"(?P<title>.+) \(\d+\)", re.DOTALL)  # with Canvas's number
+ASSIGNMENT = re.compile(r"(?P<title>.+) \(\d+\)", re.DOTALL)  # an assignment's title, with Canvas's number
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def read_person(header: Sequence[str], row: Sequence[str]) -> Person:
             continue
         identifier = identify_cell(column, cell, of_canvas)
         ids.append((identifier, cell.removeprefix(PARTICIPANT)))
-        if identifier[0] == CANVAS_NUMBER and column == "id" and not is_whole:  # it may be the course's own id
+        if identifier[0] == CANVAS_NUMBER and column == "id" and not is_whole:  # the cell may be the course's own id
             ids.append(((OWN_ID, identifier[1]), cell))
     return Person(ids, read_name(cells))
 
@@ -168,7 +168,8 @@ def is_worksheet(text: str) -> bool:
 
 
 def quote_as_php(cells: Sequence[str]) -> str:
-    """Return cells as PHP's fputcsv writes them: it quotes cells with blanks. The cells contain no quotes."""
+    """Return cells as PHP's fputcsv writes them: it quotes cells with blanks, commas or backslashes. The cells contain
+    no quotes."""
     return ",".join(f'"{cell}"' if re.search(r"[\s,\\]", cell) else cell for cell in cells)
 
 
@@ -234,7 +235,7 @@ def read_cells(record: str, way: tuple[str, re.Pattern[str]], separator: str = "
 
 def require_identifiers(rows: Sequence[tuple[int, Sequence[str]]]) -> None:
     """Raise UserError if the identifiers of Moodle's worksheet are invalid or repeated, which means that text in a cell
-    was read as a row, or if its columns are not known."""
+    was read as a row, or if the worksheet's columns are not known."""
     header = rows[0][1] if rows else []
     if IDENTIFIER not in header and any(re.match(FOREIGN, row[0]) for _, row in rows[1:2]):
         raise UserError(

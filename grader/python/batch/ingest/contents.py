@@ -33,17 +33,17 @@ Order = tuple[bool, int, float]  # whether the file is this lab's, Canvas's numb
 
 
 def order_of(file: File, lab: str) -> Order:
-    """Return a sort key that is largest for the newest file. It consists of Canvas's number of the upload and of the
-    time in the name of `make submit`'s archive or, without one, the file's own time. Files in an archive of another lab
-    come first."""
+    """Return a sort key that is largest for the newest file. The key consists of Canvas's number of the upload and of
+    the time in the name of `make submit`'s archive or, without one, the file's own time. Files in an archive of another
+    lab have smaller keys than all others."""
     is_own, attempt, time_s = order_of_places(file.places, lab)
     return is_own, attempt, file.time_s if time_s is None else time_s
 
 
 @lru_cache(maxsize=MAX_FILES)  # reading a long name takes milliseconds, and each stage compares all files
 def order_of_places(places: tuple[str, ...], lab: str) -> tuple[bool, int, float | None]:
-    """Return the sort key that follows from the names of archives and folders; its time is None if they contain
-    none."""
+    """Return the sort key that follows from the names of archives and folders; the key's time is None if the names
+    contain no time."""
     labs = {lab_in_name(Path(place)) for place in places}
     attempt = max((reading.attempt for reading in list_readings(show_name(Path(places[0])))), default=0)
     times = [match["time"] for place in places if (match := SUBMITTED.fullmatch(plain_name(place)))]
@@ -66,7 +66,7 @@ def pick_stages(
     best: dict[str, File] = {}
     notes: list[str] = []
     ties: list[str] = []
-    unused: dict[tuple[str, str, tuple[str, ...]], list[str]] = {}  # the stages that have the same remark
+    unused: dict[tuple[str, str, tuple[str, ...]], list[str]] = {}  # stages by the parts of their common remark
     own_names = [PurePosixPath(file_name(file.name)) for file in files]
     for stage in stages:
         named = find_named(files, own_names, stage, stages)
@@ -95,8 +95,8 @@ def pick_stages(
 def find_named(
     files: Sequence[File], own_names: Sequence[PurePosixPath], stage: str, stages: Sequence[str]
 ) -> list[tuple[int, File]]:
-    """Return the files whose names match the stage's, each after its rank_name_match(). `own_names`: the files' names
-    without their folders."""
+    """Return the files whose names match the stage's, each after the rank that rank_name_match() gives it. `own_names`:
+    the files' names without their folders."""
     ranks = [rank_name_match(name, stage, stages) for name in own_names]
     return [(rank, file) for file, rank in zip(files, ranks, strict=True) if rank is not None]
 
@@ -253,8 +253,8 @@ def show_path(path: str) -> str:
 
 
 def is_kit_part(name: str) -> bool:
-    """Return whether a file lies in a kit's folder of starters or in its build folder, because some students hand in
-    the whole kit."""
+    """Return whether a file lies in the folder of starters or in the build folder of a kit. Some students hand in the
+    whole kit."""
     return bool({"starter", BUILD} & set(PurePosixPath(name).parts[:-1]))
 
 

@@ -1,4 +1,4 @@
-"""Detect that the disk is full or that the batch's folder was moved, so that no submission is blamed for it."""
+"""Detect that the disk is full or that the batch's folder was moved, so that no submission is blamed for either."""
 
 from __future__ import annotations
 

@@ -82,11 +82,11 @@ class Entry:
         return *self.when(), self.path.name
 
     def is_readable(self) -> bool:
-        """Return whether it can contain files that a grade needs. A picture of code, for example, cannot."""
+        """Return whether the entry can contain files that a grade needs. A picture of code, for example, cannot."""
         return self.is_whole() or kind_of_file(file_name(show_name(self.path))) != "ignored"
 
     def is_whole(self) -> bool:
-        """Return whether it is a complete hand-in, not one of several files."""
+        """Return whether the entry is a complete hand-in, not one of several files."""
         return self.path.is_symlink() or is_folder(self.path) or is_archive(self.path.name)
 
 
@@ -95,14 +95,14 @@ def list_entries(folder: Path, lab: str, roster: Sequence[Student], out: Path | 
     paths = [path for path in sorted(folder.iterdir()) if not is_hidden(path.name) and not is_same(path, out)]
     counts = Counter(map(show_name, paths))
     systems, by_alias = choose_systems(list(counts)), students_by_alias(roster)
-    of_anonymous = is_anonymous(counts)
+    is_anonymous_download = is_anonymous(counts)
     entries, left_out = [], []
     for path in paths:
         name = show_name(path)
         readings = list_readings(name, systems)
-        if len(readings) > 1 and of_anonymous:
+        if len(readings) > 1 and is_anonymous_download:
             readings = keep_anonymous(readings)
-        if not readings and holds_batch(path):  # a hand-in has a course system's name, or contains no database
+        if not readings and holds_batch(path):  # no course system named this folder
             left_out.append(f"{name} is the folder of another batch, not a hand-in: {DATABASE} is in it.")
             continue
         entry = read_name_of_entry(path, lab, readings, choose_reading(readings, by_alias))
@@ -230,8 +230,8 @@ def apply_reading(entry: Entry, reading: Reading, certain: bool) -> None:
 def apply_first_reading(entry: Entry, reading: Reading) -> None:
     """Fill in an entry whose name can be read in several ways.
 
-    The text before a course system's first mark belongs to the uploader and is the same in all names of one uploader,
-    so that uploader's files form one submission, which is assigned to nobody.
+    The text before a course system's first mark names the uploader, and is the same in all names of one uploader.
+    Therefore, all files of one uploader form one submission, which is assigned to nobody.
     """
     entry.key = f"{reading.name}_{reading.id}"
     entry.attempt, entry.late, entry.named_by_canvas = reading.attempt, reading.late, not reading.of_moodle

@@ -47,7 +47,7 @@ def walk(folder: Path) -> Iterator[Part]:
     waiting, remaining = deque([""]), MAX_ENTRIES
     while waiting and remaining > 0:
         inside = waiting.popleft()
-        remaining -= inside.count("/") + 1  # opening it takes as many steps
+        remaining -= inside.count("/") + 1  # opening the folder takes as many steps
         try:
             if len(inside) > MAX_NAME:
                 raise RefusedError("too_deep")
@@ -80,7 +80,7 @@ def list_folder(folder: Path, inside: str, max_entries: int) -> list[tuple[str, 
 @contextlib.contextmanager
 def open_below(folder: Path, name: str, flags: int = 0) -> Iterator[int]:
     """Open the path `name` below a folder, or the folder or file itself if the path is empty, and yield the descriptor.
-    Raises OSError if any component of the path is a link, even if a student replaces it by one at this moment."""
+    Raises OSError if any component of the path is a link, even one that a student puts there at this moment."""
     *around, last = [str(folder), *(name.split("/") if name else [])]
     descriptor = None
     with contextlib.ExitStack() as opened:

@@ -72,8 +72,8 @@ def identify(
 
 
 def identify_by_group(submissions: Sequence[Submission], roster: Sequence[Student]) -> list[Submission]:
-    """Assign the hand-ins of a group assignment to all students of their groups, and return these hand-ins. They have
-    the groups' names. The numbers are the groups' in Moodle, and one member's in Canvas."""
+    """Assign the hand-ins of a group assignment to all students of their groups, and return these hand-ins. Their
+    names are those of the groups. Their numbers are the groups' in Moodle, and those of one member in Canvas."""
     groups, names = students_by_group(roster), squeezed_names(roster)
     assigned = []
     for submission in submissions:
@@ -116,9 +116,9 @@ def identify_by_number(submissions: Sequence[Submission], roster: Sequence[Stude
     names = squeezed_names(roster)
     agreed = [can_have_name(student, name, names) for _, student, name in pairs]
     differing = [pair for pair, fits in zip(pairs, agreed, strict=True) if fits is False]
-    misfit = len(differing) > max(MAX_DIFFERING, agreed.count(True))
+    names_mostly_differ = len(differing) > max(MAX_DIFFERING, agreed.count(True))
     for (submission, student, name), fits in zip(pairs, agreed, strict=True):
-        if misfit:
+        if names_mostly_differ:
             submission.claim = student.id if has_name(student, name) else ""
         elif fits is False:
             submission.notes.append(
@@ -127,7 +127,7 @@ def identify_by_number(submissions: Sequence[Submission], roster: Sequence[Stude
         else:
             assign(submission, [student], certain=True)
             use_worksheet(submission, [student])
-    if misfit:
+    if names_mostly_differ:
         text = f" for {len(differing)} of {len(pairs)} the names differ, such as: {describe_names(*differing[0][:2])}"
         differing[0][0].notes.append(make_note("other_numbers", f"{text} {HOW_TO_GET_NUMBERS}"))
     by_alias = students_by_alias(roster)
@@ -229,9 +229,9 @@ def claimed_students(submissions: Sequence[Submission], roster: Sequence[Student
 def credit_partners(
     submissions: Sequence[Submission], roster: Sequence[Student], earlier: Sequence[EarlierSubmission]
 ) -> None:
-    """Add the partners in an archive's name to its members, unless an id or a number shows that they have, or had
-    earlier, a hand-in of their own. If only a name shows that, they become members of both, and rank() in
-    policy/points.py chooses, so that nobody can replace another student's work."""
+    """Add the partners in an archive's name to the submission's members, unless an id or a number shows that they have,
+    or had earlier, a hand-in of their own. If only a name shows that, they become members of both submissions, and
+    rank() in policy/points.py chooses one, so that nobody can replace another student's work."""
     as_written, forms = students_as_written(roster), ids_by_form(roster)
     by_name = {name: student for name, student in students_of_unique_names(roster).items() if name not in forms}
     present = {member for submission in (*submissions, *earlier) for member in submission.own}

@@ -31,7 +31,7 @@ IN_DOUBT = ("same_name", "of_several", "other_name", "other_numbers", "rivals") 
 
 
 class Note(str):
-    """A note with its kind, which is empty if it has none: then the student may read it, too."""
+    """A note with its kind. Students may read the notes whose kind is empty."""
 
     kind: str
 

@@ -154,10 +154,10 @@ def fits(own: Sequence[str], other: Sequence[str]) -> bool:
     return len(other) == 1 < len(own) and is_around(other[0], tuple(own))
 
 
-def has_words(words: Sequence[str], of: Sequence[str]) -> bool:
-    """Return whether each of `words` is equal to a different word `of` a name, or is its initial. At least one must be
-    equal."""
-    remaining, has_whole_word = list(of), False
+def has_words(words: Sequence[str], name_words: Sequence[str]) -> bool:
+    """Return whether each of `words` is equal to a different word of a name, or is that word's initial. At least one
+    must be equal."""
+    remaining, has_whole_word = list(name_words), False
     for word in sorted(words, key=len, reverse=True):
         initials = [
             candidate for candidate in remaining if len(word) == 1 and word.isascii() and candidate.startswith(word)
@@ -191,6 +191,6 @@ def is_around(text: str, words: tuple[str, ...]) -> bool:
 
 
 def remove_word(words: tuple[str, ...], word: str) -> tuple[str, ...]:
-    """Return the words without the first occurrence of one."""
+    """Return the words without the first occurrence of `word`."""
     at = words.index(word)
     return words[:at] + words[at + 1 :]

@@ -56,7 +56,7 @@ WALL_MULTIPLE = 10  # limit of the time that passes, as a multiple of the proces
 MAX_MEMORY_BYTES = 1_500_000_000
 MAX_ARCHIVES = 100  # opened archives of one hand-in
 MAX_REFUSED = 100  # names that are kept of refused parts, and of ignored files; the feedback lists a few
-MAX_ANSWER_BYTES = 4 * MAX_BYTES + 50_000_000  # the maximum bytes of all files, and their names
+MAX_ANSWER_BYTES = 4 * MAX_BYTES + 50_000_000  # enough for the files of all kinds at their limits, and for the names
 CHUNK_BYTES = 1_000_000
 # Signals of crashes, which a hand-in may cause: Python itself can crash when it reaches its memory limit.
 CRASHES = (signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGSEGV, signal.SIGSYS, signal.SIGTRAP)
@@ -87,9 +87,9 @@ class Contents:
 
 
 def read_in_child(entries: Sequence[Path], limit_s: float) -> Contents:
-    """Read a hand-in in a separate process within READING_S or `limit_s` seconds. Raises RefusedError if that is not
-    enough or the process fails or crashes; OSError if the process also fails without a hand-in; KilledError if another
-    process kills it."""
+    """Read a hand-in in a separate process, within `limit_s` and READING_S seconds of processor time. Raises
+    RefusedError if the smaller limit is exceeded, or if the process fails or crashes; OSError if the process also fails
+    without a hand-in; KilledError if another process kills it."""
     cpu_s = max(1, int(min(limit_s, READING_S)))
     status, data = run_reader(entries, cpu_s)
     if status == 0:
@@ -103,8 +103,8 @@ def read_in_child(entries: Sequence[Path], limit_s: float) -> Contents:
 
 
 def run_reader(entries: Sequence[Path], cpu_s: int) -> tuple[int, bytes]:
-    """Return the exit status of the process that reads a hand-in, and its output. The status is -SIGXCPU if it took too
-    long or wrote more than MAX_ANSWER_BYTES, and negative for other signals."""
+    """Return the exit status of the process that reads a hand-in, and its output. The status is -SIGXCPU if the process
+    took too long or wrote more than MAX_ANSWER_BYTES, and negative for other signals."""
     with contextlib.ExitStack() as stack:
         pipes = [
             [stack.enter_context(os.fdopen(end, mode)) for end, mode in zip(os.pipe(), ("rb", "wb"), strict=True)]
@@ -129,23 +129,23 @@ class Server:
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.process: subprocess.Popen[bytes] | None = None
-        self.asking: socket.socket | None = None
+        self.connection: socket.socket | None = None
 
     def ask(self, limits: str, descriptors: Sequence[int]) -> None:
         """Have a child read the hand-in whose paths it reads from the first descriptor, and write the contents to the
         second one and its exit status to the third one. If the server has ended, nothing is written."""
         with self.lock:
-            if not self.process or not self.asking or self.process.poll() is not None:
+            if not self.process or not self.connection or self.process.poll() is not None:
                 self.start()
-            assert self.asking
+            assert self.connection
             with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-                socket.send_fds(self.asking, [limits.encode()], descriptors)
+                socket.send_fds(self.connection, [limits.encode()], descriptors)
 
     def start(self) -> None:
         own_end, servers_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        if self.asking:
-            self.asking.close()
-        self.asking = own_end
+        if self.connection:
+            self.connection.close()
+        self.connection = own_end
         with servers_end:
             self.process = subprocess.Popen(
                 [sys.executable, "-S", "-P", "-m", "grader.python.batch.ingest.reader"],
@@ -181,7 +181,7 @@ def exchange(question: IO[bytes], output: IO[bytes], text: bytes) -> bytes | Non
 
 
 def parse(data: bytes) -> Contents:
-    """Parse the output of the process. Raises OSError if the reader itself failed."""
+    """Parse the output of the process that read a hand-in. Raises OSError if that process reports one."""
     at = data.index(b"\n") + 1
     answer = json.loads(data[:at])
     if answer["error"]:
@@ -206,8 +206,8 @@ def read_all(entries: Sequence[Path], cpu_s: float = READING_S) -> Contents:
 
 
 class Budget:
-    """Counts the files of a kind, and their bytes, whether they are added, opened or refused. Code named like a stage
-    is a kind of its own, so that libraries that are read first cannot use up its limit."""
+    """Counts the files of a kind, including refused ones, and the bytes of those that were read. Code named like a
+    stage is a kind of its own, so that libraries that are read first cannot use up its limit."""
 
     def __init__(self, max_bytes: int) -> None:
         self.files = self.bytes = 0
@@ -303,7 +303,8 @@ class Reader:
 
 
 def answer(cpu_s: int) -> None:
-    """Read the hand-in that standard input names, within limits. Any failure ends the process with an exit status."""
+    """Read the hand-in that standard input names, within limits, and write its contents. An OSError becomes a part of
+    the output; any other failure ends the process with a status other than 0."""
     entries = [Path(name) for name in json.load(sys.stdin)]
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s + 1))  # SIGXCPU, before the system kills it
@@ -354,12 +355,13 @@ def watch_child(cpu_s: int, wall_s: float, question: int, output: int, status: i
 
 
 def main() -> None:
-    """Fork a child for each question that arrives at standard input, until the other side closes it."""
+    """For each question that arrives at standard input, fork a process that runs watch_child(), until the other side
+    closes the connection."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the system removes the processes that watch children
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the batch ends it
-    question = socket.socket(fileno=os.dup(0))
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the batch ends this process
+    connection = socket.socket(fileno=os.dup(0))
     while True:
-        limits, descriptors, _, _ = socket.recv_fds(question, 100, 3)
+        limits, descriptors, _, _ = socket.recv_fds(connection, 100, 3)
         if not limits:
             return
         cpu_s, wall_s = limits.split()

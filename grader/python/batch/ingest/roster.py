@@ -118,8 +118,8 @@ def students_by_alias(roster: Sequence[Student]) -> dict[str, Student]:
 
 
 def ids_by_form(roster: Sequence[Student]) -> dict[str, set[str]]:
-    """Return the ids of the students who have each form of an id that `make submit` writes into a name. Several
-    students can have the same form."""
+    """Return the ids of students by the forms in which `make submit` writes ids into names. Several students can share
+    a form."""
     forms: dict[str, set[str]] = {}
     for student in roster:
         for alias in student.aliases:
@@ -186,8 +186,8 @@ def read_rosters(files: Sequence[Path]) -> list[Student]:
 
 
 def join_students(student: Student, other: Student) -> None:
-    """Add a student's data from another roster. If only one of the two keys is a course system's number, the other one
-    becomes the key."""
+    """Add a student's data from another roster. If only `student` has a course system's number as the id, `student`
+    gets the id of `other`."""
     if student.id in student.numbers and other.id not in other.numbers:
         student.id = other.id
     student.name = student.name or other.name

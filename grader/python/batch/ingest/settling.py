@@ -21,7 +21,7 @@ class FolderWatcher:
 
     def __init__(self, folder: Path, clock: Callable[[], float] = time.monotonic):
         self.folder, self.clock = folder, clock
-        self.seen: dict[Path, tuple[State, float]] = {}  # each entry's state, and since when it is the same
+        self.seen: dict[Path, tuple[State, float]] = {}  # each entry's state, and since when it has not changed
         self.updated_s, self.next_s = clock(), -math.inf
 
     def update(self) -> bool:

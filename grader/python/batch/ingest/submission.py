@@ -31,7 +31,7 @@ class Submission:
     team: str = ""  # ids in the name of an archive that came through a course system
     key_without_roster: str = ""  # its key if no roster identifies the student
     by_make_submit: bool = False  # whether `make submit`, which replaces some characters of ids, wrote the key
-    own: tuple[str, ...] = ()  # roster ids in its name, without credited partners
+    own: tuple[str, ...] = ()  # the roster's ids of the students whom its name identifies, without credited partners
     group: list[str] = field(default_factory=list)  # roster ids in its name, or its students' group on the roster
     claim: str = ""  # the likely id on the roster, if the name can be read in several ways
     has_system_number: bool = False  # whether the key is a course system's number

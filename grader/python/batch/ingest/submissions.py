@@ -87,7 +87,7 @@ def make_submission(key: str, entries: list[Entry], has_marks: bool = False) -> 
         submission.handed_in, submission.known_by = show_time(time), NAMED_TIME
         submission.named_time = submission.handed_in
     else:
-        date_by_files(submission, doubted=any(entry.doubt for entry in readable))
+        date_by_files(submission, is_doubted=any(entry.doubt for entry in readable))
     submission.fingerprint = find_fingerprint(submission.entries)
     return submission
 
@@ -97,15 +97,15 @@ def find_fingerprint(entries: Sequence[Path]) -> str:
     return read_or_default(lambda: fingerprint(entries), UNREADABLE)
 
 
-def date_by_files(submission: Submission, doubted: bool) -> None:
+def date_by_files(submission: Submission, is_doubted: bool) -> None:
     """Set a submission's time to its newest file's date, or to the current time if that date is in the future.
-    `doubted`: whether the time in a name was invalid."""
+    `is_doubted`: whether the time in a name was invalid."""
     newest = read_or_default(lambda: find_newest_date(submission.entries), 0.0)
     now = datetime.now(UTC)
     in_future = newest > (now + MAX_CLOCK_DIFFERENCE).timestamp()
     submission.handed_in = show_time(now if in_future else datetime.fromtimestamp(max(newest, 0.0), UTC))
     submission.notes += [NO_SUCH_DATE] if in_future else []
-    submission.known_by = DOUBTED_DATE if in_future or doubted else FILE_DATE
+    submission.known_by = DOUBTED_DATE if in_future or is_doubted else FILE_DATE
 
 
 def find_newest_date(entries: Sequence[Path]) -> float:
@@ -171,8 +171,8 @@ def give_keys(
     submissions: Sequence[Submission], earlier: Sequence[EarlierSubmission], ids: Set[str]
 ) -> Sequence[Submission]:
     """Give each submission a unique key, beginning with those of students on the roster. A student who is not on the
-    roster gets neither an id of the roster nor the key of another student's earlier submission. The unique key is then
-    also the only member."""
+    roster gets neither an id of the roster nor the key of another student's earlier submission, and the unique key is
+    the only member of that student's submission."""
     used_keys: set[str] = set()
     owners = {submission.key: submission.key_without_roster for submission in earlier}
     for submission in sorted(

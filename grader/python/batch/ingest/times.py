@@ -11,7 +11,7 @@ from grader.python.common.console import UserError
 
 FIRST_TIME = datetime(2000, 1, 1, tzinfo=UTC)  # earlier times are invalid
 END_TIME = datetime(3000, 1, 1, tzinfo=UTC)  # later times are invalid; calculations could exceed datetime's range
-# Friday, 20 November 2026, 10:00 AM; in American English: Friday, November 20, 2026, 10:00 AM; both also with 24 hours
+# Friday, 20 November 2026, 10:00 AM; in American English: Friday, November 20, 2026, 10:00 AM; 24-hour times, too
 WORKSHEET_TIMES = [f"%A, {day} %Y, {hour}" for day in ("%d %B", "%B %d,") for hour in ("%I:%M %p", "%H:%M")]
 MAX_CLOCK_DIFFERENCE = timedelta(days=1)  # includes time zones; a time further ahead counts as in the future
 
@@ -42,7 +42,7 @@ def show_time(time: datetime) -> str:
 
 
 def past_time(time_s: float) -> float:
-    """Return a time in seconds since 1970, or 0 if it lies in the future."""
+    """Return a time in seconds since 1970, or 0 if it is negative or lies in the future."""
     return time_s if 0 < time_s <= time.time() + MAX_CLOCK_DIFFERENCE.total_seconds() else 0.0
 
 

@@ -57,8 +57,8 @@ from grader.python.batch.ingest.roster import Student, alias_key, students_by_al
 from grader.python.common.console import UserError, read_json, say
 
 FOLDER = "handed-in"
-MAX_HAND_INS = 200_000  # hundreds of students with some hundred loose files each
-MAX_HAND_IN_BYTES = 200_000_000  # for the files of one kind; the reader's limit
+MAX_HAND_INS = 200_000  # enough for hundreds of students with some hundred loose files each
+MAX_HAND_IN_BYTES = 200_000_000  # for the files of one kind; equal to the reader's limit for archives
 MAX_PART_BYTES = 255  # Linux's limit for the name of a file or folder
 START_BYTES = tar.BLOCK  # enough to identify an archive's kind
 CHUNK_BYTES = 1_000_000
@@ -102,8 +102,8 @@ class Unpacked:
 
 
 def unpack(file: Path, out: Path, lab: str) -> tuple[Path, list[str]]:
-    """Unpack an archive, and return the folder of submissions in the batch's folder and a sentence about each hand-in
-    of which a part was left out. An archive that was unpacked before is not unpacked again. Raises UserError,
+    """Unpack an archive, and return the folder of submissions in the batch's folder, and sentences about hand-ins of
+    which a part was left out. An archive that was unpacked before is not unpacked again. Raises UserError,
     OSError."""
     with file.open("rb") as stream:
         require_archive(file, stream.read(START_BYTES))
@@ -250,7 +250,7 @@ def unpack_member(member: Member, unpacked: Unpacked) -> None:
     needed = len(parts) <= unpacked.depth or kind != "ignored"
     counted = (hand_in, kind)
     try:
-        if len(parts) > 1 and (has_system_name or not needed):  # the student gets a folder even if it is refused
+        if len(parts) > 1 and (has_system_name or not needed):  # the student gets a folder even if the file is refused
             make_folder(unpacked.folder / checked_name(parts[0] if has_system_name else hand_in))
         count_member(counted, unpacked)
         member.check()
@@ -294,7 +294,8 @@ def count_member(counted: Counted, unpacked: Unpacked) -> None:
 
 
 def checked_name(name: str) -> str:
-    """Return a member's name as a relative path that can be written. Raises RefusedError if it cannot be."""
+    """Return a member's name as a relative path that can be written. Raises RefusedError if the name is invalid or too
+    long."""
     name = plain_name(name)
     if any(len(os.fsencode(part)) > MAX_PART_BYTES for part in name.split("/")):
         raise RefusedError("bad_name", show(name))

@@ -43,7 +43,8 @@ def find_titles(rows: Sequence[Row]) -> tuple[list[str], str]:
         return [], ""
     time = find_column(people, maximum + 2, min(maximum + 4, len(header)), is_time)
     has_workflow, between = time == maximum + 3, maximum - status - 2  # columns between the status and the grade
-    if between > 1 + has_workflow or (has_workflow and between == 1):  # a group or a marker
+    # There are too many columns, or there is one that may be a group or a marker.
+    if between > 1 + has_workflow or (has_workflow and between == 1):
         return [], ""
     titles = list(header)
     titles[0], titles[status] = IDENTIFIER, "Status"

@@ -106,8 +106,8 @@ def points_cell(rows: Sequence[Sequence[str]], column: str) -> str:
 
 
 def is_points_row(header: Sequence[str], row: Sequence[str]) -> bool:
-    """Return whether a row is Canvas's row of maximum points, which has no id; a student with that name would have
-    one."""
+    """Return whether a row is Canvas's row of maximum points, which has no id; a student of that name would have an
+    id."""
     return row[0].strip() == POSSIBLE and not read_person(header, row).ids
 
 

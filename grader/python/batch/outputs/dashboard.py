@@ -27,7 +27,7 @@ HERE = Path(__file__).parent
 SIMILAR = "similar.html"
 BINS = 20  # of the histogram of points
 ROW_HEIGHT = 30  # of the plot of a stage, in pixels
-FIRST_REMARKS, FIRST_OF_RANK = 12, 4  # remarks that are not folded, in total and of each rank
+FIRST_REMARKS, FIRST_OF_RANK = 12, 4  # remarks that are not folded, and how many of each rank come first
 MAX_REMARKS = 50  # remarks of each rank on the page
 LEADERS = 20  # of each stage
 MARKS = {"passed": "\N{CHECK MARK}", "failed": "\N{MULTIPLICATION X}", "error": "!"}
@@ -308,7 +308,7 @@ def late_cell(final: FinalPoints) -> Html:
 
 
 def stage_cell(stage: Stage | None) -> Html:
-    """Return a cell with a stage's points, colored and marked by its verdict; the tooltip has the cause and the
+    """Return a cell with a stage's points, coloured and marked by its verdict; the tooltip has the cause and the
     time."""
     if stage is None:
         return tag("td", NONE, data_value="-1", class_="number")

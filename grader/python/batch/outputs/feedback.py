@@ -1,8 +1,8 @@
 """Write a student's feedback: a page, its contents as text, and report.json, all without the data of hidden datasets.
 
 Of a hidden dataset, a student sees the verdict, the weight and the cause. If hidden datasets ran, the output of the
-student's program is omitted, because it may contain their data, and so are all times that include theirs. The
-instructor's paths are always omitted.
+student's program is omitted, because it may contain their data, and so are all times that include those of hidden
+datasets. The instructor's paths are always omitted.
 """
 
 from __future__ import annotations

@@ -35,7 +35,8 @@ from grader.python.batch.ingest.roster import Student
 from grader.python.batch.policy.points import FinalPoints
 from grader.python.batch.store.places import place_of
 
-FILES = {"index.html": "feedback.html", "feedback.txt": "feedback.txt", JOURNAL: JOURNAL}  # files, and names in the zip
+# The files of the feedback, and their names in the zip.
+FILES = {"index.html": "feedback.html", "feedback.txt": "feedback.txt", JOURNAL: JOURNAL}
 TEXT = "feedback.txt"
 MAX_NAME = 40  # characters of a student's name
 FIXED_TIME = (1980, 1, 1, 0, 0, 0)  # of all files in the zip
@@ -52,7 +53,7 @@ class Packed:
 def pack_for_moodle(
     folder: Path, finals: Sequence[FinalPoints], entries: Mapping[str, Sequence[Path]], roster: Mapping[str, Student]
 ) -> Packed:
-    """Return the feedback of these students. `entries`: the files and folders of each hand-in, by its key."""
+    """Return the feedback of the students of `finals`. `entries`: the files and folders of each hand-in, by its key."""
     packed = Packed()
     for final in finals:
         readings = read_own_name(final, entries, roster, read_moodle)
@@ -71,7 +72,8 @@ def pack_for_moodle(
 def pack_for_canvas(
     folder: Path, finals: Sequence[FinalPoints], entries: Mapping[str, Sequence[Path]], roster: Mapping[str, Student]
 ) -> Packed:
-    """Return the feedback of these students. Canvas cannot store the feedback of a partner without an attachment."""
+    """Return the feedback of the students of `finals`. Canvas cannot store the feedback of a partner without an
+    attachment."""
     packed = Packed()
     for final in finals:
         readings = read_own_name(final, entries, roster, read_canvas)

@@ -32,8 +32,8 @@ MAX_BYTES = 16_000  # per stage's text; PrairieLearn accepts 1 MiB in total
 
 
 def clip(text: str, max_bytes: int = MAX_BYTES) -> str:
-    """Return the text as printable characters, at most `max_bytes` of UTF-8. If it is longer, append a remark that it
-    was shortened."""
+    """Return the text as printable characters. Of a longer text, return the first `max_bytes` of UTF-8 and a remark
+    that it was shortened."""
     printable = show_text(text)
     encoded = printable.encode()
     if len(encoded) <= max_bytes:
@@ -158,7 +158,8 @@ def github_log(report: Report, token: str) -> str:
 
 
 def prairielearn(report: Report) -> str:
-    """Return PrairieLearn's results.json with a test for each stage. It is not gradable if no stage could be judged."""
+    """Return PrairieLearn's results.json with a test for each stage, or a result that is not gradable if no stage could
+    be judged."""
     if not any(stage.score for stage in report.stages):
         return show_json(
             {"gradable": False, "message": describe_total(report), "format_errors": [clip(describe_report(report))]}

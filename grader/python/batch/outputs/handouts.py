@@ -1,8 +1,9 @@
 """Find the paragraph of a lab's handout that explains a mistake.
 
 Each cause of a mistake belongs to a topic, which has patterns for the paragraph that explains it. The search begins in
-the stage's own section, continues in the sections of earlier stages, the nearest first, and ends with those list items
-before the first stage that begin with a bold title. If no paragraph matches, the answer is the stage's section.
+the stage's own section, continues in the sections of earlier stages, the nearest first, and ends with the sections
+before the first stage, of which only the list items with a bold title count. If no paragraph matches, the answer is the
+stage's section.
 """
 
 from __future__ import annotations

@@ -30,15 +30,15 @@ class Mistake:
     stage: str
     cause: str
     count: int
-    of: int
+    student_count: int  # students who handed in the stage
 
 
 @dataclass
 class Periods:
     """For each period, which is a day or a week: the students who handed in a stage, by stage and first day of the
-    period, and those who made a mistake in it at least once, by stage, cause and first day."""
+    period, and those who made a mistake at least once in the period, by stage, cause and first day."""
 
-    days: int = 1  # of a period
+    days: int = 1  # length of a period
     handed_in: dict[tuple[str, date], set[str]] = field(default_factory=lambda: defaultdict(set))
     made: dict[tuple[str, str, date], set[str]] = field(default_factory=lambda: defaultdict(set))
 
@@ -78,7 +78,7 @@ def count_over_time(causes: Sequence[Cause]) -> Periods:
 
 
 def read_day(time: str) -> date:
-    """Return the local day of a time, which is local if it has no zone."""
+    """Return the day of a time in this machine's time zone. A time without a zone is in this zone, too."""
     return datetime.fromisoformat(time).astimezone().date()
 
 
@@ -88,15 +88,15 @@ def make_mistakes(mistakes: Sequence[Mistake], periods: Periods, lab: str, root:
         return None
     frequent = sorted(mistakes, key=lambda mistake: (-mistake.count, mistake.stage, mistake.cause))[:MAX_SHOWN]
     days = periods.first_days()
-    by_day = len(days) > 1
-    names = ["Stage", "Mistake", "Students", *(["Over time"] if by_day else []), "Handout"]
+    has_several_periods = len(days) > 1
+    names = ["Stage", "Mistake", "Students", *(["Over time"] if has_several_periods else []), "Handout"]
     lines = [
         tag(
             "tr",
             tag("td", entry.stage),
             tag("td", entry.cause),
-            tag("td", f"{entry.count} of {entry.of}", class_="number"),
-            tag("td", draw_bars(entry, periods, days)) if by_day else None,
+            tag("td", f"{entry.count} of {entry.student_count}", class_="number"),
+            tag("td", draw_bars(entry, periods, days)) if has_several_periods else None,
             tag("td", *link_answer(entry, lab, root, handout)),
         )
         for entry in frequent
@@ -104,7 +104,7 @@ def make_mistakes(mistakes: Sequence[Mistake], periods: Periods, lab: str, root:
     head = tag("thead", tag("tr", *(tag("th", name, scope="col") for name in names)))
     table = tag("div", tag("table", head, tag("tbody", *lines)), class_="wide")
     caption = f"{plural(len(mistakes), 'mistake')} in total; mistakes.csv lists them."
-    if by_day:
+    if has_several_periods:
         unit = "week" if periods.days == 7 else "day"
         caption += (
             f" Over time: of the students who handed in the stage in a {unit}, the share who made the mistake, from "
@@ -117,14 +117,14 @@ def draw_bars(mistake: Mistake, periods: Periods, days: Sequence[date]) -> Html:
     """Return a picture with a bar for each period, which shows the share of its students who made the mistake."""
     bars = []
     for number, day in enumerate(days):
-        hand_ins = len(periods.handed_in.get((mistake.stage, day), ()))
+        student_count = len(periods.handed_in.get((mistake.stage, day), ()))
         count = len(periods.made.get((mistake.stage, mistake.cause, day), ()))
-        height = BAR_HEIGHT * count / hand_ins if hand_ins else 0
+        height = BAR_HEIGHT * count / student_count if student_count else 0
         bar = tag("rect", x=number * BAR_WIDTH, width=BAR_WIDTH - 1, y=f"{BAR_HEIGHT - height:.1f}",
                   height=f"{height:.1f}", class_="bar")  # fmt: skip
-        full_height = BAR_HEIGHT if hand_ins else 0  # a gap if nobody handed in
+        full_height = BAR_HEIGHT if student_count else 0  # a gap if nobody handed in
         space = tag("rect", x=number * BAR_WIDTH, width=BAR_WIDTH - 1, y=0, height=full_height, class_="space")
-        bars.append(tag("g", tag("title", f"{day}: {count} of {hand_ins}"), space, bar))
+        bars.append(tag("g", tag("title", f"{day}: {count} of {student_count}"), space, bar))
     width = len(days) * BAR_WIDTH
     line = tag("line", x1=0, x2=width, y1=BAR_HEIGHT + 0.5, y2=BAR_HEIGHT + 0.5, class_="axis")
     label = f"{mistake.cause} over time"
@@ -144,12 +144,13 @@ def list_mistakes(mistakes: Sequence[Mistake], lab: str, handout: str) -> str:
     for mistake in mistakes:
         answer = find_answer(handout, mistake.stage, mistake.cause)
         link = f"{name_file(lab)}#{answer.anchor()}"
-        rows.append([mistake.stage, mistake.cause, str(mistake.count), str(mistake.of), link, answer.paragraph])
+        counts = [str(mistake.count), str(mistake.student_count)]
+        rows.append([mistake.stage, mistake.cause, *counts, link, answer.paragraph])
     return write_csv([["stage", "mistake", "students", "of", "handout", "paragraph"], *rows])
 
 
 def list_over_time(periods: Periods) -> str:
-    """Return the mistakes as CSV, by period; the first two columns are its first day and its number of days."""
+    """Return the mistakes as CSV, by period; the first two columns are the period's first day and number of days."""
     rows = [
         [str(day), str(periods.days), stage, cause, str(len(students)), str(len(periods.handed_in[stage, day]))]
         for (stage, cause, day), students in sorted(

@@ -27,8 +27,8 @@ class Line:
 
 @dataclass
 class QueueState:
-    """The content of the page. `time`: when it was written; `arriving`: the number of hand-ins that may be incomplete;
-    `notice`: the reason why the queue is delayed, without names of students."""
+    """The content of the page. `time`: when the page was written; `arriving`: the number of hand-ins that may be
+    incomplete; `notice`: the reason why the queue is delayed, without names of students."""
 
     title: str
     time: str

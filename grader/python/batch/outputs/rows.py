@@ -28,7 +28,7 @@ from grader.python.common.console import UserError
 from grader.python.common.markup import show_text
 from grader.python.common.report import Report
 
-MAX_CONTRADICTIONS = 20  # that a message lists
+MAX_CONTRADICTIONS = 20  # contradictions that a message lists
 HOW_TO_CORRECT = (
     "If both names mean one student, write the gradebook's name into the roster. If the numbers belong to another "
     "assignment, use a roster with the numbers of this gradebook (for Moodle, its grading worksheet). Then repeat the "
@@ -127,15 +127,15 @@ def pair_by_id(lines: Sequence[Line], entries: Sequence[Entry]) -> list[tuple[Li
 
 
 def can_identify(identifier: Identifier, line: Line, entry: Entry) -> bool:
-    """Return whether a line's id can identify a student. A running number can do so only if both have a name, and a
-    number that may also be Canvas's only if the names agree."""
+    """Return whether a line's id can identify a student. A running number can do so only if the line and the student
+    have a name, and a number that may also be Canvas's only if the two names agree."""
     if identifier[0] == OWN_ID and (CANVAS_NUMBER, identifier[1]) in line.ids:
         return agree(entry.name, line.name) is True
     return not is_running_number(identifier) or agree(entry.name, line.name) is not None
 
 
 def list_lookup_forms(identifier: Identifier) -> list[Identifier]:
-    """Return an id, and the forms that it has for a student whose namespace is not known."""
+    """Return an id, and the forms that it has for a student whose ids have no known namespace."""
     kind, value = identifier
     return [
         identifier,
@@ -146,8 +146,8 @@ def list_lookup_forms(identifier: Identifier) -> list[Identifier]:
 
 def remove_contradictions(lines: Sequence[Line], entries: Sequence[Entry]) -> tuple[list[Line], set[str]]:
     """Return the lines without those that have a student's id and a different name, and the students with these ids. If
-    the id is a number, a name also counts as different if it is exactly another student's and only similar to this
-    one's. Raises UserError as find_rows() does."""
+    the id is a number, a name also counts as different if it is exactly another student's and only similar to that of
+    the student with the id. Raises UserError as find_rows() does."""
     batch_names = {name for entry in entries for name in entry.name_keys()}
     gradebook_names = {name for line in lines for name in line.name_keys()}
     kept, students, contradictions = [], set(), []
@@ -196,8 +196,8 @@ def claim_by_id(lines: Sequence[Line], entries: Sequence[Entry]) -> Claims:
 
 
 def claim_by_name(lines: Sequence[Line], entries: Sequence[Entry]) -> Claims:
-    """Return each line with the student who alone has its name, unless the two have different numbers in Canvas, which
-    gives each student only one."""
+    """Return each line with the student who alone has its name, unless the line and the student have different numbers
+    in Canvas, which gives each student only one number."""
     owners: dict[str, list[Entry]] = {}
     for entry in entries:
         for name in () if entry.is_stranger else entry.name_keys():

@@ -31,8 +31,8 @@ def make_similar(
     starter: Callable[[str], str],
     names: Mapping[str, str],
 ) -> str:
-    """Return the page. `read(key, stage)` returns the text of a submission's file; `starter(stage)` that of the
-    starter; `names`: the students' names by key."""
+    """Return the page. `read(key, stage)` returns the text of a submission's file, and `starter(stage)` the text
+    of the starter; `names`: the students' names by key."""
     parts = [make_cluster(cluster, read, starter(cluster.stage), names) for cluster in clusters[:MAX_CLUSTERS]]
     omitted = len(clusters) - MAX_CLUSTERS
     lead = (

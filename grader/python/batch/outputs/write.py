@@ -107,7 +107,7 @@ def try_feedback(folder: Path, database: Database, row: Row, finals: list[FinalP
     except (UserError, OSError):
         raise
     except Exception as error:
-        shutil.rmtree(folder, ignore_errors=True)  # which an earlier grading may have left
+        shutil.rmtree(folder, ignore_errors=True)  # it may contain the feedback on an earlier grading
         return [f"{row.key} has no feedback: {describe_error(error)}"]
     return []
 
@@ -149,8 +149,8 @@ def describe(database: Database, policy: Policy) -> list[str]:
 
 def compare(database: Database, rows: list[Row], settings: Settings) -> tuple[list[SimilarPair], list[str]]:
     """Return the pairs of similar submissions, and sentences about files that were not compared. If the comparison
-    fails, return such a sentence, so that the other outputs are still written. Results are stored and used until a
-    stage's files change, because the comparison takes most of the time of the outputs."""
+    fails, return a sentence about that, so that the other outputs are still written. Results are stored and used until
+    a stage's files change, because the comparison takes most of the time of the outputs."""
     stored, pairs, notes = database.read_value("alike") or {}, [], []
     starters = {stage: settings.root / "starter" / settings.lab / f"{stage}.cu" for stage in settings.graded_stages()}
     files = {stage: list(files_of(rows, settings, stage)) for stage in starters}
@@ -200,8 +200,8 @@ def find_unchanged_starters(rows: list[Row], settings: Settings) -> set[tuple[st
 
 
 def describe_partial_comparison(stage: str, keys: Sequence[str] | None) -> list[str]:
-    """Return a sentence about the files of a stage that were not compared completely: those of `keys`, or all if it is
-    None."""
+    """Return a sentence about the files of a stage that were not compared completely: those of `keys`, or all if
+    `keys` is None."""
     if keys is None:
         return [f"{stage}: the files were not compared, because many of them take too much time or memory."]
     if not keys:

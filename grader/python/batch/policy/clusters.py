@@ -44,7 +44,7 @@ def find_clusters(
 
 def list_equal_pairs(rows: Sequence[Row], untouched: Collection[tuple[str, str]]) -> Iterator[tuple[str, str, str]]:
     """Yield the stage and the keys of pairs that link all submissions with equal files. find_similar() misses short
-    ones, which have too few fingerprints."""
+    files, which have too few fingerprints."""
     owners: dict[tuple[str, str], list[str]] = defaultdict(list)
     for row in rows:
         for stage in row.stages:

@@ -45,7 +45,7 @@ def rows_that_count(database: Database, policy: Policy) -> list[Row]:
 
 
 def leave_out_dropped(rows: Sequence[Row], policy: Policy, roster: Mapping[str, str]) -> list[Row]:
-    """Return the rows that are not dropped. If a student of the roster then has none, add a row as if nothing had been
+    """Return the rows that are not dropped. If a student of the roster then has no row, add one as if nothing had been
     handed in. `roster`: its students' names, by id."""
     remaining = [row for row in rows if row.key not in policy.drops]
     present = {member for row in remaining for member in row.members}

@@ -39,7 +39,7 @@ def measure_lateness(
     row: Row, due: datetime | None, is_extended: bool, grace_minutes: float, trust_dates: bool
 ) -> Lateness:
     """Return a hand-in's lateness. `is_extended`: whether the student has an extension that the course system does not
-    know, so that its mark does not count."""
+    know, so that the system's mark does not count."""
     if not due or not row.handed_in:
         return Lateness()
     is_known = row.known_by not in FILE_DATES or trust_dates
@@ -70,12 +70,12 @@ def describe_undecided_lateness(system: str, due: datetime) -> str:
     )
 
 
-def follow_mark(row: Row, due: datetime, known: bool, days: int) -> Lateness:
-    """Return the lateness according to a course system's mark, which contains no time. The number of days follows from
-    another source's time if that is late, too; otherwise, it is one. `known`: whether another source's time counts;
-    `days`: the days that it is late."""
-    is_after = known and seconds_late(row.handed_in, due) > 0
-    other_time = f"{row.known_by} says {show(row.handed_in)}" if known else ""
+def follow_mark(row: Row, due: datetime, is_known: bool, days: int) -> Lateness:
+    """Return the lateness according to a course system's mark, which contains no time. For a hand-in that is marked as
+    late, the number of days follows from another source's time if that time is late, too; otherwise, the number is 1.
+    `is_known`: whether another source's time counts; `days`: how many days late that time is."""
+    is_after = is_known and seconds_late(row.handed_in, due) > 0
+    other_time = f"{row.known_by} says {show(row.handed_in)}" if is_known else ""
     if not row.marked_late:
         return Lateness(0, NO_LATE_MARK, f"Canvas does not mark it late, but {other_time}." if days else "")
     if is_after:
@@ -97,7 +97,8 @@ def seconds_late(time: str, due: datetime) -> float:
 
 
 def parse_local(time: str, due: datetime) -> datetime:
-    """Parse a time. A time without a zone is in the due date's zone, because both come from the same person."""
+    """Parse a time. A time without a zone, as in Moodle's worksheet, is in the due date's zone, because the instructor
+    who downloaded the worksheet also typed the due date."""
     parsed = datetime.fromisoformat(time)
     return parsed if parsed.tzinfo else parsed.replace(tzinfo=due.tzinfo)
 

@@ -86,12 +86,12 @@ def read_levels(file: Path, rubric: Rubric) -> list[Levels]:
         )
     lines_with_levels = []
     for number, cells in lines:
-        cells_by_title = dict(zip(columns, cells, strict=False))
+        cells_by_column = dict(zip(columns, cells, strict=False))
         place = f"{file}:{number}"
         levels = [
             (criterion, text)
             for criterion in criteria
-            if (text := cells_by_title.get(plain_title(criterion.name), "").strip())
+            if (text := cells_by_column.get(plain_title(criterion.name), "").strip())
         ]
         if levels:
             line = read_line(header, cells, place, levels[0][1])

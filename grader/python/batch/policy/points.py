@@ -45,7 +45,7 @@ class Policy:
     trust_dates: bool = False  # whether files' dates count, which may be the download's
     excluded_kinds: Sequence[str] = ()  # kinds of points that count for no student
     extensions: dict[str, datetime] = field(default_factory=dict)
-    roster_extensions: dict[str, datetime] = field(default_factory=dict)  # the course system's
+    roster_extensions: dict[str, datetime] = field(default_factory=dict)  # those that the course system grants
     points: dict[str, dict[str, tuple[float, float]]] = field(default_factory=dict)  # by item: points, maximum
     overrides: dict[str, Override] = field(default_factory=dict)
     rubric: Rubric | None = None
@@ -61,8 +61,8 @@ class Policy:
         0 there."""
         maxima: dict[str, float] = {}
         for items in self.points.values():
-            for item, (_, of) in items.items():
-                maxima[item] = max(of, maxima.get(item, 0))
+            for item, (_, maximum) in items.items():
+                maxima[item] = max(maximum, maxima.get(item, 0))
         return maxima
 
 

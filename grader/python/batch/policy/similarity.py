@@ -1,4 +1,4 @@
-"""Find submissions with similar files by copydetect's fingerprints, without those of the starter.
+"""Find submissions with similar files by copydetect's fingerprints, ignoring those of the starter.
 
 Only pairs that share rare fingerprints are compared, so that a course of thousands takes seconds. There are few ways to
 write a short stage, so the result only suggests which submissions to look at.
@@ -32,12 +32,12 @@ from typing import Any
 
 from grader.python.batch.ingest.module_path import python_path
 
-NOISE, WINDOW = 25, 4  # copydetect's parameters: characters per fingerprint; of WINDOW consecutive ones, it keeps one
+NOISE, WINDOW = 25, 4  # copydetect hashes all NOISE consecutive characters, and keeps one of WINDOW hashes
 MIN_FINGERPRINTS = 8  # minimum for a comparison: more than a line or two of the student's own code
 MIN_BYTES = NOISE + MIN_FINGERPRINTS - 1  # minimum size of a file with that many fingerprints
 SIMILAR_SHARE = 0.9  # minimum share of the smaller file's fingerprints
 MAX_OWNERS = 20  # if more files share a fingerprint, each is only compared with the next one in the order of keys
-MAX_CHARACTERS = 30_000  # that are compared, without comments
+MAX_CHARACTERS = 30_000  # characters of a file that are compared, without comments
 MAX_PAIRS = 200  # per stage
 FILE_S = 3  # processor time for a file; an honest one takes a tenth of a second
 MAX_MEMORY_BYTES = 2_000_000_000

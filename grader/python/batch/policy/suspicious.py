@@ -41,7 +41,7 @@ class Remark:
 
     rank: int
     key: str
-    stage: str  # empty if it concerns the whole hand-in
+    stage: str  # empty if the remark concerns the whole hand-in
     title: str
     detail: str = ""
 
@@ -173,7 +173,7 @@ def review_stage(key: str, stage: Stage) -> list[Remark]:
 
 
 def find_equal_files(rows: Sequence[Row], untouched: Collection[tuple[str, str]]) -> list[Remark]:
-    """Return a remark for each file that is equal in several submissions, unless these are all of one team."""
+    """Return a remark for each file that is equal in several submissions, unless all of these are of one team."""
     owners: dict[tuple[str, str], list[Row]] = defaultdict(list)
     for row in rows:
         for stage in row.stages:

@@ -29,7 +29,7 @@ PAUSE_S = 0.05  # between two requests
 RETRY_PAUSES_S = (1, 2, 5, 15, 30, 60)  # before each further attempt
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 MISSING = "Connecting to a course system needs the package canvasapi (make batch installs it)."
-MAX_IN_A_ROW = 3  # after so many requests that failed in all attempts, each request gets one attempt
+MAX_IN_A_ROW = 3  # after this many consecutive requests that failed in all attempts, each request gets one attempt
 T = TypeVar("T")
 
 
@@ -103,7 +103,8 @@ def withhold_token(request: Any, url: str, token: str) -> None:
     body = request.body or b""
     texts = [request.url.encode(), body.encode() if isinstance(body, str) else body]
     texts = [text for text in texts if isinstance(text, bytes)]
-    if any(token.encode() in text for text in (*texts, *map(unquote_to_bytes, texts))):  # a form may quote it
+    # A form may percent-encode the token.
+    if any(token.encode() in text for text in (*texts, *map(unquote_to_bytes, texts))):
         raise UserError(
             f"{url} leads to {urlsplit(request.url).hostname!r}, which does not get the access token. Check the"
             " address: it must be the one that the course system uses itself."
@@ -195,8 +196,8 @@ def reading_answers() -> Iterator[None]:
 
 
 def try_again(act: Callable[[], T], what: str) -> T:
-    """Call a function that sends a request, several times if it fails. `what`: the name of the request for messages.
-    Raises UserError if the course system refuses the request, or if the last attempt fails."""
+    """Call a function that sends a request, several times if the request fails. `what`: the name of the request for
+    messages. Raises UserError if the course system refuses the request, or if the last attempt fails."""
     from canvasapi.exceptions import CanvasException, Forbidden, InvalidAccessToken, ResourceDoesNotExist, Unauthorized
     from requests.exceptions import RequestException
 

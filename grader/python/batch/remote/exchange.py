@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 from grader.python.batch.ingest.times import now
 from grader.python.common.console import UserError, explain_os_error
 
-MAX_PAUSE_S = 900.0  # after failures
+MAX_PAUSE_S = 900.0  # the maximum pause after failures
 T = TypeVar("T")
 
 
@@ -49,13 +49,13 @@ class Exchange(Generic[T]):
             self.error = f"{type(error).__name__}: {error}"
 
     def take(self) -> T | None:
-        """Return the result of an exchange that has ended since the last call; None if there is none, or if it
+        """Return the result of an exchange that has ended since the last call; None if none has ended, or if it
         failed."""
         if self.thread is None or self.thread.is_alive():
             return None
         self.thread = None
         self.failures = self.failures + 1 if self.error else 0
         self.failed_since = (self.failed_since or now()) if self.error else ""
-        pause_s = self.every_s * 2 ** min(self.failures, 20)  # after 1000 failures, it would exceed a float
+        pause_s = self.every_s * 2 ** min(self.failures, 20)  # without a maximum, 1000 failures would exceed a float
         self.next_s = time.monotonic() + min(pause_s, max(MAX_PAUSE_S, self.every_s))
         return self.result

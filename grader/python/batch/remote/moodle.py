@@ -79,20 +79,20 @@ class Moodle:
         self.users = self.call("core_enrol_get_enrolled_users", courseid=course)
 
     def call(self, function: str, **parameters: Any) -> Any:
-        """Call a function of the web services, several times if it fails: it must only read, or its repetition must
-        change nothing. Raises UserError."""
+        """Call a function of the web services, several times if the call fails: the function must only read, or a
+        repeated call must change nothing. Raises UserError."""
         return try_again(lambda: self.call_once(function, parameters), f"Moodle's {function}")
 
     def call_once(self, function: str, parameters: Mapping[str, Any]) -> Any:
-        """Call a function of the web services. Raises UserError if Moodle refuses it, and exceptions that try_again()
-        catches if it fails."""
+        """Call a function of the web services. Raises UserError if Moodle refuses the call, and exceptions that
+        try_again() catches if the call fails."""
         words = {"wstoken": self.token, "wsfunction": function, "moodlewsrestformat": "json"}
         answer = self.session.post(f"{self.url}/webservice/rest/server.php", data=words | flatten(parameters))
         answer.raise_for_status()
         return require_success(answer.json(), function)
 
     def fetch(self, file: Mapping[str, Any]) -> bytes:
-        """Return a file's bytes. The token is not in the address, which servers log. Raises ValueError if some are
+        """Return a file's bytes. The token is not in the address, which servers log. Raises ValueError if bytes are
         missing."""
         answer = self.session.post(file["fileurl"], data={"token": self.token})
         answer.raise_for_status()
@@ -240,8 +240,8 @@ def id_of(user: Mapping[str, Any]) -> str:
 
 
 def ids_of(users: Sequence[Mapping[str, Any]]) -> dict[int, str]:
-    """Return the users' ids in the roster, by their numbers. Users can change their address. If several have the same,
-    make their ids from their numbers, because they must not share a folder and a grade."""
+    """Return the users' ids in the roster, by their numbers. Users can change their addresses. If several users would
+    have the same id, make their ids from their numbers, because they must not share a folder and a grade."""
     count = Counter(id_of(user).casefold() for user in users)
     return {user["id"]: id_of(user) if count[id_of(user).casefold()] == 1 else f"user{user['id']}" for user in users}
 
@@ -306,8 +306,8 @@ def write_roster(moodle: Moodle, handed_in: Mapping[int, Mapping[str, Any]], ext
 
 
 def push(moodle: Moodle, returned: Mapping[str, StudentResult], send: bool) -> Pushed:
-    """Return grades and feedback, or only determine what would change. `returned`: the results by the users' ids in the
-    roster."""
+    """Send grades and feedback to Moodle, or only determine what would change. `returned`: the results by the users'
+    ids in the roster."""
     numbers = {name.casefold(): number for number, name in ids_of(moodle.users).items()}
     grades, pushed = {} if moodle.of_teams else read_grades(moodle), Pushed()
     written: dict[int, tuple[StudentResult, str]] = {}

@@ -102,7 +102,7 @@ def keep_file(file: Path, size: int, fetch_it: Callable[[], bytes]) -> None:
 
 
 def fetch(attachment: Any) -> bytes:
-    """Return a file's bytes. Raises ValueError if some are missing."""
+    """Return a file's bytes. Raises ValueError if bytes are missing."""
     content: bytes = attachment.get_contents(binary=True)
     if len(content) != attachment.size:
         raise ValueError("an incomplete file")

@@ -47,7 +47,7 @@ class Pushed:
 
 
 def push(assignment: Any, returned: Mapping[str, StudentResult], send: bool) -> Pushed:
-    """Return grades and feedback, or only determine what would change. `returned`: the results by the users'
+    """Send grades and feedback to Canvas, or only determine what would change. `returned`: the results by the users'
     numbers."""
     pushed = Pushed()
     for user, result in returned.items():

@@ -41,7 +41,7 @@ def convert(database: SqliteFile, schema: int) -> None:
 def convert_notes(database: SqliteFile) -> None:
     """Convert schema 1, which kept all notes in one column. They all become `graded_notes`, so they stay until the
     submission is graded again."""
-    folder = Path(database.read_value("submissions") or "").absolute()  # its paths were stored as typed
+    folder = Path(database.read_value("submissions") or "").absolute()  # the path was stored as typed
     with database.transaction() as connection:
         connection.execute("ALTER TABLE submissions ADD COLUMN graded_notes TEXT NOT NULL DEFAULT '[]'")
         connection.execute("UPDATE submissions SET graded_notes = notes")
@@ -103,7 +103,7 @@ def convert_grades(database: SqliteFile) -> None:
 
 def guess_earlier_key(key: str, entries: Sequence[str]) -> str:
     """Return the key that a submission of an earlier batch has without a roster: the id in its entries' names if there
-    is exactly one, else its key."""
+    is exactly one, else the submission's key."""
     names = [part for entry in entries for part in (Path(entry).name, Path(entry).parent.name)]
     ids = {reading.id for name in names for reading in (read_moodle(name) or read_canvas(name))[:1]}
     return ids.pop() if len(ids) == 1 else key

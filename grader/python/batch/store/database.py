@@ -154,8 +154,8 @@ class Database(SqliteFile):
         """Return the old keys of submissions that the roster now identifies differently, each with the new submission.
 
         An old and a new submission belong together if both have the same key without a roster. If no old submission has
-        the new one's key, they also belong together if only these two have the same files. In both cases, the old key
-        must be gone. Submissions of students who are missing from the new roster keep their keys.
+        the new one's key, they also belong together if only these two have the same files. In both cases, no new
+        submission may have the old key. Submissions of students who are missing from the new roster keep their keys.
         """
         rows = self.query("SELECT key, called, entries, fingerprint FROM submissions WHERE status != 'not_submitted'")
         current_keys, old_keys = {submission.key for submission in submissions}, {key for key, *_ in rows}
@@ -230,7 +230,8 @@ class Database(SqliteFile):
         ((text,),) = self.query("SELECT members FROM submissions WHERE key = ?", [old])
         members = json.loads(text)
         with self.transaction() as connection:
-            connection.execute("DELETE FROM submissions WHERE key = ?", [submission.key])  # as not submitted
+            # The row, if any, that says that the student has handed in nothing.
+            connection.execute("DELETE FROM submissions WHERE key = ?", [submission.key])
             connection.execute(
                 "UPDATE submissions SET key = ?, members = ?, notes = ? WHERE key = ?",
                 [submission.key, json.dumps(submission.members), write_notes(submission.notes), old],
@@ -249,8 +250,8 @@ class Database(SqliteFile):
         """Add new submissions; put those with changed contents back in the queue.
 
         The values that follow from names and the roster are updated for all, because other students' hand-ins may have
-        changed them. If the time is a file's date and the contents are unchanged, the earlier date stays, because a
-        newer one comes from another download.
+        changed them. If the time is a file's date and the contents are unchanged, the earlier date stays, because the
+        later one comes from another download.
         """
         old = dict(self.query("SELECT key, fingerprint FROM submissions"))
         with self.transaction() as connection:
@@ -351,7 +352,7 @@ class Database(SqliteFile):
 
     def keep(self, graded: Graded, summary: dict[str, Any], stages: Sequence[Stage]) -> None:
         """Write a grade and the submission's status in one transaction. Without a report, an earlier grade of the same
-        contents stays, unless the submission caused the failure and more than its pending points was to be graded.
+        contents stays, unless the submission caused the failure and not only its pending points were to be graded.
         `summary`: the columns of the table `grades` that come from the report."""
         with self.transaction() as connection:
             ((reason, handed_in),) = connection.execute(
@@ -496,8 +497,8 @@ class Database(SqliteFile):
         return [(json.loads(members), *values) for members, *values in grades]
 
     def decisions(self) -> list[tuple[bool, str, str, str, str, str]]:
-        """Return all decisions of the instructor, those in force first, then the oldest first. Each row has: whether it
-        is in force, time, student or hand-in, decision, reason, and the user who made it."""
+        """Return all decisions of the instructor, those in force first; within both groups, the oldest first. Each row
+        has: whether it is in force, time, student or hand-in, decision, reason, and the user who made it."""
         tables = [
             f"SELECT {undo} AS undo, lead({undo}) OVER (PARTITION BY {of} ORDER BY id) AS undone, time, student,"
             f" iif({undo}, {back}, {what}) AS what, reason, who, '{word}' AS word FROM {table}"

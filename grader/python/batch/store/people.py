@@ -91,7 +91,8 @@ class StudentsByCell:
 
 
 class UnknownStudentError(UserError):
-    """No student has a name. Similar names are searched only when the message is shown, because this takes long."""
+    """No student has a name. Similar names are searched only when the message is shown, because the search takes
+    long."""
 
     def __init__(self, student: str, members: Set[str], ids: Mapping[str, str]):
         super().__init__(student)
@@ -187,7 +188,7 @@ class StudentsByWord:
 
     def find_key(self, word: str) -> str:
         """Return the key of the submission of a student or team. Raises UserError if there is none."""
-        if word in self.by_key and word not in self.by_key[word].members:  # a team
+        if word in self.by_key and word not in self.by_key[word].members:  # a team's key
             return word
         student = self.find(word)
         return next(
@@ -224,12 +225,13 @@ def find_students(database: Database, words: Sequence[str]) -> list[str]:
     """Return the ids of several students. Raises UserError for words that do not identify one student, and for students
     who are not on the roster and whose hand-in is dropped."""
     dropped, students = database.dropped(), StudentsByWord(database)
-    count = {member for row in students.rows if row.key not in dropped for member in row.members} | students.on_roster
+    counting = {member for row in students.rows if row.key not in dropped for member in row.members}
+    counting |= students.on_roster
     names = names_of(database)
 
     def find(word: str) -> str:
         student = students.find(word)
-        if student not in count:
+        if student not in counting:
             raise UserError(
                 f"The hand-in of {with_name(student, names)} is dropped. To let it count again: drop --undo."
             )
@@ -272,6 +274,6 @@ def roster_files(database: Database) -> list[Path]:
 
 
 def ids_by_name(roster: Sequence[Student]) -> dict[str, str]:
-    """Return the students' ids by each of their other names on the roster."""
+    """Return the students' ids by each of their unique names and of their ids on the roster."""
     ids = {name: student.id for name, student in students_of_unique_names(roster).items()}
     return ids | {alias.casefold(): student.id for student in roster for alias in student.aliases}

@@ -17,8 +17,8 @@ MAX_READABLE = 60  # characters of a key in a folder's name
 def folder_name(key: str) -> FolderName:
     """Return a folder's name for a hand-in, unique to its key on every file system.
 
-    A plain id is its own name. For any other key, the name is a readable beginning, '_' and the key's SHA-256; a plain
-    id has no '_', so two keys never share a name.
+    A plain id is also the folder's name. For any other key, the name is a readable beginning, '_' and the key's
+    SHA-256; a plain id has no '_', so two keys never share a name.
     """
     plain = make_readable(key)
     if plain and plain == key == key.lower():
@@ -49,13 +49,13 @@ def place_of(folder: Path, part: Part, key: str) -> Path:
 
 
 def earlier_name(key: str) -> str:
-    """Return the folder_name() of schema 2 and earlier, in which two keys could share a name."""
+    """Return the name that folder_name() gave a key in schema 1 and 2, in which two keys could share a name."""
     plain = make_plain(key)
     return plain if plain and plain == key == key.lower() else f"{plain or 'x'}-{digest_of(key)[:8]}"
 
 
 def name_with_dash(key: str) -> str:
-    """Return the folder_name() of schema 3 to 8, in which a name could begin with '-'."""
+    """Return the name that folder_name() gave a key in schema 3 to 8, in which a name could begin with '-'."""
     plain = make_plain(key)
     return plain if plain and plain == key == key.lower() else f"{plain}_{digest_of(key)}"
 

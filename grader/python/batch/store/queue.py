@@ -17,7 +17,7 @@ from grader.python.batch.store.database import DROPPED, HANDED_IN_AGAIN, Databas
 from grader.python.common.submission_code import make_code
 
 HELD = "held"  # the kind of the note on a hand-in beyond the limit of attempts
-MAX_CODES = 3  # that the page shows of a hand-in, which has one for each archive and loose file
+MAX_CODES = 3  # codes of a hand-in on the page; a hand-in has one for each archive and loose file
 MAX_RECENT = 20  # graded hand-ins whose durations predict the waiting time
 GRADED = ("graded", "missing_stages")
 
@@ -85,7 +85,7 @@ def list_graded(database: Database, limit: int) -> list[Place]:
 
 
 def mark_graded(database: Database, key: str) -> None:
-    """Record that a hand-in was graded."""
+    """Record the current time as the time when a hand-in was graded."""
     with database.transaction() as connection:
         connection.execute("UPDATE queue SET graded = ? WHERE key = ?", [now(), key])
 
@@ -101,7 +101,7 @@ def mean_wall_s(database: Database) -> float:
 
 
 def add_held_note(database: Database, key: str, note: str) -> None:
-    """Store a note for the student that a newer hand-in is not graded, and replace an earlier one."""
+    """Store a note for the student that a newer hand-in is not graded, and replace an earlier such note."""
     ((text,),) = database.query("SELECT notes FROM submissions WHERE key = ?", [key])
     other_notes = [note for note in read_notes(text) if not has_kind([note], HELD)]
     with database.transaction() as connection:

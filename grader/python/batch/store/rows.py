@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from grader.python.batch.ingest.notes import has_kind, read_notes
 from grader.python.common.report import Report, StageReport
 
-# Every submission has exactly one of these. Internal failures come first and cost nobody points; next, submissions that
-# an instructor should review.
+# Every submission that does not wait to be graded has exactly one of these. Internal failures come first and cost
+# nobody points; next, submissions that an instructor should review.
 STATUSES = {
     "judge_error": "the judge failed: no points are lost; grade it again",
     "judge_crashed": "the judge crashes or does not end on it, but grades the reference: no points; please review",
@@ -82,7 +82,7 @@ class Row:
     marked_late: bool = False
     team: list[str] = field(default_factory=list)  # as `group` in Submission
     comments: list[Comment] = field(default_factory=list)
-    graded_as: str = ""  # the status that the grade had when it was written
+    graded_as: str = ""  # the status that is stored with the grade
 
     def own_members(self) -> list[str]:
         """Return the members without credited partners."""
@@ -110,8 +110,8 @@ class Graded:
     notes: list[str] = field(default_factory=list)
     wall_s: float = 0
     fingerprint: str = ""
-    ran_out: bool = False  # whether time or memory ran out, possibly because others were graded in parallel
-    was_killed: bool = False  # whether the process that read it was killed, possibly for lack of memory
+    ran_out: bool = False  # whether time or memory ran out, possibly because of hand-ins graded in parallel
+    was_killed: bool = False  # whether the reader of the hand-in was killed, possibly for lack of memory
     judge_failure: str = ""  # how the judge ended, if it wrote no valid report
 
 
@@ -151,6 +151,6 @@ def join_notes(*notes: str) -> list[str]:
 
 def own_members(key: str, members: Sequence[str]) -> list[str]:
     """Return the members whose ids, joined by +, are the submission's key; the other members are credited partners. If
-    there are none such, return all members."""
+    the key does not consist of members' ids, return all members."""
     counts = [count for count in range(1, len(members)) if "+".join(members[:count]) == key]
     return list(members[: counts[0]] if counts else members)

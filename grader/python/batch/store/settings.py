@@ -34,7 +34,7 @@ class Settings:
         return self.stages[: self.stages.index(self.upto) + 1] if self.upto else self.stages
 
     def folders(self) -> list[str]:
-        """Return the instructor's folders, which students must not see."""
+        """Return the instructor's folders, whose paths students must not see."""
         return [str(folder) for folder in (self.folder, self.build, self.root)]
 
     def program(self, *words: str) -> list[str]:

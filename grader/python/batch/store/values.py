@@ -62,14 +62,14 @@ def is_status(value: Any) -> bool:
 
 
 def is_settings(value: Any) -> bool:
-    """Return whether a value has the types of Settings."""
+    """Return whether a value is an object with the fields of Settings and their types."""
     if not isinstance(value, dict):
         return False
     kinds = {"str": is_text, "Path": is_text, "tuple[str, ...]": is_texts, "bool": is_bool, "float": is_amount}
     fields = dataclasses.fields(Settings)
-    is_needed = {field.name for field in fields if field.default is dataclasses.MISSING} <= value.keys()
+    has_required = {field.name for field in fields if field.default is dataclasses.MISSING} <= value.keys()
     checks = {field.name: kinds[str(field.type)] for field in fields}
-    if not is_needed or not all(name in checks and checks[name](item) for name, item in value.items()):
+    if not has_required or not all(name in checks and checks[name](item) for name, item in value.items()):
         return False
     return value.get("upto", "") in ("", *value["stages"])
 
@@ -99,7 +99,7 @@ def is_notes(text: str) -> bool:
 
 
 def read(text: str) -> Any:
-    """Return the value of a JSON text; INVALID if it is not one."""
+    """Return the value of a JSON text; INVALID if the text is not JSON."""
     try:
         return parse_json(text)
     except (ValueError, RecursionError):
@@ -114,7 +114,7 @@ NAMES: Check = (is_table_of_texts, "an object whose values are strings")
 TIME: Check = (is_time_or_empty, "a time such as 2026-11-21T23:59:00+00:00, or empty")
 NOTES: Check = (is_notes, "a JSON list of strings or pairs of strings")
 STATUS: Check = (is_status, f"empty, or one of {', '.join(STATUSES)}")
-# The values in the table facts, by name. Any of them may be null or missing, except the schema.
+# The values in the table facts, by name, except `schema`. Each of them may be null or missing.
 NAMED_VALUES: dict[str, Check] = {
     "alike": (is_comparison, "the comparison that grading wrote"),
     "backend": TEXT,
@@ -196,8 +196,8 @@ def find_wrong_cells(database: SqliteFile, table: str) -> Iterator[tuple[str, An
     for number, name in database.query(scan):
         ((value,),) = database.query(f"SELECT {name} FROM {table} WHERE {row} IS ?", [number])
         yield name_cell(table, number, name), value, IN_WORDS.get(columns[name][0], IN_WORDS["TEXT"])
-    for (of, name), (fits, expected) in COLUMNS.items():
-        for text, number in database.query(f"SELECT {name}, {row} FROM {table}") if of == table else ():
+    for (its_table, name), (fits, expected) in COLUMNS.items():
+        for text, number in database.query(f"SELECT {name}, {row} FROM {table}") if its_table == table else ():
             if not fits(text):
                 yield name_cell(table, number, name), text, expected
 

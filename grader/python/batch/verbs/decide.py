@@ -204,7 +204,9 @@ def mark_from_file(options: argparse.Namespace, database: Database, rubric: Rubr
     lines = read_levels(options.file, rubric)
     students = find_marked(database, lines)
     require_markable(
-        database, {level.item: level.max_points for line in lines for level, _ in line.levels}, set(students)
+        database,
+        {criterion.item: criterion.max_points for line in lines for criterion, _ in line.levels},
+        set(students),
     )
     enter(
         database,
@@ -229,7 +231,7 @@ def mark_from_file(options: argparse.Namespace, database: Database, rubric: Rubr
         f"Journals: {plural(len(lines), 'student')} marked by {options.file.name}; {marked} of {len(everyone)} have a "
         "level for each criterion now."
     )
-    marked_items = {level.item for line in lines for level, _ in line.levels}
+    marked_items = {criterion.item for line in lines for criterion, _ in line.levels}
     if left := [criterion.name for criterion in rubric.criteria if criterion.item not in marked_items]:
         say(f"{options.file.name} has no level for: {', '.join(left)}.")
     for item in sorted(marked_items):
@@ -311,12 +313,13 @@ def plain_name(item: str) -> str:
     return " ".join(item.split()).casefold()
 
 
-def require_same_maximum(database: Database, item: str, of: float, students: Collection[str]) -> None:
-    """Raise UserError if other students have points for the item with a maximum other than `of`."""
+def require_same_maximum(database: Database, item: str, maximum: float, students: Collection[str]) -> None:
+    """Raise UserError if other students have points for the item with another maximum."""
     points_by_student = read_policy(database).points.items()
     other_maxima = {items[item][1] for who, items in points_by_student if who not in students and item in items}
-    if other_maxima - {of}:
-        raise UserError(f"{item} has the maximum {show_points(max(other_maxima))} for others, not {show_points(of)}.")
+    if other_maxima - {maximum}:
+        other = show_points(max(other_maxima))
+        raise UserError(f"{item} has the maximum {other} for others, not {show_points(maximum)}.")
 
 
 def override(options: argparse.Namespace) -> int:

@@ -44,7 +44,7 @@ def export(options: argparse.Namespace) -> int:
             final.student in strangers,
         )
         for final in decided
-        if options.gradebook or final.student not in strangers  # without one, each entry would get a row
+        if options.gradebook or final.student not in strangers  # without a gradebook, each entry would get a row
     ]
     if waiting := [final.student for final in decided if not final.row.status]:
         say_error(f"These hand-ins wait to be graded again, and their earlier points count: {', '.join(waiting)}.")
@@ -88,7 +88,7 @@ def export_feedback(database: Database, options: argparse.Namespace) -> int:
 
 def find_graded_on_other_stages(finals: Sequence[FinalPoints]) -> list[str]:
     """Return the students who were graded on other stages than the hand-in that was graded last. Students with an
-    override are omitted, because it does not depend on stages."""
+    override are omitted, because an override does not depend on stages."""
     graded = [final for final in finals if final.row.stages and not final.override]
     last = max((final.row for final in graded), key=lambda row: row.grade or 0, default=None)
     stages = {stage.stage for stage in last.stages} if last else set()

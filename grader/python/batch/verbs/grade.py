@@ -66,7 +66,7 @@ def grade(options: argparse.Namespace) -> int:
         print_missing_submissions({submission.key for submission in hand_ins}, database, options.submissions)
         database.enter(hand_ins)
         say_dropped(database)
-        if not database.read_value("slurm_jobs"):  # the tasks of a job may still read them
+        if not database.read_value("slurm_jobs"):  # tasks on a cluster may still read the unpacked files
             remove_unused(settings.folder, [folder, *database.entries()])
         enter_roster(database, roster)
         return grade_waiting(database, settings, options, before)
@@ -125,7 +125,7 @@ def read_earlier(folder: Path) -> list[EarlierSubmission]:
 
 
 def print_unknown_students(unknown: Sequence[Submission]) -> None:
-    """Print the submissions that are not on the roster, with the names that they contain, and what to do."""
+    """Print the submissions that are not on the roster, with the students' names, and what to do."""
     if not unknown:
         return
     unknown_names = [

@@ -41,8 +41,8 @@ def pull(options: argparse.Namespace) -> int:
 
 
 def push(options: argparse.Namespace) -> int:
-    """Return grades and feedback or, without --send, print what would change. Return the exit status: 1 if a student
-    failed or is not known in the course system."""
+    """Return grades and feedback to the course system or, without --send, print what would change. Return the exit
+    status: 1 if a student failed or is not known in the course system."""
     database = open_batch(options.folder)
     if database.read_value("decided") != database.read_value("shown"):
         raise UserError(f"The feedback does not have all decisions yet. Type: warplab-course report {options.folder}")
@@ -62,14 +62,14 @@ def push(options: argparse.Namespace) -> int:
 
 
 def only_one_push(folder: Path) -> AbstractContextManager[None]:
-    """Lock the pushes of a batch: two at the same time would both miss a comment, and both write it. Raises UserError
-    if another push runs."""
+    """Lock the pushes of a batch: two pushes at the same time would both find that a comment is missing, and write it
+    twice. Raises UserError if another push runs."""
     return only_one(folder / "push.lock", "another push of this batch is running, or serve with --send")
 
 
 def only_one_pull(folder: Path) -> AbstractContextManager[None]:
-    """Lock the pulls into a folder: two at the same time would each remove files that the other one fetched. Raises
-    UserError if another pull runs, OSError."""
+    """Lock the pulls into a folder: of two pulls at the same time, each would remove files that the other one fetched.
+    Raises UserError if another pull runs, OSError."""
     folder.mkdir(parents=True, exist_ok=True)
     return only_one(folder / "pull.lock", "another pull into this folder is running, or serve")
 
@@ -86,8 +86,8 @@ def only_one(lock: Path, reason: str) -> Iterator[None]:
 
 
 def send(options: argparse.Namespace, folder: Path, returned: Mapping[str, StudentResult]) -> Pushed:
-    """Return the grades and feedback of the batch in this folder. Raises UserError, for example if another push
-    runs."""
+    """Send the grades and feedback of the batch in `folder` to the course system. Raises UserError, for example if
+    another push runs."""
     with only_one_push(folder):
         return return_results(options, returned, send=True)
 
@@ -102,7 +102,7 @@ def fetch(options: argparse.Namespace) -> Pulled:
 
 
 def return_results(options: argparse.Namespace, returned: Mapping[str, StudentResult], send: bool) -> Pushed:
-    """Return grades and feedback to the assignment that the options name, or only determine what would change. Raises
+    """Send grades and feedback to the assignment that the options name, or only determine what would change. Raises
     UserError."""
     with reading_answers():
         if options.moodle:

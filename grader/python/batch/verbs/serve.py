@@ -114,7 +114,7 @@ class Server:
         self.is_draining = False  # whether no hand-in may begin until those in progress are graded
         self.scanned_s, self.scan_took_s = -SCAN_S, 0.0
         self.ready: dict[str, Submission] = {}  # by key: hand-ins of the latest scan that may be graded
-        self.arriving = 0  # hand-ins whose files may not be complete
+        self.arriving = 0  # number of hand-ins whose files may not be complete
         self.held: dict[str, tuple[str, str]] = {}  # by key: fingerprint and codes of a hand-in beyond the limit
         self.postponed: dict[str, str] = {}  # by key: fingerprint of a hand-in that looked incomplete
         self.must_write, self.wrote_s, self.writing_took_s = True, -OUTPUTS_S, 0.0
@@ -238,7 +238,7 @@ class Server:
         return not names & self.incomplete and self.watcher.unchanged_s(submission.entries) >= self.settle_s
 
     def enter(self, submissions: Sequence[Submission]) -> None:
-        """Enter hand-ins that may be graded, and keep those beyond the limit of attempts."""
+        """Enter the hand-ins that may be graded. Those beyond the limit of attempts only get a note for the student."""
         states = {
             key: (fingerprint, status)
             for key, fingerprint, status in self.database.query("SELECT key, fingerprint, status FROM submissions")
@@ -314,7 +314,7 @@ class Server:
         self.must_write, self.must_send = False, True
 
     def push(self) -> None:
-        """Return the results that the course system does not have."""
+        """Send the results that the course system does not have."""
         if not self.pushing:
             return
         pushed = self.pushing.take()
@@ -323,13 +323,13 @@ class Server:
             self.say_failure(self.pushing)
         if pushed:
             self.store_pushed(pushed)
-        has_roster = self.options.roster[0].is_file()  # not before the first pull
+        has_roster = self.options.roster[0].is_file()  # False before the first pull
         is_written = not self.must_write  # otherwise, the feedback is older than the points in the database
         if self.must_send and is_written and has_roster and self.pushing.is_due() and not self.stops:
             self.start_push(self.pushing)
 
     def start_push(self, pushing: Exchange[Pushed]) -> None:
-        """Begin to return the results that changed after they were last returned."""
+        """Begin to send the results that changed after they were last sent."""
         returned, _ = collect(self.database, self.options)
         before, time_s = self.database.read_value("pushed") or {}, time.monotonic()
         new = {

@@ -50,7 +50,7 @@ def history(options: argparse.Namespace) -> int:
     database = open_batch(options.folder)
     names = names_of(database)
     for student in find_each(options.student, StudentsByWord(database).find):
-        keys = {student}  # drops have the key of a hand-in, all other decisions the student's id
+        keys = {student}  # drops and comments have the key of a hand-in, all other decisions the student's id
         for row in database.rows():
             if student in row.members:
                 keys.add(row.key)
