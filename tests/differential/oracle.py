@@ -147,11 +147,11 @@ class Memory:
 
 @dataclass
 class Run:
-    """A run of a kernel's grid. Vectors have an element for each of a warp's 32 lanes, even if it has fewer threads."""
+    """A run of a kernel's grid. Vectors have 32 elements for each warp, even if the warp has fewer threads."""
 
     kernel: Kernel
     memory: dict[str, Memory]
-    found: list[str] | None = None  # collects the races, if not None
+    found: list[str] | None = None  # collects races and reads of unset memory, if not None
     values: dict[str, np.ndarray] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -287,7 +287,8 @@ class Run:
     # Warp functions
 
     def members(self, mask: np.ndarray) -> np.ndarray:
-        """Return for each thread the lanes of its warp that call with it. Raise IllFormedError if its mask differs."""
+        """Return for each thread the lanes of its warp that pass the same mask. Raise IllFormedError if a mask names
+        other lanes."""
         active, masks = self.mask.reshape(-1, 32), mask.astype(np.uint32).reshape(-1, 32)
         same = (masks[:, :, None] == masks[:, None, :]) & active[:, None, :]
         named = (masks[:, :, None] >> np.arange(32, dtype=np.uint32)[None, None, :] & np.uint32(1)).astype(bool)
@@ -435,7 +436,7 @@ class Run:
                 raise TypeError(s)
 
     def barrier(self, of_grid: bool = False) -> None:
-        """Raise IllFormedError if only some threads of a block are here."""
+        """Pass a barrier. Raise IllFormedError if only some threads of a block are here."""
         counts = np.bincount(self.block[self.mask], minlength=self.kernel.blocks)
         if np.any((counts != 0) & (counts != self.kernel.threads)):
             raise IllFormedError("a barrier in divergent code")
@@ -454,7 +455,7 @@ class Run:
             self.values[s.target] = np.where(self.mask, value, self.values[s.target])
 
     def combine(self, op: str, old: Expression, value: np.ndarray, type_: str) -> np.ndarray:
-        """Return `old op value`, where the value is computed already."""
+        """Return `old op value`; the caller has already computed the value."""
         self.values["computed"] = value
         type_of = promoted(old.type) if op in ("<<", ">>") else common(old.type, type_)
         return self.binary(Expression(op, type_of, (old, Expression("variable", type_, name="computed"))))
@@ -528,7 +529,7 @@ class Run:
             self.loop(s)
 
     def leave(self, kind: str) -> None:
-        """Stop the current threads until the loop ends (break), until the iteration ends (continue), or for good."""
+        """Stop the current threads until the loop ends (break), the iteration ends (continue), or the function ends."""
         self.gone = self.gone | self.mask
         if kind == "break":
             self.broken = self.broken | self.mask
@@ -631,7 +632,7 @@ def take_step(step, buffers: dict[str, np.ndarray], constants: dict[str, Memory]
 
 
 def run_case(case: Case, flaws: list[str] | None = None) -> dict[str, np.ndarray]:
-    """Return the final contents of the case's buffers, by name; add races to `flaws`, if given."""
+    """Return the final contents of the case's buffers, by name; add races and unset reads to `flaws`, if given."""
     buffers = {b.name: numbers(b.type, b.size, b.seed) for b in case.buffers}
     tables = ((array, np.array(values, DTYPES[array.type])) for array, values, _ in case.constants)
     constants = {array.name: Memory(array, values) for array, values in tables}
