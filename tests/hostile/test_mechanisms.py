@@ -125,8 +125,8 @@ pytestmark = [
 ]
 
 
-# Kinds of hosts. The tests imitate them by changing the control groups and the marks of a container that the judge sees;
-# the kernel remains this machine's.
+# Kinds of hosts. The tests imitate them by changing the control groups and the marks of a container that the judge
+# sees; the kernel remains this machine's.
 NO_GROUPS = "No control groups: memory and processor time are limited per process"
 DOCKER = "start it with --cap-add SYS_ADMIN --security-opt seccomp=unconfined"
 SCOPE = "--scope -p Delegate=yes` before the command"
