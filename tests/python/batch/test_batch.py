@@ -427,7 +427,7 @@ def test_stages_that_need_a_gpu_are_graded_and_a_gpu_adds_their_points(course: C
 
 
 def snapshot(course: Course) -> list[tuple]:
-    """Return all contents of the database, except times."""
+    """Return the submissions, grades and stages of the database, without times."""
     database = course.database()
     rows = database.query(
         "SELECT key, name, members, status, detail, reason, fingerprint FROM submissions ORDER BY key"

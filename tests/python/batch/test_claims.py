@@ -281,7 +281,7 @@ def test_names_with_joiners_are_found(folder: Path, name: str) -> None:
         ("\u738b", "\u738b\u82b3", False),
     ],
 )
-def test_different_spellings_of_a_name_agree(roster_name: str, other_name: str, same: bool | None) -> None:
+def test_names_agree_despite_different_spellings(roster_name: str, other_name: str, same: bool | None) -> None:
     assert agree(roster_name, other_name) is same
 
 
