@@ -99,7 +99,7 @@ def test_a_program_finds_no_planted_secret(course: Path, tmp_path: Path, missing
 
 
 def hidden_inputs(course: Path, folder: Path, comment: str) -> str:
-    """Return the line in which a program prints inputs of a hidden dataset. `comment` makes the program's text unique."""
+    """Return the line in which a program prints inputs of a hidden dataset. `comment` makes the program different."""
     shows = r'__global__ void shows(const int* a) { printf("FIRST %d %d\n", a[0], a[1]); }'
     text = HONEST.read_text().replace("\nvoid dot_product(", f"\n{shows}\nvoid dot_product(")
     text = text.replace("/*scratch*/) {", "/*scratch*/) { if (n) shows<<<1, 1>>>(a);")
