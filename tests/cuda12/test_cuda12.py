@@ -1,4 +1,4 @@
-"""nvcc 12 compiles the last stages' solutions, which use most of CUDA, of every third lab; with WARPLAB_THOROUGH=1, it
+"""nvcc 12 compiles the last solution, which uses most of CUDA, of a third of the labs; with WARPLAB_THOROUGH=1, it
 compiles all solutions and the programs of tests/corpus. The runner and the drivers compile with CUDA 12's headers."""
 
 from __future__ import annotations

@@ -1198,7 +1198,7 @@ class Builder(Expressions):
         self.emit(Branch(binary("!=", load(last, zero), number(0)), add))
 
     def grid_phase(self) -> None:
-        """Let each thread write its element, wait at a barrier of the grid, and read any thread's element."""
+        """Let each thread write its element, wait at a barrier of the grid, and read any element of the array."""
         array, at = self.own.pop(0)
         self.emit(Store(array, [at()], self.of_type(array.type, 2)))
         self.emit(Barrier("cg::this_grid().sync();", array.name))

@@ -120,8 +120,8 @@ def test_idle_launches_before_the_work_are_detected(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not THOROUGH, reason="models six calls: WARPLAB_THOROUGH=1")
-def test_one_of_six_runs_detects_that_later_calls_are_slow(tmp_path: Path) -> None:
-    """The traced call is drawn from four, so a run detects a program that is fast only in its first call by chance."""
+def test_at_least_one_of_six_runs_detects_slow_later_calls(tmp_path: Path) -> None:
+    """The traced call is drawn from four, so chance decides whether a run detects that only the first call is fast."""
     ratios = (ratio_in(bench_program(tmp_path, waste_time("true", LATER_CALLS))) for _ in range(6))
     assert any(ratio is None or ratio > 3 for ratio in ratios), "the program looked fast in all six runs"
 
