@@ -59,7 +59,7 @@ class IllFormedError(Exception):
 
 
 def mix(x: np.ndarray) -> np.ndarray:
-    """Return harness.h's mix() of uint64."""
+    """Return mix() of harness.h for each number."""
     x = x + U64(0x9E3779B97F4A7C15)
     x = (x ^ x >> U64(30)) * U64(0xBF58476D1CE4E5B9)
     x = (x ^ x >> U64(27)) * U64(0x94D049BB133111EB)

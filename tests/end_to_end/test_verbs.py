@@ -291,7 +291,7 @@ def test_the_sanitizer_checks_memcpy_in_a_kernel(student: Student, kernel: str, 
     assert message in " ".join(result.stdout.split()), result.stdout
 
 
-def test_a_thread_that_continues_alone_is_not_reported_at_two_barriers(student: Student) -> None:
+def test_a_last_iteration_of_few_threads_is_not_reported_as_two_barriers(student: Student) -> None:
     loop = (
         "__shared__ float s[256];\n    if (blockIdx.x == 0) for (std::size_t k = threadIdx.x; k < n; k += 256) {\n"
         "        s[threadIdx.x] = a[k];\n        __syncthreads();\n"

@@ -43,7 +43,7 @@ def test_copied_records_are_reported(tmp_path: Path) -> None:
     assert ("bob", "records of another journal", "ada") in remarks
 
 
-def test_records_that_all_journals_share_are_compared_quickly(tmp_path: Path) -> None:
+def test_records_that_all_journals_share_are_reported_for_all_but_one(tmp_path: Path) -> None:
     shared = records(*range(60)) * 20
     rows = [make_row(tmp_path, f"s{at:03}", shared) for at in range(60)]
     assert len(find_copied_records(rows, tmp_path, tmp_path / "none")) == 59
