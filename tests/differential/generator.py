@@ -640,7 +640,7 @@ class Builder(Expressions):
         self.variables += [(f"{name}.{member}", t) for t, member in members]
 
     def total_atomic(self) -> None:
-        """Change memory that all blocks share by an atomic, without using the old value."""
+        """Use an atomic to change memory that all blocks share, and ignore the old value."""
         name = self.rng.choice(list(self.totals))
         array, op = self.totals[name]
         if is_float(array.type) and self.depth > 1:
@@ -1177,7 +1177,7 @@ class Builder(Expressions):
         return Function(name, parameters, type_, inner.body, result, "" if template else qualifiers, template, lambda_)
 
     def last_block(self) -> None:
-        """Let the block that finishes last add the results of all blocks, as in NVIDIA's threadFenceReduction."""
+        """Let the block that finishes last combine the results of all blocks, as in NVIDIA's threadFenceReduction."""
         k, zero, t, b = self.kernel, number(0, "u32"), variable("t", "u32"), variable("b", "u32")
         partial = Array("partial", "u32", (k.blocks,), "output")
         count, result = Array("finished", "u32", (1,), "output"), Array("result", "u32", (1,), "output")

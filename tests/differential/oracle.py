@@ -2,7 +2,8 @@
 
 All threads of a grid advance together, statement by statement; a mask selects the threads that take part. CUDA allows
 this order, and a generated program computes the same in every order that CUDA allows.
-An access out of bounds or a warp function with a wrong mask raises `IllFormedError`: a mistake of the generator.
+An access out of bounds, a warp function with a wrong mask, a barrier in divergent code or a loop that does not end
+raises `IllFormedError`: it is a mistake of the generator.
 """
 
 from __future__ import annotations
@@ -632,7 +633,7 @@ def take_step(step, buffers: dict[str, np.ndarray], constants: dict[str, Memory]
 
 
 def run_case(case: Case, flaws: list[str] | None = None) -> dict[str, np.ndarray]:
-    """Return the final contents of the case's buffers, by name; add races and unset reads to `flaws`, if given."""
+    """Return the final contents of the case's buffers, by name; add races and reads of unset memory to `flaws`."""
     buffers = {b.name: numbers(b.type, b.size, b.seed) for b in case.buffers}
     tables = ((array, np.array(values, DTYPES[array.type])) for array, values, _ in case.constants)
     constants = {array.name: Memory(array, values) for array, values in tables}
@@ -649,7 +650,7 @@ def digest_of(case: Case) -> int:
 
 
 def flaws_of(case: Case) -> list[str]:
-    """Return the reasons why a case has no defined result: races, unset memory, accesses out of bounds, wrong masks."""
+    """Return the reasons why a case has no defined result: races, reads of unset memory, or an IllFormedError."""
     flaws: list[str] = []
     try:
         run_case(case, flaws)

@@ -1,4 +1,5 @@
-"""Attempts to make slow code look fast to the model. Each file solves vector_add's second stage, slowly on a GPU.
+"""Attempts to make slow code look fast to the model. Each file solves vector_add's second stage and is slow on a GPU,
+except for "an idle launch before short work".
 
 A file in CLOSED must get no modelled time, or a slow one. A file in OPEN still gets a fast one, and the model's README
 lists it. If a change of the model detects a file in OPEN, its test fails: then correct the README.

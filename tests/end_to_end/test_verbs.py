@@ -183,7 +183,7 @@ def test_names_are_checked_before_anything_is_copied(student: Student) -> None:
         (f"{STAGE}.cu", f"is a link to {STAGE}.cu, which does not exist"),
     ],
 )
-def test_the_error_states_that_a_folder_or_broken_link_is_not_a_file(student: Student, kind: str, message: str) -> None:
+def test_a_folder_or_broken_link_instead_of_a_file_is_reported(student: Student, kind: str, message: str) -> None:
     student.file.parent.mkdir(parents=True)
     if kind == "folder":
         student.file.mkdir()

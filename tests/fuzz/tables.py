@@ -156,7 +156,7 @@ VERBS = ("due", "without", "extend", "points", "override", "export", "status")
 
 
 def decide(line: str, folder: Path) -> None:
-    """Run a command of the batch, if its verb starts no program."""
+    """Run a command of the batch, unless its verb starts programs or an argument may lead to files outside `folder`."""
     try:
         verb, *arguments = shlex.split(line)
     except ValueError:

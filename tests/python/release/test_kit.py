@@ -209,12 +209,14 @@ def find_broken_links(kit: dict[str, bytes]) -> list[tuple[str, str]]:
         for target in re.findall(r"\]\(([^()\s]+)\)", content.decode()) if name.endswith(".md") else []:
             file, _, anchor = target.partition("#")
             path = os.path.normpath(Path(name).parent / file) if file else name
-            if "://" not in target and (path not in kit or (anchor and anchor not in anchors(kit[path].decode()))):
+            if "://" not in target and (
+                path not in kit or (anchor and anchor not in spell_as_anchors(kit[path].decode()))
+            ):
                 broken.append((name, target))
     return broken
 
 
-def anchors(text: str) -> str:
+def spell_as_anchors(text: str) -> str:
     return squeeze(text.lower().replace(" ", "-"))
 
 

@@ -218,7 +218,7 @@ SAME: dict[str, tuple[Callable[[], bytes], str]] = {
         lambda: pack({"a.zip": pack({"b.zip": pack({"c.zip": pack({FIRST: b"1"})})})}),
         "It is inside more than two other archives.",
     ),
-    "fifteen_megabytes": (lambda: make_zip((FIRST, b"1"), ("x.cu", bytes(9_000_000)), method=0), ""),
+    "nine_megabytes": (lambda: make_zip((FIRST, b"1"), ("x.cu", bytes(9_000_000)), method=0), ""),
     "repository": (lambda: pack_large(".git/objects/"), ""),
     "built": (lambda: pack_large("kit/build/", "cu"), ""),
     "of_a_mac": (lambda: pack_large("__MACOSX/", "zip"), ""),
@@ -267,7 +267,7 @@ def test_feedback_mentions_an_unchanged_starter_and_a_changed_name(
 
 
 @pytest.mark.parametrize("time", [NEW, UNKNOWN])
-def test_if_the_newest_file_is_unknown_one_counts_and_a_remark_says_so(tmp_path: Path, time: Time) -> None:
+def test_if_the_newest_file_is_unknown_one_counts_and_a_note_says_so(tmp_path: Path, time: Time) -> None:
     files = {f"{MOODLE}/{name}.zip": pack({FIRST: name.encode()}, time) for name in "ab"}
     opened = hand_in(tmp_path, files)
     assert opened.picked == {"01_first": b"b"}
