@@ -48,7 +48,7 @@ def graded(course: Course) -> Course:
 
 
 def edits(file: Path) -> Iterator[str]:
-    """Yield SQL statements, each of which changes one value."""
+    """Yield SQL statements, each of which sets a column in all rows of a table, or one of the named values."""
     with closing(sqlite3.connect(file)) as connection:
         for table in NAMED_TABLES:
             assert connection.execute(f"SELECT * FROM {table}").fetchall(), f"{table} has no row to change"
@@ -60,7 +60,7 @@ def edits(file: Path) -> Iterator[str]:
 
 
 def change(file: Path, edit: str) -> None:
-    """Change one value, unless it is a NULL that is not allowed."""
+    """Execute the statement, unless the table's constraints forbid it."""
     connection = sqlite3.connect(file, isolation_level=None)
     with closing(connection), suppress(sqlite3.IntegrityError):
         connection.execute(edit)
