@@ -5,10 +5,11 @@
 - fuzz: more than ten million inputs, times FUZZ_SCALE, for all code that reads untrusted data
   (tests/fuzz/soak_fuzz.py, with clang and atheris).
 - solutions: checks every solution repeatedly for SECONDS_EACH (60), with 1, 2 and 7 threads on the CPU backend.
-- thorough: all rows of tests of which `make test` runs a share (WARPLAB_THOROUGH=1): every wrong submission and
-  exercise; the sanitizer on every program and every earlier stage, and on aarch64 if its tools are installed; modelled
-  lines of every solution; all hostile hand-ins, at both of the sandbox's levels, and some without each of its
-  mechanisms; Slurm's time limit; CUDA 12 on every stage; the linking of the fuzz targets.
+- thorough: most tests of which `make test` runs only a share or nothing (WARPLAB_THOROUGH=1), among them every wrong
+  submission and exercise; the sanitizer on every program, and also on aarch64 if the tools for it are installed; the
+  counters and modelled lines of every solution, and earlier solutions that exceed a stage's limits; all hostile
+  hand-ins, at both levels of the sandbox, and some without each of the sandbox's mechanisms; Slurm's time limit; CUDA
+  12 on every stage; the linking of the fuzz targets.
 - corpus: all rows of tests/corpus, and its rates (see tests/corpus).
 - generated: GENERATED (300) random programs on the CPU backend in each of its modes, compared with an oracle and with
   a GPU's recorded results, and bugs planted in some of them (tests/differential).

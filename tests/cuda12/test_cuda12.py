@@ -1,5 +1,5 @@
-"""nvcc 12 compiles the solutions of each lab's last stage, which use most of CUDA; with WARPLAB_THOROUGH=1, it compiles
-those of all stages and the programs of tests/corpus. The runner and the drivers compile with CUDA 12's headers."""
+"""nvcc 12 compiles the last solution, which uses most of CUDA, of a third of the labs; with WARPLAB_THOROUGH=1, it
+compiles all solutions and the programs of tests/corpus. The runner and the drivers compile with CUDA 12's headers."""
 
 from __future__ import annotations
 

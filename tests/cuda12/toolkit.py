@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-WHEELS = {  # requirement: folders that are copied from it
+WHEELS = {  # requirement: folders that are copied from the wheel
     "nvidia-cuda-cccl-cu12==12.6.77": [
         "nvidia/cuda_cccl/include"
     ],  # older wheels lack <cuda/atomic> and similar headers
@@ -44,7 +44,7 @@ class UnavailableError(Exception):
 
 
 def run(*command: object, **options: object) -> str:
-    """Return the command's output. Raises UnavailableError with its last line if it fails."""
+    """Return the command's output. If the command fails, raise UnavailableError with the last line of the output."""
     try:
         result = subprocess.run([*map(str, command)], capture_output=True, text=True, timeout=400, **options)
     except (OSError, subprocess.TimeoutExpired) as problem:

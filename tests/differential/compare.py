@@ -4,7 +4,7 @@
     python3 -m tests.differential.compare --first 42 --programs 1 --keep build/differential
     python3 -m tests.differential.compare --modes fast --rewriter-option=--some-option
 
-Each line names a case, a mode, and the difference: another digest, a finding although the program has no race, or how
+Each line names a case, a mode, and the difference: a wrong digest, a finding although the program has no race, or how
 the program failed.
 """
 
@@ -49,7 +49,8 @@ def compare(
     keep: Path | None = None,
     runtime: list[Path] | None = None,
 ) -> dict:
-    """Return the number of compared cases, the number of these with a GPU's result, and all differences."""
+    """Return the numbers of compared cases, of their kernels, and of the cases with a GPU's result; the modes; and a
+    line for each difference (`found`)."""
     modes = list(modes)
     batches = [
         (first, [make_case(n) for n in range(first, min(first + BATCH, numbers.stop))])

@@ -99,7 +99,7 @@ def compile_program(rewritten: Path, kind: str, runtime: list[Path]) -> Path:
 def build(
     cases: list[Case], first: int, folder: Path, runtime: list[Path], kinds: Iterable[str], options: Iterable[str]
 ):
-    """Return the programs of each kind for cases that are numbered from `first`."""
+    """Write, rewrite and compile the cases, which are numbered from `first`. Return the program of each kind."""
     folder.mkdir(parents=True, exist_ok=True)
     source = folder / f"cases_{first}.cu"
     source.write_text(program(cases, first))

@@ -224,7 +224,7 @@ def switch(s: Switch) -> list[str]:
 
 
 def function(f: Function) -> list[str]:
-    """Return a device function, or a lambda as a statement of the kernel."""
+    """Return the lines of a device function, or of a lambda that is a statement of the kernel."""
     types = {type_: "T" for type_, _ in f.parameters[:1]} if f.template else {}
     parameters = ", ".join(
         f"{types.get(type_, SPELLING[type_]) if not i else SPELLING[type_]} {name}"

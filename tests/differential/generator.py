@@ -106,7 +106,7 @@ def binary(op: str, a: Expression, b: Expression) -> Expression:
 
 
 def call(name: str, *arguments: Expression, type_: str = "") -> Expression:
-    """Call one of CUDA's functions; arguments are cast to its parameters' types."""
+    """Return a call of a CUDA function; the arguments are cast to the types of its parameters."""
     signature = SIGNATURES.get(name) or (type_,) * (len(arguments) + 1)
     parts = tuple(cast(a, t) for a, t in zip(arguments, signature[1:], strict=True))
     return Expression("call", signature[0], parts, name=name)
@@ -189,8 +189,8 @@ class Expressions:
 
     def shift(self, depth: int) -> Expression:
         left = self.integer(depth)
-        most = bits(promoted(left.type)) - 1
-        by = number(self.rng.randrange(most + 1)) if self.rng.random() < 0.5 else self.below(most + 1, depth)
+        width = bits(promoted(left.type))
+        by = number(self.rng.randrange(width)) if self.rng.random() < 0.5 else self.below(width, depth)
         return binary(self.rng.choice(["<<", ">>"]), left, by)
 
     def below(self, limit: int, depth: int) -> Expression:
@@ -640,7 +640,7 @@ class Builder(Expressions):
         self.variables += [(f"{name}.{member}", t) for t, member in members]
 
     def total_atomic(self) -> None:
-        """Change memory of all blocks by an atomic without using the old value."""
+        """Use an atomic to change memory that all blocks share, and ignore the old value."""
         name = self.rng.choice(list(self.totals))
         array, op = self.totals[name]
         if is_float(array.type) and self.depth > 1:
@@ -1177,7 +1177,7 @@ class Builder(Expressions):
         return Function(name, parameters, type_, inner.body, result, "" if template else qualifiers, template, lambda_)
 
     def last_block(self) -> None:
-        """Let the block that finishes last add the results of all blocks, as in NVIDIA's threadFenceReduction."""
+        """Let the block that finishes last combine the results of all blocks, as in NVIDIA's threadFenceReduction."""
         k, zero, t, b = self.kernel, number(0, "u32"), variable("t", "u32"), variable("b", "u32")
         partial = Array("partial", "u32", (k.blocks,), "output")
         count, result = Array("finished", "u32", (1,), "output"), Array("result", "u32", (1,), "output")
@@ -1198,7 +1198,7 @@ class Builder(Expressions):
         self.emit(Branch(binary("!=", load(last, zero), number(0)), add))
 
     def grid_phase(self) -> None:
-        """Read an element that another thread wrote before a barrier of the grid."""
+        """Let each thread write its element, wait at a barrier of the grid, and read any element of the array."""
         array, at = self.own.pop(0)
         self.emit(Store(array, [at()], self.of_type(array.type, 2)))
         self.emit(Barrier("cg::this_grid().sync();", array.name))
@@ -1217,7 +1217,7 @@ class Builder(Expressions):
 
 
 def make_inputs(rng: random.Random, before: list[Buffer]) -> tuple[list[Array], list[Buffer]]:
-    """Return a kernel's inputs: new buffers, or buffers that an earlier kernel wrote."""
+    """Return a kernel's input arrays and their buffers: new ones, or buffers that an earlier kernel wrote."""
     arrays, buffers = [], []
     for i in range(rng.randrange(1, 4)):
         if before and rng.random() < 0.5:

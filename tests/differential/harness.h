@@ -43,7 +43,7 @@ inline unsigned long long mix(unsigned long long x) {
     return x ^ x >> 31;
 }
 
-/// Return the i-th number of a buffer; floats are multiples of 1/64 below 512.
+/// Return the i-th number of a buffer; floats are multiples of 1/64, at least -512 and below 512.
 template <class T>
 T number(unsigned long long seed, size_t i) {
     const unsigned long long bits = mix(seed + i);

@@ -118,7 +118,7 @@ def truncated_float(x: np.ndarray) -> np.ndarray:
 
 
 def to_integer(x: np.ndarray, dtype: type, rounding) -> np.ndarray:
-    """Convert as the device does: values out of range become the nearest number."""
+    """Convert as the device does: a value out of range becomes the type's nearest number, and NaN becomes 0."""
     limits = np.iinfo(dtype)
     rounded = rounding(x.astype(np.float64))
     inside = np.clip(np.nan_to_num(rounded), float(limits.min), float(limits.max))

@@ -2,7 +2,8 @@
 
 All threads of a grid advance together, statement by statement; a mask selects the threads that take part. CUDA allows
 this order, and a generated program computes the same in every order that CUDA allows.
-An access out of bounds or a warp function with a wrong mask raises `IllFormedError`: a mistake of the generator.
+An access out of bounds, a warp function with a wrong mask, a barrier in divergent code or a loop that does not end
+raises `IllFormedError`: it is a mistake of the generator.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ class IllFormedError(Exception):
 
 
 def mix(x: np.ndarray) -> np.ndarray:
-    """Return harness.h's mix() of uint64."""
+    """Return mix() of harness.h for each number."""
     x = x + U64(0x9E3779B97F4A7C15)
     x = (x ^ x >> U64(30)) * U64(0xBF58476D1CE4E5B9)
     x = (x ^ x >> U64(27)) * U64(0x94D049BB133111EB)
@@ -147,11 +148,11 @@ class Memory:
 
 @dataclass
 class Run:
-    """A run of a kernel's grid. Vectors have an element for each of a warp's 32 lanes, even if it has fewer threads."""
+    """A run of a kernel's grid. Vectors have 32 elements for each warp, even if the warp has fewer threads."""
 
     kernel: Kernel
     memory: dict[str, Memory]
-    found: list[str] | None = None  # collects the races, if not None
+    found: list[str] | None = None  # collects races and reads of unset memory, if not None
     values: dict[str, np.ndarray] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -287,7 +288,8 @@ class Run:
     # Warp functions
 
     def members(self, mask: np.ndarray) -> np.ndarray:
-        """Return for each thread the lanes of its warp that call with it. Raise IllFormedError if its mask differs."""
+        """Return for each thread the lanes of its warp that pass the same mask. Raise IllFormedError if a mask names
+        other lanes."""
         active, masks = self.mask.reshape(-1, 32), mask.astype(np.uint32).reshape(-1, 32)
         same = (masks[:, :, None] == masks[:, None, :]) & active[:, None, :]
         named = (masks[:, :, None] >> np.arange(32, dtype=np.uint32)[None, None, :] & np.uint32(1)).astype(bool)
@@ -435,7 +437,7 @@ class Run:
                 raise TypeError(s)
 
     def barrier(self, of_grid: bool = False) -> None:
-        """Raise IllFormedError if only some threads of a block are here."""
+        """Pass a barrier. Raise IllFormedError if only some threads of a block are here."""
         counts = np.bincount(self.block[self.mask], minlength=self.kernel.blocks)
         if np.any((counts != 0) & (counts != self.kernel.threads)):
             raise IllFormedError("a barrier in divergent code")
@@ -454,7 +456,7 @@ class Run:
             self.values[s.target] = np.where(self.mask, value, self.values[s.target])
 
     def combine(self, op: str, old: Expression, value: np.ndarray, type_: str) -> np.ndarray:
-        """Return `old op value`, where the value is computed already."""
+        """Return `old op value`; the caller has already computed the value."""
         self.values["computed"] = value
         type_of = promoted(old.type) if op in ("<<", ">>") else common(old.type, type_)
         return self.binary(Expression(op, type_of, (old, Expression("variable", type_, name="computed"))))
@@ -528,7 +530,7 @@ class Run:
             self.loop(s)
 
     def leave(self, kind: str) -> None:
-        """Stop the current threads until the loop ends (break), until the iteration ends (continue), or for good."""
+        """Stop the current threads until the loop ends (break), the iteration ends (continue), or the function ends."""
         self.gone = self.gone | self.mask
         if kind == "break":
             self.broken = self.broken | self.mask
@@ -631,7 +633,7 @@ def take_step(step, buffers: dict[str, np.ndarray], constants: dict[str, Memory]
 
 
 def run_case(case: Case, flaws: list[str] | None = None) -> dict[str, np.ndarray]:
-    """Return the final contents of the case's buffers, by name; add races to `flaws`, if given."""
+    """Return the final contents of the case's buffers, by name; add races and reads of unset memory to `flaws`."""
     buffers = {b.name: numbers(b.type, b.size, b.seed) for b in case.buffers}
     tables = ((array, np.array(values, DTYPES[array.type])) for array, values, _ in case.constants)
     constants = {array.name: Memory(array, values) for array, values in tables}
@@ -648,7 +650,7 @@ def digest_of(case: Case) -> int:
 
 
 def flaws_of(case: Case) -> list[str]:
-    """Return the reasons why a case has no defined result: races, unset memory, accesses out of bounds, wrong masks."""
+    """Return the reasons why a case has no defined result: races, reads of unset memory, or an IllFormedError."""
     flaws: list[str] = []
     try:
         run_case(case, flaws)

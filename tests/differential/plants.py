@@ -3,7 +3,7 @@
     python3 -m tests.differential.plants --programs 200
 
 A bug in code that does not run, such as a barrier in a branch that no block takes, is not confirmed and not counted.
-The table says for each kind how many were planted, confirmed and found; the cases that were missed follow.
+The table says how many bugs of each kind were planted, confirmed and found; the cases that were missed follow.
 """
 
 from __future__ import annotations

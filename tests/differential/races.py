@@ -1,8 +1,8 @@
-"""Find races and reads of unset shared memory while the oracle runs a grid. This confirms planted bugs, and shows that
-other generated programs have none.
+"""Find races and reads of unset shared memory while the oracle runs a grid. The results confirm planted bugs, and show
+that programs without a planted bug have no races.
 
-For each element, `Races` keeps up to two threads that wrote it and two that read it, with the number of barriers that
-each had passed. This is enough to see a conflict, since one of two threads differs from the next thread.
+For each element, `Races` keeps up to two threads that wrote it and two that read it, with the numbers of barriers that
+each thread had passed. Two are enough: at least one of them is not the thread that accesses the element next.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ NOBODY = -1
 
 @dataclass
 class Slots:
-    """Two threads for each element, and the numbers of barriers of its block and its warp that each had passed."""
+    """Two threads for each element, and the numbers of block barriers and warp barriers that each thread had passed."""
 
     thread: np.ndarray
     block_barriers: np.ndarray
@@ -92,7 +92,8 @@ class Races:
         return (other == lanes) | by_block | by_warp
 
     def remember(self, slots: Slots, place: np.ndarray, lanes: np.ndarray, atomic: bool) -> None:
-        """Move an unordered thread to the second place, and put the new thread first."""
+        """Put a thread that accesses the element now into the first place. Move the thread there to the second place if
+        it is not ordered before the new one. If several threads access the element now, keep two of them."""
         last = slots.thread[0, place]
         keep = (last != NOBODY) & ~self.ordered(slots, 0, place, lanes)
         for part in (slots.thread, slots.block_barriers, slots.warp_barriers, slots.atomic):

@@ -3,8 +3,8 @@
     python3 -m tests.differential.record --programs 10000
 
 Standard library only. `--compile-only --arch sm_90` needs no GPU: it shows that nvcc accepts the programs. Programs are
-compiled in groups of 100, as many at once as there are cores. `--first` is the number of the first program, so that a
-long recording can be made in parts.
+compiled in groups of 100, as many groups at once as there are cores. `--first` is the number of the first program, so
+that a long recording can be made in parts.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The digests that a GPU gave, in `recorded.json`: 16 hexadecimal digits for each case, in groups of GROUP cases.
 
 Each group has a hash of its source. If the generator changes, the hash differs, and the record says nothing about the
-new programs: record again. A case that did not end on the GPU has dashes. `explained` has the cases that nvcc compiles
-wrongly: compiled without optimisation, they give the oracle's digest on the same GPU.
+new programs: record again. A case that gave no digest on the GPU has dashes. `explained` has the cases that nvcc
+compiles wrongly: compiled without optimisation, they give the oracle's digest on the same GPU.
 """
 
 from __future__ import annotations

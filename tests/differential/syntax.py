@@ -124,7 +124,7 @@ class DeclareArray:
 
 @dataclass
 class Record:
-    """Declares a variable of a struct or vector type whose member `m` is the variable `name.m`."""
+    """Declares a variable of a struct or vector type. Expressions refer to its member `m` as the variable `name.m`."""
 
     name: str
     type: str
@@ -164,7 +164,9 @@ class Atomic:
 
 @dataclass
 class CasLoop:
-    """Changes an element by `new = old op value`, retried with atomicCAS until no other thread interferes."""
+    """Changes an element by `new = old op value`, retried with atomicCAS until no other thread interferes.
+
+    `guarded_read`: read the first old value without an atomic; atomicCAS then fails if the value is stale."""
 
     op: str
     array: Array

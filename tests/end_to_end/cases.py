@@ -257,7 +257,7 @@ RUNNING = [
         ),
     ),
     Case(
-        "barriers_in_both_branches",
+        "endless_barriers_in_one_branch",
         program(kernel="__shared__ int s; if (threadIdx.x % 2) { for (;;) { __syncthreads(); s = 1; } } out[i] = s;"),
         "timeout",
         ("kernel add_kernel (launched at line 10)",),

@@ -102,7 +102,7 @@ def test_bench_accepts_the_name_of_a_dataset_that_needs_a_gpu() -> None:
     assert "timed_16m: " in words_of(result) and "passed" in words_of(result)
 
 
-def test_the_journal_keeps_the_modelled_time_and_its_points_stay_pending(tmp_path: Path) -> None:
+def test_the_journal_keeps_the_modelled_time_and_the_speed_points_stay_pending(tmp_path: Path) -> None:
     (tmp_path / "vector_add").mkdir()
     (tmp_path / "vector_add/02_grid_stride.cu").write_text(SOLUTION.read_text())
     command = [str(BUILD / "warplab"), "bench", "vector_add", "02", "--backend", "cpu", "--no-check-mode", "--no-nvcc"]
@@ -144,7 +144,7 @@ def test_inspect_shows_the_modelled_share_of_each_line(tmp_path: Path) -> None:
     assert "this column is modelled, the others are counted" in " ".join(lines)
 
 
-def test_the_dataset_with_the_fewest_elements_is_modelled_for_any_number_of_iterations(tmp_path: Path) -> None:
+def test_the_scored_dataset_with_the_fewest_elements_is_modelled_even_with_more_iterations(tmp_path: Path) -> None:
     source = ROOT / "solutions/heat_dissipation/06_batched_checks.cu"
     _, inspection = inspect(tmp_path, source, stage=("heat_dissipation", "06"))
     assert inspection["modelled"]["dataset"] == "timed_4096"

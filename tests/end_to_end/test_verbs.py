@@ -183,7 +183,7 @@ def test_names_are_checked_before_anything_is_copied(student: Student) -> None:
         (f"{STAGE}.cu", f"is a link to {STAGE}.cu, which does not exist"),
     ],
 )
-def test_the_error_states_that_a_folder_or_broken_link_is_not_a_file(student: Student, kind: str, message: str) -> None:
+def test_a_folder_or_broken_link_instead_of_a_file_is_reported(student: Student, kind: str, message: str) -> None:
     student.file.parent.mkdir(parents=True)
     if kind == "folder":
         student.file.mkdir()
@@ -204,7 +204,7 @@ def test_the_verdict_is_printed_if_its_report_cannot_be_stored(student: Student)
     assert "cannot be written" in result.stdout
 
 
-def test_a_missing_stage_is_reported_once(student: Student, tmp_path: Path) -> None:
+def test_a_missing_stage_is_reported_once_and_only_with_a_sandbox(student: Student, tmp_path: Path) -> None:
     (tmp_path / "tree").mkdir()
     command = [BUILD / "warplab", "grade", LAB, "02", "--tree", tmp_path / "tree", "--backend", "cpu"]
     command += ["--report-dir", tmp_path]
@@ -242,7 +242,9 @@ def test_a_race_fails_the_check_with_its_line(student: Student) -> None:
         ),
     ],
 )
-def test_a_copy_beyond_the_labs_buffer_is_reported_with_its_line(student: Student, host: str, message: str) -> None:
+def test_a_memset_or_copy_beyond_the_labs_buffer_is_reported_with_its_line(
+    student: Student, host: str, message: str
+) -> None:
     student.write(program(host=host))
     result = student.make("inspect", f"LAB={LAB}", "STAGE=02", "BACKEND=cpu")
     words = " ".join(result.stdout.split())
@@ -289,7 +291,7 @@ def test_the_sanitizer_checks_memcpy_in_a_kernel(student: Student, kernel: str, 
     assert message in " ".join(result.stdout.split()), result.stdout
 
 
-def test_a_thread_that_continues_alone_is_not_reported_at_two_barriers(student: Student) -> None:
+def test_a_last_iteration_of_few_threads_is_not_reported_as_two_barriers(student: Student) -> None:
     loop = (
         "__shared__ float s[256];\n    if (blockIdx.x == 0) for (std::size_t k = threadIdx.x; k < n; k += 256) {\n"
         "        s[threadIdx.x] = a[k];\n        __syncthreads();\n"
@@ -378,7 +380,7 @@ def test_a_barrier_that_not_all_threads_reach_is_noted(student: Student, kernel:
     ],
     ids=["a_flag_that_nobody_sets", "different_barriers"],
 )
-def test_after_a_grid_that_hangs_no_other_dataset_runs(
+def test_after_a_deadlock_other_datasets_run_unless_threads_keep_retrying(
     kernel: str, stops: bool, student: Student, tmp_path: Path
 ) -> None:
     student.write(program(kernel=kernel))
@@ -477,7 +479,8 @@ def test_the_journal_contains_the_results_of_the_verbs(student: Student) -> None
 def test_hooks_are_compiled_for_grading_and_for_volatile_variables(
     words: list[str], before: str, has_hooks: bool, tmp_path: Path
 ) -> None:
-    """With hooks, a shared variable lies between two guard zones. The sanitizer finds the mistake in both cases."""
+    """With hooks, a shared variable lies between two guard zones. Every run of the sanitizer finds the mistake, whether
+    or not the checked program has hooks."""
     read_beyond_the_end = "if (i < n) out[i] = a[n] == 1234.5f ? a[i] - b[i] : a[i] + b[i];"
     print_size = r'std::printf("%zu bytes\n", sizeof(warplab_cpu::Shared<char>));'
     source, report = tmp_path / "hand_in.cu", tmp_path / "report.json"

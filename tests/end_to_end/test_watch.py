@@ -93,7 +93,7 @@ def descendants(process: int) -> list[int]:
 
 
 def find_runner(process: int) -> int | None:
-    """Return the descendant of a process that runs the student's code."""
+    """Return the descendant of `process` that runs the student's code, or None."""
     for child in descendants(process):
         try:
             if Path(f"/proc/{child}/comm").read_text() == "runner\n":

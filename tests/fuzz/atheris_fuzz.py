@@ -1,6 +1,6 @@
 """Fuzz one target with atheris: python -m tests.fuzz.atheris_fuzz TARGET KEPT [libFuzzer's options and folders].
 
-The run continues after an input that violated a requirement. The first input of each kind is kept as
+The run continues after an input that violated a requirement. The first input of each kind of failure is kept as
 KEPT/TARGET-HASH, with the violated requirement in KEPT/TARGET-HASH.txt.
 """
 
@@ -47,7 +47,7 @@ def mutate(data: bytes, max_bytes: int, seed: int) -> bytes:
 
 
 def keep(name: str, data: bytes, broken: Exception, kept: Path) -> None:
-    """Keep an input unless an earlier input violated the same requirement."""
+    """Keep an input unless an earlier input failed with the same exception, requirement and stack frames."""
     context = broken.__context__ if isinstance(broken, BrokenInvariantError) else None
     frames = traceback.extract_tb((context or broken).__traceback__)[-FRAMES:]
     places = [f"{Path(frame.filename).name}:{frame.lineno} {frame.name}" for frame in frames]

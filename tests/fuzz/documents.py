@@ -38,9 +38,9 @@ from tests.python import samples
 
 ROOT = Path(__file__).resolve().parents[2]
 LAB = "vector_add"
-MAX_OUTPUT = 1_000_000  # bytes, plus MAX_OUTPUT_PER_BYTE for each byte of the input
+MAX_OUTPUT = 1_000_000  # characters, plus MAX_OUTPUT_PER_BYTE for each byte of the input
 MAX_OUTPUT_PER_BYTE = 500
-MAX_PRAIRIELEARN = 1 << 20
+MAX_PRAIRIELEARN = 1 << 20  # bytes
 
 
 def require_bounded(text: str, data: bytes, where: str) -> None:
@@ -120,7 +120,7 @@ def validator() -> Any:
 
 
 def try_batch(data: bytes, report: Report) -> None:
-    """Try a batch's outputs for a report that its judge wrote."""
+    """Try a batch's outputs for a report that matches the schema, as every report of the judge does."""
     content = json.loads(data)
     if not validator().is_valid(content):
         return
@@ -174,7 +174,7 @@ def read_manifest(file: Path) -> None:
 def show_sweep(file: Path) -> None:
     """Render a sweep as bars and as a plot."""
     sweep = read_sweep(file)
-    format_bars(sweep, 80, "#")  # say() escapes it
+    format_bars(sweep, 80, "#")  # may contain raw characters: say() escapes them
     if sweep.timed:
         require_html(draw_plot(sweep), "a sweep's plot")
 
@@ -195,7 +195,8 @@ READERS: dict[str, Callable[[Path], Any]] = {
 
 
 def try_document(data: bytes, folder: Path) -> None:
-    """Try a line with a reader's name, then the text: it is rendered, or refused with a message that names the file."""
+    """Try a document. The first line names a reader, which renders the rest or refuses it with a message that names
+    the file."""
     name, _, text = data.partition(b"\n")
     reader = READERS.get(name.decode("utf-8", "replace"))
     if reader is None:

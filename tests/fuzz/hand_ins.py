@@ -105,7 +105,7 @@ def require_outputs(rows: list[Row], left_out: list[str]) -> None:
 
 
 def require_apart(submissions: list[Submission]) -> None:
-    """Require different keys and folders, even on case-insensitive file systems, and one owner per submission."""
+    """Require different keys and folders, even on case-insensitive file systems, and an owner of each submission."""
     folders = [folder_name(submission.key).casefold() for submission in submissions]
     require(len(set(folders)) == len(folders), "each submission has its own folder")
     require(all(folder.strip(".") and "/" not in folder for folder in folders), "a folder's name is one path component")
@@ -172,7 +172,8 @@ def try_hand_in(data: bytes, folder: Path) -> None:
 
 
 def try_download(data: bytes, folder: Path) -> None:
-    """Try an archive of all hand-ins: it is unpacked within its folder, found, matched and graded, or refused."""
+    """Try an archive of all hand-ins: it is refused, or it is unpacked within the batch's folder, and its hand-ins are
+    matched and graded."""
     archive, out = folder / "download.zip", folder / "out"
     archive.write_bytes(data)
     out.mkdir()

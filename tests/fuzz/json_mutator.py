@@ -47,7 +47,8 @@ def change_value(document: Any, chance: random.Random) -> Any:
 
 
 def mutate(text: bytes, chance: random.Random) -> bytes:
-    """Return a JSON document with some values changed. Raises ValueError if invalid, RecursionError if too deep."""
+    """Return a JSON document with some values changed. Raises ValueError if the text is invalid, and RecursionError if
+    the document is nested too deeply."""
     document = json.loads(text)
     for _ in range(chance.choice((1, 1, 2, 5))):
         document = change_value(document, chance)

@@ -1,6 +1,7 @@
 """All Python fuzz targets, by the names of the folders of python_corpus/.
 
-An input is kept in python_corpus/<target>/; test_python_targets.py replays them, atheris_fuzz.py looks for new ones.
+A target's inputs are kept in python_corpus/<target>/: test_python_targets.py replays them, and atheris_fuzz.py looks
+for new ones.
 """
 
 from __future__ import annotations

@@ -101,7 +101,7 @@ def compile_one(source: str, folder: Path) -> Path:
 
 
 def build(folder: Path, pool: ThreadPoolExecutor) -> Path:
-    """Build the program of all C++ targets. Raises RuntimeError."""
+    """Build the program of all C++ targets. Raises RuntimeError with the message of the compiler or the linker."""
     objects = [pool.submit(compile_one, source, folder) for source in ("tests/fuzz/libfuzzer.cpp", *SOURCES)]
     program = folder / "fuzz"
     flags = [f"-fsanitize=fuzzer,{SANITIZERS}", "-fno-sanitize=vptr", "-o", program]

@@ -81,8 +81,8 @@ def make_entries() -> list[Entry]:
 
 
 def try_gradebook(data: bytes, folder: Path) -> None:
-    """Try a line with the assignment's title, then a gradebook: it is filled in with safe text in all cells, except for
-    those of Canvas's columns that only instructors fill in."""
+    """Try a line with the assignment's title, then a gradebook: the gradebook is filled in, and all its cells are safe,
+    except for the cells of Canvas's columns that only instructors fill in."""
     title, _, table = data.partition(b"\n")
     column, text = title.decode("utf-8", "replace"), table.decode("utf-8", "replace")
     entries = make_entries()
@@ -114,8 +114,8 @@ def kept_batch() -> bytes:
         folder = Path(name)
         settings = make_settings(folder)
         database = Database(folder / DATABASE)
-        facts = {"lab": LAB, "stages": STAGES, "root": str(settings.root), "build": str(settings.build)}
-        database.set_values(settings=facts | {"folder": name, "backend": "cpu"}, secret="secret")
+        places = {"root": str(settings.root), "build": str(settings.build), "folder": name}
+        database.set_values(settings=places | {"lab": LAB, "stages": STAGES, "backend": "cpu"}, secret="secret")
         submissions = [
             Submission(key, key.title(), [folder / key], [key], "2026-11-20T10:00:00Z") for key in ("ada", "bob")
         ]
@@ -156,7 +156,7 @@ VERBS = ("due", "without", "extend", "points", "override", "export", "status")
 
 
 def decide(line: str, folder: Path) -> None:
-    """Run a command of the batch, if its verb starts no program."""
+    """Run a command of the batch, unless its verb starts programs or an argument may lead to files outside `folder`."""
     try:
         verb, *arguments = shlex.split(line)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Plant words in every secret place of a course. A hand-in that searches all readable files must not find them, and
+"""Plant words in the secret places of a course. A hand-in that searches all readable files must not find them, and
 the student's results must not contain them."""
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ FINDABLE = "canary_that_may_be_found"
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Make a course with planted words in its hidden datasets' names, a solution, an oracle's source and a hand-in."""
+    """Make a course with planted words in its hidden datasets' recipes, its secret, a solution and a hand-in."""
     root = tmp_path_factory.mktemp("course")
     for folder in (root, *root.parents[:-2]):  # so that only the sandbox protects the course
         folder.chmod(0o755)
@@ -51,7 +51,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def grade(course: Path, source: Path, folder: Path, *missing: str, options: Sequence[str] = ()) -> tuple[Path, str]:
-    """Grade a file with a word in the environment, and return the report and the output."""
+    """Grade a file with a planted word in the judge's environment. Return the report and the output."""
     report = folder / "report.json"
     build = (ROOT / BUILD).resolve()
     command = [build / "warplab", "grade", LAB, STAGE, "--source", source, "--backend", "cpu", "--build", build]
@@ -99,7 +99,7 @@ def test_a_program_finds_no_planted_secret(course: Path, tmp_path: Path, missing
 
 
 def hidden_inputs(course: Path, folder: Path, comment: str) -> str:
-    """Return the line in which a program prints inputs of a hidden dataset. `comment` makes its file different."""
+    """Return the line in which a program prints inputs of a hidden dataset. `comment` makes the program different."""
     shows = r'__global__ void shows(const int* a) { printf("FIRST %d %d\n", a[0], a[1]); }'
     text = HONEST.read_text().replace("\nvoid dot_product(", f"\n{shows}\nvoid dot_product(")
     text = text.replace("/*scratch*/) {", "/*scratch*/) { if (n) shows<<<1, 1>>>(a);")

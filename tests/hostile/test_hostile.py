@@ -1,6 +1,7 @@
 """Hand-ins that cheat or do harm, one technique each. Each must get its stated outcome and no points for wrong outputs,
-must not reach anything outside its sandbox, and must leave nothing behind; an honest hand-in after it must pass. Some
-hand-ins are honest but look like a cheat to an overly broad rule: they must get all points.
+must not reach anything outside its sandbox, and must leave nothing behind; after some of them (`honest_next`), an
+honest hand-in must pass. Some hand-ins are honest but look like a cheat to an overly broad rule: they must get all
+points.
 
 hostile.json states each file's outcome: `verdict`, `cause` (one of several if it depends on the machine) and `points`
 (or the minimum and the maximum). `uid` and `cuda` contain the differences at that level and on that backend. Files with

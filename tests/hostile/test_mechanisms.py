@@ -1,5 +1,5 @@
-"""Remove each mechanism that the sandbox needs, one by one, with without.py. Either the judge reports a weaker level,
-which works, or it grades nothing and its message names the missing mechanism.
+"""Remove mechanisms that the sandbox uses, one or a few at a time, with without.py. Either the judge works at the same
+or a weaker level, or it grades nothing and its message names the missing mechanism.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ USER_LEVEL_NEEDS = "--cap-add SETUID --cap-add SETGID"
 
 @dataclass
 class Case:
-    """A machine without some mechanisms. `expected` is the reported level or, if nothing is graded, a part of the
-    message. `remark` is a part of the report's remark on the level."""
+    """A machine without some mechanisms. `expected` is the reported level or, if nothing is graded, parts of the
+    message. `remark` has parts of the report's remark on the level."""
 
     missing: str
     expected: str | tuple[str, ...]
@@ -125,7 +125,8 @@ pytestmark = [
 ]
 
 
-# Kinds of hosts. The tests change this machine's control groups and its marks of a container, but not its kernel.
+# Kinds of hosts. The tests imitate them by changing the control groups and the marks of a container that the judge
+# sees; the kernel remains this machine's.
 NO_GROUPS = "No control groups: memory and processor time are limited per process"
 DOCKER = "start it with --cap-add SYS_ADMIN --security-opt seccomp=unconfined"
 SCOPE = "--scope -p Delegate=yes` before the command"

@@ -1,4 +1,4 @@
-"""Rules for every committed file."""
+"""Rules for every file of the project."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Every header compiles alone."""
+"""Headers and sources compile alone, the precompiled header instantiates few templates, and the runtime exports what
+its headers declare."""
 
 from __future__ import annotations
 

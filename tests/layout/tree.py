@@ -59,7 +59,7 @@ def copy_harness(cache: Path) -> None:
 
 
 def cache_of_level_uid(build: Path) -> Path:
-    """Return the cache of a build folder at the level `uid`, which sandboxed users can enter."""
+    """Return the cache that the level `uid` uses for a build folder; sandboxed users can enter this cache."""
     return Path("/var/cache/warplab", hashlib.sha256(str(build.resolve()).encode()).hexdigest()[:16])
 
 

@@ -38,7 +38,7 @@ class Reader(html.parser.HTMLParser):
 
 
 def make_hostile(value: Any) -> Any:
-    """Replace every text that a student's code or file name can influence with hostile text."""
+    """Return the value with hostile text in place of every text, except under the keys that allow only fixed words."""
     if isinstance(value, dict):
         fixed = ("verdict", "answer", "ended_by", "backend", "verb")
         return {key: item if key in fixed else make_hostile(item) for key, item in value.items()}

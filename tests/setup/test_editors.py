@@ -1,5 +1,6 @@
-"""Editors understand a student's .cu file: clangd parses it without a CUDA Toolkit, and VS Code
-finds the places in the judge's messages."""
+"""Editors understand a student's .cu file: clangd parses it without a CUDA Toolkit, and VS Code finds the places in the
+judge's messages.
+"""
 
 from __future__ import annotations
 

@@ -205,7 +205,7 @@ def test_a_work_folder_has_its_own_last_lab(checkout, either):
     assert either(folder, "check", f"WORK={folder}/mine").has("As in your last command: LAB=sample\n")
 
 
-def test_verbs_that_take_one_stage_run_for_each_in_a_list(checkout, either):
+def test_a_verb_that_takes_one_stage_runs_for_each_stage_of_a_list(checkout, either):
     output = either(checkout(), "profile", "LAB=sample", "STAGE=1,02")
     assert output.has("judge: [profile] [sample] [1]\njudge: [profile] [sample] [02]\n")
     assert either(checkout("other"), "check", "LAB=sample", "STAGE=1,2").has("judge: [check] [sample] [1,2]\n")

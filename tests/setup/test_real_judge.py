@@ -36,7 +36,8 @@ def public_folder():
 
 @pytest.fixture
 def real_machine(public_folder):
-    """Return a function that runs commands on a machine with the system's compilers and headers, and the machine."""
+    """Return a function that runs commands on a machine with the system's compilers and headers; also return this
+    machine."""
     machine = Machine(public_folder / "machine")
     for program in ("bwrap", "aarch64-linux-gnu-g++", "qemu-aarch64", "sinfo", "munge"):
         machine.remove_programs(program)

@@ -172,8 +172,7 @@ class Course:
         return run_here(self.grade_words(*more))
 
     def run_verb(self, verb: str, *more: str | Path) -> subprocess.CompletedProcess[str]:
-        """Run a verb that reads or changes the batch, in this process; another process takes
-        longer to start."""
+        """Run a verb that reads or changes the batch, in this process, because starting another one takes longer."""
         return run_here([verb, self.out, *more])
 
     def database(self) -> Database:

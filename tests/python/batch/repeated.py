@@ -6,8 +6,8 @@
 verdict and points each time, must not be implausible, and may be ambiguous at most once in 100 timings. A stage's
 spread is computed from the ratios of its time to the reference's, which is timed in alternation: the largest minus the
 smallest ratio, divided by their median. Because both are the same program, the true ratio is 1: `missed` counts the
-timings whose interval does not contain 1. `--limit-s` ends the grading after that time and keeps the results, `--with
-FILE` adds the results of an earlier run, and `--show FILE` prints a file's contents and grades nothing.
+timings whose interval does not contain 1. `--limit-s S` ends the grading after S seconds and keeps the results,
+`--with FILE` adds the results of an earlier run, and `--show FILE` prints a file's contents and grades nothing.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Measure the speed of a batch, and test it with many submissions and kills; `make soak` runs this.
 
-    python3 -m tests.python.batch.soak_batch    runs only this part
+    python3 -m tests.python.batch.soak_batch    runs only this part of the soak
 
 Submissions differ in a comment and a constant, so that each is compiled; the rows of the large database are generated.
 """

@@ -446,7 +446,7 @@ def test_stages_that_need_a_gpu_are_graded_and_a_gpu_adds_their_points(course: C
 
 
 def snapshot(course: Course) -> list[tuple]:
-    """Return all contents of the database, except times."""
+    """Return the submissions, grades and stages of the database, without times."""
     database = course.database()
     rows = database.query(
         "SELECT key, name, members, status, detail, reason, fingerprint FROM submissions ORDER BY key"
@@ -729,7 +729,7 @@ def test_the_command_works_from_any_folder_and_by_a_link(course: Course, tmp_pat
     )  # the project's labs, not this folder's
 
 
-def test_the_command_finds_the_projects_packages_from_any_folder(tmp_path: Path) -> None:
+def test_the_command_runs_with_the_projects_own_python(tmp_path: Path) -> None:
     program = tmp_path / "project/grader/warplab-course"
     program.parent.mkdir(parents=True)
     shutil.copy(ROOT / "grader/warplab-course", program)
@@ -842,7 +842,7 @@ def test_a_hand_in_that_is_gone_keeps_its_points_when_stages_are_added(course: C
 
 
 def test_a_moved_batch_works_in_its_new_folder(course: Course) -> None:
-    """`report` and other verbs work in the batch's current folder, not in the folder where it was graded."""
+    """`report` and `regrade` work in the batch's current folder, not in the folder where it was graded."""
     course.hand_in("al1", "fine", "fine")
     course.grade()
     moved = course.out.with_name("moved")
@@ -1017,7 +1017,7 @@ def test_a_regrade_of_a_lab_with_a_new_stage_reads_its_file(course: Course) -> N
     assert "The points are the same" in course.run_verb("regrade", "--all").stdout
 
 
-def test_a_regrade_of_a_lab_with_a_new_stage_without_the_hand_ins_costs_nothing(course: Course) -> None:
+def test_a_regrade_of_a_lab_with_a_new_stage_without_the_hand_ins_costs_no_points(course: Course) -> None:
     (course.hand_in("al1", "fine", "fine") / "03_third.cu").write_text("fine")
     course.grade()
     add_a_stage(course, "03_third")
@@ -1055,7 +1055,7 @@ def test_the_folder_of_another_batch_is_not_graded(course: Course) -> None:
     assert set(course.statuses()) == {"al1"}
 
 
-def test_each_step_is_announced_before_it_begins(course: Course) -> None:
+def test_the_steps_of_a_batch_are_announced_in_their_order(course: Course) -> None:
     for student in ("al1", "at2", "gh3"):
         course.hand_in(student, "fine", "fine")
     lines = course.grade().stdout.splitlines()

@@ -85,7 +85,7 @@ def test_a_display_name_takes_no_partners_points(course: Course, name: str, good
     assert "Several hand-ins may be of one student: " in output and " may be of al1" in output
 
 
-def test_naming_a_partner_takes_no_points_of_a_hand_in_found_by_name(course: Course) -> None:
+def test_naming_a_partner_takes_no_points_from_a_student_found_by_name(course: Course) -> None:
     download(course, ADA, archive_in(MALLORY, "ma6-al1", 22), roster=NAMES)
     fill(course, Mallory="compile_error")
     course.grade()
@@ -217,7 +217,9 @@ PAIRS = [
 
 @pytest.mark.parametrize(("roster_name", "other_name"), PAIRS)
 @pytest.mark.parametrize("form", ["NFC", "NFD"])
-def test_names_that_differ_in_a_mark_are_different(folder: Path, roster_name: str, other_name: str, form: str) -> None:
+def test_a_name_that_differs_in_a_mark_or_letter_is_not_found(
+    folder: Path, roster_name: str, other_name: str, form: str
+) -> None:
     for at, name in enumerate((other_name, roster_name)):
         submissions = find(
             folder, f"id,name\nk1,{roster_name}\n", unicodedata.normalize(form, f"{name}_{at}_assignsubmission_file_")
@@ -281,15 +283,15 @@ def test_names_with_joiners_are_found(folder: Path, name: str) -> None:
         ("\u738b", "\u738b\u82b3", False),
     ],
 )
-def test_different_spellings_of_a_name_agree(roster_name: str, other_name: str, same: bool | None) -> None:
+def test_names_agree_despite_different_spellings(roster_name: str, other_name: str, same: bool | None) -> None:
     assert agree(roster_name, other_name) is same
 
 
 # --- names changed by browsers ---
 
 COPIES = ["{} (1){}", "{}(1){}", "{}-1{}", "{} (1) (2){}", "{} - Copy{}", "{}_1{}", "{} copy 2{}", "{} {}"]
-STAGES = [pattern.format("01_first", ".cu") for pattern in COPIES if pattern != "{}_1{}"]
-STAGES += [
+COPY_NAMES = [pattern.format("01_first", ".cu") for pattern in COPIES if pattern != "{}_1{}"]
+COPY_NAMES += [
     "01_first_1.cu",
     "01_first.cu (1)",
     "01_first.cu-1",
@@ -299,7 +301,7 @@ STAGES += [
 ]
 
 
-@pytest.mark.parametrize("name", STAGES)
+@pytest.mark.parametrize("name", COPY_NAMES)
 def test_a_stages_file_is_found_under_a_browsers_name(name: str) -> None:
     assert kind_of_file(name) != "ignored"
     assert pick_stages(loose({f"lab/{name}": b"1"}), "lab", ("01_first", "02_first_1"))[0] == {"01_first": b"1"}

@@ -291,7 +291,8 @@ def test_every_recorded_group_hand_in_belongs_to_all_its_students(course: Course
 
 
 def test_the_default_teams_hand_in_belongs_to_students_without_a_group(folder: Path) -> None:
-    """Moodle gives it no number: mod/assign/classes/downloader.php (github.com/moodle/moodle, commit da5455238d1a)."""
+    """Moodle gives this team no number: mod/assign/classes/downloader.php (github.com/moodle/moodle, commit
+    da5455238d1a)."""
     hand_in(folder, "Team 5_5_assignsubmission_file", "Default group_assignsubmission_file")
     submissions = find(folder, TEAMS + '"Participant 7","Al One",al2@x,"Submitted -  - ","Default group",,20.00,"-"\n')
     assert {key: submission.members for key, submission in submissions.items()} == {

@@ -106,14 +106,14 @@ def test_a_forged_moodle_mark_in_a_canvas_download_is_a_file_name(folder: Path) 
 
 
 @pytest.mark.parametrize(
-    "system",
+    "pattern",
     [
         "malice_66_90{0}_x_700{0}_500_0{0}_first.cu",
         "Mal Lory_66_assignsubmission_file_x_7{0}_assignsubmission_file_0{0}_first.cu",
     ],
 )
-def test_ambiguous_names_are_one_hand_in_of_their_uploader(folder: Path, system: str) -> None:
-    names = [system.format(number) for number in range(1, 6)]
+def test_ambiguous_names_are_one_hand_in_of_their_uploader(folder: Path, pattern: str) -> None:
+    names = [pattern.format(number) for number in range(1, 6)]
     hand_in_empty(folder, *names)
     submissions, _ = find(folder)
     (submission,) = submissions.values()
@@ -122,9 +122,9 @@ def test_ambiguous_names_are_one_hand_in_of_their_uploader(folder: Path, system:
     ]
 
 
-@pytest.mark.parametrize("system", ["{}_12_901_lab.zip", "{}_12_assignsubmission_file_lab.zip"])
-def test_hand_ins_with_one_id_and_different_names_are_not_merged(folder: Path, system: str) -> None:
-    ada, mallory = system.format("adalovelace"), system.format("malice").replace("901", "902")
+@pytest.mark.parametrize("pattern", ["{}_12_901_lab.zip", "{}_12_assignsubmission_file_lab.zip"])
+def test_hand_ins_with_one_id_and_different_names_are_not_merged(folder: Path, pattern: str) -> None:
+    ada, mallory = pattern.format("adalovelace"), pattern.format("malice").replace("901", "902")
     hand_in_empty(folder, ada, mallory)
     submissions, _ = find(folder)
     assert sorted(entries(submissions).values()) == [[ada], [mallory]]

@@ -58,8 +58,8 @@ def grade_all(course: Course, roster: Sequence[Student] = ()) -> dict[str, Grade
     course.out.mkdir(exist_ok=True)
     settings = Settings(LAB, STAGES, course.root, course.build, course.out, "cpu")
     database = Database(course.out / "batch.sqlite")
-    facts = {**vars(settings), "root": str(course.root), "build": str(course.build), "folder": str(course.out)}
-    database.set_values(settings=facts)
+    places = {"root": str(course.root), "build": str(course.build), "folder": str(course.out)}
+    database.set_values(settings=vars(settings) | places)
     submissions, _ = find_submissions(course.handed_in, LAB, roster, course.out)
     database.enter(submissions)
     graded = {}
@@ -194,7 +194,7 @@ def test_folders_nested_deeply_are_refused(course: Course, monkeypatch: pytest.M
 
 
 def test_a_reader_that_raises_does_not_end_the_batch(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The boundary catches every exception of Python's readers."""
+    """Every exception of Python's readers becomes a refusal."""
     data = make_zip(*FILES)
     for error in (RecursionError, MemoryError, OverflowError, lzma.LZMAError, NotImplementedError, AssertionError):
         with monkeypatch.context() as patched:

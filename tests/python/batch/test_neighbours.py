@@ -114,7 +114,7 @@ def test_a_judge_that_is_killed_next_to_others_is_retried_alone(
     )
 
 
-def test_other_failures_are_graded_once(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hand_ins_with_other_failures_are_graded_once(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
     for student in ("al1", "at2"):
         course.hand_in(student, "fine", "fine")
     judge = Judge(course, "wrong_value")

@@ -156,7 +156,8 @@ def test_a_batch_of_schema_1_keeps_its_remarks(course: Course) -> None:
     database = course.database()
     database.query("UPDATE submissions SET notes = graded_notes")
     database.query("ALTER TABLE submissions DROP COLUMN graded_notes")
-    database.query("UPDATE submissions SET entries = ? WHERE key = 'al1'", [json.dumps(["handed in/al1"])])  # as typed
+    # Schema 1 stored relative paths as they were typed.
+    database.query("UPDATE submissions SET entries = ? WHERE key = 'al1'", [json.dumps(["handed in/al1"])])
     database.set_values(schema=1)
     assert course.database().entries() == [course.handed_in / "al1", course.handed_in / "at2"]
     assert course.grade().returncode == 0

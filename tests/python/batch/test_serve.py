@@ -283,7 +283,7 @@ def test_wrong_arguments_give_one_clear_message(course: Course, more: tuple[str,
     assert result.returncode == 2 and message in result.stderr
 
 
-def test_one_lane_grades_the_next_hand_in_before_outputs_are_written(
+def test_a_single_judge_grades_the_next_hand_in_before_outputs_are_written(
     course: Course, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waiting = []

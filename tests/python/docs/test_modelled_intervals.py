@@ -55,14 +55,14 @@ def interval(ratio: float, gpu: dict[str, Any]) -> tuple[float, float]:
 
 
 def shares_between(low: float, high: float, previous: tuple[float, float] | None) -> tuple[float, float]:
-    """Return the smallest and the largest share for a ratio between low and high, given the interval of that of the
-    previous stage's solution."""
+    """Return the smallest and the largest share of the speed points for a ratio between `low` and `high`. `previous` is
+    the interval of the ratio of the previous stage's solution."""
     marks = [previous[0], sorted((*previous, CLEAR_STEP_RATIO))[1], previous[1]] if previous else [None]
     return min(speed_share(high, mark) for mark in marks), max(speed_share(low, mark) for mark in marks)
 
 
 def figures(name: str) -> dict[str, float]:
-    """Return the figures of a GPU ("h100") in the table of grader/judge/predict/README.md, as shares of 1."""
+    """Return the figures of a GPU ("h100") in the table of grader/judge/predict/README.md, as fractions."""
     gpu = json.loads((PREDICT / f"gpus/{name}.json").read_text())
     within, in_points, decided, equal = [], [], [], []
     factors = []

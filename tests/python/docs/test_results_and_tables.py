@@ -300,7 +300,7 @@ def store_sweep(course: Path, content: Any) -> Any:
 
 
 def show_sweep(course: Path, defaults: dict[str, int]) -> list[str]:
-    """Return the table of the latest sweep, for a stage whose tunables have these default values."""
+    """Return the lines that show the latest sweep, for a stage whose tunables have these default values."""
     manifest = json.loads((course / "labs/lab/lab.json").read_text())
     manifest["stages"][0]["tunables"] = [{"macro": macro, "default": value} for macro, value in defaults.items()]
     write(course / "labs/lab/lab.json", manifest)

@@ -96,7 +96,8 @@ def write_course(root: Path, records: Sequence[Json | str], **notes: str) -> Pat
 
 
 def complete_journal() -> list[Json]:
-    """Return a journal with failures, a discarded version, a sweep, counters, a second machine and the CPU backend."""
+    """Return the records of a journal with failures, a discarded version, a sweep, counters, a second machine and the
+    CPU backend."""
     first, second, third = (SOURCE.format(value) for value in ("a[1]", "a[2] * 2", "__shfl_down_sync(~0u, a[3], 1)"))
     given_up = SOURCE.format("a[4]")
     bench = report(31, "02_tree", second, 0.0614)

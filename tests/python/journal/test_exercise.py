@@ -45,7 +45,7 @@ def test_an_answer_is_compared_with_the_findings(line, kind, outcome):
 
 
 def test_every_cause_of_a_defect_is_a_kind():
-    """The causes are those of the sanitizer, except for notes that explain no wrong output."""
+    """The causes are those of the sanitizer, except for three notes."""
     text = (ROOT / "grader/judge/sanitizer/finding_words.cpp").read_text()
     notes = {"same_value", "beside_atomic", "unset_constant"}
     causes = set(re.findall(r"cause::(\w+)", text)) - notes

@@ -36,7 +36,7 @@ def test_every_handout_is_a_page_in_the_courses_order(site: Path) -> None:
         assert (site / f"{lab}.html").is_file()
 
 
-def test_nothing_comes_from_the_network_and_no_link_is_dead(site: Path) -> None:
+def test_nothing_comes_from_the_network_and_no_local_link_is_dead(site: Path) -> None:
     for page in site.rglob("*.html"):
         for address in ADDRESS.findall(page.read_text()):
             name = address.partition("#")[0].partition("?")[0]

@@ -106,7 +106,7 @@ def test_the_same_folder_gives_the_same_bytes(tmp_path: Path) -> None:
     assert render(tmp_path, LAB, folder) == render(tmp_path, LAB, folder)
 
 
-def test_the_page_says_that_a_file_was_changed_after_judging(tmp_path: Path) -> None:
+def test_a_file_that_was_changed_since_it_was_judged_last_is_reported(tmp_path: Path) -> None:
     folder = write_course(tmp_path, [report(1, "01_serial", "a", 0.1), report(2, "01_serial", "b", 0.2)])
     file = folder.parent / "01_serial.cu"
     for text, expected in (("b", False), ("a", True), ("c", True)):  # "a" was judged, but not last
@@ -258,7 +258,7 @@ def test_a_version_belongs_to_the_last_note_begun_before_it(tmp_path: Path) -> N
         for optimisation in read(tmp_path).optimisations
     }
     a, b, c = map(journals.sha, "abc")
-    assert hashes == {"01_serial": [a, b], "01_serial-2": [c]}  # b was begun before the second note
+    assert hashes == {"01_serial": [a, b], "01_serial-2": [c]}  # b was first recorded before the second note
 
 
 def test_a_second_note_without_a_time_gets_no_version_and_is_listed(tmp_path: Path) -> None:

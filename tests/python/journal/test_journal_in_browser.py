@@ -22,7 +22,7 @@ BROWSER = next((path for name in BROWSERS if (path := shutil.which(name))), None
 needs_browser = pytest.mark.skipif(BROWSER is None, reason=f"none of {', '.join(BROWSERS)} is installed")
 PHONE, LAPTOP, PRINT = 390, 1280, 718  # widths in pixels; PRINT: A4 without margins
 NAME = "a_name_that_is_much_longer_than_a_table_cell_but_that_is_allowed_" * 3
-# The page's policy allows no script, so the test inserts this script into a copy with another policy.
+# The page's policy allows no script, so the test inserts this script into a copy without the policy.
 PROBE = """<script>
 const wide = [...document.querySelectorAll("body *")].filter((element) => {
     const box = element.getBoundingClientRect();
@@ -42,7 +42,7 @@ document.title = JSON.stringify({
 
 
 def course(root: Path) -> str:
-    """Write a complete journal, with words that are hard to fit."""
+    """Write a complete journal, with words that are hard to fit. Return its page."""
     records = [
         *complete_journal(),
         source(50, "01_serial", f"// {NAME}\n"),

@@ -97,7 +97,7 @@ def test_a_stage_can_be_named_as_for_the_judge(tmp_path: Path, stage: str) -> No
 
 
 @pytest.mark.parametrize("stage", ["", "0", "9", "02_", "2_tree", "02_tre\u00e9", "../x"])
-def test_an_ambiguous_stage_is_refused(tmp_path: Path, stage: str) -> None:
+def test_an_unknown_or_ambiguous_stage_is_refused(tmp_path: Path, stage: str) -> None:
     write_course(tmp_path, [])
     result = note(tmp_path, stage)
     assert result.returncode == 2

@@ -20,7 +20,7 @@ NOTE = "<!-- begun {} -->\n## Seconds I predict\n50 ms\n"
 
 
 def modelled(minute: int, seconds: float, gpu: str = GPU, dataset: str = "bench_2_24") -> dict[str, Any]:
-    """Return the record of a bench without a GPU."""
+    """Return the record of a bench without a GPU, which has a modelled time."""
     record = change_machine(report(minute, "02_tree", TEXT), backend="cpu", gpu="", host="laptop")
     time = {"median": seconds, "low": seconds / 2, "high": 2 * seconds}
     record["report"]["stages"][0]["modelled_time"] = {
@@ -39,7 +39,7 @@ def modelled(minute: int, seconds: float, gpu: str = GPU, dataset: str = "bench_
 
 
 def cells_of(root: Path, records: list[dict[str, Any]], begun: int = 1) -> list[str]:
-    """Return the cells of the only row, which must be the same in the page and in the Markdown."""
+    """Return the cells of the only row in the Markdown. The page must have the same cells."""
     folder = write_course(
         root, [source(1, "02_tree", TEXT), *records], **{"02_tree": NOTE.format(journals.time(begun))}
     )

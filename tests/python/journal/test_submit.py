@@ -96,7 +96,7 @@ def test_the_archive_contains_files_reports_authors_and_hashes(course: Path) -> 
     write(course / "grader/kit.json", '{"number": 3, "labs": {"lab": ["01_first"]}}')
     submit(course, AUTHORS=ADA)
     kits = [json.loads(unpack(file)["lab/manifest.json"])["kit"] for file in archives(course)]
-    assert sorted(kits) in ([0, 3], [3])  # in the same second, the second archive replaces the first
+    assert sorted(kits) in ([0, 3], [3])  # an archive that is packed within the same second replaces the first
 
 
 def test_earlier_archives_are_listed_and_kept(course: Path) -> None:
@@ -407,7 +407,9 @@ def test_the_authors_are_asked_for_once_on_a_terminal(course: Path) -> None:
 
 
 @pytest.mark.parametrize(("keys", "status", "message"), [("\x03", 130, "Interrupted"), ("\x04", 2, "No answer")])
-def test_an_interruption_of_a_question_ends_with_a_message(course: Path, keys: str, status: int, message: str) -> None:
+def test_an_interrupted_or_unanswered_question_ends_the_command(
+    course: Path, keys: str, status: int, message: str
+) -> None:
     exit_status, output = on_terminal(course, keys)
     assert (exit_status, message in output) == (status, True), output
     assert archives(course) == []

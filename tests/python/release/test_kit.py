@@ -29,7 +29,7 @@ needs_build = pytest.mark.skipif(not (BUILD / "warplab").exists(), reason="build
 
 
 def make_kit(archive: Path, *options: str) -> dict[str, bytes]:
-    """Pack a kit, and return its files by their paths below its one folder."""
+    """Pack a kit, and return its files by their paths within the kit's top folder."""
     result = run_module("grader.python.release.kit", "--output", archive, *options)
     assert result.returncode == 0, result.stderr
     return read_kit(archive.read_bytes())
@@ -108,7 +108,7 @@ def test_the_kit_names_no_program_that_deceives_the_sanitizer(kit):
 
 
 def test_the_kit_contains_no_seed_of_a_hidden_dataset(kit):
-    """Seeds are HMACs of the course's secret, which exists after a checkout has graded."""
+    """A seed is an HMAC with the course's secret as the key. The first grading in a checkout creates the secret."""
     file = ROOT / "datasets/.secret"
     if not file.exists():
         pytest.skip("nothing was graded here yet, so there is no secret")
@@ -209,12 +209,14 @@ def find_broken_links(kit: dict[str, bytes]) -> list[tuple[str, str]]:
         for target in re.findall(r"\]\(([^()\s]+)\)", content.decode()) if name.endswith(".md") else []:
             file, _, anchor = target.partition("#")
             path = os.path.normpath(Path(name).parent / file) if file else name
-            if "://" not in target and (path not in kit or (anchor and anchor not in anchors(kit[path].decode()))):
+            if "://" not in target and (
+                path not in kit or (anchor and anchor not in spell_as_anchors(kit[path].decode()))
+            ):
                 broken.append((name, target))
     return broken
 
 
-def anchors(text: str) -> str:
+def spell_as_anchors(text: str) -> str:
     return squeeze(text.lower().replace(" ", "-"))
 
 

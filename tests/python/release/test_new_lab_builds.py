@@ -65,7 +65,7 @@ def judge_objects() -> list[Path]:
 
 
 def judge(project: Path, *arguments: str) -> tuple[int, dict[str, Any]]:
-    """Grade, and return the exit status and the stage's report."""
+    """Run the judge, and return the exit status and the stage's report."""
     report = project / "report.json"
     report.unlink(missing_ok=True)
     command = ["build/warplab", *arguments, "--backend", "cpu", "--json", str(report)]
@@ -90,7 +90,7 @@ def test_the_skeleton_is_a_complete_lab(project: Path) -> None:
     assert wrong["message_contains"] in failure["message"]
 
     (solution,) = (project / "solutions/scratch").glob("*.cu")
-    for share, passes in (("0x1p-24f", True), ("0x1p-22f", False)):  # changes only the last bit, and more
+    for share, passes in (("0x1p-24f", True), ("0x1p-22f", False)):  # the first one changes only the last bit
         rounded = project / "rounded.cu"
         rounded.write_text(solution.read_text().replace("factor * in[i]", f"factor * in[i] + factor * in[i] * {share}"))
         status, stage = judge(project, "check", "scratch", solution.stem, "--source", "rounded.cu")

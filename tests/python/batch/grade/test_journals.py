@@ -155,7 +155,7 @@ def test_a_journal_that_cannot_be_rendered_causes_a_remark(course: Course) -> No
     assert "journal.html" not in (course.out / "report.html").read_text()
 
 
-def test_only_one_journal_of_a_size_that_make_submit_packs_is_picked() -> None:
+def test_only_the_labs_journal_is_picked_without_files_that_are_too_large() -> None:
     files = {
         "x/other/journal/records.jsonl": b"other",
         f"x/{LAB}/journal/records.jsonl": b" " * (MAX_JOURNAL_BYTES + 1),
@@ -178,7 +178,7 @@ def test_the_reason_why_a_journal_cannot_be_rendered_names_no_instructors_folder
 
 
 @pytest.mark.parametrize("kind", ["link", "pipe", "huge"])
-def test_an_unreadable_journal_in_a_folder_costs_no_points(tmp_path: Path, kind: str) -> None:
+def test_notes_are_read_although_the_records_cannot_be_read(tmp_path: Path, kind: str) -> None:
     folder = tmp_path / LAB / "journal"
     folder.mkdir(parents=True)
     (folder / f"{STAGES[0]}.md").write_text("words")

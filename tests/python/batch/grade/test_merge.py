@@ -1,4 +1,4 @@
-"""Points that are pending in the first report come from a later one."""
+"""Points that are pending in one report come from the other one."""
 
 from __future__ import annotations
 

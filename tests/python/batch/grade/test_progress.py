@@ -47,6 +47,6 @@ def test_a_long_reason_is_cut_between_words(capsys: pytest.CaptureFixture[str]) 
     assert " word …), " in long and len(long) < 200
 
 
-def test_a_gpu_grades_one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_gpu_counts_as_one_judge(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0,1")
     assert (judges_at_once("cuda", 16), judges_at_once("cpu", 16)) == (2, 16)

@@ -178,7 +178,7 @@ HONEST: dict[str, tuple[dict[str, bytes], str]] = {
 
 
 @pytest.mark.parametrize("kind", HONEST)
-def test_a_second_file_never_costs_points(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+def test_the_right_file_of_each_stage_is_graded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
     monkeypatch.setattr(opening, "read_starters", lambda _: STARTERS)
     files, counts = HONEST[kind]
     opened = hand_in(tmp_path, files, NEW)
@@ -218,7 +218,7 @@ SAME: dict[str, tuple[Callable[[], bytes], str]] = {
         lambda: pack({"a.zip": pack({"b.zip": pack({"c.zip": pack({FIRST: b"1"})})})}),
         "It is inside more than two other archives.",
     ),
-    "fifteen_megabytes": (lambda: make_zip((FIRST, b"1"), ("x.cu", bytes(9_000_000)), method=0), ""),
+    "nine_megabytes": (lambda: make_zip((FIRST, b"1"), ("x.cu", bytes(9_000_000)), method=0), ""),
     "repository": (lambda: pack_large(".git/objects/"), ""),
     "built": (lambda: pack_large("kit/build/", "cu"), ""),
     "of_a_mac": (lambda: pack_large("__MACOSX/", "zip"), ""),
@@ -267,7 +267,7 @@ def test_feedback_mentions_an_unchanged_starter_and_a_changed_name(
 
 
 @pytest.mark.parametrize("time", [NEW, UNKNOWN])
-def test_if_the_newest_file_is_unknown_one_counts_and_a_remark_says_so(tmp_path: Path, time: Time) -> None:
+def test_if_the_newest_file_is_unknown_one_counts_and_a_note_says_so(tmp_path: Path, time: Time) -> None:
     files = {f"{MOODLE}/{name}.zip": pack({FIRST: name.encode()}, time) for name in "ab"}
     opened = hand_in(tmp_path, files)
     assert opened.picked == {"01_first": b"b"}
@@ -291,7 +291,7 @@ def test_the_journal_of_the_newest_archive_counts(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("slow", ["empty_streams", "extra_fields"])
-def test_only_the_hand_in_that_takes_too_long_to_read_is_refused(
+def test_a_hand_in_that_takes_too_long_to_read_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, slow: str
 ) -> None:
     monkeypatch.setattr(reader, "READING_S", 1)
@@ -449,13 +449,13 @@ def test_the_number_of_archives_in_a_hand_in_is_limited(tmp_path: Path) -> None:
     assert [error.reason for _, error in result.refused] == ["too_many_files"] * 8
 
 
-def test_the_name_of_an_archive_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_archive_names_are_read_once_for_all_files_in_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     names: list[Path] = []
     monkeypatch.setattr(contents, "lab_in_name", lambda path: names.append(path) or "")
     archives = [(f"once{number}.zip", pack({FIRST: b"1", SECOND: b"%d" % number})) for number in range(20)]
     (file := tmp_path / "once.zip").write_bytes(make_zip(*archives))
     assert len(pick_stages(read_all([file]).files, "lab", STAGES)[0]) == 2
-    assert len(names) == 40  # the outer and the inner archive of each file's place
+    assert len(names) == 40  # for each of the 20 inner archives: its name, and the name of the outer archive
 
 
 def test_a_missing_file_is_an_error_of_the_judge(tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ def test_a_folder_of_very_many_files_is_examined_less_often(tmp_path: Path) -> N
     clock_s, pause_s = [0.0], 0.0
 
     def clock() -> float:
-        clock_s[0] += 1  # each examination of the folder takes a few seconds
+        clock_s[0] += 1  # so that each examination of the folder takes at least a second
         return clock_s[0] + pause_s
 
     settling = FolderWatcher(tmp_path, clock)

@@ -446,7 +446,9 @@ def test_a_fingerprint_reads_at_most_the_size_limit_of_a_hand_in(
         before = changed
 
 
-def test_a_fingerprint_opens_few_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_opened_folders_count_towards_the_limit_of_a_fingerprint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(submissions, "MAX_STEPS", 40)
     opened: list[str] = []
     monkeypatch.setattr(submissions, "hash_content", lambda part: opened.append(part.name) or bytes(32))

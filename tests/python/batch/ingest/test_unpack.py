@@ -260,7 +260,7 @@ def test_a_hand_in_with_too_many_files_is_truncated(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("folder", ["eve", "Eve_66_assignsubmission_file_"])
-def test_files_that_no_grade_needs_do_not_count_towards_the_limit(
+def test_files_that_grading_does_not_need_do_not_count_towards_the_limit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: str
 ) -> None:
     monkeypatch.setattr(unpacking, "MAX_HAND_IN_BYTES", 1000)

@@ -200,7 +200,7 @@ def write_hand_ins(folder: Path) -> dict[str, list[str]]:
 
 
 def describe(files: Mapping[str, list[str]]) -> dict[str, Any]:
-    """Return the course: each student hands in to two assignments, and one of each team to a third."""
+    """Return the course: every student except the last hands in to two assignments, and one of each team to a third."""
     students = {}
     for number, (first, last) in enumerate(NAMES):
         name = f"u{number:03}x"

@@ -545,7 +545,7 @@ def test_grades_and_feedback_for_moodle_are_written():
     assert header == worksheet.splitlines()[0].split(",")
     assert ada[3] == "33.32" and "hidden dataset" in ada[6] and ada[5] == "-"
     assert unknown == ["nobody@example.com"]
-    text, unknown = moodle(entries("8"), worksheet)  # the name of Participant 8 in Moodle's archives
+    text, unknown = moodle(entries("8"), worksheet)  # the number by which Moodle's archives name Participant 8
     assert [row[3] for row in check_csv(text)[1:]] == ["33.32"] and unknown == []
 
 
@@ -716,24 +716,24 @@ def test_impossible_points_are_refused_with_their_place(tmp_path, field, value):
     assert result.returncode == 2 and f"/stages/0/score/{field}: expected" in result.stderr
 
 
-def many_stages(report: dict[str, Any], count: int) -> None:
+def repeat_stages(report: dict[str, Any], count: int) -> None:
     report["stages"] = [report["stages"][0] | {"stage": f"{number:03}_stage"} for number in range(count)]
 
 
-def many_checks(report: dict[str, Any], count: int) -> None:
+def repeat_checks(report: dict[str, Any], count: int) -> None:
     (first, *_) = report["stages"][0]["checks"]
     report["stages"][0]["checks"] = [first | {"dataset": f"d{number}"} for number in range(count)]
 
 
-def long_title(report: dict[str, Any], count: int) -> None:
+def lengthen_title(report: dict[str, Any], count: int) -> None:
     report["stages"][0]["title"] = "x" * count
 
 
-def many_notes(report: dict[str, Any], count: int) -> None:
+def add_notes(report: dict[str, Any], count: int) -> None:
     report["stages"][0]["notes"] = [""] * count
 
 
-def many_points(report: dict[str, Any], count: int) -> None:
+def raise_points(report: dict[str, Any], count: int) -> None:
     del report["stages"][1:]
     report["stages"] = [
         report["stages"][0] | {"score": samples.score() | {"max": maximum}} for maximum in (9000, count)
@@ -743,11 +743,11 @@ def many_points(report: dict[str, Any], count: int) -> None:
 @pytest.mark.parametrize(
     ("change", "limit", "message"),
     [
-        (many_stages, 120, "/stages: 121 items exceed the limit of 120."),
-        (many_checks, 400, "/stages/0/checks: 401 items exceed the limit of 400."),
-        (long_title, 1_000_000, "/stages/0/title: 1,000,001 characters exceed the limit of 1,000,000."),
-        (many_notes, 10_000, "/stages/0/notes: 10,001 items exceed the limit of 10,000."),
-        (many_points, 1000, "the stages have 10,001 points together, more than the limit of 10,000."),
+        (repeat_stages, 120, "/stages: 121 items exceed the limit of 120."),
+        (repeat_checks, 400, "/stages/0/checks: 401 items exceed the limit of 400."),
+        (lengthen_title, 1_000_000, "/stages/0/title: 1,000,001 characters exceed the limit of 1,000,000."),
+        (add_notes, 10_000, "/stages/0/notes: 10,001 items exceed the limit of 10,000."),
+        (raise_points, 1000, "the stages have 10,001 points together, more than the limit of 10,000."),
     ],
 )
 def test_reports_beyond_a_maximum_are_refused(tmp_path, change, limit, message):

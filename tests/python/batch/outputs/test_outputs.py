@@ -168,7 +168,7 @@ def test_feedback_of_a_late_hand_in_shows_both_times() -> None:
     )
 
 
-def test_hand_ins_with_nothing_to_grade_are_listed_first() -> None:
+def test_a_hand_in_with_nothing_to_grade_causes_a_remark() -> None:
     row = Row("k", "", ["s"], "", "", [], "nothing_to_grade", "It holds 01.cu.", 0)
     (remark,) = find_remarks([row], [])
     assert (remark.key, remark.title, remark.detail) == ("k", "nothing to grade", "It holds 01.cu.")
@@ -374,7 +374,7 @@ def test_the_first_click_on_a_text_column_sorts_from_a_to_z() -> None:
     assert 'before ? before === "ascending" : header.classList.contains("number")' in page_of(make_rows(1))
 
 
-def test_suspicious_results_come_first_with_their_reason() -> None:
+def test_suspicious_results_are_listed_by_importance() -> None:
     def stage(name: str, **changes: object) -> Stage:
         values = {"stage": name, "verdict": "passed", "cause": "", "source_hash": name, "points": 1.0,
                   "max_points": 2.0, "pending": 0.0, "time_s": 1.0, "bound_s": 1.0, "ratio": 1.0, "ratio_low": 0.999,
@@ -726,7 +726,7 @@ def test_points_given_by_hand_are_exported_even_if_nothing_was_graded(course: Co
     page = (course.out / "report.html").read_text()
     assert "feedback/at2/" in page and "feedback/jb4/" not in page  # no hand-in, no feedback
     assert cells.get("at2") == cells.get("gh3") == "0"
-    assert not cells.keys() & {"al1", "jb4", "kt5"}  # the judge failed, or nothing handed in: no row, not 0 points
+    assert not cells.keys() & {"al1", "jb4", "kt5"}  # a judge error or no hand-in: no row instead of 0 points
     for student in ("al1", "at2", "jb4"):
         course.run_verb("override", "--student", student, "--points", "7.5", "--reason", "shown in person")
     output = course.run_verb("export", "--format", "moodle").stdout

@@ -1,4 +1,4 @@
-"""Tests of report_page.py: the page shows the whole report as text, and fetches nothing."""
+"""Tests of report_page.py: the page shows everything that a student needs as text, and fetches nothing."""
 
 from __future__ import annotations
 

@@ -111,7 +111,7 @@ def test_the_same_name_with_another_canvas_number_is_another_student(tmp_path: P
     assert export("canvas", entries, BOOKS["canvas"])[1] == ["al123"]
 
 
-TWO_COLUMNS = {
+NAME_COLUMNS = {
     "first_last": "First name,Last name,ID number,Grade\nZed,Zimmer,7,\nMei,Brown,8,\n",
     "surname_first": "Surname,First name,ID number,Grade\nZimmer,Zed,7,\nBrown,Mei,8,\n",
     "name": "Name,ID number,Unused,Grade\nZed Zimmer,7,,\nMei Brown,8,,\n",
@@ -119,9 +119,9 @@ TWO_COLUMNS = {
 }
 
 
-@pytest.mark.parametrize("titles", TWO_COLUMNS)
+@pytest.mark.parametrize("titles", NAME_COLUMNS)
 def test_names_are_compared_in_one_column_or_two(titles: str, tmp_path: Path) -> None:
-    book = TWO_COLUMNS[titles]
+    book = NAME_COLUMNS[titles]
     entries = entries_of(tmp_path, "id,name\n7,Mei Brown\n8,Zed Zimmer\n", {"7": 9, "8": 1})
     with pytest.raises(UserError, match=r"7 is Z.* in the gradebook, and Mei Brown in the batch"):
         moodle(entries, book)

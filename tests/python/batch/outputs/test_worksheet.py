@@ -1,4 +1,4 @@
-"""Tests of columns.py and formats.py with Moodle's grading worksheet, which PHP writes and reads."""
+"""Tests of columns.py, cells.py and gradebooks.py with Moodle's grading worksheet, which PHP writes and reads."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_csv_that_php_wrote_is_read_back() -> None:
         assert [row for _, row in read_rows(write_worksheet(*people))] == [HEADER, *people], texts
 
 
-def test_every_reader_reads_the_same_cells() -> None:
+def test_php_and_python_read_the_same_cells() -> None:
     chance = random.Random(23)
     for _ in range(5000):
         parts = ['"', "\\", ",", "\n", " ", "a", ";", '\\"', '""', "=", "'"]
@@ -208,7 +208,7 @@ def test_other_tables_are_not_read_as_worksheets(tmp_path: Path) -> None:
     assert [(student.id, student.numbers) for student in read_roster(roster)] == [("al1", set())]
 
 
-def test_a_worksheet_whose_columns_are_not_recognized_is_refused(tmp_path: Path) -> None:
+def test_a_worksheet_whose_columns_are_not_recognised_is_refused(tmp_path: Path) -> None:
     book = "ID,Vollst\xe4ndiger Name,Bewertung\nTeilnehmer/in34,Ada,\nTeilnehmer/in77,Bob,\n"
     (roster := tmp_path / "roster.csv").write_text(book)
     for read_table in (lambda: read_roster(roster), lambda: moodle([entry(34, 8)], book)):

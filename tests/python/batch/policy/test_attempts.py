@@ -19,7 +19,7 @@ def store_grade(database: Database, fingerprint: str, days_ago: int = 0, status:
     database.keep(graded, ZEROS | {"time": show_time(datetime.now(UTC) - timedelta(days_ago))}, [])
 
 
-def test_a_limit_counts_judged_hand_ins_and_granted_ones(tmp_path: Path) -> None:
+def test_a_limit_counts_judged_hand_ins_and_granted_attempts(tmp_path: Path) -> None:
     database = Database(tmp_path / "batch.sqlite")
     database.enter([Submission("al1", fingerprint="first")])
     store_grade(database, "first", days_ago=2)

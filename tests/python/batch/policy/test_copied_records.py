@@ -43,13 +43,13 @@ def test_copied_records_are_reported(tmp_path: Path) -> None:
     assert ("bob", "records of another journal", "ada") in remarks
 
 
-def test_records_that_all_journals_share_are_compared_quickly(tmp_path: Path) -> None:
+def test_records_that_all_journals_share_are_reported_for_all_but_one(tmp_path: Path) -> None:
     shared = records(*range(60)) * 20
     rows = [make_row(tmp_path, f"s{at:03}", shared) for at in range(60)]
     assert len(find_copied_records(rows, tmp_path, tmp_path / "none")) == 59
 
 
-def test_records_above_the_limit_are_not_kept_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_records_of_a_journal_above_the_limit_are_not_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(copied_records, "MAX_RECORDS", 3, raising=False)
     rows = [
         make_row(tmp_path, key, records(*extra) + records(10, 11, 12)) for key, extra in (("ada", ()), ("bob", (1, 2)))

@@ -39,16 +39,16 @@ SOURCES: dict[str, tuple[Row, int, str, str]] = {
     "back_dated_name": (make_row(ON_TIME, NAMED_TIME, "Canvas late"), 1, "Canvas's LATE mark", "marks it late, but"),
     "marked_and_late": (make_row(LATER, NAMED_TIME, "Canvas late"), 2, f"Canvas's LATE mark and {NAMED_TIME}", ""),
     "mark_alone": (make_row(ON_TIME, FILE_DATE, "Canvas late"), 1, "Canvas's LATE mark", ""),
-    "name_later_than_the_mark": (make_row(LATE, NAMED_TIME, "Canvas not"), 0, "Canvas, which marks others", "not mark"),
+    "late_name_without_a_mark": (make_row(LATE, NAMED_TIME, "Canvas not"), 0, "Canvas, which marks others", "not mark"),
     "not_marked": (make_row(ON_TIME, NAMED_TIME, "Canvas not"), 0, "Canvas, which marks others", ""),
     "file_not_marked": (make_row(LATER, FILE_DATE, "Canvas not"), 0, "Canvas, which marks others", ""),
-    "roster_before_the_mark": (make_row(ON_TIME, "the roster", "Canvas late"), 0, "the roster", ""),
+    "roster_overrides_the_mark": (make_row(ON_TIME, "the roster", "Canvas late"), 0, "the roster", ""),
     "worksheet_in_the_dates_zone": (make_row("2026-11-21T23:58:00", WORKSHEET, "Moodle not"), 0, WORKSHEET, ""),
     "worksheet_late": (make_row("2026-11-22T00:00:00", WORKSHEET, "Moodle late"), 1, WORKSHEET, ""),
     "worksheet_of_another_zone": (
         make_row("2026-11-21T23:00:00", WORKSHEET, "Moodle late"), 0, WORKSHEET, "calls it late, but its time there"
     ),
-    "worksheet_before_the_name": (
+    "worksheet_overrides_the_name": (
         make_row("2026-11-22T10:00:00", WORKSHEET, "Moodle late", ON_TIME), 1, WORKSHEET,
         "the archive's name says 2026-11-20 10:00:00 UTC",
     ),
@@ -128,7 +128,7 @@ def test_due_says_that_more_times_disagree_than_it_lists(course: Course, monkeyp
     assert output.count("Canvas marks it late") == 1 and "UTC. report.html lists all.\n" in output
 
 
-def test_the_worksheets_times_count_before_the_names(course: Course, tmp_path: Path) -> None:
+def test_the_worksheets_times_override_those_in_names(course: Course, tmp_path: Path) -> None:
     (roster := tmp_path / "worksheet.csv").write_text(WORKSHEET_CSV)
     for name in (f"Ada Lovelace_5_assignsubmission_file_{LAB}-al-2026-11-25-101010.tar.gz",
                  f"Alan Turing_6_assignsubmission_file_{LAB}-at-2026-11-01-101010.tar.gz"):  # fmt: skip

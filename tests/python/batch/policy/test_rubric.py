@@ -34,7 +34,7 @@ def write_rubric(root: Path, rubric: object = RUBRIC) -> None:
 
 @pytest.fixture
 def graded(course: Course) -> Course:
-    """Return a course with a rubric, and grade its hand-ins."""
+    """Grade the hand-ins of a course that has a rubric."""
     write_rubric(course.root)
     for student in ("al1", "at2"):
         course.hand_in(student, "fine", "fine")
@@ -154,19 +154,19 @@ def test_another_rubric_does_not_mix_with_earlier_marks(graded: Course) -> None:
     assert "journal: prediction: 1.5 of 3 points.\n" in (graded.out / "feedback/al1/feedback.txt").read_text()
 
 
-def double_level(rubric: dict) -> None:
+def repeat_points(rubric: dict) -> None:
     rubric["criteria"][0]["levels"][1]["points"] = 3
 
 
-def double_criterion(rubric: dict) -> None:
+def repeat_name(rubric: dict) -> None:
     rubric["criteria"][1]["name"] = "prediction"
 
 
-def no_levels(rubric: dict) -> None:
+def remove_levels(rubric: dict) -> None:
     rubric["criteria"][0]["levels"] = []
 
 
-@pytest.mark.parametrize("spoil", [double_level, double_criterion, no_levels])
+@pytest.mark.parametrize("spoil", [repeat_points, repeat_name, remove_levels])
 def test_a_rubric_whose_levels_are_not_clear_is_refused(tmp_path: Path, spoil) -> None:
     rubric = json.loads(json.dumps(RUBRIC))
     spoil(rubric)

@@ -29,7 +29,8 @@ FAULTS = ("500", "429", "exception", "silent", "cut", "half", "lost")
 
 
 class Moodle:
-    """An assignment with the users' hand-ins. `share` of the requests fail, but never more than two in a row."""
+    """An assignment with the users' hand-ins. `share` is the fraction of requests that fail, but never more than two in
+    a row."""
 
     def __init__(self, share: float = 0.0, seed: int = 28):
         self.users: list[dict[str, Any]] = []
@@ -223,6 +224,6 @@ def make_handler(moodle: Moodle) -> type[BaseHTTPRequestHandler]:
 
 
 def make_error(code: str, message: str) -> bytes:
-    """Return an error of the pages that serve files; it has status 200."""
+    """Return an error of the pages that serve or receive files; the answer has status 200."""
     error = {"error": message, "errorcode": code, "stacktrace": None, "debuginfo": None, "reproductionlink": None}
     return json.dumps(error).encode()

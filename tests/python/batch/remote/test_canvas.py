@@ -115,7 +115,7 @@ def test_a_file_with_a_long_name_is_fetched(canvas: Canvas, tmp_path: Path) -> N
     assert contents == [b"hidden", b"long", b"long", b"next"]
 
 
-def test_files_that_canvas_never_returns_are_listed(canvas: Canvas, tmp_path: Path, capsys) -> None:
+def test_files_that_never_have_the_announced_size_are_listed(canvas: Canvas, tmp_path: Path, capsys) -> None:
     fill(canvas, 2)
     canvas.files[500_000] = b"other than Canvas says"
     assert run("pull", tmp_path / "pulled", "--canvas", canvas.url, *ASSIGNMENT) == 1
@@ -220,7 +220,7 @@ def test_serve_grades_and_returns_each_hand_in_once_despite_faults(
     assert not [word for word in ("u001x", "Ann", "7001") if word in queue.read_text()]
 
 
-def test_other_users_cannot_read_the_token(canvas: Canvas, tmp_path: Path, capsys, monkeypatch) -> None:
+def test_a_missing_exposed_or_wrong_token_is_refused(canvas: Canvas, tmp_path: Path, capsys, monkeypatch) -> None:
     pull_words = ("pull", tmp_path / "pulled", "--canvas", canvas.url, *ASSIGNMENT)
     from grader.python.common.console import UserError
 

@@ -193,7 +193,7 @@ def test_a_file_that_is_too_large_to_be_read_is_not_fetched(moodle: Moodle, cour
     moodle.add(100, "al1", "Ada Lovelace", ("lab.zip", b"the file is larger than the memory"))
     moodle.submissions[0]["plugins"][1]["fileareas"][0]["files"][0]["filesize"] = 10**10
     moodle.add(101, "at2", "Alan Turing", ("01_first.cu", b"fine"), ("02_second.cu", b"fine"))
-    for _ in range(2):  # the second time, both are there
+    for _ in range(2):  # the second time, both files exist
         assert run("pull", tmp_path, "--moodle", moodle.url, *ASSIGNMENT) == 0
     course.handed_in = tmp_path / "hand-ins"
     course.grade("--roster", tmp_path / "roster.csv")
@@ -205,8 +205,8 @@ def test_an_answer_without_the_documented_parts_gives_one_message(
     moodle: Moodle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: object
 ) -> None:
     call = systems.Moodle.call_once
-    refuse = "mod_assign_get_submissions"
-    monkeypatch.setattr(systems.Moodle, "call_once", lambda *words: answer if words[1] == refuse else call(*words))
+    replaced = "mod_assign_get_submissions"
+    monkeypatch.setattr(systems.Moodle, "call_once", lambda *words: answer if words[1] == replaced else call(*words))
     with pytest.raises(UserError, match="answer is not as documented"):
         run("pull", tmp_path, "--moodle", moodle.url, *ASSIGNMENT)
 
@@ -283,8 +283,8 @@ def test_a_wrong_answer_about_one_student_costs_no_file(moodle: Moodle, tmp_path
 
 
 def test_a_teams_time_and_members_come_from_moodle(moodle: Moodle, tmp_path: Path) -> None:
-    """Moodle keeps a submission without files for each member of a team, and puts students in no group or in several
-    into the default team."""
+    """Moodle keeps a submission without files for each member of a team. Students who are in no group, or in several
+    groups, are in the default team."""
     moodle.add(100, "al1", "Ada Lovelace", ("01_first.cu", b"1"), group=7)
     moodle.add(101, "at2", "Alan Turing")
     moodle.users[1]["groups"] = [{"id": 7, "name": "Team 7"}]

@@ -31,6 +31,6 @@ def test_a_second_pull_into_the_same_folder_is_refused(tmp_path: Path, monkeypat
 
 @pytest.mark.parametrize("error", [OverflowError("int too large"), RecursionError(), IndexError()])
 def test_an_answer_with_impossible_values_gives_one_message(error: Exception) -> None:
-    """A file of 2^70 bytes, a grade of 1e999 and a list nested ten thousand times raise these."""
+    """A file of 2^70 bytes or a list that is nested ten thousand times, for example, causes such an exception."""
     with pytest.raises(UserError, match="not as documented"), reading_answers():
         raise error

@@ -62,7 +62,7 @@ def test_a_grade_that_canvas_does_not_store_is_reported(without_pauses: None, ke
 
 
 class Site(moodle.Moodle):
-    """A Moodle with two users, which stores only grades up to its maximum, as the real one does."""
+    """A Moodle with two users. Like a real one, it stores only grades up to the maximum."""
 
     def __init__(self, status: Any = None):
         self.users = [{"id": 7, "username": "7"}, {"id": 8, "username": "8"}]
@@ -113,7 +113,7 @@ def inflate(write: Callable[[bytes], object]) -> None:
 
 
 @pytest.mark.parametrize("act", [drip, drip_headers, inflate])
-def test_reading_of_an_endless_answer_stops(act: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reading_of_an_endless_or_huge_answer_stops(act: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
     class Handler(BaseHTTPRequestHandler):
         def log_message(self, *_: object) -> None:
             pass

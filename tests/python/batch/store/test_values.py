@@ -48,19 +48,19 @@ def graded(course: Course) -> Course:
 
 
 def edits(file: Path) -> Iterator[str]:
-    """Yield statements that change one value."""
+    """Yield SQL statements, each of which sets a column in all rows of a table, or one of the named values."""
     with closing(sqlite3.connect(file)) as connection:
         for table in NAMED_TABLES:
             assert connection.execute(f"SELECT * FROM {table}").fetchall(), f"{table} has no row to change"
             for _, column, *_ in connection.execute(f"PRAGMA table_info({table})").fetchall():
                 yield from (f"UPDATE OR IGNORE {table} SET {column} = {cell}" for cell in CELLS if table != "facts")
-        missing = {name for (name,) in connection.execute("SELECT name FROM facts")} - {"schema"}
-        for name in sorted(missing | NAMED_VALUES.keys()):
+        stored = {name for (name,) in connection.execute("SELECT name FROM facts")} - {"schema"}
+        for name in sorted(stored | NAMED_VALUES.keys()):
             yield from (f"INSERT OR REPLACE INTO facts VALUES ('{name}', '{value}')" for value in VALUES)
 
 
 def change(file: Path, edit: str) -> None:
-    """Change one value, unless it is a NULL that is not allowed."""
+    """Execute the statement, unless the table's constraints forbid it."""
     connection = sqlite3.connect(file, isolation_level=None)
     with closing(connection), suppress(sqlite3.IntegrityError):
         connection.execute(edit)
