@@ -156,7 +156,7 @@ def draw_pipeline() -> Drawing:
 
 
 def show_launches(title: str, stages: list[str], notes: list[str]) -> Drawing:
-    """The launches and copies of an iteration, in two stages; not to scale."""
+    """Draw the launches and copies of iterations in some stages, not to scale."""
     ends: list[Part] = [("C", "rows", 76), ("", "", 10), ("C", "column", 56), ("", "", 10), ("D", "copy 8 bytes", 92)]
     merged: Part = ("A", "update and mirror", 150)
     waits: list[Part] = [("D", "copy 8 bytes", 92), ("", "", 40)]

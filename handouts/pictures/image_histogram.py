@@ -47,8 +47,8 @@ def draw_strides() -> Drawing:
 
         picture.cells(20, top + 14, (1, 16), size, kind, lambda _, pixel: f"t{owner(pixel)}")
         for pixel in range(16):
-            first = pixel < 4 if owner(1) == 1 else pixel % 4 == 0
-            if first:
+            is_first = pixel < 4 if owner(1) == 1 else pixel % 4 == 0
+            if is_first:
                 picture.rect(20 + pixel * size, top + 14, size, size, "H")
 
     draw_order(34, "strided, RUN = 1", "i = t, t + threads, t + 2 * threads, …", lambda pixel: pixel % 4)

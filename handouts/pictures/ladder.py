@@ -52,6 +52,7 @@ class Ladder:
         self.parts = self.material.get("parts", 1)
 
     def source(self, dataset: str) -> dict[str, float]:
+        """Return the material's times by stage."""
         times = {
             row["stage"]: seconds(row["figures"][self.column])
             for row in self.material["rows"]
@@ -65,6 +66,7 @@ class Ladder:
         return {(row["stage"], row["dataset"]): row["scale"] for row in rows if row.get("part_of") == dataset}
 
     def measured(self, dataset: str, key: str = "median_s") -> dict[str, float]:
+        """Return our times, or another figure of the measurements, by stage."""
         times = {}
         scales = self.scales(dataset)
         for stage in self.stages if self.results else []:
@@ -75,6 +77,7 @@ class Ladder:
         return times
 
     def peers(self, dataset: str) -> dict[str, float]:
+        """Return the times of libraries by name."""
         peers = self.results["peers"].get(self.lab, []) if self.results else []
         return {
             peer["name"]: peer["median_s"] / peer["iterations"] / self.parts
@@ -84,7 +87,8 @@ class Ladder:
 
 
 def draw_ladder(lab: str, datasets: dict[str, str], title: str, column: int = 0) -> Drawing:
-    """`datasets`: at most four, with the names to show. `column`: the index of the material's figure to show."""
+    """Draw the times of a lab's stages. `datasets`: at most four, with the names to show. `column`: the index of the
+    material's figure to show."""
     ladder = Ladder(lab, datasets, column)
     picture = Drawing(760, 400, title)
     low, high = find_decades(ladder)
@@ -136,8 +140,8 @@ def draw_ladder(lab: str, datasets: dict[str, str], title: str, column: int = 0)
 
 
 def draw_line(picture: Drawing, points: list[tuple[float, float]], dataset: int, corner: int) -> None:
-    """Draw points joined by a line: circles for our times, squares for the material's. The dataset determines the
-    colour, the line and the letter."""
+    """Draw points joined by a line. The dataset's number determines the colour, the line and the letter of the points.
+    `corner`: the radius of their corners, 6 for circles (our times) and 0 for squares (the material's)."""
     if len(points) > 1:
         picture.line(*(number for point in points for number in point), kind=("l", "l1", "l2", "l3")[dataset])
     for x, y in points:

@@ -31,7 +31,7 @@ Operands random_operands(std::uint64_t seed, std::size_t i) {
 /// The sum is the number of products.
 Operands one_operands(std::uint64_t, std::size_t) { return {1, 1}; }
 
-/// Products of about 2^24 and alternating sign: the sum stays small.
+/// Products of about 2^24 with alternating signs: the sum stays small.
 Operands alternating_operands(std::uint64_t seed, std::size_t i) {
     const Operands bits = random_operands(seed, i);
     const std::uint32_t magnitude = 4096 + bits.a % 64;
@@ -517,7 +517,7 @@ class Explanation {
         return {};
     }
 
-    /// One of the two factors uses the thread's index in its block instead of the element's index.
+    /// One of the two vectors is read at the thread's index in its block instead of the element's index.
     Guess try_other_block() {
         for (const std::size_t block : common_block_sizes) {
             if (block >= n_) continue;
@@ -814,7 +814,7 @@ class Explanation {
         for (const std::size_t block : {256, 128, 512, 1024}) {
             const std::size_t blocks = (n_ + block - 1) / block;
             if (blocks < 2 || blocks > max_blocks) continue;
-            // The block at which a missing run begins, by the sum of the prefix that ends with the run.
+            // Key: the sum of all products up to the end of a missing run. Value: the block at which the run begins.
             std::unordered_map<std::uint32_t, std::size_t> begins;
             for (std::size_t k = 0; k <= blocks; ++k) {
                 const std::uint32_t kept_sum = prefix_[std::min(n_, k * block)];
@@ -878,7 +878,7 @@ class Investigation {
         return sum;
     }
 
-    /// Return the answer of a call in which all other products are 0.
+    /// Return the answer of a call in which all products outside the run are 0; nothing if the call fails.
     std::optional<std::uint32_t> answer(const ElementRun& run) {
         const auto x = problem_.arrays[a].as<std::uint32_t>(), y = problem_.arrays[b].as<std::uint32_t>();
         for (std::size_t i = 0; i < n_; ++i) {
@@ -890,6 +890,8 @@ class Investigation {
         return (*outputs)[out].as<std::uint32_t>()[0];
     }
 
+    /// Return how many times product i is in the answer. If the answer is not a multiple of it, describe this in
+    /// other_.
     std::optional<std::uint64_t> times(std::size_t i) {
         constexpr std::uint32_t max_times = 1 << 20;
         const std::optional<std::uint32_t> sum = answer({i, i + 1, 1});

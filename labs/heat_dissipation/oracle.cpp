@@ -486,14 +486,13 @@ class MistakenSolver {
     const double* c_;
 };
 
-/// The lanes, and their columns, from which a lane takes neighbours. A negative distance shuffles in the opposite
-/// direction.
+/// From which lanes, and from which of their two columns, a lane takes its neighbours.
 struct Shuffles {
-    int up = 1, down = 1;
-    bool up_of_left = false, down_of_right = false;
+    int up = 1, down = 1;  // distances to the lanes with the left and the right neighbour; below 0: on the other side
+    bool up_of_left = false, down_of_right = false;  // the lane's far column is taken, not its near one
 };
 
-/// Computes several iterations in strips of columns, two in each lane of a warp. Strips overlap.
+/// Computes several iterations in overlapping strips of columns. A warp computes a strip, with two columns per lane.
 class Strips {
   public:
     Strips(const Problem& problem, const Shuffles& shuffles)
@@ -658,7 +657,7 @@ class TiledRows {
 };
 
 constexpr auto first_stage_with_strips = "05", first_tiled_stage = "07";
-constexpr std::size_t max_later = 300;             // iterations beyond the last one that are tried
+constexpr std::size_t max_later = 300;             // iterations after the right last one whose fields are compared
 constexpr std::size_t max_explained = 30'000'000;  // cells times iterations; all mistakes then take a few seconds
 
 /// Lists possible mistakes; the judge compares the output of each with every element.
@@ -742,7 +741,7 @@ class Suspicions {
         values[largest_change] = change;
     }
 
-    /// Return the submission's number of iterations, at most a million; 0 for NaN.
+    /// Return the submission's number of iterations, at most a million; 0 if it is below 0 or NaN.
     std::size_t claimed_iterations() const {
         const double claimed = actual_[iterations_done];
         return claimed >= 0 ? static_cast<std::size_t>(std::min(claimed, 1e6)) : 0;
@@ -750,7 +749,7 @@ class Suspicions {
     bool one_call() const { return sizes_.report_every >= sizes_.max_iterations; }
     bool ends_early() const { return right_iterations_ < sizes_.max_iterations; }
 
-    /// Predict the submission's own contents of these outputs, so that these do not matter.
+    /// Return a prediction that copies these outputs of the submission, so that they always fit.
     Predict take_actual(std::initializer_list<Buffer> outputs_taken) const {
         return [actuals = actuals_, taken = std::vector<Buffer>(outputs_taken)](std::vector<Array>& outputs) {
             for (const Buffer buffer : taken) outputs[buffer] = actuals[buffer];
@@ -886,7 +885,7 @@ class Suspicions {
                                                 "if (largest_change < threshold) break;"});
     }
 
-    /// The code ends after this number of iterations, with the right change for it or with `change`.
+    /// The code ends after iteration `last`. It reports `change` or, if this is empty, the right change of `last`.
     void suspect_stopped_at(std::size_t last, Mistake mistake, std::optional<double> change = {}) {
         suspect(std::move(mistake), [problem = problem_, last, change](std::vector<Array>& outputs) {
             if (sizes_of(problem).cells() * last > max_explained) return false;
@@ -983,13 +982,13 @@ class Suspicions {
     /// Return whether many cells cool by more than the reported change. If they are few, a reduction may have lost just
     /// these cells; if they are many, a missing absolute value is more likely.
     bool many_cells_cool_by_more() const {
-        constexpr long enough = 6;
+        constexpr long min_count = 6;
         const std::size_t ended = claimed_iterations();
         if (sizes_.cells() * ended > max_explained) return false;
         const double min_change = actual_[largest_change] + change_bound();
         const std::vector<double> changes = last_changes(ended);
         return std::count_if(changes.begin(), changes.end(), [&](double change) { return -change > min_change; }) >=
-               enough;
+               min_count;
     }
 
     void suspect_rules() {
@@ -1165,7 +1164,8 @@ class Suspicions {
                                  .misplaced = {left_from, right_to, right_from, right_first, false, false}});
     }
 
-    /// The grid has the size for columns x rows, or was rounded down.
+    /// Threads cover only a part of the cells: the grid's rows and columns are exchanged, its size is rounded down, or
+    /// an index lacks the block's size.
     void suspect_coverage() {
         const auto round_up = [](std::size_t count, std::size_t to) { return (count + to - 1) / to * to; };
         for (const std::size_t x : {32, 16, 8, 64, 128, 256, 4, 1})
@@ -1246,7 +1246,7 @@ class Suspicions {
 
     /// A neighbour is missing, is subtracted, or replaces another one; or parentheses are missing.
     void suspect_formula() {
-        constexpr std::size_t max_updates = 300'000;  // cells times iterations: there are 72 such mistakes
+        constexpr std::size_t max_updates = 300'000;  // cells times iterations: there are 41 such mistakes
         if (sizes_.rows < 3 || sizes_.columns < 3 || sizes_.cells() * sizes_.max_iterations > max_updates) return;
         static constexpr const char* names[] = {"above",      "on the left", "on the right", "below",
                                                 "above left", "above right", "below left",   "below right"};
@@ -1355,14 +1355,16 @@ class Suspicions {
                     });
     }
 
-    /// Return the iterations that the program claims; 0 if the field is right, or if repeating them takes too long.
+    /// Return the iterations that the program claims; 0 if they are divided among several calls, if the field is right,
+    /// or if repeating them takes too long.
     std::size_t iterations_to_repeat() const {
         constexpr std::size_t max_updates = 400'000;  // cells times iterations
         const std::size_t iterations = claimed_iterations();
         return one_call() && sizes_.cells() * iterations <= max_updates && !field_is_right() ? iterations : 0;
     }
 
-    /// Write the field after `iterations`, in passes of `steps`, to the outputs.
+    /// Compute the iterations in passes of at most `steps`, and write the field to the outputs. The result is the
+    /// submission's, so that only the field is compared.
     template <class Passes>
     static bool repeat_passes(Passes passes, std::size_t steps, std::size_t iterations,
                               const std::vector<Array>& actuals, std::vector<Array>& outputs) {
@@ -1512,7 +1514,7 @@ class Suspicions {
         return changes;
     }
 
-    /// Return "3.1 is the change of cell (1, 0), and cell (6, 14) changes by -3.4".
+    /// Return a clause such as "3.1 is the change of cell (1, 0), and cell (6, 14) changes by -3.4".
     std::string describe_lost_maximum(const std::vector<double>& changes) const {
         const double reported = actual_[largest_change];
         std::size_t largest = 0, nearest = 0;
@@ -1607,7 +1609,8 @@ class Suspicions {
             return edge > 0 && edge < end && (at < edge ? edge - at : at - edge + 1) <= right_iterations_;
         };
         bool across = true, down = true;
-        std::vector<bool> columns(sizes_.columns / tile + 2), rows(sizes_.rows / tile + 2);  // that are wrong somewhere
+        // [k]: edge k between two tiles is near a wrong cell.
+        std::vector<bool> columns(sizes_.columns / tile + 2), rows(sizes_.rows / tile + 2);
         for (std::size_t k = 0; k < sizes_.cells(); ++k) {
             if (std::abs(right[k] - actual[k]) <= bound) continue;
             const std::size_t i = k / sizes_.columns, j = k % sizes_.columns;
@@ -1803,8 +1806,8 @@ class HeatDissipation : public Oracle {
 
     void shorten(Problem& problem) const override {
         const Sizes sizes = sizes_of(problem);
-        const std::size_t enough = std::max<std::size_t>(40, 1'000'000'000 / sizes.cells());
-        problem.sizes[2] = static_cast<std::int64_t>(std::min(sizes.max_iterations, enough));
+        const std::size_t max_kept = std::max<std::size_t>(40, 1'000'000'000 / sizes.cells());
+        problem.sizes[2] = static_cast<std::int64_t>(std::min(sizes.max_iterations, max_kept));
     }
 
     Tolerance tolerance(const Problem& problem, std::size_t) const override {

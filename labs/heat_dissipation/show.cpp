@@ -21,7 +21,7 @@ enum Buffer { initial, conductivity, halo, field, result };
 
 const std::filesystem::path own_pictures = "datasets/heat_dissipation";
 constexpr double flops_per_cell = 12;
-constexpr std::size_t max_across = 400;  // rows and columns of a saved field; of larger fields, cells are skipped
+constexpr std::size_t max_across = 400;  // rows or columns of a saved field: of a larger one, a sample is saved
 constexpr std::size_t default_reports = 40;
 
 /// Statistics over all cells of a field; NaN if a cell is NaN.

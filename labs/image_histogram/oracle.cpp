@@ -69,8 +69,8 @@ void fill_hot(const Dataset& dataset, std::uint64_t seed, Part part) {
     const std::uint8_t first = random_byte(seed ^ 3, 0);
     for (std::size_t k = 0; k < part.count; ++k) {
         const std::size_t i = part.begin + k;
-        const bool any = random_byte(seed ^ 4, i) % 16 == 0;
-        part.pixels[k] = any ? random_byte(seed, i) : static_cast<std::uint8_t>(first + 85 * (i % values));
+        const bool is_random = random_byte(seed ^ 4, i) % 16 == 0;
+        part.pixels[k] = is_random ? random_byte(seed, i) : static_cast<std::uint8_t>(first + 85 * (i % values));
     }
 }
 
@@ -121,9 +121,9 @@ Problem generate_pixels(const Dataset& dataset, std::uint64_t seed, std::size_t 
 
 // --- outputs of students' mistakes ---
 
-constexpr auto first_with_fetches = "05";  // the first stage in which vectors are fetched before they are counted
-// The maximum number of pixels for which every block's share, and every place in a vector, is tried.
-constexpr std::size_t max_searched = 1 << 21, max_by_place = 1 << 28;
+constexpr auto first_with_fetches = "05";      // the first stage in which vectors are fetched before they are counted
+constexpr std::size_t max_searched = 1 << 21;  // pixels; with more, mistakes that need a long search are not tried
+constexpr std::size_t max_by_place = 1 << 28;  // pixels; with more, lost bytes of words and vectors are not tried
 const Nouns nouns{"pixels", "counted", 16, "last_pixel_lost"};
 
 Bins copy_bins(const Array& array) {
@@ -273,7 +273,8 @@ class Explanation {
               {"bins_missing", sentence("The bins from {} on are 0; those before are right.", first_), hint}}});
     }
 
-    /// Return whether bins are right before a multiple of a warp, and all others too small, but not empty.
+    /// Return whether all counts from bin `first` on are too small, but not all 0. `first` must be a multiple of a
+    /// warp, and enough bins before it must have counts.
     bool are_short_from(std::size_t first) const {
         std::size_t used = 0;
         for (std::size_t v = 0; v < first; ++v) used += right_[v] > 0;
@@ -302,7 +303,7 @@ class Explanation {
     }
 
     /// If all pixels are equal, their values do not show which of them are lost. If more than a block's pixels are
-    /// lost, counters that are too small are more likely than lost blocks, which other pictures show.
+    /// lost, counters that are too small are more likely than lost blocks, which other pictures would show, too.
     Guess try_one_value() {
         const std::size_t lost = n_ - total_;
         const bool is_single_value = std::count(right_.begin(), right_.end(), 0u) == 255;
@@ -474,7 +475,7 @@ class Explanation {
     }
 
     static std::vector<bool> kept_by_halves(std::size_t blocks) {
-        std::vector<std::vector<std::size_t>> holds(blocks);  // the blocks whose counts a partial has
+        std::vector<std::vector<std::size_t>> holds(blocks);  // [k]: the blocks whose counts partial k has
         for (std::size_t k = 0; k < blocks; ++k) holds[k] = {k};
         for (std::size_t half = blocks / 2; half > 0; half /= 2)
             for (std::size_t k = 0; k < half; ++k)
@@ -603,7 +604,8 @@ class Explanation {
         return difference;
     }
 
-    /// `stride`: the number of threads. Of the vectors that a thread counts in a step, the first `ahead` are array a.
+    /// Test whether one of the two arrays is fetched from a wrong place. `stride`: the number of threads. Each array
+    /// has `ahead` vectors; the first `ahead` vectors that a thread counts in a step are array a.
     Guess try_fetch(const std::vector<std::uint64_t>& sums, std::size_t ahead, std::size_t stride) const {
         const std::uint64_t difference = hash_of_difference();
         for (const bool is_second : {true, false})
@@ -653,7 +655,7 @@ class Explanation {
         return {};
     }
 
-    /// Return the bins of the 8 bits from `shift` on, over the first words of four pixels.
+    /// Count the values that the 8 bits from bit `shift` on have in the first `words` words of four pixels.
     Bins count_shifted(std::size_t words, unsigned shift) const {
         Bins counted{};
         for (std::size_t w = 0; w < words; ++w) {

@@ -80,7 +80,7 @@ struct Points {
     double x[count], y[count];
 };
 
-/// Compute the points from `first` on. The loops over one function each let GCC use libm's vector functions.
+/// Compute the points from `first` on. Each loop calls only one function, so that GCC can use its vector version.
 __attribute__((optimize("fast-math"))) void draw_points(std::uint64_t seed, std::size_t first, Points& points) {
     double radius[Points::count], angle[Points::count];
     for (std::size_t k = 0; k < Points::count; ++k) {
@@ -94,8 +94,8 @@ __attribute__((optimize("fast-math"))) void draw_points(std::uint64_t seed, std:
     for (std::size_t k = 0; k < Points::count; ++k) points.x[k] *= radius[k], points.y[k] *= radius[k];
 }
 
-/// Fill a histogram with values around centres. `centre` returns the centre of the value with an index. Values outside
-/// the histogram move to its edge.
+/// Return a generator of values around centres; `centre(i)` is the centre for value i. Values outside the histogram
+/// move to its edge.
 template <class Centre>
 Fill fill_bells(const Recipe& recipe, Centre centre) {
     const double sigma_x = recipe.number("sigma_x"), sigma_y = recipe.number("sigma_y");
@@ -174,8 +174,8 @@ Fill make_edges(const Recipe& recipe) {
     });
 }
 
-/// Bins that are far apart or adjacent, each with an exact count around the cap or around 256, in random order. The
-/// remaining values are in the last bin.
+/// Bins that are far apart or adjacent, each with an exact count: 1, 2, or a number near a multiple of 128. The values
+/// are in random order, and the last bin gets only as many as remain.
 Fill make_counts(const Recipe& recipe) {
     static constexpr std::size_t cycle[] = {126, 127, 128, 1, 129, 253, 2, 254, 255, 256, 125, 257, 383, 384, 511, 512};
     const std::size_t n = recipe.shape.n, all = recipe.shape.bins();
@@ -361,14 +361,14 @@ class Explanation {
         struct Shift {
             std::size_t modulus, bits, divisor = 1;
         };
-        constexpr std::uint32_t few = 3;
-        constexpr std::size_t enough = 8;
+        constexpr std::uint32_t max_values = 3;
+        constexpr std::size_t min_moved = 8;
         for (const auto [modulus, bits, divisor] :
              {Shift{8, 4}, Shift{4, 4}, Shift{2, 8}, Shift{2, 16}, Shift{4, 8, 4}}) {
             std::size_t moved = 0;
             bool fits = true;
             for (std::size_t b = 0; fits && b + 3 < counts_.size(); b += 4) {
-                if (counts_[b] + counts_[b + 1] + counts_[b + 2] + counts_[b + 3] > few) continue;
+                if (counts_[b] + counts_[b + 1] + counts_[b + 2] + counts_[b + 3] > max_values) continue;
                 std::uint32_t word = 0, right = 0, found = 0;
                 for (std::size_t k = 0; k < 4; ++k) {
                     word += counts_[b + k] << (b + k) / divisor % modulus * bits;
@@ -378,7 +378,7 @@ class Explanation {
                 fits = word == found;
                 moved += word != right;
             }
-            if (fits && moved >= enough)
+            if (fits && moved >= min_moved)
                 return Mistake{
                     "shifted_by_bits",
                     divisor > 1 ? "All four bins of a word are counted in one byte of it, as by a shift of bin / 4 * 8."
@@ -391,12 +391,12 @@ class Explanation {
 
     /// `factor`: the number that a value adds to a bin, divided by the number for the previous bin.
     Guess try_bit_shift(std::uint32_t factor) const {
-        constexpr std::uint32_t small = 64;
+        constexpr std::uint32_t max_sum = 63;
         std::size_t fitting = 0, first = 0;
         for (std::size_t b = 0; b + 3 < counts_.size(); b += 4) {
             const std::uint32_t sum =
                 counts_[b] + factor * (counts_[b + 1] + factor * (counts_[b + 2] + factor * counts_[b + 3]));
-            if (sum >= small) continue;
+            if (sum > max_sum) continue;
             if (actual_[b] != sum || actual_[b + 1] || actual_[b + 2] || actual_[b + 3]) return {};
             if (sum > counts_[b] && fitting++ == 0) first = b;
         }
@@ -493,9 +493,9 @@ class Explanation {
                            sentence("No bin goes beyond {}: counts are exact up to {}.", cap, soft_cap - 1),
                            "A bin that holds less than soft_cap, 127, takes one more."};
         // If threads only lost each other's additions, bins of many values would have lost different numbers of them.
-        constexpr std::ptrdiff_t enough = 16;
+        constexpr std::ptrdiff_t min_far = 16;
         const auto far_beyond = [&](std::size_t b) { return counts_[b] > cap + 2u; };
-        if (std::count_if(wrong_.begin(), wrong_.end(), far_beyond) < enough) return {};
+        if (std::count_if(wrong_.begin(), wrong_.end(), far_beyond) < min_far) return {};
         return Mistake{
             "cap_too_low",
             sentence("{} stop at {}, although more values fall into each; all other bins are right.",
@@ -642,7 +642,7 @@ class Explanation {
         return {};
     }
 
-    /// All missing counts are in one rectangle, whose bins are 0.
+    /// In the first histogram with wrong bins, all counts in one rectangle are missing, and all others are there.
     Guess try_window() {
         if (!situation_.stage.empty() && situation_.stage < first_with_window) return {};
         if (!all_wrong([&](std::size_t b) { return actual_[b] == 0 || actual_[b] == before_[b]; })) return {};
@@ -708,7 +708,7 @@ class Explanation {
 
     /// In each histogram with wrong bins, all counts are there, but some are in other bins of the window.
     Guess try_pitch() {
-        constexpr std::size_t enough = 32;
+        constexpr std::size_t min_bins = 32;
         if (!situation_.stage.empty() && situation_.stage < first_with_window) return {};
         std::size_t low_row = shape_.rows, high_row = 0, right_outside = 0, filled = 0;
         std::vector<std::int64_t> surplus(shape_.histograms);
@@ -722,7 +722,7 @@ class Explanation {
         for (std::size_t b = 0; b < counts_.size(); ++b)
             right_outside += counts_[b] > 0 && (place(b).y < low_row || place(b).y > high_row);
         const bool is_complete = std::ranges::all_of(surplus, [](std::int64_t more) { return more == 0; });
-        if (!is_complete || filled < enough || right_outside < enough) return {};
+        if (!is_complete || filled < min_bins || right_outside < min_bins) return {};
         return Mistake{
             "layout_mixed",
             sentence("No count is lost, but {} in rows {} to {}, where the window is, have counts of other bins: {}.",
@@ -795,7 +795,7 @@ class Explanation {
     /// be chance.
     template <class Owner>
     std::vector<std::size_t> lost_shares(std::size_t split, Owner owner) const {
-        constexpr std::size_t enough = 16;  // bins that agree with the first bin of their share
+        constexpr std::size_t min_agreeing = 16;  // bins that agree with the first bin of their share
         std::vector<std::size_t> right(split), missing(split), lost;
         for (std::size_t b = 0; b < counts_.size(); ++b)
             if (counts_[b]) ++(actual_[b] ? right : missing)[owner(b)];
@@ -808,7 +808,7 @@ class Explanation {
         }
         const bool others_counted =
             std::any_of(right.begin(), right.end(), [](std::size_t count) { return count > 0; });
-        if (!others_counted || (lost.size() > 1 && std::min(more_complete, more_missing) < enough)) return {};
+        if (!others_counted || (lost.size() > 1 && std::min(more_complete, more_missing) < min_agreeing)) return {};
         return lost;
     }
 
@@ -827,7 +827,7 @@ class Explanation {
             for (const long dx : {16L, -16L, 4L, -4L, 1L, -1L, 2L, -2L, 8L, -8L, 12L, -12L, 0L})
                 if (Guess guess = misplaced(dx, dy)) return guess;
         if (Guess guess = try_window_rows()) return guess;
-        std::vector<std::size_t> filled;  // some filled bins, to exclude most distances
+        std::vector<std::size_t> filled;  // a sample of the filled bins, which quickly excludes most distances
         for (const std::size_t b : wrong_)
             if (filled.size() < 64 && actual_[b] > 0) filled.push_back(b);
         for (long dx = 16 - static_cast<long>(shape_.columns); dx < static_cast<long>(shape_.columns); dx += 16) {
@@ -880,8 +880,8 @@ class Explanation {
         return true;
     }
 
-    /// Return how many of the wrong bins contain the count of the bin dx columns and dy rows before them, if these are
-    /// most of the wrong bins and the others are 0.
+    /// Return how many of the wrong bins contain the count of the bin dx columns and dy rows before them; 0 if these
+    /// are not most of the wrong bins, or if one of the others is not 0.
     std::size_t moved_by(long dx, long dy) const {
         const long offset = dy * static_cast<long>(shape_.columns) + dx, all = static_cast<long>(counts_.size());
         std::size_t moved = 0, filled = 0;
@@ -898,7 +898,7 @@ class Explanation {
 
     /// Rows are counted in the window by their number in the histogram, and stored by their number in the block's part.
     Guess try_rows_apart() {
-        constexpr std::size_t enough = 16;
+        constexpr std::size_t min_moved = 16;
         if (!situation_.stage.empty() && situation_.stage < first_with_window) return {};
         for (const std::size_t split : {4, 2, 8, 16}) {
             std::size_t moved = 0, first = 0;
@@ -911,7 +911,7 @@ class Explanation {
                     if (moved++ == 0) first = b;
                     return true;
                 }) ||
-                moved < enough)
+                moved < min_moved)
                 continue;
             return Mistake{"window_misplaced",
                            sentence("Counts of row r are in row r * {0} + r % {0}: {1} bins, the first in {2}.", split,
@@ -949,7 +949,7 @@ class Explanation {
     /// Values are counted several times, by several blocks or threads. Other bins may have lost counts, for example
     /// when another block cleared them.
     Guess try_too_often() {
-        constexpr std::size_t enough = 8, max_split = 16;
+        constexpr std::size_t min_surplus = 8, max_split = 16;
         if (situation_.stage.empty() || situation_.stage < first_with_shares) return {};
         std::size_t surplus = 0, first = 0;
         for (const std::size_t b : wrong_) {
@@ -957,7 +957,7 @@ class Explanation {
             if (actual_[b] > max_split * counts_[b]) return {};
             if (surplus++ == 0) first = b;
         }
-        if (surplus < enough) return {};
+        if (surplus < min_surplus) return {};
         return Mistake{
             "counted_repeatedly",
             sentence("{} bins hold more than their counts, and {} others less: values are counted several times. For "

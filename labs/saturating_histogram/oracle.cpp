@@ -38,7 +38,7 @@ struct Rows {
     std::uint64_t seed;
 };
 
-/// Call set(cell, i) for element i, in parallel and in any order.
+/// Call set(cell, i) for each element i, in parallel and in any order.
 template <class Set>
 void for_each_element(const Rows& rows, Set&& set) {
     const std::size_t pitch = rows.shape.pitch(), width = rows.shape.width;
@@ -83,7 +83,7 @@ void fill_walk(const Rows& rows, const Dataset& dataset) {
 
 std::uint32_t hole_of(std::uint64_t seed) { return static_cast<std::uint32_t>(random_bits(seed, 2, 0) % bin_count); }
 
-/// All values except one, which the seed selects.
+/// Return a random value for element i; the value hole_of(seed) never occurs.
 std::uint32_t all_but_one(std::uint64_t seed, std::size_t i) {
     const std::uint64_t hole = hole_of(seed);
     const std::uint64_t value = random_bits(seed, 0, i) % (bin_count - 1);
@@ -254,8 +254,9 @@ class Pieces {
     }
 
   private:
-    std::size_t block_, count_, last_;                          // last_: elements of the last piece
-    std::vector<std::array<std::uint32_t, bin_count>> counts_;  // each piece's counts, below and from last_ on
+    std::size_t block_, count_, last_;  // last_: the number of elements of the last piece
+    // [2 p]: the counts of the first last_ elements of piece p; [2 p + 1]: the counts of its other elements.
+    std::vector<std::array<std::uint32_t, bin_count>> counts_;
 };
 
 constexpr auto first_with_blocks = "05", first_with_steps = "08", first_with_partials = "10", first_with_vectors = "11",
@@ -277,8 +278,8 @@ class Segments {
 
     std::size_t count() const { return segments_; }
 
-    /// Warp w of block b begins with segment b * of_block + w * of_warp, and steps by `step`; with 0, it has no second
-    /// segment.
+    /// Warp w of block b begins with segment b * of_block + w * of_warp, and steps by `step`; with a step of 0, it has
+    /// no second segment.
     struct Walk {
         std::size_t warps, of_block, of_warp, step;
     };
@@ -303,8 +304,8 @@ class Segments {
         std::int64_t column, lane, k;
     };
 
-    /// Count the vectors that lanes load, up to the number of elements that are left in the row. A vector beyond the
-    /// row's last vector is replaced by the last vector.
+    /// Count the first left(at) elements, at most four, of each lane's vector number vector(at) of the row. A vector
+    /// beyond the row's last vector is replaced by the last vector.
     template <class Vector, class Left>
     static Counts count(std::span<const std::uint32_t> cells, const Shape& shape, const Vector& vector,
                         const Left& left) {
@@ -323,7 +324,7 @@ class Segments {
     }
 
   private:
-    std::size_t of_row_, segments_ = 0;
+    std::size_t of_row_, segments_ = 0;                         // segments of a row, and of all rows
     std::vector<std::array<std::uint32_t, bin_count>> counts_;  // of each segment
 };
 
@@ -679,9 +680,9 @@ class Explanation : Output<std::uint8_t> {
         if (Guess guess = try_step_off_by_one()) return guess;
         if (Guess guess = try_step_of_one_block()) return guess;
         return guess_repeated(n_, {"elements", "counted"}, [&](const Reach& reach) {
-            const bool all = reach.run >= reach.period,
+            const bool is_gapless = reach.run >= reach.period,
                        is_short = reach.run < 1024;  // there are too many short runs to try all of them
-            if (reach.end == n_ && !reach.slices && (all || is_short) && !none_missing) return false;
+            if (reach.end == n_ && !reach.slices && (is_gapless || is_short) && !none_missing) return false;
             Counts counts{};
             for (std::size_t i = 0; i < reach.end; ++i) {
                 const std::uint32_t bin = value(i);
@@ -962,7 +963,7 @@ class Explanation : Output<std::uint8_t> {
                        bin_loop_hint()};
     }
 
-    /// Bins below 255 are right, but larger ones are wrong in any way: their sum does not saturate correctly.
+    /// Only bins that should be 255 are wrong, in any way: the sum of their partial counts does not saturate correctly.
     Guess try_full_only() {
         if (!all_wrong([this](std::size_t b) { return right[b] == bin_full; })) return {};
         const auto full = static_cast<std::size_t>(std::count(right.begin(), right.end(), bin_full));
@@ -1013,7 +1014,7 @@ class SaturatingHistogram : public Oracle {
         return {bytes, bytes, elements, 1, "4 w h: a read of 4 bytes per element"};
     }
 
-    /// The size of a row of the timed datasets, so that windows of a pool begin at rows.
+    /// Return the pitch of the timed datasets, so that windows of a pool begin where rows begin.
     std::size_t window_step() const override { return 4096; }
 
     std::vector<Hypothesis> hypotheses(const Situation& situation) const override {

@@ -34,7 +34,7 @@ std::vector<float> weights_of(const Problem& problem) { return {problem.reals.be
 
 // --- generators ---
 
-/// Return a number from 0 to 1.
+/// Return a number from 0 to 1, excluding 1.
 double unit(std::uint64_t seed, std::uint64_t stream, std::uint64_t index) {
     return static_cast<double>(random_bits(seed, stream, index) >> 40) * 0x1p-24;
 }
@@ -47,7 +47,7 @@ float random_pixel(std::uint64_t seed, std::size_t i) { return static_cast<float
 /// Brightness of both signs, so that terms of a sum cancel out.
 float signed_pixel(std::uint64_t seed, std::size_t i) { return static_cast<float>(510 * unit(seed, 1, i) - 255); }
 
-/// Black except for one white pixel in 97; around each of these, the output shows the filter itself.
+/// One pixel in 97 is white, and the others are black: around each white one, the output shows the filter itself.
 float sparse_pixel(std::uint64_t seed, std::size_t i) { return random_bits(seed, 2, i) % 97 ? 0.f : 255.f; }
 
 /// All pixels are equal. If the filter's weights add up to 1, the output's pixels are equal, too.
@@ -159,7 +159,7 @@ class Explanation : Output<float> {
         return total;
     }
 
-    /// Return the sum at the right places with wrong weights.
+    /// Return a function that computes a pixel with wrong weights at the right places.
     Value with_weights(std::function<float(std::size_t r, std::size_t c)> weight) const {
         return [this, weight](std::size_t i) {
             const std::size_t x = i % shape_.width, y = i / shape_.width;
@@ -167,7 +167,7 @@ class Explanation : Output<float> {
         };
     }
 
-    /// Return the sum at wrong places with the right weights.
+    /// Return a function that computes a pixel with the right weights at wrong places.
     Value with_places(
         std::function<std::int64_t(std::int64_t x, std::int64_t y, std::int64_t r, std::int64_t c)> place) const {
         return [this, place](std::size_t i) {
@@ -194,7 +194,7 @@ class Explanation : Output<float> {
                          shape_.pitch(), shape_.width),
                 "out has no border: pixel (x, y) is at y * width + x, and only image has rows of width + 4 pixels."};
         if (!is_unwritten(right.size() - 1) || is_unwritten(0)) return {};
-        std::size_t columns = 0, rows = 0;  // written ones
+        std::size_t columns = 0, rows = 0;  // written pixels of the first row and of the first column
         while (columns < shape_.width && !is_unwritten(index(columns, 0))) ++columns;
         while (rows < shape_.height && !is_unwritten(index(0, rows))) ++rows;
         if (gives([&](std::size_t i) {
@@ -223,7 +223,7 @@ class Explanation : Output<float> {
             "has BLOCK_Y rows of threads."};
     }
 
-    /// Return whether a grid for height x width covers these columns and rows.
+    /// Return whether a grid with exchanged width and height covers exactly these columns and rows.
     bool covers_transposed(Block block, std::size_t columns, std::size_t rows) const {
         const auto round_up = [](std::size_t count, std::size_t to) { return (count + to - 1) / to * to; };
         return columns == std::min(shape_.width, round_up(shape_.height, block.x)) &&
@@ -333,7 +333,7 @@ class Explanation : Output<float> {
               with_weights([&](std::size_t r, std::size_t c) { return weights_[(n - 1 - r) * n + c]; })}});
     }
 
-    /// As many bytes are copied as there are weights, or as a pointer has.
+    /// Only the first weights are copied: as many bytes as there are weights, the bytes of a pointer, or one row.
     Guess try_first_weights() const {
         const std::size_t n = shape_.size, of_pointer = sizeof(void*) / sizeof(float);
         for (const std::size_t copied : {n * n / 4, of_pointer, n})
@@ -365,7 +365,7 @@ class Explanation : Output<float> {
                        "The weights in filter already add up to 1: do not divide again."};
     }
 
-    /// A loop that begins late or ends early.
+    /// A loop over the filter begins late or ends early, or only the last product is kept.
     Guess try_taps() {
         const std::size_t n = shape_.size;
         if (n < 2) return {};
@@ -548,7 +548,7 @@ class Explanation : Output<float> {
     /// or what the array held before it was set.
     Guess try_rows_skipped(std::size_t rows) const {
         constexpr float unset = 1e30f;
-        constexpr std::size_t enough = 8;
+        constexpr std::size_t min_earlier = 8;
         const std::size_t size = shape_.size;
         std::size_t earlier = 0, skipped = rows;
         for (std::size_t i = first; i < actual.size(); ++i) {
@@ -559,7 +559,7 @@ class Explanation : Output<float> {
             earlier += is_earlier;
             if (is_earlier) skipped = std::min(skipped, y);
         }
-        if (earlier < enough) return {};
+        if (earlier < min_earlier) return {};
         return Mistake{
             "row_never_added",
             sentence("Row {} of a thread's {} rows of out, counted from 0, holds the results of the row {} further up, "
@@ -1051,15 +1051,15 @@ class Investigation {
 
     /// Return a sentence if the first wrong pixels have the values of other pixels, all equally far away; otherwise "".
     std::string find_moved() const {
-        constexpr std::size_t enough = 8;
+        constexpr std::size_t sample = 8;
         std::vector<std::size_t> wrong;
-        for (std::size_t i = sums_.first; i < shape_.pixels() && wrong.size() < enough; ++i)
+        for (std::size_t i = sums_.first; i < shape_.pixels() && wrong.size() < sample; ++i)
             if (sums_.is_wrong(i)) wrong.push_back(i);
         const auto is_at = [&](std::size_t i, std::size_t other) {
             return other < shape_.pixels() &&
                    std::abs(sums_.right[other] - sums_.actual[i]) <= 1e-5f * std::abs(sums_.right[other]);
         };
-        for (std::size_t other = 0; wrong.size() == enough && other < shape_.pixels(); ++other)
+        for (std::size_t other = 0; wrong.size() == sample && other < shape_.pixels(); ++other)
             if (std::ranges::all_of(wrong, [&](std::size_t i) { return is_at(i, other + (i - wrong[0])); }))
                 return sentence("out[{}], which is row {}, column {}, has the value that belongs to row {}, column {}.",
                                 wrong[0], top(), left(), other / shape_.width, other % shape_.width);
@@ -1074,7 +1074,7 @@ class Investigation {
         return r < shape_.size && c < shape_.size ? static_cast<double>(weights_[r * shape_.size + c]) : 0;
     }
 
-    /// Return the row of the filter that has these weights; the filter's size if no row has them.
+    /// Return the row of the filter that is applied to a row of image; the filter's size if there is none.
     std::size_t filter_row(std::size_t row, const std::map<std::size_t, Tap>& wrong) const {
         for (std::size_t r = 0; r < shape_.size; ++r) {
             const auto is_weight = [&](std::size_t c) {

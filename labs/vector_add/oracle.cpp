@@ -129,8 +129,8 @@ std::vector<Formula<float>> wrong_formulas(const Problem& problem, const Output<
     return formulas;
 }
 
-/// Tests whether each wrong element is the sum of elements with different indices. Enough elements are tested to
-/// exclude chance, and nearer indices are preferred.
+/// Tests whether wrong elements are sums of elements of a and b with different indices. A sample of the wrong elements
+/// is tested, large enough to exclude chance. The nearest fitting index is used.
 class OtherIndex {
   public:
     OtherIndex(const Problem& problem, const Output<float>& sums)
@@ -145,7 +145,7 @@ class OtherIndex {
                 if (find(i, of_a) == sums_.right.size()) break;
                 ++tried;
             }
-            if (tried < enough || i < sums_.right.size()) continue;
+            if (tried < min_tried || i < sums_.right.size()) continue;
             const std::size_t at = sums_.first, other = find(at, of_a);
             return Mistake{
                 "other_index",
@@ -158,9 +158,10 @@ class OtherIndex {
     }
 
   private:
-    static constexpr std::size_t enough = 8, max_elements = 1 << 21;
+    static constexpr std::size_t min_tried = 8, max_elements = 1 << 21;
 
-    /// Return the nearest index of the other operand that gives element i; n if there is none.
+    /// Return the index j nearest to i, except i, for which a[j] + b[i] (if `of_a`; otherwise a[i] + b[j]) equals
+    /// element i of the submission's output; n if there is none.
     std::size_t find(std::size_t i, bool of_a) const {
         const std::size_t n = sums_.right.size();
         const auto gives = [&](std::size_t j) { return sums_.actual[i] == (of_a ? x_[j] + y_[i] : x_[i] + y_[j]); };
@@ -235,7 +236,8 @@ class VectorAdd : public Oracle {
     }
 
   private:
-    /// Return which elements of one operand are in out[at], found by a call in which the other operand is 0.
+    /// Describe which element of an operand is in out[at], found by a call in which the other operand is 0. Empty if
+    /// the call fails, or if its result is not the number of an element.
     static std::string find_operand(const Problem& problem, Buffer operand, std::size_t at, const Experiment& call) {
         constexpr std::size_t max_exact = 1 << 24;
         const std::size_t n = elements(problem);

@@ -1,5 +1,5 @@
-// One call of CUB's histogram for each histogram, because CUB computes one at a time. Its bins are 32-bit counts,
-// which stay in scratch. CUB (of CUDA 13.0) uses shared memory only for at most 256 bins. With more, each block has
+// CUB computes one histogram at a time, so each of the histograms takes a call. CUB's bins are 32-bit counts, which
+// stay in scratch. CUB (of CUDA 13.0) uses shared memory only for at most 256 bins. With more, each block has
 // its own copy of all bins in device memory: it clears the copy, counts in it, and adds it to the result.
 
 #include <cub/device/device_histogram.cuh>
@@ -16,7 +16,7 @@ struct Plan {
         CUDA_CHECK(cub::DeviceHistogram::HistogramEven(work, work_bytes, values, counts, bins + 1, 0u,
                                                        static_cast<unsigned>(bins), n));
     }
-    std::size_t count_bytes() const { return static_cast<std::size_t>(bins) * sizeof(unsigned); }  // 64 at least
+    std::size_t count_bytes() const { return static_cast<std::size_t>(bins) * sizeof(unsigned); }
     std::size_t work_bytes() const {
         std::size_t bytes = 0;
         run(nullptr, bytes, nullptr, nullptr);

@@ -7,7 +7,7 @@
 
 namespace {
 
-// Without scratch, it only returns the size that it needs.
+// If scratch is null, only set `bytes` to the size of the scratch memory that CUB needs.
 void count(void* scratch, std::size_t& bytes, const std::uint32_t* input, int* counts, std::size_t width,
            std::size_t height, std::size_t pitch) {
     CUDA_CHECK(cub::DeviceHistogram::HistogramEven(scratch, bytes, input, counts, static_cast<int>(bin_count) + 1,

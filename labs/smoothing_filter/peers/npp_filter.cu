@@ -1,6 +1,7 @@
-// NPP's general filter of floats. It keeps its weights in device memory, uses them in reverse order, and counts its
-// anchor from that end, which makes no difference for the middle of the filter. Its output is not checked, because it
-// treats the padding around the picture differently. The work and the bytes are the same as for the reference.
+// NPP's general filter of floats. It keeps its weights in device memory and applies them in reverse order. Its anchor
+// is counted from the last weight, which makes no difference here, because the anchor is the middle of the filter. Its
+// output is not checked, because NPP treats the padding around the picture differently. The work and the bytes are the
+// same as for the reference.
 
 #include <nppdefs.h>
 #include <nppi_filtering_functions.h>

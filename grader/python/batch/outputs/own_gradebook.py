@@ -27,7 +27,7 @@ def make_gradebook(
         numbers += [number(final.given.get(item)) for item in items]
         numbers += [number(by_stage.get(stage)) for stage in stages]
         quiz = quizzes.get(row.key)
-        numbers += [str(quiz.right), str(quiz.of)] if quiz else ["", ""]
+        numbers += [str(quiz.right), str(quiz.question_count)] if quiz else ["", ""]
         reason = "another hand-in has at least as many points" if final.chosen_by_points else "there is a later hand-in"
         unused = [f"Not used, because {reason}: {', '.join(final.unused)}"] if final.unused else []
         remarks = "; ".join([*([row.detail] if row.detail else []), *row.notes, *unused])
