@@ -1,4 +1,4 @@
-// Kernels overwrite the source of an asynchronous copy after they have waited for the copy, and read it before.
+// Before kernels wait for a copy, they only read its source, or write bytes that it does not copy; then they write it.
 #include <cooperative_groups.h>
 #include <cooperative_groups/memcpy_async.h>
 #include <cuda_pipeline.h>

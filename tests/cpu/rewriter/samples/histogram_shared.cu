@@ -1,4 +1,4 @@
-// Histograms in shared memory: dynamic, declared once for the whole file, and static.
+// Histograms in shared memory: in dynamic memory that is declared at file scope, and in static memory.
 #include <cstring>
 
 typedef unsigned int uint;
