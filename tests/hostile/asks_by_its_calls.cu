@@ -1,4 +1,4 @@
-// Cheat: reads beyond the end unless its first call differs from the first call of a process without the sanitizer.
+// Cheat: reads beyond the end in its first 100 calls, as if it could tell from calls whether the sanitizer is on.
 #include "labs/dot_product/lab.h"
 
 __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n, bool careful) {
