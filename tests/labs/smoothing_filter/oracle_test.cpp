@@ -222,14 +222,15 @@ auto reads(Places place, std::int64_t rows = 5, std::int64_t columns = 5) {
     };
 }
 
-float right_pixel(const Problem& problem, std::int64_t x, std::int64_t y) {
+/// Return the right value of output pixel (x, y).
+float right(const Problem& problem, std::int64_t x, std::int64_t y) {
     return problem.arrays[out].as<float>()[static_cast<std::size_t>(y * problem.sizes[0] + x)];
 }
 
 /// Return a pixel function that gives the right output, except where `is_wrong` is true in a block of 16 x 16.
 auto wrong_if(std::function<bool(std::int64_t i, std::int64_t j)> is_wrong) {
     return [=](const Problem& problem, std::int64_t x, std::int64_t y) {
-        const float value = right_pixel(problem, x, y);
+        const float value = right(problem, x, y);
         return is_wrong(y % 16, x % 16) ? value * 0.5f - static_cast<float>(x) : value;
     };
 }
@@ -269,21 +270,21 @@ INSTANTIATE_TEST_SUITE_P(
                     return static_cast<float>(exact(changed, static_cast<std::size_t>(y * 53 + x)).value);
                 },
                 "filter_transposed", "exchanged"},
-        Mistake{"DividedAgain", [](const Problem& p, std::int64_t x, std::int64_t y) { return right_pixel(p, x, y) / 35; },
+        Mistake{"DividedAgain", [](const Problem& p, std::int64_t x, std::int64_t y) { return right(p, x, y) / 35; },
                 "not_normalised", "the right one divided by 35"},
-        Mistake{"CutToInt", [](const Problem& p, std::int64_t x, std::int64_t y) { return std::trunc(right_pixel(p, x, y)); },
+        Mistake{"CutToInt", [](const Problem& p, std::int64_t x, std::int64_t y) { return std::trunc(right(p, x, y)); },
                 "truncated", "whole number"},
         Mistake{"AddedUpInAnInt",
-                [](const Problem& p, std::int64_t x, std::int64_t y) { return std::trunc(right_pixel(p, x, y)) - 9; },
+                [](const Problem& p, std::int64_t x, std::int64_t y) { return std::trunc(right(p, x, y)) - 9; },
                 "truncated", "Every pixel is a whole number"},
         Mistake{"OneRowOfThreads",
                 [](const Problem& p, std::int64_t x, std::int64_t y) {
-                    return y % 16 ? std::bit_cast<float>(poison) : right_pixel(p, x, y);
+                    return y % 16 ? std::bit_cast<float>(poison) : right(p, x, y);
                 },
                 "rows_left_out", "Of every 16 rows only the first is written"},
         Mistake{"StripCutOff",
                 [](const Problem& p, std::int64_t x, std::int64_t y) {
-                    return y % 8 < 4 ? right_pixel(p, x, y) : std::bit_cast<float>(poison);
+                    return y % 8 < 4 ? right(p, x, y) : std::bit_cast<float>(poison);
                 },
                 "strip_cut_off", "Of every 8 rows only the first 4 are written"},
         Mistake{"RingOverwritten", reads([](auto x, auto y, auto r, auto c, auto pitch) {
@@ -294,12 +295,12 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"RimOfOut",
                 [](const Problem& p, std::int64_t x, std::int64_t y) {
                     const std::int64_t i = y * 53 + x;
-                    return i % 57 < 53 ? right_pixel(p, i % 57, i / 57) : std::bit_cast<float>(poison);
+                    return i % 57 < 53 ? right(p, i % 57, i / 57) : std::bit_cast<float>(poison);
                 },
                 "wrong_pitch", "57 pixels apart, as those of image; they are 53 apart"},
         Mistake{"BlocksOverlap",
                 [](const Problem& p, std::int64_t x, std::int64_t y) {
-                    return y < 40 ? right_pixel(p, x, y) : std::bit_cast<float>(poison);
+                    return y < 40 ? right(p, x, y) : std::bit_cast<float>(poison);
                 },
                 "blocks_overlap", "blocks began 8 rows apart, with 32 rows each"},
         Mistake{"RowsOfThreadsOverlap", reads([](auto x, auto y, auto r, auto c, auto pitch) {
@@ -307,7 +308,7 @@ INSTANTIATE_TEST_SUITE_P(
                 }),
                 "thread_rows_overlap", "in blocks of 8 rows of threads"},
         Mistake{"EdgeCutOff",
-                [](const Problem& p, std::int64_t x, std::int64_t y) { return right_pixel(p, x, y) / (x < 49 ? 1 : 2); },
+                [](const Problem& p, std::int64_t x, std::int64_t y) { return right(p, x, y) / (x < 49 ? 1 : 2); },
                 "edge_cut_off", "Only the last 4 columns of out are wrong"},
         Mistake{"NotFiltered",
                 [](const Problem& problem, std::int64_t x,
