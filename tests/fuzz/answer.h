@@ -36,7 +36,8 @@ inline protocol::Answer make_well_formed_answer(protocol::Ask ask) {
 }
 
 /// Make packets from the input: one byte with the kind (bits 0 and 1: arbitrary bytes, a finding, an answer, an answer
-/// whose first fields are well-formed) and the number of further copies (bits 3 to 7), two bytes of length, the bytes.
+/// whose first fields are well-formed) and the number of further copies (bits 3 to 7), two bytes of length,
+/// and the bytes.
 inline std::string make_packets(protocol::Ask request, Bytes& input) {
     const auto head = input.take<std::uint8_t>();
     const std::string_view bytes = input.text(input.take<std::uint16_t>());

@@ -199,6 +199,6 @@ def test_findings_are_the_same_on_aarch64(kernel, cross_runtime, tmp_path):
     ),
     ids=name_of,
 )
-def test_correct_programs_are_right_in_fast_mode(kernel, runtime, tmp_path):
+def test_correct_programs_are_right_without_the_sanitizer(kernel, runtime, tmp_path):
     result = start(build_program(kernel, runtime, tmp_path))
     assert (result.returncode, result.stdout) == (0, "ok\n"), result.stderr

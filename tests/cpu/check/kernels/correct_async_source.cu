@@ -1,4 +1,4 @@
-// Before kernels wait for a copy, they only read its source, or write bytes that it does not copy; then they write it.
+// Kernels read what an asynchronous copy reads before they have waited for the copy, and overwrite it only afterwards.
 #include <cooperative_groups.h>
 #include <cooperative_groups/memcpy_async.h>
 #include <cuda_pipeline.h>

@@ -5,7 +5,7 @@ typedef unsigned int uint;
 enum { kBins = 64 };
 
 extern __shared__ uint bins_of_block[];
-extern __shared__ uint bins_of_block[];  // declared twice, as headers do
+extern __shared__ uint bins_of_block[];  // declared twice, as if by two headers
 
 __device__ inline void add_to_block(uint value) { atomicAdd(&bins_of_block[value], 1u); }
 
