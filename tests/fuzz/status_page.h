@@ -65,7 +65,7 @@ inline void try_ending(const StatusPage& page, Bytes& input) {
     require_message(failure.message);
 }
 
-/// Return a line of the student's file for six in seven program counters.
+/// Return a line of the student's file for each program counter, except for about one in seven.
 inline SourceLines lines_of(const std::vector<RawFinding>& findings, const std::vector<AccessCounts>& counts) {
     SourceLines lines;
     const auto add = [&](std::uint64_t program_counter) {

@@ -87,7 +87,7 @@ def read_findings(output: str) -> list[dict]:
         if start := RECORD.match(line):
             close()
             words, in_kernel, on_host = re.sub(r"0x[0-9a-f]+", "ADDRESS", start[1]).strip(), [], []
-        is_caller = "Device Frame" in line and in_kernel  # a frame in a header (atomicAdd's) adds no line
+        is_caller = "Device Frame" in line and in_kernel  # the first frame with a line counts; one in a header has none
         if line.startswith("=========") and not is_caller:
             (on_host if "Host Frame" in line else in_kernel).extend(int(number) for number in LINE.findall(line))
     close()

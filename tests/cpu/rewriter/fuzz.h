@@ -83,7 +83,8 @@ inline bool check_invariants(const std::string& source, Barriers barriers) {
     return true;
 }
 
-/// Check both ways to run barriers; the second only if the rewriter accepts `source` with the first.
+/// Check with kernels split at barriers and, if the rewriter accepts `source`, with fibers. Return whether it does both
+/// times.
 inline bool check_invariants(const std::string& source) {
     return check_invariants(source, Barriers::split) && check_invariants(source, Barriers::by_fibers);
 }
