@@ -36,11 +36,12 @@ inline protocol::Answer make_well_formed_answer(protocol::Ask ask) {
 }
 
 /// Make packets from the input: one byte with the kind (bits 0 and 1: arbitrary bytes, a finding, an answer, an answer
-/// whose first fields are well-formed) and the number of repetitions (the rest), two bytes of length, then the bytes.
+/// whose first fields are well-formed) and the number of further copies (bits 3 to 7), two bytes of length,
+/// and the bytes.
 inline std::string make_packets(protocol::Ask request, Bytes& input) {
     const auto head = input.take<std::uint8_t>();
     const std::string_view bytes = input.text(input.take<std::uint16_t>());
-    const auto filled = [&](auto content, protocol::PacketKind kind, std::size_t keep = 0) {
+    const auto make_packet = [&](auto content, protocol::PacketKind kind, std::size_t keep = 0) {
         const auto before = content;
         Bytes(bytes).read(content);
         std::memcpy(static_cast<void*>(&content), &before, keep);
@@ -48,10 +49,11 @@ inline std::string make_packets(protocol::Ask request, Bytes& input) {
         return std::string(reinterpret_cast<const char*>(&packet), sizeof packet);
     };
     std::string packet(bytes), packets;
-    if ((head & 3) == 1) packet = filled(RawFinding{}, protocol::PacketKind::finding);
-    if ((head & 3) == 2) packet = filled(protocol::Answer{}, protocol::PacketKind::answer);
+    if ((head & 3) == 1) packet = make_packet(RawFinding{}, protocol::PacketKind::finding);
+    if ((head & 3) == 2) packet = make_packet(protocol::Answer{}, protocol::PacketKind::answer);
     if ((head & 3) == 3)
-        packet = filled(make_well_formed_answer(request), protocol::PacketKind::answer, offsetof(protocol::Answer, ok));
+        packet =
+            make_packet(make_well_formed_answer(request), protocol::PacketKind::answer, offsetof(protocol::Answer, ok));
     for (int times = 1 + (head >> 3); times > 0; --times) packets += packet;
     return packets;
 }

@@ -14,7 +14,8 @@ inline void require(bool holds, const char* invariant) {
     if (!holds) throw std::logic_error(std::string("broken: ") + invariant);
 }
 
-/// Remove the text before a line of === from the input, and return it; without such a line, return all of the input.
+/// Remove the text before the first line of === from the input, and the line, too, and return the text. Without such a
+/// line, return all of the input.
 inline std::string take_part(std::string_view& bytes) {
     constexpr std::string_view separator = "\n===\n";
     const std::string_view text = bytes.substr(0, bytes.find(separator));

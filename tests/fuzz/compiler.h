@@ -1,5 +1,5 @@
 #pragma once
-// Fuzzes the output of compilers and nm for a student's file, and the file itself, separated by lines of ===.
+// Fuzzes the code that reads the output of compilers and nm. An input has four parts, separated by lines of ===.
 
 #include <algorithm>
 #include <string>

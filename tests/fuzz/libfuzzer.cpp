@@ -1,4 +1,4 @@
-// libFuzzer's entry for all targets: WARPLAB_FUZZ=report fuzz … — built by tests/fuzz/soak_fuzz.py.
+// libFuzzer's entry point for all targets; the environment variable WARPLAB_FUZZ names one. soak_fuzz.py builds this.
 
 #include <algorithm>
 #include <cstddef>

@@ -1,5 +1,6 @@
 #pragma once
-// Fuzzes lab.json, public.json and hidden.json, separated by lines of ===.
+// Fuzzes the reader of lab.json, public.json and hidden.json. An input contains these three, or the first two,
+// separated by lines of ===.
 
 #include <string>
 
@@ -31,7 +32,7 @@ inline void try_manifest(std::string_view bytes) {
         require_sound(parse_lab("lab", split_texts(bytes)));
     } catch (const ManifestError& refusal) {
         require(std::string_view(refusal.what()).find(".json") != std::string_view::npos, "a refusal names the file");
-        require(!refusal.file.empty(), "a refusal has the file");
+        require(!refusal.file.empty(), "a refusal contains the file's name");
     }
 }
 

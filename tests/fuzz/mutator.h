@@ -13,12 +13,12 @@ namespace warplab::test {
 /// Mutates texts. `words` are the tokens of the input's language; mutations insert them, once or many times.
 class Mutator {
   public:
-    Mutator(std::vector<std::string> seeds, std::vector<std::string> words, std::uint32_t seed)
-        : seeds_(std::move(seeds)), words_(std::move(words)), random_(seed) {}
+    Mutator(std::vector<std::string> originals, std::vector<std::string> words, std::uint32_t seed)
+        : originals_(std::move(originals)), words_(std::move(words)), random_(seed) {}
 
     std::string next() {
         if (below(20) == 0) return random_bytes();
-        std::string text = pick(seeds_);
+        std::string text = pick(originals_);
         if (below(4) == 0) text = text.substr(0, below(text.size() + 1));
         for (std::size_t changes = 1 + below(6); changes > 0; --changes) change(text);
         return text;
@@ -80,11 +80,11 @@ class Mutator {
     }
 
     void insert_part_of_another(std::string& text, std::size_t at) {
-        const auto& other = pick(seeds_);
+        const auto& other = pick(originals_);
         text.insert(at, other.substr(below(other.size() + 1), below(200)));
     }
 
-    std::vector<std::string> seeds_, words_;
+    std::vector<std::string> originals_, words_;
     std::mt19937 random_;
 };
 

@@ -100,15 +100,15 @@ inline std::vector<std::string> read_corpus(const std::filesystem::path& folder)
     return inputs;
 }
 
-/// Try the inputs of `corpus`/<target>/ and mutations of them, and return their number. Throws std::runtime_error that
-/// names an input that broke an invariant; a mutation is first written to the folder for temporary files.
+/// Try the inputs of `corpus`/<target>/ and mutations of them, and return their number. If an input breaks an
+/// invariant, write the input to the folder for temporary files, and throw std::runtime_error that names this file.
 inline int replay(const Target& target, const std::filesystem::path& corpus, int mutations, std::uint32_t seed) {
     const std::vector<std::string> inputs = read_corpus(corpus / target.name);
     test::Mutator mutator(inputs, target.words, seed);
     const int count = static_cast<int>(inputs.size()) + mutations;
     for (int i = 0; i < count; ++i) {
-        const bool is_kept = i < static_cast<int>(inputs.size());
-        const std::string input = is_kept ? inputs[static_cast<std::size_t>(i)] : mutator.next();
+        const bool is_in_corpus = i < static_cast<int>(inputs.size());
+        const std::string input = is_in_corpus ? inputs[static_cast<std::size_t>(i)] : mutator.next();
         try {
             target.run(input);
         } catch (const std::exception& broken) {

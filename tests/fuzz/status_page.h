@@ -20,7 +20,7 @@ void read_item(Bytes& input, Item& item) {
     input.read(item);
 }
 
-/// Read a finding; most findings get a valid kind, space and width.
+/// Read a finding; most findings get a plausible kind, space and width.
 inline void read_item(Bytes& input, RawFinding& finding) {
     const bool plausible = input.take<std::uint8_t>() < 240;
     input.read(finding);
@@ -30,7 +30,8 @@ inline void read_item(Bytes& input, RawFinding& finding) {
     finding.width %= 32;
 }
 
-/// Read the page's head, and for each list a byte with the number of its items, which can contradict the head.
+/// Read the page's head, and for each list the number of its items, the items, and sometimes a count that contradicts
+/// that number.
 inline StatusPage read_page(Bytes& input) {
     StatusPage page{};
     const auto begin = reinterpret_cast<const char*>(&page), end = reinterpret_cast<const char*>(&page.findings);
@@ -64,11 +65,11 @@ inline void try_ending(const StatusPage& page, Bytes& input) {
     require_message(failure.message);
 }
 
-/// Return lines of the file for most of the program counters.
+/// Return a line of the student's file for each program counter, except for about one in seven.
 inline SourceLines lines_of(const std::vector<RawFinding>& findings, const std::vector<AccessCounts>& counts) {
     SourceLines lines;
-    const auto add = [&](std::uint64_t counter) {
-        if (counter % 7 != 0) lines[counter] = static_cast<int>(counter % 40);
+    const auto add = [&](std::uint64_t program_counter) {
+        if (program_counter % 7 != 0) lines[program_counter] = static_cast<int>(program_counter % 40);
     };
     for (const RawFinding& finding : findings) {
         add(finding.now.program_counter);

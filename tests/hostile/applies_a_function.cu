@@ -1,4 +1,4 @@
-// Cheat: passes objects beyond the end as arguments of a call, which the compiler copies without hooks.
+// Cheat: passes elements beyond the end as arguments of a call; the compiler copies the arguments without hooks.
 #include "labs/dot_product/lab.h"
 
 __device__ __noinline__ void take(int, int, int, int, int, int, int) {}

@@ -1,4 +1,4 @@
-// Cheat: reads beyond the end unless its first call differs from the first call of a process without the sanitizer.
+// Cheat: tries to recognise the sanitizer by the number of calls, and reads beyond the end in the first 100.
 #include "labs/dot_product/lab.h"
 
 __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n, bool careful) {

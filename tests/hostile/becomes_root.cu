@@ -1,4 +1,4 @@
-// Cheat: tries to gain privileges: root's id, its own namespace, a mount, a different root folder.
+// Cheat: tries to gain privileges: root's id, a mount, a different root folder, another namespace.
 #include <sched.h>
 #include <sys/mount.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// Bomb: an undefined name that occurs half a million times in the file, while the judge searches for its last call.
+// Bomb: a name without a definition occurs 340,000 times in the file, and the judge searches for its last call.
 // The test replaces @N TEXT@ by N copies of TEXT.
 #include "labs/dot_product/lab.h"
 

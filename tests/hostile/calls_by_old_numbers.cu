@@ -1,4 +1,4 @@
-// Cheat: makes 32-bit system calls, whose numbers a filter might not know.
+// Cheat: makes a 32-bit system call, whose number a filter might not know.
 #include <sys/mman.h>
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-// Cheat: makes system calls with the numbers of the x32 interface.
+// Cheat: makes a system call with its number in the x32 interface.
 #include <sys/syscall.h>
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-// Cheat: clears its parent-death signal, in every session and group that it can create.
+// Cheat: clears its parent-death signal, and creates its own session and process group, in two threads.
 #include <sys/prctl.h>
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-// Cheat: closes the channel, opens other files with its numbers and restores the original descriptors.
+// Cheat: closes the channel's descriptors, opens other files with their numbers, and restores the descriptors.
 #include <fcntl.h>
 #include <unistd.h>
 

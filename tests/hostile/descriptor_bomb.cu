@@ -1,4 +1,4 @@
-// Bomb: opens descriptors until there are none left, for itself and for any process that receives them by the channel.
+// Bomb: opens descriptors up to the limit, so that the process can receive no more of them from the judge.
 #include <fcntl.h>
 #include <sys/socket.h>
 

@@ -1,4 +1,4 @@
-// Cheat: ignores which GPU it may use, and keeps all GPUs that it can reach busy while others are timed there. If it
+// Cheat: ignores which GPU it may use, and keeps the other GPUs busy, on which other submissions are timed. If it
 // can reach more than one, it gives a wrong answer, which the test looks for.
 #include <fcntl.h>
 #include <unistd.h>

@@ -11,7 +11,7 @@ __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::si
     if (i < n) atomicAdd(out, a[i] * b[i]);
 }
 
-// Hides from the status page that the student's code ran.
+// Makes the status page say that the student's code has not run.
 static void exit_as_if_not_started() {
     std::uint32_t* const phase =
         static_cast<std::uint32_t*>(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, 4, 0));

@@ -1,5 +1,5 @@
 // Cheat: computes on the host and launches nothing. The runner flushes stdout after it has filled in its answer and
-// before it seals it: here stdout is a stream whose write function changes the answer on the stack above.
+// before it seals it: here stdout is a stream whose write function changes the answer on the caller's stack.
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
-// Cheat: its kernel has no hooks. g++ reads <a/*b> as a header here, but elsewhere it begins a comment, which would
-// hide the line directive that places the kernel in a system header.
+// Cheat: its kernel has no hooks. g++ reads <a/*b> as a header here, but elsewhere its /* begins a comment, which
+// would hide the line directive that places the kernel in a system header.
 #include "labs/dot_product/lab.h"
 
 #define HAS __has_include

@@ -1,4 +1,4 @@
-// Cheat: a thread keeps the GPU busy after each call, while the reference is timed.
+// Cheat: a thread keeps the GPU busy all the time, also while the reference is timed.
 #include <unistd.h>
 
 #include <thread>

@@ -1,4 +1,4 @@
-// Honest: kernels read constants that the compiler keeps in the program: a table in a function, and one of addresses.
+// Honest: kernels read constants that the compiler keeps in the program: a table, addresses and a text.
 #include "labs/dot_product/lab.h"
 
 __device__ int times(int x, int y) { return x * y; }

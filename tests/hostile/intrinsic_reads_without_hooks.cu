@@ -7,7 +7,7 @@ __attribute__((target("avx2"), noinline)) __device__ static int peek(const int* 
     return _mm_cvtsi128_si32(_mm_maskload_epi32(p, _mm_setr_epi32(-1, 0, 0, 0)));
 }
 
-/// The last thread writes its product again while thread 0 reads all of them.
+/// The last thread writes its product again while thread 0 reads all products.
 __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n) {
     __shared__ int products[256];
     const std::size_t i = std::size_t{blockIdx.x} * 256 + threadIdx.x;

@@ -1,5 +1,5 @@
-// Cheat: an atomicMax that changes nothing comes before a thread's atomicCAS, to hide it from the sanitizer; the
-// atomicCAS races with plain reads and writes of all other threads.
+// Cheat: an atomicMax that changes nothing comes before a thread's atomicCAS, to hide that the atomicCAS races with a
+// plain read of another thread.
 #include "labs/dot_product/lab.h"
 
 __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n) {

@@ -1,4 +1,4 @@
-// Bomb: a macro that expands to billions of words.
+// Bomb: a macro that expands to 134 million terms.
 #include "labs/dot_product/lab.h"
 
 #define M1 M2 M2 M2 M2 M2 M2 M2 M2

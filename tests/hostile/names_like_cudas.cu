@@ -1,4 +1,4 @@
-// Bomb: a hundred thousand variables whose names begin like those of CUDA's functions, each compared with all of these.
+// Bomb: a hundred thousand variables whose names begin like those of CUDA's functions, compared with all of CUDA's.
 #include "labs/dot_product/lab.h"
 
 // N4(x) declares 10 to the power of 4 variables.

@@ -1,4 +1,4 @@
-// Bomb: does its work and then never ends, because handlers, destructors and threads wait for each other.
+// Bomb: does its work and then never ends, because its handlers, destructors and threads wait forever.
 #include <pthread.h>
 #include <signal.h>
 #include <unistd.h>

@@ -11,7 +11,7 @@ __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::si
     if (i < n) atomicAdd(out, a[i] * b[i] + 0 * last);
 }
 
-/// Two bytes for each word of an input, in whole pages.
+/// Return whether a mapping has the size of an input's shadow memory: two bytes for each word, in whole pages.
 static bool has_shadow(std::size_t n) {
     const std::uintptr_t wanted = (n * 2 + 4095) / 4096 * 4096;
     std::FILE* const maps = std::fopen("/proc/self/maps", "r");

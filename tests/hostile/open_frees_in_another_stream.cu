@@ -22,7 +22,7 @@ void dot_product(const int* a, const int* b, int* out, std::size_t n, void*) {
     CUDA_CHECK(cudaMallocAsync(reinterpret_cast<void**>(&to), n * sizeof(int), second));
     products<<<blocks, 256, 0, first>>>(a, b, to, n);  // perhaps before it is allocated
     sum<<<blocks, 256, 0, first>>>(to, out, n);
-    CUDA_CHECK(cudaFreeAsync(to, second));  // perhaps before both
+    CUDA_CHECK(cudaFreeAsync(to, second));  // perhaps before both kernels
     CUDA_CHECK(cudaDeviceSynchronize());
     CUDA_CHECK(cudaStreamDestroy(first));
     CUDA_CHECK(cudaStreamDestroy(second));

@@ -1,4 +1,4 @@
-// Open: reads vectors of four from an array of bytes, which nvcc places after an odd number of bytes.
+// Open: reads vectors of two ints from an array of bytes, which nvcc places after an odd number of bytes.
 #include "labs/dot_product/lab.h"
 
 __device__ char odd[3];

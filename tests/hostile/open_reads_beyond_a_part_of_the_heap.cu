@@ -1,4 +1,4 @@
-// Open: reads beyond a part of the device's heap.
+// Open: writes and reads beyond the end of an allocation in the device's heap.
 #include "labs/dot_product/lab.h"
 
 __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n) {

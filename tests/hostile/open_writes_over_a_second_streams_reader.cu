@@ -33,7 +33,7 @@ void dot_product(const int* a, const int* b, int* out, std::size_t n, void* scra
     look<<<blocks, 256, 0, second>>>(to, n, other);
     CUDA_CHECK(cudaEventRecord(event, second));
     CUDA_CHECK(cudaStreamWaitEvent(third, event, 0));
-    CUDA_CHECK(cudaMemsetAsync(to, 0, n * sizeof(int), third));  // next to sum
+    CUDA_CHECK(cudaMemsetAsync(to, 0, n * sizeof(int), third));  // perhaps while sum runs
     CUDA_CHECK(cudaDeviceSynchronize());
     for (cudaStream_t one : {first, second, third}) CUDA_CHECK(cudaStreamDestroy(one));
     CUDA_CHECK(cudaEventDestroy(event));

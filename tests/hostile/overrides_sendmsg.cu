@@ -1,4 +1,4 @@
-// Cheat: replaces the C library's sendmsg, with which the runner answers, and marks every answer as a success.
+// Cheat: replaces the C library's sendmsg, with which the runner might answer, and marks every answer as a success.
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>

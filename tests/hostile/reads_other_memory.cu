@@ -1,4 +1,4 @@
-// Cheat: tries every kernel interface that reads, watches or stops a process on its parent, itself and a thread.
+// Cheat: tries, on its parent and its main thread, all kernel interfaces that read, watch or stop a process.
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>

@@ -1,4 +1,4 @@
-// Cheat: opens the course's solution of this stage and wrong hand-ins.
+// Cheat: opens the course's solution of this stage and the list of hostile hand-ins.
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-// Cheat: saves the state of the thread to shared memory, a write to which g++ adds no hook.
+// Cheat: saves the state of the thread with __builtin_setjmp, whose writes have no hooks.
 #include <cstddef>
 
 #include "labs/dot_product/lab.h"

@@ -16,7 +16,7 @@ __attribute__((section
 // clang-format on
 extern "C" int peek(const int*) __attribute__((visibility("hidden")));
 
-/// The last thread writes its product again while thread 0 reads all of them.
+/// The last thread writes its product again while thread 0 reads all products.
 __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n) {
     __shared__ int products[256];
     const std::size_t i = std::size_t{blockIdx.x} * 256 + threadIdx.x;

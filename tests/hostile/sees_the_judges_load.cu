@@ -1,4 +1,4 @@
-// Cheat: infers the number of judges and neighbours from the machine's load and its own limits.
+// Cheat: infers the number of judges and neighbours from the number of processes that it sees.
 #include <dirent.h>
 #include <sys/sysinfo.h>
 

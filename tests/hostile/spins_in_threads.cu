@@ -1,4 +1,4 @@
-// Bomb: threads that only use processor time start before main, in prepare and in every call, and keep running.
+// Bomb: threads that only use processor time start before main, in prepare and in two calls, and keep running.
 #include <thread>
 
 #include "labs/dot_product/lab.h"

@@ -1,4 +1,4 @@
-// Cheat: its own thread receives the judge's requests and answers all of them with "done".
+// Cheat: its own threads receive the judge's requests and answer all of them with "done".
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>

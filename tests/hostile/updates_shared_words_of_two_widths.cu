@@ -1,4 +1,4 @@
-// Honest: atomics of 4 and of 8 bytes on the same shared memory, in phases with barriers between.
+// Honest: atomics of 4 and of 8 bytes on the same shared memory, in phases that barriers separate.
 #include "labs/image_histogram/lab.h"
 __device__ unsigned long long most;  // the largest (count, bin) that a block has seen
 __global__ void k(const unsigned char* p, unsigned* bins, size_t n) {

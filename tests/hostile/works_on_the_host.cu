@@ -1,4 +1,4 @@
-// Cheat: computes on the host, where it makes the device's memory readable, and launches an empty kernel.
+// Cheat: makes the device's memory accessible to the host, computes there, and launches an empty kernel.
 #include <sys/mman.h>
 
 #include <cstdint>

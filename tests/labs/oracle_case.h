@@ -38,7 +38,7 @@ inline Problem solve(const Oracle& oracle, const Dataset& dataset, std::uint64_t
     return problem;
 }
 
-/// Return the array with every word set to `pattern`, as an output is before a call.
+/// Return an array with every word set to `pattern`, as an output is before a call.
 inline Array filled(ElementType type, std::size_t count, std::uint32_t pattern) {
     Array array(type, count);
     for (std::uint32_t& word : array.as<std::uint32_t>()) word = pattern;

@@ -1,5 +1,5 @@
 """The sanitizer on the labs: it finds nothing in solutions, names the line in wrong submissions, and its counters show
-the effect of each stage's technique."""
+the effect of the stages' techniques."""
 
 from __future__ import annotations
 

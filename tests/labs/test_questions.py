@@ -24,7 +24,7 @@ WITHOUT_QUESTION = {
 }
 
 
-def test_causes_of_every_lab_have_a_question():
+def test_causes_that_all_labs_share_have_a_question():
     assert CAUSES - CAUSES_WITH_QUESTION == WITHOUT_QUESTION
 
 

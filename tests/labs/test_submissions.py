@@ -151,7 +151,7 @@ def test_an_array_that_a_launch_passes_twice_is_named(tmp_path: Path) -> None:
         ("smoothing_filter", "02", "01_naive", "weights in constant memory"),
     ],
 )
-def test_an_earlier_stages_solution_gets_a_note_and_costs_nothing(
+def test_an_earlier_stages_solution_gets_a_note_and_loses_no_points(
     lab: str, stage: str, earlier: str, technique: str, tmp_path: Path
 ) -> None:
     result = check(lab, stage, ROOT / f"solutions/{lab}/{earlier}.cu", tmp_path)
@@ -205,7 +205,7 @@ def test_after_a_time_out_other_datasets_are_not_run(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("lab", labs())
-def test_wrong_submissions_are_listed(lab: str) -> None:
+def test_wrong_submissions_are_listed_and_enough(lab: str) -> None:
     folder = ROOT / "tests/labs" / lab
     files = [entry["file"] for entry in wrong.entries(lab)]
     assert set(files) == {file.name for pattern in ("*.cu", "*.patch") for file in folder.glob(pattern)}

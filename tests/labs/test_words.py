@@ -1,4 +1,4 @@
-"""Results do not depend on sentences: they stay the same if those of the judge and the runtime are replaced."""
+"""Results do not depend on sentences: they stay the same if the sentences of the judge and the runtime are replaced."""
 
 from __future__ import annotations
 

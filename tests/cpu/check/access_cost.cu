@@ -1,4 +1,4 @@
-// The cost of an access under the sanitizer: processor time of kernels that do little else, in ns per access.
+// Prints the processor time of kernels that do little but access memory, in ns per access (see access_cost.py).
 #include <cuda_runtime.h>
 
 #include <cstdio>

@@ -62,7 +62,7 @@ METRICS = [
     "smsp__inst_executed.sum",
     "smsp__thread_inst_executed.sum",
 ]
-MAX_S = 60  # one stage under ncu
+MAX_S = 60  # one stage under ncu, or `warplab prepare`
 MAX_INSPECT_S = 300  # one stage under the sanitizer; the first one also compiles the headers
 
 

@@ -1,13 +1,13 @@
-"""Run compute-sanitizer on every planted mistake of kernels/*.cu, and on the labs' wrong submissions in which Warplab
-names a line, to compare the two.
+"""Run compute-sanitizer on kernels/*.cu, or on wrong submissions, to compare it with Warplab's sanitizer.
 
     python3 -m tests.cpu.check.compare_with_sanitizer --json FILE     (needs a GPU, nvcc and compute-sanitizer)
-    … --submissions                                          (only the submissions; needs build/warplab, too)
+    … --submissions                                          (instead of kernels/*.cu; needs build/warplab, too)
 
-Each program is compiled with line numbers and runs under memcheck, racecheck, initcheck and synccheck. The JSON has,
-for each program, the kind and the lines of the planted mistake, and each tool's verdict: `clean`, `findings` (words,
-lines, count), `timeout`, `error` or `not run`. A submission is run by `build/warplab sanitize` on the first dataset on
-which Warplab finds its mistake. Standard library only.
+The wrong submissions are those of the labs in which Warplab must name a line. Each program is compiled with line
+numbers and runs under memcheck, racecheck, initcheck and synccheck. The JSON has, for each program, the kind and the
+lines of the planted mistake, and each tool's verdict: `clean`, `findings` (words, lines, count), `timeout`, `error` or
+`not run`. A submission is run by `build/warplab sanitize` on the first dataset on which Warplab finds its mistake.
+Standard library only.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def read_findings(output: str) -> list[dict]:
         if start := RECORD.match(line):
             close()
             words, in_kernel, on_host = re.sub(r"0x[0-9a-f]+", "ADDRESS", start[1]).strip(), [], []
-        is_caller = "Device Frame" in line and in_kernel  # a frame of a header, such as atomicAdd's, names no line
+        is_caller = "Device Frame" in line and in_kernel  # the first frame with a line counts; one in a header has none
         if line.startswith("=========") and not is_caller:
             (on_host if "Host Frame" in line else in_kernel).extend(int(number) for number in LINE.findall(line))
     close()
@@ -176,8 +176,8 @@ def find_dataset(entry: dict, folder: Path) -> str:
 
 
 def run_bounded(command: list, seconds: float) -> str:
-    """Run a command for at most `seconds`, and return its output. All processes that it started end with it, even if
-    this program is killed: a kernel that waits forever would slow down every later program on the GPU."""
+    """Run a command for at most `seconds`, and return its output. At the limit, all its processes are killed, even if
+    this program has ended: a kernel that waits forever would slow down every later program on the GPU."""
     limited = ["timeout", "--signal=KILL", f"{max(seconds, 1):.0f}", *map(str, command)]
     with tempfile.TemporaryFile("w+") as output:
         subprocess.run(limited, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT, check=False)
@@ -219,7 +219,7 @@ def sanitize_submissions(entries: list[dict], folder: Path, workers: int, limit_
 
 
 def is_complete(row: dict) -> bool:
-    """Return whether every tool gave an answer."""
+    """Return whether every tool gave an answer or timed out."""
     return all(answer["verdict"] not in ("not run", "error") for answer in row["tools"].values())
 
 

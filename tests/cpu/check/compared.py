@@ -44,7 +44,7 @@ OTHER_LINES = {
     "smoothing_filter/03_barrier_in_branch": "racecheck names the accesses that read too early, as Warplab does",
 }
 
-# Lines of programs in which synccheck names the wait at a barrier, and Warplab the accesses that are too early.
+# By program, the line of a wait at a barrier that synccheck names; Warplab names the accesses that are too early.
 WAITS = {"unfinished_async_copy": 44, "unfinished_async_source": 52}
 
 # Programs in which nvcc assigns a load to the line that uses the value.
@@ -156,8 +156,8 @@ def newest(answers: dict, known: dict) -> dict:
 
 
 def add_sanitizer_results(data: dict, report: dict) -> None:
-    """Add measurements. A tool's old answer stays until it answers again or the program changes. A program that does
-    not compile has no answers."""
+    """Add measurements. A tool's old answer stays until it answers again or the program changes. Skip programs that
+    did not compile."""
     data["sanitizer"] = f"compute-sanitizer {report['tool'].removeprefix('Version ').split()[0]}"
     programs = data.get("programs", {})
     for row in report["programs"]:
@@ -191,7 +191,7 @@ def count_inspected() -> int:
 
 
 def select_answer(result: dict) -> dict:
-    """Return one tool's answer for one submission, without its text."""
+    """Return one tool's answer for one submission, without its text. A failure of the program alone is no finding."""
     nothing = all(line.strip() in ("", NOTHING_FOUND) for line in result.get("output", "").splitlines())
     if result["verdict"] == "findings" and not result["lines"] and nothing:
         return {"verdict": "clean"}
@@ -331,7 +331,7 @@ def make_submissions(submissions: dict[str, dict]) -> list[str]:
 
 
 def count_submissions(submissions: dict[str, dict]) -> str:
-    """Return a sentence that says for how many of the tested mistakes each tool names the line."""
+    """Return a sentence: in how many of the tested submissions Warplab and compute-sanitizer name the planted line."""
     tested = [
         entry for entry in submissions.values() if any(entry["tools"][t]["verdict"] not in NO_ANSWER for t in TOOLS)
     ]
@@ -398,17 +398,17 @@ def make_document(data: dict) -> str:
     submissions = {
         n: entry for n, entry in data.get("submissions", {}).items() if submission_hash(n) == entry["source_hash"]
     }
-    silent = {
+    unanswered = {
         name: [tool["verdict"] in NO_ANSWER for tool in entry["tools"].values()] for name, entry in programs.items()
     }
-    hanging = [name for name, tools in silent.items() if all(tools)]
+    hanging = [name for name, tools in unanswered.items() if all(tools)]
     template = (FOLDER / "COMPARED.template.md").read_text()
     blocks = {
         "sanitizer": data["sanitizer"],
         "machine": data["machine"],
         "programs": describe_programs(len(programs), len(list((FOLDER / "kernels").glob("*.cu")))),
         "hanging": str(len(hanging)),
-        "unfinished": str(sum(map(any, silent.values())) - len(hanging)),
+        "unfinished": str(sum(map(any, unanswered.values())) - len(hanging)),
         "kinds_table": "\n".join(make_kinds(programs)),
         "programs_table": "\n".join(make_programs(programs)),
         "correct_table": "\n".join(make_correct(programs)),

@@ -68,7 +68,7 @@ def add_rows(data: dict, *rows: dict) -> dict:
     return data
 
 
-def test_a_later_answer_replaces_not_run():
+def test_a_new_answer_replaces_the_old_one_and_a_missing_answer_does_not():
     data = add_rows({}, row(RACE, ["race", 12], CLEAN, findings(12), TIMEOUT, NOT_RUN))
     add_rows(data, row(RACE, ["race", 12], TIMEOUT, NOT_RUN, CLEAN, NOT_RUN, dataset=""))
     assert verdicts(data, RACE) == ["clean", "findings", "clean", "not run"]
@@ -87,7 +87,7 @@ def test_answers_for_a_changed_submission_are_dropped():
     assert data["submissions"].keys() == {RACE}
 
 
-def test_a_failed_program_alone_is_not_a_finding():
+def test_a_message_that_only_says_that_the_program_failed_is_not_a_finding():
     failed = {"verdict": "findings", "lines": [], "output": f"{compared.NOTHING_FOUND}\n    "}
     host = failed | {"output": f"Host API memory access error\n    {compared.NOTHING_FOUND}\n"}
     data = add_rows({}, row(RACE, ["race", 12], failed, host, failed | {"lines": [7]}, CLEAN))
@@ -136,7 +136,7 @@ def test_an_invalid_row_is_rejected(change, why):
         add_rows({}, {})
 
 
-def test_sanitizer_names_the_line_of_every_submission_that_a_tool_finds():
+def test_sanitizer_names_the_line_in_every_submission_in_which_a_tool_finds_something():
     for name, entry in DATA.get("submissions", {}).items():
         if any(entry["tools"][tool]["verdict"] == "findings" for tool in compared.TOOLS):
             assert entry["dataset"], name

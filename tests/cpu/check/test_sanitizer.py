@@ -115,7 +115,7 @@ def planted_mistakes(kernel: Path) -> set[tuple[str, int]]:
 
 
 def line_of_student(program: Path, address: str) -> int:
-    """Return the line of the .cu file of an address, the innermost one if functions are inlined; 0 if there is none."""
+    """Return the line of the .cu file to which an address belongs, the innermost if functions are inlined, or 0."""
     place = FRAME.search(run("addr2line", "-i", "-s", "-e", program, f"0x{address}"))
     return int(place[1]) if place else 0
 
@@ -124,7 +124,7 @@ def findings_of(program: Path, stderr: str) -> set[tuple[str, int]]:
     findings = set()
     for kind, pc, other, line, other_line in FINDING.findall(stderr):
         lines = {line_of_student(program, address) for address in (pc, other) if int(address, 16)} | {int(line)}
-        without_other_line = kind in {"out_of_bounds", "uninitialised"}  # their other line allocates the memory
+        without_other_line = kind in {"out_of_bounds", "uninitialised"}  # their other line is the allocation's
         lines |= {int(other_line)} if not int(other, 16) and not without_other_line else set()
         findings |= {(kind, number) for number in lines - {0}} or {(kind, 0)}
     guards = {line_of_student(program, address) for address in GUARD.findall(stderr)}
@@ -199,6 +199,6 @@ def test_findings_are_the_same_on_aarch64(kernel, cross_runtime, tmp_path):
     ),
     ids=name_of,
 )
-def test_correct_programs_are_right_in_fast_mode(kernel, runtime, tmp_path):
+def test_correct_programs_are_right_without_the_sanitizer(kernel, runtime, tmp_path):
     result = start(build_program(kernel, runtime, tmp_path))
     assert (result.returncode, result.stdout) == (0, "ok\n"), result.stderr

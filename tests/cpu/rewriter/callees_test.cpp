@@ -1,5 +1,5 @@
-// Launches of functions that are not kernels, and calls of kernels without a launch, are refused as by nvcc. Other code
-// is accepted.
+// Launches of functions that are not kernels, calls of kernels without a launch, malformed launches, kernels in classes
+// and variables with the name of a parameter are refused, as by nvcc. Code that nvcc accepts is accepted.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

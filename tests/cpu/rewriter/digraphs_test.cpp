@@ -26,7 +26,7 @@ TEST(Digraphs, OtherTextIsUnchanged) {
         EXPECT_EQ(without_digraphs(source), source);
 }
 
-TEST(Digraphs, CodeWithDigraphsIsRewritten) {
+TEST(Digraphs, AreReadByTheRewriter) {
     const auto rewritten =
         rewrite("%:define N 4\n__global__ void k() <% __shared__ int s<:N:>; s<:0:> = 1; %>\n", "a.cu");
     EXPECT_TRUE(rewritten.problems.empty());

@@ -10,19 +10,18 @@ namespace {
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-std::string warning_of_loop(const std::string& body) {
+std::string warnings_of(const std::string& body) {
     const auto rewritten = rewrite("__global__ void k(float* x, int n) { " + body + " }", "x.cu");
     EXPECT_EQ(show_problems(rewritten, "x.cu"), "") << body;
     return show_warnings(rewritten, "x.cu");
 }
 
 TEST(EmptyLoops, WarnsIfALoopThatCountsHasNoBody) {
-    EXPECT_THAT(warning_of_loop("int i = 3; for (; i < n; i += 32); x[i] = 1;"),
+    EXPECT_THAT(warnings_of("int i = 3; for (; i < n; i += 32); x[i] = 1;"),
                 HasSubstr("x.cu:1:71: warning: this ; is the whole body of the loop"));
-    EXPECT_THAT(warning_of_loop("for (std::size_t i = std::size_t{blockIdx.x} * 32; i < n; ++i);"),
+    EXPECT_THAT(warnings_of("for (std::size_t i = std::size_t{blockIdx.x} * 32; i < n; ++i);"),
                 HasSubstr("whole body"));
-    EXPECT_THAT(warning_of_loop("for (int i = threadIdx.x + f(n); i < n; ++i) ; { x[0] = 1; }"),
-                HasSubstr("whole body"));
+    EXPECT_THAT(warnings_of("for (int i = threadIdx.x + f(n); i < n; ++i) ; { x[0] = 1; }"), HasSubstr("whole body"));
 }
 
 TEST(EmptyLoops, OtherLoopsGetNoWarning) {
@@ -31,14 +30,14 @@ TEST(EmptyLoops, OtherLoopsGetNoWarning) {
           "int i = 0; for (; x[i]; ++i);", "for (int i = 0; i < n; f(i++));", "for (;;);", "for (int i = 0; i < n;);",
           "while (n > 3);", "for (float* p = x; *p > 0; ++p);", "for (auto f = [](int) { return 1; }; n < 3; ++n);",
           "int i = 0; do ++i; while (i < n);"})
-        EXPECT_THAT(warning_of_loop(body), IsEmpty()) << body;
+        EXPECT_THAT(warnings_of(body), IsEmpty()) << body;
 }
 
 TEST(EmptyLoops, WarnsIfAnIfHasNoBody) {
-    EXPECT_THAT(warning_of_loop("if (threadIdx.x < n); x[n] = 1;"),
+    EXPECT_THAT(warnings_of("if (threadIdx.x < n); x[n] = 1;"),
                 HasSubstr("warning: this ; is the whole body of the if"));
     for (const std::string body : {"if (n > 3) x[0] = 1;", "if (n > 3); else x[0] = 1;", "if (n > 3) {} x[0] = 1;"})
-        EXPECT_THAT(warning_of_loop(body), IsEmpty()) << body;
+        EXPECT_THAT(warnings_of(body), IsEmpty()) << body;
 }
 
 }  // namespace

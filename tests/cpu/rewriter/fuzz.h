@@ -83,6 +83,8 @@ inline bool check_invariants(const std::string& source, Barriers barriers) {
     return true;
 }
 
+/// Check with kernels split at barriers, then with fibers, and return whether the rewriter accepts `source` both times.
+/// If it does not accept it the first time, skip the second.
 inline bool check_invariants(const std::string& source) {
     return check_invariants(source, Barriers::split) && check_invariants(source, Barriers::by_fibers);
 }

@@ -12,7 +12,7 @@
 namespace warplab::rewriter::test {
 namespace {
 
-/// The tests try one in this many inputs; with WARPLAB_THOROUGH=1, all.
+/// The first two tests try one in this many inputs; with WARPLAB_THOROUGH=1, all.
 const std::size_t one_in = std::getenv("WARPLAB_THOROUGH") ? 1 : 4;
 
 TEST(Fuzz, MutatedFilesKeepTheInvariants) {

@@ -1,4 +1,5 @@
-// Host functions and variables in device code are refused as by nvcc. Other code is accepted.
+// Host code in kernels, device code in host functions, and C++ that device code cannot use are refused, as by nvcc.
+// Code that nvcc accepts is accepted.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

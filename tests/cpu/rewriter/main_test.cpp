@@ -47,7 +47,7 @@ TEST_F(Command, WritesTheOutput) {
     EXPECT_EQ(output(), "");
 }
 
-TEST_F(Command, RefusesWithoutOutput) {
+TEST_F(Command, WritesNoFileIfItRefuses) {
     write("in.cu", "\nasm(\"trap;\");\n");
     EXPECT_EQ(rewrite("in.cu out.cpp --name shown.cu"), 3);
     EXPECT_EQ(output().substr(0, 33), "shown.cu:2:1: error: asm: inline ");

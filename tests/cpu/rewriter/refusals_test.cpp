@@ -135,7 +135,7 @@ TEST(Refusals, NameTheClassOfALibrary) {
                 StartsWith("a.cu:1:1: error: cub::BlockRadixSort: this part of CUB cannot run"));
 }
 
-TEST(Refusals, AcceptSimilarNames) {
+TEST(Refusals, SimilarNamesAreAccepted) {
     for (const char* source : {
              "float thrust = 1, cub, pipeline, barrier, cluster; x.asm = 1; p->tex2D(1);",
              "if (texture < limit) texture = cuda + wmma;",
@@ -196,7 +196,7 @@ const Mistake mistakes[] = {
     {"KernelBodyInMacro", "#define B { }\n__global__ void k() B", "2:21", "'{' is in the macro 'B'"},
     {"KernelEndsInMacro", "#define E }\n__global__ void k() { E", "2:21", "a '}' is in the macro 'E'"},
     {"LabelsAddress", "__global__ void k() { void* p = &&a; goto *p; a: ; }", "1:33", "write 'goto a;'"},
-    {"SharedBoundInMacro", "#define D [3]\nvoid f() { __shared__ float s D; }", "2:31", "in the macro 'D'"},
+    {"SharedSizeInMacro", "#define D [3]\nvoid f() { __shared__ float s D; }", "2:31", "in the macro 'D'"},
     {"SharedArraysInMacro", "#define A float s[3], t[3]\nvoid f() { __shared__ A; }", "2:23", "in the macro 'A'"},
     {"SharedInitialised", "void f() { __shared__ int n = 0; }", "1:27", "cannot have an initialiser; assign to 'n'"},
     {"SharedBraces", "void f() { __shared__ int a[2] = {1, 2}; }", "1:27", "cannot have an initialiser"},
@@ -212,8 +212,8 @@ const Mistake mistakes[] = {
     {"OldNameOfTheRuntime", "void f() { cudaThreadSynchronize(); }", "1:12",
      "cudaThreadSynchronize does not exist in CUDA 13; write cudaDeviceSynchronize"},
     {"BallotWithoutSync", "#define VOTE(x) __ballot(x)\n", "1:17", "write __ballot_sync(0xffffffff, x)"},
-    {"AnyNextToAnOwnShuffle", "__device__ int __shfl(int x);\n__global__ void k() { __shfl(1); __any(2); }\n", "2:34",
-     "write __any_sync(0xffffffff, 2)"},
+    {"AnyInAFileThatDefinesShfl", "__device__ int __shfl(int x);\n__global__ void k() { __shfl(1); __any(2); }\n",
+     "2:34", "write __any_sync(0xffffffff, 2)"},
     {"Utf16", "\xFF\xFEi\0n\0", "1:1", "UTF-16"},
 };
 INSTANTIATE_TEST_SUITE_P(Files, Malformed, testing::ValuesIn(mistakes),
@@ -223,7 +223,7 @@ TEST(Malformed, GivesNoAdviceForGpusIfItDoesNotHelp) {
     EXPECT_THAT(refusal_of("void f() { k<<<1>>>(p); }"), testing::Not(HasSubstr("__WARPLAB_CPU__")));
 }
 
-TEST(Malformed, BinaryBytesAreEscaped) {
+TEST(Malformed, BinaryAndVeryLargeFilesAreRefused) {
     EXPECT_EQ(refusal_of(std::string("int a;\n\x1b[31m") + '\0' + "b\n"),
               "a.cu:2:6: error: the file is not text (it has a zero byte here); save it as UTF-8\n"
               "    2 | ?[31m?b\n"
@@ -231,7 +231,7 @@ TEST(Malformed, BinaryBytesAreEscaped) {
     EXPECT_THAT(refusal_of(std::string(2 << 20, 'x')), HasSubstr("larger than 1 MB"));
 }
 
-TEST(Malformed, ManyProblemsAreCutShort) {
+TEST(Malformed, OnlyTheFirst20ProblemsAreShown) {
     std::string source = "void f() {\n";
     for (int i = 0; i < 100; ++i) source += "__shared__ int a = 1;\n";
     const auto shown = refusal_of(source + "}");

@@ -30,14 +30,14 @@ std::string launch(std::string name, std::string configuration, std::string call
            call + "))";
 }
 
-std::string defined(std::string name, bool in_file = false, bool aligned = false) {
+std::string shared_definition(std::string name, bool in_file = false, bool aligned = false) {
     return "; WARPLAB_CPU_SHARED ::warplab_cpu::Shared<warplab_cpu_type_" + name +
            (aligned ? ", warplab_cpu_aligned_" + name : "") + "> warplab_cpu_" + name + "; " +
            (in_file ? "WARPLAB_CPU_FILE_SHARED " : "") + "auto& " + name + " = warplab_cpu_" + name + ".use(\"" + name +
            "\", __LINE__)";
 }
 
-std::string dynamic(std::string name, bool in_file = false) {
+std::string dynamic_definition(std::string name, bool in_file = false) {
     return std::string("; ") + (in_file ? "WARPLAB_CPU_FILE_SHARED " : "") + "auto& " + name +
            " = ::warplab_cpu::dynamic_shared<decltype(warplab_cpu_type_" + name + ")>(\"" + name + "\", __LINE__)";
 }
@@ -136,7 +136,7 @@ const Case kernels[] = {
     {"Bounds", "template <int B> static __global__ void __launch_bounds__(B, 2) k(int a = f({1})) {}",
      "template <int B> static __global__ void __launch_bounds__(B, 2) k(int a = f({1})) "
      "{WARPLAB_CPU_KERNEL(\"k\", ::warplab_cpu::launch_bounds(B, 2)){};}"},
-    {"WordAfterType", "void __global__ k() { }", "void __global__ k() {WARPLAB_CPU_KERNEL(\"k\"){ };}"},
+    {"QualifierAfterType", "void __global__ k() { }", "void __global__ k() {WARPLAB_CPU_KERNEL(\"k\"){ };}"},
     {"Attributes", "extern \"C\" __global__ void k() __attribute__((used)) { }",
      "extern \"C\" __global__ void k() __attribute__((used)) {WARPLAB_CPU_KERNEL(\"k\"){ };}"},
     {"Specialisation", "template <> __global__ void k<int>(int* p) { }",
@@ -185,12 +185,12 @@ INSTANTIATE_TEST_SUITE_P(Kernel, Rewrites, testing::ValuesIn(kernels),
 
 const Case shared[] = {
     {"Array", "void f() { __shared__ float s[16]; }",
-     "void f() { typedef float warplab_cpu_type_s[16]" + defined("s") + "; }"},
+     "void f() { typedef float warplab_cpu_type_s[16]" + shared_definition("s") + "; }"},
     {"Several", "void f() { __shared__ float a[2][3], *b, (*c)[4]; }",
-     "void f() { typedef float warplab_cpu_type_a[2][3], *warplab_cpu_type_b, (*warplab_cpu_type_c)[4]" + defined("a") +
-         defined("b") + defined("c") + "; }"},
+     "void f() { typedef float warplab_cpu_type_a[2][3], *warplab_cpu_type_b, (*warplab_cpu_type_c)[4]" +
+         shared_definition("a") + shared_definition("b") + shared_definition("c") + "; }"},
     {"Static", "void f() { static volatile __shared__ unsigned long n; }",
-     "void f() {  volatile typedef unsigned long warplab_cpu_type_n" + defined("n") + "; }"},
+     "void f() {  volatile typedef unsigned long warplab_cpu_type_n" + shared_definition("n") + "; }"},
     {"Aligned", "void f() { __shared__ __align__(16) alignas(8) char s[4] __attribute__((aligned(2))); }",
      "void f() { typedef   char warplab_cpu_type_s[4] ; struct warplab_cpu_aligned_s { __align__(16) char m0; "
      "alignas(8) "
@@ -200,71 +200,74 @@ const Case shared[] = {
      "#define AL(n) __align__(n)\n#define A16 AL(16)\nvoid f() { __shared__ AL(8) char s[4]; A16 __shared__ char t; }",
      "#define AL(n) __align__(n)\n#define A16 AL(16)\nvoid f() { typedef  char warplab_cpu_type_s[4]; struct "
      "warplab_cpu_aligned_s { AL(8) char m0; }" +
-         defined("s", false, true) +
+         shared_definition("s", false, true) +
          ";  typedef char warplab_cpu_type_t; struct warplab_cpu_aligned_t { A16 char m0; }" +
-         defined("t", false, true) + "; }"},
+         shared_definition("t", false, true) + "; }"},
     {"AlignedByAMacroOfQualifiers", "#define TILE __shared__ __align__(16)\nvoid f() { TILE float s[4]; }",
      "#define TILE __shared__ __align__(16)\nvoid f() { typedef float warplab_cpu_type_s[4]; struct "
      "warplab_cpu_aligned_s { __align__(16) char m0; }" +
-         defined("s", false, true) + "; }"},
+         shared_definition("s", false, true) + "; }"},
     {"Class", "void f() { __shared__ typename ns::A<int, B<2>>::T t; }",
-     "void f() { typedef typename ns::A<int, B<2>>::T warplab_cpu_type_t" + defined("t") + "; }"},
+     "void f() { typedef typename ns::A<int, B<2>>::T warplab_cpu_type_t" + shared_definition("t") + "; }"},
     {"StructDefined", "void f() { __shared__ struct P { int x, y; } p[2]; }",
-     "void f() { typedef struct P { int x, y; } warplab_cpu_type_p[2]" + defined("p") + "; }"},
+     "void f() { typedef struct P { int x, y; } warplab_cpu_type_p[2]" + shared_definition("p") + "; }"},
     {"OverLines", "void f() {\n__shared__ float // type\n a[\n 4], // first\n b;\n}",
-     "void f() {\ntypedef float // type\n warplab_cpu_type_a[\n 4], // first\n warplab_cpu_type_b" + defined("a") +
-         defined("b") + ";\n}"},
-    {"File", "__shared__ int s[4];", "typedef int warplab_cpu_type_s[4]" + defined("s", true) + ";"},
+     "void f() {\ntypedef float // type\n warplab_cpu_type_a[\n 4], // first\n warplab_cpu_type_b" +
+         shared_definition("a") + shared_definition("b") + ";\n}"},
+    {"AtFileScope", "__shared__ int s[4];", "typedef int warplab_cpu_type_s[4]" + shared_definition("s", true) + ";"},
     {"Namespace", "namespace a::b { __shared__ int s; }",
-     "namespace a::b { typedef int warplab_cpu_type_s" + defined("s", true) + "; }"},
+     "namespace a::b { typedef int warplab_cpu_type_s" + shared_definition("s", true) + "; }"},
     {"Dynamic", "void f() { extern __shared__ float s[]; }",
-     "void f() {  extern float warplab_cpu_type_s[]" + dynamic("s") + "; }"},
+     "void f() {  extern float warplab_cpu_type_s[]" + dynamic_definition("s") + "; }"},
     {"DynamicAligned", "void f() { extern __shared__ __align__(16) char s[][4]; }",
-     "void f() {  extern  char warplab_cpu_type_s[][4]" + dynamic("s") + "; }"},
+     "void f() {  extern  char warplab_cpu_type_s[][4]" + dynamic_definition("s") + "; }"},
     {"DynamicInFile", "extern __shared__ int s[];\nextern __shared__ int s[];",
-     " extern int warplab_cpu_type_s[]" + dynamic("s", true) + ";\n extern int warplab_cpu_type_s[];"},
+     " extern int warplab_cpu_type_s[]" + dynamic_definition("s", true) + ";\n extern int warplab_cpu_type_s[];"},
     {"InMacro", "#define S(T, n) __shared__ T n[4], more\n",
      "#define S(T, n) typedef T warplab_cpu_type_##n[4], warplab_cpu_type_##more; WARPLAB_CPU_SHARED "
      "::warplab_cpu::Shared<warplab_cpu_type_##n> warplab_cpu_##n; auto& n = warplab_cpu_##n.use(WARPLAB_CPU_NAME(n), "
      "__LINE__); WARPLAB_CPU_SHARED ::warplab_cpu::Shared<warplab_cpu_type_##more> warplab_cpu_##more; auto& more = "
      "warplab_cpu_##more.use(WARPLAB_CPU_NAME(more), __LINE__)\n"},
     {"UnderACase", "void f() { switch (n) { case 0: __shared__ int a; __shared__ int b; g(); break; default: h(); } }",
-     "void f() { switch (n) { case 0: {typedef int warplab_cpu_type_a" + defined("a") +
-         "; typedef int warplab_cpu_type_b" + defined("b") + "; g(); break; }default: h(); } }"},
+     "void f() { switch (n) { case 0: {typedef int warplab_cpu_type_a" + shared_definition("a") +
+         "; typedef int warplab_cpu_type_b" + shared_definition("b") + "; g(); break; }default: h(); } }"},
     {"UnderACaseOfASwitchUnderACase",
      "void f() { switch (n) { case 0: __shared__ int a; switch (m) { case 0: __shared__ int b; case 1: g(); } case 1: "
      "h(); } }",
-     "void f() { switch (n) { case 0: {typedef int warplab_cpu_type_a" + defined("a") +
-         "; switch (m) { case 0: {typedef int warplab_cpu_type_b" + defined("b") +
+     "void f() { switch (n) { case 0: {typedef int warplab_cpu_type_a" + shared_definition("a") +
+         "; switch (m) { case 0: {typedef int warplab_cpu_type_b" + shared_definition("b") +
          "; }case 1: g(); } }case 1: h(); } }"},
     {"UnderTheLastCase", "void f() { switch (n) { case 0: g(); break; default: __shared__ int a; } }",
-     "void f() { switch (n) { case 0: g(); break; default: typedef int warplab_cpu_type_a" + defined("a") + "; } }"},
+     "void f() { switch (n) { case 0: g(); break; default: typedef int warplab_cpu_type_a" + shared_definition("a") +
+         "; } }"},
     {"AfterAGoto", "void f() { if (n) goto end; __shared__ int s; g(s); end: h(); }",
-     "void f() { if (n) goto end; {typedef int warplab_cpu_type_s" + defined("s") + "; g(s); }end: h(); }"},
+     "void f() { if (n) goto end; {typedef int warplab_cpu_type_s" + shared_definition("s") + "; g(s); }end: h(); }"},
     {"BetweenLabelAndGoto", "void f() { again: __shared__ int s; if (s) goto again; goto end; end: h(s); }",
-     "void f() { again: typedef int warplab_cpu_type_s" + defined("s") + "; if (s) goto again; goto end; end: h(s); }"},
+     "void f() { again: typedef int warplab_cpu_type_s" + shared_definition("s") +
+         "; if (s) goto again; goto end; end: h(s); }"},
     {"AfterMacro", "#define DYN extern __shared__\nvoid f() { DYN int s[]; }",
-     "#define DYN extern __shared__\nvoid f() { extern int warplab_cpu_type_s[]" + dynamic("s") + "; }"},
+     "#define DYN extern __shared__\nvoid f() { extern int warplab_cpu_type_s[]" + dynamic_definition("s") + "; }"},
     {"DynamicInBranches",
      "#if A\nextern __shared__ int s[];\nextern __shared__ int s[];\n#else\nextern __shared__ char s[];\n#endif\n",
-     "#if A\n extern int warplab_cpu_type_s[]" + dynamic("s", true) +
-         ";\n extern int warplab_cpu_type_s[];\n#else\n extern char warplab_cpu_type_s[]" + dynamic("s", true) +
-         ";\n#endif\n"},
+     "#if A\n extern int warplab_cpu_type_s[]" + dynamic_definition("s", true) +
+         ";\n extern int warplab_cpu_type_s[];\n#else\n extern char warplab_cpu_type_s[]" +
+         dynamic_definition("s", true) + ";\n#endif\n"},
     {"AfterCase", "void f() { switch (x) { case 1: __shared__ int s; } }",
-     "void f() { switch (x) { case 1: typedef int warplab_cpu_type_s" + defined("s") + "; } }"},
+     "void f() { switch (x) { case 1: typedef int warplab_cpu_type_s" + shared_definition("s") + "; } }"},
     {"CapturedByValue", "void f() { __shared__ int s; auto g = [=](int i) { return s; }; }",
-     "void f() { typedef int warplab_cpu_type_s" + defined("s") + "; auto g = [=, &s](int i) { return s; }; }"},
+     "void f() { typedef int warplab_cpu_type_s" + shared_definition("s") +
+         "; auto g = [=, &s](int i) { return s; }; }"},
     {"CapturedByNothing", "void f() { __shared__ int s, t; h([] { return t + s + t; }); }",
-     "void f() { typedef int warplab_cpu_type_s, warplab_cpu_type_t" + defined("s") + defined("t") +
+     "void f() { typedef int warplab_cpu_type_s, warplab_cpu_type_t" + shared_definition("s") + shared_definition("t") +
          "; h([&t, &s] { return t + s + t; }); }"},
     {"CapturedByReference", "void f() { __shared__ int s; auto g = [&, i] { return s; }; }",
-     "void f() { typedef int warplab_cpu_type_s" + defined("s") + "; auto g = [&, i] { return s; }; }"},
+     "void f() { typedef int warplab_cpu_type_s" + shared_definition("s") + "; auto g = [&, i] { return s; }; }"},
     {"NotCaptured",
      "void f() { { __shared__ int s; } a[s] = 1; auto g = [=] { return s; }; auto h = [](int s) { return s; }; }",
-     "void f() { { typedef int warplab_cpu_type_s" + defined("s") +
+     "void f() { { typedef int warplab_cpu_type_s" + shared_definition("s") +
          "; } a[s] = 1; auto g = [=] { return s; }; auto h = [](int s) { return s; }; }"},
-    {"ParameterHidesIt", "void f() { __shared__ int s; auto h = [](int s) { return s; }; }",
-     "void f() { typedef int warplab_cpu_type_s" + defined("s") + "; auto h = [](int s) { return s; }; }"},
+    {"ParameterHidesTheVariable", "void f() { __shared__ int s; auto h = [](int s) { return s; }; }",
+     "void f() { typedef int warplab_cpu_type_s" + shared_definition("s") + "; auto h = [](int s) { return s; }; }"},
 };
 INSTANTIATE_TEST_SUITE_P(Shared, Rewrites, testing::ValuesIn(shared), [](const auto& info) { return info.param.name; });
 
@@ -331,7 +334,7 @@ const Case symbols[] = {
      "WARPLAB_CPU_UNLISTED_SYMBOLS; void f() { static __device__ P p(q); }"},
     {"AfterMacro", "#define D(t) __device__ t\nD(int) n;",
      "#define D(t) __device__ t\nWARPLAB_CPU_UNLISTED_SYMBOLS; D(int) n;"},
-    {"WordInArguments", "D(__device__, int, n);", "WARPLAB_CPU_UNLISTED_SYMBOLS; D(__device__, int, n);"},
+    {"QualifierInArguments", "D(__device__, int, n);", "WARPLAB_CPU_UNLISTED_SYMBOLS; D(__device__, int, n);"},
     {"Prototypes",
      "__device__ int f(T); __device__ int f(T x) { return 1; } struct P { __device__ P(T); __device__ ~P(); }; "
      "__device__ int g(T x, U*), h(const T&);",
@@ -350,7 +353,7 @@ const Case symbols[] = {
     {"InFunction", "__device__ int f() { static __device__ int n; return ++n; }",
      "WARPLAB_CPU_UNLISTED_SYMBOLS; __device__ int f() { static __device__ int n; "
      "WARPLAB_CPU_STATIC_SYMBOL(n, device); return ++n; }"},
-    {"InFunctionWithoutTheWord", "__device__ int f() { static int n[2], *p = n; return ++*p; }",
+    {"InFunctionWithoutAQualifier", "__device__ int f() { static int n[2], *p = n; return ++*p; }",
      "WARPLAB_CPU_UNLISTED_SYMBOLS; __device__ int f() { static int n[2], *p = n; "
      "WARPLAB_CPU_STATIC_SYMBOL(n, device); WARPLAB_CPU_STATIC_SYMBOL(p, device); return ++*p; }"},
     {"ConstantInFunction", "__device__ int f(int i) { static const int n[] = {1, 2}; return n[i]; }",
@@ -368,7 +371,7 @@ const Case symbols[] = {
 INSTANTIATE_TEST_SUITE_P(Symbol, Rewrites, testing::ValuesIn(symbols),
                          [](const auto& info) { return info.param.name; });
 
-const Case untouched[] = {
+const Case other_code[] = {
     {"Nothing", "", ""},
     {"Comments", "// k<<<1,1>>>(p) \\\n __shared__ int s;\n/* asm __global__ void k() { } */",
      "// k<<<1,1>>>(p) \\\n __shared__ int s;\n/* asm __global__ void k() { } */"},
@@ -398,7 +401,7 @@ const Case untouched[] = {
      "int a; // x\n#define A \\\n 1\n\r b"},
     {"Unbalanced", "} ) ] k( [ { ", "} ) ] k( [ { "},
 };
-INSTANTIATE_TEST_SUITE_P(Other, Rewrites, testing::ValuesIn(untouched),
+INSTANTIATE_TEST_SUITE_P(Other, Rewrites, testing::ValuesIn(other_code),
                          [](const auto& info) { return info.param.name; });
 
 TEST(Rewriter, QuotesTheShownName) {

@@ -28,7 +28,7 @@ inline std::string read_file(const std::filesystem::path& path) {
     return std::string(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
 }
 
-/// Quote for a shell.
+/// Quote for a shell. The path must not contain a single quote.
 inline std::string quoted(const std::filesystem::path& path) { return "'" + path.string() + "'"; }
 
 }  // namespace warplab::rewriter::test

@@ -25,7 +25,7 @@ bool run(const std::string& command) { return std::system(command.c_str()) == 0;
 
 void write_file(const fs::path& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
 
-/// A temporary folder, removed at the end of the test.
+/// Makes a temporary folder, and removes it at the end of the test.
 class Samples : public testing::Test {
   protected:
     Samples() {

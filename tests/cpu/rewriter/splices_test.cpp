@@ -21,7 +21,7 @@ TEST(Splices, BetweenTokensAreKept) {
         EXPECT_EQ(join_split_tokens(source), source);
 }
 
-TEST(Splices, ADividedKernelAndLaunchAreRewritten) {
+TEST(Splices, DividedTokensAreReadByTheRewriter) {
     const auto rewritten = rewrite("__glo\\\nbal__ void k() {}\nvoid f() { k<\\\n<<1, 2>>>(); }\n", "a.cu");
     EXPECT_TRUE(rewritten.problems.empty());
     EXPECT_NE(rewritten.text.find("Launch(\"k\", __LINE__"), std::string::npos);

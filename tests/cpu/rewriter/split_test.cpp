@@ -21,11 +21,11 @@ bool is_split(const std::string& source) {
 }
 
 /// Return a kernel whose body begins with a shared array of 64 ints.
-std::string split_kernel(const std::string& body, const std::string& before = "") {
+std::string kernel_with(const std::string& body, const std::string& before = "") {
     return before + "\n__global__ void k(int* out, const int* in, int n) { __shared__ int s[64]; " + body + " }\n";
 }
 
-constexpr const char* threads = "WARPLAB_CPU_THREADS(unsigned, false){";
+constexpr const char* thread_loop = "WARPLAB_CPU_THREADS(unsigned, false){";
 
 /// Return the kernel's text after the shared array.
 std::string body_of(const std::string& text) {
@@ -37,47 +37,47 @@ std::string body_of(const std::string& text) {
 }
 
 TEST(Split, RunsEachPartForAllThreads) {
-    EXPECT_EQ(body_of(split(split_kernel("s[threadIdx.x] = 1; out[0] = 2; __syncthreads(); out[threadIdx.x] = s[0];"))),
-              std::string(threads) + "s[threadIdx.x] = 1; out[0] = 2;}; WARPLAB_CPU_SPLIT(); " + threads +
+    EXPECT_EQ(body_of(split(kernel_with("s[threadIdx.x] = 1; out[0] = 2; __syncthreads(); out[threadIdx.x] = s[0];"))),
+              std::string(thread_loop) + "s[threadIdx.x] = 1; out[0] = 2;}; WARPLAB_CPU_SPLIT(); " + thread_loop +
                   "out[threadIdx.x] = s[0];};");
 }
 
 TEST(Split, KeepsUniformControlFlowOutsideTheThreadLoops) {
-    EXPECT_EQ(
-        body_of(split(split_kernel("int h = n; while (h > 0) { s[threadIdx.x] += h; __syncthreads(); h /= 2; }"))),
-        std::string("int h = n; while (h > 0) { ") + threads + "s[threadIdx.x] += h;}; WARPLAB_CPU_SPLIT(); h /= 2; }");
+    EXPECT_EQ(body_of(split(kernel_with("int h = n; while (h > 0) { s[threadIdx.x] += h; __syncthreads(); h /= 2; }"))),
+              std::string("int h = n; while (h > 0) { ") + thread_loop +
+                  "s[threadIdx.x] += h;}; WARPLAB_CPU_SPLIT(); h /= 2; }");
 }
 
 TEST(Split, RepeatsComputationsFromIndices) {
     EXPECT_EQ(
-        body_of(split(split_kernel("const int t = threadIdx.x, i = t + n; s[t] = i; __syncthreads(); out[i] = s[0];"))),
-        std::string(threads) +
+        body_of(split(kernel_with("const int t = threadIdx.x, i = t + n; s[t] = i; __syncthreads(); out[i] = s[0];"))),
+        std::string(thread_loop) +
             "const int t = threadIdx.x, i = t + n; s[t] = i;}; WARPLAB_CPU_SPLIT(); "
             "WARPLAB_CPU_THREADS(int, false){const int t = threadIdx.x; const int i = t + n; out[i] = s[0];};");
 }
 
 TEST(Split, StoresVariablesThatEachThreadChanges) {
     const std::string text = body_of(
-        split(split_kernel("int v = in[threadIdx.x]; __syncthreads(); v += s[0]; __syncthreads(); out[0] = v;")));
+        split(kernel_with("int v = in[threadIdx.x]; __syncthreads(); v += s[0]; __syncthreads(); out[0] = v;")));
     EXPECT_EQ(text,
-              std::string("typedef int  warplab_cpu_type_v; WARPLAB_CPU_KEPT(warplab_cpu_type_v, v); ") + threads +
+              std::string("typedef int  warplab_cpu_type_v; WARPLAB_CPU_KEPT(warplab_cpu_type_v, v); ") + thread_loop +
                   "int v = in[threadIdx.x]; WARPLAB_CPU_KEEP(v);}; WARPLAB_CPU_SPLIT(); "
                   "WARPLAB_CPU_THREADS(int, false){int v = WARPLAB_CPU_TAKE(v); v += s[0]; WARPLAB_CPU_KEEP(v);}; "
                   "WARPLAB_CPU_SPLIT(); WARPLAB_CPU_THREADS(int, false){int v = WARPLAB_CPU_TAKE(v); out[0] = v;};");
 }
 
 TEST(Split, PublishesShuffledValuesBeforeReadingThem) {
-    EXPECT_EQ(body_of(split(split_kernel(
-                  "for (int h = 16; h > 0; h /= 2) out[threadIdx.x] += __shfl_down_sync(~0u, n + h, h);"))),
+    EXPECT_EQ(body_of(split(
+                  kernel_with("for (int h = 16; h > 0; h /= 2) out[threadIdx.x] += __shfl_down_sync(~0u, n + h, h);"))),
               std::string("for (int h = 16; h > 0; h /= 2) {WARPLAB_CPU_GIVEN(48); WARPLAB_CPU_THREADS(int, false){ "
                           "WARPLAB_CPU_GIVE(48, n + h);};") +
-                  threads + "out[threadIdx.x] += WARPLAB_CPU_SHUFFLE(48, ShuffleDown)(~0u, n + h, h);};}");
+                  thread_loop + "out[threadIdx.x] += WARPLAB_CPU_SHUFFLE(48, ShuffleDown)(~0u, n + h, h);};}");
 }
 
 TEST(Split, LetsThreadsStrideInTurns) {
     const std::string text =
-        body_of(split(split_kernel("__syncthreads(); for (int i = threadIdx.x; i < n; i += 64 * gridDim.x) "
-                                   "atomicAdd(&s[in[i]], 1); __syncthreads();")));
+        body_of(split(kernel_with("__syncthreads(); for (int i = threadIdx.x; i < n; i += 64 * gridDim.x) "
+                                  "atomicAdd(&s[in[i]], 1); __syncthreads();")));
     EXPECT_NE(
         text.find(
             "int i = WARPLAB_CPU_TAKE(i); for (int warplab_cpu_steps = 0; warplab_cpu_steps < WARPLAB_CPU_STEPS && "
@@ -94,7 +94,7 @@ TEST(Split, RunsOtherLoopsOneThreadAtATime) {
                              "for (int i = threadIdx.x; i < n; i += gridDim.x) atomicAdd(&s[1], 1); in[0] = s[1];",
                              "s[threadIdx.x] = 0; for (int i = threadIdx.x; i < n; i += gridDim.x) atomicAdd(s, 1);",
                              "int i = 1; for (int k = threadIdx.x; k-- > 0; i += gridDim.x) s[0] += in[i];"}) {
-        const std::string text = body_of(split(split_kernel(std::string("__syncthreads(); ") + loop)));
+        const std::string text = body_of(split(kernel_with(std::string("__syncthreads(); ") + loop)));
         EXPECT_NE(text.find("WARPLAB_CPU_SPLIT()"), std::string::npos) << text;
         EXPECT_EQ(text.find("warplab_cpu_steps"), std::string::npos) << text;
     }
@@ -102,12 +102,12 @@ TEST(Split, RunsOtherLoopsOneThreadAtATime) {
 
 TEST(Split, ShowsThreadIdxToFunctionsThatUseIt) {
     const std::string function = "__device__ int f() { return threadIdx.x; }";
-    EXPECT_NE(split(split_kernel("s[f()] = 1; __syncthreads(); out[0] = s[1];", function)).find(", true){"),
+    EXPECT_NE(split(kernel_with("s[f()] = 1; __syncthreads(); out[0] = s[1];", function)).find(", true){"),
               std::string::npos);
 }
 
 TEST(Split, IsAnOption) {
-    const std::string source = split_kernel("s[threadIdx.x] = 1; __syncthreads(); out[0] = s[1];");
+    const std::string source = kernel_with("s[threadIdx.x] = 1; __syncthreads(); out[0] = s[1];");
     EXPECT_TRUE(is_split(source));
     EXPECT_EQ(rewrite(source, "a.cu").text.find("SPLIT"), std::string::npos);
 }
@@ -130,42 +130,42 @@ TEST_P(IsSplit, WithTheSameNumberOfLines) {
 
 const std::string use = " out[threadIdx.x] = s[0];";
 const SplitCase split_kernels[] = {
-    {"ReturnAfterTheLastBarrier", split_kernel("s[0] = 1; __syncthreads(); if (threadIdx.x > n) return;" + use)},
-    {"UniformReturn", split_kernel("if (blockIdx.x == n) return; s[0] = 1; __syncthreads();" + use)},
+    {"ReturnAfterTheLastBarrier", kernel_with("s[0] = 1; __syncthreads(); if (threadIdx.x > n) return;" + use)},
+    {"UniformReturn", kernel_with("if (blockIdx.x == n) return; s[0] = 1; __syncthreads();" + use)},
     {"UniformBreak",
-     split_kernel("for (int k = 0; k < n; ++k) { __syncthreads(); if (k == 3) break; s[0] = k; }" + use)},
+     kernel_with("for (int k = 0; k < n; ++k) { __syncthreads(); if (k == 3) break; s[0] = k; }" + use)},
     {"UniformContinue",
-     split_kernel("for (int k = 0; k < n; ++k) { if (k % 2) continue; s[0] = k; __syncthreads(); }" + use)},
-    {"UniformBranch", split_kernel("if (n > 4) { s[0] = 1; __syncthreads(); } else s[0] = 2;" + use)},
-    {"LoopWithoutBraces", split_kernel("for (int k = 0; k < n; ++k) __syncthreads();" + use)},
-    {"ConditionFromMemory", split_kernel("while (in[blockIdx.x] > s[3]) { __syncthreads(); s[3] = n; }" + use)},
+     kernel_with("for (int k = 0; k < n; ++k) { if (k % 2) continue; s[0] = k; __syncthreads(); }" + use)},
+    {"UniformBranch", kernel_with("if (n > 4) { s[0] = 1; __syncthreads(); } else s[0] = 2;" + use)},
+    {"LoopWithoutBraces", kernel_with("for (int k = 0; k < n; ++k) __syncthreads();" + use)},
+    {"ConditionFromMemory", kernel_with("while (in[blockIdx.x] > s[3]) { __syncthreads(); s[3] = n; }" + use)},
     {"ConstantInArrayBounds",
-     split_kernel("const int size = 4; int v[size]; v[0] = n; __syncthreads(); out[0] = v[0];")},
+     kernel_with("const int size = 4; int v[size]; v[0] = n; __syncthreads(); out[0] = v[0];")},
     {"UniformAndThreadVariables",
-     split_kernel("const int t = threadIdx.x; const int i = t + 1, m = n / 2; for (int k = 0; k < m; ++k) "
-                  "__syncthreads(); out[i] = 1;")},
+     kernel_with("const int t = threadIdx.x; const int i = t + 1, m = n / 2; for (int k = 0; k < m; ++k) "
+                 "__syncthreads(); out[i] = 1;")},
     {"UniformAndThreadVariablesInOneDeclaration",
-     split_kernel("const int t = threadIdx.x; const int i = t + 1, m = n / 2; const int k = m + 1, end = k * 2; "
-                  "for (int j = 0; j < end; ++j) __syncthreads(); out[i] = 1;")},
-    {"MacroOfAnExpression", split_kernel("const int t = AT(threadIdx.x); __syncthreads(); out[t] = 1;",
-                                         "#define SIZE 4\n#define AT(i) ((i) * SIZE)\n")},
-    {"OwnFunctionByReference", split_kernel("int v = 1; add(v, 2); __syncthreads(); out[0] = v;",
-                                            "__device__ void add(int& a, int b) { a += b; }")},
-    {"ObjectWithinAPart", split_kernel("Walk walk(threadIdx.x, n); s[0] = walk.next(); __syncthreads();" + use,
-                                       "struct Walk { int at, by; __device__ Walk(int a, int b) : at(a), by(b) {} "
-                                       "__device__ int next() { return at += by; } };")},
-    {"Pragma", split_kernel("__syncthreads();\n#pragma unroll\nfor (int k = 0; k < 4; ++k) s[k] = k;\n" + use)},
-    {"SwappedPointers", split_kernel("int *a = s, *b = s + 32; for (int k = 0; k < n; ++k) { a[threadIdx.x] = b[0]; "
-                                     "int* c = a; a = b; b = c; __syncthreads(); }" +
-                                     use)},
-    {"ChangedParameter", split_kernel("n += threadIdx.x; __syncthreads(); out[0] = n;")},
-    {"Shuffle", split_kernel("int v = n; v += __shfl_down_sync(0xffffffffu, v, 1); out[0] = v;")},
+     kernel_with("const int t = threadIdx.x; const int i = t + 1, m = n / 2; const int k = m + 1, end = k * 2; "
+                 "for (int j = 0; j < end; ++j) __syncthreads(); out[i] = 1;")},
+    {"MacroOfAnExpression", kernel_with("const int t = AT(threadIdx.x); __syncthreads(); out[t] = 1;",
+                                        "#define SIZE 4\n#define AT(i) ((i) * SIZE)\n")},
+    {"FunctionWithAReferenceParameter", kernel_with("int v = 1; add(v, 2); __syncthreads(); out[0] = v;",
+                                                    "__device__ void add(int& a, int b) { a += b; }")},
+    {"ObjectWithinAPart", kernel_with("Walk walk(threadIdx.x, n); s[0] = walk.next(); __syncthreads();" + use,
+                                      "struct Walk { int at, by; __device__ Walk(int a, int b) : at(a), by(b) {} "
+                                      "__device__ int next() { return at += by; } };")},
+    {"Pragma", kernel_with("__syncthreads();\n#pragma unroll\nfor (int k = 0; k < 4; ++k) s[k] = k;\n" + use)},
+    {"SwappedPointers", kernel_with("int *a = s, *b = s + 32; for (int k = 0; k < n; ++k) { a[threadIdx.x] = b[0]; "
+                                    "int* c = a; a = b; b = c; __syncthreads(); }" +
+                                    use)},
+    {"ChangedParameter", kernel_with("n += threadIdx.x; __syncthreads(); out[0] = n;")},
+    {"Shuffle", kernel_with("int v = n; v += __shfl_down_sync(0xffffffffu, v, 1); out[0] = v;")},
     {"ShuffleWithNamedMask",
-     split_kernel("int v = max(n, __shfl_xor_sync(ALL, n, 1)); v = __shfl_up_sync(all, v, 2, 16); out[0] = v;",
-                  "#define ALL 0xFFFFFFFF\nconstexpr unsigned all = ~0u;\n")},
-    {"WarpBarrier", split_kernel("s[threadIdx.x] = 1; __syncwarp();" + use)},
+     kernel_with("int v = max(n, __shfl_xor_sync(ALL, n, 1)); v = __shfl_up_sync(all, v, 2, 16); out[0] = v;",
+                 "#define ALL 0xFFFFFFFF\nconstexpr unsigned all = ~0u;\n")},
+    {"WarpBarrier", kernel_with("s[threadIdx.x] = 1; __syncwarp();" + use)},
     {"SwitchWithinAPart",
-     split_kernel("switch (n) { case 1: s[0] = 1; break; default: s[1] = 2; } __syncthreads();" + use)},
+     kernel_with("switch (n) { case 1: s[0] = 1; break; default: s[1] = 2; } __syncthreads();" + use)},
     {"Template",
      "template <class T> __global__ void k(T* out) { __shared__ T s[4]; T v = T(1); s[0] = v; "
      "__syncthreads(); out[0] = s[0] + v; }"},
@@ -179,85 +179,85 @@ TEST_P(StaysWhole, AsWithoutTheOption) {
 }
 
 const SplitCase whole_kernels[] = {
-    {"NoBarrier", split_kernel(use)},
-    {"DivergentBranch", split_kernel("if (threadIdx.x < 3) __syncthreads();" + use)},
-    {"DivergentLoop", split_kernel("for (int i = threadIdx.x; i < n; i += 64) { s[0] = i; __syncthreads(); }" + use)},
+    {"NoBarrier", kernel_with(use)},
+    {"DivergentBranch", kernel_with("if (threadIdx.x < 3) __syncthreads();" + use)},
+    {"DivergentLoop", kernel_with("for (int i = threadIdx.x; i < n; i += 64) { s[0] = i; __syncthreads(); }" + use)},
     {"ConditionFromAThreadsVariable",
-     split_kernel("int v = in[threadIdx.x]; while (v > 0) { v /= 2; __syncthreads(); }" + use)},
+     kernel_with("int v = in[threadIdx.x]; while (v > 0) { v /= 2; __syncthreads(); }" + use)},
     {"ConditionChangedByOneThread",
-     split_kernel("int h = n; while (h > 0) { if (threadIdx.x == 0) h /= 2; __syncthreads(); }" + use)},
-    {"ConditionFromAnAtomic", split_kernel("while (atomicAdd(&s[0], 1) < n) __syncthreads();" + use)},
+     kernel_with("int h = n; while (h > 0) { if (threadIdx.x == 0) h /= 2; __syncthreads(); }" + use)},
+    {"ConditionFromAnAtomic", kernel_with("while (atomicAdd(&s[0], 1) < n) __syncthreads();" + use)},
     {"ConditionFromAFunction",
-     split_kernel("while (f() < n) __syncthreads();" + use, "__device__ int f() { return 1; }")},
-    {"ConditionByAddress", split_kernel("int h = n; int* p = &h; while (h > 0) { *p = 0; __syncthreads(); }" + use)},
-    {"ReturnBeforeABarrier", split_kernel("if (threadIdx.x > n) return; s[0] = 1; __syncthreads();" + use)},
+     kernel_with("while (f() < n) __syncthreads();" + use, "__device__ int f() { return 1; }")},
+    {"ConditionByAddress", kernel_with("int h = n; int* p = &h; while (h > 0) { *p = 0; __syncthreads(); }" + use)},
+    {"ReturnBeforeABarrier", kernel_with("if (threadIdx.x > n) return; s[0] = 1; __syncthreads();" + use)},
     {"BreakOfOneThread",
-     split_kernel("for (int k = 0; k < n; ++k) { if (in[threadIdx.x]) break; __syncthreads(); }" + use)},
+     kernel_with("for (int k = 0; k < n; ++k) { if (in[threadIdx.x]) break; __syncthreads(); }" + use)},
     {"ContinueInASwitch",
-     split_kernel("for (int k = 0; k < n; ++k) { switch (in[threadIdx.x]) { case 1: continue; } __syncthreads(); }" +
-                  use)},
-    {"BarrierInASwitch", split_kernel("switch (n) { case 1: __syncthreads(); }" + use)},
-    {"BarrierInAMacro", split_kernel("s[0] = 1; SYNC; __syncthreads();" + use, "#define SYNC __syncthreads()\n")},
-    {"BarrierInAnExpression", split_kernel("s[0] = 1, __syncthreads(); __syncthreads();" + use)},
-    {"BarrierInAFunction", split_kernel("f(); __syncthreads();" + use, "__device__ void f() { __syncthreads(); }")},
-    {"BarrierInACalledFunction", split_kernel("f(); __syncthreads();" + use,
-                                              "__device__ void g() { __syncthreads(); } __device__ void f() { g(); }")},
+     kernel_with("for (int k = 0; k < n; ++k) { switch (in[threadIdx.x]) { case 1: continue; } __syncthreads(); }" +
+                 use)},
+    {"BarrierInASwitch", kernel_with("switch (n) { case 1: __syncthreads(); }" + use)},
+    {"BarrierInAMacro", kernel_with("s[0] = 1; SYNC; __syncthreads();" + use, "#define SYNC __syncthreads()\n")},
+    {"BarrierInAnExpression", kernel_with("s[0] = 1, __syncthreads(); __syncthreads();" + use)},
+    {"BarrierInAFunction", kernel_with("f(); __syncthreads();" + use, "__device__ void f() { __syncthreads(); }")},
+    {"BarrierInACalledFunction", kernel_with("f(); __syncthreads();" + use,
+                                             "__device__ void g() { __syncthreads(); } __device__ void f() { g(); }")},
     {"BarrierInFunctionsThatCallEachOther",
-     split_kernel("g(1); __syncthreads();" + use,
-                  "__device__ void f(int); __device__ void g(int i) { if (i) f(i - 1); } "
-                  "__device__ void f(int i) { g(i); __syncthreads(); }")},
+     kernel_with("g(1); __syncthreads();" + use,
+                 "__device__ void f(int); __device__ void g(int i) { if (i) f(i - 1); } "
+                 "__device__ void f(int i) { g(i); __syncthreads(); }")},
     {"BarrierInAMethod",
-     split_kernel("M m; m.f(); __syncthreads();" + use, "struct M { __device__ void f() { __syncthreads(); } };")},
-    {"BarrierInALambda", split_kernel("auto f = [] { __syncthreads(); }; f(); __syncthreads();" + use)},
-    {"UnknownFunction", split_kernel("f(); __syncthreads();" + use)},
-    {"ShuffleOfSomeLanes", split_kernel("s[0] = __shfl_down_sync(0xffff, n, 1);" + use)},
+     kernel_with("M m; m.f(); __syncthreads();" + use, "struct M { __device__ void f() { __syncthreads(); } };")},
+    {"BarrierInALambda", kernel_with("auto f = [] { __syncthreads(); }; f(); __syncthreads();" + use)},
+    {"UnknownFunction", kernel_with("f(); __syncthreads();" + use)},
+    {"ShuffleOfSomeLanes", kernel_with("s[0] = __shfl_down_sync(0xffff, n, 1);" + use)},
     {"ShuffleInADivergentBranch",
-     split_kernel("int v = n; if (threadIdx.x < 32) v += __shfl_down_sync(~0u, v, 1); out[0] = v;")},
-    {"ShuffleInACondition", split_kernel("int v = n; if (__shfl_sync(~0u, v, 0) > 1) out[0] = v;")},
-    {"ConditionalShuffle", split_kernel("int v = n; v = v > 1 ? __shfl_sync(~0u, v, 0) : 2; out[0] = v;")},
-    {"TwoShufflesInAStatement", split_kernel("int v = __shfl_sync(~0u, n, 0) + __shfl_sync(~0u, n, 1); out[0] = v;")},
+     kernel_with("int v = n; if (threadIdx.x < 32) v += __shfl_down_sync(~0u, v, 1); out[0] = v;")},
+    {"ShuffleInACondition", kernel_with("int v = n; if (__shfl_sync(~0u, v, 0) > 1) out[0] = v;")},
+    {"ConditionalShuffle", kernel_with("int v = n; v = v > 1 ? __shfl_sync(~0u, v, 0) : 2; out[0] = v;")},
+    {"TwoShufflesInAStatement", kernel_with("int v = __shfl_sync(~0u, n, 0) + __shfl_sync(~0u, n, 1); out[0] = v;")},
     {"ShuffleOfACall",
-     split_kernel("int v = __shfl_sync(~0u, f(), 0); out[0] = v;", "__device__ int f() { return 1; }")},
+     kernel_with("int v = __shfl_sync(~0u, f(), 0); out[0] = v;", "__device__ int f() { return 1; }")},
     {"MaskHiddenByALocalVariable",
-     split_kernel("int all = 3; s[0] = __shfl_sync(all, n, 0);" + use, "constexpr unsigned all = ~0u;")},
-    {"WarpBarrierOfSomeLanes", split_kernel("s[0] = 1; __syncwarp(3);" + use)},
-    {"Vote", split_kernel("if (__syncthreads_or(n)) __syncthreads();" + use)},
-    {"Fence", split_kernel("s[0] = 1; __threadfence(); __syncthreads();" + use)},
-    {"CompareAndSwap", split_kernel("atomicCAS(&s[0], 1, 2); __syncthreads();" + use)},
-    {"WaitForAnAtomic", split_kernel("__syncthreads(); while (!atomicOr(&s[0], 0)) {}" + use)},
-    {"Volatile", split_kernel("volatile int* v = s; v[0] = 1; __syncthreads();" + use)},
-    {"Goto", split_kernel("again: __syncthreads(); if (n) goto again;" + use)},
-    {"Directive", split_kernel("s[0] = 1;\n#ifdef A\n__syncthreads();\n#endif\n__syncthreads();" + use)},
-    {"Definition", split_kernel("s[0] = 1;\n#define B 3\n__syncthreads();" + use)},
-    {"KeptObject", split_kernel("Two v{1, 2}; __syncthreads(); out[0] = v.a;", "struct Two { int a, b; };")},
-    {"KeptByAddress", split_kernel("int v = 1; int* p = &v; __syncthreads(); *p = 2; out[0] = v;")},
-    {"KeptAddressOfAVariable", split_kernel("int v = 1; int* p = &v; *p = 2; __syncthreads(); out[0] = *p;")},
-    {"KeptReference", split_kernel("int v = 1; int& r = v; __syncthreads(); r = 2; out[0] = v;")},
-    {"KeptArrayAsPointer", split_kernel("int v[2] = {1, 2}; int* p = v; __syncthreads(); out[0] = p[1];")},
-    {"KeptAuto", split_kernel("auto v = in[threadIdx.x]; __syncthreads(); out[0] = v;")},
-    {"HiddenName", split_kernel("int v = in[0]; { int v = n; __syncthreads(); out[1] = v; } out[0] = v;")},
-    {"CooperativeGroups", "#include <cooperative_groups.h>\n" + split_kernel("s[0] = 1; __syncthreads();" + use)},
-    {"OtherHeader", "#include \"mine.h\"\n" + split_kernel("s[0] = 1; __syncthreads();" + use)},
+     kernel_with("int all = 3; s[0] = __shfl_sync(all, n, 0);" + use, "constexpr unsigned all = ~0u;")},
+    {"WarpBarrierOfSomeLanes", kernel_with("s[0] = 1; __syncwarp(3);" + use)},
+    {"Vote", kernel_with("if (__syncthreads_or(n)) __syncthreads();" + use)},
+    {"Fence", kernel_with("s[0] = 1; __threadfence(); __syncthreads();" + use)},
+    {"CompareAndSwap", kernel_with("atomicCAS(&s[0], 1, 2); __syncthreads();" + use)},
+    {"WaitForAnAtomic", kernel_with("__syncthreads(); while (!atomicOr(&s[0], 0)) {}" + use)},
+    {"Volatile", kernel_with("volatile int* v = s; v[0] = 1; __syncthreads();" + use)},
+    {"Goto", kernel_with("again: __syncthreads(); if (n) goto again;" + use)},
+    {"Directive", kernel_with("s[0] = 1;\n#ifdef A\n__syncthreads();\n#endif\n__syncthreads();" + use)},
+    {"Definition", kernel_with("s[0] = 1;\n#define B 3\n__syncthreads();" + use)},
+    {"KeptObject", kernel_with("Two v{1, 2}; __syncthreads(); out[0] = v.a;", "struct Two { int a, b; };")},
+    {"KeptByAddress", kernel_with("int v = 1; int* p = &v; __syncthreads(); *p = 2; out[0] = v;")},
+    {"KeptAddressOfAVariable", kernel_with("int v = 1; int* p = &v; *p = 2; __syncthreads(); out[0] = *p;")},
+    {"KeptReference", kernel_with("int v = 1; int& r = v; __syncthreads(); r = 2; out[0] = v;")},
+    {"KeptArrayAsPointer", kernel_with("int v[2] = {1, 2}; int* p = v; __syncthreads(); out[0] = p[1];")},
+    {"KeptAuto", kernel_with("auto v = in[threadIdx.x]; __syncthreads(); out[0] = v;")},
+    {"HiddenName", kernel_with("int v = in[0]; { int v = n; __syncthreads(); out[1] = v; } out[0] = v;")},
+    {"CooperativeGroups", "#include <cooperative_groups.h>\n" + kernel_with("s[0] = 1; __syncthreads();" + use)},
+    {"OtherHeader", "#include \"mine.h\"\n" + kernel_with("s[0] = 1; __syncthreads();" + use)},
     {"InAMacro",
      "#define K __global__ void k(int* out) { __shared__ int s[4]; s[0] = 1; __syncthreads(); out[0] = s[0]; }\n"},
 };
 INSTANTIATE_TEST_SUITE_P(Kernels, StaysWhole, testing::ValuesIn(whole_kernels), name_of);
 
 TEST(Split, DoesNotRepeatLoads) {
-    const std::string text = split(split_kernel("const int v = in[threadIdx.x]; __syncthreads(); out[0] = v;"));
+    const std::string text = split(kernel_with("const int v = in[threadIdx.x]; __syncthreads(); out[0] = v;"));
     EXPECT_NE(text.find("WARPLAB_CPU_KEEP(v)"), std::string::npos) << text;
 }
 
 TEST(Split, DoesNotRepeatDeclarationsThatDependOnAChangedVariable) {
     const std::string text =
-        split(split_kernel("int h = n; while (h > 0) { const int j = threadIdx.x + h; h /= 2; "
-                           "__syncthreads(); s[j] = 1; }"));
+        split(kernel_with("int h = n; while (h > 0) { const int j = threadIdx.x + h; h /= 2; "
+                          "__syncthreads(); s[j] = 1; }"));
     EXPECT_NE(text.find("WARPLAB_CPU_KEEP(j)"), std::string::npos) << text;
 }
 
-TEST(Split, DoesNotRepeatDeviceVariables) {
+TEST(Split, DoesNotRepeatReadsOfDeviceVariables) {
     const std::string text =
-        split(split_kernel("const int v = total; __syncthreads(); out[0] = v;", "__device__ int total;"));
+        split(kernel_with("const int v = total; __syncthreads(); out[0] = v;", "__device__ int total;"));
     EXPECT_NE(text.find("WARPLAB_CPU_KEEP(v)"), std::string::npos) << text;
 }
 

@@ -64,10 +64,10 @@ def names_of_backend() -> set[str]:
     include = ROOT / "grader/cpu/include"
     flags = ["-std=c++17", "-I", include, "-include", "cuda_runtime.h", "-x", "c++"]
     source = "#include <cooperative_groups/scan.h>\n#include <cuda_bf16.h>\n"
-    text = subprocess.run(
+    result = subprocess.run(
         ["g++", *flags, "-E", "-dD", "-P", "-"], input=source, capture_output=True, text=True, check=True
     )
-    return set(re.findall(r"[A-Za-z_]\w*", text.stdout))
+    return set(re.findall(r"[A-Za-z_]\w*", result.stdout))
 
 
 def is_refused(name: str, folder: Path) -> bool:

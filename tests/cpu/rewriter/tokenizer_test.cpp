@@ -49,7 +49,7 @@ TEST(Tokenizer, KeepsSuffixesWithTheirLiterals) {
     EXPECT_THAT(texts("\\N{DIGIT}R\"(\" \\u00e9R\"(\""), ElementsAre("\\N{DIGIT}R", "\"(\"", "\\u00e9R", "\"(\""));
 }
 
-TEST(Tokenizer, UnterminatedLiteralsEndWithTheirLine) {
+TEST(Tokenizer, UnterminatedLiteralsEndWithTheirLineAndRawOnesWithTheFile) {
     EXPECT_THAT(texts("#error don't\na"), ElementsAre("#", "error", "don", "'t", "a"));
     EXPECT_THAT(texts("\"a\nb"), ElementsAre("\"a", "b"));
     EXPECT_THAT(texts("R\"(a\nb"), ElementsAre("R\"(a\nb"));

@@ -121,6 +121,7 @@ auto sum_by_grid(std::size_t blocks, std::size_t block, std::size_t (*place)(std
     };
 }
 
+/// Add the upper half of the sums to the lower half, again and again, as long as a half has more than `end` sums.
 void halve(Products& shared, std::size_t end = 0) {
     for (std::size_t half = shared.size() / 2; half > end; half /= 2)
         for (std::size_t t = 0; t < half; ++t) shared[t] += shared[t + half];
@@ -221,7 +222,7 @@ TEST(DotProductOracle, ExplainsOtherOperations) {
     EXPECT_THAT(explain_answer(problem, sum_of_sums)->message, HasSubstr("the sum of a[i] + b[i];"));
 }
 
-TEST(DotProductOracle, ExplainsAnIndexInTheBlock) {
+TEST(DotProductOracle, ExplainsAForgottenBlockIndex) {
     const Problem problem = make_problem("random", 1000);
     std::uint32_t a_repeated = 0, b_repeated = 0;
     const auto x = problem.arrays[a].as<std::uint32_t>(), y = problem.arrays[b].as<std::uint32_t>();

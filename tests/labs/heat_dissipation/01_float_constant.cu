@@ -1,4 +1,4 @@
-// A weight is stored in a float, although everything else is double.
+// The sums of the neighbours are stored in floats, although everything else is double.
 
 #include <algorithm>
 #include <cmath>

@@ -20,7 +20,7 @@ constexpr unsigned threads_x = 32, threads_y = 8, warp_threads = 32, warps_per_b
 constexpr unsigned width = TILE_X + 2 * STEPS, height = TILE_Y + 2 * STEPS;  // of the tile with its surroundings
 constexpr unsigned shared_bytes = 2 * width * height * sizeof(double);
 
-// Returns the index in the field of row r and column q of the block's surroundings.
+// Where the block's surroundings begin in the field.
 struct Origin {
     long long row, column;  // of r = q = 0; cells are numbered from 0, the halo rows are -1 and rows
 };

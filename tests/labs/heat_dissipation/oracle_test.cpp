@@ -33,7 +33,7 @@ std::span<const double> values(const Problem& problem, std::size_t buffer) {
     return std::as_const(problem.arrays[buffer]).as<double>();
 }
 
-/// Solves the same problem directly by the formula, without the oracle's buffers.
+/// Solves a problem of the oracle directly by the formula, without the oracle's buffers.
 struct Plain {
     explicit Plain(const Problem& problem)
         : rows(problem.sizes[0]), columns(problem.sizes[1]), c(values(problem, conductivity)) {
@@ -125,7 +125,7 @@ TEST(HeatOracle, PoolsAreLongerInAllInputs) {
     for (const double value : values(pool, halo)) EXPECT_TRUE(value >= 0 && value < 100);
 }
 
-TEST(HeatOracle, IsShortenedForTheBaselineOnly) {
+TEST(HeatOracle, ShortensOnlyLargeProblems) {
     Problem problem = oracle().generate(recipe("random", 4096, 4096, 1000), 1, 0);
     oracle().shorten(problem);
     EXPECT_EQ(problem.sizes[2], 59);
@@ -351,7 +351,8 @@ TEST(HeatOracle, ExplainsAWrongReportOnARightField) {
     EXPECT_EQ(cause_of(problem, cells, iterations, static_cast<float>(change)), "truncated");
 }
 
-/// If the largest increase is reported as the largest change, few larger decreases may be lost in the reduction.
+/// The largest increase is reported as the largest change. If only few decreases are larger, the oracle assumes that
+/// the reduction lost these.
 TEST(HeatOracle, ExplainsAReductionThatIgnoresCoolingCells) {
     for (const std::uint64_t seed : {1, 2, 3, 4, 5, 6, 7, 8}) {
         const Problem problem = solve(oracle(), recipe("random", 20, 30, 5), seed);

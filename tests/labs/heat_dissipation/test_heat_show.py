@@ -50,7 +50,7 @@ def test_reports_equal_numpys_result_and_pictures_are_drawn(tmp_path: Path) -> N
     assert image_module.open(folder / "cooling.gif").n_frames == 4
 
 
-def test_show_ends_when_nothing_changes(tmp_path: Path) -> None:
+def test_show_ends_when_changes_are_below_the_threshold(tmp_path: Path) -> None:
     result = show(tmp_path, *LETTER, "iterations=1000", "every=10", "threshold=20")
     assert result.returncode == 0, result.stdout + result.stderr
     assert len([line for line in result.stdout.splitlines() if line.startswith("  ")]) == 2

@@ -1,4 +1,4 @@
-// Wrong on purpose: 128 threads add one bin each, and there are 256.
+// Wrong on purpose: 128 threads add one bin each, but there are 256 bins.
 #include "labs/image_histogram/lab.h"
 
 __global__ void count(const unsigned char* pixels, unsigned* bins, std::size_t n) {

@@ -1,4 +1,4 @@
-// Wrong on purpose: threads add bins that others have not finished counting in.
+// Wrong on purpose: threads add bins in which others still count.
 #include "labs/image_histogram/lab.h"
 
 __global__ void count(const unsigned char* pixels, unsigned* bins, std::size_t n) {

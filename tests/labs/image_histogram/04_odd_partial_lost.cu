@@ -1,4 +1,4 @@
-// Wrong on purpose: of an odd number of partial bins, the last has no partner and is lost.
+// Wrong on purpose: of an odd number of partial histograms, the last has no partner and is lost.
 #include <algorithm>
 
 #include "labs/image_histogram/lab.h"

@@ -75,7 +75,7 @@ TEST(ImageHistogramOracle, GeneratorsMakeTheDescribedPictures) {
     EXPECT_NE(picture(make_problem("random", 1000, 1)), picture(make_problem("random", 1000, 2)));
 }
 
-TEST(ImageHistogramOracle, APoolIsLongerAndCountsOnlyTheCallsPixels) {
+TEST(ImageHistogramOracle, APoolIsLongerButOnlyTheCallsPixelsAreCounted) {
     Problem pool = oracle().generate(make_dataset("random", {{"n", 1000}}), 7, 4096);
     EXPECT_EQ(pool.arrays[pixels].count(), 5096u);
     pool.arrays[pixels] = pool.arrays[pixels].part(400, 1000);
@@ -278,7 +278,7 @@ TEST(ImageHistogramOracle, ExplainsAnEmptyPictureThatIsNotWritten) {
     EXPECT_EQ(explain_counts(make_problem("random", 0), Counts(256, poison))->cause, "empty_not_written");
 }
 
-TEST(ImageHistogramOracle, LeavesBinsThatAreNeverWrittenToTheJudge) {
+TEST(ImageHistogramOracle, DoesNotExplainBinsThatAreNeverWritten) {
     const Problem problem = make_problem("random", 1000);
     Counts wrong = answer(problem);
     for (std::size_t v = 3; v < wrong.size(); v += 7) wrong[v] = poison;

@@ -1,4 +1,4 @@
-// Wrong on purpose: adds without a check: a full byte carries into the next bin.
+// Wrong on purpose: adds without a check, so a full byte carries into the next bin.
 #include "labs/large_histogram/lab.h"
 
 __global__ void histogram(const unsigned* values, unsigned char* bins, std::size_t n, unsigned size) {

@@ -289,7 +289,7 @@ TEST(LargeHistogramOracle, ExplainsATailThatBeginsTooEarly) {
     EXPECT_EQ(hypothesis->cause, "tail_twice") << hypothesis->message;
 }
 
-TEST(LargeHistogramOracle, ExplainsLostTails) {
+TEST(LargeHistogramOracle, ExplainsLostValues) {
     const Recipe recipe{"uniform", 3, 1003, 256, 100};
     const Problem problem = make_problem(recipe);
     const auto explain_without = [&](const std::function<bool(std::size_t h, std::size_t i)>& lost) {

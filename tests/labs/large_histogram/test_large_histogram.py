@@ -1,4 +1,5 @@
-"""Cases that no dataset reaches on the CPU backend: a window that stage 07 counts again, and windows of other sizes."""
+"""Cases that no dataset reaches on the CPU backend: a window that stage 07 counts again, windows of other sizes, and
+other numbers of blocks."""
 
 from __future__ import annotations
 
@@ -51,5 +52,5 @@ def test_a_window_that_exceeds_the_devices_shared_memory_shrinks(stage: str, tmp
     ("stage", "split"),
     [("02_split_blocks", 3), ("03_four_reads", 3), ("04_interleaved_shared", 16), ("05_centered", 3)],
 )
-def test_any_number_of_blocks_is_right(stage: str, split: int, tmp_path: Path) -> None:
+def test_other_numbers_of_blocks_are_right(stage: str, split: int, tmp_path: Path) -> None:
     require_pass_with(stage, "#define SPLIT 4", f"#define SPLIT {split}", tmp_path)

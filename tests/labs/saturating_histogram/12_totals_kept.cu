@@ -24,7 +24,7 @@ struct Input {
 };
 
 // This lane's vectors of a segment: neighbouring lanes load neighbouring vectors. Past the end of a row, its last
-// vector is loaded once more; past the last segment, that segment is.
+// vector is loaded once more; past the last segment, the last segment is loaded again.
 __device__ void load(const Input& input, unsigned number, uint4 (&vectors)[VECTORS]) {
     number = min(number, input.segments - 1);
     const unsigned row = number / input.row_segments, lane = threadIdx.x % warp_threads;
@@ -49,7 +49,7 @@ __device__ void count(const Input& input, unsigned number, const uint4 (&vectors
     }
 }
 
-__device__ unsigned totals[bin_count], finished_blocks;  // 0 between calls: the last block of each call resets them
+__device__ unsigned totals[bin_count], finished_blocks;  // finished_blocks is 0 between calls
 
 // Adds the block's bins to the totals. The last block to do so writes them out.
 __device__ void finish(const unsigned* own, std::uint8_t* bins) {

@@ -106,7 +106,7 @@ TEST(SaturatingHistogramOracle, EdgeCasesHaveTheExpectedCounts) {
     EXPECT_THROW(make_problem("edges", 10, 10), ManifestError);
 }
 
-TEST(SaturatingHistogramOracle, PaddingContainsBinsOrRandomValues) {
+TEST(SaturatingHistogramOracle, PaddingContainsValidBinsOrAnyValues) {
     for (const char* padding : {"bins", "any"}) {
         const Problem problem = make_problem("uniform", 100, 50, 7, {{"padding", padding}});
         const auto cells = problem.arrays[input].as<std::uint32_t>();

@@ -1,4 +1,4 @@
-// Blocks begin BLOCK_Y rows apart, although each has ROWS times as many rows.
+// Blocks begin BLOCK_Y rows apart, although each computes BLOCK_Y * ROWS rows.
 
 #include "labs/smoothing_filter/lab.h"
 

@@ -1,4 +1,4 @@
-// Each thread reads the tile from row threadIdx.y on, not from ROWS times that.
+// Each thread reads the tile from row threadIdx.y on, not from row threadIdx.y * ROWS.
 
 #include "labs/smoothing_filter/lab.h"
 

@@ -1,4 +1,4 @@
-// The code assumes that a row of image ends at out's width.
+// The code assumes that rows of image are as short as rows of out, and so cuts the right edge off.
 
 #include "labs/smoothing_filter/lab.h"
 

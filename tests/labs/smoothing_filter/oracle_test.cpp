@@ -222,11 +222,12 @@ auto reads(Places place, std::int64_t rows = 5, std::int64_t columns = 5) {
     };
 }
 
+/// Return the right value of output pixel (x, y).
 float right(const Problem& problem, std::int64_t x, std::int64_t y) {
     return problem.arrays[out].as<float>()[static_cast<std::size_t>(y * problem.sizes[0] + x)];
 }
 
-/// Return the right output, except for the pixels of each 16 x 16 block for which `is_wrong` is true.
+/// Return a pixel function that gives the right output, except where `is_wrong` is true in a block of 16 x 16.
 auto wrong_if(std::function<bool(std::int64_t i, std::int64_t j)> is_wrong) {
     return [=](const Problem& problem, std::int64_t x, std::int64_t y) {
         const float value = right(problem, x, y);

@@ -121,7 +121,7 @@ def test_a_lab_without_pictures_says_so() -> None:
     assert "has no pictures to show" in result.stderr
 
 
-@pytest.mark.parametrize("text", ["nonsense", "", None])
+@pytest.mark.parametrize("text", ["nonsense", "", None], ids=["not C++", "empty source", "missing image"])
 def test_a_show_that_draws_nothing_leaves_the_earlier_pictures(tmp_path: Path, text: str | None) -> None:
     assert show(tmp_path).returncode == 0
     folder = tmp_path / "build/show/smoothing_filter"

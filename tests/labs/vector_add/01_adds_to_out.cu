@@ -1,4 +1,4 @@
-// Wrong on purpose: += where out holds garbage before the call.
+// Wrong on purpose: adds to out, which holds garbage before the call.
 #include "labs/vector_add/lab.h"
 
 __global__ void add(const float* a, const float* b, float* out, std::size_t n) {

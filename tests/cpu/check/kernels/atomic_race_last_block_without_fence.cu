@@ -1,5 +1,5 @@
-// The last block resets totals to which it has added, too. Without a fence before the ticket, its own atomics do not
-// order those of the other blocks.
+// The last block resets totals to which all blocks add. Without a fence before the ticket, the last block's atomics do
+// not order those of the other blocks.
 #include <cuda_runtime.h>
 
 #include <cuda/atomic>

@@ -1,4 +1,4 @@
-// All warps count. One thread of each warp reads the count after its own warp's updates, but not after all others.
+// All warps count. One thread of each warp reads the count: only the updates of its own warp come before the read.
 #include <cuda_runtime.h>
 
 __global__ void count_kernel(int* counts) {

@@ -1,4 +1,4 @@
-// Kernels overwrite the source of an asynchronous copy after they have waited for the copy, and read it before.
+// Kernels read what an asynchronous copy reads before they have waited for the copy, and overwrite it only afterwards.
 #include <cooperative_groups.h>
 #include <cooperative_groups/memcpy_async.h>
 #include <cuda_pipeline.h>

@@ -1,4 +1,4 @@
-// Atomic loads and plain reads of words that no thread writes: in shared memory, in an input and in a constant.
+// Atomic loads and plain reads of words that no thread writes any more: in shared memory, an input and a constant.
 #include <cstdio>
 #include <cuda/atomic>
 

@@ -1,4 +1,4 @@
-// new, malloc, delete and free in device code: other threads and the next kernel use the device memory, too.
+// new, malloc, delete and free in device code: other threads and the next kernel use the allocated memory, too.
 
 #include <cstdio>
 #include <cstdlib>

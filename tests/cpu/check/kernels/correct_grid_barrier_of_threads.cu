@@ -1,5 +1,5 @@
-// Threads of all blocks meet at one cuda::barrier, and at a counter with a generation, again and again. A thread may
-// synchronize with its own block through another block, the last to arrive.
+// Threads of all blocks meet at one cuda::barrier, and at a counter with a generation, again and again. Threads of
+// one block are sometimes ordered only by way of another block, which arrives last.
 #include <cstdio>
 #include <cuda/barrier>
 

@@ -1,4 +1,4 @@
-// Halves and their pairs in shared memory, as atomics, in shuffles and by reference.
+// Halves and pairs of halves: in shared memory, in atomics, in shuffles, and passed by reference.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 

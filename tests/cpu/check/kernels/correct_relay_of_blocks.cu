@@ -1,4 +1,4 @@
-// Each block waits for a volatile flag of the block before it, adds its part to the running sum, and passes the sum on.
+// Each block waits until the block before it sets a volatile counter, adds its part to the sum, and sets the counter.
 #include <cuda_runtime.h>
 
 #include <cstdio>

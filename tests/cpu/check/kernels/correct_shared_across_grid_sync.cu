@@ -1,4 +1,4 @@
-// Each block of a cooperative launch keeps its shared memory across grid.sync(), where several threads read it.
+// Each block of a cooperative launch keeps its shared memory across grid.sync(), and several threads read it later.
 #include <cooperative_groups.h>
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-// The threads of a block take turns to search for a number until one has found it. They share only the volatile flag.
+// The threads of a block search for a number together until one has found it. They share only the volatile flag.
 #include <cuda_runtime.h>
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-// Constant weights, one of them set only by its initialiser, and device variables, which begin as zeros.
+// Two constants, one of them set only by its initialiser, and device variables, which begin as zeros.
 #include <cuda_runtime.h>
 
 #include <cstdio>

@@ -21,7 +21,7 @@ __global__ void bins_kernel(int* out) {
     bins[31 - threadIdx.x] = 0;
 }
 
-/// One fence for the block after its barrier; a different thread resets the ticket.
+/// Only thread 0 executes fences, after the block's barrier; thread 5 resets the ticket.
 __global__ void fence_of_one_kernel(int* out) {
     __shared__ bool last;
     atomicAdd(&more_bins[threadIdx.x], 1);

@@ -1,4 +1,4 @@
-// Blocks take their tasks from an atomic counter and tell their threads through shared memory.
+// Thread 0 of each block takes the next task from an atomic counter and passes it on through shared memory.
 #include <cuda_runtime.h>
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-// Odd threads run the loop once more, so they wait at its barrier when the others wait at a later one.
+// Odd threads run the loop once more, so they wait at its barrier while the others wait at a later one.
 #include <cuda_runtime.h>
 
 __global__ void rounds_kernel(int* out) {

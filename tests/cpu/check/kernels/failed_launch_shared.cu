@@ -1,4 +1,4 @@
-// A launch with 64 KB of shared memory fails without an attribute; the next kernel reads what nothing has written.
+// A launch with 64 KB of shared memory fails without cudaFuncSetAttribute(); the next launch succeeds.
 #include <cuda_runtime.h>
 
 __global__ void tile_kernel(float* x) {

@@ -1,4 +1,4 @@
-// Asynchronous copies of 16 bytes, or with a promised alignment of 16, from addresses with the alignment of an int.
+// Asynchronous copies of 8 or 16 bytes, or with a promised alignment of 16, at addresses that are aligned for an int.
 #include <cooperative_groups.h>
 #include <cooperative_groups/memcpy_async.h>
 #include <cuda_pipeline.h>

@@ -1,4 +1,4 @@
-// A thread reads a bin without an atomic before it adds to it. The value can only be too small, and is checked again.
+// A thread reads a bin without an atomic before it adds to it. The value that it reads can only be too small.
 #include <cuda_runtime.h>
 
 __global__ void histogram_kernel(const int* values, unsigned* bins) {

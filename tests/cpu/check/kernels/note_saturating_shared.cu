@@ -1,4 +1,4 @@
-// Several places in the code read a bin before they add to it, and at one of them some bins are always full.
+// A function reads a bin before it adds to it. At the second of its two calls, most bins are already full.
 #include <cuda_runtime.h>
 
 __device__ void count(unsigned* bins, int v) {

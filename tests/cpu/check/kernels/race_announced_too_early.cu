@@ -1,4 +1,4 @@
-// Each block announces its part before it writes it, with or without a fence: the last block may read missing parts.
+// Each block announces its part before it writes it. The fence does not help: the last block may read missing parts.
 #include <cuda_runtime.h>
 
 __device__ unsigned arrived;

@@ -1,4 +1,4 @@
-// All warps read the factor; the last thread to take a ticket clears it, ordered only after its own warp's reads.
+// All warps read the factor; the last thread to take a ticket clears it. Only its own warp's reads come before that.
 #include <cuda_runtime.h>
 
 __global__ void sum_kernel(const int* x, int* total) {

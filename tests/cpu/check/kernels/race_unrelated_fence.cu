@@ -1,4 +1,4 @@
-// Each block adds to a total without an atomic; the fence and the atomic before that order nothing after them.
+// Each block adds to a total without an atomic; the fence and the atomic before the addition do not order it.
 #include <cuda_runtime.h>
 
 __device__ int arrivals;

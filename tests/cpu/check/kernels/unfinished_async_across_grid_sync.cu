@@ -1,4 +1,4 @@
-// Blocks of a cooperative grid use results of asynchronous copies without waiting: grid.sync() does not wait for them.
+// Blocks use the results of asynchronous copies, or overwrite their sources, after grid.sync(), which does not wait.
 #include <cooperative_groups.h>
 #include <cuda_pipeline.h>
 

@@ -1,4 +1,4 @@
-// A function that is not inlined returns a struct of a value that was written in device memory and one that was not.
+// A function that is not inlined returns a struct of two values from device memory; only one of them was written.
 #include <cuda_runtime.h>
 
 struct Limits {

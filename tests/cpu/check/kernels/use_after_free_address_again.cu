@@ -1,4 +1,4 @@
-// Kernels use freed memory after another allocation of the same size.
+// A kernel uses freed memory after many allocations of the same size, of which the last still exists.
 #include <cuda_runtime.h>
 
 __global__ void write_kernel(int* x) {

@@ -1,4 +1,4 @@
-// A counter is freed while kernels still count with it.
+// A counter is freed before the kernel that counts with it.
 #include <cuda_runtime.h>
 
 __global__ void count_kernel(int* counter) {

@@ -1,11 +1,11 @@
-// Histograms in shared memory: dynamic, declared once for the whole file, and static.
+// Histograms in shared memory: in dynamic memory that is declared at file scope, and in static memory.
 #include <cstring>
 
 typedef unsigned int uint;
 enum { kBins = 64 };
 
 extern __shared__ uint bins_of_block[];
-extern __shared__ uint bins_of_block[];  // declared twice, as headers do
+extern __shared__ uint bins_of_block[];  // declared twice, as if by two headers
 
 __device__ inline void add_to_block(uint value) { atomicAdd(&bins_of_block[value], 1u); }
 
