@@ -34,12 +34,13 @@ struct Buffer {
     std::uint32_t is_constant;  // an input that the call must not write
     std::uint32_t reserved;
     std::uint64_t mapped_bytes;  // the size of the whole allocation
-    std::uint64_t offset;        // where slot 0 begins in it
-    std::uint64_t stride;        // from a slot to the next
+    std::uint64_t offset;        // from the beginning of the allocation to slot 0
+    std::uint64_t stride;        // from the beginning of a slot to that of the next
     std::uint64_t bytes;         // the size of a slot without its guard zones
 };
 
-/// `prepare:`, `open:` or `run:` before a comment names the kinds of requests that have the field, or whose answers do.
+/// A comment that begins with `prepare:`, `open:` or `run:` describes a field that only requests of these kinds, or the
+/// answers to them, use.
 struct Request {
     std::uint32_t magic, version;
     Ask ask;
@@ -67,7 +68,7 @@ struct Answer {
     std::uint64_t scratch_bytes;  // prepare: the size of the scratch buffer that the submission requests
     double event_s;               // run: between events around timed calls; otherwise 0
     double wall_s;                // run: the time of all calls
-    std::uint64_t host_bytes;     // run: maximum number of device-to-host bytes in one call
+    std::uint64_t host_bytes;     // run: the device-to-host bytes of all calls together
     std::uint64_t launches;       // run: kernels launched
     std::int64_t leaked_bytes;    // run: device bytes allocated by the calls and not freed
     Observations observed;        // run: of the last call

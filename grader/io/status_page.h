@@ -1,6 +1,7 @@
 #pragma once
-// A page of memory that the runner writes and the judge reads after the runner has ended. It shows what the runner was
-// doing. It is untrusted: it can make a message more precise, but never change a verdict to passed.
+// A page of memory that the judge and the runner share. The judge writes its orders to the page, and reads what the
+// runner does or did when it ended. The page is untrusted: it can make a message more precise, but never change a
+// verdict to passed.
 
 #include <cstddef>
 #include <cstdint>
@@ -37,7 +38,7 @@ enum class Fault : std::uint32_t {
 
 enum class Phase : std::uint32_t { start = 0, ready = 1, prepare = 2, call = 3, idle = 4 };
 
-/// The sanitizer's findings. The order is part of the protocol between runner and judge.
+/// The sanitizer's findings. The numbers are part of the protocol between runner and judge.
 enum class FindingKind : std::uint32_t {
     out_of_bounds = 1,
     use_after_free = 2,
@@ -61,7 +62,7 @@ enum class FindingKind : std::uint32_t {
     unset_constant = 20,    // note: a read of a constant to which nothing was copied
     input_written = 21,     // a write to an input of the lab, even if the input is restored later
     constant_written = 23,  // a kernel wrote a constant
-    unfinished = 22,        // an access while nothing waits for earlier work (detail) on the same memory
+    unfinished = 22,        // an access to memory that earlier work (detail) may still use: nothing waits for it
     unfinished_async = 24,  // an access to memory that an asynchronous copy of the kernel may still use
     // copy_direction, where the reason is known:
     copy_of_freed = 25,
@@ -127,7 +128,7 @@ static_assert(std::has_unique_object_representations_v<RawFinding>);
 inline constexpr std::uint32_t max_findings = 48, max_guards = 64;
 inline constexpr std::uint32_t max_notes = max_findings / 2;  // leaves room for the other findings
 
-/// Add a finding to a digest of all that a process has sent (FNV-1a).
+/// Return the digest of all findings that a process has sent (FNV-1a): `digest` is that of the earlier ones.
 inline std::uint64_t add_to_findings(std::uint64_t digest, const RawFinding& finding) {
     const auto* const bytes = reinterpret_cast<const unsigned char*>(&finding);
     for (std::size_t i = 0; i < sizeof finding; ++i) digest = (digest ^ bytes[i]) * 0x100000001b3u;
@@ -176,7 +177,7 @@ struct LaunchSize {
     std::int32_t line;                // a line of the student's file; 0: unknown
     std::uint32_t grid[3], block[3];  // blocks of the grid, threads of a block
 
-    double threads() const {  // a product of six values of an untrusted page
+    double threads() const {  // a double, because the product of six untrusted values may exceed an integer
         double product = 1;
         for (int i = 0; i < 3; ++i) product = product * grid[i] * block[i];
         return product;
@@ -185,10 +186,10 @@ struct LaunchSize {
 
 inline constexpr std::uint32_t max_buffers = 16;  // the maximum per lab
 
-/// The CPU backend's observations of one call. The sanitizer fills all fields except the digest, only when it is on.
+/// The CPU backend's observations of one call. Without the sanitizer, there are no findings, and the bytes are 0.
 struct Observations {
-    std::uint64_t findings;           // digest of the findings that the process has sent so far: add_to_findings()
-    std::uint32_t finding_count;      // the number of findings
+    std::uint64_t findings;           // digest of all findings that the process has sent so far: add_to_findings()
+    std::uint32_t finding_count;      // the number of these findings
     std::uint32_t replaced_handlers;  // the number of times that the runtime's signal handlers were replaced
     std::uint64_t launch_digest;      // a digest of the different launches: kernel, grid, block, shared memory
     std::uint64_t read_bytes[max_buffers], written_bytes[max_buffers];  // per buffer; each byte counts once

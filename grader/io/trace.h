@@ -27,7 +27,7 @@ inline void add_to_hash(protocol::SipHash& hash, const void* bytes, std::size_t 
     }
 }
 
-/// Return the seal of `bytes` bytes whose hash is this one.
+/// Return the seal of the `bytes` bytes that were added to `hash`.
 inline Seal seal_of(protocol::SipHash hash, std::uint64_t bytes) {
     hash.add(bytes);
     return {bytes, hash.finish()};
@@ -43,8 +43,8 @@ struct Header {
 
 enum class MemoryRole : std::uint32_t { allocation = 0, lab_buffer = 1, variable = 2, constant = 3 };
 
-/// An allocation, buffer or variable of device memory. The trace has its own addresses, in which each of these begins
-/// at a multiple of 4096.
+/// An allocation, buffer or variable in device memory. The trace has its own addresses, in which every Memory begins at
+/// a multiple of 4096.
 struct Memory {
     std::uint64_t begin, bytes;
     MemoryRole role;
@@ -91,8 +91,8 @@ struct Operation {
     std::uint32_t lane_bytes : 8;  // the bytes that each lane accesses
 };
 
-/// Counts the basic blocks and accesses that the threads of complete blocks executed (steps): for the recorded blocks,
-/// and for other random blocks, which are compared with them.
+/// Counts the steps (basic blocks and accesses) of the threads of complete blocks, separately for the recorded blocks
+/// and for some other blocks. The judge compares the two counts.
 struct LaunchEnds {
     std::uint32_t static_shared_bytes;
     std::uint32_t recorded_blocks = 0, other_blocks = 0, unused = 0;
