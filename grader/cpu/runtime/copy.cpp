@@ -106,8 +106,8 @@ std::string describe_too_small(const std::string& what, std::size_t bytes, std::
            std::to_string(requested) + " are " + verb;
 }
 
-/// Report a copy that exceeds the end of one of the lab's buffers or of a std::vector. A buffer has guard zones around
-/// it, so only the sanitizer knows where it ends.
+/// Report a copy or a fill that exceeds the end of one of the lab's buffers or of a std::vector. A buffer has guard
+/// zones around it, so only the sanitizer knows where it ends.
 void report_beyond_buffer(const char* function, const char* what, const void* at, std::size_t requested,
                           const char* verb, int line) {
     const std::size_t available = observer ? observer->bytes_left(at) : requested;
@@ -122,10 +122,10 @@ void report_beyond_buffer(const char* function, const char* what, const void* at
 
 struct BadPointer {
     FindingKind kind;
-    std::string reason;  // follows "the source "; empty for a pointer that a copy can use
+    std::string reason;  // follows "the source " or "the destination "; empty for a pointer that a copy can use
 };
 
-/// Describe why no copy can use a pointer. `function` copies to or from a variable by its name.
+/// Describe why no copy can use a pointer. `function` is the CUDA function that accepts a variable by its name.
 BadPointer find_bad_pointer(const void* pointer, const char* function) {
     if (!pointer) return {FindingKind::copy_direction, "is null"};
     if (is_never_set(pointer)) return {FindingKind::copy_direction, "is a pointer that was never set"};
@@ -198,7 +198,7 @@ cudaError_t copy(const char* function, void* to, size_t to_pitch, const void* fr
     return cudaSuccess;
 }
 
-/// Fill rows with `value`, of which `element_bytes` are repeated.
+/// Fill rows with the lowest `element_bytes` bytes of `value`, repeated.
 cudaError_t fill(const char* function, void* to, size_t pitch, unsigned value, size_t element_bytes, size_t width,
                  size_t height, int line, cudaStream_t stream) {
     if (width == 0 || height == 0) return cudaSuccess;
