@@ -1,7 +1,8 @@
 """Each function of cuda_fp16.h and cuda_bf16.h gives the exact result, rounded once.
 
 The reference rounds an exact value, given as two doubles, by searching a table of all numbers of the format; float16.h
-works on bits. Where NVIDIA's headers are installed, their functions for the host give the same bits.
+works on bits. Where NVIDIA's headers are installed, their functions for the host give the same bits, except for the
+maximum and the minimum of two zeros.
 """
 
 from __future__ import annotations
@@ -131,8 +132,8 @@ INTEGERS = {
 
 
 def integers(value: np.ndarray, kind: type) -> np.ndarray:
-    """Convert as the device does: values out of range become the nearest number; a NaN becomes 0, or only the highest
-    bit for 64 bits."""
+    """Convert as the device does: values out of range become the nearest number; a NaN becomes 0 or, for 64 bits, the
+    number with only the highest bit set."""
     limits = np.iinfo(kind)
     nan = 0 if limits.bits < 64 else 1 << 63
     exact = [
@@ -186,7 +187,7 @@ def test_functions_of_pairs_equal_those_of_halves(fmt):
         assert (fmt.bits(pair) & np.uint64(0xFFFF) == halves).all(), pair
 
 
-def test_minimum_and_maximum(fmt):
+def test_minimum_maximum_sign_and_special_values(fmt):
     bits_a, bits_b = fmt.bits("a"), fmt.bits("b")
     a, b = fmt.value(bits_a), fmt.value(bits_b)
     # -0 is smaller than 0
@@ -234,7 +235,7 @@ FUNCTIONS = {
 
 
 @pytest.mark.skipif(np.finfo(np.longdouble).nmant < 60, reason="this machine's long double has no more than 53 bits")
-def test_functions(fmt):
+def test_mathematical_functions(fmt):
     for name, function in FUNCTIONS.items():
         value = fmt.inputs("a", f"h{name}").astype(np.longdouble)
         assert_equal(fmt, f"h{name}", fmt.rounded(*split(function(value))))
@@ -259,6 +260,6 @@ def test_nvidias_functions_for_the_host_agree(formats, tmp_path):
     different = [
         file.name for file in sorted(results.iterdir()) if file.read_bytes() != (ours / file.name).read_bytes()
     ]
-    # Of two zeros, these functions return the second one on the host; a GPU's instruction prefers 0 to -0.
+    # Of two zeros, these functions return the second one on the host; on a GPU, -0 is smaller than 0.
     of_zeros = [f"__nv_bfloat16.{name}" for name in ("hmax2_nan", "hmax_nan", "hmin2_nan", "hmin_nan")]
     assert different == of_zeros
