@@ -17,7 +17,7 @@ enum class Fault : std::uint32_t {
     stack_overflow = 2,
     deadlock = 3,              // threads of a block wait at a barrier that others never reach
     illegal_address = 4,       // a copy or launch got a pointer to memory on the wrong side
-    arithmetic = 5,            // integer division by zero …
+    arithmetic = 5,            // for example, an integer was divided by zero
     aborted = 6,               // by abort(), assert() or the C library
     exited = 7,                // exit() called by the student's code
     host_limit = 8,            // more was copied to the host than is allowed
@@ -68,7 +68,7 @@ enum class FindingKind : std::uint32_t {
     copy_of_freed = 25,
     copy_of_host_variable = 26,  // a host variable passed where a device symbol is required
     copy_by_name = 27,           // cudaMemcpy with the name of a device variable as a pointer
-    kept_value = 28,             // note: a device variable's value from an earlier call, described in detail
+    kept_value = 28,             // note: a device variable's value from an earlier call (detail)
     unjoined = 29,               // work (detail) in a stream that nothing waits for when the function returns
     not_destroyed = 30,          // a stream or event that each call creates (object) and no call destroys (detail)
     beyond_vector = 31,          // an access or a copy (object, detail) of the host beyond the size of a std::vector
@@ -224,7 +224,7 @@ struct StatusPage {
     RawFinding findings[max_findings];
     std::uint32_t guard_count;   // guards: places that read a word and then update it by an atomic (if (bin < 255) …)
     std::uint32_t launch_limit;  // LaunchLimit, if `detail` is about a launch that was refused
-    std::uint64_t guards[max_guards];  // on their lines, an atomic_race of a plain read with an atomic is a note
+    std::uint64_t guards[max_guards];  // on a guard's line, an atomic_race of a plain read with an atomic is a note
     std::uint32_t place_count;
     std::uint32_t blocks_ended;  // since the process began, modulo 2^32
     AccessCounts places[max_places];

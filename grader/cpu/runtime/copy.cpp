@@ -81,11 +81,11 @@ const char* name_of(cudaMemcpyKind kind) {
 /// Describe a copy if both its ends are on the wrong side for `kind`: the direction is wrong, or the pointers are
 /// exchanged. Return an empty string for other copies.
 std::string describe_wrong_way(const Ends& ends, cudaMemcpyKind kind) {
-    const bool down = kind == cudaMemcpyHostToDevice && !ends.to_device() && !ends.from_host();
-    const bool up = kind == cudaMemcpyDeviceToHost && !ends.to_host() && !ends.from_device();
-    if (!down && !up) return "";
+    const bool goes_to_host = kind == cudaMemcpyHostToDevice && !ends.to_device() && !ends.from_host();
+    const bool goes_to_device = kind == cudaMemcpyDeviceToHost && !ends.to_host() && !ends.from_device();
+    if (!goes_to_host && !goes_to_device) return "";
     return std::string("the direction says ") + name_of(kind) + ", but the pointers go from " +
-           (down ? "device to host" : "host to device");
+           (goes_to_host ? "device to host" : "host to device");
 }
 
 /// Describe the end that is on the wrong side for `kind`; return null if the direction is right.
@@ -114,10 +114,10 @@ void report_beyond_buffer(const char* function, const char* what, const void* at
     if (available < requested)
         observer->defect_found(FindingKind::copy_size, line, function,
                                describe_too_small(what, available, requested, verb));
-    const std::size_t of_vector = observer ? observer->vector_bytes_left(at) : requested;
-    if (of_vector < requested)
+    const std::size_t left_in_vector = observer ? observer->vector_bytes_left(at) : requested;
+    if (left_in_vector < requested)
         observer->defect_found(FindingKind::beyond_vector, line, function,
-                               describe_too_small(what, of_vector, requested, verb));
+                               describe_too_small(what, left_in_vector, requested, verb));
 }
 
 struct BadPointer {

@@ -85,7 +85,7 @@ class Counter {
         }
     }
 
-    /// The accesses of a warp's lanes at one place. The next warp uses the same memory.
+    /// The accesses of a warp's lanes at one place. The next warp reuses the vector's memory.
     struct Requests {
         std::uint32_t place;
         std::vector<Request> all = {};

@@ -124,6 +124,7 @@ void write_to_stderr(const char* text) {
     _exit(warplab::cpu::fault_status + static_cast<int>(fault));
 }
 
+/// Wait while another thread ends the process.
 [[noreturn]] void wait_for_exit() {
     for (;;) pause();
 }

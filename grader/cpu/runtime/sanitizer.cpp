@@ -153,7 +153,7 @@ struct Recent {
     std::uint64_t key = 0;     // the place's key
     std::uintptr_t begin = 0;  // the part of the object whose histories are ready
     std::size_t bytes = 0;
-    std::uintptr_t log_from = 0;
+    std::uintptr_t log_from = 0;  // the address that the log counts from: addresses in shared memory are offsets
     std::size_t first_word = 0;
     Object* object = nullptr;
     History* histories = nullptr;  // one per word of the object; null for an input of the lab
@@ -1013,8 +1013,8 @@ RawFinding Sanitizer::describe(FindingKind kind, const Object* object, const Tou
     finding.offset = static_cast<std::int64_t>(touch.address - object->begin);
     finding.bytes = object->bytes;
     finding.buffer = object->buffer;
-    const bool is_extent = kind == FindingKind::out_of_bounds || kind == FindingKind::uninitialised;
-    if (is_extent && object->space == FindingSpace::allocation) finding.other_line = object->line;
+    const bool concerns_extent = kind == FindingKind::out_of_bounds || kind == FindingKind::uninitialised;
+    if (concerns_extent && object->space == FindingSpace::allocation) finding.other_line = object->line;
     copy_name(finding.object, sizeof finding.object, object->name.c_str());
     return finding;
 }
@@ -1380,9 +1380,10 @@ WARPLAB_CPU_INLINE void Sanitizer::check_word_quickly(const Recent& recent, std:
     Mark mark = histories_.order.mark(touch.place, bytes, touch.atomic, touch.is_volatile);
     if (touch.is_volatile && touch.writes)
         mark.polled = histories_.latest_is_own(history, AccessKind::plain_read, mark);
-    const bool guard = touch.atomic && recent.shared && histories_.latest_is_own(history, AccessKind::plain_read, mark);
-    const bool beside = !recent.shared && timeline.may_run_with_other_work();
-    if (guard || beside ||
+    const bool is_guard =
+        touch.atomic && recent.shared && histories_.latest_is_own(history, AccessKind::plain_read, mark);
+    const bool has_other_work = !recent.shared && timeline.may_run_with_other_work();
+    if (is_guard || has_other_work ||
         !(histories_.add_if_alone(history, touch.kind(), mark, recent.shared) ||
           histories_.add_if_quiet(history, touch.kind(), mark, recent.shared)))
         look_for_race(*recent.object, index, mark, touch);

@@ -60,7 +60,7 @@ struct Warp {
 /// Blocks of one grid, which OS threads take in order.
 struct Job {
     const Grid* grid;
-    uint64_t blocks, chunk;
+    uint64_t blocks, chunk;  // chunk: the number of blocks that an OS thread takes at once
     std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now();
     std::atomic<uint64_t> next{0};
     std::atomic<unsigned> running{0}, still{0};  // OS threads that run blocks, and those whose block makes no progress

@@ -30,6 +30,8 @@ pytestmark = [
 
 
 class Format:
+    """A 16-bit format, and the folder with the results of its functions."""
+
     def __init__(self, name: str, folder: Path):
         self.name, self.folder = name, folder
         self.infinity = 0x7C00 if name == "__half" else 0x7F80
@@ -45,6 +47,7 @@ class Format:
         return (bits.astype(np.uint32) << 16).view(np.float32).astype(np.float64)
 
     def inputs(self, name: str, function: str) -> np.ndarray:
+        """Return the values of an input in all cases of a function."""
         return self.value(self.bits(name)[: len(self.bits(function))])
 
     def rounded(self, near: np.ndarray, rest: np.ndarray | float = 0.0, mode: str = "rn") -> np.ndarray:
@@ -90,12 +93,14 @@ def fmt(formats, request) -> Format:
 
 
 def two_sum(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the double nearest to x + y, and the rest of the exact sum."""
     near = x + y
     part = near - x
     return near, (x - (near - part)) + (y - part)
 
 
 def split(value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the double nearest to a wider number, and the rest."""
     near = value.astype(np.float64)
     return near, (value - near).astype(np.float64)
 
@@ -178,11 +183,11 @@ def test_arithmetic(fmt):
 
 
 def test_functions_of_pairs_equal_those_of_halves(fmt):
-    low = {
+    results = {
         name: fmt.bits(name)
         for name in ("hfma", "hfma_sat", "hfma_relu", "hmax", "hmin", "hmax_nan", "hmin_nan", "hdiv")
     }
-    for name, halves in low.items():
+    for name, halves in results.items():
         pair = name.replace("_", "2_") if "_" in name else "h2div" if name == "hdiv" else f"{name}2"
         assert (fmt.bits(pair) & np.uint64(0xFFFF) == halves).all(), pair
 

@@ -193,7 +193,8 @@ uint3 index_of_thread();
 
 WARPLAB_CPU_INLINE void restore_thread() {
 #ifdef WARPLAB_CPU_HOOKED
-    threadIdx = index_of_thread();  // hooks do not see a call's result; a branch could hide accesses after it
+    // GCC's hooks do not see the write of a call's result. A branch here could hide the accesses that follow it.
+    threadIdx = index_of_thread();
 #else
     if (block_state.current) threadIdx = block_state.current->thread;
 #endif
