@@ -55,7 +55,8 @@ struct Launch {
     char kernel[64];
     std::uint32_t grid[3], block[3];
     std::uint32_t dynamic_shared_bytes;
-    std::uint32_t repeats;  // 1: no block was recorded: an earlier launch had this kernel and sizes, or the trace was full
+    // 1: no block was recorded, because an earlier launch had the same kernel and sizes, or the trace was full
+    std::uint32_t repeats;
 };
 
 /// A sampled block, whose warps follow, and the number of its threads' events. Only events up to a limit are recorded.
