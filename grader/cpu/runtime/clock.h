@@ -46,7 +46,7 @@ class KnownAccesses {
     void begin(std::uint32_t block, std::uint32_t generation);
     /// Add a thread's accesses before this step of the generation.
     void add(std::uint32_t thread, std::uint32_t step);
-    /// Add the accesses that `other` covers. If it is of a different block, it replaces this object.
+    /// Add the accesses that `other` covers. If `other` is of a different block, it replaces this object.
     void merge(const KnownAccesses& other);
     /// Forget everything, but keep the memory.
     void clear() {

@@ -186,7 +186,7 @@ constexpr int memory_signals[] = {SIGSEGV, SIGBUS};
 bool handlers_installed = false;
 std::uint32_t handlers_replaced = 0;
 
-/// Install the runtime's handler. Return false if a different handler was installed.
+/// Install the runtime's handler. Return whether it was installed already.
 bool install_handler(int signal) {
     struct sigaction action {
     }, before{};

@@ -21,7 +21,7 @@ void prepare_thread_for_faults();
 
 /// Install the runtime's handlers again before a grid runs, because the submission's code may have replaced them.
 void restore_handlers();
-/// Return the number of handlers that have been replaced so far.
+/// Return how often restore_handlers() has found that a handler was replaced.
 std::uint32_t count_replaced_handlers();
 
 /// Record the fault with the running thread's place, and end the process with status fault_status + fault. Only the

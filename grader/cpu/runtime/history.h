@@ -202,7 +202,7 @@ class Histories {
     Earlier& provide_earlier(History& history, AccessKind kind);
 
     std::vector<More> more_;
-    std::size_t used_ = 0;  // the used part of more_ in this grid
+    std::size_t used_ = 0;  // the number of entries of more_ that this grid uses
 };
 
 }  // namespace warplab_cpu

@@ -27,7 +27,7 @@ struct CreatedBy {
 class Observer {
   public:
     virtual ~Observer() = default;
-    /// The call or function by which a program allocated memory, and its line in the student's file.
+    /// The CUDA function by which a program allocated memory, and the line of the call in the student's file.
     struct AllocatedBy {
         const char* call;
         bool host_writes;  // the host may use the memory, too
@@ -80,8 +80,8 @@ class Observer {
     virtual void launch_failed(int /*line*/, const char* /*kernel*/, warplab::LaunchLimit /*limit*/,
                                const std::string& /*reason*/) {}
     virtual void error_queried() {}
-    /// A call of the contract begins or ends. It must free the memory that it allocates, but the first call may keep
-    /// memory that later calls use.
+    /// A call of the contract begins or ends. The call must free the memory that it allocates, but the first call may
+    /// keep memory that later calls use.
     virtual void call_begins() {}
     virtual void call_ends() {}
     virtual void device_reset() {}

@@ -414,8 +414,7 @@ class Sanitizer final : public Observer {
     RawFinding failed_launch_{};           // its kind is 0 if no launch failed, or if the program has read the error
     Pending pending_;
     // By place in the code, until the grid ends: reads of words of shared memory that other threads of the block update
-    // by atomics. The guards are the places whose threads then update the word, as in if (bin < 255) atomicAdd(&bin,
-    // 1).
+    // by atomics. The guards are the places whose threads then update the word: if (bin < 255) atomicAdd(&bin, 1).
     std::map<std::uint32_t, std::pair<RawFinding, std::uint64_t>> reads_beside_atomics_;
     std::set<std::uint32_t> guards_;
     // Accesses of this grid that are wider than the alignment of a static shared variable, by the beginning of the
@@ -811,7 +810,7 @@ void Sanitizer::add_variables() {
 void Sanitizer::grid_begins(const Grid& grid) {
     add_variables();
     grid_ = &grid;
-    ++objects_version_;  // for the counts of this grid
+    ++objects_version_;  // recent_ refers to counts of earlier grids
     begin_counting(grid);
     quick.in_grid = true;
     quick.kernel_thread = &block_state;
@@ -1066,7 +1065,7 @@ void Sanitizer::settle() {
 
 /// Report reads of words that other threads update atomically. A guard may read an old value, because its update is
 /// still correct. A thread that only reads misses updates: a barrier is missing. A line can have several places, and
-/// not all of them continue to the update; therefore, all guards are reported, too.
+/// not all of them continue to the update; therefore, the guards are reported, too, unless all places are guards.
 void Sanitizer::report_reads_beside_atomics() {
     const bool all_guard =
         std::ranges::all_of(reads_beside_atomics_, [&](const auto& entry) { return guards_.count(entry.first) != 0; });
@@ -1842,8 +1841,8 @@ WARPLAB_CPU_INLINE void observe(const volatile void* pointer, warplab_cpu::Acces
     observe_on_slow_path(touch(), caller);
 }
 
-/// Inspect an access that is rarer than a plain one. All such accesses share one copy of the fast path, which compiles
-/// faster.
+/// Inspect an access that is rarer than a plain one. All such accesses share one copy of the fast path, so that this
+/// file compiles faster.
 template <unsigned width>
 __attribute__((noinline)) void observe_rare(const volatile void* pointer, warplab_cpu::AccessMode mode, void* caller) {
     observe<width>(pointer, mode, caller);
@@ -1888,7 +1887,7 @@ void observe_range(const void* address, unsigned long bytes, bool writes, void* 
     }
 }
 
-/// Return the number of bytes that a search reads: up to and including the byte that it found, or `all`.
+/// Return the number of bytes that a search reads: up to and including the byte that it found; `all` if it found none.
 unsigned long bytes_up_to(const void* from, const void* found, unsigned long all) {
     return found ? static_cast<unsigned long>(static_cast<const char*>(found) - static_cast<const char*>(from)) + 1
                  : all;

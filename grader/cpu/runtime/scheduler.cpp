@@ -101,7 +101,7 @@ struct Worker {
     uint64_t left_in_chunk;  // blocks that this OS thread starts after the one it runs
     uint3* thread_index;     // threadIdx of the file that the kernel is in
     Polled polled;
-    const char* stack_begin;    // the stack of kernels that run without fibers
+    const char* stack_begin;    // the upper end of the kernels' part of the OS thread's stack
     bool stalled;               // no thread of the running block made progress in its last turn
     const Fiber* comparing;     // in this thread's turn, the block is compared with its earlier state
     bool is_still;              // job->still counts this worker
@@ -434,7 +434,7 @@ uint64_t add_stack(const Worker& w, uint64_t digest, const Fiber* fiber, const c
     __asm__ __volatile__("" ::"r"(unused) : "memory");
 }
 
-/// Return a digest of all data that the block's threads can read. If it is the same twice, the threads only repeat the
+/// Return a digest of all data that the block's threads can read. If two digests are equal, the threads only repeat the
 /// same steps. A thread's registers are in `context` or in the frames between this function and the kernel.
 [[gnu::noinline]] uint64_t digest_of_block(const Worker& w) {
     static thread_local Context context;
@@ -723,7 +723,7 @@ void note_volatile_read(const volatile void* place, size_t width, const void* ca
     restore_thread_index();
 }
 
-/// Return whether other threads may run before an atomic. They may not run while the sanitizer is on, because its
+/// Return whether other threads may run before an atomic. They may not run while the sanitizer is on, because the
 /// counts must be reproducible, or while a block without progress is compared with its earlier state.
 static bool may_yield_before_atomic() { return !observer && in_kernel() && !worker->stalled; }
 
@@ -1210,7 +1210,7 @@ unsigned pool_size() {
 }
 
 /// OS threads that help the caller to run blocks. A helper that wakes too late does nothing and sleeps again, so that
-/// no thread has to wait for it. The pool is never destroyed, because it may outlive main().
+/// no thread has to wait for it. The pool is never destroyed, because its threads may outlive main().
 class Pool {
   public:
     Pool() {

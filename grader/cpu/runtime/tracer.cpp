@@ -299,7 +299,7 @@ void Tracer::choose_blocks(std::uint64_t blocks, unsigned threads) {
 /// 2 or 4. Repeated launches count fewer blocks; after `max_thorough` of them, only one, because an iterative solver
 /// makes thousands of launches.
 void Tracer::choose_others(std::uint64_t blocks) {
-    constexpr unsigned max_thorough = 64;  // repeated launches in which several blocks count their steps
+    constexpr unsigned max_thorough = 64;  // repeated launches in which the steps of several blocks are counted
     others_.clear();
     std::uniform_int_distribution<std::uint64_t> any(0, blocks - 1);
     others_.insert(any(random_));
