@@ -12,8 +12,8 @@ namespace warplab::protocol {
 inline constexpr std::uint32_t version = 4;
 inline constexpr std::uint32_t magic = 0x57415250;  // "WARP"
 inline constexpr int request_fd = 3;                // the runner's descriptor from which it reads requests
-inline constexpr int status_fd = 4;                 // the descriptor of its StatusPage
-inline constexpr int answer_fd = 5;                 // the descriptor to which it writes answers and findings
+inline constexpr int status_fd = 4;                 // the descriptor of the runner's StatusPage
+inline constexpr int answer_fd = 5;                 // the descriptor to which the runner writes answers and findings
 inline constexpr int trace_fd = 6;                  // the descriptor of the trace, if one is requested
 inline constexpr int max_sizes = 16, max_reals = 256, max_buffers = static_cast<int>(warplab::max_buffers);
 
@@ -23,7 +23,7 @@ enum class Ask : std::uint32_t { hello = 1, prepare = 2, open = 3, run = 4, quit
 enum class Transport : std::uint32_t {
     none = 0,
     device = 1,  // GPU memory that the judge owns, exported as a descriptor
-    shared = 2,  // a memory file that both map: device memory of the CPU backend, or host memory
+    shared = 2,  // a memory file that judge and runner map: device memory of the CPU backend, or host memory
     local = 3,   // a memory file as for shared, copied to and from separate memory of the runner at every run, so that
                  // compute-sanitizer and ncu see exact allocations; never used for grading
 };

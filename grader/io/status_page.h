@@ -26,7 +26,7 @@ enum class Fault : std::uint32_t {
     hang_before_earlier = 11,  // the same, but blocks with a smaller blockIdx start later (backward block order)
     null_pointer = 12,
     misaligned = 13,
-    unset_pointer = 14,    // the variable holds the pattern of variables that were never set
+    unset_pointer = 14,    // a pointer holds the pattern of variables that were never set
     wrong_free = 15,       // free() of memory that is not from the heap; detail names its owner
     too_much_shared = 16,  // too many bytes of static __shared__ variables
     refused = 17,          // the runtime cannot continue; detail has the reason
@@ -62,7 +62,7 @@ enum class FindingKind : std::uint32_t {
     unset_constant = 20,    // note: a read of a constant to which nothing was copied
     input_written = 21,     // a write to an input of the lab, even if the input is restored later
     constant_written = 23,  // a kernel wrote a constant
-    unfinished = 22,        // an access to memory that earlier work (detail) may still use: nothing waits for it
+    unfinished = 22,        // an access to memory that earlier work (detail) may still use: nothing waits for that work
     unfinished_async = 24,  // an access to memory that an asynchronous copy of the kernel may still use
     // copy_direction, where the reason is known:
     copy_of_freed = 25,
@@ -119,7 +119,7 @@ struct RawFinding {
     std::uint32_t other_width;  // the width of `before`, if both are atomics and their widths differ; else 0
     std::uint32_t limit;        // the limit that a failed launch exceeds, as LaunchLimit
     std::int32_t line;          // a line of the student's file; 0: see program_counter
-    std::int32_t other_line;    // the same for `before`
+    std::int32_t other_line;    // the same for `before`, for earlier work, or for the allocation of the object
     char object[48];            // the name of a variable or a CUDA function
     char kernel[64];
     char detail[112];  // further text

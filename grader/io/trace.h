@@ -1,6 +1,7 @@
 #pragma once
-// The trace of a call: the operations of some blocks' warps, and the host's CUDA calls. grader/judge/predict models the
-// call's time on a GPU from it. The runner appends records to a memory file of the judge, which does not trust them.
+// The trace of a call: the operations of some blocks' warps, and the host's CUDA calls. grader/judge/predict uses
+// the trace to model the call's time on a GPU. The runner appends records to a memory file of the judge, which does not
+// trust them.
 // The file begins with a seal: a program that only writes into the file cannot forge records.
 
 #include <cstddef>
@@ -69,6 +70,7 @@ struct Warp {
     std::uint32_t operations;
 };
 
+/// The kind of a warp's operation. A comment lists the words that follow. A lane's word is its address divided by 4.
 enum class OperationKind : std::uint8_t {
     basic_block = 0,
     device_read,    // followed by the sectors (of 32 bytes), and the passes over the banks of the L1

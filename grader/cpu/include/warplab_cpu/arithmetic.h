@@ -113,7 +113,7 @@ inline unsigned __dp4a(unsigned x, unsigned y, unsigned sum) {
     return sum;
 }
 
-// Four bytes or two halves in a word
+// Four integers of 8 bits, or two of 16 bits, in a word
 
 namespace warplab_cpu {
 template <int bits, class Part, class Function>
