@@ -114,7 +114,8 @@ void find_thread_index();
 /// Record that a thread reads a volatile variable, in the code with the return address `caller`. If it reads the same
 /// value very often, it waits for another thread.
 void note_volatile_read(const volatile void* place, size_t width, const void* caller);
-/// Record that an atomic did not find the value that it expects. After several of these in a row, another thread runs.
+/// Record an operation that a waiting thread may repeat, such as an atomic that did not find the expected value. After
+/// several of these in a row, another thread runs.
 void note_spin();
 /// Let other threads run.
 void yield_thread();

@@ -32,7 +32,7 @@ using Combine = void (*)(void* const* places, unsigned count, void* context);
 /// the places.
 void warp_combine(unsigned mask, void* place, Combine combine, void* context, int line);
 /// Do the same for the block's threads k * size … (k + 1) * size - 1; `size` is 64, 128, 256 or 512. Without `combine`,
-/// it is a barrier.
+/// the function is only a barrier.
 void tile_combine(unsigned size, void* place, Combine combine, void* context, int line);
 /// Wait for all blocks of a cooperative launch. End the process if the launch is not cooperative.
 void grid_barrier(int line);
