@@ -8,6 +8,7 @@ namespace warplab {
 
 /// Return the SHA-256 as 64 lower-case hex digits.
 std::string sha256(std::string_view bytes);
+/// Do the same for a file. Throws std::runtime_error if the file cannot be read.
 std::string sha256_file(const std::filesystem::path& file);
 
 /// Return the course secret, which is in datasets/.secret (32 random bytes as hex). Create the file if it is missing;

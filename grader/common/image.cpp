@@ -210,10 +210,10 @@ Image read_image(const fs::path& file, std::size_t max_pixels_allowed) {
     const auto samples =
         static_cast<std::size_t>(extent.width) * static_cast<std::size_t>(extent.height) * std::size_t(channels);
     if (is_binary_pnm(bytes) && bytes.size() < *pnm_samples_begin(bytes) + samples) fail_broken(file, bytes.size());
-    int width = 0, height = 0, in_file = 0;
+    int width = 0, height = 0, channels_in_file = 0;
     const std::unique_ptr<stbi_uc, void (*)(void*)> pixels(
         stbi_load_from_memory(reinterpret_cast<const stbi_uc*>(bytes.data()), static_cast<int>(bytes.size()), &width,
-                              &height, &in_file, channels),
+                              &height, &channels_in_file, channels),
         stbi_image_free);
     if (!pixels) fail_broken(file, bytes.size());
     Image image{width, height, channels, {}};

@@ -9,8 +9,8 @@
 
 namespace warplab {
 
-/// A picture. Rows are from the top, pixels from the left, and the channels of a pixel are adjacent. One channel is
-/// grey; three are red, green and blue.
+/// A picture: its rows from top to bottom, the pixels of a row from left to right, and the channels of a pixel next to
+/// each other. One channel is grey; three are red, green and blue.
 struct Image {
     int width = 0, height = 0, channels = 1;
     std::vector<std::uint8_t> samples;  // width * height * channels

@@ -85,7 +85,7 @@ Json to_json(const std::vector<T>& values, AtMost max, Bounds... bounds) {
     return list;
 }
 
-/// Write integers by name, in order.
+/// Write named integers as an object, in their order.
 inline Json to_json(const std::vector<std::pair<std::string, std::int64_t>>& integers) {
     auto object = Json::object();
     for (const auto& [name, value] : integers) object[name] = value;

@@ -5,7 +5,7 @@
 
 namespace warplab {
 
-/// Return the number of edits (insert, delete, replace, swap neighbours) that turn one word into the other.
+/// Return the minimum number of edits (insert, delete, replace, swap neighbours) that turn one word into the other.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
 /// Return the choice that is most similar to the typed word; empty if none is similar enough.

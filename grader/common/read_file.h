@@ -17,8 +17,8 @@ namespace warplab {
 
 /// Return the bytes of a regular file; nothing if it is another kind of file, has more than `max_bytes`, or cannot be
 /// read, for example on a network drive. Reading a pipe without a writer, or a device such as /dev/zero, would never
-/// end. `flags` are added to those of open(). Type, size and contents are those of the opened file, even if its path
-/// changes.
+/// end. `flags` are added to the flags of open(). Type, size and contents are those of the opened file, even if its
+/// path changes.
 inline std::optional<std::string> try_read_file(const std::filesystem::path& file,
                                                 std::size_t max_bytes = std::numeric_limits<std::size_t>::max(),
                                                 int flags = 0) {

@@ -42,7 +42,7 @@ namespace {
 struct Range {
     char32_t first, last;
 };
-/// Unicode's categories Cf, Zl and Zp: invisible characters that affect how the other text is read.
+/// Unicode's categories Cf, Zl and Zp: invisible characters that affect how the text around them is displayed.
 constexpr Range invisible[] = {{0xad, 0xad},       {0x600, 0x605},     {0x61c, 0x61c},     {0x6dd, 0x6dd},
                                {0x70f, 0x70f},     {0x890, 0x891},     {0x8e2, 0x8e2},     {0x180e, 0x180e},
                                {0x200b, 0x200f},   {0x2028, 0x202e},   {0x2060, 0x2064},   {0x2066, 0x206f},

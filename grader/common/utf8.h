@@ -15,11 +15,11 @@ std::size_t utf8_boundary(std::string_view text, std::size_t at);
 std::string to_valid_utf8(std::string_view text);
 
 /// Return valid UTF-8 whose only control characters are line feeds and tabs, so that it contains no escape sequence.
-/// Invisible characters, for example those that change the direction of the text or join letters, become `?`. Carriage
-/// returns are removed.
+/// Carriage returns are removed. Other control characters and invisible characters, for example those that change the
+/// direction of the text or join letters, become `?`.
 std::string to_harmless(std::string_view text);
 
-/// Do the same for a terminal: tabs become spaces up to the next multiple of 8.
+/// Return to_harmless(text) with each tab replaced by spaces, up to the next column that is a multiple of 8.
 std::string to_printable(std::string_view text);
 
 /// Untrusted text, such as the fields of an imported report. It does not convert to std::string and cannot be

@@ -8,7 +8,7 @@
 
 namespace warplab::cpu {
 
-/// Register memory that the runner mapped as device memory. Copies use these ranges to check their direction.
+/// Register memory that the runner mapped as device memory. Copies check their direction with the registered memory.
 void register_device_memory(void* begin, std::size_t bytes);
 void unregister_device_memory(void* begin);
 
@@ -54,7 +54,7 @@ void end_call();
 void show_multiprocessors(unsigned count);
 
 /// Start the calls of the next dataset: reset the counts in the status page. `counts_requests`: also count requests to
-/// memory. Before the first call of this function, they are counted.
+/// memory, as the sanitizer does before the first call of this function. No-op without the sanitizer.
 void begin_dataset(bool counts_requests);
 
 /// Return the observations since the last begin_call().

@@ -12,8 +12,8 @@ namespace warplab::protocol {
 inline constexpr std::uint32_t version = 4;
 inline constexpr std::uint32_t magic = 0x57415250;  // "WARP"
 inline constexpr int request_fd = 3;                // the runner's descriptor from which it reads requests
-inline constexpr int status_fd = 4;                 // the descriptor of its StatusPage
-inline constexpr int answer_fd = 5;                 // the descriptor to which it writes answers and findings
+inline constexpr int status_fd = 4;                 // the descriptor of the runner's StatusPage
+inline constexpr int answer_fd = 5;                 // the descriptor to which the runner writes answers and findings
 inline constexpr int trace_fd = 6;                  // the descriptor of the trace, if one is requested
 inline constexpr int max_sizes = 16, max_reals = 256, max_buffers = static_cast<int>(warplab::max_buffers);
 
@@ -23,7 +23,7 @@ enum class Ask : std::uint32_t { hello = 1, prepare = 2, open = 3, run = 4, quit
 enum class Transport : std::uint32_t {
     none = 0,
     device = 1,  // GPU memory that the judge owns, exported as a descriptor
-    shared = 2,  // a memory file that both map: device memory of the CPU backend, or host memory
+    shared = 2,  // a memory file that judge and runner map: device memory of the CPU backend, or host memory
     local = 3,   // a memory file as for shared, copied to and from separate memory of the runner at every run, so that
                  // compute-sanitizer and ncu see exact allocations; never used for grading
 };
@@ -34,12 +34,13 @@ struct Buffer {
     std::uint32_t is_constant;  // an input that the call must not write
     std::uint32_t reserved;
     std::uint64_t mapped_bytes;  // the size of the whole allocation
-    std::uint64_t offset;        // where slot 0 begins in it
-    std::uint64_t stride;        // from a slot to the next
+    std::uint64_t offset;        // from the beginning of the allocation to slot 0
+    std::uint64_t stride;        // from the beginning of a slot to that of the next
     std::uint64_t bytes;         // the size of a slot without its guard zones
 };
 
-/// `prepare:`, `open:` or `run:` before a comment names the kinds of requests that have the field, or whose answers do.
+/// A comment that begins with `prepare:`, `open:` or `run:` describes a field that only requests of these kinds, or the
+/// answers to them, use.
 struct Request {
     std::uint32_t magic, version;
     Ask ask;
@@ -67,7 +68,7 @@ struct Answer {
     std::uint64_t scratch_bytes;  // prepare: the size of the scratch buffer that the submission requests
     double event_s;               // run: between events around timed calls; otherwise 0
     double wall_s;                // run: the time of all calls
-    std::uint64_t host_bytes;     // run: maximum number of device-to-host bytes in one call
+    std::uint64_t host_bytes;     // run: the device-to-host bytes of all calls together
     std::uint64_t launches;       // run: kernels launched
     std::int64_t leaked_bytes;    // run: device bytes allocated by the calls and not freed
     Observations observed;        // run: of the last call

@@ -1,6 +1,7 @@
 #pragma once
-// A page of memory that the runner writes and the judge reads after the runner has ended. It shows what the runner was
-// doing. It is untrusted: it can make a message more precise, but never change a verdict to passed.
+// A page of memory that the judge and the runner share. The judge writes its orders to the page, and reads what the
+// runner does or did when it ended. The page is untrusted: it can make a message more precise, but never change a
+// verdict to passed.
 
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +17,7 @@ enum class Fault : std::uint32_t {
     stack_overflow = 2,
     deadlock = 3,              // threads of a block wait at a barrier that others never reach
     illegal_address = 4,       // a copy or launch got a pointer to memory on the wrong side
-    arithmetic = 5,            // integer division by zero …
+    arithmetic = 5,            // for example, an integer was divided by zero
     aborted = 6,               // by abort(), assert() or the C library
     exited = 7,                // exit() called by the student's code
     host_limit = 8,            // more was copied to the host than is allowed
@@ -25,7 +26,7 @@ enum class Fault : std::uint32_t {
     hang_before_earlier = 11,  // the same, but blocks with a smaller blockIdx start later (backward block order)
     null_pointer = 12,
     misaligned = 13,
-    unset_pointer = 14,    // the variable holds the pattern of variables that were never set
+    unset_pointer = 14,    // a pointer holds the pattern of variables that were never set
     wrong_free = 15,       // free() of memory that is not from the heap; detail names its owner
     too_much_shared = 16,  // too many bytes of static __shared__ variables
     refused = 17,          // the runtime cannot continue; detail has the reason
@@ -37,7 +38,7 @@ enum class Fault : std::uint32_t {
 
 enum class Phase : std::uint32_t { start = 0, ready = 1, prepare = 2, call = 3, idle = 4 };
 
-/// The sanitizer's findings. The order is part of the protocol between runner and judge.
+/// The sanitizer's findings. The numbers are part of the protocol between runner and judge.
 enum class FindingKind : std::uint32_t {
     out_of_bounds = 1,
     use_after_free = 2,
@@ -61,13 +62,13 @@ enum class FindingKind : std::uint32_t {
     unset_constant = 20,    // note: a read of a constant to which nothing was copied
     input_written = 21,     // a write to an input of the lab, even if the input is restored later
     constant_written = 23,  // a kernel wrote a constant
-    unfinished = 22,        // an access while nothing waits for earlier work (detail) on the same memory
+    unfinished = 22,        // an access to memory that earlier work (detail) may still use: nothing waits for that work
     unfinished_async = 24,  // an access to memory that an asynchronous copy of the kernel may still use
     // copy_direction, where the reason is known:
     copy_of_freed = 25,
     copy_of_host_variable = 26,  // a host variable passed where a device symbol is required
     copy_by_name = 27,           // cudaMemcpy with the name of a device variable as a pointer
-    kept_value = 28,             // note: a device variable's value from an earlier call, described in detail
+    kept_value = 28,             // note: a device variable's value from an earlier call (detail)
     unjoined = 29,               // work (detail) in a stream that nothing waits for when the function returns
     not_destroyed = 30,          // a stream or event that each call creates (object) and no call destroys (detail)
     beyond_vector = 31,          // an access or a copy (object, detail) of the host beyond the size of a std::vector
@@ -118,7 +119,7 @@ struct RawFinding {
     std::uint32_t other_width;  // the width of `before`, if both are atomics and their widths differ; else 0
     std::uint32_t limit;        // the limit that a failed launch exceeds, as LaunchLimit
     std::int32_t line;          // a line of the student's file; 0: see program_counter
-    std::int32_t other_line;    // the same for `before`
+    std::int32_t other_line;    // the same for `before`, for earlier work, or for the allocation of the object
     char object[48];            // the name of a variable or a CUDA function
     char kernel[64];
     char detail[112];  // further text
@@ -127,7 +128,7 @@ static_assert(std::has_unique_object_representations_v<RawFinding>);
 inline constexpr std::uint32_t max_findings = 48, max_guards = 64;
 inline constexpr std::uint32_t max_notes = max_findings / 2;  // leaves room for the other findings
 
-/// Add a finding to a digest of all that a process has sent (FNV-1a).
+/// Return the digest of all findings that a process has sent (FNV-1a): `digest` is that of the earlier ones.
 inline std::uint64_t add_to_findings(std::uint64_t digest, const RawFinding& finding) {
     const auto* const bytes = reinterpret_cast<const unsigned char*>(&finding);
     for (std::size_t i = 0; i < sizeof finding; ++i) digest = (digest ^ bytes[i]) * 0x100000001b3u;
@@ -176,7 +177,7 @@ struct LaunchSize {
     std::int32_t line;                // a line of the student's file; 0: unknown
     std::uint32_t grid[3], block[3];  // blocks of the grid, threads of a block
 
-    double threads() const {  // a product of six values of an untrusted page
+    double threads() const {  // a double, because the product of six untrusted values may exceed an integer
         double product = 1;
         for (int i = 0; i < 3; ++i) product = product * grid[i] * block[i];
         return product;
@@ -185,10 +186,10 @@ struct LaunchSize {
 
 inline constexpr std::uint32_t max_buffers = 16;  // the maximum per lab
 
-/// The CPU backend's observations of one call. The sanitizer fills all fields except the digest, only when it is on.
+/// The CPU backend's observations of one call. Without the sanitizer, there are no findings, and the bytes are 0.
 struct Observations {
-    std::uint64_t findings;           // digest of the findings that the process has sent so far: add_to_findings()
-    std::uint32_t finding_count;      // the number of findings
+    std::uint64_t findings;           // digest of all findings that the process has sent so far: add_to_findings()
+    std::uint32_t finding_count;      // the number of these findings
     std::uint32_t replaced_handlers;  // the number of times that the runtime's signal handlers were replaced
     std::uint64_t launch_digest;      // a digest of the different launches: kernel, grid, block, shared memory
     std::uint64_t read_bytes[max_buffers], written_bytes[max_buffers];  // per buffer; each byte counts once
@@ -223,7 +224,7 @@ struct StatusPage {
     RawFinding findings[max_findings];
     std::uint32_t guard_count;   // guards: places that read a word and then update it by an atomic (if (bin < 255) …)
     std::uint32_t launch_limit;  // LaunchLimit, if `detail` is about a launch that was refused
-    std::uint64_t guards[max_guards];  // on their lines, an atomic_race of a plain read with an atomic is a note
+    std::uint64_t guards[max_guards];  // on a guard's line, an atomic_race of a plain read with an atomic is a note
     std::uint32_t place_count;
     std::uint32_t blocks_ended;  // since the process began, modulo 2^32
     AccessCounts places[max_places];

@@ -1,6 +1,7 @@
 #pragma once
-// The trace of a call: the operations of some blocks' warps, and the host's CUDA calls. grader/judge/predict models the
-// call's time on a GPU from it. The runner appends records to a memory file of the judge, which does not trust them.
+// The trace of a call: the operations of some blocks' warps, and the host's CUDA calls. grader/judge/predict uses
+// the trace to model the call's time on a GPU. The runner appends records to a memory file of the judge, which does not
+// trust them.
 // The file begins with a seal: a program that only writes into the file cannot forge records.
 
 #include <cstddef>
@@ -27,7 +28,7 @@ inline void add_to_hash(protocol::SipHash& hash, const void* bytes, std::size_t 
     }
 }
 
-/// Return the seal of `bytes` bytes whose hash is this one.
+/// Return the seal of the `bytes` bytes that were added to `hash`.
 inline Seal seal_of(protocol::SipHash hash, std::uint64_t bytes) {
     hash.add(bytes);
     return {bytes, hash.finish()};
@@ -43,8 +44,8 @@ struct Header {
 
 enum class MemoryRole : std::uint32_t { allocation = 0, lab_buffer = 1, variable = 2, constant = 3 };
 
-/// An allocation, buffer or variable of device memory. The trace has its own addresses, in which each of these begins
-/// at a multiple of 4096.
+/// An allocation, buffer or variable in device memory. The trace has its own addresses, in which every Memory begins at
+/// a multiple of 4096.
 struct Memory {
     std::uint64_t begin, bytes;
     MemoryRole role;
@@ -55,7 +56,8 @@ struct Launch {
     char kernel[64];
     std::uint32_t grid[3], block[3];
     std::uint32_t dynamic_shared_bytes;
-    std::uint32_t repeats;  // 1: no block was recorded, because an earlier launch had the same kernel and sizes
+    // 1: no block was recorded, because an earlier launch had the same kernel and sizes, or the trace was full
+    std::uint32_t repeats;
 };
 
 /// A sampled block, whose warps follow, and the number of its threads' events. Only events up to a limit are recorded.
@@ -68,6 +70,7 @@ struct Warp {
     std::uint32_t operations;
 };
 
+/// The kind of a warp's operation. A comment lists the words that follow. A lane's word is its address divided by 4.
 enum class OperationKind : std::uint8_t {
     basic_block = 0,
     device_read,    // followed by the sectors (of 32 bytes), and the passes over the banks of the L1
@@ -91,8 +94,8 @@ struct Operation {
     std::uint32_t lane_bytes : 8;  // the bytes that each lane accesses
 };
 
-/// Counts the basic blocks and accesses that the threads of complete blocks executed (steps): for the recorded blocks,
-/// and for other random blocks, which are compared with them.
+/// Counts the steps (basic blocks and accesses) of the threads of complete blocks, separately for the recorded blocks
+/// and for some other blocks. The judge compares the two counts.
 struct LaunchEnds {
     std::uint32_t static_shared_bytes;
     std::uint32_t recorded_blocks = 0, other_blocks = 0, unused = 0;

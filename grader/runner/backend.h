@@ -15,7 +15,7 @@ void start(StatusPage* page);
 /// Turn the sanitizer on or off (CPU backend), before any code of the submission runs.
 void use_sanitizer(bool on);
 
-/// Record a trace if one is requested (CPU backend), before any code of the submission runs.
+/// Record a trace if `order` requests one (CPU backend), before any code of the submission runs.
 void begin_trace(const trace::Order& order);
 
 inline constexpr int channel_closed = 91;  // the exit status if the judge cannot be reached
@@ -28,8 +28,8 @@ struct Mapping {
     protocol::Buffer buffer{};
     std::uint32_t number = 0;  // the buffer's position in the request
 };
-/// Map or allocate a buffer's device memory. `descriptor` is its memory file or -1. If that fails, end the process with
-/// a message; the judge treats this as its own error.
+/// Map or allocate a buffer's device memory. `descriptor` is that of the buffer's memory file or GPU memory, or -1. If
+/// the memory cannot be mapped or allocated, end the process with a message; the judge treats this as its own error.
 Mapping map_device(const protocol::Buffer& buffer, int descriptor);
 void unmap(Mapping& mapping);
 
@@ -41,7 +41,7 @@ void copy_in(const Mapping& mapping);
 void copy_out(const Mapping& mapping);
 
 void set_thread_order(std::uint32_t order);
-void set_host_limit(std::uint64_t bytes);  // the limit of device-to-host bytes until the next call
+void set_host_limit(std::uint64_t bytes);  // limits device-to-host bytes until it is called again
 
 struct Counters {
     std::uint64_t host_bytes = 0;  // since set_host_limit

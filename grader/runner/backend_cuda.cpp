@@ -1,7 +1,7 @@
 // The runner's side of the CUDA backend: device memory belongs to the judge and arrives as descriptors. The linker
 // redirects the student's calls of a few runtime functions to this file (--wrap; judge/compile/toolchain.h has the
-// list), to count device-to-host bytes and allocations and to name the kernel of a failure. The results make messages
-// clearer and reveal honest mistakes; the judge does not trust them.
+// list), to count device-to-host bytes and allocations and to name the kernel of a failure. These counts and names make
+// messages clearer and reveal honest mistakes; the judge does not trust them.
 
 #include <cuda.h>
 #include <cuda_runtime.h>
@@ -25,7 +25,7 @@ namespace {
 StatusPage* page;
 Counters counted;
 std::uint64_t host_limit = ~0ull;
-bool naming = true;
+bool names_launched_kernels = true;
 std::mutex allocations_mutex;
 
 std::unordered_map<void*, std::size_t>& allocations() {
@@ -42,7 +42,7 @@ void note_launch(const void* kernel) {
     ++counted.launches;
     if (!page) return;
     page->launches = counted.launches;
-    if (!naming) return;
+    if (!names_launched_kernels) return;
     const char* name = nullptr;
     if (cudaFuncGetName(&name, kernel) == cudaSuccess && name) {
         std::strncpy(page->kernel, name, sizeof page->kernel - 1);
@@ -50,7 +50,7 @@ void note_launch(const void* kernel) {
     }
 }
 
-/// If WARPLAB_LAUNCHES is set, write one line to this file for each kernel and launch shape, for `warplab device`.
+/// If WARPLAB_LAUNCHES names a file, write one line to it for each kernel and launch shape, for `warplab device`.
 void show_launch(const void* kernel, dim3 grid, dim3 block, std::size_t shared) {
     static const char* const path = std::getenv("WARPLAB_LAUNCHES");
     static std::FILE* const file = path ? std::fopen(path, "w") : nullptr;
@@ -228,7 +228,7 @@ void name_part(void*, std::size_t, const char*) {}
 void call_begins() {}
 void call_ends() {}
 
-void name_kernels(bool on) { naming = on; }
+void name_kernels(bool on) { names_launched_kernels = on; }
 
 }  // namespace warplab::runner
 
@@ -311,7 +311,7 @@ cudaError_t __wrap_cudaLaunchCooperativeKernel(const void* kernel, dim3 grid, di
 
 cudaError_t __real_cudaGraphLaunch(cudaGraphExec_t, cudaStream_t) __attribute__((weak));
 cudaError_t __wrap_cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t stream) {
-    ++runner::counted.launches;  // counts kernels without a name
+    ++runner::counted.launches;  // the launch of a graph counts once, and names no kernel
     return __real_cudaGraphLaunch(graph, stream);
 }
 

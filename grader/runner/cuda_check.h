@@ -1,6 +1,6 @@
 #pragma once
-// CUDA_CHECK(expression): students and the kit use it for every CUDA call. If the call fails, it prints the call, the
-// place and the reason, and ends the process.
+// CUDA_CHECK(expression) checks the result of a CUDA call; students and the kit use it for every such call. If the call
+// failed, the macro prints the call, the place and the reason, and ends the process.
 //
 //     CUDA_CHECK(cudaMemset(out, 0, bytes));
 //     kernel<<<blocks, threads>>>(out, n);
@@ -14,7 +14,7 @@
 
 namespace warplab {
 
-/// Return the process's exit status, which determines the judge's hint.
+/// Return the exit status after a failed call with this error. The judge's hint depends on the status.
 inline int cuda_check_status(cudaError_t error) {
     return error == cudaErrorMemoryAllocation       ? 92
            : error == cudaErrorInvalidConfiguration ? 93

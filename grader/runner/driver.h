@@ -21,8 +21,8 @@ struct Call {
     }
 };
 
-/// Name a part of scratch for the sanitizer, with its size, in a driver that divides scratch ("divides_scratch" in
-/// lab.json). The runner defines this function. Each call may name the parts again.
+/// Tell the sanitizer the name and the size of a part of scratch. A driver that divides scratch ("divides_scratch" in
+/// lab.json) calls this function for each part, and may do so in every driver_call(). The runner defines the function.
 __attribute__((visibility("default"))) void name_part(void* begin, std::size_t bytes, const char* name);
 
 }  // namespace warplab
@@ -33,10 +33,11 @@ void driver_call(const warplab::Call& call);
 /// Return the bytes of scratch that the student's code requests for these sizes (buffers are null here); 0 for none.
 std::size_t driver_scratch_bytes(const warplab::Call& call);
 
-/// Let the student's code set up data that depends only on sizes and parameters (buffers are null here). Called once,
-/// untimed, when the buffers exist and before any other call.
+/// Let the student's code set up data that depends only on sizes and parameters (buffers are null here). Called
+/// untimed, after the judge's buffers are mapped and before the first driver_call() on them.
 void driver_prepare(const warplab::Call& call);
 
-/// Return whether the student's code defines <lab>_host. driver_host_call() calls it.
+/// Return whether the student's code defines <lab>_host.
 bool driver_has_host();
+/// Call <lab>_host once.
 void driver_host_call(const warplab::Call& call);

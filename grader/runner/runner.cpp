@@ -1,5 +1,5 @@
-// main() of the untrusted process: maps the judge's buffers, makes the requested calls, and answers each request. It
-// does not know the correct outputs and gives no verdict.
+// main() of the untrusted process: maps the judge's buffers, makes the requested calls, and answers each request. The
+// process does not know the correct outputs and gives no verdict.
 
 #include <cuda_runtime.h>
 #include <fcntl.h>
@@ -64,7 +64,7 @@ void take_orders(int, char**, char**) {
 
 void enter(Phase phase) { page->phase = static_cast<std::uint32_t>(phase); }
 
-/// Return the call on one slot. `pointers` stores its buffer pointers while it runs.
+/// Return the call on one slot. `pointers` stores the call's buffer pointers, and must exist while the call runs.
 Call call_on(const Request& request, std::uint32_t slot, void** pointers) {
     const std::uint32_t last = mapping_count - 1;  // scratch
     for (std::uint32_t i = 0; i < mapping_count; ++i) {

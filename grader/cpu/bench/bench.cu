@@ -81,9 +81,10 @@ static double median(std::vector<double> values) {
     return values[values.size() / 2];
 }
 
-/// Run both alternately, so that other work on the machine affects both; print the medians and the median ratio.
+/// Run `sequential` and `kernel` alternately, so that other work on the machine affects both. Print the median times
+/// and the median ratio, and the limit of the ratio if it has one (not 0).
 template <class Sequential, class Kernel>
-static void compare(const char* what, double limit, Sequential sequential, Kernel kernel) {
+static void compare(const char* what, double max_ratio, Sequential sequential, Kernel kernel) {
     std::vector<double> plain_s, kernel_s, ratio;
     for (int i = 0; i < 21; ++i) {
         const double begin = seconds();
@@ -96,12 +97,12 @@ static void compare(const char* what, double limit, Sequential sequential, Kerne
         ratio.push_back(kernel_s.back() / plain_s.back());
     }
     printf("%-46s %9.2f ms %9.2f ms %8.2f", what, median(plain_s) * 1e3, median(kernel_s) * 1e3, median(ratio));
-    if (limit > 0) printf("   at most %g", limit);
+    if (max_ratio > 0) printf("   at most %g", max_ratio);
     printf("\n");
 }
 
-static void must(bool right, const char* what) {
-    if (right) return;
+static void require_right(bool is_right, const char* what) {
+    if (is_right) return;
     fprintf(stderr, "bench-backend: %s is wrong\n", what);
     exit(1);
 }
@@ -121,7 +122,7 @@ static void bench_add(int n) {
         "vector add, 16M floats", 1.2, [&] { add_sequential(a.data(), b.data(), out.data(), n); },
         [&] { add_kernel<<<(n + 255) / 256, 256>>>(device_a, device_b, device_out, n); });
     cudaMemcpy(a.data(), device_out, n * sizeof(float), cudaMemcpyDeviceToHost);
-    must(a == out, "vector add");
+    require_right(a == out, "vector add");
     cudaFree(device_a), cudaFree(device_b), cudaFree(device_out);
 }
 
@@ -138,7 +139,7 @@ static void bench_histogram(int n) {
             histogram_kernel<<<64, 256>>>(device_in, device_bins, n);
         });
     cudaMemcpy(result.data(), device_bins, 256 * sizeof(unsigned), cudaMemcpyDeviceToHost);
-    must(result == bins, "the histogram");
+    require_right(result == bins, "the histogram");
     compare(
         "the same, each thread striding over the grid", 0, [&] { histogram_sequential(in.data(), bins.data(), n); },
         [&] {
@@ -146,23 +147,23 @@ static void bench_histogram(int n) {
             grid_stride_histogram_kernel<<<32, 256>>>(device_in, device_bins, n);
         });
     cudaMemcpy(result.data(), device_bins, 256 * sizeof(unsigned), cudaMemcpyDeviceToHost);
-    must(result == bins, "the histogram by strides");
+    require_right(result == bins, "the histogram by strides");
     cudaFree(device_in), cudaFree(device_bins);
 }
 
 template <class T>
-static void bench_tree(const char* what, double limit, int n) {
+static void bench_tree(const char* what, double max_ratio, int n) {
     std::vector<T> in(n), zero(1);
     for (int i = 0; i < n; ++i) in[i] = T(i % 3);
     T *device_in = upload(in), *device_sum = upload(zero), sum = 0, result = 0;
     compare(
-        what, limit, [&] { sum = sum_sequential(in.data(), n); },
+        what, max_ratio, [&] { sum = sum_sequential(in.data(), n); },
         [&] {
             cudaMemset(device_sum, 0, sizeof(T));
             tree_sum_kernel<<<(n + 255) / 256, 256>>>(device_in, device_sum, n);
         });
     cudaMemcpy(&result, device_sum, sizeof(T), cudaMemcpyDeviceToHost);
-    must(result == sum, "the tree's sum");
+    require_right(result == sum, "the tree's sum");
     cudaFree(device_in), cudaFree(device_sum);
 }
 
@@ -177,7 +178,7 @@ static void bench_shuffles(int n) {
             shuffle_sum_kernel<<<(n + 255) / 256, 256>>>(device_in, device_sum, n);
         });
     cudaMemcpy(&result, device_sum, sizeof(float), cudaMemcpyDeviceToHost);
-    must(result == sum, "the shuffles' sum");
+    require_right(result == sum, "the shuffles' sum");
     cudaFree(device_in), cudaFree(device_sum);
 }
 
@@ -195,7 +196,7 @@ static void bench_matmul(int n) {
         [&] { matmul_kernel<<<dim3(n / 16, n / 16), dim3(16, 16)>>>(device_a, device_a, device_c, n); });
     std::vector<float> product(n * n);
     cudaMemcpy(product.data(), device_c, n * n * sizeof(float), cudaMemcpyDeviceToHost);
-    must(product == c, "the matrix product");
+    require_right(product == c, "the matrix product");
     cudaFree(device_a), cudaFree(device_c);
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Plain loops, compiled with -O3, with which the CPU backend is compared.
+// Plain loops, compiled with -O3: the benchmark compares the CPU backend with them.
 
 void add_sequential(const float* a, const float* b, float* out, int n);
 int sum_sequential(const int* in, int n);

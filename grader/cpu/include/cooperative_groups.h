@@ -54,7 +54,7 @@ inline unsigned to_ranks(unsigned mask, unsigned lanes) {
 
 struct arrival_token {};
 
-/// Votes of the lanes of `Group::lanes()`, returned as ranks.
+/// Votes of the lanes of `Group::lanes()`. They return masks of ranks instead of masks of lanes.
 template <class Group>
 class Votes {
   public:
@@ -94,7 +94,7 @@ class thread_block {
 };
 inline thread_block this_thread_block() { return {}; }
 
-/// The memory that GPUs before Ampere need for tiles of more than one warp.
+/// The memory that GPUs before Ampere need for tiles of more than one warp. It is not used here.
 template <unsigned MaxBlockSize = 1024>
 struct alignas(16) block_tile_memory {
     char scratch[MaxBlockSize / 32 * 8];
@@ -271,7 +271,7 @@ unsigned threads_of_parent() {
 
 }  // namespace details
 
-/// The parent is void if only the size of a tile is known.
+/// A tile of the block or of a larger tile. `Parent` is void if only the tile's size is known.
 template <unsigned Size, class Parent>
 class thread_block_tile : public details::Tile<Size> {
     static_assert(details::is_power_of_two_to_512<Size>, "a tile has 1, 2, 4, 8, 16, 32, 64, 128, 256 or 512 threads");

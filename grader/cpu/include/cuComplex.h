@@ -8,7 +8,7 @@ typedef double2 cuDoubleComplex;
 typedef cuFloatComplex cuComplex;
 
 namespace warplab_cpu {
-/// Scale the divisor, so that its square neither overflows nor underflows.
+/// Return x / y. `scale` is a factor for both, with which the square of the divisor neither overflows nor underflows.
 template <class Complex, class Real>
 Complex divide_complex(Complex x, Complex y, Real scale) {
     const Real a = x.x * scale, b = x.y * scale, c = y.x * scale, d = y.y * scale, inverse = 1 / (c * c + d * d);

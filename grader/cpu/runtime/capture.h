@@ -23,6 +23,7 @@ extern std::atomic<int> running_captures;
 /// must do its work now. `kernel` identifies the kernel of a kernel node.
 std::optional<cudaError_t> capture_work(cudaStream_t stream, cudaGraphNodeType type, const Action& action,
                                         const void* kernel = nullptr);
+/// Record the work if the stream is being captured; otherwise, do it now.
 template <class Work>
 cudaError_t do_in_stream(cudaStream_t stream, cudaGraphNodeType type, const Work& work) {
     if (running_captures)

@@ -46,7 +46,7 @@ class KnownAccesses {
     void begin(std::uint32_t block, std::uint32_t generation);
     /// Add a thread's accesses before this step of the generation.
     void add(std::uint32_t thread, std::uint32_t step);
-    /// Add the accesses that `other` covers. If it is of a different block, it replaces this object.
+    /// Add the accesses that `other` covers. If `other` is of a different block, it replaces this object.
     void merge(const KnownAccesses& other);
     /// Forget everything, but keep the memory.
     void clear() {
@@ -60,7 +60,7 @@ class KnownAccesses {
 
     std::uint32_t block_ = 0, generation_ = 0;
     std::uint32_t first_ = 0;          // the thread of the first step
-    std::vector<std::int32_t> steps_;  // 0: no access of the generation
+    std::vector<std::int32_t> steps_;  // by thread, from first_; 0: no access of the generation
 };
 
 /// The accesses of many blocks that happen before some point. Copies share their content until they change.
@@ -70,7 +70,7 @@ class BlockClock {
     /// Return a block's accesses, or null if the clock has none.
     const KnownAccesses* find(std::uint32_t block) const;
     void merge(const BlockClock& other);
-    /// Return whether both share their content.
+    /// Return whether this clock and `other` share their content.
     bool shares(const BlockClock& other) const { return chunks_ == other.chunks_; }
     /// Add the accesses of one block.
     void merge(const KnownAccesses& known);
@@ -78,7 +78,7 @@ class BlockClock {
   private:
     static constexpr std::uint32_t blocks_per_chunk = 64;
     using Chunk = std::array<std::shared_ptr<const KnownAccesses>, blocks_per_chunk>;
-    using Chunks = std::vector<std::pair<std::uint32_t, std::shared_ptr<const Chunk>>>;  // by number
+    using Chunks = std::vector<std::pair<std::uint32_t, std::shared_ptr<const Chunk>>>;  // sorted by number
 
     static std::shared_ptr<const KnownAccesses> join(const std::shared_ptr<const KnownAccesses>& a,
                                                      const std::shared_ptr<const KnownAccesses>& b);

@@ -81,11 +81,11 @@ const char* name_of(cudaMemcpyKind kind) {
 /// Describe a copy if both its ends are on the wrong side for `kind`: the direction is wrong, or the pointers are
 /// exchanged. Return an empty string for other copies.
 std::string describe_wrong_way(const Ends& ends, cudaMemcpyKind kind) {
-    const bool down = kind == cudaMemcpyHostToDevice && !ends.to_device() && !ends.from_host();
-    const bool up = kind == cudaMemcpyDeviceToHost && !ends.to_host() && !ends.from_device();
-    if (!down && !up) return "";
+    const bool goes_to_host = kind == cudaMemcpyHostToDevice && !ends.to_device() && !ends.from_host();
+    const bool goes_to_device = kind == cudaMemcpyDeviceToHost && !ends.to_host() && !ends.from_device();
+    if (!goes_to_host && !goes_to_device) return "";
     return std::string("the direction says ") + name_of(kind) + ", but the pointers go from " +
-           (down ? "device to host" : "host to device");
+           (goes_to_host ? "device to host" : "host to device");
 }
 
 /// Describe the end that is on the wrong side for `kind`; return null if the direction is right.
@@ -106,26 +106,26 @@ std::string describe_too_small(const std::string& what, std::size_t bytes, std::
            std::to_string(requested) + " are " + verb;
 }
 
-/// Report a copy that exceeds the end of one of the lab's buffers or of a std::vector. A buffer has guard zones around
-/// it, so only the sanitizer knows where it ends.
+/// Report a copy or a fill that exceeds the end of one of the lab's buffers or of a std::vector. A buffer has guard
+/// zones around it, so only the sanitizer knows where it ends.
 void report_beyond_buffer(const char* function, const char* what, const void* at, std::size_t requested,
                           const char* verb, int line) {
     const std::size_t available = observer ? observer->bytes_left(at) : requested;
     if (available < requested)
         observer->defect_found(FindingKind::copy_size, line, function,
                                describe_too_small(what, available, requested, verb));
-    const std::size_t of_vector = observer ? observer->vector_bytes_left(at) : requested;
-    if (of_vector < requested)
+    const std::size_t left_in_vector = observer ? observer->vector_bytes_left(at) : requested;
+    if (left_in_vector < requested)
         observer->defect_found(FindingKind::beyond_vector, line, function,
-                               describe_too_small(what, of_vector, requested, verb));
+                               describe_too_small(what, left_in_vector, requested, verb));
 }
 
 struct BadPointer {
     FindingKind kind;
-    std::string reason;  // follows "the source "; empty for a pointer that a copy can use
+    std::string reason;  // follows "the source " or "the destination "; empty for a pointer that a copy can use
 };
 
-/// Describe why no copy can use a pointer. `function` copies to or from a variable by its name.
+/// Describe why no copy can use a pointer. `function` is the CUDA function that accepts a variable by its name.
 BadPointer find_bad_pointer(const void* pointer, const char* function) {
     if (!pointer) return {FindingKind::copy_direction, "is null"};
     if (is_never_set(pointer)) return {FindingKind::copy_direction, "is a pointer that was never set"};
@@ -198,7 +198,7 @@ cudaError_t copy(const char* function, void* to, size_t to_pitch, const void* fr
     return cudaSuccess;
 }
 
-/// Fill rows with `value`, of which `element_bytes` are repeated.
+/// Fill rows with the lowest `element_bytes` bytes of `value`, repeated.
 cudaError_t fill(const char* function, void* to, size_t pitch, unsigned value, size_t element_bytes, size_t width,
                  size_t height, int line, cudaStream_t stream) {
     if (width == 0 || height == 0) return cudaSuccess;

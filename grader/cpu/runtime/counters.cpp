@@ -21,7 +21,7 @@ using warplab::MemoryKind;
 constexpr unsigned lanes_per_warp = lanes_in_request, max_threads = 1024, counted_blocks = 32;
 constexpr std::size_t max_kept_places = 64;     // places kept from earlier grids, with their memory
 constexpr std::size_t max_of_one_thread = 256;  // accesses of one thread that are kept before they are counted
-// The maximum number of counted accesses per process: a solver's later iterations resemble the first.
+// The maximum number of counted accesses per dataset: a solver's later iterations resemble the first.
 constexpr std::uint64_t max_counted = 1 << 20;
 
 /// One access by each lane of a warp at one place: the lane's k-th access there since the last barrier.
@@ -85,7 +85,7 @@ class Counter {
         }
     }
 
-    /// The accesses of a warp's lanes at one place. The next warp uses the same memory.
+    /// The accesses of a warp's lanes at one place. The next warp reuses the vector's memory.
     struct Requests {
         std::uint32_t place;
         std::vector<Request> all = {};

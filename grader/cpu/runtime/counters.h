@@ -13,7 +13,7 @@
 namespace warplab_cpu {
 
 extern bool counts_requests;  // whether requests are counted for this dataset; accesses always are
-extern std::uint32_t first_logged_block, logged_blocks;  // the logged blocks of the running grid
+extern std::uint32_t first_logged_block, logged_blocks;  // the first logged block of the running grid, and their number
 
 struct LoggedAccess {
     std::uintptr_t address;  // for shared memory: the offset in the block's shared memory

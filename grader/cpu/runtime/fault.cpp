@@ -66,7 +66,8 @@ Registers registers_of(void* context) {
 #endif
 }
 
-/// Return whether an address in the executable directly follows a call, so that it is a return address.
+/// Return whether an address in the executable directly follows bytes that may be a call, so that the address may be a
+/// return address.
 bool follows_call([[maybe_unused]] uintptr_t address) {
 #if defined(__x86_64__)
     const auto* before = reinterpret_cast<const unsigned char*>(address);
@@ -123,6 +124,7 @@ void write_to_stderr(const char* text) {
     _exit(warplab::cpu::fault_status + static_cast<int>(fault));
 }
 
+/// Wait while another thread ends the process.
 [[noreturn]] void wait_for_exit() {
     for (;;) pause();
 }
@@ -137,7 +139,8 @@ bool holds_unset_value([[maybe_unused]] void* context) {
     return false;
 }
 
-// The used part of a stack is mapped, so an access that faults this close to the stack pointer exceeded its end.
+// The used part of a stack is mapped, so an access that faults this close to the stack pointer exceeded the stack's
+// end.
 constexpr uintptr_t near_bytes = 16 * 1024;
 
 constexpr auto not_aligned =
@@ -183,7 +186,7 @@ constexpr int memory_signals[] = {SIGSEGV, SIGBUS};
 bool handlers_installed = false;
 std::uint32_t handlers_replaced = 0;
 
-/// Install the runtime's handler. Return false if a different handler was installed.
+/// Install the runtime's handler. Return whether it was installed already.
 bool install_handler(int signal) {
     struct sigaction action {
     }, before{};
@@ -309,7 +312,8 @@ void use_status_page(StatusPage* shared) {
 
 }  // namespace warplab::cpu
 
-// Replaces the C library's assert() in kernels and on the host, because its message would go only to stderr.
+// Replaces the function of the C library that assert() calls, in kernels and on the host: the C library's function
+// would write its message only to stderr.
 extern "C" [[noreturn]] __attribute__((visibility("default"))) void __assert_fail(const char* expression,
                                                                                   const char* file, unsigned line,
                                                                                   const char*) noexcept {

@@ -21,7 +21,7 @@ void prepare_thread_for_faults();
 
 /// Install the runtime's handlers again before a grid runs, because the submission's code may have replaced them.
 void restore_handlers();
-/// Return the number of handlers that have been replaced so far.
+/// Return how often restore_handlers() has found that a handler was replaced.
 std::uint32_t count_replaced_handlers();
 
 /// Record the fault with the running thread's place, and end the process with status fault_status + fault. Only the
@@ -37,7 +37,8 @@ std::uint32_t count_replaced_handlers();
 /// Record a text for the judge without ending the process: why the last call that returned an error failed.
 void note_detail(const std::string& detail, warplab::LaunchLimit limit = warplab::LaunchLimit::none);
 
-/// Record that the program has read the last error. Its text must not be used for a later error that has no text.
+/// Record that the program has read the last error. The text about that error must not be used for a later error that
+/// has no text.
 void note_error_read();
 /// Remove the text if it belongs to an error that the program has read.
 void drop_detail_of_read_error();
@@ -49,8 +50,10 @@ bool page_is_read();
 /// Return the address at which the executable is loaded.
 std::uintptr_t executable_begin();
 
+/// Record in the status page that a grid begins or has ended.
 void note_launch(const Grid& grid);
 void note_return();
+/// Add to the page's counts: one block with early exits; `count` blocks that have ended.
 void note_early_exits();
 void note_blocks_ended(std::uint64_t count);
 

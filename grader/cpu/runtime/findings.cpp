@@ -93,7 +93,8 @@ void (*listener)(const RawFinding&);
 std::uint32_t recorded = 0, notes = 0;  // separate from the page's count, which the submission can overwrite
 std::uint64_t digest = 0;               // a digest of all findings that were sent
 
-bool may_be_note(std::uint32_t kind) {
+/// Return whether findings of this kind count towards max_notes.
+bool counts_as_note(std::uint32_t kind) {
     const auto finding_kind = static_cast<FindingKind>(kind);
     return finding_kind == FindingKind::same_value || finding_kind == FindingKind::beside_atomic ||
            finding_kind == FindingKind::return_before_barrier;
@@ -113,7 +114,7 @@ void record_finding(const RawFinding& finding, std::uint64_t times) {
         return;
     }
     if (recorded >= warplab::max_findings) return;
-    if (may_be_note(finding.kind) && ++notes > warplab::max_notes) return;
+    if (counts_as_note(finding.kind) && ++notes > warplab::max_notes) return;
     RawFinding counted = finding;
     counted.count = times;
     page.findings[recorded++] = counted;

@@ -44,7 +44,7 @@ void Histories::add_peer(Earlier& earlier, const Mark& mark, bool shared) {
     earlier.max_peers = 2 * earlier.peers.size();
 }
 
-/// Return null if `latest` represents all accesses. Entries of an earlier grid are ignored.
+/// Return the accesses of a kind that History does not represent; null if there are none in this grid.
 Histories::Earlier* Histories::earlier_of(const History& history, AccessKind kind) {
     return has_more(history) ? &more_[history.more - 1].kinds[static_cast<unsigned>(kind)] : nullptr;
 }
@@ -115,8 +115,8 @@ bool Histories::is_unordered(const History& history, const Mark& earlier, const 
            !order.is_ordered(earlier) && !is_known_by_read(earlier, query);
 }
 
-/// Return whether a volatile read and a volatile write access a flag: the writer has read the word on the same line of
-/// code as the reader, like all threads that poll a flag until one of them sets it.
+/// Return whether a volatile read and a volatile write access a flag: the writer has read the word at the same place
+/// in the code as the reader, like all threads that poll a flag until one of them sets it.
 bool Histories::is_polled(const History& history, const Mark& earlier, const Mark& mark, const Query& query) {
     if (query.kind == AccessKind::atomic || !earlier.is_volatile || !mark.is_volatile) return false;
     if (query.kind == AccessKind::plain_read) {

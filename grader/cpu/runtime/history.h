@@ -43,9 +43,9 @@ class Histories {
         used_ = 0;
     }
 
-    /// Record an access that obviously cannot race (most cannot): the earlier accesses are by the same thread,
-    /// before a barrier or, in shared memory, by another block; or the access continues a row of the same reads or
-    /// atomics. Otherwise, record nothing and return false.
+    /// Record an access and return true if it obviously cannot race (most accesses cannot): each earlier access is by
+    /// the same thread, before a barrier or, in shared memory, by another block; or the access continues a row of the
+    /// same reads or atomics. Otherwise, record nothing and return false.
     WARPLAB_CPU_INLINE bool add_if_alone(History& history, AccessKind kind, const Mark& mark, bool shared) {
         const bool crowded = history.crowded && (shared || has_more(history));
         if (crowded && !shared) return false;
@@ -78,8 +78,9 @@ class Histories {
         return true;
     }
 
-    /// Record a read or an atomic that cannot race, because this grid has made no conflicting access to the word (for
-    /// shared memory: since the block began, or since its last barrier). Otherwise, record nothing and return false.
+    /// Record a read or an atomic and return true if it cannot race, because this grid has made no conflicting access
+    /// to the word (for shared memory: since the block began, or since its last barrier). Otherwise, record nothing and
+    /// return false.
     WARPLAB_CPU_INLINE bool add_if_quiet(History& history, AccessKind kind, const Mark& mark, bool shared) {
         if (kind == AccessKind::plain_write) return false;
         const AccessKind other = kind == AccessKind::atomic ? AccessKind::plain_read : AccessKind::atomic;
@@ -173,7 +174,8 @@ class Histories {
         return query.kind == AccessKind::plain_write || (query.writes && !mark.atomic);
     }
     static bool is_signal(const Mark& earlier, const Mark& mark, const Query& query);
-    /// Return whether the running thread knows of the earlier access because it read a flag, counter or lock after it.
+    /// Return whether the running thread knows of an earlier access to a flag, counter or lock because it has read the
+    /// word since.
     bool is_known_by_read(const Mark& earlier, const Query& query) {
         return (earlier.atomic || earlier.is_volatile) && order.has_read(query.place, query.shared, earlier);
     }
@@ -181,7 +183,7 @@ class Histories {
     static void forget_peers(Earlier& earlier);
     void leave_block(Earlier& earlier, const Mark& latest);
     /// Return whether an access differs from the latest of its kind only in the thread, and the difference between the
-    /// two threads is the row's stride.
+    /// two threads is the row's stride (any difference begins a row).
     static bool continues_row(const History& history, const Mark& mark, AccessKind kind) {
         const Row& row = history.row;
         const Mark& latest = history.latest[static_cast<unsigned>(kind)];
@@ -200,7 +202,7 @@ class Histories {
     Earlier& provide_earlier(History& history, AccessKind kind);
 
     std::vector<More> more_;
-    std::size_t used_ = 0;  // the used part of more_ in this grid
+    std::size_t used_ = 0;  // the number of entries of more_ that this grid uses
 };
 
 }  // namespace warplab_cpu

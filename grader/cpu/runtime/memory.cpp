@@ -39,7 +39,7 @@ struct Region {
     size_t mapping_bytes = 0;
     char* pages = nullptr;  // the protected range: whole pages, or null
     size_t pages_bytes = 0;
-    std::vector<uint32_t> handed_over = {};  // the last round in which each chunk was handed over
+    std::vector<uint32_t> handed_over = {};  // by chunk: the last round of protection in which it was handed over
     std::vector<uint32_t> visible = {};      // chunks that are not hidden now; reserved, as a signal handler adds to it
     std::vector<uint32_t> expected = {};     // the visible chunks of the previous launch
     bool wholly_visible = false, wholly_expected = false;
@@ -70,8 +70,8 @@ std::atomic<size_t> symbol_count{0};  // the sanitizer queries it at each host a
 std::atomic<int64_t> allocated{0};
 std::atomic<uint64_t> to_host{0}, host_limit{~uint64_t{0}};
 bool hiding = false;
-uint32_t round_of_protection = 1;  // increases when all memory is hidden again
-unsigned launches_in_a_row = 0;    // since the last call that hides all memory
+uint32_t round_of_protection = 1;  // increases before and after each grid
+unsigned launches_in_a_row = 0;    // since the last hide_left_visible()
 bool left_visible = false;         // device memory that the last launch used may be visible
 
 uintptr_t number(const volatile void* address) { return reinterpret_cast<uintptr_t>(address); }
@@ -223,7 +223,8 @@ void remember_freed(uintptr_t begin, size_t bytes) {
 }
 
 /// Free the pages but keep their addresses reserved: if a later allocation got them, the sanitizer would not notice
-/// uses of the freed memory. This is the same without the sanitizer, so that programs cannot detect it.
+/// uses of the freed memory. The runtime does the same without the sanitizer, so that programs cannot detect the
+/// sanitizer.
 void unmap(const Region& region) {
     constexpr size_t max_reserved =
         size_t{1} << 40;  // 1/128 of the address space; more than a program can free within its time limit
@@ -392,7 +393,7 @@ bool try_lock_repeatedly(std::unique_lock<std::mutex>& lock) {
 
 namespace {
 
-/// Make a hidden chunk that a kernel accesses visible; after a few faults, the whole region.
+/// Make a hidden chunk visible because a kernel accesses it; after `max_faults` faults, make the whole region visible.
 void show_chunk(Region& region, size_t chunk) {
     if (++region.faults <= max_faults)
         make_visible(region, chunk);
@@ -572,7 +573,7 @@ cudaError_t cudaMalloc3D(cudaPitchedPtr* pitched, cudaExtent extent, Line line) 
     return cudaMallocPitch(&pitched->ptr, &pitched->pitch, extent.width, extent.height * extent.depth, line);
 }
 cudaError_t cudaFree(void* pointer) {
-    if (observer) timeline.synchronise();  // as on GPUs
+    if (observer) timeline.synchronise();  // cudaFree waits for all work, as on GPUs
     return release(pointer, false, "cudaFree", __builtin_return_address(0));
 }
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t) {
@@ -593,7 +594,7 @@ cudaError_t cudaHostRegister(void* pointer, size_t bytes, unsigned) {
         if (!holds_host_buffer(pointer)) set_whole_pages(region, static_cast<char*>(pointer));
         regions()[number(pointer)] = std::move(region);
     }
-    constexpr int not_a_leak = 0;
+    constexpr int not_a_leak = 0;  // a line: the sanitizer reports no leak of memory without a line
     if (observer) observer->memory_begins(pointer, bytes, pointer, bytes, {"cudaHostRegister", true, not_a_leak});
     return cudaSuccess;
 }

@@ -1,6 +1,6 @@
 #pragma once
 // The registry of device memory. It detects copies and frees of memory on the wrong side, and hides device memory from
-// the host if the runner requests it: on the CPU, all code could otherwise access it.
+// the host if the runner requests this: on the CPU, all code could otherwise access the memory.
 
 #include <cstddef>
 #include <cstdint>
@@ -48,16 +48,18 @@ bool has_unlisted_memory();
 void add_host_buffer(void* memory, std::size_t bytes);
 void remove_host_buffer(void* memory);
 
-/// Show device memory to kernels before a grid, and hide it from the host after the grid (if memory is hidden). After
-/// many launches in a row, hide_from_host() leaves device memory visible between most of them.
+/// Show device memory to kernels before a grid, and hide it from the host after the grid; no-op unless
+/// hide_device_memory() is on. After many launches in a row, hide_from_host() leaves device memory visible between most
+/// of them.
 void show_to_kernels();
 void hide_from_host();
 /// Hide all device memory that launches left visible. Called when the host waits, copies or returns.
 void hide_left_visible();
 
-/// Handle a page fault. If a kernel accessed hidden memory for the first time, or if the memory is for both the host
-/// and kernels, allow later accesses and return true; in the second case, also count the bytes as copied to the host.
-/// Can be called in a signal handler.
+/// Handle a page fault: if the access is allowed, make the memory accessible and return true. A kernel may access
+/// memory that is hidden from the host; the host may access managed memory, and host buffers while a kernel runs.
+/// Managed memory that the host accesses, and pinned memory that a kernel writes, count as copied to the host. Can be
+/// called in a signal handler.
 bool hand_over(const void* address, bool in_kernel);
 
 /// The fault for an invalid address. `words` has static storage.

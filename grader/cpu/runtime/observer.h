@@ -27,7 +27,7 @@ struct CreatedBy {
 class Observer {
   public:
     virtual ~Observer() = default;
-    /// The call or function by which a program allocated memory, and its line in the student's file.
+    /// The CUDA function by which a program allocated memory, and the line of the call in the student's file.
     struct AllocatedBy {
         const char* call;
         bool host_writes;  // the host may use the memory, too
@@ -39,9 +39,9 @@ class Observer {
     /// Each `pitch` bytes of the memory are a row of `width` bytes and padding.
     virtual void memory_has_rows(void*, std::size_t /*width*/, std::size_t /*pitch*/) {}
     virtual void memory_ends(void* begin) = 0;
-    /// Part of an allocation is handed out again: earlier accesses of it are forgotten.
+    /// Part of an allocation is handed out again: earlier accesses to this part are forgotten.
     virtual void memory_renewed(void*, std::size_t) {}
-    /// A copy or a fill wrote the memory. Return false if a constant input of the lab begins there.
+    /// A copy or a fill wrote the memory. Return false if the memory belongs to a constant input of the lab.
     virtual bool memory_written(void*, std::size_t) { return true; }
     virtual void memory_read(const void*, std::size_t) {}
     /// Return whether the source of a copy on the device has never been written, but the destination has.
@@ -56,7 +56,7 @@ class Observer {
     virtual std::size_t vector_bytes_left(const void*) { return std::numeric_limits<std::size_t>::max(); }
     virtual void grid_begins(const Grid& grid) = 0;
     virtual void grid_ends() = 0;
-    /// Return the first turn from this one on whose block must run. Turn 0 has the first block in the grid's order.
+    /// Return this turn or the next one whose block must run. Turn 0 has the first block in the grid's order.
     virtual std::uint64_t next_turn(std::uint64_t turn) { return turn; }
     virtual void block_begins(std::uint64_t /*turn*/) {}
     virtual void block_ends() {}
@@ -72,15 +72,16 @@ class Observer {
     /// Report a defect that does not depend on any other event.
     virtual void defect_found(warplab::FindingKind, int /*line*/, const char* /*function*/,
                               const std::string& /*reason*/) {}
-    /// `reason` may be empty if nothing is known about the pointer; `caller` is a return address in the student's code.
+    /// A function refused to free a pointer. `reason` may be empty if nothing is known about the pointer; `caller` is a
+    /// return address in the student's code.
     virtual void freed_wrongly(const void*, const char* /*function*/, const std::string& /*reason*/, void* /*caller*/) {
     }
     /// A launch failed. This is a defect unless the program queries the error.
     virtual void launch_failed(int /*line*/, const char* /*kernel*/, warplab::LaunchLimit /*limit*/,
                                const std::string& /*reason*/) {}
     virtual void error_queried() {}
-    /// A call of the contract begins or ends. It must free the memory that it allocates, but the first call may keep
-    /// memory that later calls use.
+    /// A call of the contract begins or ends. The call must free the memory that it allocates, but the first call may
+    /// keep memory that later calls use.
     virtual void call_begins() {}
     virtual void call_ends() {}
     virtual void device_reset() {}

@@ -1,6 +1,6 @@
 // The sanitizer. The student's file is compiled with GCC's hooks for a thread sanitizer: every memory access calls
 // the functions at the end of this file. Shadow memory records, for each word, which threads wrote and read it last,
-// and between which barriers. Blocks run one after the other, on one OS thread, so nothing here is locked.
+// and between which barriers. Blocks run one after the other, on one OS thread, so shadow memory needs no locks.
 
 #include <link.h>
 #include <pthread.h>
@@ -58,7 +58,7 @@ constexpr std::size_t word_bytes = 4;
 
 /// Return the address of the first accessed byte of a word, because one-byte flags in the same word are different
 /// flags.
-std::uintptr_t place_of(std::uintptr_t word, unsigned bytes) {
+std::uintptr_t first_byte_of(std::uintptr_t word, unsigned bytes) {
     return word * word_bytes + static_cast<unsigned>(std::countr_zero(bytes));
 }
 
@@ -147,13 +147,13 @@ struct Touch : AccessMode {
     }
 };
 
-/// The last access of a place in the code, in this grid: most places access only one object. This copies enough of the
-/// object to inspect most accesses quickly. Objects that need more data are not recorded here.
+/// The last access of a place in the code, in this grid: most places access only one object. The record has enough data
+/// of the object to inspect most accesses quickly. Objects that need more data are not recorded here.
 struct Recent {
     std::uint64_t key = 0;     // the place's key
     std::uintptr_t begin = 0;  // the part of the object whose histories are ready
     std::size_t bytes = 0;
-    std::uintptr_t log_from = 0;
+    std::uintptr_t log_from = 0;  // the address that the log counts from: addresses in shared memory are offsets
     std::size_t first_word = 0;
     Object* object = nullptr;
     History* histories = nullptr;  // one per word of the object; null for an input of the lab
@@ -172,7 +172,7 @@ struct Pending {
     unsigned char old[16] = {};
 };
 
-/// A copy that continues while its block's threads run: its destination or its source.
+/// The destination or the source of a copy that continues while the block's threads run.
 struct AsyncCopy {
     std::uintptr_t end, barrier;
     unsigned thread, batch, phase;
@@ -275,7 +275,8 @@ class Sanitizer final : public Observer {
         host_buffers_[number(memory)] = {number(memory) + memory_bytes, number(begin), bytes};
     }
     void end_host_buffer(void* memory) { host_buffers_.erase(number(memory)); }
-    /// Inspect a kernel's access if `Recent` is enough to detect all defects that it can have. Otherwise, return false.
+    /// Inspect a kernel's access and return true if `Recent` is enough to detect all defects that the access can have.
+    /// Otherwise, return false.
     template <unsigned width>
     bool access_on_fast_path(const Touch& touch);
     void access(const Touch& touch);
@@ -352,7 +353,7 @@ class Sanitizer final : public Observer {
     void check_word_quickly(const Recent& recent, std::size_t index, unsigned bytes, const Touch& touch);
     void check_word(Object& object, std::size_t word, std::uint8_t bytes, const Touch& touch);
     void look_for_race(Object& object, std::size_t index, Mark mark, const Touch& touch);
-    /// The earlier work, if any, that may still use the same bytes, and the access that shows it.
+    /// The earlier work, if any, that may still use the same bytes, and its last access to them.
     using Earlier = std::pair<const Work*, const Mark*>;
     template <class Find>
     static Earlier find_unfinished(const History& history, unsigned bytes, bool writes, bool atomic, Find work_of);
@@ -413,8 +414,7 @@ class Sanitizer final : public Observer {
     RawFinding failed_launch_{};           // its kind is 0 if no launch failed, or if the program has read the error
     Pending pending_;
     // By place in the code, until the grid ends: reads of words of shared memory that other threads of the block update
-    // by atomics. The guards are the places whose threads then update the word, as in if (bin < 255) atomicAdd(&bin,
-    // 1).
+    // by atomics. The guards are the places whose threads then update the word: if (bin < 255) atomicAdd(&bin, 1).
     std::map<std::uint32_t, std::pair<RawFinding, std::uint64_t>> reads_beside_atomics_;
     std::set<std::uint32_t> guards_;
     // Accesses of this grid that are wider than the alignment of a static shared variable, by the beginning of the
@@ -599,7 +599,7 @@ void mark_bytes(Object& object, std::uintptr_t begin, std::size_t bytes, std::ui
     if (to_last) mark(last, last + 1, static_cast<std::uint8_t>(to_last));
 }
 
-/// Record an access by the running work, which is a copy.
+/// Record an access by the running work, which is a copy or a fill.
 void mark_copied(Object& object, std::uintptr_t begin, std::size_t bytes, AccessKind kind) {
     if (!object.histories) return;
     Mark mark;
@@ -810,7 +810,7 @@ void Sanitizer::add_variables() {
 void Sanitizer::grid_begins(const Grid& grid) {
     add_variables();
     grid_ = &grid;
-    ++objects_version_;  // for the counts of this grid
+    ++objects_version_;  // recent_ refers to counts of earlier grids
     begin_counting(grid);
     quick.in_grid = true;
     quick.kernel_thread = &block_state;
@@ -932,8 +932,8 @@ bool is_near(std::uintptr_t address, const Object& object) {
     return distance <= std::max(always_near, 8 * object.bytes);
 }
 
-/// Return the object that an address outside all objects was most likely meant for: the last object that begins before
-/// it, if its beginning is near.
+/// Return the object for which an address outside all objects was most likely meant: the last object that begins before
+/// the address, if that beginning is near.
 const Object* Sanitizer::nearest(std::uintptr_t address) const {
     if (is_never_set(reinterpret_cast<void*>(address))) return nullptr;
     auto after = device_.upper_bound(address);
@@ -972,8 +972,8 @@ bool Sanitizer::is_passed_twice(const Object& object) const {
     return false;
 }
 
-/// For an address between `object` and another object, return one that the kernel got as an argument and that the
-/// access may write. If both or neither are like this, return `object`.
+/// For an address between `object` and another object, return the other object if only that one is an argument of the
+/// kernel (and, for a write, not an input of the lab). Otherwise, return `object`.
 const Object* Sanitizer::choose_argument(const Object* object, const Touch& touch) const {
     const auto fits = [&](const Object& object) { return is_argument(object) && !(touch.writes && object.is_input); };
     if (!grid_ || object->space == FindingSpace::variable || fits(*object)) return object;
@@ -985,7 +985,7 @@ const Object* Sanitizer::choose_argument(const Object* object, const Touch& touc
     return fits(other) && is_near(touch.address, other) ? &other : object;
 }
 
-/// Return the object that an address between two objects was most likely meant for. `object` is the nearer one. If the
+/// Return the object for which an address between two objects was most likely meant. `object` is the nearer one. If the
 /// same place in the code accessed the object on the other side earlier in this grid, the address was meant for that
 /// object.
 const Object* Sanitizer::intended_object(const Object* object, const Touch& touch) {
@@ -1012,8 +1012,8 @@ RawFinding Sanitizer::describe(FindingKind kind, const Object* object, const Tou
     finding.offset = static_cast<std::int64_t>(touch.address - object->begin);
     finding.bytes = object->bytes;
     finding.buffer = object->buffer;
-    const bool is_extent = kind == FindingKind::out_of_bounds || kind == FindingKind::uninitialised;
-    if (is_extent && object->space == FindingSpace::allocation) finding.other_line = object->line;
+    const bool concerns_extent = kind == FindingKind::out_of_bounds || kind == FindingKind::uninitialised;
+    if (concerns_extent && object->space == FindingSpace::allocation) finding.other_line = object->line;
     copy_name(finding.object, sizeof finding.object, object->name.c_str());
     return finding;
 }
@@ -1065,7 +1065,7 @@ void Sanitizer::settle() {
 
 /// Report reads of words that other threads update atomically. A guard may read an old value, because its update is
 /// still correct. A thread that only reads misses updates: a barrier is missing. A line can have several places, and
-/// not all of them continue to the update; therefore, all guards are reported, too.
+/// not all of them continue to the update; therefore, the guards are reported, too, unless all places are guards.
 void Sanitizer::report_reads_beside_atomics() {
     const bool all_guard =
         std::ranges::all_of(reads_beside_atomics_, [&](const auto& entry) { return guards_.count(entry.first) != 0; });
@@ -1218,7 +1218,7 @@ void Sanitizer::look_for_race(Object& object, std::size_t index, Mark mark, cons
     if (timeline.may_run_with_other_work() && !shared) look_for_unfinished(object, history, mark, touch);
     const auto check_against = [&](AccessKind kind) {
         if (const Mark* earlier = histories_.last_unordered(
-                history, mark, {kind, shared, touch.writes, place_of(object.address_of_word(index), mark.bytes)}))
+                history, mark, {kind, shared, touch.writes, first_byte_of(object.address_of_word(index), mark.bytes)}))
             report_race(object, *earlier, kind != AccessKind::plain_read, mark, touch);
     };
     check_against(AccessKind::plain_write);
@@ -1226,7 +1226,7 @@ void Sanitizer::look_for_race(Object& object, std::size_t index, Mark mark, cons
     if (touch.writes) check_against(AccessKind::plain_read);
     if (touch.is_volatile && !touch.writes && !shared)
         if (const Mark* write =
-                histories_.find_unfenced_write(history, mark, place_of(object.address_of_word(index), mark.bytes)))
+                histories_.find_unfenced_write(history, mark, first_byte_of(object.address_of_word(index), mark.bytes)))
             report_race(object, *write, true, mark, touch);
     if (touch.atomic && shared)
         if (const Mark* read = histories_.last_own(history, AccessKind::plain_read, mark)) guards_.insert(read->place);
@@ -1312,7 +1312,7 @@ void Sanitizer::check_word(Object& object, std::size_t index, std::uint8_t bytes
     const Mark mark = histories_.order.mark(touch.place, bytes, touch.atomic, touch.is_volatile);
     look_for_race(object, index, mark, touch);
     if (touch.atomic || touch.is_volatile)
-        histories_.order.note_strong_access(place_of(object.address_of_word(index), bytes), object.is_shared(),
+        histories_.order.note_strong_access(first_byte_of(object.address_of_word(index), bytes), object.is_shared(),
                                             touch.place, touch.atomic, touch.reads(), touch.writes);
 }
 
@@ -1379,14 +1379,15 @@ WARPLAB_CPU_INLINE void Sanitizer::check_word_quickly(const Recent& recent, std:
     Mark mark = histories_.order.mark(touch.place, bytes, touch.atomic, touch.is_volatile);
     if (touch.is_volatile && touch.writes)
         mark.polled = histories_.latest_is_own(history, AccessKind::plain_read, mark);
-    const bool guard = touch.atomic && recent.shared && histories_.latest_is_own(history, AccessKind::plain_read, mark);
-    const bool beside = !recent.shared && timeline.may_run_with_other_work();
-    if (guard || beside ||
+    const bool is_guard =
+        touch.atomic && recent.shared && histories_.latest_is_own(history, AccessKind::plain_read, mark);
+    const bool has_other_work = !recent.shared && timeline.may_run_with_other_work();
+    if (is_guard || has_other_work ||
         !(histories_.add_if_alone(history, touch.kind(), mark, recent.shared) ||
           histories_.add_if_quiet(history, touch.kind(), mark, recent.shared)))
         look_for_race(*recent.object, index, mark, touch);
     if (touch.atomic || touch.is_volatile)
-        histories_.order.note_strong_access(place_of(recent.first_word + index, bytes), recent.shared, touch.place,
+        histories_.order.note_strong_access(first_byte_of(recent.first_word + index, bytes), recent.shared, touch.place,
                                             touch.atomic, touch.reads(), touch.writes);
 }
 
@@ -1454,7 +1455,7 @@ void Sanitizer::reach_barrier(std::uint32_t place, int line) {
         RawFinding finding = describe(FindingKind::divergent_barrier, nullptr, arrival);
         finding.before = first_arrival_.side;
         const bool same_thread = std::equal(finding.now.thread, finding.now.thread + 3, finding.before.thread);
-        if (!same_thread) record_finding(finding);  // otherwise, it continues alone, as the others have returned
+        if (!same_thread) record_finding(finding);  // otherwise, this thread is alone: the others have returned
     }
 }
 
@@ -1511,7 +1512,7 @@ void Sanitizer::look_for_other_width(Object& object, std::size_t first, Touch to
     }
 }
 
-/// Return a finding in host code, or of the runtime itself, whose line is known.
+/// Return a finding whose line is known: in host code, or of the runtime itself.
 RawFinding at_line(FindingKind kind, int line, const char* object, const std::string& detail) {
     RawFinding finding{};
     finding.kind = static_cast<std::uint32_t>(kind);
@@ -1840,8 +1841,8 @@ WARPLAB_CPU_INLINE void observe(const volatile void* pointer, warplab_cpu::Acces
     observe_on_slow_path(touch(), caller);
 }
 
-/// Inspect an access that is rarer than a plain one. All such accesses share one copy of the fast path, which compiles
-/// faster.
+/// Inspect an access that is rarer than a plain one. All such accesses share one copy of the fast path, so that this
+/// file compiles faster.
 template <unsigned width>
 __attribute__((noinline)) void observe_rare(const volatile void* pointer, warplab_cpu::AccessMode mode, void* caller) {
     observe<width>(pointer, mode, caller);
@@ -1863,6 +1864,7 @@ void observe_volatile_read(const volatile void* place, void* caller) {
     observe_rare<width>(place, {.is_volatile = true}, caller);
 }
 
+/// Inspect an access to any number of bytes, as by memcpy or a copy of a struct.
 void observe_range(const void* address, unsigned long bytes, bool writes, void* caller) {
     if (!warplab_cpu::the_sanitizer) return trace_range(address, bytes, writes, caller);
     if (warplab_cpu::quick.in_grid && warplab_cpu::quick.kernel_thread != &warplab_cpu::block_state) return;
@@ -1885,7 +1887,7 @@ void observe_range(const void* address, unsigned long bytes, bool writes, void* 
     }
 }
 
-/// Return the number of bytes that a search reads: up to and including the byte that it found, or `all`.
+/// Return the number of bytes that a search reads: up to and including the byte that it found; `all` if it found none.
 unsigned long bytes_up_to(const void* from, const void* found, unsigned long all) {
     return found ? static_cast<unsigned long>(static_cast<const char*>(found) - static_cast<const char*>(from)) + 1
                  : all;
@@ -1922,7 +1924,7 @@ Conversion read_conversion(const char*& format, va_list& values) {
     return conversion;
 }
 
-/// Report the texts that printf reads (%s) and the numbers that it writes (%n).
+/// Inspect the texts that printf reads (%s) and the numbers that it writes (%n).
 void observe_printed(const char* format, va_list& values, void* caller) {
     while ((format = strchr(format, '%'))) {
         const Conversion conversion = read_conversion(++format, values);
@@ -2107,8 +2109,8 @@ void warplab_seen_sincos(double x, double* sine, double* cosine) {
     sincos(x, sine, cosine);
 }
 
-// Replacements for functions of the C library: in a submission's object file, the judge renames its calls to these
-// names. Each replacement reports the bytes that decide the result.
+// Replacements for functions of the C library: in a submission's object file, the judge renames the calls of these
+// functions. Each replacement inspects the bytes that decide the result.
 #define WARPLAB_READS(type, function, parameters, arguments, pointer, bytes) \
     type warplab_library_##function parameters {                             \
         type const result = function arguments;                              \

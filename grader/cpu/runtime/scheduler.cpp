@@ -60,7 +60,7 @@ struct Warp {
 /// Blocks of one grid, which OS threads take in order.
 struct Job {
     const Grid* grid;
-    uint64_t blocks, chunk;
+    uint64_t blocks, chunk;  // chunk: the number of blocks that an OS thread takes at once
     std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now();
     std::atomic<uint64_t> next{0};
     std::atomic<unsigned> running{0}, still{0};  // OS threads that run blocks, and those whose block makes no progress
@@ -82,18 +82,18 @@ struct Worker {
     uint3 block;
     char* stacks;
     unsigned stack_count;
-    dim3 shape;  // fibers' thread indices are those of this shape and order
+    dim3 shape;  // the block's shape for which the fibers have thread indices
     bool backward;
     bool early_exit_noted;
     size_t static_shared;     // bytes of the block's __shared__ variables so far
     unsigned votes;           // true predicates at the block's barrier so far
     unsigned vote_result[2];  // the results of the last two generations
-    unsigned vote_total[2];
-    uint64_t happened;  // counts events which show that the block makes progress
+    unsigned vote_total[2];   // the threads that took part in these
+    uint64_t happened;        // counts events which show that the block makes progress
     uint64_t seen_happened;
     unsigned seen_generation, seen_arrived;
     unsigned idle;          // turns without progress since the seen_ values were set
-    bool spun;              // in some of these turns, threads wait for memory to change
+    bool spun;              // in some of these turns, threads waited for memory to change
     bool tried;             // these threads repeatedly read memory, or attempted an atomic
     const void* try_place;  // the return address of such an attempt
     unsigned spin_thread, spins;
@@ -101,18 +101,18 @@ struct Worker {
     uint64_t left_in_chunk;  // blocks that this OS thread starts after the one it runs
     uint3* thread_index;     // threadIdx of the file that the kernel is in
     Polled polled;
-    const char* stack_begin;    // the stack of kernels that run without fibers
-    bool stalled;               // no thread of its block made progress in its last turn
+    const char* stack_begin;    // the upper end of the kernels' part of the OS thread's stack
+    bool stalled;               // no thread of the running block made progress in its last turn
     const Fiber* comparing;     // in this thread's turn, the block is compared with its earlier state
     bool is_still;              // job->still counts this worker
     Fiber* leaving_fiber;       // in a cooperative launch: the thread that lets the next block run
     bool left_to_spin;          // the block waits for another block's write, not in grid_barrier
-    uint64_t digest_when_left;  // the digest of the shared variables at that time
-    bool at_grid_barrier;       // threads of the block are in it
+    uint64_t digest_when_left;  // the digest of the shared variables when the block was left
+    bool at_grid_barrier;       // threads of the block are in grid_barrier
     int grid_line;              // the line of grid_barrier
-    void* places[max_threads];  // the values of the threads that wait in tile_combine
+    void* places[max_threads];  // pointers to the values of the threads that wait in tile_combine
     unsigned random_state;      // the state of draw_one_in_16
-    unsigned checked_atomics;   // the block's updates of memory that it had checked, so far
+    unsigned checked_atomics;   // the block's calls of yield_before_update so far, up to a limit
 };
 WARPLAB_CPU_THREAD_LOCAL Worker* worker __attribute__((tls_model("local-exec")));
 
@@ -175,8 +175,8 @@ Worker& this_worker() {
     return w;
 }
 
-/// Open `count` stacks, beginning with `first`, each above an inaccessible page. Linux 6.13 and newer can mark such
-/// pages within one mapping, because a thousand mappings take longer than many kernels.
+/// Open `count` stacks, beginning with `first`, each above an inaccessible page. On Linux 6.13 or newer, mark such
+/// pages within one mapping: a thousand mappings take longer than many kernels.
 bool open_stacks(char* first, unsigned count) {
     constexpr int guard_install = 102;  // MADV_GUARD_INSTALL, which Debian 12 does not declare
     constexpr int no_advice = 9999;     // qemu-user accepts any number, but has no guard pages
@@ -214,8 +214,8 @@ void provide_stacks(Worker& w, unsigned count) {
 /// Return the top of a fiber's stack. Tops differ in their low bits; otherwise, the most used cache lines of all
 /// threads would share a few cache sets.
 void* stack_top(const Worker& w, unsigned fiber) {
-    const size_t color = (fiber * 5 % 61) * 64;
-    return w.stacks + (fiber + 1) * stack_bytes - color - 256;
+    const size_t shift = (fiber * 5 % 61) * 64;
+    return w.stacks + (fiber + 1) * stack_bytes - shift - 256;
 }
 
 void unlink(Fiber& fiber) {
@@ -322,7 +322,7 @@ std::string describe_waiting_threads() {
     return text;
 }
 
-/// Let the lanes of each warp that wait at the same line of warp_converged continue together. Return whether any do.
+/// Let the lanes of each warp that wait in warp_converged at the same line continue together. Return whether any do.
 bool release_converging(Worker& w) {
     bool any = false;
     for (unsigned i = 0; i * lanes_per_warp < block_state.threads; ++i) {
@@ -341,8 +341,8 @@ bool release_converging(Worker& w) {
     return any;
 }
 
-/// Report lanes that wait in a warp function for lanes of its mask that never arrive. Called only with the sanitizer,
-/// which names the block's current thread: for the report, this is the one that waits.
+/// Report a lane that waits in a warp function for lanes of its mask that never arrive. Called only with the sanitizer,
+/// whose report names the current thread: the waiting lane is the current one during the report.
 void report_missing_lanes(Worker& w) {
     for (unsigned linear = 0; linear < block_state.threads; ++linear) {
         const Warp& warp = w.warps[linear / lanes_per_warp];
@@ -434,7 +434,7 @@ uint64_t add_stack(const Worker& w, uint64_t digest, const Fiber* fiber, const c
     __asm__ __volatile__("" ::"r"(unused) : "memory");
 }
 
-/// Return a digest of all data that the block's threads can read. If it is the same twice, the threads only repeat the
+/// Return a digest of all data that the block's threads can read. If two digests are equal, the threads only repeat the
 /// same steps. A thread's registers are in `context` or in the frames between this function and the kernel.
 [[gnu::noinline]] uint64_t digest_of_block(const Worker& w) {
     static thread_local Context context;
@@ -493,7 +493,7 @@ void take_turn(Worker& w) {
     switch_to(block.current->next);
 }
 
-/// Return the next lane of the warp that could still arrive here.
+/// Return the next of the warp's missing lanes, in the order in which threads run.
 Fiber* missing_lane(Worker& w, const Fiber& here, unsigned missing) {
     const unsigned lane = here.linear % lanes_per_warp, first = here.linear - lane;
     unsigned pick;
@@ -723,7 +723,7 @@ void note_volatile_read(const volatile void* place, size_t width, const void* ca
     restore_thread_index();
 }
 
-/// Return whether other threads may run before an atomic. They may not run while the sanitizer is on, because its
+/// Return whether other threads may run before an atomic. They may not run while the sanitizer is on, because the
 /// counts must be reproducible, or while a block without progress is compared with its earlier state.
 static bool may_yield_before_atomic() { return !observer && in_kernel() && !worker->stalled; }
 
@@ -744,7 +744,8 @@ void yield_before_atomic() {
 
 void yield_before_update() {
     if (!may_yield_before_atomic()) return;
-    // At first, all threads of a block check before one of them updates: this order gives the most wrong results.
+    // At first, all threads of a block check before one of them updates: this order gives the largest number of wrong
+    // results.
     const bool at_first = worker->checked_atomics < 2 * thread_count(worker->grid->threads);
     worker->checked_atomics += at_first;
     if (at_first || draw_one_in_16()) yield_and_try();
@@ -1088,7 +1089,7 @@ class HeldBlock {
     }
     bool waits() const { return waits_ != Waits::no_longer; }
     bool spins() const { return waits_ == Waits::for_memory; }
-    /// Return a digest of everything that its threads can read.
+    /// Return a digest of everything that the block's threads can read.
     uint64_t digest() const {
         uint64_t digest = digest_when_left_;
         for (const auto& [begin, bytes] : stacks_)
@@ -1156,8 +1157,8 @@ class CooperativeGrid {
     }
 
   private:
-    uint64_t count(bool (HeldBlock::*how)() const) const {
-        return static_cast<uint64_t>(std::ranges::count_if(held_, std::mem_fn(how)));
+    uint64_t count(bool (HeldBlock::*predicate)() const) const {
+        return static_cast<uint64_t>(std::ranges::count_if(held_, std::mem_fn(predicate)));
     }
 
     /// Let each block that spins run, or all blocks if all wait in grid.sync().
@@ -1209,7 +1210,7 @@ unsigned pool_size() {
 }
 
 /// OS threads that help the caller to run blocks. A helper that wakes too late does nothing and sleeps again, so that
-/// no thread has to wait for it. The pool is never destroyed, because it may outlive main().
+/// no thread has to wait for it. The pool is never destroyed, because its threads may outlive main().
 class Pool {
   public:
     Pool() {
@@ -1276,7 +1277,7 @@ class Pool {
     std::condition_variable helpers_have_left_;
     std::counting_semaphore<> calls_{0};
     Job* job_ = nullptr;          // helpers take blocks from it
-    Job* job_to_open_ = nullptr;  // may become job_
+    Job* job_to_open_ = nullptr;  // the running grid's job until the helpers are called
     unsigned inside_ = 0, helpers_ = 0;
 };
 

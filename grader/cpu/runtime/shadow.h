@@ -23,13 +23,14 @@ inline void* map_shadow(std::size_t bytes, bool writable) {
     return memory;
 }
 
-/// Copies refer to the same histories; only one copy may release them.
+/// The histories of one object. Copies of a Shadow refer to the same histories; only one copy may release them.
 class Shadow {
   public:
     explicit operator bool() const { return words_ != nullptr; }
-    /// Return all words. Words that are not ready must not be read or written.
+    /// Return the histories of all words. Histories that are not ready must not be read or written.
     History* words() const { return words_; }
 
+    /// Map histories for this number of words.
     void provide(std::size_t count) {
         count_ = count;
         const std::size_t chunks = count > chunk_words ? (count + chunk_words - 1) / chunk_words : 0;
@@ -45,12 +46,12 @@ class Shadow {
     const History& operator[](std::size_t index) const {
         return is_ready(index / chunk_words) ? words_[index] : shared_histories_[index / chunk_words];
     }
-    /// Make the words [first, last) ready. End the process if there is no memory.
+    /// Make the histories of the words [first, last) ready. End the process if there is no memory.
     void prepare(std::size_t first, std::size_t last) {
         for (std::size_t chunk = first / chunk_words; chunk * chunk_words < last; ++chunk)
             if (!is_ready(chunk)) prepare_chunk(chunk);
     }
-    /// Change all words of [first, last) in the same way.
+    /// Change the histories of all words of [first, last) in the same way.
     template <class Change>
     void change(std::size_t first, std::size_t last, Change change_word) {
         while (first < last) {
@@ -64,7 +65,7 @@ class Shadow {
             first = end;
         }
     }
-    /// Return the range of ready words around a ready word.
+    /// Return the range of words around a word, all with ready histories.
     std::pair<std::size_t, std::size_t> ready_around(std::size_t index) const {
         std::size_t first = index / chunk_words, last = first;
         while (first > 0 && is_ready(first - 1)) --first;

@@ -46,9 +46,9 @@ class Standstill {
 
     std::array<Range, 64> shared_;
     std::size_t shared_count_ = 0;
-    std::uint64_t unknown_ = 0;
+    std::uint64_t unknown_ = 0;  // the last result of digest_of_shared() with too many variables
     Clock::time_point began_, next_comparison_;
-    std::optional<std::uint64_t> seen_;
+    std::optional<std::uint64_t> seen_;  // the digest at the last comparison
 };
 
 }  // namespace warplab_cpu

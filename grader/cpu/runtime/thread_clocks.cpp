@@ -129,10 +129,10 @@ bool ThreadClocks::knows_access(const Instant& at, const Mark& earlier) {
     return (before && before->covers(earlier)) || (read && read->covers(earlier));
 }
 
-bool ThreadClocks::has_read(const Instant& at, std::uintptr_t place, const Mark& earlier) {
+bool ThreadClocks::has_read(const Instant& at, std::uintptr_t word, const Mark& earlier) {
     if (!any_fence_) return false;
     if (earlier.block == at.block && running(at).observed.covers(earlier)) return true;
-    const auto iterator = words_.find(place);
+    const auto iterator = words_.find(word);
     if (iterator == words_.end()) return false;
     const auto& signals = iterator->second.signals;
     const auto writer = signals.find(thread_key(earlier.block, earlier.thread));
@@ -233,13 +233,13 @@ void ThreadClocks::share_fences(const Instant& at, unsigned first, unsigned lane
     }
 }
 
-int ThreadClocks::exchange(const Instant& at, std::uintptr_t place, bool reads, bool writes) {
+int ThreadClocks::exchange(const Instant& at, std::uintptr_t word, bool reads, bool writes) {
     const Thread& here = running(at);
     const bool publishes = writes && !(here.fenced.empty() && fenced_for_device_.empty());
-    auto iterator = words_.find(place);
+    auto iterator = words_.find(word);
     if (iterator == words_.end()) {
         if (!publishes) return -1;
-        iterator = words_.try_emplace(place).first;
+        iterator = words_.try_emplace(word).first;
         iterator->second.number = static_cast<int>(words_.size()) - 1;
     }
     if (reads) observe(at, iterator->second);

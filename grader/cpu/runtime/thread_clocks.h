@@ -12,9 +12,9 @@
 
 namespace warplab_cpu {
 
-/// A thread in a generation of its block: the number of barriers that the block has passed.
+/// A thread in a generation of its block; the generation is the number of barriers that the block has passed.
 struct Instant {
-    std::uint32_t block = 0, generation = 0, thread = 0;  // Block::epoch; linear index in the block
+    std::uint32_t block = 0, generation = 0, thread = 0;  // block: Block::epoch; thread: linear index
     bool operator==(const Instant& other) const = default;
 };
 
@@ -38,7 +38,7 @@ class GridBarriers {
 
   private:
     struct Reached {
-        std::uint32_t count = 0, last_but_one = 0, last = 0;  // generations with which it arrived
+        std::uint32_t count = 0, last_but_one = 0, last = 0;  // count: barriers; others: the block's generation there
     };
     bool is_before_last_of(std::uint32_t block, const Mark& earlier) const;
     std::unordered_map<std::uint32_t, Reached> reached_;
@@ -82,7 +82,7 @@ class ThreadClocks {
     bool knows_access(const Instant& at, const Mark& earlier);
     /// See HappensBefore::has_read(). Call this only for clocks across blocks.
     bool has_read(const Instant& at, std::uintptr_t word, const Mark& earlier);
-    /// Return whether the access's block has published it by any word.
+    /// Return whether the block of an access has published the access by a write of any word.
     bool is_published(const Mark& mark) const;
 
     class Held;

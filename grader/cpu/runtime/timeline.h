@@ -47,11 +47,12 @@ class Timeline {
         host_ = before;
     }
 
-    /// Return whether some work may still run at the same time as the host or the running work.
+    /// Return whether some work may still run while the host continues.
     bool has_unfinished_work() const { return !works_.empty(); }
+    /// Return whether some other work may run at the same time as the running work.
     bool may_run_with_other_work() const { return has_concurrent_work_; }
     const Work& running() const { return works_.back(); }
-    /// Return the work that made an access if nothing made the host wait for that work; otherwise, null.
+    /// Return the work that made an access in this epoch if nothing made the host wait for that work; otherwise, null.
     const Work* unfinished_work(std::uint32_t epoch) const { return work_after(epoch, host_); }
     /// Return the same, relative to the running work.
     const Work* unordered_work(std::uint32_t epoch) const {

@@ -198,7 +198,7 @@ class Tracer final : public Observer {
     }
     bool records() const { return recording_; }
     void count_steps(unsigned count) { steps_ += count; }
-    /// Count an atomic. Return whether the thread has made enough atomics in a row, so that other threads must run.
+    /// Count an atomic. Return true for every second one: then other threads must run.
     bool count_atomic() {
         constexpr unsigned atomics_in_a_row = 2;
         return ++atomics_ % atomics_in_a_row == 0;
@@ -294,12 +294,12 @@ void Tracer::choose_blocks(std::uint64_t blocks, unsigned threads) {
     sampled_ = 0;
 }
 
-/// Draw blocks that only count their steps, including the first and the last block, which may differ from the others.
-/// The random blocks are groups of four neighbours, because programs distribute work by the block's index modulo 2
-/// or 4. Repeated launches count fewer blocks; after `max_thorough` of them, only one, because an iterative solver
+/// Draw the blocks whose steps are only counted, including the first and the last block, which may differ from the
+/// rest. The random blocks are groups of four neighbours, because programs distribute work by the block's index modulo
+/// 2 or 4. Repeated launches count fewer blocks; after `max_thorough` of them, only one, because an iterative solver
 /// makes thousands of launches.
 void Tracer::choose_others(std::uint64_t blocks) {
-    constexpr unsigned max_thorough = 64;  // repeated launches in which several blocks count their steps
+    constexpr unsigned max_thorough = 64;  // repeated launches in which the steps of several blocks are counted
     others_.clear();
     std::uniform_int_distribution<std::uint64_t> any(0, blocks - 1);
     others_.insert(any(random_));
@@ -345,7 +345,7 @@ void Tracer::grid_ends() {
     if (in_call_) writer_.put(RecordKind::launch_ends, ends_);
 }
 
-/// Return the first sampled block from this one on.
+/// Return this block if it is sampled; otherwise, the next sampled block, or no_block.
 std::uint64_t Tracer::next_sampled(std::uint64_t block) const {
     const bool has_room = sampled_ < min_sampled || (recorded_ <= max_launch_events && !writer_.full());
     if (repeats_ || sampled_ == sample_size_ || !has_room) return no_block;
@@ -392,8 +392,8 @@ void Tracer::block_ends() {
 }
 
 /// Merge the events of a warp's lanes into operations: of the lanes that continue, those at the lowest address in the
-/// code run first. Lanes of different branches meet again where the branches join, because code is laid out in that
-/// order.
+/// code run first. Lanes of different branches meet again where the branches join, because the compiler places the
+/// joined code after the branches.
 void Tracer::write_warp(unsigned first) {
     struct Lane {
         const Event *at, *end;

@@ -17,15 +17,15 @@ void trace_access(const volatile void* address, std::size_t bytes, TracedAccess 
 void trace_basic_block(void* caller);
 void trace_operation(warplab::trace::OperationKind kind, void* caller);
 void trace_host_call(warplab::trace::HostCallKind kind);
-/// Called before and after a copy or a fill, with the name of the function.
+/// Mark the beginning and the end of a copy or a fill by the CUDA function with this name.
 void begin_traced_move(const char* function);
 void end_traced_move(bool host_waits);
 void trace_buffer(const void* begin, std::size_t bytes);
 
-/// Start recording to a memory file. No-op if the order is empty.
+/// Start recording to a memory file. No-op if the order has 0 multiprocessors.
 void begin_trace(const warplab::trace::Order& order, int file);
 
-/// Return the GPU that device queries describe; 0 multiprocessors mean the backend's own device.
+/// Return the order whose GPU device queries describe; 0 multiprocessors mean the backend's own device.
 const warplab::trace::Order& traced_device();
 
 }  // namespace warplab_cpu

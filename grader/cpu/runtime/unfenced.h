@@ -8,7 +8,8 @@
 
 namespace warplab_cpu {
 
-/// The volatile writes and signals of one grid. Blocks that alternate lose this record, so nothing is found in them.
+/// The volatile writes and signals of one grid. Only the reads of the block that read last are kept, so missing fences
+/// between blocks that alternate may be overlooked.
 class UnfencedWrites {
   public:
     void begin_grid() {
@@ -22,17 +23,17 @@ class UnfencedWrites {
     void note_read(std::uint32_t block, std::uintptr_t word, std::uint32_t place);
     /// Return whether `reader` has read a word that the volatile writer of `word` wrote later. Reads at the same place
     /// in the code do not count: there, each word signals only itself, as in a decoupled look-back. If the writer
-    /// `had_fence` and this was its first write after the fence, the word itself is a flag.
+    /// `had_fence` and this was its first write after the fence, the word itself is a flag, and the result is false.
     bool has_read_signal(std::uint32_t reader, std::uintptr_t word, std::uint32_t place, bool had_fence) const;
     /// Return whether `reader` has read this word after `writer` used it as a signal.
     bool has_read_word_since(std::uintptr_t word, std::uint32_t reader, std::uint32_t writer) const;
 
   private:
-    static constexpr std::size_t max_words = 4096;  // maximum number of flags and counters; a kernel may have many bins
-    static constexpr std::size_t max_writes = 1 << 16;  // words
+    static constexpr std::size_t max_words = 4096;      // flags and counters in signals_; a kernel may have many bins
+    static constexpr std::size_t max_writes = 1 << 16;  // words in writes_
 
-    /// Return the number of the last write by which `writer` used this word as a signal, or 0 if the reader has not
-    /// read it.
+    /// Return the number of the last write by which `writer` used `flag` as a signal; 0 if there is none, or if the
+    /// reader has not read the word since.
     std::uint64_t find_signal(std::uintptr_t flag, std::uint32_t writer) const;
 
     struct Write {
@@ -48,7 +49,7 @@ class UnfencedWrites {
     std::unordered_map<std::uintptr_t, Write> writes_;  // by word: the last volatile write
     // By word, and by block: the last write of the word after a volatile write of another word.
     std::unordered_map<std::uintptr_t, std::unordered_map<std::uint32_t, std::uint64_t>> signals_;
-    std::unordered_map<std::uint32_t, std::uint64_t> first_writes_;  // volatile, by block
+    std::unordered_map<std::uint32_t, std::uint64_t> first_writes_;  // by block: the first volatile write
     std::array<std::uint32_t, 1024> writes_since_fence_{};           // by thread of the running block
     std::uint32_t writer_ = 0;                                       // the running block
     std::uint32_t reader_ = 0;                                       // the block that read the words in `reads_`

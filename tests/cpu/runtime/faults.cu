@@ -56,7 +56,7 @@ __global__ void lost_lane_kernel(int* out) {
         __syncthreads();
 }
 __global__ void foreign_mask_kernel(int* out) { *out = __shfl_sync(0x2, 1, 1); }
-// The rewriter refuses host code in device code if it recognises it; these definitions hide it.
+// The rewriter refuses host code that it recognises in device code; these definitions hide such code.
 using Text = std::string;
 #define THROW_TEXT throw Text("no")
 __global__ void exit_kernel() {
@@ -132,7 +132,7 @@ static int* device(size_t count) {
 
 constexpr size_t host_bytes = 8192;
 
-/// A host buffer of the runner, with hidden device memory as in the runner.
+/// Return a host buffer like the runner's, and hide device memory, as the runner does.
 static int* host_buffer() {
     void* memory = mmap(nullptr, host_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     warplab::cpu::begin_host_buffer(memory, host_bytes, memory, host_bytes);

@@ -54,7 +54,7 @@ __host__ __device__ Bits mixed(Bits word) {
     return word ^ word >> 31;
 }
 
-/// Any 16 bits; one in four is a zero, a power of two or another boundary value.
+/// Return any 16 bits; one result in four is a zero, a power of two or another boundary value.
 __host__ __device__ unsigned choose(Bits random) {
     const unsigned word = unsigned(random & 0xffff);
     if (random >> 16 & 3) return word;
@@ -73,7 +73,7 @@ struct Inputs {
     }
 };
 
-/// 64 random bits of any magnitude; every second value is near the midpoint between two numbers of a format.
+/// Return 64 random bits of any magnitude, for every second case near the midpoint between two numbers of a format.
 __host__ __device__ Bits any_word(unsigned i) {
     const Bits random = mixed(i), length = mixed(i + (3ull << 32));
     if (i & 1) return random >> (length & 63);
@@ -143,7 +143,7 @@ bool add(const char* name, unsigned count, std::vector<Bits> (*results)(unsigned
 #define ON_DEVICE(...)
 #endif
 
-constexpr unsigned every = 65536, many = 1 << 17;
+constexpr unsigned every = 65536, many = 1 << 17;  // numbers of cases: all 16-bit numbers, or many combinations
 
 // In the expression, `a`, `b` and `c` are numbers of the type, `p`, `q` and `r` pairs; `i` is the number of the case.
 #define FUNCTION(type, name, count, expression)                                 \

@@ -1,5 +1,5 @@
 // CUDA graphs: capture, graphs made node by node, their launches and updates, and the errors of calls that a capture
-// forbids.
+// forbids. Also launches by a function call, and three-dimensional memory.
 
 #include "checks.h"
 

@@ -1,4 +1,4 @@
-// Halves in kernels, except arithmetic (float16.cu): atomics, shuffles, shared memory, symbols, groups.
+// Halves and bfloat16 numbers in kernels: atomics, shuffles, shared memory, symbols, groups. float16.cu has arithmetic.
 
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>

@@ -103,14 +103,14 @@ void test_memory() {
     FAILS(cudaFree(pinned), cudaErrorInvalidValue);
     WORKS(cudaFreeHost(pinned));
     WORKS(cudaFree(managed));
-    std::vector<int> own(100);
-    WORKS(cudaHostRegister(own.data(), 400, 0));
-    FAILS(cudaHostRegister(own.data(), 400, 0), cudaErrorHostMemoryAlreadyRegistered);
-    FAILS(cudaHostRegister(own.data() + 50, 400, 0), cudaErrorHostMemoryAlreadyRegistered);
-    FAILS(cudaHostRegister(own.data() - 50, 400, 0), cudaErrorHostMemoryAlreadyRegistered);
-    FAILS(cudaHostRegister(own.data(), std::size_t{1} << 46, 0), cudaErrorInvalidValue);  // not all of it exists
-    WORKS(cudaHostUnregister(own.data()));
-    FAILS(cudaHostUnregister(own.data()), cudaErrorHostMemoryNotRegistered);
+    std::vector<int> registered(100);
+    WORKS(cudaHostRegister(registered.data(), 400, 0));
+    FAILS(cudaHostRegister(registered.data(), 400, 0), cudaErrorHostMemoryAlreadyRegistered);
+    FAILS(cudaHostRegister(registered.data() + 50, 400, 0), cudaErrorHostMemoryAlreadyRegistered);
+    FAILS(cudaHostRegister(registered.data() - 50, 400, 0), cudaErrorHostMemoryAlreadyRegistered);
+    FAILS(cudaHostRegister(registered.data(), std::size_t{1} << 46, 0), cudaErrorInvalidValue);  // more than exists
+    WORKS(cudaHostUnregister(registered.data()));
+    FAILS(cudaHostUnregister(registered.data()), cudaErrorHostMemoryNotRegistered);
 }
 
 void test_copies() {
@@ -196,9 +196,9 @@ void test_symbols() {
     CHECK_EQUAL(back, 1.5);
     FAILS(cudaMemcpyToSymbol(scale, &factor, 8), cudaErrorInvalidValue);
     FAILS(cudaMemcpyToSymbol(weights, other, 8, 12), cudaErrorInvalidValue);
-    const float* of_the_host = nullptr;
+    const float* host_pointer = nullptr;
     page = {};
-    FAILS(cudaMemcpyToSymbol(of_the_host, other, 12), cudaErrorInvalidSymbol);
+    FAILS(cudaMemcpyToSymbol(host_pointer, other, 12), cudaErrorInvalidSymbol);
     CHECK(strstr(page.detail, "not to a __device__ or __constant__ variable"));
     WORKS(cudaMemcpyToSymbolAsync(latest, &factor, sizeof(int)));
     WORKS(cudaMemcpyFromSymbolAsync(&count, latest, sizeof(int)));

@@ -1,4 +1,4 @@
-// Launches, shared memory, barriers, warp functions, atomics, cooperative groups.
+// Launches, shared memory, barriers, warp functions, atomics, inline PTX, cooperative groups.
 
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
@@ -198,7 +198,7 @@ __global__ void leave_waiting_kernel(int* out, int count) {
     out[threadIdx.x] = 7;
 }
 
-__global__ void late_first_kernel(int* out) {  // the barrier's first threads are not the block's first
+__global__ void late_first_kernel(int* out) {  // the first threads at the barrier are not the block's first
     __shared__ int order[4];
     if (threadIdx.x % 2) __syncwarp(0xaaaaaaaa);
     order[threadIdx.x % 4] = 1;
@@ -318,12 +318,12 @@ __global__ void ragged_warp_kernel(unsigned* out) {  // the last warp has 16 lan
     const unsigned lane = threadIdx.x % 32;
     const unsigned mask = threadIdx.x < 32 ? 0xffffffffu : 0xffffu;
     const unsigned votes = __ballot_sync(mask, 1);
-    const unsigned strange = __shfl_down_sync(mask, 0u, 16);
-    out[threadIdx.x] = votes != mask || (lane < 16 && threadIdx.x >= 32 ? strange == 0 : strange != 0);
+    const unsigned taken = __shfl_down_sync(mask, 0u, 16);
+    out[threadIdx.x] = votes != mask || (lane < 16 && threadIdx.x >= 32 ? taken == 0 : taken != 0);
 }
 
 // Lanes diverge in every step, depending on a hash that all of them can compute: some groups shuffle, some vote, some
-// do nothing. Sometimes the whole block synchronizes, and some threads return.
+// do nothing. Sometimes the whole block synchronises, and some threads return.
 
 __host__ __device__ unsigned hash(unsigned a, unsigned b) {
     unsigned x = a * 0x9e3779b9u ^ (b + 0x7f4a7c15u) * 0x85ebca6bu;
@@ -474,7 +474,7 @@ __global__ void exchange_lock_kernel(int* count) {
     __syncwarp(1u << threadIdx.x % 32);  // a switch inside the critical section
     atomicExch(&lock, 0);
 }
-__global__ void flag_kernel(int* out) {  // early threads wait for the last, late ones for the first
+__global__ void flag_kernel(int* out) {  // each thread waits for the first and for the last thread
     __shared__ int flags[2];
     if (threadIdx.x < 2) flags[threadIdx.x] = 0;
     __syncthreads();

@@ -179,14 +179,14 @@ int main(int count, char** arguments) {
     CHECK_EQUAL(from_device(out), 42);
     int* wrong = on_device(std::vector<int>(64, -1));
     barrier_kernel<<<1, 64>>>(wrong);
-    for (const int one : from_device(wrong, 64)) CHECK_EQUAL(one, 0);
+    for (const int value : from_device(wrong, 64)) CHECK_EQUAL(value, 0);
     standard_kernel<<<1, 1>>>(wrong);
     CHECK_EQUAL(from_device(wrong), 0);
     functions_kernel<<<1, 1>>>(wrong);
     CHECK_EQUAL(from_device(wrong), 0);
     int* cells = on_device(std::vector<int>(12));
     views_kernel<<<1, 64>>>(cuda::std::span<int>(cells, 12), 3, 4, wrong);
-    for (const int one : from_device(wrong, 64)) CHECK_EQUAL(one, 0);
+    for (const int value : from_device(wrong, 64)) CHECK_EQUAL(value, 0);
     latch_kernel<<<1, 64>>>(out);
     CHECK_EQUAL(from_device(out), 128);
     std::vector<int> in(5 * 64);

@@ -41,7 +41,7 @@ $(out)/whole.cpp: $(here)/split.cu $(BUILD)/cpu/rewrite
 	@$(BUILD)/cpu/rewrite $< $@ --name $(<F)
 
 $(out)/native/split.o $(out)/cross/split.o: private student_flags += $(SPLIT_FLAGS)
-# The thousands of functions in float16.cu take a minute with -O2.
+# The thousands of functions in float16.cu take a minute to compile with -O2.
 $(out)/native/float16.o: private student_flags += $(if $(WARPLAB_THOROUGH),,-O0)
 
 define rules

@@ -16,7 +16,7 @@ def build_target(name: str) -> Path:
     Tests run in several processes, but only one builds at a time. Raises CalledProcessError."""
     folder = BUILD / "cpu/runtime-tests"
     folder.mkdir(parents=True, exist_ok=True)
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
+    environment = {variable: value for variable, value in os.environ.items() if not variable.startswith("MAKE")}
     make = ["flock", str(folder / "lock"), "make", "-s", "-j2", "-f", "tests/cpu/runtime/programs.mk"]
     targets = [f"BUILD={os.path.relpath(BUILD, ROOT)}", os.path.relpath(folder / name, ROOT)]
     subprocess.run([*make, *targets], cwd=ROOT, env=environment, check=True)

@@ -1,5 +1,5 @@
 // Builds the CUDA programs in this folder (programs.mk) and runs them. A correct program prints nothing and exits with
-// status 0; a program that must stop writes the reason to its status page.
+// status 0; if the runtime must stop a program, the program's status page has the reason.
 
 #include <gtest/gtest.h>
 
@@ -21,20 +21,20 @@ using warplab::StatusPage;
 
 using warplab::test::build_programs, warplab::test::CommandResult, warplab::test::programs_folder, warplab::test::run;
 
-bool installed(const char* program) { return run(std::string("command -v ") + program).status == 0; }
+bool is_installed(const char* program) { return run(std::string("command -v ") + program).status == 0; }
 
 class CpuRuntime : public testing::Test {
   protected:
-    static void SetUpTestSuite() { native_ = build_programs("native"); }
-    void SetUp() override { ASSERT_EQ(native_.status, 0) << native_.output; }
+    static void SetUpTestSuite() { native_build_ = build_programs("native"); }
+    void SetUp() override { ASSERT_EQ(native_build_.status, 0) << native_build_.output; }
 
     static std::string native(const std::string& program) {
         return "'" + (programs_folder() / "native" / program).string() + "'";
     }
 
-    static CommandResult native_;
+    static CommandResult native_build_;
 };
-CommandResult CpuRuntime::native_;
+CommandResult CpuRuntime::native_build_;
 
 /// Run one program in both orders and with several pool sizes.
 void expect_right(const std::string& program) {
@@ -53,9 +53,9 @@ TEST_F(CpuRuntime, HasCubsCollectives) { expect_right(native("cub")); }
 TEST_F(CpuRuntime, HasTheHostFunctions) { expect_right(native("host")); }
 TEST_F(CpuRuntime, HasArithmeticFunctionsAndVectorTypes) { expect_right(native("arithmetic")); }
 TEST_F(CpuRuntime, HasGraphs) { expect_right(native("graphs")); }
-TEST_F(CpuRuntime, HasHalves) { expect_right(native("half")); }
+TEST_F(CpuRuntime, HasHalvesAndBfloat16) { expect_right(native("half")); }
 
-TEST_F(CpuRuntime, SplitKernelsComputeTheSame) {
+TEST_F(CpuRuntime, SplitKernelsComputeTheSameAsWholeOnes) {
     std::ifstream file(programs_folder() / "split.cpp");
     const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
     EXPECT_NE(text.find("WARPLAB_CPU_SPLIT_KERNEL("), std::string::npos);
@@ -71,7 +71,7 @@ TEST_F(CpuRuntime, SplitKernelsComputeTheSame) {
         }
 }
 
-TEST_F(CpuRuntime, BackwardOrderShowsAMissingBarrier) {
+TEST_F(CpuRuntime, BackwardOrderBeginsAtTheEndAndShowsAMissingBarrier) {
     const auto words = [](const std::string& text) {
         std::istringstream in(text);
         std::string name, right, missing, last, first;
@@ -99,7 +99,7 @@ struct Case {
     int thread;          // -1: any
     const char* detail;  // part of the message
     bool in_kernel = true;
-    const char* place = "";  // part of the line of the program counter
+    const char* place = "";  // part of the source line of the program counter
 };
 
 const Case cases[] = {
@@ -193,7 +193,7 @@ void expect_fault(const Case& expected, const FaultReport& report, const std::st
         EXPECT_EQ(page.thread[0], static_cast<std::uint32_t>(expected.thread));
     }
     EXPECT_NE(std::string(page.detail).find(expected.detail), std::string::npos) << page.detail;
-    if (*expected.place && installed("addr2line")) {
+    if (*expected.place && is_installed("addr2line")) {
         const std::string line = line_of(program, page.program_counter);
         EXPECT_NE(line.find(expected.place), std::string::npos) << line;
     }
@@ -253,25 +253,25 @@ TEST_F(CpuRuntime, LetsACorrectProgramEnd) {
 class CpuRuntimeOnArm : public testing::Test {
   protected:
     static void SetUpTestSuite() {
-        if (ready()) cross_ = build_programs("cross");
+        if (can_run()) cross_build_ = build_programs("cross");
     }
     void SetUp() override {
-        if (!ready()) GTEST_SKIP() << "needs WARPLAB_THOROUGH=1 and the packages g++-aarch64-linux-gnu and qemu-user";
-        ASSERT_EQ(cross_.status, 0) << cross_.output;
+        if (!can_run()) GTEST_SKIP() << "needs WARPLAB_THOROUGH=1 and the packages g++-aarch64-linux-gnu and qemu-user";
+        ASSERT_EQ(cross_build_.status, 0) << cross_build_.output;
     }
-    static bool ready() {
-        return std::getenv("WARPLAB_THOROUGH") && installed("aarch64-linux-gnu-g++") && installed("qemu-aarch64");
+    static bool can_run() {
+        return std::getenv("WARPLAB_THOROUGH") && is_installed("aarch64-linux-gnu-g++") && is_installed("qemu-aarch64");
     }
     static std::string cross(const std::string& program) {
         return "'" + (programs_folder() / "cross" / program).string() + "'";
     }
 
     static constexpr const char* qemu = "qemu-aarch64 -L /usr/aarch64-linux-gnu ";
-    static CommandResult cross_;
+    static CommandResult cross_build_;
 };
-CommandResult CpuRuntimeOnArm::cross_;
+CommandResult CpuRuntimeOnArm::cross_build_;
 
-TEST_F(CpuRuntimeOnArm, RunsKernels) {
+TEST_F(CpuRuntimeOnArm, RunsTheSamePrograms) {
     for (const char* program : {"kernels", "groups", "libcudacxx", "cub", "host", "arithmetic", "half", "graphs"})
         for (const char* order : {"forward", "backward"}) {
             const CommandResult result = run("WARPLAB_THREADS=2 " + std::string(qemu) + cross(program) + " " + order);

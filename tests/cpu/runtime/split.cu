@@ -1,5 +1,5 @@
-// Kernels with barriers of many kinds: prints a digest of each kernel's results. The test compares a program whose
-// kernels are split at their barriers with a program in which each thread has a fiber.
+// Kernels with barriers of many kinds. The program prints a digest of each kernel's results. The test compares a
+// program whose kernels are split at their barriers with a program in which each thread has a fiber.
 
 #include <cstdint>
 

@@ -1,7 +1,8 @@
 """Each function of cuda_fp16.h and cuda_bf16.h gives the exact result, rounded once.
 
 The reference rounds an exact value, given as two doubles, by searching a table of all numbers of the format; float16.h
-works on bits. Where NVIDIA's headers are installed, their functions for the host give the same bits.
+works on bits. Where NVIDIA's headers are installed, their functions for the host give the same bits, except for the
+maximum and the minimum of two zeros.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ pytestmark = [
 
 
 class Format:
+    """A 16-bit format, and the folder with the results of its functions."""
+
     def __init__(self, name: str, folder: Path):
         self.name, self.folder = name, folder
         self.infinity = 0x7C00 if name == "__half" else 0x7F80
@@ -44,6 +47,7 @@ class Format:
         return (bits.astype(np.uint32) << 16).view(np.float32).astype(np.float64)
 
     def inputs(self, name: str, function: str) -> np.ndarray:
+        """Return the values of an input in all cases of a function."""
         return self.value(self.bits(name)[: len(self.bits(function))])
 
     def rounded(self, near: np.ndarray, rest: np.ndarray | float = 0.0, mode: str = "rn") -> np.ndarray:
@@ -89,12 +93,14 @@ def fmt(formats, request) -> Format:
 
 
 def two_sum(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the double nearest to x + y, and the rest of the exact sum."""
     near = x + y
     part = near - x
     return near, (x - (near - part)) + (y - part)
 
 
 def split(value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the double nearest to a wider number, and the rest."""
     near = value.astype(np.float64)
     return near, (value - near).astype(np.float64)
 
@@ -131,8 +137,8 @@ INTEGERS = {
 
 
 def integers(value: np.ndarray, kind: type) -> np.ndarray:
-    """Convert as the device does: values out of range become the nearest number; a NaN becomes 0, or only the highest
-    bit for 64 bits."""
+    """Convert as the device does: values out of range become the nearest number; a NaN becomes 0 or, for 64 bits, the
+    number with only the highest bit set."""
     limits = np.iinfo(kind)
     nan = 0 if limits.bits < 64 else 1 << 63
     exact = [
@@ -177,16 +183,16 @@ def test_arithmetic(fmt):
 
 
 def test_functions_of_pairs_equal_those_of_halves(fmt):
-    low = {
+    results = {
         name: fmt.bits(name)
         for name in ("hfma", "hfma_sat", "hfma_relu", "hmax", "hmin", "hmax_nan", "hmin_nan", "hdiv")
     }
-    for name, halves in low.items():
+    for name, halves in results.items():
         pair = name.replace("_", "2_") if "_" in name else "h2div" if name == "hdiv" else f"{name}2"
         assert (fmt.bits(pair) & np.uint64(0xFFFF) == halves).all(), pair
 
 
-def test_minimum_and_maximum(fmt):
+def test_minimum_maximum_sign_and_special_values(fmt):
     bits_a, bits_b = fmt.bits("a"), fmt.bits("b")
     a, b = fmt.value(bits_a), fmt.value(bits_b)
     # -0 is smaller than 0
@@ -234,7 +240,7 @@ FUNCTIONS = {
 
 
 @pytest.mark.skipif(np.finfo(np.longdouble).nmant < 60, reason="this machine's long double has no more than 53 bits")
-def test_functions(fmt):
+def test_mathematical_functions(fmt):
     for name, function in FUNCTIONS.items():
         value = fmt.inputs("a", f"h{name}").astype(np.longdouble)
         assert_equal(fmt, f"h{name}", fmt.rounded(*split(function(value))))
@@ -259,6 +265,6 @@ def test_nvidias_functions_for_the_host_agree(formats, tmp_path):
     different = [
         file.name for file in sorted(results.iterdir()) if file.read_bytes() != (ours / file.name).read_bytes()
     ]
-    # Of two zeros, these functions return the second one on the host; a GPU's instruction prefers 0 to -0.
+    # Of two zeros, these functions return the second one on the host; on a GPU, -0 is smaller than 0.
     of_zeros = [f"__nv_bfloat16.{name}" for name in ("hmax2_nan", "hmax_nan", "hmin2_nan", "hmin_nan")]
     assert different == of_zeros

@@ -27,7 +27,7 @@ template <unsigned Size, class Parent>
 inline constexpr bool is_large<thread_block_tile<Size, Parent>> = (Size > 32);
 
 /// Run `work(values, count)` once on the values of all threads of the group, in the order of their ranks. Return the
-/// thread's own value. A thread that has returned has the value of the thread before it.
+/// value that `work` left for this thread. The value of a thread that has returned is that of the thread before it.
 template <class Group, class T, class Work>
 T work_on_all(const Group& group, T value, Work& work, Line line) {
     const auto combine = [](void* const* places, unsigned count, void* context) {
@@ -47,7 +47,7 @@ T work_on_all(const Group& group, T value, Work& work, Line line) {
     return value;
 }
 
-// Values are combined in a GPU's order, so that sums of floats are identical to the last bit.
+// Values are combined in the same order as on a GPU, so that sums of floats equal the GPU's to the last bit.
 
 /// Combine each value with the value whose rank differs in one bit, for one bit after the other. `count` must be a
 /// power of two.

@@ -1,5 +1,6 @@
 #pragma once
-// Arithmetic device functions that the C++ library does not have. CUDA's approximate functions are exact here.
+// Arithmetic device functions that the C++ library does not have. Functions that a GPU approximates, such as __expf,
+// are as accurate here as the C library's functions.
 
 #include <limits.h>
 #include <math.h>
@@ -112,7 +113,7 @@ inline unsigned __dp4a(unsigned x, unsigned y, unsigned sum) {
     return sum;
 }
 
-// Four bytes or two halves in a word
+// Four integers of 8 bits, or two of 16 bits, in a word
 
 namespace warplab_cpu {
 template <int bits, class Part, class Function>
@@ -353,7 +354,8 @@ inline float normf(int count, const float* values) {
 inline double rnorm(int count, const double* values) { return 1.0 / norm(count, values); }
 inline float rnormf(int count, const float* values) { return 1.0f / normf(count, values); }
 
-// Directed rounding of doubles, in the same way. The sign of the nearest result's error shows on which side it lies.
+// Directed rounding of doubles, in the same way. The sign of the error (the exact result minus the nearest double)
+// shows on which side of the double the exact result lies.
 namespace warplab_cpu {
 inline double rounded_double(double nearest, double error, Towards towards) {
     if (towards == Towards::zero) towards = nearest > 0 ? Towards::down : Towards::up;

@@ -57,6 +57,7 @@ inline unsigned short encode(double value, Rounding rounding = Rounding::nearest
     return static_cast<unsigned short>(sign | (code + up));
 }
 
+/// Return the number that has these bits in the format.
 template <class Format>
 inline float decode(unsigned short bits) {
     if constexpr (Format::fraction_bits == Bfloat16Format::fraction_bits) {
@@ -93,7 +94,7 @@ WARPLAB_CPU_INLINE double odd_double(Integer value) {
     }
 }
 
-/// Convert a rounded value. A NaN becomes 0; if the integer has 64 bits, only its highest bit is set.
+/// Convert a rounded value. A NaN becomes 0 or, if the integer has 64 bits, the integer with only the highest bit set.
 template <class Integer>
 WARPLAB_CPU_INLINE Integer integer_of(double rounded) {
     if (rounded != rounded && sizeof(Integer) < 8) return 0;

@@ -31,7 +31,7 @@ struct Grid {
 };
 
 inline constexpr unsigned max_threads = 1024;
-/// The first argument of __launch_bounds__.
+/// Return the maximum number of threads of a block for these arguments of __launch_bounds__.
 constexpr unsigned launch_bounds(long long threads, long long = 0, long long = 0) {
     return threads > 0 && threads < max_threads ? unsigned(threads) : max_threads;
 }
@@ -179,7 +179,7 @@ template <class T>
 struct KeptVariable {
     static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 256,
                   "not supported in split kernels: compile without --split");
-    std::remove_cv_t<T> of[1024];
+    std::remove_cv_t<T> of[1024];  // by thread
     WARPLAB_CPU_INLINE KeptVariable() { __asm__("" : "=m"(of)); }  // avoids the compiler's warnings about unset values
     WARPLAB_CPU_INLINE void keep(unsigned thread, const T& value) { memcpy(&of[thread], &value, sizeof(T)); }
 };
@@ -309,11 +309,11 @@ struct UnlistedSymbols {
     static ::warplab_cpu::Symbol WARPLAB_CPU_JOIN(warplab_cpu_symbol_, __COUNTER__) \
         __attribute__((unused)) (&name, sizeof(name), &#name[*#name == ':' ? 2 : 0], ::warplab_cpu::SymbolKind::kind)
 #define WARPLAB_CPU_STATIC_SYMBOL(name, kind) WARPLAB_CPU_STATIC_SYMBOL_(name, kind, __COUNTER__)
-#define WARPLAB_CPU_STATIC_SYMBOL_(variable, its_kind, number)                       \
-    struct WARPLAB_CPU_JOIN(warplab_cpu_static_, number) {                           \
-        static constexpr const char* name() { return #variable; }                    \
-        static constexpr auto kind() { return ::warplab_cpu::SymbolKind::its_kind; } \
-    };                                                                               \
+#define WARPLAB_CPU_STATIC_SYMBOL_(variable, symbol_kind, number)                       \
+    struct WARPLAB_CPU_JOIN(warplab_cpu_static_, number) {                              \
+        static constexpr const char* name() { return #variable; }                       \
+        static constexpr auto kind() { return ::warplab_cpu::SymbolKind::symbol_kind; } \
+    };                                                                                  \
     static_cast<void>(&::warplab_cpu::StaticSymbol<&variable, WARPLAB_CPU_JOIN(warplab_cpu_static_, number)>::symbol)
 #define WARPLAB_CPU_UNLISTED_SYMBOLS \
     static ::warplab_cpu::UnlistedSymbols warplab_cpu_unlisted_symbols __attribute__((unused))

@@ -56,11 +56,13 @@ struct SharedDeclaration {
 void begin_shared(void* begin, const SharedDeclaration& variable);
 
 /// Turn the loop's thread and the threads after it into fibers. Return false if no thread comes after it, so that there
-/// is no thread to wait for; at a block's barrier, this means that the other threads returned too early.
+/// is no thread to wait for; at the barrier of a block with several threads, the others have then returned too early.
 bool promote(bool at_barrier);
 /// Let the next fiber run, because the current one must wait. End the process if no fiber can continue.
 void switch_or_end();
+/// End the first fiber, whose thread has returned, and run the others to their ends.
 void finish_fibers();
+/// Record that threads of the block returned before a barrier at which others wait.
 void note_early_exit();
 
 // For the sanitizer (grader/cpu/runtime/sanitizer.cpp).
@@ -112,8 +114,10 @@ void find_thread_index();
 /// Record that a thread reads a volatile variable, in the code with the return address `caller`. If it reads the same
 /// value very often, it waits for another thread.
 void note_volatile_read(const volatile void* place, size_t width, const void* caller);
-/// Record that an atomic did not find the value that it expects. After several of these in a row, another thread runs.
+/// Record an operation that a waiting thread may repeat, such as an atomic that did not find the expected value. After
+/// several of these in a row, another thread runs.
 void note_spin();
+/// Let other threads run.
 void yield_thread();
 /// Let other threads run, because this one waits until one of them changes memory.
 void wait_for_change();
@@ -190,7 +194,8 @@ uint3 index_of_thread();
 
 WARPLAB_CPU_INLINE void restore_thread() {
 #ifdef WARPLAB_CPU_HOOKED
-    threadIdx = index_of_thread();  // hooks do not see a call's result; a branch could hide accesses after it
+    // GCC's hooks do not see the write of a call's result. A branch here could hide the accesses that follow it.
+    threadIdx = index_of_thread();
 #else
     if (block_state.current) threadIdx = block_state.current->thread;
 #endif
@@ -213,8 +218,8 @@ WARPLAB_CPU_INLINE bool is_shared(const void* address) {
 }
 
 #ifdef WARPLAB_CPU_FAST
-// Copies of the block's values. A kernel's stores cannot change them, nor the built-in variables, so a loop loads them
-// only once.
+// Copies of block_state.tls_begin and tls_bytes. Like the built-in variables, they cannot be changed by a kernel's
+// stores, so a loop loads them only once.
 static WARPLAB_CPU_THREAD_LOCAL uintptr_t shared_begin __attribute__((unused));
 static WARPLAB_CPU_THREAD_LOCAL uintptr_t shared_bytes __attribute__((unused));
 #endif

@@ -1,6 +1,6 @@
 #pragma once
-// Redirects a student's calls of memcpy, memcmp and functions that write through a pointer to hooks, because the
-// compiler instruments only plain accesses. In kernels, malloc and free use the device's heap.
+// Replaces memcpy, memcmp and functions that write through a pointer by hooks in a student's file, because the compiler
+// instruments only plain accesses. In kernels, malloc and free use the device's heap.
 
 #ifndef WARPLAB_CPU_FAST
 extern "C" {

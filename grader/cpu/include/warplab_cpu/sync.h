@@ -25,16 +25,16 @@ unsigned warp_match_any(unsigned mask, uint64_t word, int line);
 unsigned warp_match_all(unsigned mask, uint64_t word, int* all, int line);
 enum class Reduction { add, minimum, maximum, minimum_signed, maximum_signed, bit_and, bit_or, bit_xor };
 unsigned warp_reduce(unsigned mask, unsigned word, Reduction reduction, int line);
-/// Combines the values of a group's threads: `places[i]` is the value of the group's i-th thread, null if it has
-/// returned.
+/// Combines the values of a group's threads: `places[i]` points to the value of the group's i-th thread, and is null if
+/// the thread has returned.
 using Combine = void (*)(void* const* places, unsigned count, void* context);
 /// Warp function for a value of any type: the last lane of the mask to arrive runs `combine`, which may write through
 /// the places.
 void warp_combine(unsigned mask, void* place, Combine combine, void* context, int line);
 /// Do the same for the block's threads k * size … (k + 1) * size - 1; `size` is 64, 128, 256 or 512. Without `combine`,
-/// it is a barrier.
+/// the function is only a barrier.
 void tile_combine(unsigned size, void* place, Combine combine, void* context, int line);
-/// A barrier for all blocks of a cooperative launch. Ends the process if the launch is not cooperative.
+/// Wait for all blocks of a cooperative launch. End the process if the launch is not cooperative.
 void grid_barrier(int line);
 bool is_cooperative_launch();
 /// Wait until no other lane of the warp can still arrive. Return the lanes that wait here.
@@ -42,7 +42,7 @@ unsigned warp_converged(int line);
 
 WARPLAB_CPU_INLINE unsigned lane() { return linear_thread() % 32; }
 
-// The rewritten code of inline PTX
+// Functions that the rewriter calls instead of inline PTX
 WARPLAB_CPU_INLINE void compiler_fence() { __asm__ __volatile__("" ::: "memory"); }
 WARPLAB_CPU_INLINE unsigned warp() { return linear_thread() / 32; }
 /// Return a valid number of a multiprocessor, although blocks do not run on multiprocessors here.
@@ -83,7 +83,7 @@ WARPLAB_CPU_INLINE T shuffle(unsigned mask, T value, unsigned source, int line) 
     return from_word<T>(word);
 }
 
-/// The block's barrier. Return whether another thread has run.
+/// Wait for the other threads of the block. Return whether another thread has run.
 WARPLAB_CPU_INLINE bool wait_for_block(int line) {
     Block& block = block_state;
     if (__builtin_expect(!block.current, 0) && !promote(true)) return false;

@@ -15,7 +15,7 @@ class BlockHistogram {
     using Line = warplab_cpu::Line;
 
   public:
-    /// CUB's sort uses storage; its atomics do not.
+    /// CUB uses storage to sort, but not for atomics.
     struct alignas(16) TempStorage {
         unsigned counts[sorts ? Bins : 1];
     };

@@ -11,7 +11,7 @@ enum BlockReduceAlgorithm {
     BLOCK_REDUCE_WARP_REDUCTIONS_NONDETERMINISTIC
 };
 
-/// Combines one value of each thread of the block. Thread 0 has the result.
+/// Combines the values of the block's threads. Thread 0 has the result.
 template <class T, int DimX, BlockReduceAlgorithm = BLOCK_REDUCE_WARP_REDUCTIONS, int DimY = 1, int DimZ = 1>
 class BlockReduce {
     static constexpr int threads = DimX * DimY * DimZ, warps = (threads + 31) / 32;

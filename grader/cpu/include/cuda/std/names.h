@@ -1,6 +1,6 @@
 // -*- C++ -*-
 #pragma once
-// The host's standard library under the name of CUDA's version (cuda::std). Functions of the C library are defined
+// The host's standard library under the name of CUDA's version (cuda::std). Some functions of the C library are defined
 // here, because the sanitizer sees only code that g++ compiles.
 
 #include <cstdlib>
