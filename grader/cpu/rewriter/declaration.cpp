@@ -24,7 +24,7 @@ const Words& pointer_words() {
 }
 
 /// Real declarations are much shorter. This limits the time for a file that is designed to be slow.
-constexpr int longest_search = 512;
+constexpr int max_search_tokens = 512;
 
 class DeclarationReader {
   public:
@@ -44,7 +44,7 @@ class DeclarationReader {
 
     bool read_specifiers() {
         bool has_type = false;
-        while (stream_.has(at_) && at_ < result_.begin + longest_search) {
+        while (stream_.has(at_) && at_ < result_.begin + max_search_tokens) {
             if (const unsigned words = qualifiers_.of(stream_, at_)) {
                 result_.words |= words;
                 result_.word_tokens.push_back(at_++);
@@ -90,7 +90,7 @@ class DeclarationReader {
         }
         if (stream_.is_identifier(at_) && !read_type_name()) return false;
         if (text() == ":") {
-            for (const int limit = at_ + longest_search; stream_.has(at_) && text() != "{" && text() != ";"; ++at_) {
+            for (const int limit = at_ + max_search_tokens; stream_.has(at_) && text() != "{" && text() != ";"; ++at_) {
                 if (at_ > limit) return false;
             }
         }
@@ -124,7 +124,7 @@ class DeclarationReader {
         while (true) {
             if (!read_declarator()) return false;
             if (text() == ";" || (stream_.is_macro && !stream_.has(at_))) return true;
-            if (text() != "," || result_.declarators.size() > longest_search) return false;
+            if (text() != "," || result_.declarators.size() > max_search_tokens) return false;
             ++at_;
         }
     }
@@ -173,10 +173,10 @@ class DeclarationReader {
         while (pointer_words().has(text())) ++at_;
     }
 
-    /// Skip to the comma or semicolon after the initialiser. The text after a comma shows whether it separates template
-    /// arguments.
+    /// Skip to the comma or semicolon after the initialiser. The text after a comma shows whether the comma
+    /// separates template arguments.
     void skip_initialiser() {
-        for (int steps = 0; stream_.has(at_) && steps < longest_search; ++steps) {
+        for (int steps = 0; stream_.has(at_) && steps < max_search_tokens; ++steps) {
             if (text() == ";" || (text() == "," && begins_declarator(at_ + 1))) return;
             if (text() == "," && may_begin_declarator(at_ + 1)) result_.may_have_more = true;
             at_ = stream_.after_group(at_);
@@ -258,7 +258,7 @@ Parentheses read_parentheses(const Stream& stream, int open) {
     const bool ends = after == ";" || after == "," || (stream.is_macro && !stream.has(close + 1));
     if (!ends || close == open + 1) return Parentheses::parameters;
     Parentheses kind = Parentheses::unknown;
-    for (int begin = open + 1, i = begin; i <= close && kind == Parentheses::unknown && i < open + longest_search;
+    for (int begin = open + 1, i = begin; i <= close && kind == Parentheses::unknown && i < open + max_search_tokens;
          i = stream.after_group(i)) {
         if (i != close && stream[i] != ",") continue;
         if (begin < i) kind = read_argument(stream, begin, i);
@@ -277,7 +277,7 @@ bool begins_other_statement(std::string_view word) {
 }
 
 int statement_begin(const Stream& stream, int i, const Qualifiers* qualifiers) {
-    for (const int limit = i - longest_search; i > 0 && i > limit;) {
+    for (const int limit = i - max_search_tokens; i > 0 && i > limit;) {
         const auto before = stream[i - 1];
         if (before == ";" || before == "{" || before == "}" || before == ":") return i;
         if (before == ")" || before == "]") {
@@ -301,7 +301,7 @@ int statement_begin(const Stream& stream, int i, const Qualifiers* qualifiers) {
 
 int after_angles(const Stream& stream, int i) {
     int depth = 0;
-    for (const int limit = i + longest_search; stream.has(i) && i < limit; i = stream.after_group(i)) {
+    for (const int limit = i + max_search_tokens; stream.has(i) && i < limit; i = stream.after_group(i)) {
         if (stream[i] == "<") ++depth;
         if (stream[i] == ">" && --depth == 0) return i + 1;
         if (stream[i] == ";") return -1;

@@ -162,7 +162,8 @@ class SharedRewriter {
         }
     }
 
-    /// Put braces around the statements up to the next label, because no jump may pass the initialised reference.
+    /// Put braces around the declaration and the statements up to the next label, because no jump may pass the
+    /// initialised reference.
     void enclose_before_label(const Declaration& declaration) {
         const int block = stream_.block[declaration.begin];
         if (block < 0 || stream_.match[block] < 0) return;
@@ -183,7 +184,7 @@ class SharedRewriter {
 
     bool follows_goto(int i) const { return first_goto_ < i; }
 
-    /// Return whether the label at `i` is the target of a goto before `before`.
+    /// Return whether a label is at `i` to which a goto before the token `before` jumps.
     bool is_label_of_goto(int i, int before) {
         const auto last = stream_[i - 1];
         const bool is_label = stream_.is_identifier(i) && stream_[i + 1] == ":" &&
@@ -214,8 +215,9 @@ class SharedRewriter {
     std::vector<SharedName> names_;
     int first_goto_ = 0;
     long budget_ = 4'000'000;                      // tokens that may still be examined for labels
-    std::unordered_map<int, int> enclosed_until_;  // by block: the label that ends the last braces
-    std::map<std::pair<int, std::string_view>, std::set<int>> in_file_;  // by block and name: the declaring branches
+    std::unordered_map<int, int> enclosed_until_;  // by block: up to here, no declaration needs further braces
+    std::map<std::pair<int, std::string_view>, std::set<int>>
+        in_file_;  // by block and name: the branches that declare it
 };
 
 class LambdaCapturer {

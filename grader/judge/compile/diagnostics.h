@@ -28,8 +28,8 @@ std::vector<Diagnostic> select(const std::vector<Diagnostic>& all, const std::st
 /// it, and g++ reports the brace last.
 void lead_with_open_brace(std::vector<Diagnostic>& errors);
 
-/// Keep only the error about a macro's parenthesis that is never closed, at the macro's use: for g++, all text up to
-/// the end of the file is the macro's argument.
+/// If an error is about the arguments of a macro whose parenthesis is never closed, keep only this error, at the
+/// macro's use. The other errors follow from it: for g++, all text up to the end of the file is the macro's argument.
 void lead_with_open_macro(std::vector<Diagnostic>& errors);
 
 /// Move an error about the number of arguments before those about their types on the same line.

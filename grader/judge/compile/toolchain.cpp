@@ -132,10 +132,10 @@ static Flags with_hooks(Flags flags) {
     return flags;
 }
 
-// The hooks are ThreadSanitizer's, but grader/cpu/runtime/sanitizer.cpp implements them; its library is never linked.
-// The disabled passes would merge accesses of different lines, split one, omit a read whose value matters only to some
-// threads, or move a load out of a loop before the condition on which it depends. As on a GPU, no macro reveals the
-// hooks.
+// g++ adds ThreadSanitizer's hooks, but grader/cpu/runtime/sanitizer.cpp implements them, and ThreadSanitizer's library
+// is never linked. The disabled passes would merge accesses of different lines, split an access, omit a read whose
+// value matters only to some threads, or move a load out of a loop before the condition on which it depends. As on a
+// GPU, no macro reveals the hooks.
 Flags sanitizer_flags() {
     return with_hooks({"-O1",
                        "-fsanitize=thread,bounds-strict",  // strict: including an array that is a struct's last member
