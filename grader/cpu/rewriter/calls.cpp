@@ -124,7 +124,7 @@ int Calls::find_body(int name) const {
 
 void Calls::find_definitions() {
     const Stream& code = unit_.code;
-    int end_of_head = 0;  // where the last class's head ends: the next search begins there, so all take linear time
+    int end_of_head = 0;  // where the last class's head ends; the next search begins there
     for (int i = 0; i < code.size(); ++i) {
         if ((code[i] == "struct" || code[i] == "class" || code[i] == "union") && code.is_identifier(i + 1)) {
             int& at = end_of_head = std::max(end_of_head, i + 1);

@@ -39,8 +39,8 @@ Declaration read_declaration(const Stream& stream, const Qualifiers& qualifiers,
 /// of types are not known.
 Parentheses read_parentheses(const Stream& stream, int open);
 
-/// Return whether the word begins a statement that looks like the declaration of a variable but is not, such as `return
-/// x`.
+/// Return whether the word begins a statement that looks like the declaration of a variable but is not: return,
+/// goto, delete and similar words.
 bool begins_other_statement(std::string_view word);
 
 /// Return the position of the first token of the statement that contains `i`. Without `qualifiers`, macros of

@@ -47,7 +47,9 @@ struct Definition {
 /// Parse the declaration that follows a __global__ or __device__ at `word`.
 Definition find_definition(const Stream& stream, const Qualifiers& qualifiers, int word);
 
+/// Turn the bodies of kernels into lambdas, and refuse kernels that nvcc or the backend does not accept.
 void rewrite_kernels(const Stream& stream, Context& context);
+/// Turn launches into ordinary calls, and refuse launches that nvcc or the backend does not accept.
 void rewrite_launches(const Stream& stream, Context& context);
 /// Rewrite launches with a macro that contains only <<<grid, block>>>.
 void rewrite_configured_launches(Context& context);
@@ -63,6 +65,7 @@ std::vector<SharedName> rewrite_shared(const Stream& stream, Context& context);
 void capture_shared(const Stream& stream, const std::vector<SharedName>& names, Context& context);
 /// Return whether rewrite_asm replaces the asm at `i`.
 bool is_runnable_asm(const Stream& stream, int i);
+/// Replace inline PTX that needs no GPU with functions of the runtime.
 void rewrite_asm(const Stream& stream, Context& context);
 /// Return, in order, the positions of the atomics in device code that update an array which the same function reads in
 /// a condition.
@@ -73,12 +76,17 @@ void rewrite_guarded_updates(const Stream& stream, Context& context);
 void register_symbols(const Stream& stream, Context& context);
 /// Mark the file if it has device variables that register_symbols() cannot name.
 void note_unlisted_symbols(const Unit& unit, Context& context);
+/// Replace __noinline__ with a macro of the runtime.
 void rewrite_noinline(const Stream& stream, Context& context);
+/// Refuse the features in the table of refusals.h.
 void refuse_unsupported(Context& context);
 /// Refuse functions that CUDA no longer has, such as warp functions without _sync.
 void refuse_removed(Context& context);
+/// Refuse host names in device code, and device names in host code.
 void refuse_host_code(Context& context);
+/// Warn about arrays that are local to each thread and seem to be meant for the whole block.
 void warn_of_thread_arrays(Context& context);
+/// Warn about a semicolon directly after the header of a for or an if.
 void warn_of_empty_bodies(Context& context);
 /// Refuse launches of functions that are not kernels, calls of kernels, and launches that are written as a shift.
 void refuse_wrong_callees(Context& context);
@@ -98,7 +106,7 @@ bool is_in_class_body(const Stream& stream, int i);
 
 /// Return, for each token, the number of enclosing bodies of functions that only the device runs.
 std::vector<int> device_depth(const Stream& stream, const Qualifiers& qualifiers);
-/// Return the same for functions that both the host and the device run.
+/// Return, for each token, the number of enclosing bodies of functions that both the host and the device run.
 std::vector<int> both_depth(const Stream& stream, const Qualifiers& qualifiers);
 
 /// Return the beginning of the name that ends at `last`: `ns::k<T>`, `table[i].k`, `(c ? a : b)`; -1 if there is none.

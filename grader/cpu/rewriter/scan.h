@@ -1,6 +1,6 @@
 #pragma once
 // Scans preprocessed text, in which all macros are expanded, for code that the sanitizer would not see: functions
-// without its hooks, assembly, names of the sanitizer's functions. Also finds statements that g++ would compile too
+// without its hooks, assembly, and names of the sanitizer's functions. Also finds statements that g++ would compile too
 // slowly.
 
 #include <string>

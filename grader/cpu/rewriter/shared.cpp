@@ -216,8 +216,7 @@ class SharedRewriter {
     int first_goto_ = 0;
     long budget_ = 4'000'000;                      // tokens that may still be examined for labels
     std::unordered_map<int, int> enclosed_until_;  // by block: up to here, no declaration needs further braces
-    std::map<std::pair<int, std::string_view>, std::set<int>>
-        in_file_;  // by block and name: the branches that declare it
+    std::map<std::pair<int, std::string_view>, std::set<int>> in_file_;  // by block and name: the declaring branches
 };
 
 class LambdaCapturer {

@@ -159,8 +159,8 @@ class KernelSplitter {
             const bool declares = declaration.understood && declaration.end < close;
             if (declares && !is_for) return false;
             if (declares) variables_.add(declaration, statement.end, Variable::header);
-            const bool other = !declares && code_.is_identifier(open + 1) && code_.is_identifier(open + 2);
-            if (other) return false;
+            const bool may_declare = !declares && code_.is_identifier(open + 1) && code_.is_identifier(open + 2);
+            if (may_declare) return false;
             headers_.push_back({open + 1, close});
         }
         const bool inner_loop = in_loop || statement.kind == Statement::loop;

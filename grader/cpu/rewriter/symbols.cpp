@@ -39,8 +39,8 @@ std::optional<Declaration> nameable_declaration(const Stream& stream, int i, con
 /// Return whether the declaration certainly lists all its variables, by names without a class or namespace.
 bool is_complete(const Stream& stream, const Declaration& declaration) {
     if (declaration.may_have_more) return false;
-    for (int i = declaration.begin; i <= declaration.end;
-         i = stream.after_group(i))  // an #if may select a part of the declaration
+    // An #if may select a part of the declaration.
+    for (int i = declaration.begin; i <= declaration.end; i = stream.after_group(i))
         if (stream.branch[i] != stream.branch[declaration.begin]) return false;
     return std::ranges::none_of(declaration.declarators,
                                 [](const Declarator& declarator) { return declarator.qualified; });

@@ -12,7 +12,7 @@
 namespace warplab::rewriter {
 
 struct Variable {
-    enum Origin { parameter, shared, header, local };
+    enum Origin { parameter, shared, header, local };  // header: declared in the header of a for
     std::string_view name;
     Origin origin = local;
     int at = 0;              // the token of its name, in the declaration

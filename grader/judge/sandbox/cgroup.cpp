@@ -48,7 +48,7 @@ bool has_word(const std::string& text, const std::string& word) {
     return std::find(std::istream_iterator<std::string>(words), {}, word) != std::istream_iterator<std::string>();
 }
 
-/// Parent folders of new groups, by controller. In version 2 it is one folder.
+/// Parent folders of new groups, by controller. In version 2, all controllers have the same folder.
 struct Parents {
     std::map<std::string, fs::path> folders;
     bool unified = false;
@@ -292,7 +292,7 @@ std::vector<int> ControlGroup::join_files() const {
     return files;
 }
 
-/// Return an empty path if this controller has no group.
+/// Return the group's folder for this controller; an empty path if there is none.
 fs::path ControlGroup::folder(const char* controller) const {
     const auto parent = parents().folders.find(controller);
     if (parent == parents().folders.end()) return {};

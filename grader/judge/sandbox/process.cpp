@@ -124,7 +124,7 @@ struct Process::State {
     Clock::time_point window_began;                         // for measuring starvation
     std::function<bool()> makes_progress;                   // whether the program made progress since the last call
     std::optional<sandbox::ProcessorTime> at_window_begin;  // the time used when the window began
-    bool collected = true;
+    bool collected = true;  // no child runs: none was started, or its end has been recorded
     bool deadline_passed = false, flooded = false, budget_spent = false;
     std::uint64_t printed_before = 0;  // before the clock was started
     Ended result;

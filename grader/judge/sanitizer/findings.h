@@ -23,7 +23,7 @@ struct LineCounts {
     RequestCounts all = {}, stores = {};  // stores: without atomics
 };
 
-/// The lines of the student's file, by program counter.
+/// Line numbers in the student's file, by program counter.
 using SourceLines = std::map<std::uint64_t, int>;
 
 /// Add up the counts by kernel and line. Counts outside the student's file are omitted.
