@@ -22,7 +22,7 @@ struct Context {
     std::vector<std::pair<std::size_t, std::size_t>> dead;  // bytes [begin, end) that g++ does not compile
     std::unordered_map<int, Edits> splits = {};             // the result of find_splits() (split.h)
     std::vector<Problem> warnings = {};
-    std::optional<std::string_view> symbol_prefix = {};  // "::" or "" before variables' names, once it is needed
+    std::optional<std::string_view> symbol_prefix = {};  // before variables' names: "::" or "", once needed
 
     void refuse(const Token& token, std::string message) {
         problems.push_back({token.begin, std::move(message), false});

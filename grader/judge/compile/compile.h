@@ -27,7 +27,7 @@ struct CompileRequest {
     bool fast = false;                        // cpu: without the sanitizer's hooks
     std::vector<std::string> libraries = {};  // libraries of the CUDA Toolkit to link: "cublas"
     bool by_fibers = false;                   // cpu, fast: no kernel is split at its barriers
-    bool traced = false;                      // cpu: for a trace of its warps' operations
+    bool traced = false;                      // cpu: for a trace of the warps' operations
     double limit_s = 0;                       // for each step; 0: the default, far longer than any stage takes
     std::shared_ptr<Budget> budget = nullptr;
 };

@@ -1,5 +1,5 @@
 #pragma once
-// Compilers' messages, reduced to those about the student's file and shown with its own lines.
+// Compilers' messages, reduced to those about the student's file and shown with the lines of this file.
 
 #include <string>
 #include <vector>
@@ -39,7 +39,7 @@ void lead_with_count_of_arguments(std::vector<Diagnostic>& errors);
 void move_columns(std::vector<Diagnostic>& diagnostics, const std::string& source, const std::string& rewritten);
 
 /// Replace the rewriter's own names (grader/cpu/rewriter/OUTPUT.md) by the student's. Drop an error with such a name if
-/// it follows another error on the same line, which is its cause. Call this after move_columns.
+/// it follows another error on the same line, because this other error is the cause. Call this after move_columns.
 void omit_internal_names(std::vector<Diagnostic>& errors, const std::string& source);
 
 /// Return a message or a declaration without names of the harness.

@@ -61,9 +61,9 @@ struct Job {
           budget(request.budget) {
         for (const auto& define : request.defines) defines.push_back(define.starts_with("-D") ? define : "-D" + define);
     }
-    /// Return the processor time that each compiler or tool may use. It is shorter than `limit_s`, because a busy
-    /// machine makes a step take longer, but hardly more processor time. The solution that takes longest to compile
-    /// needs about a sixth of it.
+    /// Return the processor time that each compiler or tool may use. It is shorter than `limit_s`: on a busy
+    /// machine, a step takes longer, but hardly uses more processor time. The solution that takes longest to compile
+    /// needs about a sixth of this limit.
     double cpu_limit_s() const { return limit_s / 2; }
     fs::path cache() const { return cache_folder(build, level); }
     Links links() const { return level == SandboxLevel::none ? Links::followed : Links::refused; }

@@ -332,8 +332,8 @@ std::pair<std::string, std::string> header_of_for(const std::string& line) {
     return {};
 }
 
-/// Return the remedy for a missing semicolon. It belongs at the end of the previous line only if the token begins its
-/// line.
+/// Return the remedy for a missing semicolon. The semicolon belongs at the end of the previous line only if the
+/// reported token begins its line.
 std::string remedy_for_semicolon(const Diagnostic& error, const std::string& source) {
     const std::string line = source_line(source, error.line);
     if (const std::string header = header_of_for(line).first;

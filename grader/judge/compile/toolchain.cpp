@@ -106,7 +106,7 @@ Flags student_cpu_flags() {
             "-ffp-contract=off",
             "-U_FORTIFY_SOURCE",  // some systems' g++ sets it: printf and memcpy would have names that are not hooked
             "-ftrivial-auto-var-init=pattern",  // 0xFE: an uninitialised variable is not 0 by chance
-            "-fsanitize=return",  // a function without its return stops there, instead of running on into the next one
+            "-fsanitize=return",  // a function that lacks its return stops, instead of running into the next one
             "-fno-gnu-unique",    // otherwise objcopy cannot hide all names
             "-pthread",
             "-pipe",

@@ -104,10 +104,10 @@ class Process {
     void restart_clock(double wall_s, std::function<bool()> makes_progress = nullptr);
 
     bool running() const;
-    void kill();         // all its processes, immediately
-    void pause() const;  // stops all its processes until resume()
+    void kill();         // kills all processes of the child immediately
+    void pause() const;  // stops all processes of the child until resume()
     void resume() const;
-    Ended finish();              // waits (within the limits) until it has ended; safe to call twice
+    Ended finish();              // waits (within the limits) until the child has ended; safe to call twice
     std::string output() const;  // so far
     int pid() const;             // on the host: of the child that was started (bwrap, if it is used)
 

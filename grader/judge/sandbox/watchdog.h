@@ -1,7 +1,7 @@
 #pragma once
 // Watches the judge's system calls that depend on a submission, such as waiting for a killed process and closing its
 // descriptors. They normally return at once; the watchdog interrupts a call that does not. If that does not help,
-// because the kernel itself hangs, it ends the judge with a message.
+// because the kernel itself hangs, the watchdog ends the judge with a message.
 
 #include <chrono>
 

@@ -1,6 +1,7 @@
 #pragma once
 // Runs small datasets once more, in the same program, with the sanitizer on. The sanitizer runs in the submission's own
-// process, so the judge checks the findings against its own knowledge (doubts.h). SANDBOX.md lists the remaining gaps.
+// process, so the judge compares the findings with what it knows itself (doubts.h). SANDBOX.md lists the remaining
+// gaps.
 
 #include <atomic>
 #include <functional>
