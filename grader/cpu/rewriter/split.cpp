@@ -21,8 +21,9 @@ using Names = std::unordered_set<std::string_view>;
 struct Region {
     int begin, end;  // tokens
     bool returns = false;
-    const Statement* next_shuffle = nullptr;  // if set: at the end, each thread gives a value to its shuffle
-    int first_shuffle = -1;                   // the shuffle whose value the region's first statement takes
+    const Statement* next_shuffle =
+        nullptr;             // if set: the statement to whose shuffle each thread finally gives a value
+    int first_shuffle = -1;  // the shuffle whose value the region's first statement takes
     const Statement* strided_loop = nullptr;  // if set: the region is this loop; threads take turns, a few steps each
     bool is_bare = false;                     // the only statement of a loop or branch without braces
 };
@@ -812,7 +813,7 @@ bool is_later_declarator(const Context& context, int i) {
            });
 }
 
-/// Return the names whose value may be different when they are read again.
+/// Return the names whose value may be different when it is read again.
 Names find_changing(const Context& context, const Calls& calls) {
     const Stream& code = context.unit.code;
     const Variables variables(code, context.unit, calls);
