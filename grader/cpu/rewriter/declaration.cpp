@@ -132,7 +132,7 @@ class DeclarationReader {
     bool read_declarator() {
         Declarator declarator = {};
         skip_pointers();
-        const bool nested = text() == "(";
+        const bool is_nested = text() == "(";
         const int outer = at_;
         while (text() == "(") {
             ++at_;
@@ -147,16 +147,16 @@ class DeclarationReader {
             if (!read_identifier()) return false;
         }
         declarator.name_end = at_;
-        if (nested) at_ = stream_.after_group(outer);
+        if (is_nested) at_ = stream_.after_group(outer);
         declarator.ends_in_unknown_bound = text() == "[" && stream_[at_ + 1] == "]";
-        const bool plain = !nested || declarator.name_begin == outer + 1;
-        const bool constructed = plain && text() == "(" && is_device_variables_initialiser(at_);
-        if (plain && text() == "(" && !constructed) return false;
-        while (!constructed && (skip_attribute() || text() == "[" || text() == "(")) {
+        const bool is_plain = !is_nested || declarator.name_begin == outer + 1;
+        const bool is_constructed = is_plain && text() == "(" && is_device_variables_initialiser(at_);
+        if (is_plain && text() == "(" && !is_constructed) return false;
+        while (!is_constructed && (skip_attribute() || text() == "[" || text() == "(")) {
             if (text() == "[" || text() == "(") at_ = stream_.after_group(at_);
         }
         declarator.end = at_;
-        if (constructed || text() == "=" || text() == "{") {
+        if (is_constructed || text() == "=" || text() == "{") {
             declarator.initialised = true;
             skip_initialiser();
         }
@@ -230,14 +230,14 @@ Parentheses read_argument(const Stream& stream, int begin, int end) {
     if (type_begins.has(stream[begin])) return Parentheses::parameters;
     int at = begin;
     while (type_words().has(stream[at])) ++at;
-    const bool basic = at > begin;
-    if (!basic) at = after_name(stream, begin);
+    const bool is_basic = at > begin;
+    if (!is_basic) at = after_name(stream, begin);
     const auto next = at < end ? stream[at] : std::string_view();
     if (operators.has(next)) return Parentheses::initialiser;
     if (next == "(")
         return begins_value(stream, at + 1) && stream[at + 1] != "*" && stream[at + 1] != "&" ? Parentheses::initialiser
                                                                                               : Parentheses::unknown;
-    if (basic || (at < end && stream.is_identifier(at)) || next == "...") return Parentheses::parameters;
+    if (is_basic || (at < end && stream.is_identifier(at)) || next == "...") return Parentheses::parameters;
     const bool is_pointer = (next == "*" || next == "&" || next == "&&") && at + 1 == end;
     return is_pointer ? Parentheses::parameters : Parentheses::unknown;
 }
@@ -283,9 +283,9 @@ int statement_begin(const Stream& stream, int i, const Qualifiers* qualifiers) {
         if (before == ")" || before == "]") {
             const int open = stream.match[i - 1];
             if (open < 0) return i;
-            const bool attribute = is_attribute_word(stream[open - 1]) ||
-                                   (qualifiers && qualifiers->after_attribute(stream, open - 1) == i);
-            if (attribute) {
+            const bool is_attribute = is_attribute_word(stream[open - 1]) ||
+                                      (qualifiers && qualifiers->after_attribute(stream, open - 1) == i);
+            if (is_attribute) {
                 i = open - 1;
             } else if (stream[open] == "[" && stream[open + 1] == "[") {
                 i = open;

@@ -111,8 +111,8 @@ class LaunchReader {
         launch.callee = callee_begin(stream_, launch.open - 1);
         if (launch.callee < 0) return refuse(launch.open, "expected the name of a kernel before '<<<'");
         for (int i = launch.callee; i < launch.open; ++i) {
-            const bool simple = stream_[i] != "<<<" && stream_[i].find('\n') == std::string_view::npos;
-            if (!simple)
+            const bool is_simple = stream_[i] != "<<<" && stream_[i].find('\n') == std::string_view::npos;
+            if (!is_simple)
                 return refuse(launch.open,
                               "the expression before '<<<' is too complex; store the kernel in a variable first");
         }

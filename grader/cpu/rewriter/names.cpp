@@ -58,9 +58,9 @@ int callee_begin(const Stream& stream, int last) {
     for (int steps = 0; begin > 0 && steps < max_argument_tokens; ++steps) {
         if (stream[begin - 1] == "template") --begin;
         const auto joint = stream[begin - 1];
-        const bool scope = joint == "::";
-        if (!scope && joint != "." && joint != "->") break;
-        const bool qualifies = is_name(stream, begin - 2) || stream[begin - 2] == ">" || !scope;
+        const bool is_scope = joint == "::";
+        if (!is_scope && joint != "." && joint != "->") break;
+        const bool qualifies = is_name(stream, begin - 2) || stream[begin - 2] == ">" || !is_scope;
         if (!qualifies) return begin - 1;
         begin = part_begin(stream, begin - 2);
     }

@@ -148,15 +148,15 @@ unsigned Qualifiers::of_macro(const Macro& macro) const {
         const bool is_neutral = body[i] == "void" || body[i] == "inline" || body[i] == "__forceinline__" ||
                                 body[i] == "__noinline__" || body.tokens[i].kind == Kind::string;
         const int after = after_attribute(body, i);
-        const bool attribute = after > i && !(words & q_global);
-        if (word == 0 && !is_neutral && !attribute) only_words = false;
-        if (attribute) i = after - 1;
+        const bool is_attribute = after > i && !(words & q_global);
+        if (word == 0 && !is_neutral && !is_attribute) only_words = false;
+        if (is_attribute) i = after - 1;
         if (body[i] == "{" || body[i] == "<<<") has_body = true;
         words |= word;
     }
     if (only_words) return words;
-    const bool complete = has_body || body[body.size() - 1] == ";";
-    return complete ? 0 : words & q_global;
+    const bool is_complete = has_body || body[body.size() - 1] == ";";
+    return is_complete ? 0 : words & q_global;
 }
 
 }  // namespace warplab::rewriter

@@ -52,10 +52,10 @@ std::string defining_text(const Stream& stream, const Qualifiers& qualifiers, co
     if (declaration.words & q_extern)
         return reference + "::warplab_cpu::dynamic_shared<decltype(" + type + ")>" + place;
     const auto attributes = attributes_of(stream, qualifiers, declaration);
-    const bool aligned = !attributes.empty();
+    const bool is_aligned = !attributes.empty();
     const auto alignment = derived_name(stream, declarator, "warplab_cpu_aligned_");
-    return (aligned ? aligned_struct(attributes, alignment) : "") + "; WARPLAB_CPU_SHARED ::warplab_cpu::Shared<" +
-           type + (aligned ? ", " + alignment : "") + "> " + storage + reference + storage + ".use" + place;
+    return (is_aligned ? aligned_struct(attributes, alignment) : "") + "; WARPLAB_CPU_SHARED ::warplab_cpu::Shared<" +
+           type + (is_aligned ? ", " + alignment : "") + "> " + storage + reference + storage + ".use" + place;
 }
 
 class SharedRewriter {
@@ -238,8 +238,9 @@ class LambdaCapturer {
     int lambda_body(int i) const {
         if (stream_[i] != "[" || stream_.match[i] < 0) return -1;
         const auto before = stream_[i - 1];
-        const bool operand = stream_.is_identifier(i - 1) && before != "return" && before != "else" && before != "do";
-        if (operand || before == ")" || before == "]" || before == "[" || before == ">") return -1;
+        const bool after_operand =
+            stream_.is_identifier(i - 1) && before != "return" && before != "else" && before != "do";
+        if (after_operand || before == ")" || before == "]" || before == "[" || before == ">") return -1;
         constexpr int max_steps = 64;  // tokens and groups between ] and {
         for (int at = stream_.match[i] + 1, steps = 0; steps < max_steps && stream_.has(at); ++steps) {
             const auto text = stream_[at];

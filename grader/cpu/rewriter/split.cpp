@@ -21,9 +21,8 @@ using Names = std::unordered_set<std::string_view>;
 struct Region {
     int begin, end;  // tokens
     bool returns = false;
-    const Statement* next_shuffle =
-        nullptr;             // if set: the statement to whose shuffle each thread finally gives a value
-    int first_shuffle = -1;  // the shuffle whose value the region's first statement takes
+    const Statement* next_shuffle = nullptr;  // if set: at its end, each thread gives a value to this shuffle
+    int first_shuffle = -1;                   // the shuffle whose value the region's first statement takes
     const Statement* strided_loop = nullptr;  // if set: the region is this loop; threads take turns, a few steps each
     bool is_bare = false;                     // the only statement of a loop or branch without braces
 };
@@ -79,9 +78,9 @@ class KernelSplitter {
         for (int i = body_; i <= end_; ++i) {
             has_barrier |= waits(code_[i]);
             if (code_.branch[i] != code_.branch[body_]) return false;
-            const bool word = code_.is_identifier(i - 1) && code_[i - 1] != "return" && code_[i - 1] != "auto";
-            const bool subscript = word || code_[i - 1] == "]" || code_[i - 1] == ")";
-            if (code_[i] == "[" && !subscript) return false;
+            const bool after_word = code_.is_identifier(i - 1) && code_[i - 1] != "return" && code_[i - 1] != "auto";
+            const bool is_subscript = after_word || code_[i - 1] == "]" || code_[i - 1] == ")";
+            if (code_[i] == "[" && !is_subscript) return false;
         }
         for (const std::size_t at : context_.unit.other_directives)
             if (at > code_.tokens[body_].begin && at < code_.tokens[end_].begin && !is_pragma(at)) return false;

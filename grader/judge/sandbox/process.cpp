@@ -322,9 +322,8 @@ void Process::State::read_rest() {
 
 void Process::State::kill() {
     if (collected) return;
-    if (budget && !group)
-        result.cpu_s =
-            sandbox::processor_time(child).used_s;  // wait4 omits descendants that the child did not wait for
+    // wait4 omits descendants that the child did not wait for.
+    if (budget && !group) result.cpu_s = sandbox::processor_time(child).used_s;
     if (::kill(child, SIGKILL) != 0 && user) user->kill_all();  // root without CAP_KILL
     collect();
 }

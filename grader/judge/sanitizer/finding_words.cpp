@@ -127,17 +127,17 @@ Description index_beyond(const RawFinding& f, const SourceLine& source) {
 Description far_from_all(const RawFinding& f) {
     constexpr std::int64_t page_bytes = 4096;
     const auto address = static_cast<std::uint64_t>(f.offset);
-    const bool null = f.offset >= 0 && f.offset < page_bytes, never_set = address >> 48 == 0xFEFE;
+    const bool is_null = f.offset >= 0 && f.offset < page_bytes, never_set = address >> 48 == 0xFEFE;
     return {cause::out_of_bounds,
             fmt::format("Kernel {} {} {}: {}.", kernel_of(f), verb_of(f.now),
-                        null        ? "through a null pointer"
+                        is_null     ? "through a null pointer"
                         : never_set ? "through a pointer that was never set"
                                     : "an address far from all memory",
                         name_thread(f.now)),
-            null ? "Was memory allocated for it, and more than 0 bytes? (scratch is null if the stage's "
-                   "_scratch_bytes() returns 0.)"
-                 : "Is the pointer set? Is the index negative, or far too large? (A 32-bit product may "
-                   "overflow, and values past the end of an input are garbage.)"};
+            is_null ? "Was memory allocated for it, and more than 0 bytes? (scratch is null if the stage's "
+                      "_scratch_bytes() returns 0.)"
+                    : "Is the pointer set? Is the index negative, or far too large? (A 32-bit product may "
+                      "overflow, and values past the end of an input are garbage.)"};
 }
 
 /// Return whether a line has an index such as [y * columns + x], without built-in variables such as threadIdx.x, and
@@ -224,10 +224,10 @@ bool is_in_shared(const RawFinding& f) {
 
 /// Return the barrier that is missing between two accesses of one block. If one warp made both, __syncwarp() may do.
 const char* barrier_between(const RawFinding& f) {
-    const bool one_warp = f.before.thread[0] / 32 == f.now.thread[0] / 32 &&
-                          std::equal(f.before.thread + 1, f.before.thread + 3, f.now.thread + 1);
-    return one_warp ? "__syncthreads(), or __syncwarp() if threads exchange data only within their warp"
-                    : "__syncthreads()";
+    const bool is_one_warp = f.before.thread[0] / 32 == f.now.thread[0] / 32 &&
+                             std::equal(f.before.thread + 1, f.before.thread + 3, f.now.thread + 1);
+    return is_one_warp ? "__syncthreads(), or __syncwarp() if threads exchange data only within their warp"
+                       : "__syncthreads()";
 }
 
 Description race(const std::vector<BufferSpec>& buffers, const RawFinding& f, bool with_atomic) {
