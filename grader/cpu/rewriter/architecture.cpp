@@ -55,7 +55,7 @@ class Architecture {
 
     void choose(const Conditional& conditional) {
         if (conditional.is_deep) return refuse(conditional.branches[0].directive[0]);
-        const auto host = chosen(conditional, View::host), device = chosen(conditional, View::device);
+        const auto host = chosen_branch(conditional, View::host), device = chosen_branch(conditional, View::device);
         if (host && device && *host == *device) return write_view(conditional, View::device);
         switch (place_of(conditional.branches[0].begin)) {
             case Place::device:
@@ -73,8 +73,8 @@ class Architecture {
         refuse(conditional.branches[0].directive[0]);
     }
 
-    /// Return the branch that is compiled, or `none`. Return nothing if only g++ can decide.
-    static std::optional<int> chosen(const Conditional& conditional, View view) {
+    /// Return the branch that is compiled, `none` if no branch is. Return nothing if only g++ can decide.
+    static std::optional<int> chosen_branch(const Conditional& conditional, View view) {
         for (int i = 0; i < static_cast<int>(conditional.branches.size()); ++i) {
             const auto value = value_of(conditional.branches[i].directive, view);
             if (!value) return {};
@@ -104,8 +104,8 @@ class Architecture {
         return Place::unknown;
     }
 
-    /// Return the side that runs the code in the braces at `brace`, if they enclose the body of a function or a
-    /// statement.
+    /// Return the side that runs the code in the braces at `brace`, if the braces enclose the body of a function, or of
+    /// a statement such as `if (…)`.
     std::optional<Place> place_in(int brace) const {
         const int begin = statement_begin(code_, brace - 1);
         bool has_parameters = code_[brace - 1] == ")";
@@ -155,7 +155,7 @@ class Architecture {
     // One view: the directives stay
 
     void write_view(const Conditional& conditional, View view) {
-        const auto live = chosen(conditional, view);
+        const auto live = chosen_branch(conditional, view);
         for (int i = 0; i < static_cast<int>(conditional.branches.size()); ++i) {
             write_directive(conditional.branches[i].directive, view);
             if (live && i != *live) context_.dead.push_back(bytes_of(conditional, i));
@@ -163,8 +163,8 @@ class Architecture {
     }
 
     static std::pair<std::size_t, std::size_t> bytes_of(const Conditional& conditional, int i) {
-        const bool last = i + 1 == static_cast<int>(conditional.branches.size());
-        const auto& next = last ? conditional.endif : conditional.branches[i + 1].directive;
+        const bool is_last = i + 1 == static_cast<int>(conditional.branches.size());
+        const auto& next = is_last ? conditional.endif : conditional.branches[i + 1].directive;
         return {conditional.branches[i].directive.back().end, next[0].begin};
     }
 

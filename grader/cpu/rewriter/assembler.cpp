@@ -45,7 +45,7 @@ struct Replacement {
 };
 
 /// Return the replacement of the asm at `i`; empty if only a GPU can run it.
-Replacement read(const Stream& stream, int i) {
+Replacement replacement_of(const Stream& stream, int i) {
     int open = i + 1;
     while (stream[open] == "volatile" || stream[open] == "__volatile__") ++open;
     if (stream[open] != "(" || stream.match[open] < 0) return {};
@@ -64,12 +64,12 @@ Replacement read(const Stream& stream, int i) {
 
 }  // namespace
 
-bool is_runnable_asm(const Stream& stream, int i) { return is_asm(stream[i]) && read(stream, i).end >= 0; }
+bool is_runnable_asm(const Stream& stream, int i) { return is_asm(stream[i]) && replacement_of(stream, i).end >= 0; }
 
 void rewrite_asm(const Stream& stream, Context& context) {
     for (int i = 0; i < stream.size(); ++i) {
         if (!is_asm(stream[i])) continue;
-        const Replacement replacement = read(stream, i);
+        const Replacement replacement = replacement_of(stream, i);
         if (replacement.end < 0) continue;
         context.edits.replace(stream.tokens[i], replacement.text);
         for (int k = i + 1; k < replacement.end; ++k) context.edits.remove(stream.tokens[k]);

@@ -1,5 +1,6 @@
-// Refuses launches of functions, calls of kernels, and launches that are written as a shift. nvcc refuses all of these,
-// but g++ would compile them without a message, or with a message about an operator.
+// Refuses launches of functions that are not kernels, calls of kernels without <<<…>>>, and launches that are written
+// as a shift. nvcc refuses all of these, but g++ would compile them without a message, or with a message about an
+// operator.
 
 #include <unordered_map>
 #include <unordered_set>
@@ -71,7 +72,7 @@ class Callees {
                    function->second + "'");
     }
 
-    /// Refuse a call of a kernel. A declaration is not a call: it has a type before the name.
+    /// Refuse a call of a kernel without <<<…>>>. A declaration is not a call: it has a type before the name.
     void refuse_call(int i) {
         if (code_[i + 1] != "(" || !kernels_.count(code_[i]) || functions_.count(code_[i])) return;
         if (is_barrier_init(i)) return;
@@ -98,7 +99,7 @@ class Callees {
 
     Context& context_;
     const Stream& code_;
-    std::unordered_map<std::string_view, std::string> functions_;
+    std::unordered_map<std::string_view, std::string> functions_;  // other than kernels: their names and parameters
     std::unordered_set<std::string_view> kernels_;
     std::unordered_set<std::string_view> reported_;  // names with a problem
     std::unordered_set<std::string_view> hidden_;    // names that a parameter, a variable or a member has, too

@@ -25,7 +25,7 @@ const Words& pure_functions() {
     return words;
 }
 
-/// Return the functions that read or write memory but never wait.
+/// Return the functions that access memory or print, but never wait.
 const Words& memory_functions() {
     static const Words words(
         "__ldg __ldcg __ldca __ldcs __ldlu __ldcv __stwb __stcg __stcs __stwt atomicAdd atomicSub atomicMin atomicMax "
@@ -124,7 +124,7 @@ int Calls::find_body(int name) const {
 
 void Calls::find_definitions() {
     const Stream& code = unit_.code;
-    int end_of_head = 0;  // of the last class; the search for the next { starts there, so it takes linear time
+    int end_of_head = 0;  // where the last class's head ends; the next search begins there
     for (int i = 0; i < code.size(); ++i) {
         if ((code[i] == "struct" || code[i] == "class" || code[i] == "union") && code.is_identifier(i + 1)) {
             int& at = end_of_head = std::max(end_of_head, i + 1);
@@ -141,9 +141,9 @@ void Calls::find_definitions() {
     std::vector<char> in_kernel(code.tokens.size() + 1, 0);
     for (int i = 0; i < code.size(); ++i) {
         if (code[i] != "__global__") continue;
-        constexpr int longest_head = 512;
+        constexpr int max_head_steps = 512;
         int k = i;
-        for (int steps = 0; steps < longest_head && code.has(k) && code[k] != "{" && code[k] != ";"; ++steps)
+        for (int steps = 0; steps < max_head_steps && code.has(k) && code[k] != "{" && code[k] != ";"; ++steps)
             k = code.after_group(k);
         for (int end = code.after_group(k); k < end; ++k) in_kernel[k] = 1;
     }
@@ -198,11 +198,12 @@ bool Calls::call_never_waits(const Stream& stream, int i) {
            !stands_before_parenthesis(stream[i - 1]);  // a declaration, such as Walk walk(first, stride)
 }
 
-/// Return whether functions and classes of this name never wait. The operators and the destructor of a class count,
-/// too, because they run without being named.
+/// Return whether functions and classes of this name never wait. All members of a class count, because its operators
+/// and its destructor run without being named.
 bool Calls::function_never_waits(std::string_view name) {
     if (const auto iterator = known_.find(name); iterator != known_.end()) return iterator->second;
-    if (std::ranges::find(examined_, name) != examined_.end()) return examined_.back() == name;
+    if (std::ranges::find(examined_, name) != examined_.end())
+        return examined_.back() == name;  // of the recursions, only direct ones are accepted
     examined_.push_back(name);
     const Stream& code = unit_.code;
     bool never = true;

@@ -56,7 +56,7 @@ class Calls {
     std::unordered_multimap<std::string_view, Definition> definitions_;
     std::unordered_map<std::string_view, int> types_;      // classes of the file, with the position of their {
     std::unordered_set<std::string_view> template_types_;  // T of template <typename T>
-    std::unordered_map<std::string_view, bool> known_, known_macros_;
+    std::unordered_map<std::string_view, bool> known_, known_macros_;  // whether these never wait
     std::vector<std::string_view> examined_;  // functions that are being examined, innermost last
     bool has_library_ = false;                // cooperative groups, CUB or libcu++
     bool use_thread_index_ = false;

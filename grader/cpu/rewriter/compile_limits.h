@@ -8,10 +8,10 @@
 
 namespace warplab::rewriter {
 
-/// Reads the tokens of a file in order. Programs that people write stay far below the limits.
+/// Counters for the tokens of a file, in order. Programs that people write stay far below the limits.
 class CompileLimits {
   public:
-    /// Return whether the program exceeds a limit with this token. If so, the count starts again at 0.
+    /// Return whether the program exceeds a limit with this token. If so, all counts start again at 0.
     bool exceeds(const Token& token);
 
     /// Return the message about the limit that was exceeded.

@@ -8,7 +8,7 @@
 
 namespace warplab::rewriter {
 
-/// nvcc compiles a file once for the host and once for the device. __CUDA_ARCH__ is defined only for the device.
+/// One of the two compilations of a file by nvcc. __CUDA_ARCH__ is defined only in the compilation for the device.
 enum class View { host, device };
 
 inline constexpr std::string_view architecture = "__CUDA_ARCH__", architecture_value = "900";

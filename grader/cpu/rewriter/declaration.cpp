@@ -24,7 +24,7 @@ const Words& pointer_words() {
 }
 
 /// Real declarations are much shorter. This limits the time for a file that is designed to be slow.
-constexpr int longest_search = 512;
+constexpr int max_search_tokens = 512;
 
 class DeclarationReader {
   public:
@@ -44,7 +44,7 @@ class DeclarationReader {
 
     bool read_specifiers() {
         bool has_type = false;
-        while (stream_.has(at_) && at_ < result_.begin + longest_search) {
+        while (stream_.has(at_) && at_ < result_.begin + max_search_tokens) {
             if (const unsigned words = qualifiers_.of(stream_, at_)) {
                 result_.words |= words;
                 result_.word_tokens.push_back(at_++);
@@ -90,7 +90,7 @@ class DeclarationReader {
         }
         if (stream_.is_identifier(at_) && !read_type_name()) return false;
         if (text() == ":") {
-            for (const int limit = at_ + longest_search; stream_.has(at_) && text() != "{" && text() != ";"; ++at_) {
+            for (const int limit = at_ + max_search_tokens; stream_.has(at_) && text() != "{" && text() != ";"; ++at_) {
                 if (at_ > limit) return false;
             }
         }
@@ -124,7 +124,7 @@ class DeclarationReader {
         while (true) {
             if (!read_declarator()) return false;
             if (text() == ";" || (stream_.is_macro && !stream_.has(at_))) return true;
-            if (text() != "," || result_.declarators.size() > longest_search) return false;
+            if (text() != "," || result_.declarators.size() > max_search_tokens) return false;
             ++at_;
         }
     }
@@ -132,7 +132,7 @@ class DeclarationReader {
     bool read_declarator() {
         Declarator declarator = {};
         skip_pointers();
-        const bool nested = text() == "(";
+        const bool is_nested = text() == "(";
         const int outer = at_;
         while (text() == "(") {
             ++at_;
@@ -147,16 +147,16 @@ class DeclarationReader {
             if (!read_identifier()) return false;
         }
         declarator.name_end = at_;
-        if (nested) at_ = stream_.after_group(outer);
+        if (is_nested) at_ = stream_.after_group(outer);
         declarator.ends_in_unknown_bound = text() == "[" && stream_[at_ + 1] == "]";
-        const bool plain = !nested || declarator.name_begin == outer + 1;
-        const bool constructed = plain && text() == "(" && is_device_variables_initialiser(at_);
-        if (plain && text() == "(" && !constructed) return false;
-        while (!constructed && (skip_attribute() || text() == "[" || text() == "(")) {
+        const bool is_plain = !is_nested || declarator.name_begin == outer + 1;
+        const bool is_constructed = is_plain && text() == "(" && is_device_variables_initialiser(at_);
+        if (is_plain && text() == "(" && !is_constructed) return false;
+        while (!is_constructed && (skip_attribute() || text() == "[" || text() == "(")) {
             if (text() == "[" || text() == "(") at_ = stream_.after_group(at_);
         }
         declarator.end = at_;
-        if (constructed || text() == "=" || text() == "{") {
+        if (is_constructed || text() == "=" || text() == "{") {
             declarator.initialised = true;
             skip_initialiser();
         }
@@ -173,10 +173,10 @@ class DeclarationReader {
         while (pointer_words().has(text())) ++at_;
     }
 
-    /// Skip to the comma or semicolon after the initialiser. The text after a comma shows whether it separates template
-    /// arguments.
+    /// Skip to the comma or semicolon after the initialiser. The text after a comma shows whether the comma
+    /// separates template arguments.
     void skip_initialiser() {
-        for (int steps = 0; stream_.has(at_) && steps < longest_search; ++steps) {
+        for (int steps = 0; stream_.has(at_) && steps < max_search_tokens; ++steps) {
             if (text() == ";" || (text() == "," && begins_declarator(at_ + 1))) return;
             if (text() == "," && may_begin_declarator(at_ + 1)) result_.may_have_more = true;
             at_ = stream_.after_group(at_);
@@ -230,14 +230,14 @@ Parentheses read_argument(const Stream& stream, int begin, int end) {
     if (type_begins.has(stream[begin])) return Parentheses::parameters;
     int at = begin;
     while (type_words().has(stream[at])) ++at;
-    const bool basic = at > begin;
-    if (!basic) at = after_name(stream, begin);
+    const bool is_basic = at > begin;
+    if (!is_basic) at = after_name(stream, begin);
     const auto next = at < end ? stream[at] : std::string_view();
     if (operators.has(next)) return Parentheses::initialiser;
     if (next == "(")
         return begins_value(stream, at + 1) && stream[at + 1] != "*" && stream[at + 1] != "&" ? Parentheses::initialiser
                                                                                               : Parentheses::unknown;
-    if (basic || (at < end && stream.is_identifier(at)) || next == "...") return Parentheses::parameters;
+    if (is_basic || (at < end && stream.is_identifier(at)) || next == "...") return Parentheses::parameters;
     const bool is_pointer = (next == "*" || next == "&" || next == "&&") && at + 1 == end;
     return is_pointer ? Parentheses::parameters : Parentheses::unknown;
 }
@@ -258,7 +258,7 @@ Parentheses read_parentheses(const Stream& stream, int open) {
     const bool ends = after == ";" || after == "," || (stream.is_macro && !stream.has(close + 1));
     if (!ends || close == open + 1) return Parentheses::parameters;
     Parentheses kind = Parentheses::unknown;
-    for (int begin = open + 1, i = begin; i <= close && kind == Parentheses::unknown && i < open + longest_search;
+    for (int begin = open + 1, i = begin; i <= close && kind == Parentheses::unknown && i < open + max_search_tokens;
          i = stream.after_group(i)) {
         if (i != close && stream[i] != ",") continue;
         if (begin < i) kind = read_argument(stream, begin, i);
@@ -277,15 +277,15 @@ bool begins_other_statement(std::string_view word) {
 }
 
 int statement_begin(const Stream& stream, int i, const Qualifiers* qualifiers) {
-    for (const int limit = i - longest_search; i > 0 && i > limit;) {
+    for (const int limit = i - max_search_tokens; i > 0 && i > limit;) {
         const auto before = stream[i - 1];
         if (before == ";" || before == "{" || before == "}" || before == ":") return i;
         if (before == ")" || before == "]") {
             const int open = stream.match[i - 1];
             if (open < 0) return i;
-            const bool attribute = is_attribute_word(stream[open - 1]) ||
-                                   (qualifiers && qualifiers->after_attribute(stream, open - 1) == i);
-            if (attribute) {
+            const bool is_attribute = is_attribute_word(stream[open - 1]) ||
+                                      (qualifiers && qualifiers->after_attribute(stream, open - 1) == i);
+            if (is_attribute) {
                 i = open - 1;
             } else if (stream[open] == "[" && stream[open + 1] == "[") {
                 i = open;
@@ -301,7 +301,7 @@ int statement_begin(const Stream& stream, int i, const Qualifiers* qualifiers) {
 
 int after_angles(const Stream& stream, int i) {
     int depth = 0;
-    for (const int limit = i + longest_search; stream.has(i) && i < limit; i = stream.after_group(i)) {
+    for (const int limit = i + max_search_tokens; stream.has(i) && i < limit; i = stream.after_group(i)) {
         if (stream[i] == "<") ++depth;
         if (stream[i] == ">" && --depth == 0) return i + 1;
         if (stream[i] == ";") return -1;

@@ -11,7 +11,7 @@ namespace warplab::rewriter {
 struct Declarator {
     int name_begin, name_end;  // several tokens in a macro (`buffer_##name`)
     int end;                   // the position after its bounds and attributes
-    bool qualified = false;    // the name is that of a member of a class or namespace: Counter::value
+    bool qualified = false;    // the name has a class or namespace before it: Counter::value
     bool initialised = false;
     bool ends_in_unknown_bound = false;  // name[]
 };
@@ -39,7 +39,8 @@ Declaration read_declaration(const Stream& stream, const Qualifiers& qualifiers,
 /// of types are not known.
 Parentheses read_parentheses(const Stream& stream, int open);
 
-/// Return whether the word begins a statement that looks like the declaration of a variable but is not: "return x".
+/// Return whether the word begins a statement that looks like the declaration of a variable but is not: return,
+/// goto, delete and similar words.
 bool begins_other_statement(std::string_view word);
 
 /// Return the position of the first token of the statement that contains `i`. Without `qualifiers`, macros of

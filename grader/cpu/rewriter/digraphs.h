@@ -5,7 +5,7 @@
 
 namespace warplab::rewriter {
 
-/// Replace each digraph with the character that it stands for and a space, so that all positions stay the same.
+/// Replace each digraph with the token that it stands for, followed by spaces, so that all positions stay the same.
 void replace_digraphs(std::string& source);
 
 }  // namespace warplab::rewriter

@@ -14,7 +14,7 @@ namespace warplab::rewriter {
 struct Problem {
     std::size_t at;
     std::string message;
-    bool fine_on_gpu = false;  // only the CPU backend does not support it
+    bool fine_on_gpu = false;  // the code is correct CUDA that only the CPU backend does not support
 };
 
 class Edits {

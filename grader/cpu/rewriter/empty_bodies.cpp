@@ -7,7 +7,8 @@
 namespace warplab::rewriter {
 namespace {
 
-/// Return whether the loop with this header only counts: it has a step, calls no function and uses no memory.
+/// Return whether the loop with the header at `open` only counts: its header has a step, and its condition and step
+/// call no function and access no memory.
 bool only_counts(const Stream& code, int open) {
     static const Words calls_and_accesses("( [ { -> & *");
     int parts = 0, step = open;

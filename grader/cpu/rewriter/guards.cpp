@@ -17,7 +17,8 @@ class Body {
   public:
     Body(const Stream& stream, int begin, int end) : stream_(stream), begin_(begin), end_(end) {}
 
-    /// Add the updates of arrays that an earlier condition reads, directly or through a variable that was set before.
+    /// Add the atomics that update an array which an earlier condition reads, directly or through a variable with a
+    /// value from the array.
     void add_guarded_updates(std::vector<int>& atomics) {
         for (int i = begin_; i < end_; ++i) {
             if (is_assignment(i)) note_assignment(i);
@@ -114,8 +115,8 @@ class Body {
         }
     }
 
-    /// Return whether the atomic at `i` updates a checked array. A check in the atomic's own value, as in
-    /// a[k] < 9 ? 1 : 0, counts.
+    /// Return whether the atomic at `i` updates a checked array. A check in the atomic's second
+    /// argument, as in a[k] < 9 ? 1 : 0, counts, too.
     bool is_guarded(int i) {
         const int address_end = first_argument_end(i + 1);
         for (int k = address_end; k < stream_.match[i + 1]; ++k)

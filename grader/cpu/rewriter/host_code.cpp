@@ -1,6 +1,6 @@
-// Refuses device code that uses host functions or variables, changes built-in variables, or needs what GPUs lack, such
-// as exceptions; and host code that uses built-in variables. nvcc refuses this, but g++ would compile it without a
-// message.
+// Refuses device code that uses host functions or variables, changes built-in variables, or needs a feature that GPUs
+// lack, such as exceptions. Refuses host code that uses built-in variables, calls device functions, or passes a device
+// variable to a kernel. g++ would compile all of this without a message.
 
 #include <algorithm>
 #include <array>
@@ -71,10 +71,10 @@ bool is_declarator_word(std::string_view word) {
     return words.has(word);
 }
 
-/// Finds the names that functions declare: their parameters and variables, and the members of classes.
+/// Finds the names of parameters, of variables in functions, and of members of classes.
 class LocalNames {
   public:
-    /// `others`: positions of the names that declare functions and variables of namespaces.
+    /// `others`: the positions of names in the declarations of functions and variables at namespace scope.
     LocalNames(const Stream& code, const Qualifiers& qualifiers, const std::unordered_set<int>& others)
         : code_(code), qualifiers_(qualifiers), others_(others) {}
 
@@ -97,7 +97,7 @@ class LocalNames {
         return words.has(word);
     }
 
-    /// Return whether a name follows a type at `i`, as in `float x` or `const float* x`.
+    /// Return whether the token at `i` is a name that follows a type, as in `float x` or `const float* x`.
     bool follows_type(int i) const {
         if (!code_.is_identifier(i)) return false;
         const auto before = code_[i - 1];
@@ -227,8 +227,8 @@ class HostCode {
         }
     }
 
-    /// Return whether only device code may call a function. Host code may call a constexpr function if nvcc has the
-    /// option for it, and a name of CUDA's functions may denote a function of the host.
+    /// Return whether only device code may call a function. Host code may call a constexpr function if an option of
+    /// nvcc allows it, and the host has its own functions with some names of CUDA's functions, such as max.
     bool is_device_only(const Function& function) const {
         if ((function.words & (q_host | q_global)) || function.after_macro) return false;
         for (int i = function.begin; i < function.name; ++i)
@@ -254,8 +254,8 @@ class HostCode {
         }
     }
 
-    /// Return whether the device executes the code at `i`. In a function for both sides, a condition such as
-    /// #ifndef __CUDA_ARCH__ can omit it there.
+    /// Return whether the device certainly executes the code at `i`. In a function for both sides, code within an #if
+    /// does not count, because a condition such as #ifndef __CUDA_ARCH__ can exclude the device.
     bool runs_on_device(int i) const { return device_[i] > 0 || (both_[i] > 0 && code_.branch[i] == 0); }
 
     void refuse_keyword(int i) {
@@ -421,8 +421,8 @@ class HostCode {
     /// Return whether an assignment such as = or += is at `i`.
     bool is_assignment(int i) const {
         static const Words operators("+ - * / % & | ^ <<");
-        const bool before_another = code_[i + 1] == "=" && touches_next(i);
-        return code_[i] == "=" ? !before_another : operators.has(code_[i]) && before_another;
+        const bool precedes_equals = code_[i + 1] == "=" && touches_next(i);
+        return code_[i] == "=" ? !precedes_equals : operators.has(code_[i]) && precedes_equals;
     }
 
     /// Return whether ++ or -- is at `i`.
@@ -432,8 +432,8 @@ class HostCode {
 
     bool is_call(int i) const { return code_[i + 1] == "(" || code_[i + 1] == "<"; }
 
-    /// Return whether the name is used only in sizeof, decltype or a constant expression, which do not read it at run
-    /// time.
+    /// Return whether the name at `i` is in a sizeof, a decltype or a constant expression, which do not read the
+    /// variable at run time.
     bool is_only_named(int i) const {
         for (int k = i - 1; k > i - 4 && k >= 0; --k)
             if (code_[k] == "sizeof" || code_[k] == "decltype") return true;

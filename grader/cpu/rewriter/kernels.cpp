@@ -207,8 +207,8 @@ void rewrite_kernels(const Stream& stream, Context& context) {
         const auto bounds = context.qualifiers.launch_bounds(stream, begin, definition.body);
         const bool is_known = !bounds.empty() && !hides_bounds(stream, definition.parameters, begin, definition.body);
         const std::string bound = is_known ? ", ::warplab_cpu::launch_bounds(" + bounds + ")" : "";
-        const bool split = !stream.is_macro && context.splits.count(definition.body);
-        const std::string macro = split ? "WARPLAB_CPU_SPLIT_KERNEL(" : "WARPLAB_CPU_KERNEL(";
+        const bool is_split = !stream.is_macro && context.splits.count(definition.body);
+        const std::string macro = is_split ? "WARPLAB_CPU_SPLIT_KERNEL(" : "WARPLAB_CPU_KERNEL(";
         context.edits.insert_after(stream.tokens[definition.body], macro + name + bound + "){");
         if (closed.insert(end).second) context.edits.insert_after(stream.tokens[end], ";}");
     }

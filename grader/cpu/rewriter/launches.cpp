@@ -17,12 +17,12 @@ bool is_close(const Stream& stream, int i) {
 }
 
 struct Launch {
-    int callee = 0;     // its first token
+    int callee = 0;     // the first token of the kernel's name
     int open = 0;       // <<<
     int close = 0;      // the first > of >>>
     int commas = 0;     // between `open` and `close`
-    int arguments = 0;  // position of their (, or of a macro or macro parameter that contains it; the end of a macro
-                        // that ends with >>>
+    int arguments = 0;  // the first token after >>>: the ( of the arguments, or a macro or macro parameter that
+                        // contains them; the end of the text of a macro that ends with >>>
 };
 
 /// Return whether the name at `i` may stand for a launch's arguments. In a macro's text, only a parameter or a macro
@@ -85,6 +85,7 @@ class LaunchReader {
                       "kernel<<<blocks, threads>>>(arguments), without spaces inside '<<<' and '>>>'");
     }
 
+    /// Refuse a launch of which only a part is in a macro.
     bool refuse_part(int i) {
         context_.refuse_for_cpu(stream_.tokens[i],
                                 "the CPU backend needs '<<<' and '>>>' together: both in the launch, or both in the "
@@ -110,8 +111,8 @@ class LaunchReader {
         launch.callee = callee_begin(stream_, launch.open - 1);
         if (launch.callee < 0) return refuse(launch.open, "expected the name of a kernel before '<<<'");
         for (int i = launch.callee; i < launch.open; ++i) {
-            const bool simple = stream_[i] != "<<<" && stream_[i].find('\n') == std::string_view::npos;
-            if (!simple)
+            const bool is_simple = stream_[i] != "<<<" && stream_[i].find('\n') == std::string_view::npos;
+            if (!is_simple)
                 return refuse(launch.open,
                               "the expression before '<<<' is too complex; store the kernel in a variable first");
         }
@@ -140,7 +141,7 @@ class LaunchReader {
                       "kernel<<<blocks, threads>>>(arguments)");
     }
 
-    /// Return whether the word is a macro whose text has a comma or another macro.
+    /// Return whether the word is a macro that has parameters, or whose text has a comma or another macro.
     bool may_hide_comma(std::string_view word) const {
         const auto& names = context_.unit.macro_names;
         return std::ranges::any_of(context_.unit.macros, [&](const Macro& macro) {
@@ -257,7 +258,7 @@ bool takes_kernel(const Stream& stream, int i) {
     return stream[i - 1] == "{" && (stream[type] == "cudaKernelNodeParams" || name == "cudaKernelNodeParams");
 }
 
-/// Return the token after `(void*)`, `(const void*)` or `reinterpret_cast<const void*>` at `i`; -1 if there is none.
+/// Return the token after a cast such as `(void*)` or `reinterpret_cast<const void*>` at `i`; -1 if there is none.
 int after_void_cast(const Stream& stream, int i) {
     const bool is_named_cast = stream[i] == "reinterpret_cast" || stream[i] == "static_cast";
     const std::string_view open = is_named_cast ? "<" : "(", close = is_named_cast ? ">" : ")";
@@ -268,7 +269,8 @@ int after_void_cast(const Stream& stream, int i) {
     return i + 3;
 }
 
-bool has_spaces(const Stream& stream, int i) {
+/// Return whether a <<< whose parts are on different lines, or a `< <<`, is at `i`. The tokenizer accepts `<< <`.
+bool is_divided_open(const Stream& stream, int i) {
     return (stream[i] == "<<" && stream[i + 1] == "<") || (stream[i] == "<" && stream[i + 1] == "<<");
 }
 
@@ -277,7 +279,7 @@ bool has_spaces(const Stream& stream, int i) {
 void rewrite_launches(const Stream& stream, Context& context) {
     const auto device = device_depth(stream, context.qualifiers);
     for (int i = 0; i < stream.size(); ++i) {
-        if (has_spaces(stream, i)) {
+        if (is_divided_open(stream, i)) {
             context.refuse(stream.tokens[i],
                            "'<<<' and '>>>' must not be divided; write kernel<<<blocks, threads>>>(arguments), "
                            "without spaces inside '<<<' and '>>>'");

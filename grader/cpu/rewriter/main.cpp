@@ -1,4 +1,4 @@
-// The command `rewrite`, which only the judge calls.
+// The command `rewrite`, which the judge runs for each file.
 
 #include <getopt.h>
 

@@ -14,12 +14,12 @@ bool is_keyword(std::string_view word) {
 bool is_name(const Stream& stream, int i) { return stream.is_identifier(i) && !is_keyword(stream[i]); }
 
 /// Template arguments are short. This limits the time for a file that is designed to be slow.
-constexpr int longest_arguments = 256;
+constexpr int max_argument_tokens = 256;
 
 /// Return the position of the < of the template arguments that close at `i`; -1 if there is none.
 int angle_begin(const Stream& stream, int i) {
     int depth = 0;
-    for (const int limit = i - longest_arguments; i >= 0 && i > limit; --i) {
+    for (const int limit = i - max_argument_tokens; i >= 0 && i > limit; --i) {
         const auto text = stream[i];
         if (text == ">") ++depth;
         if (text == "<" && --depth == 0) return i;
@@ -31,7 +31,7 @@ int angle_begin(const Stream& stream, int i) {
 
 /// Return the beginning of the last part of a name that ends at `last`, without the parts before a ::, . or ->.
 int part_begin(const Stream& stream, int last) {
-    for (int i = last, steps = 0; i >= 0 && steps < longest_arguments; ++steps) {
+    for (int i = last, steps = 0; i >= 0 && steps < max_argument_tokens; ++steps) {
         const auto text = stream[i];
         if (text == "]" && stream.match[i] >= 0) {
             i = stream.match[i] - 1;
@@ -55,12 +55,12 @@ int part_begin(const Stream& stream, int last) {
 
 int callee_begin(const Stream& stream, int last) {
     int begin = part_begin(stream, last);
-    for (int steps = 0; begin > 0 && steps < longest_arguments; ++steps) {
+    for (int steps = 0; begin > 0 && steps < max_argument_tokens; ++steps) {
         if (stream[begin - 1] == "template") --begin;
         const auto joint = stream[begin - 1];
-        const bool scope = joint == "::";
-        if (!scope && joint != "." && joint != "->") break;
-        const bool qualifies = is_name(stream, begin - 2) || stream[begin - 2] == ">" || !scope;
+        const bool is_scope = joint == "::";
+        if (!is_scope && joint != "." && joint != "->") break;
+        const bool qualifies = is_name(stream, begin - 2) || stream[begin - 2] == ">" || !is_scope;
         if (!qualifies) return begin - 1;
         begin = part_begin(stream, begin - 2);
     }

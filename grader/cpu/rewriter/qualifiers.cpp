@@ -35,16 +35,16 @@ Arguments arguments_at(const Stream& stream, int open) {
     return arguments;
 }
 
-constexpr std::size_t longest_bounds = 1000;  // nested macros could grow without limit
+constexpr std::size_t max_bounds_bytes = 1000;  // the expansion of nested macros could grow without limit
 
-/// Return the text with the arguments substituted for the macro's parameters, and the remaining ones for __VA_ARGS__.
+/// Return the text with the arguments substituted for the macro's parameters, and further arguments for __VA_ARGS__.
 /// Return an empty string if the text becomes too long.
 std::string substitute(const std::string& text, const Macro& macro, const Arguments& arguments) {
     std::string remaining, result;
     for (std::size_t i = macro.parameters.size(); i < arguments.size(); ++i)
         remaining += (remaining.empty() ? "" : ", ") + arguments[i];
     for (std::size_t at = 0; at < text.size();) {
-        if (result.size() > longest_bounds) return "";
+        if (result.size() > max_bounds_bytes) return "";
         const std::size_t begin = at;
         while (at < text.size() && is_word_character(text[at])) ++at;
         if (at == begin) {
@@ -126,7 +126,7 @@ std::string Qualifiers::launch_bounds(const Stream& stream, int begin, int end) 
         const auto& [macro, arguments] = iterator->second;
         if (macro->has_parameters != called) continue;
         const auto text = called ? substitute(arguments, *macro, arguments_at(stream, i + 1)) : arguments;
-        return text.size() <= longest_bounds ? text : "";
+        return text.size() <= max_bounds_bytes ? text : "";
     }
     return "";
 }
@@ -137,8 +137,8 @@ unsigned Qualifiers::of(std::string_view word) const {
     return alias == aliases_.end() ? 0 : alias->second;
 }
 
-/// Return the qualifiers that a use of the macro represents: if it contains only qualifiers, or begins a kernel whose
-/// body follows the use. Return 0 for other macros.
+/// Return the qualifiers that a use of the macro represents. They are 0 unless the macro contains only qualifiers, or
+/// begins a kernel whose body follows the use.
 unsigned Qualifiers::of_macro(const Macro& macro) const {
     unsigned words = 0;
     bool only_words = !macro.has_parameters, has_body = false;
@@ -148,15 +148,15 @@ unsigned Qualifiers::of_macro(const Macro& macro) const {
         const bool is_neutral = body[i] == "void" || body[i] == "inline" || body[i] == "__forceinline__" ||
                                 body[i] == "__noinline__" || body.tokens[i].kind == Kind::string;
         const int after = after_attribute(body, i);
-        const bool attribute = after > i && !(words & q_global);
-        if (word == 0 && !is_neutral && !attribute) only_words = false;
-        if (attribute) i = after - 1;
+        const bool is_attribute = after > i && !(words & q_global);
+        if (word == 0 && !is_neutral && !is_attribute) only_words = false;
+        if (is_attribute) i = after - 1;
         if (body[i] == "{" || body[i] == "<<<") has_body = true;
         words |= word;
     }
     if (only_words) return words;
-    const bool complete = has_body || body[body.size() - 1] == ";";
-    return complete ? 0 : words & q_global;
+    const bool is_complete = has_body || body[body.size() - 1] == ";";
+    return is_complete ? 0 : words & q_global;
 }
 
 }  // namespace warplab::rewriter

@@ -31,6 +31,7 @@ class Qualifiers {
     /// Return the arguments of the __launch_bounds__ in the tokens [begin, end); empty if there is none, or if a macro
     /// with it has several definitions.
     std::string launch_bounds(const Stream& stream, int begin, int end) const;
+    /// Return whether a use of the macro represents qualifiers of CUDA.
     bool is_alias(const Macro& macro) const { return aliases_.count(macro.name) != 0; }
     /// Return the position after the attribute that begins at `i`, such as alignas(16), [[…]], or a macro with only
     /// attributes (`#define ALIGN(n) __align__(n)`); `i` if none begins there.

@@ -243,17 +243,17 @@ class Refuser {
   public:
     explicit Refuser(Context& context) : context_(context) {}
 
-    void read_includes() {
+    void refuse_includes() {
         for (const auto& header : context_.unit.includes) add(patterns_.find_include(header.text), header);
     }
 
     /// Refuse line directives, because line numbers and file names distinguish the submission from headers.
-    void read_line_directives() {
+    void refuse_line_directives() {
         for (const auto& directive : context_.unit.line_directives)
             context_.refuse_for_cpu(directive, "the CPU backend does not support #line; remove it");
     }
 
-    void read(const Stream& stream) {
+    void refuse_names(const Stream& stream) {
         for (int i = 0; i < stream.size(); ++i) {
             if (is_pasted_qualifier(stream, i)) add(&pasted_, stream.tokens[i]);
             if (stream.is_identifier(i) && !is_runnable_asm(stream, i))
@@ -262,8 +262,8 @@ class Refuser {
     }
 
   private:
-    /// Return whether a macro builds a word such as __global__ from parts (`__ ## name ## __`), which hides it from all
-    /// passes. Four letters are enough to tell a qualifier from a function such as `__d ## add_rn`.
+    /// Return whether a macro builds a word such as __global__ from parts (`__ ## name ## __`), so that no
+    /// pass finds the word. Four characters are enough to tell a qualifier from a function such as `__d ## add_rn`.
     static bool is_pasted_qualifier(const Stream& stream, int i) {
         if (stream[i + 1] != "##" || stream[i - 1] == "##" || !stream[i].starts_with("__")) return false;
         int last = i + 2;
@@ -295,10 +295,10 @@ class Refuser {
 
 void refuse_unsupported(Context& context) {
     Refuser refuser(context);
-    refuser.read_includes();
-    refuser.read_line_directives();
-    refuser.read(context.unit.code);
-    for (const auto& macro : context.unit.macros) refuser.read(macro.body);
+    refuser.refuse_includes();
+    refuser.refuse_line_directives();
+    refuser.refuse_names(context.unit.code);
+    for (const auto& macro : context.unit.macros) refuser.refuse_names(macro.body);
 }
 
 }  // namespace warplab::rewriter

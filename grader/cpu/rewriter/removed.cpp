@@ -1,5 +1,5 @@
-// Refuses functions that nvcc no longer has, because g++ would only report an undeclared name: warp functions without
-// _sync, and old names of the runtime's functions.
+// Refuses functions that CUDA no longer has: warp functions without _sync, and old names of the runtime's functions.
+// g++ would only report an undeclared name.
 
 #include <algorithm>
 #include <set>
@@ -31,7 +31,7 @@ std::string with_sync(const Stream& stream, int i) {
 }
 
 void refuse_removed(const Stream& stream, Context& context) {
-    std::set<std::string, std::less<>> own;  // functions with an old name that the file itself declares
+    std::set<std::string, std::less<>> declared;  // functions with an old name that the file itself declares
     for (int i = 0; i < stream.size(); ++i) {
         const auto old = std::ranges::find(renamed, stream[i], &Renamed::old_name);
         if (old != std::end(renamed) && stream[i + 1] == "(" && !context.unit.macro_names.count(stream[i]))
@@ -40,8 +40,8 @@ void refuse_removed(const Stream& stream, Context& context) {
         const bool listed = std::ranges::find(without_sync, stream[i]) != std::end(without_sync);
         if (!listed || stream[i + 1] != "(" || context.unit.macro_names.count(stream[i])) continue;
         const bool is_declared = stream.is_identifier(i - 1) && stream[i - 1] != "return" && stream[i - 1] != "else";
-        if (is_declared) own.emplace(stream[i]);
-        if (own.contains(stream[i])) continue;
+        if (is_declared) declared.emplace(stream[i]);
+        if (declared.contains(stream[i])) continue;
         context.refuse(stream.tokens[i], std::string(stream[i]) + " does not exist for GPUs since Volta; write " +
                                              with_sync(stream, i) +
                                              ", where the mask names the lanes of the warp that take part");

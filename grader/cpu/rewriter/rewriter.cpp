@@ -11,7 +11,7 @@
 namespace warplab::rewriter {
 namespace {
 
-constexpr std::size_t largest_source = 1 << 20;
+constexpr std::size_t max_source_bytes = 1 << 20;
 
 std::string normalise(std::string_view source) {
     if (source.substr(0, 3) == "\xEF\xBB\xBF") source.remove_prefix(3);
@@ -28,7 +28,7 @@ std::string normalise(std::string_view source) {
 
 /// Return a problem if the bytes cannot be source text; otherwise nothing.
 std::vector<Problem> check_text(std::string_view source) {
-    if (source.size() > largest_source) return {{0, "the file is larger than 1 MB; hand in source code only"}};
+    if (source.size() > max_source_bytes) return {{0, "the file is larger than 1 MB; hand in source code only"}};
     const auto start = source.substr(0, 2);
     if (start == "\xFF\xFE" || start == "\xFE\xFF") return {{0, "the file is UTF-16; save it as UTF-8"}};
     if (const auto zero = source.find('\0'); zero != std::string_view::npos) {
@@ -151,7 +151,7 @@ Rewritten rewrite(std::string_view source, std::string_view shown_name, Barriers
     Rewritten result;
     result.problems = check_text(source);
     if (!result.problems.empty()) {
-        result.source = source.substr(0, largest_source);
+        result.source = source.substr(0, max_source_bytes);
         return result;
     }
     result.source = normalise(source);

@@ -1,5 +1,5 @@
 #pragma once
-// Translates CUDA C++ into C++ for the CPU backend's cuda_runtime.h (OUTPUT.md shows how).
+// Rewrites CUDA C++ as C++ for the CPU backend's cuda_runtime.h (OUTPUT.md shows how).
 
 #include <string>
 #include <string_view>
@@ -10,7 +10,7 @@
 namespace warplab::rewriter {
 
 struct Rewritten {
-    std::string text;               // the input of g++; after its #line, line n is line n of the source
+    std::string text;               // the input of g++: a #line directive, then the rewritten lines of the source
     std::vector<Problem> problems;  // in the order of their places; if there are any, the text is not usable
     std::vector<Problem> warnings;  // mistakes that CUDA accepts
     std::string source;             // the text to which the problems' places refer: LF line endings, no byte-order mark

@@ -19,28 +19,15 @@ struct RefusedWord {
 };
 
 constexpr std::string_view uninstrumented = "code that the sanitizer does not instrument",
-                           own_name = "code that names the functions of the sanitizer";
+                           sanitizer_name = "code that names the functions of the sanitizer";
 constexpr RefusedWord refused_words[] = {
-    {"asm", "inline assembler"},
-    {"__asm", "inline assembler"},
-    {"__asm__", "inline assembler"},
-    {"__builtin_ia32_*", uninstrumented},
-    {"__builtin_apply*", uninstrumented},
-    {"__builtin_return", uninstrumented},
-    {"__builtin_mem*", uninstrumented},
-    {"__builtin_bc*", uninstrumented},
-    {"__builtin_st*", uninstrumented},
-    {"__builtin___*", uninstrumented},
-    {"__builtin_setjmp*", uninstrumented},
-    {"__builtin_longjmp", uninstrumented},
-    {"__tsan_*", own_name},
-    {"__ubsan_*", own_name},
-    {"__asan_*", own_name},
-    {"__sanitizer_*", own_name},
-    {"warplab_seen_*", own_name},
-    {"*11warplab_cpu*", own_name},
-    {"warplab_library_*", own_name},
-    {"load_unobserved", uninstrumented},
+    {"asm", "inline assembler"},           {"__asm", "inline assembler"},         {"__asm__", "inline assembler"},
+    {"__builtin_ia32_*", uninstrumented},  {"__builtin_apply*", uninstrumented},  {"__builtin_return", uninstrumented},
+    {"__builtin_mem*", uninstrumented},    {"__builtin_bc*", uninstrumented},     {"__builtin_st*", uninstrumented},
+    {"__builtin___*", uninstrumented},     {"__builtin_setjmp*", uninstrumented}, {"__builtin_longjmp", uninstrumented},
+    {"__tsan_*", sanitizer_name},          {"__ubsan_*", sanitizer_name},         {"__asan_*", sanitizer_name},
+    {"__sanitizer_*", sanitizer_name},     {"warplab_seen_*", sanitizer_name},    {"*11warplab_cpu*", sanitizer_name},
+    {"warplab_library_*", sanitizer_name}, {"load_unobserved", uninstrumented},
 };
 /// The names of the runtime that the rewriter and the macros of its output write into a submission. With the runtime's
 /// other names, a submission could turn hooks off, or report fences and barriers that do not exist.
@@ -51,13 +38,14 @@ const Words runtime_names(
     "yield_before_checked_atomic multiprocessor ticks warp");
 /// Words that have a meaning only in an attribute. Elsewhere, they are ordinary names.
 constexpr RefusedWord refused_attributes[] = {
-    {"*no_sanitize*", uninstrumented}, {"ifunc", uninstrumented}, {"__ifunc__", uninstrumented}, {"weakref", own_name},
-    {"__weakref__", own_name},         {"copy", uninstrumented},  {"__copy__", uninstrumented},
+    {"*no_sanitize*", uninstrumented}, {"ifunc", uninstrumented},       {"__ifunc__", uninstrumented},
+    {"weakref", sanitizer_name},       {"__weakref__", sanitizer_name}, {"copy", uninstrumented},
+    {"__copy__", uninstrumented},
 };
 /// Attributes whose text g++ passes to the assembler unchanged.
 constexpr std::string_view attributes_with_text[] = {"section",   "__section__", "alias",
                                                      "__alias__", "symver",      "__symver__"};
-constexpr std::string_view pragmas[] = {"redefine_extname", "weak", "system_header", "pch_preprocess"};
+constexpr std::string_view refused_pragmas[] = {"redefine_extname", "weak", "system_header", "pch_preprocess"};
 
 bool matches(std::string_view word, std::string_view pattern) {
     if (pattern.front() == '*') return word.find(pattern.substr(1, pattern.size() - 2)) != std::string_view::npos;
@@ -128,7 +116,7 @@ class Scanner {
         if (tokens_[begin + 1].text == "ident" || tokens_[begin + 1].text == "sccs") read_ident(begin + 1, end);
         if (tokens_[begin + 1].text != "pragma") return;
         const std::size_t name = tokens_[begin + 2].text == "GCC" ? std::min(begin + 3, end - 1) : begin + 2;
-        for (const std::string_view pragma : pragmas)
+        for (const std::string_view pragma : refused_pragmas)
             if (tokens_[name].text == pragma) add("#pragma " + std::string(pragma), uninstrumented);
     }
 
@@ -183,7 +171,7 @@ class Scanner {
         const std::string_view word = tokens_[i].text;
         for (const RefusedWord& refused : refused_words)
             if (matches(word, refused.pattern)) return add(word, refused.reason);
-        if (in_own_text_ && word == "warplab_cpu" && !precedes_written_name(i)) return add(word, own_name);
+        if (in_own_text_ && word == "warplab_cpu" && !precedes_written_name(i)) return add(word, sanitizer_name);
         if (closing_.empty() && !anything_is_attribute_) return;
         for (const RefusedWord& refused : refused_attributes)
             if (matches(word, refused.pattern)) return add(word, refused.reason);

@@ -1,6 +1,7 @@
 #pragma once
 // Scans preprocessed text, in which all macros are expanded, for code that the sanitizer would not see: functions
-// without its hooks, assembly, names of its own functions. Also finds statements that g++ would compile too slowly.
+// without its hooks, assembly, and names of the sanitizer's functions. Also finds statements that g++ would compile too
+// slowly.
 
 #include <string>
 #include <string_view>
@@ -9,7 +10,7 @@
 namespace warplab::rewriter {
 
 struct HiddenCode {
-    int line = 0;  // line of the submission
+    int line = 0;  // of the submission, or of a file that it includes
     std::string message;
     bool fine_on_gpu = true;
 };

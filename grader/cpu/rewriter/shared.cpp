@@ -52,10 +52,10 @@ std::string defining_text(const Stream& stream, const Qualifiers& qualifiers, co
     if (declaration.words & q_extern)
         return reference + "::warplab_cpu::dynamic_shared<decltype(" + type + ")>" + place;
     const auto attributes = attributes_of(stream, qualifiers, declaration);
-    const bool aligned = !attributes.empty();
+    const bool is_aligned = !attributes.empty();
     const auto alignment = derived_name(stream, declarator, "warplab_cpu_aligned_");
-    return (aligned ? aligned_struct(attributes, alignment) : "") + "; WARPLAB_CPU_SHARED ::warplab_cpu::Shared<" +
-           type + (aligned ? ", " + alignment : "") + "> " + storage + reference + storage + ".use" + place;
+    return (is_aligned ? aligned_struct(attributes, alignment) : "") + "; WARPLAB_CPU_SHARED ::warplab_cpu::Shared<" +
+           type + (is_aligned ? ", " + alignment : "") + "> " + storage + reference + storage + ".use" + place;
 }
 
 class SharedRewriter {
@@ -162,7 +162,8 @@ class SharedRewriter {
         }
     }
 
-    /// Put braces around the statements up to the next label, because no jump may pass the initialised reference.
+    /// Put braces around the declaration and the statements up to the next label, because no jump may pass the
+    /// initialised reference.
     void enclose_before_label(const Declaration& declaration) {
         const int block = stream_.block[declaration.begin];
         if (block < 0 || stream_.match[block] < 0) return;
@@ -183,7 +184,7 @@ class SharedRewriter {
 
     bool follows_goto(int i) const { return first_goto_ < i; }
 
-    /// Return whether the label at `i` is the target of a goto before `before`.
+    /// Return whether a label is at `i` to which a goto before the token `before` jumps.
     bool is_label_of_goto(int i, int before) {
         const auto last = stream_[i - 1];
         const bool is_label = stream_.is_identifier(i) && stream_[i + 1] == ":" &&
@@ -214,7 +215,7 @@ class SharedRewriter {
     std::vector<SharedName> names_;
     int first_goto_ = 0;
     long budget_ = 4'000'000;                      // tokens that may still be examined for labels
-    std::unordered_map<int, int> enclosed_until_;  // by block: the label that ends the last braces
+    std::unordered_map<int, int> enclosed_until_;  // by block: up to here, no declaration needs further braces
     std::map<std::pair<int, std::string_view>, std::set<int>> in_file_;  // by block and name: the declaring branches
 };
 
@@ -237,8 +238,9 @@ class LambdaCapturer {
     int lambda_body(int i) const {
         if (stream_[i] != "[" || stream_.match[i] < 0) return -1;
         const auto before = stream_[i - 1];
-        const bool operand = stream_.is_identifier(i - 1) && before != "return" && before != "else" && before != "do";
-        if (operand || before == ")" || before == "]" || before == "[" || before == ">") return -1;
+        const bool after_operand =
+            stream_.is_identifier(i - 1) && before != "return" && before != "else" && before != "do";
+        if (after_operand || before == ")" || before == "]" || before == "[" || before == ">") return -1;
         constexpr int max_steps = 64;  // tokens and groups between ] and {
         for (int at = stream_.match[i] + 1, steps = 0; steps < max_steps && stream_.has(at); ++steps) {
             const auto text = stream_[at];

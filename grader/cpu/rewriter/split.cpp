@@ -21,7 +21,7 @@ using Names = std::unordered_set<std::string_view>;
 struct Region {
     int begin, end;  // tokens
     bool returns = false;
-    const Statement* next_shuffle = nullptr;  // if set: at the end, each thread gives a value to this one's shuffle
+    const Statement* next_shuffle = nullptr;  // if set: at its end, each thread gives a value to this shuffle
     int first_shuffle = -1;                   // the shuffle whose value the region's first statement takes
     const Statement* strided_loop = nullptr;  // if set: the region is this loop; threads take turns, a few steps each
     bool is_bare = false;                     // the only statement of a loop or branch without braces
@@ -45,6 +45,7 @@ enum class Supply { none, by_block, repeated, kept };
 
 class KernelSplitter {
   public:
+    /// `in_turns`: let the threads take turns in loops that stride over the grid.
     KernelSplitter(const Context& context, std::string_view source, Calls& calls, const FileNames& names,
                    const Definition& kernel, bool in_turns)
         : context_(context),
@@ -69,7 +70,7 @@ class KernelSplitter {
   private:
     // ---- Reading
 
-    /// Return whether the body has barriers, but no lambdas, and no directives except pragmas.
+    /// Return whether the body is not too long and has barriers, but no lambdas, and no directives except pragmas.
     bool is_plain_text() const {
         constexpr int max_tokens = 4000;
         if (end_ - body_ > max_tokens) return false;
@@ -77,9 +78,9 @@ class KernelSplitter {
         for (int i = body_; i <= end_; ++i) {
             has_barrier |= waits(code_[i]);
             if (code_.branch[i] != code_.branch[body_]) return false;
-            const bool word = code_.is_identifier(i - 1) && code_[i - 1] != "return" && code_[i - 1] != "auto";
-            const bool subscript = word || code_[i - 1] == "]" || code_[i - 1] == ")";
-            if (code_[i] == "[" && !subscript) return false;
+            const bool after_word = code_.is_identifier(i - 1) && code_[i - 1] != "return" && code_[i - 1] != "auto";
+            const bool is_subscript = after_word || code_[i - 1] == "]" || code_[i - 1] == ")";
+            if (code_[i] == "[" && !is_subscript) return false;
         }
         for (const std::size_t at : context_.unit.other_directives)
             if (at > code_.tokens[body_].begin && at < code_.tokens[end_].begin && !is_pragma(at)) return false;
@@ -132,6 +133,7 @@ class KernelSplitter {
                (!trailing && has_return(code_, statement));
     }
 
+    /// Return whether the kernel's body has no barrier in or after its statement `i`.
     bool is_trailing(std::size_t i, bool top) const { return top && static_cast<int>(i) > last_barrier_; }
 
     /// Record the variables that more than one region may use.
@@ -157,8 +159,8 @@ class KernelSplitter {
             const bool declares = declaration.understood && declaration.end < close;
             if (declares && !is_for) return false;
             if (declares) variables_.add(declaration, statement.end, Variable::header);
-            const bool other = !declares && code_.is_identifier(open + 1) && code_.is_identifier(open + 2);
-            if (other) return false;
+            const bool may_declare = !declares && code_.is_identifier(open + 1) && code_.is_identifier(open + 2);
+            if (may_declare) return false;
             headers_.push_back({open + 1, close});
         }
         const bool inner_loop = in_loop || statement.kind == Statement::loop;
@@ -234,9 +236,10 @@ class KernelSplitter {
         }
     }
 
-    /// Return whether the change at `at` is in a statement such as `half /= 2, k += step;`, which the block can run.
+    /// Return whether the change at `at` is in a statement such as `half /= 2, k += step;`, which the block can run. If
+    /// so, let the block run it.
     bool is_uniform_statement(int at) {
-        const Statement* statement = block_statement(statements_, at, {.top = true});
+        const Statement* statement = whole_statement(statements_, at, {.top = true});
         if (!statement || statement->kind != Statement::expression) return false;
         for (int i = statement->begin; i < statement->end; ++i) {
             if (code_[i] == "[" || code_[i] == "->") return false;
@@ -253,13 +256,13 @@ class KernelSplitter {
     }
 
     /// Return the outermost statement around `at` that each thread runs as a whole.
-    const Statement* block_statement(const std::vector<Statement>& list, int at, Place place) const {
+    const Statement* whole_statement(const std::vector<Statement>& list, int at, Place place) const {
         for (std::size_t i = 0; i < list.size(); ++i) {
             const Statement& statement = list[i];
             if (at < statement.begin || at >= statement.end) continue;
             const bool opened = is_opened(statement, place.in_loop, is_trailing(i, place.top));
             if (!opened) return &statement;
-            return block_statement(statement.parts, at,
+            return whole_statement(statement.parts, at,
                                    {.in_loop = place.in_loop || statement.kind == Statement::loop});
         }
         return nullptr;
@@ -686,7 +689,7 @@ class KernelSplitter {
                code_.text(variable.begin, variable.bounds_end);
     }
 
-    /// Return the variables that the region takes from other regions, and those from which they are computed.
+    /// Return the variables that the region takes from other regions, and the variables from which these are computed.
     std::vector<const Variable*> taken(const Region& region) const {
         std::vector<const Variable*> variables;
         const auto& all = variables_.all();
@@ -786,8 +789,8 @@ class KernelSplitter {
     int last_barrier_ = -1;  // the last statement of the body with a barrier
     mutable Variables variables_;
     std::vector<std::pair<int, int>> headers_;  // the headers of opened statements: tokens [begin, end)
-    std::vector<Variable*> needed_;
-    std::unordered_set<int> by_block_;  // first tokens of the statements that the block runs
+    std::vector<Variable*> needed_;             // variables that must have one value for all threads
+    std::unordered_set<int> by_block_;          // first tokens of the statements that the block runs
     std::vector<Region> regions_;
     std::vector<int> barriers_;
     std::vector<Supply> supplies_;  // one per variable
@@ -797,7 +800,7 @@ bool is_built_in(std::string_view name) {
     return name == "threadIdx" || name == "blockIdx" || name == "blockDim" || name == "gridDim";
 }
 
-/// Return whether the = after the name at `i` initialises it, in `const int x = first, y = second;`.
+/// Return whether the = after the name at `i` initialises this name, as for y in `const int x = first, y = second;`.
 bool is_later_declarator(const Context& context, int i) {
     const Stream& code = context.unit.code;
     if (code[i - 1] != "," || code[i + 1] != "=") return false;
@@ -809,13 +812,13 @@ bool is_later_declarator(const Context& context, int i) {
            });
 }
 
-/// Return the names whose value may be different when they are read again.
+/// Return the names whose value may be different when it is read again.
 Names find_changing(const Context& context, const Calls& calls) {
     const Stream& code = context.unit.code;
-    const Variables text(code, context.unit, calls);
+    const Variables variables(code, context.unit, calls);
     Names names;
     for (int i = 0; i < code.size(); ++i) {
-        const bool changes = code.is_identifier(i) && !is_built_in(code[i]) && text.may_change(i);
+        const bool changes = code.is_identifier(i) && !is_built_in(code[i]) && variables.may_change(i);
         if (changes && !is_later_declarator(context, i)) names.insert(code[i]);
         if (!code.at_namespace[i] || !(context.qualifiers.of(code, i) & (q_device | q_managed))) continue;
         const auto declaration =

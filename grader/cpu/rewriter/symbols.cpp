@@ -25,9 +25,9 @@ void refuse_in_function(const Stream& stream, int word, const Declaration& decla
                                             "kernel, or omit the word for a separate variable in each thread");
 }
 
-constexpr int longest_scan = 512;  // as longest_search in declaration.cpp
+constexpr int max_scan_tokens = 512;  // the same as max_search_tokens in declaration.cpp
 
-/// Return the declaration with the word at `i` if register_symbols() can name all its variables.
+/// Return the declaration with the word at `i` if it is understood and declares device variables.
 std::optional<Declaration> nameable_declaration(const Stream& stream, int i, const Context& context) {
     auto declaration = read_declaration(stream, context.qualifiers, statement_begin(stream, i, &context.qualifiers));
     const auto& words = declaration.word_tokens;
@@ -36,9 +36,11 @@ std::optional<Declaration> nameable_declaration(const Stream& stream, int i, con
     return declaration;
 }
 
+/// Return whether the declaration certainly lists all its variables, by names without a class or namespace.
 bool is_complete(const Stream& stream, const Declaration& declaration) {
     if (declaration.may_have_more) return false;
-    for (int i = declaration.begin; i <= declaration.end; i = stream.after_group(i))  // an #if may select a part of it
+    // An #if may select a part of the declaration.
+    for (int i = declaration.begin; i <= declaration.end; i = stream.after_group(i))
         if (stream.branch[i] != stream.branch[declaration.begin]) return false;
     return std::ranges::none_of(declaration.declarators,
                                 [](const Declarator& declarator) { return declarator.qualified; });
@@ -61,14 +63,14 @@ Names defined_functions(const Stream& code) {
 /// Return whether the word at `i` certainly belongs to a function or a lambda.
 bool belongs_to_function(const Stream& stream, int i, const Names& functions, const Context& context) {
     int before = i - 1;
-    while (before > i - longest_scan && context.qualifiers.of(stream, before)) --before;
+    while (before > i - max_scan_tokens && context.qualifiers.of(stream, before)) --before;
     const bool after_captures = stream[before] == "]" && stream[stream.match[before] + 1] != "[";
     if (after_captures) return true;
     const auto after = [&](int at) {
         const int after_arguments = stream[at] == "<" ? after_angles(stream, at) : -1;
         return after_arguments > 0 ? after_arguments : stream.after_group(at);
     };
-    for (int at = i + 1, steps = 0; stream.has(at) && steps < longest_scan; at = after(at), ++steps) {
+    for (int at = i + 1, steps = 0; stream.has(at) && steps < max_scan_tokens; at = after(at), ++steps) {
         const auto text = stream[at], previous = stream[at - 1];
         if (text == "operator" || text == "~") return true;
         if (text == ";" || text == "=" || text == "}") return false;
@@ -84,7 +86,7 @@ bool belongs_to_function(const Stream& stream, int i, const Names& functions, co
     return false;
 }
 
-/// Return whether the word at `i` may declare a variable that no registration lists.
+/// Return whether the word at `i` may declare a variable that is not registered.
 bool may_be_unlisted(const Stream& stream, int i, const Names& functions, const Context& context) {
     const bool is_template = stream[statement_begin(stream, i, &context.qualifiers)] == "template";
     if (stream.at_namespace[i] && !is_template)
@@ -93,8 +95,8 @@ bool may_be_unlisted(const Stream& stream, int i, const Names& functions, const 
     return !belongs_to_function(stream, i, functions, context);
 }
 
-/// Return whether the word at `i` declares a static variable of a function. CUDA places it in device memory if the
-/// function is device code.
+/// Return whether the word at `i` declares a static variable of a function that is neither shared nor constant. If the
+/// function is device code, CUDA places the variable in device memory.
 bool is_static_local(const Stream& stream, int i, const Context& context) {
     if (stream[i] != "static" || is_in_class(stream, i)) return false;
     bool is_constant = false;

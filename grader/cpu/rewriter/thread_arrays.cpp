@@ -50,7 +50,8 @@ class ThreadArrays {
         return i;
     }
 
-    /// Return whether the value depends on the thread, apart from the memory that it reads.
+    /// Return whether the expression depends on the thread. Indices do not count, because they only select what is
+    /// read.
     bool depends_on_thread(int begin, int end) const {
         for (int i = begin; i < end; i = code_[i] == "[" ? code_.after_group(i) : i + 1)
             if (thread_dependent_.count(code_[i])) return true;

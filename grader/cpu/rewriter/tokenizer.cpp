@@ -179,11 +179,11 @@ class Tokenizer {
     }
 
     Kind read_raw_string() {
-        constexpr std::size_t longest_delimiter = 16;
-        const auto delimiter = source_.substr(at_ + 1, longest_delimiter + 1);
+        constexpr std::size_t max_delimiter_bytes = 16;
+        const auto delimiter = source_.substr(at_ + 1, max_delimiter_bytes + 1);
         const std::size_t length = delimiter.find_first_of("( )\\\t\v\f\n");
         if (length == std::string_view::npos || delimiter[length] != '(') return read_quoted('"', Kind::string);
-        std::array<char, longest_delimiter + 2> close;
+        std::array<char, max_delimiter_bytes + 2> close;
         close[0] = ')';
         source_.copy(close.data() + 1, length, at_ + 1);
         close[length + 1] = '"';

@@ -15,9 +15,9 @@ namespace warplab::rewriter {
 class Stream {
   public:
     std::vector<Token> tokens;
-    std::vector<int> match;          // for a bracket, the position of its partner; -1 if there is none
-    std::vector<int> around;         // position of the innermost enclosing bracket; -1 if none, or if a ; is between
-    std::vector<int> block;          // position of the innermost enclosing {; -1 outside all
+    std::vector<int> match;   // for a bracket, the position of its partner; -1 if there is none
+    std::vector<int> around;  // position of the innermost enclosing bracket; -1 if none, or if a ; separates the two
+    std::vector<int> block;   // position of the innermost enclosing {; -1 outside all
     std::vector<char> at_namespace;  // whether the token is directly in the file, a namespace or extern "C" {}
     std::vector<int> branch;         // the number of the innermost enclosing branch of an #if; 0 outside all
     bool is_macro = false;
@@ -54,18 +54,18 @@ struct Conditional {
 
 struct Unit {
     Stream code;
-    std::vector<Conditional> by_architecture;   // those that test __CUDA_ARCH__
+    std::vector<Conditional> by_architecture;   // the conditionals that test __CUDA_ARCH__
     std::vector<std::size_t> other_directives;  // beginnings of the directives that are not part of conditionals
     std::vector<Macro> macros;
     std::vector<Token> includes;            // with < > or quotes
     std::vector<Token> line_directives;     // #line, # 1 "file"
-    std::vector<Token> unclear_directives;  // those that g++ may split into other tokens
+    std::vector<Token> unclear_directives;  // directives that g++ may split into other tokens than tokenize()
     std::vector<Token> target_pragmas;      // the word GCC of #pragma GCC target
     std::unordered_set<std::string_view> macro_names;
 };
 
-/// Read a file without the code in `#if 0` and in branches that are not for the CPU backend (`__WARPLAB_CPU__`). Other
-/// conditions are not evaluated: all their branches are read, and each begins with the brackets that were open at the
+/// Read a file without the branches that g++ certainly skips, such as `#if 0` and `#ifndef __WARPLAB_CPU__`. If a
+/// condition depends on other macros, all branches are read, and each begins with the brackets that were open at the
 /// #if.
 Unit read_unit(std::string_view source);
 

@@ -170,6 +170,7 @@ void Variables::note_reference(int i) {
     mark_all(i + 2, end);
 }
 
+/// Record that code may change the variables in the tokens [begin, end), and has references to them.
 void Variables::mark_all(int begin, int end) {
     for (int i = begin; i < end; ++i) {
         Variable* variable = stream_.is_identifier(i) && !is_member(i) ? find(stream_[i], i) : nullptr;

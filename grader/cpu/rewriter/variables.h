@@ -12,7 +12,7 @@
 namespace warplab::rewriter {
 
 struct Variable {
-    enum Origin { parameter, shared, header, local };
+    enum Origin { parameter, shared, header, local };  // header: declared in the header of a for
     std::string_view name;
     Origin origin = local;
     int at = 0;              // the token of its name, in the declaration
@@ -45,6 +45,7 @@ class Variables {
     void find_changes(int begin, int end);
 
     std::vector<Variable>& all() { return all_; }
+    /// Return the variable of this name whose scope contains the token at `at`; null if there is none.
     Variable* find(std::string_view name, int at);
     bool has(std::string_view name) const { return by_name_.count(name) != 0; }
 
@@ -67,6 +68,7 @@ class Variables {
     /// Return whether the text around the name at `i` may change the variable, as in x = 1, ++x, x.y, x[0], &x and
     /// f(x).
     bool may_change(int i) const;
+    /// Return the identifiers in the macro's text, and in the macros that it uses.
     const std::vector<std::string_view>& words_of_macro(std::string_view name) const;
 
   private:

@@ -71,7 +71,8 @@ Descriptor open_folder(const fs::path& folder) {
     return Descriptor(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
 
-/// Open and lock a folder, until it is closed. Return an empty descriptor if another process has locked it.
+/// Open a folder and lock it until the descriptor is closed. Return an empty descriptor if another process has locked
+/// the folder.
 Descriptor lock_folder(const fs::path& folder) {
     Descriptor opened = open_folder(folder);
     return opened && flock(opened.get(), LOCK_EX | LOCK_NB) == 0 ? std::move(opened) : Descriptor();

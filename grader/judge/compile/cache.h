@@ -12,21 +12,21 @@
 
 namespace warplab::compilation {
 
-/// Return the folder of finished compilations: <build>/cache. At the level `uid`, it is a folder per build in
-/// /var/cache/warplab, because the sandbox's user must enter it but cannot enter the course's folders. No other user
-/// can list it.
+/// Return the folder of finished compilations: <build>/cache. At the level `uid`, each build has its folder in
+/// /var/cache/warplab instead, because the sandbox's users cannot enter the course's folders. Only the judge's user can
+/// list the folder.
 std::filesystem::path cache_folder(const std::filesystem::path& build, SandboxLevel level);
 
 /// Make sure that the disk has this much room for work; if it has less, remove the least recently used folders that no
-/// process has locked. Otherwise, a tool could write only a part of its output, and the submission would seem to be the
-/// reason. Throws std::runtime_error if there is still less.
+/// process has locked. On a full disk, a tool could write only a part of its output, and the submission would seem to
+/// be the reason. Throws std::runtime_error if there is still less room.
 void make_room(const std::filesystem::path& cache, std::uintmax_t bytes);
 
 /// A new folder for one piece of work; deleted at the end of its scope unless it was published.
 class WorkFolder {
   public:
-    /// The users who may write to the folder. A sandboxed compiler runs as another user, which needs `everyone`; others
-    /// still cannot find the folder, because its name cannot be guessed and its parent cannot be listed.
+    /// The users who may write to the folder: `everyone` if a sandboxed compiler uses it, which runs as another user.
+    /// No third user finds the folder, because its name cannot be guessed and its parent cannot be listed.
     enum class Writers { judge, everyone };
     explicit WorkFolder(const std::filesystem::path& cache, Writers writers = Writers::judge);
     ~WorkFolder();
@@ -43,7 +43,8 @@ class WorkFolder {
     Descriptor lock_;  // shows tidy() that the folder is in use, even if the clock jumps
 };
 
-/// Return cache/name if it exists, and mark it as used. It stays locked for a while.
+/// Return cache/name if it exists, and mark it as used. The folder stays locked until this process ends or has used
+/// many others.
 std::optional<std::filesystem::path> find_cached(const std::filesystem::path& cache, const std::string& name);
 
 /// Remove the least recently used folders beyond 2 GB, and unfinished work that is a day old, unless a process has

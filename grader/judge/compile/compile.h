@@ -27,8 +27,8 @@ struct CompileRequest {
     bool fast = false;                        // cpu: without the sanitizer's hooks
     std::vector<std::string> libraries = {};  // libraries of the CUDA Toolkit to link: "cublas"
     bool by_fibers = false;                   // cpu, fast: no kernel is split at its barriers
-    bool traced = false;                      // cpu: for a trace of its warps' operations
-    double limit_s = 0;                       // for each step; 0: far longer than any stage takes
+    bool traced = false;                      // cpu: for a trace of the warps' operations
+    double limit_s = 0;                       // for each step; 0: the default, far longer than any stage takes
     std::shared_ptr<Budget> budget = nullptr;
 };
 
@@ -36,7 +36,7 @@ struct Compiled {
     Compilation result;
     std::filesystem::path runner;       // empty unless result.verdict is passed; alone in its folder
     std::filesystem::path gimple = {};  // traced: the compiler's intermediate code, next to the runner
-    bool split = false;                 // some of its kernels are split at their barriers
+    bool split = false;                 // some of the file's kernels are split at their barriers
     bool refused = false;               // the backend's compiler, or an earlier step, rejects the text
 };
 
@@ -44,8 +44,8 @@ struct Compiled {
 /// empty if there is neither.
 std::filesystem::path reference_source(const Lab& lab, const Stage& stage);
 
-/// Return the same compilation for the reference. It has no budget: a submission could spend the budget first, and the
-/// judge would take the reference for broken.
+/// Return the request with the reference in place of the submission. The result has no budget: a submission could spend
+/// the budget first, and the judge would take the reference for broken.
 CompileRequest request_of_reference(CompileRequest request);
 
 /// Compile a stage's file. Every outcome is a verdict: failed, with a cause, if the file has a mistake or breaks a tool
@@ -53,12 +53,12 @@ CompileRequest request_of_reference(CompileRequest request);
 /// the file is cached.
 Compiled compile(const CompileRequest& request);
 
-/// Compile the same file with nvcc while the judge does other work. The file passes if it compiles and defines the
+/// Compile the request's file with nvcc while the judge does other work. The file passes if it compiles and defines the
 /// contract's functions.
 std::future<NvccAnswer> ask_nvcc(const CompileRequest& request);
 
-/// Return ptxas' report of the same file's kernels (grader/judge/compile/resources.h reads it), compiled for an
-/// architecture such as "sm_90"; "" if there is no nvcc, or if nvcc rejects the file or does not support the
+/// Return ptxas' report of the kernels in the request's file (grader/judge/compile/resources.h reads it), compiled for
+/// an architecture such as "sm_90"; "" if there is no nvcc, or if nvcc rejects the file or does not support the
 /// architecture.
 std::string resource_report(const CompileRequest& request, const std::string& architecture);
 

@@ -22,9 +22,9 @@
 namespace warplab::compilation {
 namespace {
 
-constexpr std::size_t warnings_shown = 5;
-constexpr std::size_t symbol_list_bytes = 8ull << 20;  // printed by nm
-constexpr auto symbol_list = "symbols";                // nm writes this file
+constexpr std::size_t max_warnings_shown = 5;
+constexpr std::size_t max_symbol_list_bytes = 8ull << 20;  // of nm's output
+constexpr auto symbol_list = "symbols";                    // nm writes this file
 // Without --plugin, nm loads every plugin that is installed, such as LLVM's, which takes ten times as long.
 const Words list_symbols = {"nm", "--plugin", "/dev/null", "-C", "student.o"};
 
@@ -112,7 +112,7 @@ Compiler::Compiler(const Job& job, const Harness& harness, const std::string& te
 }
 
 JobOutcome Compiler::make_runner() {
-    JobOutcome outcome = make_unlimited_runner();
+    JobOutcome outcome = make_runner_of_any_size();
     std::error_code error;
     if (!outcome.passed()) return outcome;
     if (const auto bytes = fs::file_size(runner(), error); !error && bytes > max_runner_bytes)
@@ -120,7 +120,7 @@ JobOutcome Compiler::make_runner() {
     return outcome;
 }
 
-JobOutcome Compiler::make_unlimited_runner() {
+JobOutcome Compiler::make_runner_of_any_size() {
     if (const auto made = make_in_one_sandbox()) return *made;
     JobOutcome outcome = make_object();
     if (!outcome.passed()) {
@@ -148,7 +148,7 @@ std::optional<JobOutcome> Compiler::make_in_one_sandbox() {
     return JobOutcome{};
 }
 
-/// Return the shell commands that list the object's symbols, hide them and link it.
+/// Return the shell commands that list the object's symbols, hide the symbols and link the object.
 std::vector<std::string> Compiler::link_lines() const {
     const auto [dissolve_groups, hide] = hide_commands();
     return {shell_line(list_symbols) + ">" + symbol_list, shell_line(dissolve_groups), shell_line(hide),
@@ -185,7 +185,7 @@ JobOutcome Compiler::with_warnings(JobOutcome outcome) const {
     std::vector<Diagnostic> warnings = rewriter_warnings_;
     warnings.insert(warnings.end(), compiler_warnings_.begin(), compiler_warnings_.end());
     if (!outcome.passed() || warnings.empty()) return outcome;
-    outcome.log = render(warnings, text_, warnings_shown);
+    outcome.log = render(warnings, text_, max_warnings_shown);
     const auto first = std::ranges::find_if(warnings, may_explain_outputs);
     outcome.warned_line = first == warnings.end() ? 0 : first->line;
     return outcome;
@@ -365,17 +365,17 @@ JobOutcome Compiler::make_cuda_object() {
 
 JobOutcome Compiler::check_contract() const {
     Policy policy = policy_;
-    policy.limits.output_bytes = symbol_list_bytes;
+    policy.limits.output_bytes = max_symbol_list_bytes;
     return judge_symbols(run(list_symbols, policy));
 }
 
-/// Judge the list that link_lines() wrote.
+/// Judge the list of symbols that the commands of link_lines() wrote.
 JobOutcome Compiler::judge_symbol_list() const {
     Ended ended;
     ended.how = End::exited;
-    ended.output = read_output(in_work(symbol_list), symbol_list_bytes + 1);
+    ended.output = read_output(in_work(symbol_list), max_symbol_list_bytes + 1);
     ended.output_bytes = ended.output.size();
-    ended.output.resize(std::min(ended.output.size(), symbol_list_bytes));
+    ended.output.resize(std::min(ended.output.size(), max_symbol_list_bytes));
     return judge_symbols(ended);
 }
 
@@ -393,7 +393,7 @@ JobOutcome Compiler::judge_symbols(const Ended& ended) const {
     if (ended.output_bytes > ended.output.size())
         return failed(
             {cause::compile_error,
-             fmt::format("The list of this file's functions and variables exceeds {} MB.", symbol_list_bytes >> 20),
+             fmt::format("The list of this file's functions and variables exceeds {} MB.", max_symbol_list_bytes >> 20),
              "Does a macro or a template define them without end?"});
     if (!breach) breach = find_breach(read_symbols(ended.output), harness_.contract, text_);
     return breach ? failed(*breach) : JobOutcome{};
@@ -426,7 +426,8 @@ JobOutcome Compiler::hide_symbols() const {
     return JobOutcome{};
 }
 
-/// Link the harness first: it reads the judge's orders before any code of the submission runs.
+/// Return the command that links the runner. The harness comes first, because it must read the judge's orders before
+/// any code of the submission runs.
 Words Compiler::link_command() const {
     Words command = {find_cxx().string(), "-o", "runner"};
     for (const auto& part : harness_.link) command.push_back(part.string());

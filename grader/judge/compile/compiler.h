@@ -39,7 +39,7 @@ class Compiler {
     std::string without_cache_paths(std::string output) const;
 
     bool may_be_split() const;
-    JobOutcome make_unlimited_runner();
+    JobOutcome make_runner_of_any_size();
     std::optional<JobOutcome> make_in_one_sandbox();
     JobOutcome make_object();
     std::array<Words, 4> object_commands() const;

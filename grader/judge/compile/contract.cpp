@@ -38,7 +38,7 @@ std::string at_line(const std::string& source, const std::string& name) {
     return line > 0 ? fmt::format(" (line {})", line) : "";
 }
 
-/// Return the name by which the student's file calls a symbol: the linker has other names for some functions (seen.h).
+/// Return the name by which the student's file calls a symbol: the CPU backend renames some functions (seen.h).
 std::string name_in_file(const std::string& symbol) {
     constexpr std::string_view hook = "warplab_seen_";
     return symbol.starts_with(hook) ? symbol.substr(hook.size()) : symbol;

@@ -13,15 +13,14 @@
 
 namespace warplab::compilation {
 
-/// The functions that a lab's driver calls, demangled.
+/// The functions that a lab's driver calls. All names are demangled, except those in `offered`.
 struct Contract {
     std::string function;               // dot_product
     std::string signature;              // dot_product(int const*, int const*, int*, unsigned long, void*)
     std::string declaration;            // as lab.h writes it
     std::vector<std::string> optional;  // signatures of functions that may be defined
     std::set<std::string> reserved;     // names that the harness defines
-    std::vector<std::string>
-        offered;  // functions that the driver may call, mangled: a student's object exports only these
+    std::vector<std::string> offered;   // functions that the driver may call: a student's object exports only these
 };
 
 /// Return the first breach, if any. `source` is the student's text, used to find line numbers.
@@ -29,7 +28,7 @@ std::optional<Failure> find_breach(const std::vector<Symbol>& symbols, const Con
                                    const std::string& source);
 
 /// Return the breach that a compiler's error indicates: the contract function's declaration differs from lab.h, or the
-/// file redeclares a name of the harness. `line` is the student's line with that number.
+/// file redeclares a name of the harness. `line` is the text of the student's line `number`.
 std::optional<Failure> find_breach(const std::string& error, const std::string& line, int number,
                                    const Contract& contract);
 

@@ -1,5 +1,5 @@
 #pragma once
-// Compilers' messages, reduced to those about the student's file and shown with its own lines.
+// Compilers' messages, reduced to those about the student's file and shown with the lines of this file.
 
 #include <string>
 #include <vector>
@@ -28,8 +28,8 @@ std::vector<Diagnostic> select(const std::vector<Diagnostic>& all, const std::st
 /// it, and g++ reports the brace last.
 void lead_with_open_brace(std::vector<Diagnostic>& errors);
 
-/// Keep only the error about a macro's parenthesis that is never closed, at the macro's use: for g++, all text up to
-/// the end of the file is the macro's argument.
+/// If an error is about the arguments of a macro whose parenthesis is never closed, keep only this error, at the
+/// macro's use. The other errors follow from it: for g++, all text up to the end of the file is the macro's argument.
 void lead_with_open_macro(std::vector<Diagnostic>& errors);
 
 /// Move an error about the number of arguments before those about their types on the same line.
@@ -39,7 +39,7 @@ void lead_with_count_of_arguments(std::vector<Diagnostic>& errors);
 void move_columns(std::vector<Diagnostic>& diagnostics, const std::string& source, const std::string& rewritten);
 
 /// Replace the rewriter's own names (grader/cpu/rewriter/OUTPUT.md) by the student's. Drop an error with such a name if
-/// it follows another error on the same line, which is its cause. Call this after move_columns.
+/// it follows another error on the same line, because this other error is the cause. Call this after move_columns.
 void omit_internal_names(std::vector<Diagnostic>& errors, const std::string& source);
 
 /// Return a message or a declaration without names of the harness.

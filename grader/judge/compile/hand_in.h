@@ -24,8 +24,8 @@ HandIn read_hand_in(const Source& source, const std::string& lab, Links links);
 /// Return whether a file includes this header before its first line of code.
 bool begins_with_include(const std::string& text, const std::string& header);
 
-/// Return the text without comments, and without the # of lines in raw strings that look like directives; lines and
-/// columns stay the same.
+/// Return the text with spaces in place of comments, and of each # in a raw string, which could look like a directive.
+/// Lines and columns stay the same.
 std::string without_comments(const std::string& text);
 
 }  // namespace warplab::compilation

@@ -133,8 +133,8 @@ std::vector<std::string> compile_command(const fs::path& root, Backend backend, 
     return command;
 }
 
-std::vector<std::string> precompile_student_header(const fs::path& include, const fs::path& precompiled,
-                                                   const std::vector<Flags>& more) {
+std::vector<std::string> student_header_command(const fs::path& include, const fs::path& precompiled,
+                                                const std::vector<Flags>& more) {
     std::vector<std::string> command = {find_cxx().string()};
     const auto add = [&](const Flags& flags) { command.insert(command.end(), flags.begin(), flags.end()); };
     add(student_cpu_flags());
@@ -153,9 +153,9 @@ void precompile_headers(const fs::path& root, const fs::path& include, const fs:
         compile_command(root, Backend::cpu, include, runtime_header, runtime_header.string() + ".gch")};
     for (const auto& [name, flags] :
          {std::pair{"graded", sanitizer_flags()}, {"fast", fast_cpu_flags()}, {"traced", traced_cpu_flags()}}) {
-        commands.push_back(precompile_student_header(include, precompiled / name, {flags}));
-        commands.push_back(precompile_student_header(include, precompiled / fmt::format("{}-algorithm", name),
-                                                     {flags, {algorithm_flag}}));
+        commands.push_back(student_header_command(include, precompiled / name, {flags}));
+        commands.push_back(student_header_command(include, precompiled / fmt::format("{}-algorithm", name),
+                                                  {flags, {algorithm_flag}}));
     }
     run_all(commands);
 }

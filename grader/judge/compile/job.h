@@ -19,7 +19,8 @@ namespace warplab::compilation {
 namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
 
-/// Much longer than any stage takes: a correct solution must not fail because the machine is busy.
+/// Return the time limit of each step. It is much longer than any stage takes, because a correct solution must not fail
+/// when the machine is busy.
 inline double default_limit_s(Backend backend) { return backend == Backend::cpu ? 30 : 60; }
 
 /// Return a path as one line of valid UTF-8: #line directives and the tools' messages carry it.
@@ -60,8 +61,9 @@ struct Job {
           budget(request.budget) {
         for (const auto& define : request.defines) defines.push_back(define.starts_with("-D") ? define : "-D" + define);
     }
-    /// Return the processor time that each compiler or tool may use. Unlike `limit_s`, it does not become longer on a
-    /// busy machine. The solution that takes longest to compile needs about a sixth of it.
+    /// Return the processor time that each compiler or tool may use. It is shorter than `limit_s`: on a busy
+    /// machine, a step takes longer, but hardly uses more processor time. The solution that takes longest to compile
+    /// needs about a sixth of this limit.
     double cpu_limit_s() const { return limit_s / 2; }
     fs::path cache() const { return cache_folder(build, level); }
     Links links() const { return level == SandboxLevel::none ? Links::followed : Links::refused; }
@@ -78,8 +80,8 @@ struct Job {
     }
 };
 
-/// On the CPU backend, the same program is used for the checks and for the sanitizer, so that the way it was compiled
-/// does not reveal the sanitizer.
+/// Return the flags that add the sanitizer's hooks, or omit them. The checks and the sanitizer run the same program, so
+/// that the way in which it was compiled does not reveal the sanitizer.
 inline Flags hook_flags(const Job& job) {
     return job.traced ? traced_cpu_flags() : job.fast ? fast_cpu_flags() : sanitizer_flags();
 }
@@ -95,16 +97,16 @@ struct JobOutcome {
     bool suspect = false;  // a tool failed without naming a mistake in the file: see confirm()
     bool split = false;    // Compiled::split
     bool refused = false;  // Compiled::refused
-    int warned_line = 0;   // line of the first warning in the log, 0 without one
+    int warned_line = 0;   // line of the first warning that may explain wrong outputs; 0 if there is none
 
     bool passed() const { return verdict == Verdict::passed; }
 };
 
-/// A mistake in the file.
+/// Return the outcome for a mistake in the file.
 JobOutcome failed(Failure failure, std::string log = "");
-/// An error of the judge or the machine.
+/// Return the outcome for an error of the judge or the machine.
 JobOutcome broken(const char* cause, std::string message, std::string hint);
-/// A failure that may be the fault of the file or of a tool: see confirm().
+/// Return the outcome for a failure whose reason may be the file or a tool: see confirm().
 JobOutcome suspect(Failure failure);
 
 }  // namespace warplab::compilation

@@ -7,7 +7,7 @@
 namespace warplab::compilation {
 namespace {
 
-/// Copy a T from `offset`; false if it does not lie within the bytes.
+/// Copy a T from `offset`. Return false if it does not lie within the bytes.
 template <class T>
 bool read_at(std::string_view bytes, std::uint64_t offset, T& to) {
     if (offset > bytes.size() || bytes.size() - offset < sizeof to) return false;

@@ -308,7 +308,7 @@ int line_before(const std::string& source, int number) {
     return number;
 }
 
-/// Return whether the line begins with a launch before which a token is missing.
+/// Return whether the line begins with a launch such as `ns::k<<<`.
 bool begins_with_launch(const std::string& line) {
     const auto is_name = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == ':'; };
     const std::string before = line.substr(0, line.find("<<<"));
@@ -332,8 +332,8 @@ std::pair<std::string, std::string> header_of_for(const std::string& line) {
     return {};
 }
 
-/// Return the remedy for a missing semicolon. It belongs at the end of the previous line only if the token begins its
-/// line.
+/// Return the remedy for a missing semicolon. The semicolon belongs at the end of the previous line only if the
+/// reported token begins its line.
 std::string remedy_for_semicolon(const Diagnostic& error, const std::string& source) {
     const std::string line = source_line(source, error.line);
     if (const std::string header = header_of_for(line).first;
@@ -352,7 +352,7 @@ std::string remedy_for_semicolon(const Diagnostic& error, const std::string& sou
     return "Is an operator, a comma, a semicolon or a bracket missing just before this point?";
 }
 
-/// Return the place at which the wrong name is written, if the line of the error only uses the macro that contains it.
+/// Return a sentence about the macro that contains the wrong name, if the error's line only uses this macro; "" if not.
 std::string place_in_macro(const std::vector<Diagnostic>& notes, const Diagnostic& error) {
     const Diagnostic* note = find_note(notes, "definition of macro");
     const auto name = note ? quoted_parts(note->message) : std::vector<std::string>();

@@ -14,7 +14,7 @@ class Source {
 
     const std::filesystem::path& file() const { return file_; }
     bool is_link() const { return is_link_; }            // the file itself
-    bool is_in_a_link() const { return is_in_a_link_; }  // its folder is a link
+    bool is_in_a_link() const { return is_in_a_link_; }  // the file's folder is a link
 
     /// Return the file's bytes; nothing if it is not a plain file, cannot be read, or has more than max_bytes. In the
     /// last case it was not read, because it may be larger than the memory.

@@ -12,6 +12,7 @@ struct Symbol {
 
     /// Return "ns::f" for "ns::f(int)"; the whole name for data and C functions.
     std::string function() const;
+    /// Return whether the object file defines the symbol, and not as a weak one.
     bool defined_strongly() const;
 };
 

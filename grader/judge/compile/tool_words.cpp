@@ -15,7 +15,7 @@
 namespace warplab::compilation {
 namespace {
 
-constexpr std::size_t errors_explained = 100, max_explanation_bytes = 2000;
+constexpr std::size_t max_errors_explained = 100, max_explanation_bytes = 2000;
 
 /// Limit a message's length: it may quote a name, a declaration or a tool's output, each as long as the file.
 Failure bounded(Failure failure) {
@@ -37,7 +37,8 @@ std::string one_line(std::string output) {
     return output;
 }
 
-/// Return ` (the tool's line about memory)`, "" if it printed none. The line may name another limit of the machine.
+/// Return a space and, in parentheses, the tool's line about memory; "" if it printed none. This line may show that the
+/// machine has a lower limit than the judge's.
 std::string quote_about_memory(const std::string& output) {
     std::stringstream lines(output);
     for (std::string line; std::getline(lines, line);)
@@ -116,7 +117,7 @@ std::string linker_message(const std::string& output) {
     return "it gave no message";
 }
 
-/// Return " in line 12" if the text shows the line.
+/// Return " in line 12" if the text calls the symbol there; "" if it contains no such call.
 std::string where_called(const std::string& symbol, const std::string& text) {
     const int line = line_of_call(text, Symbol{'U', symbol}.function(), Occurrence::last);
     return line > 0 ? fmt::format(" in line {}", line) : "";
@@ -213,8 +214,8 @@ JobOutcome explain_errors(const std::string& output, const Job& job, const Contr
                           const std::string& rewritten) {
     const std::vector<Diagnostic> all = read_diagnostics(output, job.shown);
     std::vector<Diagnostic> errors = select(all, job.shown, "error", true);
-    const bool has_more = errors.size() > errors_explained;
-    if (has_more) errors.resize(errors_explained);
+    const bool has_more = errors.size() > max_errors_explained;
+    if (has_more) errors.resize(max_errors_explained);
     if (!rewritten.empty()) {
         move_columns(errors, text, rewritten);
         omit_internal_names(errors, text);

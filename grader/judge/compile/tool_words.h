@@ -22,11 +22,11 @@ inline constexpr std::uint64_t max_printed_bytes = 16ull << 20;   // of a tool's
 /// Return whether a tool was stopped because it took too long.
 bool is_out_of_time(const Ended& ended, const Job& job);
 
-/// Return the failure of a step that did not end by itself; nothing if it did, or if the tool names a mistake in the
-/// file.
+/// Return the failure of a step that was not started, or that was stopped or killed before its end; nothing for other
+/// steps, and if the tool names a mistake in the file.
 std::optional<JobOutcome> explain_end(const Ended& ended, const char* tool, const Job& job);
 
-/// Explain why the compiler rejected the text. `rewritten` is the text that it read, if that was not the file itself.
+/// Explain why the compiler rejected the text. `rewritten`: the rewriter's output, if the compiler read this; else "".
 JobOutcome explain_errors(const std::string& output, const Job& job, const Contract& contract, const std::string& text,
                           const std::string& rewritten);
 

@@ -106,7 +106,7 @@ Flags student_cpu_flags() {
             "-ffp-contract=off",
             "-U_FORTIFY_SOURCE",  // some systems' g++ sets it: printf and memcpy would have names that are not hooked
             "-ftrivial-auto-var-init=pattern",  // 0xFE: an uninitialised variable is not 0 by chance
-            "-fsanitize=return",  // a function without its return stops there, instead of running on into the next one
+            "-fsanitize=return",  // a function that lacks its return stops, instead of running into the next one
             "-fno-gnu-unique",    // otherwise objcopy cannot hide all names
             "-pthread",
             "-pipe",
@@ -132,10 +132,10 @@ static Flags with_hooks(Flags flags) {
     return flags;
 }
 
-// The hooks are ThreadSanitizer's, but grader/cpu/runtime/sanitizer.cpp implements them; its library is never linked.
-// The disabled passes would merge accesses of different lines, split one, omit a read whose value matters only to some
-// threads, or move a load out of a loop before the condition on which it depends. As on a GPU, no macro reveals the
-// hooks.
+// g++ adds ThreadSanitizer's hooks, but grader/cpu/runtime/sanitizer.cpp implements them, and ThreadSanitizer's library
+// is never linked. The disabled passes would merge accesses of different lines, split an access, omit a read whose
+// value matters only to some threads, or move a load out of a loop before the condition on which it depends. As on a
+// GPU, no macro reveals the hooks.
 Flags sanitizer_flags() {
     return with_hooks({"-O1",
                        "-fsanitize=thread,bounds-strict",  // strict: including an array that is a struct's last member

@@ -39,8 +39,9 @@ std::string gpu_architecture();
 
 using Flags = std::vector<std::string>;
 
-/// Return g++ flags for a student's rewritten file. Graded code has the sanitizer's hook at every memory access; code
-/// that is only timed has none.
+/// Return g++ flags for a student's rewritten file. student_cpu_flags() are for every program; those of one of the
+/// other functions are added: for graded code, with the sanitizer's hook at every memory access; for code that is only
+/// timed, without hooks; for a trace of warps.
 Flags student_cpu_flags();
 Flags sanitizer_flags();
 Flags fast_cpu_flags();

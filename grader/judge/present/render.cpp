@@ -144,8 +144,8 @@ std::string render_sanitizer(const StageReport& stage, const TextStyle& style) {
     return text;
 }
 
-/// Return the first finding, or a note, which may be harmless. A value from an earlier call explains only a result that
-/// contains it.
+/// Return the first finding; if there is none, a note that may explain the wrong output. A value that is kept from an
+/// earlier call explains only an output that was not cleared.
 const Finding* likely_reason(const StageReport& stage, const Check& failed) {
     const Finding* const found = first_finding(stage);
     if (found || !stage.check_mode) return found;

@@ -13,7 +13,8 @@ Colour colour_of(Verdict verdict);
 /// Return the remark on the sandbox, as a line to print; empty if the report has none.
 std::string render_sandbox_remark(const Report& report, const TextStyle& style);
 
-/// Return one line: the lab, the tree of the files, the backend and the sandbox level. Every printout begins with it.
+/// Return the heading with which every printout begins: the lab, the tree of the files, the backend and the sandbox
+/// level.
 std::string render_heading(const Report& report, const TextStyle& style);
 
 enum class StudentsOutput { hidden, shown };
@@ -26,7 +27,7 @@ std::string render_stage(const StageReport& stage, const TextStyle& style,
 /// Return the lines of the student's file that a finding quotes.
 std::string render_quotes(const Finding& finding);
 
-/// Return one line: the points of all stages; empty if no points were given.
+/// Return a line with the points of all stages; empty if no stage has points.
 std::string render_total(const Report& report, const TextStyle& style);
 
 }  // namespace warplab

@@ -29,8 +29,8 @@ constexpr std::array<const char*, column_count> titles = {"stage",  "verdict", "
 
 struct Line {
     std::array<std::string, column_count> cells;
-    std::string remark;              // what limits it, or why it did not pass
-    std::optional<Verdict> verdict;  // colours its cell
+    std::string remark;              // what limits the stage, or why it did not pass
+    std::optional<Verdict> verdict;  // colours the cell of the verdict
 };
 
 std::string why_not_passed(const StageReport& stage) {

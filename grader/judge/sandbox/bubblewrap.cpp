@@ -104,8 +104,8 @@ BubblewrapCommand bubblewrap_command(const BubblewrapStyle& style, const Words& 
         add(command, {"/usr/bin/setpriv", "--reuid", id, "--regid", id, "--clear-groups", "--no-new-privs",
                       "--inh-caps=-all", "--bounding-set=-all", "--"});
     } else if (user < 0) {
-        // An ordinary user may already run more processes than the limit. In a user namespace, Linux counts only the
-        // namespace's own since 5.14, so the limit is set there.
+        // An ordinary user may already run more processes than the limit. Since Linux 5.14, a limit that is set in a
+        // user namespace counts only the processes of this namespace, so prlimit sets it there.
         add(command, {"/usr/bin/prlimit",
                       fmt::format("--nproc={}", process_limit(policy.limits, counted_in_user_namespace())), "--"});
     }

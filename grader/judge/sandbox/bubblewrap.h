@@ -21,8 +21,8 @@ struct BubblewrapStyle {
 struct BubblewrapDescriptors {
     int status;     // bubblewrap reports here
     int filter;     // bubblewrap reads the system call filter here
-    int arguments;  // bubblewrap reads its arguments here: the program can read its command line, which must therefore
-                    // contain no paths
+    int arguments;  // bubblewrap reads its arguments here. The program can read bubblewrap's command line, which must
+                    // therefore contain no paths.
 };
 
 struct BubblewrapCommand {

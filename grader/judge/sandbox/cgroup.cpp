@@ -48,7 +48,7 @@ bool has_word(const std::string& text, const std::string& word) {
     return std::find(std::istream_iterator<std::string>(words), {}, word) != std::istream_iterator<std::string>();
 }
 
-/// Parent folders of new groups, by controller. In version 2 it is one folder.
+/// Parent folders of new groups, by controller. In version 2, all controllers have the same folder.
 struct Parents {
     std::map<std::string, fs::path> folders;
     bool unified = false;
@@ -166,7 +166,7 @@ fs::path memory_hierarchy() {
 /// Return why the judge cannot create groups, and what to do about it on this kind of machine.
 std::string why_no_groups() {
     const fs::path hierarchy = memory_hierarchy();
-    const bool version_2 = hierarchy == mount_point, root = geteuid() == 0;
+    const bool is_version_2 = hierarchy == mount_point, is_root = geteuid() == 0;
     if (hierarchy.empty())
         return in_container() ? "/sys/fs/cgroup has none in this container; start it with --privileged"
                               : "none are mounted; as root, type `mount -t cgroup2 cgroup2 /sys/fs/cgroup`";
@@ -175,16 +175,16 @@ std::string why_no_groups() {
             "{} is read-only, as in most containers; start the container with --privileged, or with --cap-add "
             "SYS_ADMIN, and in it type `mount -o remount,rw {}` as root",
             hierarchy.string(), hierarchy.string());
-    if (version_2 && !has_word(read_file(mount_point / "cgroup.controllers"), "memory"))
+    if (is_version_2 && !has_word(read_file(mount_point / "cgroup.controllers"), "memory"))
         return "this group's parent does not give it the controller memory; add Delegate=yes to the service that the "
                "judge runs in, or start the container with --privileged";
-    if (version_2 && has_systemd())
+    if (is_version_2 && has_systemd())
         return fmt::format(
             "systemd has not delegated a group to the judge; type `systemd-run {}--scope -p Delegate=yes` before the "
             "command",
-            root ? "" : "--user ");
-    return root ? "the kernel refuses to create them below " + hierarchy.string()
-                : "only root can create them here; grade as root";
+            is_root ? "" : "--user ");
+    return is_root ? "the kernel refuses to create them below " + hierarchy.string()
+                   : "only root can create them here; grade as root";
 }
 
 const Parents& parents() {
@@ -292,7 +292,7 @@ std::vector<int> ControlGroup::join_files() const {
     return files;
 }
 
-/// Return an empty path if this controller has no group.
+/// Return the group's folder for this controller; an empty path if there is none.
 fs::path ControlGroup::folder(const char* controller) const {
     const auto parent = parents().folders.find(controller);
     if (parent == parents().folders.end()) return {};

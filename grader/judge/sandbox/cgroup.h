@@ -1,7 +1,8 @@
 #pragma once
 // One control group for all processes of a sandbox. It limits their total memory and their number, gives them a fair
-// share of the processors, and counts their processor time, including that of ended processes. It is below the
-// judge's own group, so that a cluster's limits on the judge also apply to the sandbox.
+// share of the processors, and counts their processor time, including that of ended processes. If possible, it is below
+// the judge's own group, so that a cluster's limits on the judge also apply to the sandbox; otherwise, it is below the
+// root of the hierarchy.
 
 #include <cstdint>
 #include <filesystem>

@@ -36,8 +36,8 @@ bool is_script(const fs::path& program) {
     return begin[0] == '#' && begin[1] == '!';
 }
 
-/// Return whether a program is in /usr, all of which the sandbox shows, not only by a link that leads into or out of
-/// /usr.
+/// Return whether a program is in /usr, all of which the sandbox shows. A script, and a link into or out of /usr, do
+/// not count.
 bool is_of_system(const fs::path& program) {
     return lies_in(program, "/usr") && lies_in(real(program), "/usr") && !is_script(program);
 }
@@ -68,6 +68,7 @@ fs::path prefix_of_install(const fs::path& install) {
     return folder.parent_path().parent_path().parent_path().parent_path();
 }
 
+/// Return the g++ driver that `found` starts; empty if it cannot be found.
 fs::path driver_of(const fs::path& found, const std::string& words, const std::string& install) {
     const fs::path named = line_after(words, "COLLECT_GCC=");
     const fs::path neighbour = prefix_of_install(install) / "bin" / named.filename();
@@ -103,8 +104,8 @@ std::vector<fs::path> include_folders(const std::string& words) {
 
 const std::vector<std::string> show_search = {"-E", "-v", "-x", "c++", "/dev/null"};
 
-/// Return whether a wrapper passes options to the driver, such as the location of its files. A wrapper that only starts
-/// the driver, such as a cache, can be omitted.
+/// Return whether a wrapper passes options to the driver, such as the location of the driver's files. A wrapper that
+/// only starts the driver, such as a cache, can be omitted.
 bool wrapper_is_needed(const fs::path& found, const fs::path& driver, const std::string& words) {
     if (!is_script(real(found))) return false;
     const std::vector<fs::path> driver_includes = include_folders(ask(driver, show_search));

@@ -25,7 +25,7 @@ bool lies_in(const std::filesystem::path& path, const std::filesystem::path& fol
 std::vector<std::filesystem::path> helper_places(const std::vector<std::string>& programs);
 
 /// Return the reason why the sandbox must not see one of `folders`, and a remedy; empty if all are safe. A folder is
-/// unsafe if it contains a home folder or one of `secrets`, or is in one of them.
+/// unsafe if it contains a home folder or one of `secrets`, or if it is in one of `secrets`.
 std::string why_unsafe(const std::vector<std::filesystem::path>& folders,
                        const std::vector<std::filesystem::path>& secrets);
 

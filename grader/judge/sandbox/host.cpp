@@ -13,7 +13,7 @@ bool in_container() {
     for (const char* mark : {"/.dockerenv", "/run/.containerenv", "/run/systemd/container"})
         if (std::filesystem::exists(mark, error)) return true;
     if (std::getenv("KUBERNETES_SERVICE_HOST") != nullptr || std::getenv("container") != nullptr) return true;
-    // Only root can read this. Its words end with a null character.
+    // Only root can read this file. A null character ends each of its words.
     return ('\0' + read_file("/proc/1/environ")).find(std::string("\0container=", 11)) != std::string::npos;
 }
 

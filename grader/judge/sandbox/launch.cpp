@@ -24,16 +24,16 @@ namespace {
 struct Child {
     const Launch& program;
     sock_fprog filter{};
-    std::vector<int> descriptors;  // copies with numbers above all that the child will use
+    std::vector<int> descriptors;  // copies, with numbers above those that the program gets
     std::vector<char*> argv, environment;
     pid_t parent = getpid();
-    const char* failed = nullptr;  // written by the child, read by the judge: the memory is shared until exec
+    const char* failed_step = nullptr;  // written by the child, read by the judge: the memory is shared until exec
     int error = 0;
 };
 
 [[noreturn]] void fail(Child& child, const char* step) {
     child.error = errno;
-    child.failed = step;
+    child.failed_step = step;
     _exit(127);
 }
 
@@ -169,13 +169,13 @@ pid_t launch(const Launch& program, std::string& start_error) {
     }
     if (stack != MAP_FAILED) munmap(stack, stack_bytes);
     for (int copy : child.descriptors) close(copy);
-    if (pid > 0 && !child.failed) return pid;
+    if (pid > 0 && !child.failed_step) return pid;
     if (pid > 0) {
         int status;
         while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
         }
     }
-    start_error = program.argv[0] + ": " + (child.failed ? child.failed : "creating a process") + ": " +
+    start_error = program.argv[0] + ": " + (child.failed_step ? child.failed_step : "creating a process") + ": " +
                   std::strerror(child.error);
     return -1;
 }

@@ -39,11 +39,11 @@ std::vector<std::pair<int, rlim_t>> resource_limits(const Limits& limits) {
     constexpr rlim_t no_core_dump = 1;
     // The kernel counts timers per user: without a separate limit, a program could take all timers of the judge's
     // user.
-    constexpr rlim_t timers_and_signals = 1024;
+    constexpr rlim_t max_timers_and_signals = 1024;
     return {{RLIMIT_DATA, limits.memory_bytes},
             {RLIMIT_FSIZE, limits.file_bytes},
             {RLIMIT_CORE, no_core_dump},
-            {RLIMIT_SIGPENDING, timers_and_signals},
+            {RLIMIT_SIGPENDING, max_timers_and_signals},
             {RLIMIT_NOFILE, 4096}};
 }
 

@@ -156,8 +156,8 @@ std::vector<std::string> clean_environment(SandboxLevel level, bool gpu, bool se
     if (gpu)
         for (const auto& folder : driver_folders()) libraries += (libraries.empty() ? "" : ":") + folder.string();
     if (!libraries.empty()) environment.push_back("LD_LIBRARY_PATH=" + libraries);
-    // The program uses the judge's GPU. A device number would be wrong, because it also counts GPUs that the program
-    // does not see. The program sees all parts of its GPU.
+    // The program must use the judge's GPU. If it sees only this GPU, a device number would be wrong, because that also
+    // counts other GPUs. But the program sees all parts of this GPU, so it needs the name of the judge's part.
     const char* const gpus = std::getenv("CUDA_VISIBLE_DEVICES");
     if (gpu && gpus && (!sees_one_gpu || std::string(gpus).starts_with("MIG-")))
         environment.push_back(std::string("CUDA_VISIBLE_DEVICES=") + gpus);

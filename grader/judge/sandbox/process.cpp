@@ -117,14 +117,14 @@ struct Process::State {
     pid_t child = -1;
     Descriptor ended_file;  // pidfd; absent before Linux 5.3, then the judge polls every 5 ms
     Descriptor output_end, status_end;
-    Descriptor own_entry;                 // its entry in /proc; while it is open, the Landlock rule stays valid
+    Descriptor own_entry;  // the child's entry in /proc; while this is open, the Landlock rule stays valid
     std::uint64_t judges_peak_bytes = 0;  // the child shares the judge's memory until it executes its program
     Clock::time_point started = Clock::now(), deadline = started, latest = started, latest_with_progress = started;
     Clock::time_point budget_ends = Clock::time_point::max();
     Clock::time_point window_began;                         // for measuring starvation
     std::function<bool()> makes_progress;                   // whether the program made progress since the last call
     std::optional<sandbox::ProcessorTime> at_window_begin;  // the time used when the window began
-    bool collected = true;
+    bool collected = true;  // no child runs: none was started, or its end has been recorded
     bool deadline_passed = false, flooded = false, budget_spent = false;
     std::uint64_t printed_before = 0;  // before the clock was started
     Ended result;
@@ -322,8 +322,8 @@ void Process::State::read_rest() {
 
 void Process::State::kill() {
     if (collected) return;
-    if (budget && !group)
-        result.cpu_s = sandbox::processor_time(child).used_s;   // wait4 counts only processes that ended by themselves
+    // wait4 omits descendants that the child did not wait for.
+    if (budget && !group) result.cpu_s = sandbox::processor_time(child).used_s;
     if (::kill(child, SIGKILL) != 0 && user) user->kill_all();  // root without CAP_KILL
     collect();
 }
@@ -415,8 +415,8 @@ void Process::State::sleep_until(Clock::time_point until, int readable_fd) const
     poll(entries, count, std::max(wait_ms, 0));
 }
 
-/// Charge the budget for the time that the judge waits. Time in which other processes starve the child counts only in
-/// part: it extends the budget by the same factor as a limit.
+/// Charge the budget for the time that the judge waits. While other processes starve the child, only a part of the time
+/// counts, so that the budget is extended by the same factor as a limit.
 Process::Event Process::State::wait_for(double seconds, int readable_fd) {
     if (!budget) return wait_unbudgeted(seconds, readable_fd);
     const auto until = after(Clock::now(), seconds);

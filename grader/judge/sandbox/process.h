@@ -37,7 +37,7 @@ std::string sandbox_remark();
 
 struct Limits {
     double wall_s = 10;  // extended up to ten times while other processes starve the child
-    double cpu_s = 0;    // processor time of each of its processes; 0: only the budget limits it
+    double cpu_s = 0;    // processor time of each process; 0: only the budget limits it
     std::uint64_t memory_bytes = 4ull << 30;
     std::uint64_t file_bytes = 256ull << 20;
     int processes = 64;
@@ -72,16 +72,16 @@ struct Ended {
     End how = End::not_started;
     int status = 0;                  // exit status or signal
     std::string output;              // capped stdout + stderr
-    std::uint64_t output_bytes = 0;  // all of it, dropped bytes included
+    std::uint64_t output_bytes = 0;  // all bytes of the output, including those that were dropped
     double wall_s = 0;
-    double cpu_s = 0;                  // the processor time of all its processes
-    std::uint64_t peak_rss_bytes = 0;  // the peak of its largest process; 0: at most that of the judge itself
+    double cpu_s = 0;                  // the processor time of all processes of the program
+    std::uint64_t peak_rss_bytes = 0;  // the peak of the largest process; 0: at most the judge's own peak
     std::string start_error;           // not_started: what failed
-    bool made_progress = false;        // timed_out although it made progress, after max_with_progress times the limit
+    bool made_progress = false;        // timed_out after max_with_progress times the limit, while it made progress
 };
 
-/// A running child. The destructor, or the end of the thread that started the child, kills it and all processes that it
-/// started.
+/// A running child. The destructor, or the end of the thread that started the child, kills the child and all
+/// processes that it started.
 class Process {
   public:
     /// Start a program. `inherited`: descriptors that become 3, 4, … in the child, in this order; all others are
@@ -99,15 +99,15 @@ class Process {
     Event wait_for(double seconds, int readable_fd = -1);
 
     /// Restart the wall-clock limit and the count for max_printed_bytes (once per request of a long-lived child).
-    /// `makes_progress`, if given, returns whether the program made progress since the last call: if so, it has
-    /// max_with_progress times as long.
+    /// `makes_progress`, if given, returns whether the program made progress since the last call; while it returns
+    /// true, the limit is extended, up to max_with_progress times.
     void restart_clock(double wall_s, std::function<bool()> makes_progress = nullptr);
 
     bool running() const;
-    void kill();         // all its processes, immediately
-    void pause() const;  // stops all its processes until resume()
+    void kill();         // kills all processes of the child immediately
+    void pause() const;  // stops all processes of the child until resume()
     void resume() const;
-    Ended finish();              // waits (within the limits) until it has ended; safe to call twice
+    Ended finish();              // waits (within the limits) until the child has ended; safe to call twice
     std::string output() const;  // so far
     int pid() const;             // on the host: of the child that was started (bwrap, if it is used)
 

@@ -125,10 +125,10 @@ void signal_tree(pid_t root, int signal) {
 }
 
 void stop_tree(pid_t root) {
-    constexpr std::chrono::seconds longest(1);
+    constexpr std::chrono::seconds max_wait(1);
     constexpr std::chrono::microseconds pause(20);
     signal_tree(root, SIGSTOP);
-    const auto end = std::chrono::steady_clock::now() + longest;
+    const auto end = std::chrono::steady_clock::now() + max_wait;
     while (any_runs(root) && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(pause);
 }
 

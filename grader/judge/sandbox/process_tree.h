@@ -40,7 +40,7 @@ void signal_tree(pid_t root, int signal);
 /// process stops only when one of its threads gets a processor.
 void stop_tree(pid_t root);
 
-/// Reap a user's orphans, all of which have been killed: until then, they count against the user's limit.
+/// Reap a user's orphans, all of which have been killed. Until they are reaped, they count towards the user's limit.
 void reap_orphans(uid_t user);
 
 }  // namespace warplab::sandbox

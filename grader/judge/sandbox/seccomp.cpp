@@ -37,8 +37,8 @@ constexpr auto memory_calls =
 
 // The list contains no call that evicts files from the page cache, shows which of their pages are cached, locks files,
 // or sets their times: any program on the machine can observe these effects, so a program that reads hidden data could
-// use them to send the data to a later program. (/dev/null is the machine's, and any user may set its times.) It has no
-// truncate() because Landlock does not refuse that before Linux 6.2.
+// use them to send the data to a later program. (/dev/null is the machine's, and any user may set its times.) The
+// list has no truncate() because Landlock does not refuse this call before Linux 6.2.
 constexpr auto file_calls =
     "read write readv writev pread64 pwrite64 preadv pwritev open openat openat2 creat close "
     "close_range dup dup2 dup3 lseek _llseek stat fstat lstat newfstatat statx statfs fstatfs "
@@ -87,7 +87,7 @@ constexpr std::initializer_list<SignalCall> sending_calls = {{"kill", 1}, {"tkil
 
 /// Resources whose limits a program may change: all but RLIMIT_CORE. If a program lowered RLIMIT_CORE to 0 and crashed,
 /// the kernel would start the machine's program for core dumps (limits.cpp).
-constexpr std::initializer_list<int> limited_resources = {
+constexpr std::initializer_list<int> changeable_limits = {
     RLIMIT_AS,      RLIMIT_CPU,      RLIMIT_DATA,   RLIMIT_FSIZE,      RLIMIT_LOCKS,
     RLIMIT_MEMLOCK, RLIMIT_MSGQUEUE, RLIMIT_NICE,   RLIMIT_RSS,        RLIMIT_NOFILE,
     RLIMIT_NPROC,   RLIMIT_RTPRIO,   RLIMIT_RTTIME, RLIMIT_SIGPENDING, RLIMIT_STACK};
@@ -95,7 +95,7 @@ constexpr std::initializer_list<int> limited_resources = {
 /// Requests of isatty() and similar functions.
 constexpr std::initializer_list<unsigned> terminal_requests = {TCGETS, TIOCGWINSZ, FIONREAD, FIOCLEX, FIONCLEX};
 
-/// Requests to the GPU's driver, by their high bytes. Requests to nvidiactl and nvidiaN have the type 'F', those to
+/// Requests to the GPU's driver, by some of their bytes. Requests to nvidiactl and nvidiaN have the type 'F', those to
 /// WSL's dxg the type 'G'. Those to nvidia-uvm are small numbers or begin with 0x300000.
 struct DriverRequests {
     std::uint64_t mask, value;
@@ -162,7 +162,7 @@ void allow_common(Builder& filter) {
         filter.allow("prctl", {SCMP_A0(SCMP_CMP_EQ, static_cast<scmp_datum_t>(option))});
     for (const int command : fcntl_commands)
         filter.allow("fcntl", {SCMP_A1(SCMP_CMP_EQ, static_cast<scmp_datum_t>(command))});
-    for (const int resource : limited_resources) {
+    for (const int resource : changeable_limits) {
         filter.allow("setrlimit", {SCMP_A0(SCMP_CMP_EQ, static_cast<scmp_datum_t>(resource))});
         filter.allow("prlimit64", {SCMP_A1(SCMP_CMP_EQ, static_cast<scmp_datum_t>(resource))});
     }

@@ -41,8 +41,9 @@ Descriptor lock_user(uid_t id) {
     return file;
 }
 
-/// Become that user permanently and kill all of its processes with one call, so that none can escape by forking. Runs
-/// in a separate process. All three ids must have changed: with a real id of root, kill(-1) would reach every process.
+/// Become the user `id` permanently and kill all of the user's processes with one call, so that none can escape by
+/// forking. Runs in a separate process. All three ids must have changed: with a real id of root, kill(-1) would reach
+/// every process.
 [[noreturn]] void become_and_kill(uid_t id) noexcept {
     if (syscall(SYS_setgroups, 0, nullptr) != 0 || syscall(SYS_setresgid, id, id, id) != 0 ||
         syscall(SYS_setresuid, id, id, id) != 0)
@@ -62,7 +63,7 @@ void kill_processes_of(uid_t id) {
     }
 }
 
-/// Return the users of sandboxes that have processes.
+/// Return the sandboxes' user ids under which processes run.
 std::set<uid_t> busy_users() {
     std::set<uid_t> users;
     std::error_code error;
@@ -80,7 +81,8 @@ void kill_abandoned_processes() {
 }
 
 /// Wait until the judge has ended for any reason, then kill the processes of users that no living judge holds. Runs in
-/// a separate process. No exception may leave it, because the judge's code would then continue in this process.
+/// a separate process. No exception may leave this function, because the judge's code would then continue in this
+/// process.
 [[noreturn]] void run_keeper(int judges_end, pid_t judge) noexcept {
     setsid();
     if (judges_end != 3) dup2(judges_end, 3);

@@ -1,7 +1,7 @@
 #pragma once
 // Watches the judge's system calls that depend on a submission, such as waiting for a killed process and closing its
 // descriptors. They normally return at once; the watchdog interrupts a call that does not. If that does not help,
-// because the kernel itself hangs, it ends the judge with a message.
+// because the kernel itself hangs, the watchdog ends the judge with a message.
 
 #include <chrono>
 
@@ -9,8 +9,8 @@ namespace warplab {
 
 class Watchdog {
   public:
-    /// While this object exists, its thread must not stay in one system call for longer than `limit_s`. `doing`: the
-    /// judge's activity, for the message, such as "ending a program".
+    /// If this object still exists after `limit_s`, the system calls of the thread that made it are interrupted.
+    /// `doing`: the judge's activity, for the message, such as "ending a program".
     explicit Watchdog(const char* doing, double limit_s = 10);
     ~Watchdog();
     Watchdog(const Watchdog&) = delete;

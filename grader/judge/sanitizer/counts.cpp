@@ -101,7 +101,7 @@ double device_bytes(const std::vector<AccessCounts>& accesses) {
     return sectors * sector_bytes;
 }
 
-// The page is untrusted: a product of its values may be any number.
+// The status page is untrusted: a product of its values may be any number.
 int KernelShape::threads() const { return static_cast<int>(std::min(size_of(launch.block), 1e6)); }
 std::uint64_t KernelShape::shared_bytes() const { return launch.static_shared_bytes + launch.dynamic_shared_bytes; }
 

@@ -1,6 +1,6 @@
 #pragma once
-// Summaries of the sanitizer's counters for whole kernels and stages: how well they fill a GPU, and how much memory
-// they request.
+// Summaries of the sanitizer's counters: how well kernels fill a GPU, how much memory a stage requests, and which lines
+// take most of the time for memory.
 
 #include <cstdint>
 #include <map>
@@ -56,8 +56,8 @@ struct LineSummary {
     std::uint64_t requests = 0;
     double lanes = 0;                               // active lanes, of 32
     std::optional<double> sectors, fewest_sectors;  // sectors of device memory
-    std::optional<double> passes;                   // passes over shared memory or constants
-    std::optional<double> clashes;                  // for atomics: lanes that update the same address
+    std::optional<double> passes;   // shared memory: passes over its banks; constants: different addresses
+    std::optional<double> clashes;  // for atomics: lanes that update the same address
 
     bool few_lanes() const { return lanes < 16; }
     bool many_sectors() const { return sectors && *sectors >= 2 * *fewest_sectors; }

@@ -31,7 +31,7 @@ std::string clean_name(const char* name, std::size_t capacity) {
 /// The elements of a memory object.
 struct Elements {
     std::uint64_t bytes = 1;
-    std::string object;  // its name: "in", "the shared variable tile"
+    std::string object;  // the object's name: "in", "the shared variable tile"
     bool is_scratch = false;
 };
 
@@ -127,17 +127,17 @@ Description index_beyond(const RawFinding& f, const SourceLine& source) {
 Description far_from_all(const RawFinding& f) {
     constexpr std::int64_t page_bytes = 4096;
     const auto address = static_cast<std::uint64_t>(f.offset);
-    const bool null = f.offset >= 0 && f.offset < page_bytes, never_set = address >> 48 == 0xFEFE;
+    const bool is_null = f.offset >= 0 && f.offset < page_bytes, never_set = address >> 48 == 0xFEFE;
     return {cause::out_of_bounds,
             fmt::format("Kernel {} {} {}: {}.", kernel_of(f), verb_of(f.now),
-                        null        ? "through a null pointer"
+                        is_null     ? "through a null pointer"
                         : never_set ? "through a pointer that was never set"
                                     : "an address far from all memory",
                         name_thread(f.now)),
-            null ? "Was memory allocated for it, and more than 0 bytes? (scratch is null if the stage's "
-                   "_scratch_bytes() returns 0.)"
-                 : "Is the pointer set? Is the index negative, or far too large? (A 32-bit product may "
-                   "overflow, and values past the end of an input are garbage.)"};
+            is_null ? "Was memory allocated for it, and more than 0 bytes? (scratch is null if the stage's "
+                      "_scratch_bytes() returns 0.)"
+                    : "Is the pointer set? Is the index negative, or far too large? (A 32-bit product may "
+                      "overflow, and values past the end of an input are garbage.)"};
 }
 
 /// Return whether a line has an index such as [y * columns + x], without built-in variables such as threadIdx.x, and
@@ -222,12 +222,12 @@ bool is_in_shared(const RawFinding& f) {
     return space == FindingSpace::shared || space == FindingSpace::dynamic_shared;
 }
 
-/// Return the barrier that is missing between two accesses of one block. Two threads of one warp may need either.
+/// Return the barrier that is missing between two accesses of one block. If one warp made both, __syncwarp() may do.
 const char* barrier_between(const RawFinding& f) {
-    const bool one_warp = f.before.thread[0] / 32 == f.now.thread[0] / 32 &&
-                          std::equal(f.before.thread + 1, f.before.thread + 3, f.now.thread + 1);
-    return one_warp ? "__syncthreads(), or __syncwarp() if threads exchange data only within their warp"
-                    : "__syncthreads()";
+    const bool is_one_warp = f.before.thread[0] / 32 == f.now.thread[0] / 32 &&
+                             std::equal(f.before.thread + 1, f.before.thread + 3, f.now.thread + 1);
+    return is_one_warp ? "__syncthreads(), or __syncwarp() if threads exchange data only within their warp"
+                       : "__syncthreads()";
 }
 
 Description race(const std::vector<BufferSpec>& buffers, const RawFinding& f, bool with_atomic) {
@@ -296,7 +296,7 @@ const char* copy_hint(FindingKind kind, const std::string& function) {
     }
 }
 
-/// Describe an access to the destination of a copy that the kernel itself has started, or a write to its source.
+/// Describe an access to the destination of a copy that the kernel itself has started, or a write to the copy's source.
 Description unfinished_in_kernel(const std::vector<BufferSpec>& buffers, const RawFinding& f) {
     return {
         cause::unfinished_work,
@@ -333,7 +333,7 @@ Description unfinished(const std::vector<BufferSpec>& buffers, const RawFinding&
                       "let the stream of the later work wait for it (cudaStreamWaitEvent)."};
 }
 
-/// Describe plain writes of one value by several threads. The hint is for very many of them in an output of the lab.
+/// Describe plain writes of one value by several threads. The hint is for very many such writes to an output.
 Description same_value(const std::vector<BufferSpec>& buffers, const RawFinding& f) {
     const bool in_output = static_cast<FindingSpace>(f.space) == FindingSpace::buffer && f.buffer < buffers.size();
     return {cause::same_value,

@@ -33,10 +33,11 @@ std::string hint_for_race_of_all_threads(const RawFinding& f, const std::string&
 /// Return the hint for a line whose threads race with each other.
 std::string hint_for_race_within_line(const RawFinding& f);
 
-/// Complete the message about plain writes of one value, whose number is now known. Very many mean repeated work.
+/// Complete the finding about plain writes of one value, after all writes have been counted: very many writes mean
+/// repeated work.
 void count_same_values(Finding& finding);
 
-/// Turn a finding of the kind return_before_barrier into a note: since compute capability 7.0, a barrier waits only for
+/// Return a finding of the kind return_before_barrier as a note: since compute capability 7.0, a barrier waits only for
 /// threads that have not ended.
 Finding returned_and_ended(const Finding& returned);
 

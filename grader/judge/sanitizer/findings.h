@@ -23,18 +23,19 @@ struct LineCounts {
     RequestCounts all = {}, stores = {};  // stores: without atomics
 };
 
-/// The lines of the student's file, by program counter.
+/// Line numbers in the student's file, by program counter.
 using SourceLines = std::map<std::uint64_t, int>;
 
 /// Add up the counts by kernel and line. Counts outside the student's file are omitted.
 std::vector<LineCounts> add_up_counts(const StageRun& run, const std::vector<AccessCounts>& counts);
 std::vector<LineCounts> add_up_counts(const SourceLines& lines, const std::vector<AccessCounts>& counts);
 
-/// Describe the findings of one compiled file. Their lines are looked up in its debug information, within the sandbox,
-/// and quoted from `source`.
+/// Describe the findings of one compiled file. Their lines are looked up in the file's debug information, within the
+/// sandbox, and quoted from `source`. If the outputs are right, findings that only explain wrong outputs are dropped.
 std::vector<Finding> explain_findings(const StageRun& run, const Source& source,
                                       const std::vector<RawFinding>& findings, bool outputs_right);
-/// Do the same if the lines are already known. `buffers`: the lab's; `text`: the file's; `guards`: see StatusPage.
+/// Describe all findings if their lines are already known. `buffers`: the lab's; `text`: the file's; `guards`: see
+/// StatusPage.
 std::vector<Finding> describe_findings(const std::vector<BufferSpec>& buffers, const SourceLines& lines,
                                        const std::string& text, const std::set<std::uint64_t>& guards,
                                        const std::vector<RawFinding>& findings);

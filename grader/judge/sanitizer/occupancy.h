@@ -17,8 +17,8 @@ struct Gpu {
     std::string architecture() const;  // "sm_90"
 };
 
-/// Return the GPU with a name as typed ("rtx3080", "H200", "NVIDIA H200"). Throws UsageError with the available names
-/// if there is none.
+/// Return the GPU of this name; spelling variants such as "rtx3080" and "NVIDIA H200" are accepted. Throws UsageError
+/// with the available names if there is none.
 const Gpu& find_gpu(const std::string& name);
 
 /// Return the machine's own GPU if it is in the table, otherwise the GPU on which the labs were measured.

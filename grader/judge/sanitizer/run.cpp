@@ -15,8 +15,8 @@
 namespace warplab {
 namespace {
 
-constexpr double max_bytes_at_once = 1 << 20;  // the maximum of a dataset's bytes times its iterations
-constexpr double one_part_bytes = 256 << 10;   // up to this sum, a second process takes more time than it saves
+constexpr double max_small_bytes = 1 << 20;   // the maximum of a dataset's bytes times its iterations
+constexpr double one_part_bytes = 256 << 10;  // up to this sum, a second process takes more time than it saves
 constexpr double slow_s = 4;
 
 /// Return the bytes of the dataset's arrays, times its iterations.
@@ -139,15 +139,15 @@ Part run_parts(const StageRun& run, SanitizerTask task) {
 }  // namespace
 
 bool is_quick(const StageRun& run, const Dataset& dataset) {
-    return can_inspect(run, dataset) && bytes_of(run, dataset) <= 16 * max_bytes_at_once;
+    return can_inspect(run, dataset) && bytes_of(run, dataset) <= 16 * max_small_bytes;
 }
 
 Parts split_small(const StageRun& run, const std::vector<const Dataset*>& datasets) {
     std::vector<const Dataset*> small;
     std::vector<double> cost;
     for (const Dataset* dataset : datasets) {
-        const double bytes = can_inspect(run, *dataset) ? bytes_of(run, *dataset) : 2 * max_bytes_at_once;
-        if (bytes > max_bytes_at_once) continue;
+        const double bytes = can_inspect(run, *dataset) ? bytes_of(run, *dataset) : 2 * max_small_bytes;
+        if (bytes > max_small_bytes) continue;
         small.push_back(dataset);
         cost.push_back(bytes);
     }

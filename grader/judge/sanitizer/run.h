@@ -1,6 +1,7 @@
 #pragma once
 // Runs small datasets once more, in the same program, with the sanitizer on. The sanitizer runs in the submission's own
-// process, so the judge checks the findings against its own knowledge (doubts.h). SANDBOX.md lists the remaining gaps.
+// process, so the judge compares the findings with what it knows itself (doubts.h). SANDBOX.md lists the remaining
+// gaps.
 
 #include <atomic>
 #include <functional>
@@ -20,11 +21,11 @@ using LaunchDigests = std::map<std::string, std::vector<std::uint64_t>>;
 /// The datasets of each sanitizer process, in order.
 using Parts = std::vector<std::vector<const Dataset*>>;
 
-/// Return whether the sanitizer can run a dataset in a few seconds.
+/// Return whether the sanitizer can inspect a dataset, and in a few seconds.
 bool is_quick(const StageRun& run, const Dataset& dataset);
 
-/// Split the datasets that the sanitizer inspects by default, in order: those that are public, apply to this stage,
-/// and take at most about a second. Unless all of them are cheap, there are two parts of about equal cost.
+/// Split the datasets that the sanitizer inspects by default, in order: those that are checked, need no GPU, apply to
+/// this stage, and take at most about a second. Unless all of them are cheap, there are two parts of about equal cost.
 Parts split_small(const StageRun& run, const std::vector<const Dataset*>& datasets);
 
 struct SanitizerTask {
