@@ -96,7 +96,7 @@ class Judge {
     std::optional<GpuLock> lock_gpu(GpuLock::Use use, const std::function<void(const std::string&)>& waiting) const;
 
     /// Return the CPU's times of a dataset. Unknown times are measured on all cores, so run nothing else at the same
-    /// time. `known`: its problem, if it was already generated; a measurement overwrites its outputs.
+    /// time. `known`: the dataset's problem, or null to generate it; a measurement overwrites the problem's outputs.
     Baseline baseline(const Lab& lab, const Dataset& dataset, const Problem* known = nullptr);
     Backend backend() const { return backend_; }
     const Folders& folders() const { return folders_; }

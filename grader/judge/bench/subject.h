@@ -41,8 +41,8 @@ class Subject {
     void exchange_memory(Subject& other) { buffers_->exchange_memory(*other.buffers_); }
 
     /// Return the seconds of `calls` calls by the judge's clock, minus `gap_s` per command; each command makes at most
-    /// one call per slot. If `sample` is not negative, draw output samples with this number and check the guard zones.
-    /// Return 0 after a failure.
+    /// one call per slot. If `sample` is not negative, it is the number of the timed sample: draw output samples and
+    /// check the guard zones. If `failure` is set afterwards, the result is meaningless.
     double time_calls(int calls, int sample);
 
     /// Make a call on each of the given inputs, at most one per slot, in one command. Return the seconds of a call by
@@ -98,7 +98,7 @@ class Subject {
     /// Make calls on the inputs that are in the slots, and return their seconds.
     double time_filled_slots(std::uint32_t calls);
 
-    /// Keep randomly chosen parts of outputs and, at the end of a sample, (nearly) the whole output of one slot.
+    /// Keep randomly chosen parts of outputs and, at the end of a sample, up to 64 MiB of each output of one slot.
     void keep_parts(std::uint32_t calls, int sample, bool last);
     void keep_part(std::size_t buffer, std::uint32_t slot, std::size_t bytes, int sample);
     void check_guards();

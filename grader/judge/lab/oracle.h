@@ -80,7 +80,7 @@ struct Situation {
     const std::vector<Array>& actual;   // the outputs of the student's code
     const Problem* previous = nullptr;  // the call before this one in the same process, if any
     std::uint32_t beyond = 0;           // the 32-bit pattern that lies beyond the end of every input
-    std::string stage = "";             // its id, or empty; some mistakes apply to some stages only
+    std::string stage = "";             // the stage's id, or empty; some mistakes apply to some stages only
 };
 
 /// Calls the student's code with other inputs of the same shape, or with fewer iterations, and returns one array per
@@ -115,7 +115,7 @@ class Oracle {
     virtual void shorten(Problem& problem) const;
 
     /// Return the step, in elements, by which inputs of a pool may be shifted: the judge draws a multiple of it for
-    /// each input. 0 = an input cannot be moved.
+    /// each input. If it is 0, inputs cannot be moved.
     virtual std::size_t window_step() const { return 4; }
 
     /// Write the right answer for elements [first, first + count) of one output to `out`: exactly this slice of

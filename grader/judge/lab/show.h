@@ -67,8 +67,9 @@ class Show {
     /// depend on the results of earlier ones.
     virtual std::optional<Problem> next_call() = 0;
 
-    /// Process the results of the last call: its outputs (NaN if the student's code wrote nothing) and its time (on a
-    /// GPU, of the kernels alone; on the CPU backend, of the whole call). Return complete lines to print, or "".
+    /// Process the results of the last call: its outputs (real elements that the student's code did not write are NaN)
+    /// and its time (on a GPU, of the kernels alone; on the CPU backend, of the whole call). Return complete lines to
+    /// print, or "".
     virtual std::string take(const Problem& results, double call_s) = 0;
 
     /// Write the remaining files into the request's folder. Return the text to print.

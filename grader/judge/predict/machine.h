@@ -31,7 +31,7 @@ struct Machine {
     double l2_bytes_per_clock = 0;     // for one multiprocessor
     double l2_slice_bytes = 0;         // atomics within this number of neighbouring bytes wait for each other
     double dram_copy_bytes_per_s = 0;  // bytes read and written, if there are as many of both
-    /// How much longer a read takes while other threads read, or read and write as much.
+    /// The additional latency of a read while other threads only read, and while they write as much as they read.
     std::vector<DramLoad> dram_reads, dram_copies;
 
     /// Latencies in clocks.
@@ -47,7 +47,7 @@ struct Machine {
         double atomic_result;   // as `atomic`, if the lane needs the old value
         double sector;          // a sector of the L2, if no other sector of its line is read
         double slice_read;      // a read of one sector, at the slice of the L2 that holds it
-        double changed_sector;  // the additional time if an atomic of this launch has changed it
+        double changed_sector;  // the additional clocks of a sector that an atomic of this launch has changed
         double block;           // the start of a block
     } occupies = {};
 

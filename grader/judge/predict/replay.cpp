@@ -40,7 +40,8 @@ class L1 {
     explicit L1(double bytes)
         : ways_(std::max<std::size_t>(1, static_cast<std::size_t>(bytes / 128 / sets))), lines_(sets * ways_) {}
 
-    /// Return when the sector arrives; a negative number if it is not in the L1. It is then expected (see arrives()).
+    /// Return when the sector arrives. If it is not in the L1, return a negative number and make room for the sector;
+    /// the caller must then report the time of its arrival with arrives().
     double find(std::uint64_t sector) {
         Line& line = line_of(sector / 4, true);
         const std::size_t part = sector % 4;
@@ -142,8 +143,8 @@ struct WarpState {
     // By place, see gather():
     std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> waiting_sectors;
     std::unordered_map<std::uint32_t, std::unordered_set<std::uint32_t>> touched;
-    double vector_ready = 0;                       // the result of the last access
-    std::array<double, max_pending> pending = {};  // the last results: the compiler moves loads before stores
+    double vector_ready = 0;                       // when the result of the last access arrives
+    std::array<double, max_pending> pending = {};  // when the last results arrive; a read waits for the oldest
     std::size_t reads = 0;
     const Instruction* block_before = nullptr;  // the basic block whose branch comes next
     std::vector<std::uint32_t> lanes_left;      // words that a compare-and-swap has not changed yet
@@ -198,7 +199,7 @@ class Multiprocessor {
         return instruction.loop && !ordered_loops_.contains(instruction.loop);
     }
     bool has_turns_left(const WarpState& warp, const TracedOperation& operation, const Instruction& instruction,
-                        int wanted) const;
+                        int turns) const;
     bool waits_later(WarpState& warp, const TracedOperation& operation, const Instruction& instruction) const;
     double ready_at(WarpState& warp, const TracedOperation& operation, const Instruction& instruction,
                     double when) const;
@@ -260,7 +261,7 @@ class Multiprocessor {
     std::vector<BlockState> blocks_;
     std::vector<WarpState> warps_;
     struct Changes {
-        double count = 0, first = 0, last = 0;  // and the times of the first and the last
+        double count = 0, first = 0, last = 0;  // the number of changes, and the times of the first and the last
     };
     std::unordered_map<std::uint64_t, Changes> changes_;  // changes of words by compare-and-swap
     std::vector<double> starts_;
@@ -317,7 +318,8 @@ Multiprocessor::Multiprocessor(const Machine& machine, const Trace& trace, const
     copies_.resize(launch_.sampled.size());
 }
 
-/// A loop may read device memory that its previous iteration wrote; atomics and barriers always keep their order.
+/// Find the loops whose accesses nvcc must keep in order: a loop may read device memory that its previous iteration
+/// wrote, and atomics, barriers and fences always keep their order.
 void Multiprocessor::find_ordered_loops() {
     using enum OperationKind;
     for (const TracedBlock& block : launch_.sampled)
@@ -332,7 +334,8 @@ void Multiprocessor::find_ordered_loops() {
             }
 }
 
-/// Count the multiprocessors that read the same sectors without the L1, from the share of the sampled blocks that do.
+/// Estimate how many multiprocessors read each sector without the L1, from the share of the sampled blocks that read
+/// it.
 void Multiprocessor::count_readers() {
     std::unordered_map<std::uint32_t, double> blocks;
     for (const TracedBlock& block : launch_.sampled) {
@@ -718,13 +721,13 @@ double Multiprocessor::access_sectors(WarpState& warp, const TracedOperation& op
                      dram_.free - max_queued_dram_clocks});
 }
 
-/// Return whether a warp reaches an operation this many times again before it leaves the loop.
+/// Return whether a warp reaches an operation `turns` more times before it leaves the loop.
 bool Multiprocessor::has_turns_left(const WarpState& warp, const TracedOperation& operation,
-                                    const Instruction& instruction, int wanted) const {
+                                    const Instruction& instruction, int turns) const {
     constexpr std::size_t max_ahead = 256;
     const std::vector<TracedOperation>& all = *warp.operations;
     for (std::size_t i = warp.next + 1; i < std::min(all.size(), warp.next + max_ahead); ++i) {
-        if (all[i].place == operation.place && --wanted == 0) return true;
+        if (all[i].place == operation.place && --turns == 0) return true;
         const Instruction* const other = code_.at(all[i].place);
         if (other && other->loop != instruction.loop) return false;
     }
