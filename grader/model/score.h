@@ -21,13 +21,13 @@ SpeedMarks speed_marks(double reference, double sequential, const std::optional<
 /// std::invalid_argument if t is below 0 or NaN.
 double speed_share(double t, const SpeedMarks& marks);
 
-/// The speed points that a modelled time leaves open.
+/// The speed points that are possible for a modelled time.
 struct PointsRange {
     double min = 0, max = 0;
     bool is_decided = false;  // narrow enough that its upper end counts
 };
 
-/// Return the share of `points` for a modelled ratio; nothing if there is no ratio.
+/// Return which part of `points` a modelled ratio may give; nothing if there is no ratio.
 std::optional<PointsRange> modelled_points(double points, const ModelledTime& modelled);
 
 /// Return the points of one stage, only from its checks and measurements. Return nothing if the judge failed (the

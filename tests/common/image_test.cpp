@@ -65,7 +65,7 @@ TEST(Image, TransparencyIsDropped) {
     EXPECT_EQ(read_image(file).channels, 1);
 }
 
-TEST(Image, TruncatedPicturesAreRejectedAtEveryLength) {
+TEST(Image, TruncatedPicturesAreRejected) {
     const fs::path folder = own_folder();
     write_png(folder / "whole.png", gradient(64, 64, 3));
     const std::string png = read_file(folder / "whole.png");

@@ -259,7 +259,7 @@ TEST_F(TimedOutputs, AllRoundsAreTimedWithoutAReference) {
     EXPECT_FALSE(measured.measurement.reference_ratio);
 }
 
-TEST_F(TimedOutputs, VariableTimesNeedMoreRounds) {
+TEST_F(TimedOutputs, VariableTimesNeedMoreSamples) {
     std::ofstream(wrong_) << right_kernel << alternates_speed;
     const Effort effort{{1, 1}, {1, 1}, 3, 0.01, 0.1, 0.2, 1};
     const Measured measured = measure_against_solution(wrong_, effort);
