@@ -63,7 +63,7 @@ bool asks_about_the_gpu(const Source& source) { return has_word(source, "ultiPro
 
 /// Return the request for the program that checks the datasets. On the CPU backend, a graded submission is one program
 /// with the sanitizer's hooks, so that it cannot detect the sanitizer. In a student's own check nothing is graded, so
-/// the datasets run without hooks, in a fraction of the time.
+/// the datasets run without hooks, in a fraction of the time, unless threads may wait until a variable changes.
 CompileRequest check_request(const Judge& judge, const Lab& lab, const Stage& stage, const Source& source, Task task) {
     task.fast = judge.backend() == Backend::cuda || (task.own_code && !may_poll(source));
     return judge.compile_request(lab, stage, source, task);
@@ -365,8 +365,8 @@ class StageJudge {
         });
     }
 
-    /// Take the results of the sanitizer's run in parallel with the checks or, if it has none, run the sanitizer now.
-    /// If outputs are wrong, its first finding is the likely reason.
+    /// Take the results of the sanitizer's run in parallel with the checks or, if there are none, run the sanitizer
+    /// now. If outputs are wrong, the first finding is the likely reason. Do nothing if a check was slow.
     void inspect_all(const Compiled& compiled, const BeforeSanitizer& before) {
         if (std::ranges::any_of(evidence_.checks, is_slow)) return;
         SanitizerResult result;

@@ -10,7 +10,7 @@ Q := $(if $(V),,@)
 bench := $(BUILD)/bench
 rewrite := $(BUILD)/cpu/rewrite
 
-# STUDENT_FLAGS, FAST_FLAGS, SPLIT_FLAGS and RUNTIME_FLAGS.
+# This file defines STUDENT_FLAGS, FAST_FLAGS, SPLIT_FLAGS and RUNTIME_FLAGS.
 include $(bench)/flags.mk
 $(bench)/flags.mk: $(BUILD)/warplab
 	@mkdir -p $(@D); $< flags >$@.new; cmp -s $@.new $@ || cp $@.new $@
@@ -26,7 +26,7 @@ bench: run-kernels compile-stages
 run-kernels: $(bench)/bench
 	@$<
 
-# The student's waiting time: rewriting and compiling, as the judge does it, one stage after the other.
+# The time for which a student waits: rewrite and compile the stages, as the judge does, one after the other.
 compile-stages: run-kernels $(precompiled)
 	@echo; for stage in solutions/*/*.cu; do \
 	    begin=$$(date +%s%N); \

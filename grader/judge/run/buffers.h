@@ -51,7 +51,7 @@ class Buffers {
     Array read_part(std::size_t buffer, std::uint32_t slot, std::size_t first, std::size_t count) const;
     /// Return the first element that differs from `expected`, bit for bit; nothing if none does.
     std::optional<std::size_t> first_change(std::size_t buffer, std::uint32_t slot, const Array& expected) const;
-    /// Fill a buffer from `pool`, beginning at byte `pool_offset`.
+    /// Fill a buffer's copy in one slot from `pool`, beginning at byte `pool_offset` of the pool.
     void copy_into(std::size_t buffer, std::uint32_t slot, const Region& pool, std::size_t pool_offset);
 
     /// Swap the memory of two sets of buffers of the same shape. Scratch is swapped only if both have the same amount.

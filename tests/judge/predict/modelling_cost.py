@@ -24,10 +24,10 @@ def grading_s(lab: str, stage: str, speed: str, number: int) -> float:
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / f"{stage}.cu"
         source.write_text(f"{solution.read_text()}\nconstexpr long number_of_file = {number};\n")
-        command = [ROOT / "build/warplab", "grade", lab, stage, "--source", source, "--backend", "cpu", "--speed", speed]
+        command = [ROOT / "build/warplab", "grade", lab, stage, "--source", source, "--backend", "cpu"]
+        options = ["--speed", speed, "--json", Path(folder) / "report.json", "--report-dir", folder]
         start = time.monotonic()
-        report = ["--json", Path(folder) / "report.json", "--report-dir", folder]
-        subprocess.run([*command, *report], cwd=ROOT, capture_output=True, check=True)
+        subprocess.run([*command, *options], cwd=ROOT, capture_output=True, check=True)
         return time.monotonic() - start
 
 
