@@ -433,8 +433,8 @@ class StageJudge {
         return skipped;
     }
 
-    /// Return the first dataset that failed and is not in the parts, if its failure names no line but the sanitizer may
-    /// find one.
+    /// Return the first dataset that failed, if it is not in the parts, its failure names no line, and the sanitizer
+    /// may find one; otherwise null.
     const Dataset* find_unexplained(const Parts& parts) const {
         const auto failed = std::ranges::find_if(
             evidence_.checks, [](const Check& check) { return !check.skipped && check.verdict == Verdict::failed; });

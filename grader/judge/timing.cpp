@@ -65,10 +65,11 @@ Failure fault_while_timed(const Failure& failure) {
             "Does the program allocate memory that it never frees, or end by itself?", failure.place};
 }
 
-/// Measure, and report an error only if the reference also gets one in place of the student's code, because code that
-/// hoards memory can make the other process fail. The student's code is at fault only if the error occurs again after
-/// the measurement of the reference, because other programs can take the GPU's memory for a while. Impossible times are
-/// an error only if a second measurement also has them, because a change of clocks or another program can cause them.
+/// Measure, and report an error only if the reference in place of the student's code also causes an error, because code
+/// that hoards memory can make other processes fail. The student's code is at fault only if the error occurs again
+/// after the measurement of the reference, because other programs can take the GPU's memory for a while. Impossible
+/// times are an error only if a second measurement also has them, because a change of clocks or another program can
+/// cause them.
 Measured measure_confirmed(StageRun& run, StageRun* reference, const Dataset& dataset, const Bandwidth& bandwidth,
                            const Effort& effort, const Baseline& cpu, const Progress& progress,
                            const std::optional<timing::Inputs>& inputs) {

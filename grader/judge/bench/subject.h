@@ -81,13 +81,13 @@ class Subject {
     void allocate();
     Session::Reply command(std::uint32_t calls);
 
-    /// Copy inputs to the judge's own memory on the device, which the process cannot access. From there, they reach the
-    /// slots as quickly as those of the samples, so that a kernel that the process launched earlier, and that waits for
-    /// them, gains no time.
+    /// Copy inputs to the judge's own memory on the device, which the process cannot access. From there, new inputs
+    /// reach the slots as quickly as the inputs of the samples do, so that a kernel that the process launched earlier,
+    /// and that waits for inputs, gains no time.
     std::vector<std::vector<std::unique_ptr<Region>>> stage_inputs(const std::vector<Problem>& calls) const;
 
-    /// Call a function that writes inputs to the slots, while the process is suspended, so that it cannot begin to
-    /// work on them before the command.
+    /// Call a function that writes inputs to the slots, while the process is suspended, so that the process cannot
+    /// begin to work on the inputs before the command.
     void fill_slots(const std::function<void()>& fill);
 
     /// Fill the first `calls` slots with inputs from unpredictable offsets of the pool.

@@ -56,7 +56,8 @@ class CudaDevice : public BufferMemory {
     CudaDevice();
 };
 
-/// While it exists, copies between host and GPU use no pinned memory, so they are as slow as a student's.
+/// While an object of this type exists, copies between host and GPU use no pinned memory, so they are as slow as a
+/// student's.
 struct PlainCopies {
     PlainCopies();
     ~PlainCopies();

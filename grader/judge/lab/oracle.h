@@ -138,7 +138,7 @@ class Oracle {
     virtual std::string investigate(const Situation& situation, const Experiment& call) const;
 };
 
-/// Every oracle.cpp defines this.
+/// Every oracle.cpp defines this function.
 extern "C" const Oracle* warplab_oracle();
 
 }  // namespace warplab

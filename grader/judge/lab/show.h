@@ -76,8 +76,8 @@ class Show {
     virtual std::string finish() = 0;
 };
 
-/// Every lab's show.cpp defines this. If labs/<lab>/show.py exists, it runs afterwards, with the folder as its only
-/// argument, to draw pictures that need Python.
+/// Every show.cpp defines this function. If labs/<lab>/show.py exists, it runs afterwards, with the request's folder as
+/// its only argument, to draw pictures that need Python.
 extern "C" std::unique_ptr<Show> warplab_show(const ShowRequest& request);
 
 }  // namespace warplab

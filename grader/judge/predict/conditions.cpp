@@ -46,7 +46,7 @@ class DirectiveReader {
     }
 
     std::vector<Directive> read() {
-        bool has_directive = false;  // this line
+        bool has_directive = false;  // in the current line
         for (at_ = 0; at_ < text_.size();) {
             if (text_[at_] == '\n') has_directive = false;
             const std::size_t length = has_directive || !may_begin() ? 0 : text_[at_] == '#' ? 1 : starts("%:") ? 2 : 0;

@@ -18,14 +18,15 @@ struct Machine {
     std::string name;
     std::string source;  // the origin of the constants
     double spread = 2;   // the interval reaches from 1/spread to spread times the modelled time
-    /// The same for the ratio of two modelled times, which is more certain if it is near 1.
+    /// The limits of the spread of the ratio of two modelled times: the nearer the ratio is to 1, the smaller its
+    /// spread.
     double min_ratio_spread = 1.3, max_ratio_spread = 2.5;
 
     // multiprocessors
     int multiprocessors = 0, threads = 0, blocks = 0, registers = 0;  // per multiprocessor: threads, blocks, registers
     double clock_hz = 0;
     double l1_bytes = 0,
-           shared_bytes = 0;  // the same memory's size: in total, and the part that blocks may use as shared memory
+           shared_bytes = 0;  // sizes of one memory: in total, and the part that blocks may use as shared memory
     // memory
     double dram_bytes_per_s = 0, l2_bytes_per_s = 0, l2_bytes = 0;
     double l2_bytes_per_clock = 0;     // for one multiprocessor

@@ -629,7 +629,7 @@ double Multiprocessor::serve_sector(WarpState& warp, const TracedOperation& oper
             const double queued = std::max(read - begin, memory_load_.additional_latency(machine_, begin));
             done = std::max(done, begin + queued + dram_clocks_ + machine_.latency.dram);
         }
-        const bool is_written_back = !reads && is_new && held_[m] < 0.5;  // it is written back later
+        const bool is_written_back = !reads && is_new && held_[m] < 0.5;
         if (is_written_back && fraction(seed + 1) < footprint.first_touch) {
             dram_.serve(begin, dram_write_clocks_);
             memory_load_.add(begin, dram_share_clocks_, true);
