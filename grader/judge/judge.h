@@ -79,8 +79,10 @@ class Judge {
         std::unique_ptr<StageRun> run;
         bool refused = false;  // Compiled::refused
     };
+    /// Compile a stage, or take the program from the cache, and return it ready to run.
     Ready make_ready(const Lab& lab, const Stage& stage, const Source& source, const Task& task);
     Ready make_ready(const CompileRequest& request);
+    /// Return a run of a program that compiled, with the limits of its sandbox.
     std::unique_ptr<StageRun> make_run(const CompileRequest& request, const Compiled& compiled);
     CompileRequest compile_request(const Lab& lab, const Stage& stage, const Source& source, const Task& task) const;
 
@@ -89,6 +91,7 @@ class Judge {
     std::map<std::string, KernelResources> resources(const Lab& lab, const Stage& stage, const Source& source,
                                                      const std::string& architecture);
 
+    /// Return the GPU's bandwidth, measured once per machine; all 0 on the CPU backend.
     const Bandwidth& bandwidth();
 
     /// Wait until other judges allow this use of the GPU; return nothing on the CPU backend. Call `waiting` if another

@@ -36,8 +36,8 @@ class Array {
         return {reinterpret_cast<const T*>(data_), count_};
     }
 
-    Array part(std::size_t first, std::size_t count) const;
-    Array clone() const;
+    Array part(std::size_t first, std::size_t count) const;  // throws std::out_of_range
+    Array clone() const;                                     // with separate storage
 
   private:
     std::shared_ptr<std::byte[]> storage_;
@@ -108,6 +108,7 @@ class Oracle {
     /// efficient, because it is timed as the CPU baseline.
     virtual void reference(Problem& problem, Execution how) const = 0;
 
+    /// Return the work of a call on this problem.
     virtual Cost cost(const Problem& problem) const = 0;
 
     /// Reduce a solver's problem to fewer iterations if the reference takes long: the CPU baseline is timed with these
@@ -124,12 +125,14 @@ class Oracle {
     virtual bool reference_part(const Problem& problem, std::size_t buffer, std::size_t first, std::size_t count,
                                 Array& out) const;
 
+    /// Return the allowed difference of an output's elements. Default: none.
     virtual Tolerance tolerance(const Problem& problem, std::size_t buffer) const;
 
     /// Return whether an output is right, for outputs with more than one right answer. Default: by tolerance.
     virtual bool accepts(const Problem& problem, std::size_t buffer, std::size_t index, double expected,
                          double actual) const;
 
+    /// Return the mistakes that may explain a wrong output, the more likely ones first. Default: none.
     virtual std::vector<Hypothesis> hypotheses(const Situation& situation) const;
 
     /// If no hypothesis reproduces a wrong output, find out by experiments which inputs it is computed from. Return
