@@ -164,7 +164,7 @@ struct WarpState {
 };
 
 struct BlockState {
-    int left = 0, alive = 0, arrived = 0;
+    int left = 0, alive = 0, arrived = 0;  // warps: not ended, expected at the next barrier, arrived at it
     double last_arrival = 0;
     std::vector<int> waiting;
     std::unordered_set<std::uint32_t> touched;
@@ -349,8 +349,8 @@ void Multiprocessor::count_readers() {
             }
         for (const std::uint32_t sector : read) ++blocks[sector];
     }
-    const double others = std::max(1.0, static_cast<double>(launch_.sampled.size()) - 1);
-    for (const auto& [sector, count] : blocks) readers_[sector] = 1 + (active_ - 1) * (count - 1) / others;
+    const double other_blocks = std::max(1.0, static_cast<double>(launch_.sampled.size()) - 1);
+    for (const auto& [sector, count] : blocks) readers_[sector] = 1 + (active_ - 1) * (count - 1) / other_blocks;
 }
 
 int Multiprocessor::count_blocks_at_once(int registers) const {
@@ -493,11 +493,12 @@ double Multiprocessor::do_basic_block(WarpState& warp, const Instruction& instru
 void Multiprocessor::change_words(WarpState& warp, const TracedOperation& operation, double when) {
     const bool shared = operation.kind == OperationKind::shared_atomic;
     const int memory = shared ? -1 : memory_of(trace_, operation.words[0]);
-    const double others = memory >= 0 ? footprints_[static_cast<std::size_t>(memory)].sharers - 1 : 0;
+    const double other_sharers = memory >= 0 ? footprints_[static_cast<std::size_t>(memory)].sharers - 1 : 0;
     const std::uint64_t space = shared ? static_cast<std::uint64_t>(warp.block + 1) << 40 : warp.copy << 40;
     std::erase_if(warp.lanes_left, [&](std::uint32_t word) {
         Changes& changes = changes_[word | space];
-        const double rate = changes.count > 3 ? others * (changes.count - 1) / std::max(1.0, when - changes.first) : 0;
+        const double rate =
+            changes.count > 3 ? other_sharers * (changes.count - 1) / std::max(1.0, when - changes.first) : 0;
         if (changes.last > warp.words_read) return false;
         if (rate > 0 && fraction(word * 977ull + ++served_ * 131) < 1 - std::exp(-rate * (when - warp.words_read)))
             return false;

@@ -69,9 +69,9 @@ double tilt_weights(std::vector<TracedBlock>& blocks, double tilt) {
 /// may happen to be short or long.
 void weigh_blocks(TracedLaunch& launch) {
     constexpr double tolerance = 0.05, max_tilt = 50;
-    const double more = relative_work(launch.ends);
-    if (launch.sampled.size() < 2 || std::abs(more - 1) < tolerance) return;
-    const double target = more * tilt_weights(launch.sampled, 0);
+    const double work = relative_work(launch.ends);
+    if (launch.sampled.size() < 2 || std::abs(work - 1) < tolerance) return;
+    const double target = work * tilt_weights(launch.sampled, 0);
     double low = -max_tilt, high = max_tilt;
     while (high - low > 1e-3) {
         const double tilt = (low + high) / 2;
