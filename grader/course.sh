@@ -126,7 +126,7 @@ instructors_verb() { # [OPTION …]
             fail "make calibrate needs an NVIDIA GPU and nvcc 12.8 or newer."
         "$BUILD/calibrate" grader/judge/predict/gpus
         ;;
-    kit) # LABS=one,other:2 (or LAB=one) and UPTO=3 select stages; EXERCISES=other:1 adds its exercises up to that stage
+    kit) # LABS=one,other:2 (or LAB=one) and UPTO=3 select stages; EXERCISES=b:1 adds b's exercises up to stage 1
         if (need_packages); then set -- --handouts-with "$VENV/bin/python" "$@"; else echo "The kit has no HTML handouts." >&2; fi
         python "make kit" grader.python.release.kit --labs "${LABS:-$LAB}" --upto "$UPTO" \
             ${EXERCISES:+--exercises "$EXERCISES"} "$@"

@@ -112,7 +112,7 @@ check_compiler() {
 
 is_debian() { grep -qsE '^(ID|ID_LIKE)=.*(debian|ubuntu)' "$root/etc/os-release" && has apt-get; }
 
-become_root= # the command that runs another one as root
+become_root= # the command that runs another command as root; empty for root
 find_root() {
     [ "$(id -u)" = 0 ] && return
     has sudo || return

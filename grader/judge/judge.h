@@ -79,8 +79,10 @@ class Judge {
         std::unique_ptr<StageRun> run;
         bool refused = false;  // Compiled::refused
     };
+    /// Compile a stage, or take the program from the cache, and return it ready to run.
     Ready make_ready(const Lab& lab, const Stage& stage, const Source& source, const Task& task);
     Ready make_ready(const CompileRequest& request);
+    /// Return a run of a program that compiled, with the limits of its sandbox.
     std::unique_ptr<StageRun> make_run(const CompileRequest& request, const Compiled& compiled);
     CompileRequest compile_request(const Lab& lab, const Stage& stage, const Source& source, const Task& task) const;
 
@@ -89,6 +91,7 @@ class Judge {
     std::map<std::string, KernelResources> resources(const Lab& lab, const Stage& stage, const Source& source,
                                                      const std::string& architecture);
 
+    /// Return the GPU's bandwidth, measured once per machine; all 0 on the CPU backend.
     const Bandwidth& bandwidth();
 
     /// Wait until other judges allow this use of the GPU; return nothing on the CPU backend. Call `waiting` if another
@@ -96,7 +99,7 @@ class Judge {
     std::optional<GpuLock> lock_gpu(GpuLock::Use use, const std::function<void(const std::string&)>& waiting) const;
 
     /// Return the CPU's times of a dataset. Unknown times are measured on all cores, so run nothing else at the same
-    /// time. `known`: its problem, if it was already generated; a measurement overwrites its outputs.
+    /// time. `known`: the dataset's problem, or null to generate it; a measurement overwrites the problem's outputs.
     Baseline baseline(const Lab& lab, const Dataset& dataset, const Problem* known = nullptr);
     Backend backend() const { return backend_; }
     const Folders& folders() const { return folders_; }

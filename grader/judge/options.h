@@ -17,8 +17,8 @@ struct Folders {
 struct OptionWords {
     const char* name;
     const char* about;
-    const char* verbs = "";  // the verbs that take it, separated by blanks; empty: all
-    const char* except = "";
+    const char* verbs = "";   // the verbs that take it, separated by blanks; empty: all
+    const char* except = "";  // the verbs that do not take it
     bool required = false, shows_default = false;
     double lowest = 0, highest = 0;  // the range of a number
 };
@@ -33,7 +33,7 @@ struct Options {
     double sample_s = 0;  // 0: the benchmark's default
     Folders folders;
 
-    /// Call `bind(field, words)` for each option that is not positional. The Makefile's program passes the typed
+    /// Call `bind(field, words)` for each option that is not positional. The program that `make` runs passes the typed
     /// options to several verbs, so verbs also accept options that they do not use.
     template <typename Bind>
     void each(Bind bind) {

@@ -67,7 +67,7 @@ bool is_explained_by(const Failure& failure, const Finding& finding) {
            (adds_nothing && loses_all) || (is_unloaded && finding.cause == cause::out_of_bounds);
 }
 
-/// Return the text of the warning about the warned line, in parentheses; an empty string if the log lacks it.
+/// Return the text of the compiler's warning about `warned_line`, in parentheses; an empty string if the log lacks it.
 std::string warning_in(const Compilation& compilation) {
     constexpr std::string_view word = " warning: ";
     const std::string place = fmt::format(":{}:", compilation.warned_line);

@@ -44,8 +44,8 @@ StageReport settle(StageReport report, const Stage& stage, const Evidence& evide
 
 /// Return the sanitizer's result: its verdict, with the findings and a remark.
 SanitizerResult settle_sanitizer(const Sanitized& sanitized);
-/// Do the same for a file that does not compile for the sanitizer. The verdict is unconfirmed if the file is the
-/// reason, and error if the judge is.
+/// Return the sanitizer's result for a file that does not compile for the sanitizer. The verdict is unconfirmed if the
+/// file is the reason, and error if the judge is.
 SanitizerResult settle_sanitizer(const Compilation& compilation);
 
 /// Return the checks with one explanation for each failure. If a failure only describes the output, the explanation is

@@ -42,7 +42,7 @@ bool is_slow(const Check& check) {
 
 constexpr const char* omitted_by_option = "--no-cuda-only omits it";
 
-/// Return whether the check passed, or was omitted for a reason other than memory.
+/// Return whether exclusive use of the GPU would not change the check: it passed, or an option omits its dataset.
 bool is_settled(const Check& check) {
     return check.skipped ? check.skipped_why == omitted_by_option : check.verdict == Verdict::passed;
 }
@@ -61,9 +61,9 @@ bool may_poll(const Source& source) { return has_word(source, "volatile"); }
 /// Return whether grids may depend on the size of the GPU.
 bool asks_about_the_gpu(const Source& source) { return has_word(source, "ultiProcessorCount"); }
 
-/// Return the request for the program that checks the datasets. A graded submission is one program with the sanitizer's
-/// hooks, so that it cannot detect the sanitizer. In a student's own check nothing is graded: there, the datasets run
-/// without hooks, in a fraction of the time.
+/// Return the request for the program that checks the datasets. On the CPU backend, a graded submission is one program
+/// with the sanitizer's hooks, so that it cannot detect the sanitizer. In a student's own check nothing is graded, so
+/// the datasets run without hooks, in a fraction of the time, unless threads may wait until a variable changes.
 CompileRequest check_request(const Judge& judge, const Lab& lab, const Stage& stage, const Source& source, Task task) {
     task.fast = judge.backend() == Backend::cuda || (task.own_code && !may_poll(source));
     return judge.compile_request(lab, stage, source, task);
@@ -72,14 +72,14 @@ CompileRequest check_request(const Judge& judge, const Lab& lab, const Stage& st
 /// Return whether the sanitizer needs a separate program, because the one that checks the datasets has no hooks.
 bool needs_separate_program(const CompileRequest& request) { return request.fast; }
 
-/// Return the same request for the sanitizer, which only the CPU backend has.
+/// Return the request for the sanitizer's program, which has hooks and runs on the CPU backend.
 CompileRequest sanitizer_request(CompileRequest request) {
     request.backend = Backend::cpu;
     request.fast = false;
     return request;
 }
 
-/// Compilations that are needed later than the first.
+/// Compilations whose results the first steps do not need.
 struct Later {
     std::future<NvccAnswer> nvcc;
     std::shared_future<Compiled> with_hooks;  // only if the sanitizer needs a separate program
@@ -171,7 +171,7 @@ class StageJudge {
         if (task_.sanitizer) {
             progress_(GradingPhase::check_mode, "sanitizer");
             const Compiled same{evidence_.compilation, run.runner};
-            run.pause_session();  // it continues with the hidden datasets, because starting a sandbox takes time
+            run.pause_session();  // the hidden datasets use the same session, because starting a sandbox takes time
             inspect_all(later.with_hooks.valid() ? later.with_hooks.get() : same, before);
             run.resume_session();
             // A kernel that is split at its barriers runs in only one order of threads.
@@ -235,8 +235,9 @@ class StageJudge {
         return checks;
     }
 
-    /// Check all datasets. Each process first gets the same calls as a process of the sanitizer; otherwise, a program
-    /// could detect the sanitizer by the sequence of its calls. The last process continues with the other datasets.
+    /// Check all datasets that are not hidden. Each process first gets the same calls as a process of the sanitizer;
+    /// otherwise, a program could detect the sanitizer by the sequence of its calls. The last process continues with
+    /// the other datasets.
     BeforeSanitizer check_all(StageRun& run) {
         BeforeSanitizer before;
         evidence_.checks = check_on_gpu(run, [&] {
@@ -263,9 +264,9 @@ class StageJudge {
         return checks;
     }
 
-    /// If all datasets passed, check the largest one again as on two other GPUs: one with many multiprocessors, where
-    /// the blocks are too large if grid and block are swapped, and one with a single multiprocessor, where each thread
-    /// has several elements.
+    /// If all datasets passed, check the largest one again as on other GPUs: if grid and block may be swapped, on one
+    /// with many multiprocessors, where the blocks would be too large; always, on one with a single multiprocessor,
+    /// where each thread has several elements.
     void check_on_other_gpus(StageRun& run) {
         constexpr unsigned of_h100 = 132;
         if (may_be_swapped_)
@@ -292,8 +293,8 @@ class StageJudge {
         *std::ranges::find(evidence_.checks, largest.name, &Check::dataset) = check;
     }
 
-    /// Return a hidden dataset with inputs that only this file gets: a program that has read them could store them for
-    /// the program of another file, whose values the student sees.
+    /// Return a hidden dataset with inputs that only this file gets. Otherwise, a program could store its hidden
+    /// inputs, and the program of another file could show them to the student as wrong outputs for a public dataset.
     Dataset for_this_file(Dataset dataset) const {
         dataset.seed = hidden_seed(std::to_string(dataset.seed), request_.source.hash());
         return dataset;
@@ -322,7 +323,7 @@ class StageJudge {
         if (slow_ && why_not_on_this_backend(run, dataset).empty()) return not_run(dataset, *slow_);
         Check check;
         {
-            const auto patience = limit_ahead();
+            const auto limiter = limit_ahead();
             check = check_dataset(run, dataset);
         }
         if (check.verdict != Verdict::passed && !check.skipped && !is_slow(check) && run.make_fiber_runner) {
@@ -364,7 +365,8 @@ class StageJudge {
         });
     }
 
-    /// Evaluate the sanitizer's results. If outputs are wrong, its first finding is the likely reason.
+    /// Take the results of the sanitizer's run in parallel with the checks or, if there are none, run the sanitizer
+    /// now. If outputs are wrong, the first finding is the likely reason. Do nothing if a check was slow.
     void inspect_all(const Compiled& compiled, const BeforeSanitizer& before) {
         if (std::ranges::any_of(evidence_.checks, is_slow)) return;
         SanitizerResult result;
@@ -396,8 +398,8 @@ class StageJudge {
         });
     }
 
-    /// Return the sanitizer's results from its run in parallel with the checks; nothing if outputs are wrong or it was
-    /// too slow.
+    /// Return the sanitizer's results from its run in parallel with the checks; nothing if there was no such run, if
+    /// outputs are wrong, or if the run was too slow.
     std::optional<Sanitized> take_ahead() {
         if (!ahead_.result.valid()) return std::nullopt;
         Sanitized sanitized = ahead_.result.get();
@@ -431,8 +433,8 @@ class StageJudge {
         return skipped;
     }
 
-    /// Return the first dataset that failed and is not in the parts, if its failure names no line but the sanitizer may
-    /// find one.
+    /// Return the first dataset that failed, if it is not in the parts, its failure names no line, and the sanitizer
+    /// may find one; otherwise null.
     const Dataset* find_unexplained(const Parts& parts) const {
         const auto failed = std::ranges::find_if(
             evidence_.checks, [](const Check& check) { return !check.skipped && check.verdict == Verdict::failed; });

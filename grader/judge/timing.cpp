@@ -65,10 +65,11 @@ Failure fault_while_timed(const Failure& failure) {
             "Does the program allocate memory that it never frees, or end by itself?", failure.place};
 }
 
-/// Measure, and report an error only if the reference also gets one in place of the student's code, because code that
-/// hoards memory can make the other process fail. The student's code is at fault only if the error occurs again after
-/// the measurement of the reference, because other programs can take the GPU's memory for a while. Impossible times are
-/// an error only if a second measurement also has them, because a change of clocks or another program can cause them.
+/// Measure, and report an error only if the reference in place of the student's code also causes an error, because code
+/// that hoards memory can make other processes fail. The student's code is at fault only if the error occurs again
+/// after the measurement of the reference, because other programs can take the GPU's memory for a while. Impossible
+/// times are an error only if a second measurement also has them, because a change of clocks or another program can
+/// cause them.
 Measured measure_confirmed(StageRun& run, StageRun* reference, const Dataset& dataset, const Bandwidth& bandwidth,
                            const Effort& effort, const Baseline& cpu, const Progress& progress,
                            const std::optional<timing::Inputs>& inputs) {
@@ -145,7 +146,7 @@ class PreviousSolution {
         progress(GradingPhase::baselines, fmt::format("timing the solution of {}, once on this machine", stage_->id));
         const std::unique_ptr<StageRun> run = ready();
         if (!run) return std::nullopt;
-        const Bandwidth& bandwidth = judge_.bandwidth();  // before keep_numbers, which takes the same lock
+        const Bandwidth& bandwidth = judge_.bandwidth();  // not within keep_numbers(): both take the same lock
         Effort for_ratio = effort;
         for_ratio.points = {};
         for_ratio.rounds = for_ratio.rounds_of_short_calls = {.min = 4, .max = 4};
@@ -181,8 +182,8 @@ class PreviousSolution {
     std::filesystem::path source_;
 };
 
-/// Return the inputs, made before the GPU is locked; nothing if that fails. measure() then fails in the same way and
-/// reports it.
+/// Return inputs that are made before the GPU is locked; nothing if memory runs out: measure() then makes them, and its
+/// caller reports an error.
 std::optional<timing::Inputs> make_inputs_without_gpu(const StageRun& run, const Dataset& dataset, std::size_t fresh) {
     try {
         return timing::make_inputs(run, dataset, fresh);
@@ -191,8 +192,8 @@ std::optional<timing::Inputs> make_inputs_without_gpu(const StageRun& run, const
     }
 }
 
-/// Return the seconds for copying the inputs and outputs of all iterations, measured once on this machine; 0 if that
-/// fails.
+/// Return the seconds for copying the inputs and outputs of all iterations, measured once on this machine; 0 if the
+/// measurement fails.
 double transfer_s(const Judge& judge, const StageRun& run, const Dataset& dataset, const Problem& inputs) {
     const Machine machine = describe_machine();
     const std::string name =

@@ -8,8 +8,8 @@
 
 namespace warplab {
 
-/// Return the effort for one of `count` datasets. It measures the ratio precisely if the task asks for it, and no
-/// longer than the points require once `points` is set.
+/// Return the effort for one of `count` datasets. If the task does not ask for precise times, set `points` of the
+/// result, so that timing ends when the points are known.
 Effort effort_for(const Task& task, bool on_cpu, std::size_t count);
 
 /// Return the function that computes the stage's speed points as if all of its datasets had the same ratio.

@@ -615,7 +615,7 @@ void resolve_hidden_seeds(Lab& lab, std::string_view secret) {
 
 namespace {
 
-/// Return the lab's "order"; labs without one are last. If the file is invalid, load_lab says so.
+/// Return the lab's "order"; for labs without one, a number above all others. load_lab() reports invalid files.
 double order_of(const fs::path& root, const std::string& name) {
     std::ifstream stream(root / "labs" / name / "lab.json");
     const Json document = Json::parse(stream, nullptr, false);

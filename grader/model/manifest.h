@@ -39,7 +39,7 @@ std::string_view element_name(ElementType type);  // "float32" …
 
 enum class Role { input, output, inout };
 
-/// One device pointer of the contract function, in the order in which the driver and the oracle index the pointers.
+/// A device pointer of the contract function. The driver and the oracle index the pointers in the order of lab.json.
 struct BufferSpec {
     std::string name;
     ElementType type;

@@ -38,8 +38,8 @@ ManifestError recipe_error(const Dataset& dataset, const std::string& what);
 /// Return the error of find_generator(), with the available names.
 ManifestError unknown_generator(const Dataset& dataset, std::vector<std::string> names);
 
-/// Return the dataset's generator from those that an oracle knows by name; `others` names its other generators. Throws
-/// ManifestError with all names if there is none.
+/// Return the dataset's generator from those that an oracle knows by name; `others` names the oracle's other
+/// generators. Throws ManifestError with all names if no generator has the name that the dataset gives.
 template <class Generator>
 const Generator& find_generator(const Dataset& dataset, const std::map<std::string, Generator>& generators,
                                 std::vector<std::string> others = {}) {

@@ -26,7 +26,7 @@ const Finding* first_finding(const StageReport& stage);
 /// Return the finding as the message of a failure: "Line 12: Race on …".
 std::string message_of(const Finding& finding);
 /// Return error if a dataset could not be judged, because the stage then has no score; otherwise failed if a dataset
-/// failed. Skipped datasets do not count.
+/// failed, and passed if none did. Skipped datasets do not count.
 Verdict verdict_of(const std::vector<Check>& checks);
 
 /// Read a report and skip unknown keys. Throws std::runtime_error with the place of an invalid value.

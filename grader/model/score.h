@@ -21,16 +21,16 @@ SpeedMarks speed_marks(double reference, double sequential, const std::optional<
 /// std::invalid_argument if t is below 0 or NaN.
 double speed_share(double t, const SpeedMarks& marks);
 
-/// The speed points that a modelled time leaves open.
+/// The speed points that are possible for a modelled time.
 struct PointsRange {
     double min = 0, max = 0;
     bool is_decided = false;  // narrow enough that its upper end counts
 };
 
-/// Return the share of `points` for a modelled ratio; nothing if there is no ratio.
+/// Return which part of `points` a modelled ratio may give; nothing if there is no ratio.
 std::optional<PointsRange> modelled_points(double points, const ModelledTime& modelled);
 
-/// Return the points of one stage, only from its checks and measurements. Return nothing if the judge failed (the
+/// Return the points of one stage, which depend only on its report. Return nothing if the judge failed (the
 /// verdict or a dataset is an error) or if no dataset ran. Speed is pending without measurements, or if the reference
 /// was not timed; hygiene is pending without the sanitizer. If a dataset failed, both are 0. If only the CPU backend
 /// refused the file, all points are pending. The sanitizer's findings cost only the hygiene points; these are pending

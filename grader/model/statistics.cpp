@@ -10,7 +10,7 @@
 namespace warplab {
 namespace {
 
-/// Return the bound of Student's t that contains 95% on both sides, by degrees of freedom.
+/// Return the two-sided 95% bound of Student's t, by degrees of freedom; above 10, the bound of 10.
 double student_t(std::size_t freedom) {
     constexpr std::array within = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228};
     return within[std::min(freedom, within.size()) - 1];

@@ -19,10 +19,10 @@ struct Round {
 /// samples.
 Interval paired_ratio(std::span<const Round> rounds);
 
-/// Return the same mean with an interval that holds with 99% probability even if it is evaluated up to 16 times while
-/// rounds are added. `deviation`: the standard deviation of the logarithm of a round's ratio, known from other
-/// benchmarks. It is combined with the deviations of these rounds and of their samples, so that a single round also has
-/// an interval.
+/// Return the mean of paired_ratio() with an interval that holds with 99% probability even if it is evaluated up to 16
+/// times while rounds are added. `deviation`: the standard deviation of the logarithm of a round's ratio, known from
+/// other benchmarks. It is combined with the deviations of these rounds and of their samples, so that a single round
+/// also has an interval.
 Interval sequential_ratio(std::span<const Round> rounds, double deviation);
 
 /// Return (high - low) / 2 / median.

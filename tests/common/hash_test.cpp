@@ -19,7 +19,7 @@ TEST(Hash, Sha256OfKnownText) {
     EXPECT_EQ(sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }
 
-TEST(Hash, HashesAFilesBytes) {
+TEST(Hash, HashesTheBytesOfAFile) {
     const auto folder = test::own_folder();
     std::string bytes;
     for (int i = 0; i < 200'000; ++i) bytes += static_cast<char>(i * 7);
@@ -52,7 +52,7 @@ TEST(CourseSecret, OnlyItsOwnerCanReadItAndNoOtherFileRemains) {
     EXPECT_EQ(files, 1);
 }
 
-TEST(CourseSecret, ConcurrentProcessesGetTheSameSecret) {
+TEST(CourseSecret, ConcurrentCallersGetTheSameSecret) {
     const auto root = test::own_folder();
     std::filesystem::create_directories(root / "datasets");
     std::vector<std::future<std::string>> makers(8);
@@ -70,7 +70,7 @@ TEST(CourseSecret, DamagedSecretIsNotUsed) {
     }
 }
 
-TEST(CourseSecret, ErrorNamesAFolderThatCannotBeWritten) {
+TEST(CourseSecret, ErrorNamesTheFileIfItsFolderIsMissing) {
     const auto root = test::own_folder();
     try {
         course_secret(root);

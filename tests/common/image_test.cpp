@@ -65,7 +65,7 @@ TEST(Image, TransparencyIsDropped) {
     EXPECT_EQ(read_image(file).channels, 1);
 }
 
-TEST(Image, TruncatedPicturesAreRejectedAtEveryLength) {
+TEST(Image, TruncatedPicturesAreRejected) {
     const fs::path folder = own_folder();
     write_png(folder / "whole.png", gradient(64, 64, 3));
     const std::string png = read_file(folder / "whole.png");
@@ -106,7 +106,7 @@ TEST(Image, JpegMetadataIsSkipped) {
 }
 
 /// With these files, stb_image alone would write beyond its table of codes, or read before the table.
-TEST(Image, JpegWithInvalidTablesIsRejected) {
+TEST(Image, JpegWithInvalidTablesDoesNoHarm) {
     const std::string jpeg = small_jpeg();
     std::string many = jpeg, missing = jpeg;
     const std::size_t table = jpeg.find("\xff\xc4");

@@ -17,7 +17,7 @@ Compilation refused() {
     return compilation;
 }
 
-TEST(Settle, IsUnconfirmedIfTheCpuBackendRefusesTheFile) {
+TEST(Settle, TheSanitizerIsUnconfirmedIfTheCpuBackendRefusesTheFile) {
     const SanitizerResult check_mode = settle_sanitizer(refused());
     EXPECT_EQ(check_mode.verdict, SanitizerResult::Verdict::unconfirmed);
     EXPECT_EQ(check_mode.datasets, 0);
@@ -25,7 +25,7 @@ TEST(Settle, IsUnconfirmedIfTheCpuBackendRefusesTheFile) {
     EXPECT_THAT(check_mode.remark, HasSubstr("Line 2: inline PTX"));
 }
 
-TEST(Settle, ABrokenCompilerIsAnErrorOnAGpu) {
+TEST(Settle, TheSanitizerHasAnErrorIfItsCompilerFails) {
     Compilation broken;
     broken.failure = Failure{cause::internal, "the compiler could not be started", "", {}};
     EXPECT_EQ(settle_sanitizer(broken).verdict, SanitizerResult::Verdict::error);
@@ -102,7 +102,7 @@ TEST(Settle, AFreeOfAWrongPointerExplainsTheErrorThatItReturns) {
     EXPECT_EQ(results[1].failure->cause, "wrong_value");
 }
 
-TEST(Settle, AnAbsentLaneExplainsADeadlock) {
+TEST(Settle, AWrongLaneMaskExplainsADeadlock) {
     const std::vector<Check> checks = {failed_with(cause::deadlock)};
     const auto with_finding = [&](const char* cause) {
         return explanations(checks, {{.cause = cause, .line = 9, .message = "Why."}});
@@ -222,7 +222,7 @@ TEST(Settle, AFindingFailsAStageWithCorrectOutputs) {
     EXPECT_EQ(settled(evidence).verdict, Verdict::passed);
 }
 
-TEST(Settle, AnUnchangedStarterFails) {
+TEST(Settle, AnUnchangedStarterWithWrongOutputsGetsNoPoints) {
     Evidence evidence = compiled();
     evidence.starter = Failure{cause::starter, "This file is still the starter.", "Did you edit it?", {}};
     EXPECT_EQ(settled(evidence).verdict, Verdict::passed);

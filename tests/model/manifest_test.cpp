@@ -329,7 +329,7 @@ TEST(ManifestFiles, OtherFilesInATreeAreIgnored) {
     EXPECT_EQ(error_of(project), "");
 }
 
-TEST(Manifest, LimitsTheNumberOfSizesAndReals) {
+TEST(Manifest, LimitsTheNumbersOfSizesRealsAndBuffers) {
     const auto with_sizes = [](int count) {
         return error_after([=](Project& project) {
             project.lab["sizes"] = Json::array();

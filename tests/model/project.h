@@ -1,5 +1,5 @@
 #pragma once
-// A small, valid project in a separate folder, of which tests change parts.
+// A small, valid project in a separate folder. Tests change parts of it.
 
 #include <gtest/gtest.h>
 

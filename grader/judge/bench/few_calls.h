@@ -1,7 +1,7 @@
 #pragma once
 // Short commands (of few calls), timed after the samples. The inputs of the samples overlap, so code can keep results
 // and use them in later calls. With new inputs, it cannot. Code can also run many calls of a sample at the same time,
-// because all of their inputs exist; with few calls, it cannot.
+// because the inputs of all calls exist before the first; in a command of few calls, this saves little.
 
 #include <cstdint>
 
@@ -37,7 +37,7 @@ class FewCalls {
 
     /// Make commands of few calls on new inputs and on inputs of the samples, more of them if the program seems to keep
     /// results. `call_s` and `reference_call_s` are the seconds of a call in the samples. Return a failure if an
-    /// output is wrong, or a program fails.
+    /// output is wrong, or the program fails.
     std::optional<Failure> time_on_new_inputs(Subject& program, Subject& reference, double call_s,
                                               double reference_call_s);
 

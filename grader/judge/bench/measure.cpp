@@ -58,7 +58,7 @@ void set_bounds(Measurement& m, const StageRun& run, const Problem& shape, const
     m.bandwidth_bytes_per_s = mostly_reads(run.lab, shape) ? during.read_bytes_per_s : during.copy_bytes_per_s;
     m.floor_bytes = cost.floor_bytes;
     const double iterations_ratio =
-        run.lab.benchmark.iterations_per_call / cost.iterations;  // the first call may have fewer iterations
+        run.lab.benchmark.iterations_per_call / cost.iterations;  // a dataset may define fewer iterations of a call
     m.bound_bytes = cost.bound_bytes * iterations_ratio;
     m.flops = cost.flops * iterations_ratio;
     if (m.bandwidth_bytes_per_s <= 0) return;
@@ -78,7 +78,8 @@ std::string limit_phrase(const Measurement& m) {
     return fmt::format("not memory: {:.0f}% of its bandwidth used", 100 * fraction);
 }
 
-/// Return the number of calls in a sample. A solver's dataset defines the iterations of one call.
+/// Return the number of calls that make up the benchmark's iterations. A solver's dataset defines the iterations of one
+/// call.
 int count_calls(const StageRun& run, const Problem& shape) {
     return std::max(1, static_cast<int>(run.lab.benchmark.iterations / run.oracle.cost(shape).iterations));
 }
@@ -143,7 +144,8 @@ void try_few_calls(Measured& measured, PairedBenchmark& paired, const StageRun& 
 }
 
 /// Time the reference in alternation with a second process of the reference, as it was timed with the student's
-/// program. Return the seconds of a call in the slowest round, because a process may be slow by chance.
+/// program. Return the seconds of a call in the slowest round, because a process may be slow by chance; 0 if a process
+/// fails.
 double time_reference_with_itself(StageRun& reference, const Pool& pool, std::uint32_t slots, int calls,
                                   const Effort& effort) {
     StageRun second{reference.lab,    reference.stage,  reference.oracle, reference.backend,

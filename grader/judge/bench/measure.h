@@ -1,5 +1,6 @@
 #pragma once
-// The 1000-iteration benchmark. Every timed call reads new inputs and writes to a slot that the command uses only once.
+// The 1000-iteration benchmark. The judge sends the runner commands, each for one or more calls. Every timed call reads
+// new inputs and writes to a slot that no other call of the same command uses.
 // The judge's own clock bounds the runner's times, and randomly chosen output samples are verified afterwards.
 
 #include <filesystem>

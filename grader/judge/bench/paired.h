@@ -20,8 +20,9 @@ class PairedBenchmark {
     /// Return whether a process failed.
     bool broken() const { return student.failure || (reference && reference->failure); }
 
-    /// Time the reference before the student's process exists. Return the seconds of a call, measured by events. Also
-    /// set the overhead that later commands may have in addition to the time between their events.
+    /// Time the reference before the student's process exists. Return the seconds of a call, measured by events; 0 if
+    /// the process fails. Also set the overhead that later commands may have in addition to the time between their
+    /// events.
     double time_reference_alone(int slots, const Progress& progress);
 
     /// Start fresh processes, after student and reference have swapped their memory. In the first round, the
@@ -55,10 +56,11 @@ class PairedBenchmark {
     void settle();
 
     void take_samples_of_round(const Progress& progress);
-    /// Alternate the order, because the GPU is idle before a round's first sample.
+    /// Take a sample of each program, in alternating order, because the GPU is idle before a round's first sample.
     void take_sample(int calls);
 
-    /// Do not call this between samples: near the power limit, a program that runs after a copy gets a lower clock.
+    /// Time copies, and store their rate in the round's samples. Do not call this between samples: near the power
+    /// limit, a program that runs after a copy gets a lower clock.
     void calibrate();
     void time_reference(Sample& sample, int calls);
     double time_one(Subject& subject, int calls);
@@ -68,9 +70,9 @@ class PairedBenchmark {
     const Effort& effort_;
     std::optional<CalibrationCopy> calibration_;
     int sample_number_ = 0;
-    int warm_calls_ = 0;         // the program's calls before the first round's samples
+    int warm_calls_ = 0;         // the student's calls before the first round's samples
     int core_ = sched_getcpu();  // the core of this round's processes
-    double both_calls_s_ = 0;    // a call of each program, with all overhead
+    double both_calls_s_ = 0;    // the time of one call of each program, with all overhead
 
   public:
     Subject student;
@@ -82,7 +84,7 @@ class PairedBenchmark {
 /// program can leave work on the GPU that delays the reference before its first event.
 double limited_by_events(double wall_s, double event_s);
 
-/// Take rounds until one of the reasons to end applies.
+/// Take rounds until PairedSamples::ended_by() returns a reason to end, or a process fails.
 void take_samples(PairedBenchmark& paired, const Progress& progress);
 
 }  // namespace warplab::timing

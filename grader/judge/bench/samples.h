@@ -23,8 +23,8 @@ class PairedSamples {
 
     std::vector<std::vector<Sample>> rounds;
     int calls = 1;            // calls per sample
-    int requested_calls = 1;  // for all iterations
-    double slowest_s = 0;     // a call of the slower program
+    int requested_calls = 1;  // calls for all iterations
+    double slowest_s = 0;     // the time of one call of the slower program
 
     std::vector<Sample> all() const;
     double median_student_s() const { return median_of(all(), &Sample::student_s); }

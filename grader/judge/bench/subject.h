@@ -41,8 +41,8 @@ class Subject {
     void exchange_memory(Subject& other) { buffers_->exchange_memory(*other.buffers_); }
 
     /// Return the seconds of `calls` calls by the judge's clock, minus `gap_s` per command; each command makes at most
-    /// one call per slot. If `sample` is not negative, draw output samples with this number and check the guard zones.
-    /// Return 0 after a failure.
+    /// one call per slot. If `sample` is not negative, it is the number of the timed sample: draw output samples and
+    /// check the guard zones. If `failure` is set afterwards, the result is meaningless.
     double time_calls(int calls, int sample);
 
     /// Make a call on each of the given inputs, at most one per slot, in one command. Return the seconds of a call by
@@ -81,13 +81,13 @@ class Subject {
     void allocate();
     Session::Reply command(std::uint32_t calls);
 
-    /// Copy inputs to the judge's own memory on the device, which the process cannot access. From there, they reach the
-    /// slots as quickly as those of the samples, so that a kernel that the process launched earlier, and that waits for
-    /// them, gains no time.
+    /// Copy inputs to the judge's own memory on the device, which the process cannot access. From there, new inputs
+    /// reach the slots as quickly as the inputs of the samples do, so that a kernel that the process launched earlier,
+    /// and that waits for inputs, gains no time.
     std::vector<std::vector<std::unique_ptr<Region>>> stage_inputs(const std::vector<Problem>& calls) const;
 
-    /// Call a function that writes inputs to the slots, while the process is suspended, so that it cannot begin to
-    /// work on them before the command.
+    /// Call a function that writes inputs to the slots, while the process is suspended, so that the process cannot
+    /// begin to work on the inputs before the command.
     void fill_slots(const std::function<void()>& fill);
 
     /// Fill the first `calls` slots with inputs from unpredictable offsets of the pool.
@@ -98,7 +98,7 @@ class Subject {
     /// Make calls on the inputs that are in the slots, and return their seconds.
     double time_filled_slots(std::uint32_t calls);
 
-    /// Keep randomly chosen parts of outputs and, at the end of a sample, (nearly) the whole output of one slot.
+    /// Keep randomly chosen parts of outputs and, at the end of a sample, up to 64 MiB of each output of one slot.
     void keep_parts(std::uint32_t calls, int sample, bool last);
     void keep_part(std::size_t buffer, std::uint32_t slot, std::size_t bytes, int sample);
     void check_guards();

@@ -16,7 +16,7 @@ namespace warplab::timing {
 
 namespace {
 
-constexpr double short_s = 0.02;     // CPU time per output sample, except for the first
+constexpr double short_s = 0.02;     // maximum CPU time per output sample, except for the first
 constexpr double parallel_s = 0.05;  // of one core; answers that take longer are computed one by one, by all cores
 
 /// Return the first difference in an output sample, and set `expected` to the correct answer. If the CPU would take

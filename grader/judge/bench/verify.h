@@ -16,8 +16,8 @@ struct Substitute {
     double core_s = 0;  // on one core
 };
 
-/// Check output samples in random order, at least one of each timed sample, until the cores have used `budget_s` in
-/// total.
+/// Check output samples in random order, at least one of each timed sample, until `budget_s` seconds are used: of all
+/// cores' time if each core checks a different output sample, of wall time if all cores compute one answer together.
 std::optional<Failure> verify(const StageRun& run, const Pool& pool, std::vector<OutputSample>& output_samples,
                               double budget_s, const Substitute& substitute, std::uint64_t seed);
 

@@ -221,8 +221,8 @@ std::optional<std::vector<Array>> make_experiment(StageRun& run, Buffers& buffer
 }
 
 /// Find out by calls with other inputs how the wrong output is computed. Return a description; empty if there is none.
-/// If the program prints, there are no such calls, because the student would also see what it prints in them. If the
-/// judge will check the dataset again with fibers, the calls follow then.
+/// If the program prints, make no such calls, because the student would also see what it prints in them. If the judge
+/// will check the dataset again with fibers, that check makes the calls.
 std::string investigate(StageRun& run, Buffers& buffers, const Trial& trial, const CallResult& result) {
     if (run.sanitizer != Sanitizer::off || run.make_fiber_runner || trial.host_variant) return "";
     if (!run.session || !run.session->output().empty()) return "";

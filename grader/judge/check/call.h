@@ -68,7 +68,7 @@ struct Dependence {
 
 struct JudgedCall {
     std::optional<Failure> failure;
-    std::vector<Array> outputs;
+    std::vector<Array> outputs;  // empty after a failure
 };
 
 /// Make a call. If an output is wrong and no known mistake explains it, make further calls to find out on what it

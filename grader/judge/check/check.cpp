@@ -23,8 +23,8 @@ struct Judged {
     bool has_host = false;
 };
 
-/// Make two calls in one process: fresh outputs, then stale ones with other inputs and the other thread order. If
-/// inputs and outputs have huge_bytes or more, make only the first.
+/// Make two calls in one process: the first with fresh outputs, the second with stale outputs, the other thread order
+/// and, below small_bytes, other inputs. If inputs and outputs have huge_bytes or more, make only the first.
 Judged judge_calls(StageRun& run, const Dataset& dataset, Problem& first, bool host_variant) {
     Problem second = first;
     const bool own_inputs = Buffers::bytes_per_slot(first, 0, 0) < small_bytes;

@@ -10,10 +10,10 @@ namespace warplab {
 /// Return the reason why a dataset cannot run on this backend; empty if it can.
 std::string why_not_on_this_backend(const StageRun& run, const Dataset& dataset);
 
-/// Check one dataset: call the function twice, the second time with other inputs, stale outputs and (on the CPU
-/// backend) another thread order. An error, or a skip for lack of memory, counts only if the stage's reference has the
-/// same result, because code can cause both on purpose, by its exit status or by hoarding memory. Otherwise, the check
-/// fails.
+/// Check one dataset: call the function twice, the second time with stale outputs, with other inputs (unless the
+/// dataset is large) and, on the CPU backend, with another thread order. A huge dataset gets only the first call. An
+/// error, or a skip for lack of memory, counts only if the stage's reference has the same result, because code can
+/// cause both on purpose, by its exit status or by hoarding memory. Otherwise, the check fails.
 Check check_dataset(StageRun& run, const Dataset& dataset);
 
 /// Return the check of a dataset that was skipped, or that failed.

@@ -156,8 +156,8 @@ std::vector<Array> right_answers(const Lab& lab, const Problem& problem) {
     return outputs;
 }
 
-/// Describe an access outside scratch. If the lab keeps nothing in scratch, only the student's code determines its
-/// size.
+/// Describe an access outside scratch. If the lab keeps nothing in scratch, only the student's code determines the size
+/// of scratch.
 std::string outside_scratch(const Lab& lab, const GuardViolation& violation, const std::string& where) {
     if (lab.divides_scratch)
         return fmt::format("The code writes outside scratch, or an array that the lab stores next to it: {}.", where);
@@ -214,7 +214,7 @@ bool values_show_mistake(const Oracle& oracle, const Situation& situation, const
 }
 
 Failure explain_guard_violation(const Lab& lab, const GuardViolation& violation) {
-    const bool scratch = violation.buffer == "scratch";  // the stage defines its type
+    const bool scratch = violation.buffer == "scratch";  // the judge knows only its bytes, not the type of its elements
     const std::string unit = scratch ? "byte" : "element";
     const auto past = violation.index - static_cast<std::int64_t>(violation.count);
     const std::string place =

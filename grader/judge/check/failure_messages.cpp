@@ -33,8 +33,8 @@ Failure search_cause(StageRun& run, const Situation& situation, const Difference
                               std::min(max_s, run.explaining_s));
 }
 
-/// Explain a guard violation by the mistake that explains the outputs, if that mistake also writes past the end (rows
-/// that are too far apart). Any other mistake may be a consequence of the violation.
+/// Explain a guard violation by the mistake that explains the outputs if that mistake is rows that are too far apart,
+/// because this mistake also writes past the end. Any other mistake may be a consequence of the violation.
 Failure describe_guard_violation(StageRun& run, const Situation& situation, const CallResult& result,
                                  const Poison& poison) {
     const Failure failure = explain_guard_violation(run.lab, *result.violation);
@@ -77,7 +77,8 @@ Failure describe_stopped_call(const Lab& lab, const Failure& failure, StoppedOut
         failure.place};
 }
 
-/// Return the failure for an output that no thread wrote, although kernels ran. `plain`: its explanation.
+/// Return the failure for an output that no thread wrote, although kernels ran. `plain`: the result of
+/// explain_output().
 Failure describe_unwritten_output(const std::string& output, bool host_variant, const Failure& plain) {
     if (host_variant)
         return {cause::not_copied_back, fmt::format("A kernel ran, but {} was never written.", output),
@@ -144,7 +145,8 @@ std::size_t vectors_of_thread(const Failure& failure, const LaunchSize& launch) 
     return 0;
 }
 
-/// Name the call's largest launch if the mistake may be its size. Only the CPU backend knows its line.
+/// Add the call's largest launch to the message if the mistake may be the launch's size. Only the CPU backend knows the
+/// line of a launch. If the launch has enough threads after all, change the cause and the hint.
 void name_launch(Failure& failure, const StatusPage& page, const Problem& problem) {
     static const std::set<std::string_view> size_causes = {"tail_lost", "blocks_rounded_down", "transposed",
                                                            cause::grid_too_small};

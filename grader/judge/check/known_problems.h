@@ -13,7 +13,7 @@
 
 namespace warplab {
 
-/// May be used by several threads at the same time.
+/// A cache of problems. Several threads may use it at the same time.
 class KnownProblems {
   public:
     /// Return the full-size problem that the lab's oracle generates from `dataset` and `seed`. Other problems may share

@@ -48,7 +48,7 @@ struct Pattern {
 /// In an output with fewer elements, the positions of the wrong elements show no pattern.
 inline constexpr std::size_t few_elements = 32;
 
-/// Describe the wrong elements of a whole output, of which there is at least one. `poison` fills outputs before a call.
+/// Describe the wrong elements of a whole output; there must be at least one. `poison` fills outputs before a call.
 Pattern find_pattern(const Oracle& oracle, const Problem& problem, std::size_t buffer, const Array& expected,
                      const Array& actual, std::uint32_t poison);
 

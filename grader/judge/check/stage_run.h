@@ -45,10 +45,10 @@ struct StageRun {
     std::set<std::uint64_t> guards = {};    // guards in the ended sessions; see StatusPage
     std::vector<AccessCounts> counts = {};
     std::vector<LaunchCounts> launches = {};
-    std::uint64_t calls = 0;                         // calls of the contract function in the ended sessions
+    std::uint64_t calls = 0;                         // calls of the contract function, as far as collected
     std::uint64_t calls_collected = 0;               // calls of the current session that were collected
     bool has_uncollected_counts = false;             // the current session has counted since collect_counts()
-    std::vector<std::uint64_t> launch_digests = {};  // one digest per call in the ended sessions
+    std::vector<std::uint64_t> launch_digests = {};  // one digest per call that ended; the owner clears them
     std::string doubt = {};                          // the first reason not to trust the sanitizer
     double explaining_s = max_explaining_s;          // the remaining time for finding causes of wrong outputs
     /// Called with a description of the current work.
@@ -60,7 +60,8 @@ struct StageRun {
     /// compile.
     std::function<std::filesystem::path()> make_fiber_runner = {};
 
-    /// Return a dataset's problem, and write its answers, once for all runs that share `known_problems`.
+    /// Return a dataset's problem, generated once for all runs that share `known_problems`; so are the answers that
+    /// solve() writes.
     Problem generate(const Dataset& dataset, std::uint64_t seed) const {
         return known_problems->generate(oracle, lab, dataset, seed);
     }
@@ -70,9 +71,10 @@ struct StageRun {
 
     /// Return the current session; start one if there is none.
     Session& runner_session();
-    /// Wait until the session has opened the device. If that fails, start it again a second later: a program that was
-    /// just killed may still hold the GPU's memory.
+    /// Wait until the session has opened the device. If it cannot open the device, start another session a second
+    /// later: a program that was just killed may still hold the GPU's memory.
     Session::Reply wait_for_device();
+    /// End the current session, if there is one, and keep its results.
     void end_session();
     /// Continue with the runner of make_fiber_runner(), without the output of the current session.
     void switch_to_fibers();
@@ -108,10 +110,10 @@ class ExplainingTime {
 std::optional<Failure> open_buffers(StageRun& run, const Problem& shape, const Buffers& buffers,
                                     bool host_variant = false);
 
-/// The scratch bytes that the student's code requests; a failure if the request is too large.
+/// The answer to a `prepare` request: the scratch bytes that the student's code requests, or a failure.
 struct Prepared {
     std::size_t scratch_bytes = 0;
-    bool has_host = false;
+    bool has_host = false;  // whether the code defines the host variant
     std::optional<Failure> failure;
     bool judge_fault = false;
 };

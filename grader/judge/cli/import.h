@@ -1,5 +1,5 @@
 #pragma once
-// Adds a report from a different machine, such as one with a GPU, to the student's journal. Its content is untrusted.
+// Adds a report from a different machine, such as one with a GPU, to the student's journal. The report is untrusted.
 
 #include <filesystem>
 #include <string>

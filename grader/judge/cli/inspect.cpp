@@ -299,7 +299,7 @@ int print_compilation(const Compilation& compilation, int width) {
     return compilation.verdict == Verdict::failed ? 1 : 2;
 }
 
-/// Model the shares of the lines if nothing is wrong with the file.
+/// Model each line's share of the time if nothing is wrong with the file and all datasets were inspected.
 ModelledLines model_lines(Judge& judge, const Inspected& inspected, const Stage& stage, const Source& source,
                           const Options& options) {
     if (!inspected.passed || first_serious(inspected.findings) || !options.dataset.empty()) return {};

@@ -1,4 +1,4 @@
-// `warplab list`: a line for each lab, the stages of the current one, and the next step.
+// `warplab list`: a line for each lab, the stages of the current lab, and the next step.
 
 #include <fmt/format.h>
 

@@ -30,7 +30,8 @@ fs::path gpu_file(const Options& options) {
     return folder / (name + ".json");
 }
 
-/// Return the scored timed dataset with the fewest elements: large ones take memory and time, and do not show more.
+/// Return the requested dataset or, by default, the scored timed dataset with the fewest elements: large ones take
+/// memory and time, and do not show more.
 const Dataset* dataset_to_model(const Lab& lab, const Stage& stage, const Options& options) {
     const Dataset* smallest = nullptr;
     const auto size = [&](const Dataset& dataset) {
@@ -98,7 +99,7 @@ std::string gain_words(const std::vector<predict::Gain>& gains) {
     return words;
 }
 
-/// Compare with the CPU's measured time. The speedup is called modelled, because the GPU's time is.
+/// Return a comparison with the CPU's measured time. It calls the speedup modelled, because the GPU's time is.
 std::string baseline_words(const ModelledTime& modelled) {
     const Interval& time = *modelled.time;
     return fmt::format(
@@ -154,8 +155,8 @@ predict::Recording Modeller::record(const Stage& stage, const Source& source, co
     }
 }
 
-/// Return the modelled time of a stage's solution in seconds, or 0 if it is missing or cannot be modelled. The build
-/// folder keeps it, because otherwise each submission would take two or three times as long.
+/// Return the modelled time of a stage's solution in seconds, or 0 if the solution is missing or cannot be modelled.
+/// The time is kept in the build folder; otherwise, each submission would take two or three times as long.
 double Modeller::solution_s(const Stage& stage, const Dataset& dataset) {
     if (const auto known = solutions_s_.find({stage.id, dataset.name}); known != solutions_s_.end())
         return known->second;
@@ -213,7 +214,7 @@ std::optional<Modelled> Modeller::model(const StageReport& report) {
     const double seconds = modelled.prediction.seconds;
     const fs::path solution = lab_.root / "solutions" / lab_.name / (stage.id + ".cu");
     if (fs::exists(solution) && read_file(solution) == source.text())
-        solutions_s_.try_emplace({stage.id, dataset->name}, seconds);  // one trace is enough
+        solutions_s_.try_emplace({stage.id, dataset->name}, seconds);  // so that the solution is not traced again
     time.time = Interval{seconds, seconds / machine_.spread, seconds * machine_.spread};
     compare(stage, *dataset, time);
     return modelled;

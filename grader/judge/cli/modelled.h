@@ -34,7 +34,7 @@ class Modeller {
     void add_score(StageReport& report);
     /// Add the modelled time to the report of a stage that passed, with the CPU baseline. print() describes it.
     void add_time(StageReport& report);
-    /// Print what add_time() found.
+    /// Print the times that add_time() added.
     void print() const;
     /// Return the shares of the warps' time by line.
     ModelledLines lines(const Stage& stage, const Source& source);

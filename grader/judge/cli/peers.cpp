@@ -1,6 +1,7 @@
 // Times each lab's peers (library functions that solve the same problem, or a problem of the same size) together with a
 // stage's reference solution. Writes {"<lab>": [{"name", "stage", "dataset", "iterations", "median_s", "ours_s",
-// "ratio": {"median", "low", "high"}}]}. "ours_s" is the reference's time; "ratio" is the peer's time over it, paired.
+// "ratio": {"median", "low", "high"}}]}. "ours_s" is the reference's time; "ratio" is the peer's time divided by it,
+// from samples in alternation.
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 #pragma once
 // The journal's records: the verbs' results for the student's own files, one line of JSON each
-// (schema/record.schema.json), in work/<lab>/journal/records.jsonl. The judge only appends to it; grader/python/journal
-// reads and renders the records.
+// (schema/record.schema.json), in work/<lab>/journal/records.jsonl. The judge only appends to this file;
+// grader/python/journal reads and renders the records.
 
 #include <filesystem>
 #include <string>
@@ -14,9 +14,10 @@ namespace warplab {
 
 std::filesystem::path records_file(const std::filesystem::path& work, const std::string& lab);
 
-/// Append a result, preceded by the text of `source` if that still has the result's hash and is not recorded yet. A
-/// single write under a lock keeps the records of two writers apart, and a killed writer leaves only complete lines.
-/// Throw UsageError if the file cannot be written; it then contains no part of the result.
+/// Append a result, preceded by the text of `source` if this text still has the result's hash and is not recorded yet.
+/// A single write under a lock keeps the records of two writers apart. If a writer is killed in the middle of a line,
+/// the next one removes the incomplete line. Throw UsageError if the records cannot be written; they then contain no
+/// part of the result.
 void append_record(const std::filesystem::path& work, const Record& result, const Source& source);
 
 /// Record the result of a check, a benchmark or grading of one of the report's stages. `dataset`: the only one

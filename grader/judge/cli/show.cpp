@@ -218,8 +218,8 @@ int print_compilation(const Stage& stage, const Compilation& compilation) {
     return compilation.verdict == Verdict::failed ? 1 : 2;
 }
 
-/// Make calls until the lab needs no more or a call does not end. Return the first failure; even then, the pictures are
-/// useful.
+/// Make calls until the lab needs no more or a call does not end. Return the first failure. If a call ends with wrong
+/// outputs, continue, because the pictures are still useful.
 ShownCall make_calls(StageRun& run, Show& show, const Listener& listener) {
     Caller caller(run);
     ShownCall all;

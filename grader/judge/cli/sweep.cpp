@@ -29,7 +29,7 @@ const Effort sweep_effort{.rounds = {.min = 1, .max = 1},
                           .sample_s = 0.25,
                           .total_s = 4,
                           .verify_s = 1};
-constexpr std::size_t full_grid = 40;  // with more choices, one tunable is varied at a time
+constexpr std::size_t max_combinations = 40;  // if there are more, one tunable is varied at a time
 
 using Choice = std::vector<std::int64_t>;  // a value for each tunable
 
@@ -63,7 +63,7 @@ std::vector<Choice> one_at_a_time(const std::vector<Tunable>& tunables) {
 std::vector<Choice> list_choices(const std::vector<Tunable>& tunables) {
     std::size_t all = 1;
     for (const Tunable& tunable : tunables) all *= tunable.values.size();
-    return all <= full_grid ? all_combinations(tunables) : one_at_a_time(tunables);
+    return all <= max_combinations ? all_combinations(tunables) : one_at_a_time(tunables);
 }
 
 const Dataset& dataset_to_time(const Lab& lab, const Stage& stage, const Options& options, Backend backend) {

@@ -88,7 +88,7 @@ struct ToolStage {
 };
 
 /// Compile the stage for tools and run it on `dataset` under `tool`. Append the program's output to `output`, and the
-/// tool's if it does not write to a file.
+/// tool's output if the tool does not write to a file.
 Check run_under(ToolStage& tool_stage, const std::vector<std::string>& tool, const Dataset& dataset,
                 std::string& output) {
     Judge::Ready ready =
@@ -119,7 +119,7 @@ std::vector<const Dataset*> datasets_for_tools(const ToolStage& tool_stage, cons
             options.dataset.empty() ? dataset.uses.check && !dataset.uses.cuda_only : dataset.name == options.dataset;
         if (fits && dataset.applies_to(tool_stage.stage)) chosen.push_back(&dataset);
     }
-    if (chosen.empty()) tool_stage.lab.dataset(options.dataset);
+    if (chosen.empty()) tool_stage.lab.dataset(options.dataset);  // throws with the available names
     return chosen;
 }
 
@@ -233,8 +233,8 @@ void print_launches(Judge& judge, const Lab& lab, const std::string& tree) {
     }
 }
 
-/// Return the command for Nsight Compute: it collects all metrics, or the named ones, from enough launches for an
-/// average.
+/// Return the command for Nsight Compute. It collects all metrics from all launches or, if metrics are named, only
+/// these from the first 30 launches, which are enough for an average.
 std::vector<std::string> profiler_command(const std::string& ncu, const std::string& metrics) {
     std::vector<std::string> command = {ncu, "--clock-control", "none"};
     if (metrics.empty())

@@ -156,7 +156,7 @@ void check_names(const Lab& lab, const Options& options, Backend backend) {
             "The dataset {} needs a GPU: it is too large for the CPU backend, so there is nothing to check here. "
             "Omit DATASET, or name another one.",
             options.dataset));
-    stages_named(lab, options.stage);
+    stages_named(lab, options.stage);  // throws with the available names
     std::error_code unreadable;
     const std::string source = options.source.string();
     if (!source.empty() && options.stage.empty())
@@ -209,7 +209,7 @@ int bench(const Options& options) {
     if (models && is_only_timed_on_gpu(lab, options.dataset)) task.options.dataset.clear();  // check the small ones
     check_names(lab, task.options, judge.backend());
     start_if_needed(lab, options);
-    std::optional<Modeller> modeller;  // now, so that an unknown GPU is refused before anything runs
+    std::optional<Modeller> modeller;  // made here, so that an unknown GPU is refused before anything runs
     if (models) modeller.emplace(judge, lab, options, SandboxLevel::none);
     const Report report = judge_stages(judge, "bench", lab, stages_for(lab, options, judge.folders()), task, {},
                                        modeller ? &*modeller : nullptr);

@@ -18,11 +18,12 @@ std::vector<std::filesystem::path> start_lab(const Lab& lab, const Folders& fold
 /// Return the stages whose file differs from its starter.
 std::vector<const Stage*> started_stages(const Lab& lab, const Folders& folders);
 
-/// Return when the stage's file was last written; file_time_type::min() if it equals its starter.
+/// Return when the stage's file was last written; file_time_type::min() if it is missing or equals its starter.
 std::filesystem::file_time_type last_edited(const Lab& lab, const Stage& stage, const Folders& folders);
 
-/// Keep the stage's latest report in work/<lab>/reports/<stage>.json, replacing it atomically.
+/// Keep the stage's latest report in work/<lab>/reports/<stage>.json. Throws UsageError, as write_report() does.
 void keep_report(const Report& report, const StageReport& stage, const Lab& lab, const Folders& folders);
+/// Write a report, and replace an existing file atomically. Throws UsageError if the file cannot be written.
 void write_report(const Report& report, const std::filesystem::path& file);
 
 /// The student's progress in a stage.

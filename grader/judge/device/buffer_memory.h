@@ -1,6 +1,6 @@
 #pragma once
-// Memory that the judge owns and passes to the runner as descriptors: GPU memory or sealed memory files. Only the judge
-// fills, poisons and reads it.
+// Memory that the judge owns and passes to the runner as descriptors: GPU memory or sealed memory files. The judge
+// itself fills it before a call and reads it afterwards.
 
 #include <cstddef>
 #include <cstdint>
@@ -34,6 +34,7 @@ class Region {
 
     /// Set the fields that the runner needs to map the memory: transport and mapped_bytes.
     virtual void describe(protocol::Buffer& buffer) const = 0;
+    /// Return the descriptor to pass to the runner; -1 if there is none.
     virtual int descriptor() const { return -1; }
 
   protected:
@@ -48,6 +49,7 @@ class BufferMemory {
     virtual ~BufferMemory() = default;
     /// Allocate memory. Throw OutOfMemory if too little is free.
     virtual std::unique_ptr<Region> allocate(std::size_t bytes) = 0;
+    /// Wait until all copies and fills have ended.
     virtual void synchronise() {}
     virtual std::size_t free_bytes() const = 0;
 };

@@ -71,6 +71,7 @@ void call(const char* name, Arguments... arguments) {
         throw std::runtime_error(fmt::format("{}: {}", name, error_words(error)));
 }
 
+/// Call a function of NVML by name, and return whether it succeeds.
 template <class... Arguments>
 bool ask_management(const char* name, Arguments... arguments) {
     auto* function = library().of<int(Arguments...)>(library().management, name);
@@ -110,7 +111,7 @@ class StagingBuffers {
   public:
     static constexpr std::size_t min_bytes = 16 << 20;
 
-    /// Return null if plain copies are requested or pinned memory is not available.
+    /// Return null if the copy is small, plain copies are requested, or pinned memory is not available.
     static StagingBuffers* for_copy(std::size_t bytes) {
         static StagingBuffers buffers;
         return bytes < min_bytes || plain_copies || !buffers.memory_[1] ? nullptr : &buffers;

@@ -56,7 +56,8 @@ class CudaDevice : public BufferMemory {
     CudaDevice();
 };
 
-/// While it exists, copies between host and GPU use no pinned memory, so they are as slow as a student's.
+/// While an object of this type exists, copies between host and GPU use no pinned memory, so they are as slow as a
+/// student's.
 struct PlainCopies {
     PlainCopies();
     ~PlainCopies();
@@ -68,8 +69,8 @@ struct PlainCopies {
 class CalibrationCopy {
   public:
     CalibrationCopy();
-    /// Return the bytes per second read plus written, measured by as many copies as fit into `budget_s`, at least two.
-    /// The first copy is not timed.
+    /// Return the bytes per second read plus written, measured by as many copies as fit into `budget_s`, but at least 2
+    /// and at most 101. The first copy is not timed.
     double measure(double budget_s);
 
   private:

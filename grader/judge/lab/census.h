@@ -39,11 +39,11 @@ std::string describe_census(const std::vector<ElementRun>& runs, std::size_t n, 
 
 /// A lab that counts values. In its experiments, all elements except a few have the value 0.
 struct Histogram {
-    std::size_t n = 0;        // elements
-    std::uint32_t cap = ~0u;  // counts are exact below it
-    std::uint32_t values = 0;
-    std::size_t output = 1;  // the buffer of the bins
-    std::string element;     // "pixel"
+    std::size_t n = 0;         // elements
+    std::uint32_t cap = ~0u;   // counts are exact below it
+    std::uint32_t values = 0;  // elements are from 0 to values - 1
+    std::size_t output = 1;    // the buffer of the bins
+    std::string element;       // "pixel"
     /// Write the value of an element.
     std::function<void(Problem& problem, std::size_t i, std::uint32_t value)> set;
     /// Return the bin of an element with this value.

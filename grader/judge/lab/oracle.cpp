@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::size_t huge_page_bytes = 2 << 20;
 
-/// Zeroed pages that the system creates at the first access; large pages if possible, because they are faster to fill.
+/// Return zeroed pages, which the system creates at the first access; large pages if possible, because they are faster
+/// to fill.
 std::shared_ptr<std::byte[]> map_zeros(std::size_t bytes) {
     void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) throw std::bad_alloc();

@@ -36,8 +36,8 @@ class Array {
         return {reinterpret_cast<const T*>(data_), count_};
     }
 
-    Array part(std::size_t first, std::size_t count) const;
-    Array clone() const;
+    Array part(std::size_t first, std::size_t count) const;  // throws std::out_of_range
+    Array clone() const;                                     // with separate storage
 
   private:
     std::shared_ptr<std::byte[]> storage_;
@@ -80,7 +80,7 @@ struct Situation {
     const std::vector<Array>& actual;   // the outputs of the student's code
     const Problem* previous = nullptr;  // the call before this one in the same process, if any
     std::uint32_t beyond = 0;           // the 32-bit pattern that lies beyond the end of every input
-    std::string stage = "";             // its id, or empty; some mistakes apply to some stages only
+    std::string stage = "";             // the stage's id, or empty; some mistakes apply to some stages only
 };
 
 /// Calls the student's code with other inputs of the same shape, or with fewer iterations, and returns one array per
@@ -108,6 +108,7 @@ class Oracle {
     /// efficient, because it is timed as the CPU baseline.
     virtual void reference(Problem& problem, Execution how) const = 0;
 
+    /// Return the work of a call on this problem.
     virtual Cost cost(const Problem& problem) const = 0;
 
     /// Reduce a solver's problem to fewer iterations if the reference takes long: the CPU baseline is timed with these
@@ -115,7 +116,7 @@ class Oracle {
     virtual void shorten(Problem& problem) const;
 
     /// Return the step, in elements, by which inputs of a pool may be shifted: the judge draws a multiple of it for
-    /// each input. 0 = an input cannot be moved.
+    /// each input. If it is 0, inputs cannot be moved.
     virtual std::size_t window_step() const { return 4; }
 
     /// Write the right answer for elements [first, first + count) of one output to `out`: exactly this slice of
@@ -124,12 +125,14 @@ class Oracle {
     virtual bool reference_part(const Problem& problem, std::size_t buffer, std::size_t first, std::size_t count,
                                 Array& out) const;
 
+    /// Return the allowed difference of an output's elements. Default: none.
     virtual Tolerance tolerance(const Problem& problem, std::size_t buffer) const;
 
     /// Return whether an output is right, for outputs with more than one right answer. Default: by tolerance.
     virtual bool accepts(const Problem& problem, std::size_t buffer, std::size_t index, double expected,
                          double actual) const;
 
+    /// Return the mistakes that may explain a wrong output, the more likely ones first. Default: none.
     virtual std::vector<Hypothesis> hypotheses(const Situation& situation) const;
 
     /// If no hypothesis reproduces a wrong output, find out by experiments which inputs it is computed from. Return
@@ -138,7 +141,7 @@ class Oracle {
     virtual std::string investigate(const Situation& situation, const Experiment& call) const;
 };
 
-/// Every oracle.cpp defines this.
+/// Every oracle.cpp defines this function.
 extern "C" const Oracle* warplab_oracle();
 
 }  // namespace warplab

@@ -67,16 +67,17 @@ class Show {
     /// depend on the results of earlier ones.
     virtual std::optional<Problem> next_call() = 0;
 
-    /// Process the results of the last call: its outputs (NaN if the student's code wrote nothing) and its time (on a
-    /// GPU, of the kernels alone; on the CPU backend, of the whole call). Return complete lines to print, or "".
+    /// Process the results of the last call: its outputs (real elements that the student's code did not write are NaN)
+    /// and its time (on a GPU, of the kernels alone; on the CPU backend, of the whole call). Return complete lines to
+    /// print, or "".
     virtual std::string take(const Problem& results, double call_s) = 0;
 
     /// Write the remaining files into the request's folder. Return the text to print.
     virtual std::string finish() = 0;
 };
 
-/// Every lab's show.cpp defines this. If labs/<lab>/show.py exists, it runs afterwards, with the folder as its only
-/// argument, to draw pictures that need Python.
+/// Every show.cpp defines this function. If labs/<lab>/show.py exists, it runs afterwards, with the request's folder as
+/// its only argument, to draw pictures that need Python.
 extern "C" std::unique_ptr<Show> warplab_show(const ShowRequest& request);
 
 }  // namespace warplab

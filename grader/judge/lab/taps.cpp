@@ -106,7 +106,8 @@ class TapExperiments {
     double constant_ = 0;
 };
 
-/// Return which rows (or columns) contain wrong elements, if only some do: "the second of every 4 rows".
+/// Return which rows (or columns) contain wrong elements, such as "the second of every 4 rows"; empty if all do, or if
+/// they show no pattern.
 std::string describe_lines(const std::vector<bool>& wrong, const std::string& line) {
     const std::size_t n = wrong.size();
     const auto first = static_cast<std::size_t>(std::ranges::find(wrong, true) - wrong.begin());

@@ -28,7 +28,7 @@ struct WeightedSum {
 struct Taps {
     double constant = 0;          // the output element's value if all terms are 0
     std::vector<Tap> wrong = {};  // in the order of the terms
-    bool complete = false;        // `wrong` contains all
+    bool complete = false;        // `wrong` contains every wrong weight
 };
 
 /// Find up to `max_wrong` wrong weights. Return nothing if not even the first call succeeds.

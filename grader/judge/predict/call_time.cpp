@@ -8,7 +8,7 @@
 namespace warplab::predict {
 namespace {
 
-constexpr int replays_of_a_shape = 3;  // after these, such launches no longer change the contents of the L2
+constexpr int max_replays_of_shape = 3;  // later launches of the shape no longer change the contents of the L2
 
 int registers_of(const std::map<std::string, int>& registers, const std::string& kernel) {
     const std::string name = kernel.substr(0, kernel.find('<'));
@@ -92,7 +92,7 @@ CallTime time_call(const Machine& machine, const Trace& trace, const Code& code,
         count_effort();
         const std::size_t shape = trace.launches[i].same_as;
         const TracedLaunch& recorded = trace.launches[shape];
-        if (replays[shape]++ < replays_of_a_shape)
+        if (replays[shape]++ < max_replays_of_shape)
             times[shape] =
                 replay(machine, trace, recorded, code, registers_of(registers, recorded.kernel), residency, change);
         times[i] = times[shape];
@@ -103,7 +103,7 @@ CallTime time_call(const Machine& machine, const Trace& trace, const Code& code,
         result.kernel_seconds += times[i].clocks / machine.clock_hz;
     }
     Timeline timeline(machine);
-    constexpr int first_calls = 2, calls = 3;
+    constexpr int first_calls = 2, calls = 3;  // calls that are not counted, then calls that are
     double begin = 0;
     for (int call = 0; call < first_calls + calls; ++call) {
         if (call == first_calls) begin = timeline.now();

@@ -12,12 +12,12 @@ namespace warplab::predict {
 inline constexpr int default_registers = 32;  // per thread, if nvcc does not report them
 
 struct CallTime {
-    double seconds = 0;         // one call among many
-    double kernel_seconds = 0;  // its kernels, one after the other
+    double seconds = 0;         // the time of one call among many
+    double kernel_seconds = 0;  // the sum of the times of its kernels
     struct OfKernel {
-        double seconds = 0;  // all its launches in the call
+        double seconds = 0;  // the time of all its launches in the call
         int launches = 0;
-        KernelTime last;
+        KernelTime last;  // the time of its last launch
     };
     std::map<std::string, OfKernel> kernels;
 };

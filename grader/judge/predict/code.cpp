@@ -214,7 +214,7 @@ bool Analysis::is_counter(const Statement& phi) const {
 }
 
 /// Find the names that are constants once nvcc has unrolled the loops with a constant number of iterations: the
-/// counters of a loop that ends when one of them reaches a constant, and what is computed from nothing else.
+/// counters of a loop that ends when one of them reaches a constant, and the names that are computed only from these.
 void Analysis::find_known() {
     std::unordered_set<std::string> compared;  // with a constant
     for (const BasicBlock& block : function_.blocks)
@@ -252,7 +252,7 @@ bool Analysis::add_known() {
     return found;
 }
 
-/// Return whether an offset is another one plus a constant, which is part of the load or store.
+/// Return whether an offset is another offset plus a constant. The constant becomes part of the load or store.
 bool Analysis::is_shifted(const std::string& offset) const {
     std::string name = name_of(offset);
     for (int steps = 0; steps < 4; ++steps) {
@@ -296,7 +296,7 @@ void Analysis::find_loops() {
         }
 }
 
-/// Return whether a hook is about threadIdx and similar variables, which are registers.
+/// Return whether a hook announces a read of threadIdx or a similar variable, which is a register.
 bool reads_built_in(const Statement& call) {
     return !call.operands.empty() &&
            std::ranges::any_of(std::initializer_list<const char*>{"&threadIdx", "&blockIdx", "&blockDim", "&gridDim"},
@@ -448,6 +448,7 @@ Component component_in(const Statement& access) {
     return component.vector.empty() && !access.operands.empty() ? component_in(access.operands[0]) : component;
 }
 
+/// Return whether an access uses another component of a vector that an earlier access of the block uses.
 bool Analysis::continues_vector(std::size_t block, std::size_t statement) const {
     const Statement* const access = access_of(block, statement);
     if (!access) return false;
@@ -495,7 +496,8 @@ Work Analysis::arithmetic(const Statement& statement) const {
     return {.integer = words};
 }
 
-/// Operations that read or write memory have hooks; operations on variables in registers cost nothing.
+/// Return the work of a statement. Operations that read or write memory have hooks, and copies between registers cost
+/// nothing, so both are no work.
 Work Analysis::work_of(const Statement& statement) const {
     using enum Statement::Kind;
     if (statement.by_header) return {};
@@ -524,6 +526,7 @@ Work Analysis::work_of(const Statement& statement) const {
     return touches_memory ? Work{} : arithmetic(statement);
 }
 
+/// Return whether an exit of the block's innermost loop waits for a result.
 bool Analysis::exit_waits(std::size_t block) const {
     const auto waits = [&](std::size_t exit) {
         const std::vector<Statement>& statements = function_.blocks[exit].statements;

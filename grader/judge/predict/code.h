@@ -38,16 +38,16 @@ struct PredicatedBody {
 struct Instruction {
     int line = 0;              // a line of the student's file
     Work work = {};            // a basic block's work
-    Work chain = {};           // the part of the work that must run one after the other
+    Work chain = {};           // the operations of the work that must run one after the other
     std::vector<Need> needs;   // for a basic block: the results that its final branch waits for
     PredicatedBody body = {};  // for a basic block that ends with such an if
     bool result_is_used = false;
     bool wide = false;               // a warp function of 64 bits, which is two instructions
     bool is_volatile = false;        // a load that bypasses the L1
     bool compares = false;           // a compare-and-swap, which may fail and be repeated
-    bool continues = false;          // reads or writes the next component of the vector of the previous access
-    bool repeats_with_need = false;  // depends on its own result from an earlier iteration
-    int loop = 0;  // its innermost loop; 0 if there is none, or if an exit of that loop waits for a result
+    bool continues = false;          // uses another component of a vector that an earlier access of the block uses
+    bool repeats_with_need = false;  // depends on its own result, or on a result of an earlier iteration
+    int loop = 0;                    // its innermost loop; 0 if there is none whose iterations nvcc can combine
 };
 
 class Code {

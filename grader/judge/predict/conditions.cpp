@@ -46,7 +46,7 @@ class DirectiveReader {
     }
 
     std::vector<Directive> read() {
-        bool has_directive = false;  // this line
+        bool has_directive = false;  // in the current line
         for (at_ = 0; at_ < text_.size();) {
             if (text_[at_] == '\n') has_directive = false;
             const std::size_t length = has_directive || !may_begin() ? 0 : text_[at_] == '#' ? 1 : starts("%:") ? 2 : 0;
@@ -130,7 +130,8 @@ class OwnMacros {
         for (const Directive& directive : directives)
             if (directive.name == "define") add(directive.identifiers);
     }
-    /// Compilers define names that begin with an underscore.
+    /// Return whether the macro is one of them. Names that begin with an underscore are not, because compilers define
+    /// such names.
     bool has(const std::string& name) const { return name == "defined" || (name[0] != '_' && names_.contains(name)); }
 
   private:
@@ -159,7 +160,8 @@ std::string visible_part(const std::string& text) {
     return text.find("R\"") != std::string::npos ? text : compilation::without_comments(text);
 }
 
-/// Even without a condition, a macro's value can change the program, as a text, as a part of a name, or as a number.
+/// Describe the first place where the value of a compiler's macro may become part of the program; "" if there is none.
+/// Even without a condition, this value can change the program, as a text, as a part of a name, or as a number.
 /// Therefore, the file must not name the compiler's macros at all. The arguments of a macro with # or ## are expanded
 /// only if another macro calls it.
 std::string find_foreign_value(const std::string& text, const std::vector<int>& lines,

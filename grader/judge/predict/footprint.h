@@ -16,7 +16,7 @@ int memory_of(const Trace& trace, std::uint32_t sector);
 
 struct Footprint {
     double of_block = 0;     // sectors that a block touches
-    double accesses = 0;     // a block's accesses to all of them
+    double accesses = 0;     // a block's accesses to sectors of the memory
     double of_launch = 0;    // sectors that all blocks touch
     double first_touch = 1;  // the share of a block's sectors that no other block has touched before
     double sharers = 1;      // multiprocessors that use a sector at the same time

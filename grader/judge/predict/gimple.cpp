@@ -92,7 +92,7 @@ std::string_view inside_angles(std::string_view text) {
 }
 
 bool is_backend_header(std::string_view file) {
-    // arithmetic.h represents instructions of the GPU; the other headers there belong to the backend.
+    // arithmetic.h and math… represent instructions of the GPU; the other headers of warplab_cpu belong to the backend.
     return file.find("warplab_cpu/") != std::string_view::npos && file.find("arithmetic.h") == std::string_view::npos &&
            file.find("warplab_cpu/math") == std::string_view::npos;
 }

@@ -18,20 +18,21 @@ struct Machine {
     std::string name;
     std::string source;  // the origin of the constants
     double spread = 2;   // the interval reaches from 1/spread to spread times the modelled time
-    /// The same for the ratio of two modelled times, which is more certain if it is near 1.
+    /// The limits of the spread of the ratio of two modelled times: the nearer the ratio is to 1, the smaller its
+    /// spread.
     double min_ratio_spread = 1.3, max_ratio_spread = 2.5;
 
     // multiprocessors
     int multiprocessors = 0, threads = 0, blocks = 0, registers = 0;  // per multiprocessor: threads, blocks, registers
     double clock_hz = 0;
     double l1_bytes = 0,
-           shared_bytes = 0;  // the same memory's size: in total, and the part that blocks may use as shared memory
+           shared_bytes = 0;  // sizes of one memory: in total, and the part that blocks may use as shared memory
     // memory
     double dram_bytes_per_s = 0, l2_bytes_per_s = 0, l2_bytes = 0;
     double l2_bytes_per_clock = 0;     // for one multiprocessor
     double l2_slice_bytes = 0;         // atomics within this number of neighbouring bytes wait for each other
     double dram_copy_bytes_per_s = 0;  // bytes read and written, if there are as many of both
-    /// How much longer a read takes while other threads read, or read and write as much.
+    /// The additional latency of a read while other threads only read, and while they write as much as they read.
     std::vector<DramLoad> dram_reads, dram_copies;
 
     /// Latencies in clocks.
@@ -47,7 +48,7 @@ struct Machine {
         double atomic_result;   // as `atomic`, if the lane needs the old value
         double sector;          // a sector of the L2, if no other sector of its line is read
         double slice_read;      // a read of one sector, at the slice of the L2 that holds it
-        double changed_sector;  // the additional time if an atomic of this launch has changed it
+        double changed_sector;  // the additional clocks of a sector that an atomic of this launch has changed
         double block;           // the start of a block
     } occupies = {};
 

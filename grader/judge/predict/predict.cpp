@@ -50,7 +50,7 @@ class TraceMemory {
 };
 
 constexpr unsigned max_calls_before = 4;   // so that a program cannot know which call is traced
-constexpr std::uint32_t max_attempts = 3;  // at drawing blocks that represent the others
+constexpr std::uint32_t max_attempts = 3;  // attempts to draw blocks that represent the others
 
 /// Make calls with the dataset's inputs. Their outputs are not checked, because only some blocks run.
 std::optional<Failure> make_calls(StageRun& run, const Problem& problem, std::uint64_t calls) {
@@ -168,8 +168,8 @@ std::string why_not_typical(const Trace& trace, const Machine& machine) {
     return "";
 }
 
-/// Return whether the weights of the sampled blocks let them stand for all blocks that ran, and not one for most
-/// others.
+/// Return whether the sampled blocks, with their weights, do on average as much as all blocks that ran, and no block
+/// has most of the weight.
 bool represents_all(const TracedLaunch& launch) {
     constexpr double tolerance = 0.1;
     double weighted = 0, plain = 0, most = 0;

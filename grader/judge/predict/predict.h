@@ -24,7 +24,7 @@ struct Recording {
 /// The resource that limits a call.
 struct Limit {
     std::optional<Resource> resource;  // the busiest resource; none if all wait for most of the time
-    double busy = 0;                   // its share of the kernels' time
+    double busy = 0;                   // the share of the time for which the busiest resource is busy
     int line = 0;                      // the line of the student's file that uses it most; 0 if unknown
 };
 
@@ -48,11 +48,11 @@ struct Prediction {
 /// A change of the code that the model tried.
 struct Gain {
     Change change;
-    double factor;  // the time without the change divided by that with it
+    double factor;  // the time without the change divided by the time with it
 };
 
 /// Trace one call on a problem, in a sandbox of the given level. Only the blocks that one multiprocessor of `machine`
-/// would get are run; each recording draws them anew.
+/// would get are run; each recording draws other blocks.
 Recording record(Judge& judge, const Lab& lab, const Stage& stage, const Source& source, const Problem& problem,
                  const Machine& machine, SandboxLevel sandbox);
 
@@ -62,8 +62,8 @@ Prediction model(const Recording& recording, const Machine& machine);
 /// Return the interval of the ratio of two modelled times of one GPU.
 Interval ratio_interval(double ratio, const Machine& machine);
 
-/// Return the changes that save most time, the best first. For each change, the call is replayed without the waste of
-/// one line.
+/// Return the changes that save the most time, the best first. For each change, the call is replayed without the waste
+/// of one line.
 std::vector<Gain> try_changes(const Recording& recording, const Machine& machine, const Prediction& unchanged);
 
 }  // namespace warplab::predict

@@ -40,7 +40,8 @@ class L1 {
     explicit L1(double bytes)
         : ways_(std::max<std::size_t>(1, static_cast<std::size_t>(bytes / 128 / sets))), lines_(sets * ways_) {}
 
-    /// Return when the sector arrives; a negative number if it is not in the L1. It is then expected (see arrives()).
+    /// Return when the sector arrives. If it is not in the L1, return a negative number and make room for the sector;
+    /// the caller must then report the time of its arrival with arrives().
     double find(std::uint64_t sector) {
         Line& line = line_of(sector / 4, true);
         const std::size_t part = sector % 4;
@@ -142,8 +143,8 @@ struct WarpState {
     // By place, see gather():
     std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> waiting_sectors;
     std::unordered_map<std::uint32_t, std::unordered_set<std::uint32_t>> touched;
-    double vector_ready = 0;                       // the result of the last access
-    std::array<double, max_pending> pending = {};  // the last results: the compiler moves loads before stores
+    double vector_ready = 0;                       // when the result of the last access arrives
+    std::array<double, max_pending> pending = {};  // when the last results arrive; a read waits for the oldest
     std::size_t reads = 0;
     const Instruction* block_before = nullptr;  // the basic block whose branch comes next
     std::vector<std::uint32_t> lanes_left;      // words that a compare-and-swap has not changed yet
@@ -163,7 +164,7 @@ struct WarpState {
 };
 
 struct BlockState {
-    int left = 0, alive = 0, arrived = 0;
+    int left = 0, alive = 0, arrived = 0;  // warps: not ended, expected at the next barrier, arrived at it
     double last_arrival = 0;
     std::vector<int> waiting;
     std::unordered_set<std::uint32_t> touched;
@@ -198,7 +199,7 @@ class Multiprocessor {
         return instruction.loop && !ordered_loops_.contains(instruction.loop);
     }
     bool has_turns_left(const WarpState& warp, const TracedOperation& operation, const Instruction& instruction,
-                        int wanted) const;
+                        int turns) const;
     bool waits_later(WarpState& warp, const TracedOperation& operation, const Instruction& instruction) const;
     double ready_at(WarpState& warp, const TracedOperation& operation, const Instruction& instruction,
                     double when) const;
@@ -260,7 +261,7 @@ class Multiprocessor {
     std::vector<BlockState> blocks_;
     std::vector<WarpState> warps_;
     struct Changes {
-        double count = 0, first = 0, last = 0;  // and the times of the first and the last
+        double count = 0, first = 0, last = 0;  // the number of changes, and the times of the first and the last
     };
     std::unordered_map<std::uint64_t, Changes> changes_;  // changes of words by compare-and-swap
     std::vector<double> starts_;
@@ -317,7 +318,8 @@ Multiprocessor::Multiprocessor(const Machine& machine, const Trace& trace, const
     copies_.resize(launch_.sampled.size());
 }
 
-/// A loop may read device memory that its previous iteration wrote; atomics and barriers always keep their order.
+/// Find the loops whose accesses nvcc must keep in order: a loop may read device memory that its previous iteration
+/// wrote, and atomics, barriers and fences always keep their order.
 void Multiprocessor::find_ordered_loops() {
     using enum OperationKind;
     for (const TracedBlock& block : launch_.sampled)
@@ -332,7 +334,8 @@ void Multiprocessor::find_ordered_loops() {
             }
 }
 
-/// Count the multiprocessors that read the same sectors without the L1, from the share of the sampled blocks that do.
+/// Estimate how many multiprocessors read each sector without the L1, from the share of the sampled blocks that read
+/// it.
 void Multiprocessor::count_readers() {
     std::unordered_map<std::uint32_t, double> blocks;
     for (const TracedBlock& block : launch_.sampled) {
@@ -346,8 +349,8 @@ void Multiprocessor::count_readers() {
             }
         for (const std::uint32_t sector : read) ++blocks[sector];
     }
-    const double others = std::max(1.0, static_cast<double>(launch_.sampled.size()) - 1);
-    for (const auto& [sector, count] : blocks) readers_[sector] = 1 + (active_ - 1) * (count - 1) / others;
+    const double other_blocks = std::max(1.0, static_cast<double>(launch_.sampled.size()) - 1);
+    for (const auto& [sector, count] : blocks) readers_[sector] = 1 + (active_ - 1) * (count - 1) / other_blocks;
 }
 
 int Multiprocessor::count_blocks_at_once(int registers) const {
@@ -490,11 +493,12 @@ double Multiprocessor::do_basic_block(WarpState& warp, const Instruction& instru
 void Multiprocessor::change_words(WarpState& warp, const TracedOperation& operation, double when) {
     const bool shared = operation.kind == OperationKind::shared_atomic;
     const int memory = shared ? -1 : memory_of(trace_, operation.words[0]);
-    const double others = memory >= 0 ? footprints_[static_cast<std::size_t>(memory)].sharers - 1 : 0;
+    const double other_sharers = memory >= 0 ? footprints_[static_cast<std::size_t>(memory)].sharers - 1 : 0;
     const std::uint64_t space = shared ? static_cast<std::uint64_t>(warp.block + 1) << 40 : warp.copy << 40;
     std::erase_if(warp.lanes_left, [&](std::uint32_t word) {
         Changes& changes = changes_[word | space];
-        const double rate = changes.count > 3 ? others * (changes.count - 1) / std::max(1.0, when - changes.first) : 0;
+        const double rate =
+            changes.count > 3 ? other_sharers * (changes.count - 1) / std::max(1.0, when - changes.first) : 0;
         if (changes.last > warp.words_read) return false;
         if (rate > 0 && fraction(word * 977ull + ++served_ * 131) < 1 - std::exp(-rate * (when - warp.words_read)))
             return false;
@@ -626,7 +630,7 @@ double Multiprocessor::serve_sector(WarpState& warp, const TracedOperation& oper
             const double queued = std::max(read - begin, memory_load_.additional_latency(machine_, begin));
             done = std::max(done, begin + queued + dram_clocks_ + machine_.latency.dram);
         }
-        const bool is_written_back = !reads && is_new && held_[m] < 0.5;  // it is written back later
+        const bool is_written_back = !reads && is_new && held_[m] < 0.5;
         if (is_written_back && fraction(seed + 1) < footprint.first_touch) {
             dram_.serve(begin, dram_write_clocks_);
             memory_load_.add(begin, dram_share_clocks_, true);
@@ -718,13 +722,13 @@ double Multiprocessor::access_sectors(WarpState& warp, const TracedOperation& op
                      dram_.free - max_queued_dram_clocks});
 }
 
-/// Return whether a warp reaches an operation this many times again before it leaves the loop.
+/// Return whether a warp reaches an operation `turns` more times before it leaves the loop.
 bool Multiprocessor::has_turns_left(const WarpState& warp, const TracedOperation& operation,
-                                    const Instruction& instruction, int wanted) const {
+                                    const Instruction& instruction, int turns) const {
     constexpr std::size_t max_ahead = 256;
     const std::vector<TracedOperation>& all = *warp.operations;
     for (std::size_t i = warp.next + 1; i < std::min(all.size(), warp.next + max_ahead); ++i) {
-        if (all[i].place == operation.place && --wanted == 0) return true;
+        if (all[i].place == operation.place && --turns == 0) return true;
         const Instruction* const other = code_.at(all[i].place);
         if (other && other->loop != instruction.loop) return false;
     }

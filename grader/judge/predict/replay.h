@@ -37,7 +37,7 @@ struct KernelTime {
     double clocks = 0;
     Busy busy = {};
     std::map<int, Busy> busy_of_line;      // by line of the student's file
-    std::map<int, double> clocks_of_line;  // the time that the replayed warps spend there, waiting included
+    std::map<int, double> clocks_of_line;  // the time that the replayed warps spend in a line, waiting included
     std::map<Change, double> wasted;       // clocks for which a resource is busy, but would not be after the change
     int blocks_at_once = 1;                // on a multiprocessor
 };

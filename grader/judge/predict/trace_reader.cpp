@@ -17,14 +17,14 @@ constexpr std::uint64_t max_blocks_of_grid = std::uint64_t{1} << 40;
 // Much more than the runner records or a program needs.
 constexpr std::size_t max_sampled = 4096, max_memories = 1 << 16;
 
-[[noreturn]] void damaged(const char* what) {
+[[noreturn]] void reject(const char* what) {
     throw std::runtime_error(std::string("the trace of the program is damaged: ") + what);
 }
 
 template <class Record>
 Record take(std::string_view& bytes) {
     Record record;
-    if (bytes.size() < sizeof record) damaged("a record is too short");
+    if (bytes.size() < sizeof record) reject("a record is too short");
     std::memcpy(&record, bytes.data(), sizeof record);
     bytes.remove_prefix(sizeof record);
     return record;
@@ -65,17 +65,17 @@ double tilt_weights(std::vector<TracedBlock>& blocks, double tilt) {
     return events / weights;
 }
 
-/// Weigh the sampled blocks so that on average, they do as much as all blocks that ran: a few blocks can happen to be
-/// short or long ones.
+/// Weigh the sampled blocks so that they do on average as much as all blocks that ran, because the few sampled blocks
+/// may happen to be short or long.
 void weigh_blocks(TracedLaunch& launch) {
     constexpr double tolerance = 0.05, max_tilt = 50;
-    const double more = relative_work(launch.ends);
-    if (launch.sampled.size() < 2 || std::abs(more - 1) < tolerance) return;
-    const double wanted = more * tilt_weights(launch.sampled, 0);
+    const double work = relative_work(launch.ends);
+    if (launch.sampled.size() < 2 || std::abs(work - 1) < tolerance) return;
+    const double target = work * tilt_weights(launch.sampled, 0);
     double low = -max_tilt, high = max_tilt;
     while (high - low > 1e-3) {
         const double tilt = (low + high) / 2;
-        (tilt_weights(launch.sampled, tilt) < wanted ? low : high) = tilt;
+        (tilt_weights(launch.sampled, tilt) < target ? low : high) = tilt;
     }
 }
 
@@ -89,7 +89,7 @@ class Reader {
                                    trace_.words.size() * sizeof(std::uint32_t));
         for (std::string_view rest = all; rest.size() >= sizeof(trace::Header);) {
             const auto header = take<trace::Header>(rest);
-            if (header.bytes > rest.size()) damaged("a record exceeds the trace");
+            if (header.bytes > rest.size()) reject("a record exceeds the trace");
             add(header.kind, rest.substr(0, header.bytes));
             rest.remove_prefix(header.bytes);
         }
@@ -102,8 +102,8 @@ class Reader {
         switch (kind) {
             case RecordKind::memory: {
                 const auto memory = take<trace::Memory>(record);
-                if (memory.begin + memory.bytes < memory.begin) damaged("memory wraps around");
-                if (trace_.memories.size() == max_memories) damaged("there is too much memory");
+                if (memory.begin + memory.bytes < memory.begin) reject("memory wraps around");
+                if (trace_.memories.size() == max_memories) reject("there is too much memory");
                 trace_.memories.push_back({memory.begin, memory.bytes, memory.role});
                 return;
             }
@@ -111,7 +111,7 @@ class Reader {
                 return add_launch(take<trace::Launch>(record));
             case RecordKind::block: {
                 const auto block = take<trace::Block>(record);
-                if (launch().sampled.size() == max_sampled) damaged("a launch has too many blocks");
+                if (launch().sampled.size() == max_sampled) reject("a launch has too many blocks");
                 launch().sampled.push_back({.events = block.events, .recorded = block.recorded, .warps = {}});
                 return;
             }
@@ -126,12 +126,12 @@ class Reader {
                 trace_.steps.emplace_back(take<trace::HostCall>(record));
                 return;
             default:
-                damaged("a record has an unknown kind");
+                reject("a record has an unknown kind");
         }
     }
 
     TracedLaunch& launch() {
-        if (trace_.launches.empty()) damaged("a block without a launch");
+        if (trace_.launches.empty()) reject("a block without a launch");
         return trace_.launches.back();
     }
 
@@ -141,25 +141,25 @@ class Reader {
         launch.blocks = 1;
         for (const std::uint32_t extent : record.grid) {
             launch.blocks *= std::max(extent, 1u);
-            if (launch.blocks > max_blocks_of_grid) damaged("a launch is too large");  // before it wraps around
+            if (launch.blocks > max_blocks_of_grid) reject("a launch is too large");  // before it wraps around
         }
         std::uint64_t threads = 1;
         for (const std::uint32_t extent : record.block) threads *= std::clamp(extent, 1u, 1024u);
-        if (threads > 1024) damaged("a launch is too large");
+        if (threads > 1024) reject("a launch is too large");
         launch.threads = static_cast<unsigned>(threads);
         launch.shared_bytes = record.dynamic_shared_bytes;
         const std::size_t number = trace_.launches.size();
         const auto shape = std::tuple(launch.kernel, std::string(reinterpret_cast<const char*>(record.grid), 24),
                                       record.dynamic_shared_bytes);
         launch.same_as = shapes_.emplace(shape, number).first->second;
-        if (launch.same_as == number && record.repeats) damaged("a launch repeats an unknown one");
+        if (launch.same_as == number && record.repeats) reject("a launch repeats an unknown one");
         trace_.launches.push_back(std::move(launch));
         trace_.steps.emplace_back(Trace::LaunchNumber{number});
     }
 
     void add_warp(std::string_view record) {
         const auto warp = take<trace::Warp>(record);
-        if (launch().sampled.empty()) damaged("a warp without a block");
+        if (launch().sampled.empty()) reject("a warp without a block");
         std::vector<TracedOperation> operations;
         operations.reserve(std::min<std::size_t>(warp.operations, record.size() / sizeof(trace::Operation)));
         while (!record.empty()) {
@@ -168,7 +168,7 @@ class Reader {
             if (bytes > record.size() ||
                 operation.words < min_words(operation.kind, operation.words, operation.lanes) ||
                 operation.kind > OperationKind::fence || operation.lanes == 0 || operation.lanes > 32)
-                damaged("an operation has the wrong size");
+                reject("an operation has the wrong size");
             const auto first =
                 static_cast<std::size_t>(record.data() - reinterpret_cast<const char*>(trace_.words.data()));
             operations.push_back({operation.place,
@@ -189,11 +189,11 @@ class Reader {
 
 std::string_view unsealed(std::string_view file, const protocol::Key& key) {
     const auto seal = take<trace::Seal>(file);
-    if (seal.bytes > file.size()) damaged("its end is missing");
+    if (seal.bytes > file.size()) reject("its end is missing");
     const std::string_view records = file.substr(0, seal.bytes);
     protocol::SipHash hash(key);
     trace::add_to_hash(hash, records.data(), records.size());
-    if (trace::seal_of(hash, seal.bytes).hash != seal.hash) damaged("another part of the program wrote into it");
+    if (trace::seal_of(hash, seal.bytes).hash != seal.hash) reject("another part of the program wrote into it");
     return records;
 }
 

@@ -29,9 +29,9 @@ struct TracedOperation {
 };
 
 struct TracedBlock {
-    std::uint64_t events = 0, recorded = 0;  // events of threads
+    std::uint64_t events = 0, recorded = 0;  // events of its threads, and how many of these were recorded
     std::vector<std::vector<TracedOperation>> warps;
-    double weight = 1;  // for how many sampled blocks it stands; the sum is their number
+    double weight = 1;  // for how many sampled blocks it stands; the sum of all weights is the number of blocks
 };
 
 struct TracedLaunch {
@@ -41,7 +41,7 @@ struct TracedLaunch {
     std::size_t shared_bytes = 0;
     std::vector<TracedBlock> sampled;
     trace::LaunchEnds ends = {};
-    std::size_t same_as = 0;  // the launch with the same shape that was recorded; its own number if it was
+    std::size_t same_as = 0;  // the number of the first launch of the same shape, which was recorded
 };
 
 struct TracedMemory {

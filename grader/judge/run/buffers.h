@@ -14,8 +14,8 @@
 
 namespace warplab {
 
-/// 32-bit patterns. They are NaNs as float and double, so that they do not look like a correct answer. They differ from
-/// run to run.
+/// 32-bit patterns. They are NaNs as float and double, so that they do not look like a correct answer. draw() makes
+/// them from a seed.
 struct Poison {
     std::uint32_t output;  // in outputs and scratch before a call, and around them
     std::uint32_t beyond;  // around inputs
@@ -38,6 +38,7 @@ class Buffers {
     /// Return the bytes of all buffers for one slot.
     static std::size_t bytes_per_slot(const Problem& shape, std::size_t scratch_bytes, std::size_t guard_bytes);
 
+    /// Set the buffers of a request, and append the descriptors to send with it.
     void describe(protocol::Request& request, std::vector<int>& descriptors) const;
 
     void poison_all();  // every output, inout and scratch, with their guards
@@ -50,6 +51,7 @@ class Buffers {
     Array read_part(std::size_t buffer, std::uint32_t slot, std::size_t first, std::size_t count) const;
     /// Return the first element that differs from `expected`, bit for bit; nothing if none does.
     std::optional<std::size_t> first_change(std::size_t buffer, std::uint32_t slot, const Array& expected) const;
+    /// Fill a buffer's copy in one slot from `pool`, beginning at byte `pool_offset` of the pool.
     void copy_into(std::size_t buffer, std::uint32_t slot, const Region& pool, std::size_t pool_offset);
 
     /// Swap the memory of two sets of buffers of the same shape. Scratch is swapped only if both have the same amount.

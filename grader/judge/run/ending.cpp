@@ -30,7 +30,8 @@ enum class CudaError {
     illegal_address = 700
 };
 
-// A program that does not end, and uses more than this in addition to its buffers, is reported as out of memory.
+// A program that does not end, and uses more than this in addition to twice the size of its buffers, is reported as out
+// of memory.
 constexpr std::uint64_t much_memory_bytes = 512 << 20;
 constexpr auto memory_hint =
     "Is memory allocated in a loop and never freed? Is a size negative, or computed with an overflow?";
@@ -38,7 +39,7 @@ constexpr auto memory_hint =
 constexpr auto host_memory_hint =
     "Kernels see only device memory: allocate it with cudaMalloc, and copy. Does the kernel get device pointers only?";
 
-/// Return text of an untrusted process, made printable and bounded in length.
+/// Return text of an untrusted process without control characters, and bounded in length.
 std::string clean(const char* text, std::size_t room) {
     std::string words(text, strnlen(text, room));
     for (char& c : words)
@@ -56,7 +57,8 @@ std::string describe_place(const StatusPage& page) {
                           : fmt::format("after kernel {}{} was launched", kernel, line);
 }
 
-/// Return the failure for an error that a CUDA function returned. Since CUDA 13, an empty grid is an invalid value.
+/// Return the failure for an error that a CUDA function returned. Since CUDA 13, the launch of an empty grid reports an
+/// invalid value.
 Failure explain_cuda_error(CudaError error, std::string message, const StatusPage& page,
                            const std::optional<Circumstances>& circumstances) {
     const bool empty = circumstances && !circumstances->zero_size.empty();

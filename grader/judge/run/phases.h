@@ -18,7 +18,7 @@ using Progress = std::function<void(GradingPhase phase, const std::string& what)
 class PhaseClock {
   public:
     void enter(GradingPhase phase);
-    /// End the current phase and return all of them, each once.
+    /// End the current phase and return the times of all phases, one entry for each.
     std::vector<PhaseTime> finish();
 
   private:

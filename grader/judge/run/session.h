@@ -59,7 +59,7 @@ class Session {
     /// Return the findings so far. Each finding was sent when it occurred, so later writes to the status page cannot
     /// retract it.
     std::vector<RawFinding> findings();
-    /// Return the findings that have arrived.
+    /// Return the findings that have arrived, without those that only the status page has.
     const std::vector<RawFinding>& findings_sent() const { return inbox_.findings(); }
     std::string output() const { return process_.output(); }
     /// End the runner immediately, without waiting for its queued work.

@@ -11,9 +11,9 @@
 
 namespace warplab {
 
-/// Return "file.cu:31" for each program counter, relative to the load address, that lies in the student's file; for
-/// inlined functions, the innermost one. Runs addr2line within the sandbox, because the debug information comes from
-/// the student's file.
+/// Return "file.cu:31" for each program counter, relative to the load address, that lies in the student's file. If
+/// functions are inlined, this is the innermost line in a .cu file. Runs addr2line within the sandbox, because the
+/// debug information comes from the student's file.
 std::map<std::uint64_t, std::string> find_source_lines(const std::filesystem::path& runner, Policy policy,
                                                        const std::vector<std::uint64_t>& program_counters);
 

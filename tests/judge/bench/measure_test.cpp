@@ -97,7 +97,8 @@ void dot_product(const int* a, const int* b, int* out, std::size_t n, void*) {
 }
 )";
 
-// Gives wrong results if its thread ever sees an input with only one end replaced for 100 us.
+// Starts a thread that watches an input, and gives wrong results once the thread has seen for 100 us that only one end
+// of the input is replaced.
 constexpr auto sees_inputs_change = R"(#include <atomic>
 struct Ends {
     int first, last;
@@ -259,7 +260,7 @@ TEST_F(TimedOutputs, AllRoundsAreTimedWithoutAReference) {
     EXPECT_FALSE(measured.measurement.reference_ratio);
 }
 
-TEST_F(TimedOutputs, VariableTimesNeedMoreRounds) {
+TEST_F(TimedOutputs, VariableTimesNeedMoreSamples) {
     std::ofstream(wrong_) << right_kernel << alternates_speed;
     const Effort effort{{1, 1}, {1, 1}, 3, 0.01, 0.1, 0.2, 1};
     const Measured measured = measure_against_solution(wrong_, effort);

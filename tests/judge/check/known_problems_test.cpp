@@ -61,7 +61,7 @@ TEST_F(KnownProblemsTest, EachSeedAndDatasetIsGeneratedAndSolvedOnce) {
     EXPECT_EQ(oracle.solved, 3);
 }
 
-TEST_F(KnownProblemsTest, LargeProblemsAreNotKept) {
+TEST_F(KnownProblemsTest, OutputsBeyondTheLimitAreNotKept) {
     const Doubling large(200 << 20);
     for (int i = 0; i < 2; ++i) EXPECT_EQ(solve(large, 21), 42);
     EXPECT_EQ(large.generated, 1) << "the inputs were not kept, although they are small enough";

@@ -48,7 +48,7 @@ std::string replace(const std::string& text, const std::string& from, const std:
 }
 
 std::string right_with(const std::string& from, const std::string& to) { return replace(right, from, to); }
-/// `more` begins in line 11.
+/// Return the right file with `more` at its end, which begins in line 11.
 std::string right_followed_by(const std::string& more) { return std::string(right) + more + "\n"; }
 
 const Lab& lab() {
@@ -731,7 +731,7 @@ TEST_P(Sandboxed, ReportsTheSameErrorsAsWithoutASandbox) {
     EXPECT_THAT(message_of(compile_text(text, Backend::cpu, GetParam()).result), HasSubstr("Line 9: ‘sum_kernel’"));
 }
 
-TEST_F(CompileTest, LinksAreFollowedOnlyInAStudentsOwnFolder) {
+TEST_F(CompileTest, LinksAreFollowedOnlyIfTheCallerAllowsIt) {
     const fs::path target = hand_in(right_followed_by(""), "target.cu"), folder = target.parent_path() / "vector_add";
     const fs::path link = target.parent_path() / "link.cu";
     fs::create_symlink(target, link);

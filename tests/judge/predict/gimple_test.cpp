@@ -78,7 +78,7 @@ TEST(Gimple, FunctionsBlocksAndStatementsAreRead) {
     EXPECT_EQ(phi.from, (std::vector{3, 2}));
 }
 
-TEST(Gimple, OtherTextIsNotAFunction) {
+TEST(Gimple, AcceptsInvalidText) {
     EXPECT_TRUE(read_gimple("").empty());
     EXPECT_TRUE(read_gimple("what is this\n<bb 2>\n").empty());
     EXPECT_EQ(read_gimple(";; Function f (no end\n<bb 2>\ngimple_assign <\ngimple_call <x\n# gimple_phi <\n").size(),
@@ -206,7 +206,7 @@ void warplab_cpu::run_body<k()::<lambda()> > (struct ._anon body)
 }
 )";
 
-TEST(Code, NeedsOfALoopWrittenFromItsMiddleHaveTheirAge) {
+TEST(Code, AgesOfResultsAreRightIfALoopIsWrittenFromItsMiddle) {
     const std::vector<HookCall> calls = {{0x10, "__sanitizer_cov_trace_pc"},
                                          {0x20, "__sanitizer_cov_trace_pc"},
                                          {0x30, "__tsan_read4"},
@@ -248,7 +248,7 @@ TEST(Code, OnlyDependentWorkFormsAChain) {
     EXPECT_EQ(chain("gimple_assign <minus_expr, _11, sum_8, 1.0e+0, NULL>"), 2);
 }
 
-TEST(Code, FunctionThatDoesNotMatchIsLeftOut) {
+TEST(Code, FunctionThatDoesNotMatchIsOmitted) {
     auto calls = calls_of_loop();
     calls[2].hook = "__tsan_read8";
     const Code code(read_gimple(loop), {{symbol, calls}});

@@ -1,8 +1,8 @@
 """Measure how much longer grading takes with a modelled time.
 
-Each reference solution is graded twice as a new file, without and with a modelled time. The modelled times of the
-solutions, with which it is compared, are in the build folder by then. On two idle cores, this takes ten minutes:
-python3 -m tests.judge.predict.modelling_cost [LAB …]
+Each reference solution is graded three times, always as a new file: first to store the modelled times of the solutions
+with which it is compared in the build folder, then with and without a modelled time. On two idle cores, this takes ten
+minutes: python3 -m tests.judge.predict.modelling_cost [LAB …]
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ def grading_s(lab: str, stage: str, speed: str, number: int) -> float:
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / f"{stage}.cu"
         source.write_text(f"{solution.read_text()}\nconstexpr long number_of_file = {number};\n")
-        command = [ROOT / "build/warplab", "grade", lab, stage, "--source", source, "--backend", "cpu", "--speed", speed]
+        command = [ROOT / "build/warplab", "grade", lab, stage, "--source", source, "--backend", "cpu"]
+        options = ["--speed", speed, "--json", Path(folder) / "report.json", "--report-dir", folder]
         start = time.monotonic()
-        report = ["--json", Path(folder) / "report.json", "--report-dir", folder]
-        subprocess.run([*command, *report], cwd=ROOT, capture_output=True, check=True)
+        subprocess.run([*command, *options], cwd=ROOT, capture_output=True, check=True)
         return time.monotonic() - start
 
 
 def measure(lab: str, stage: str) -> float:
-    """Return the additional seconds."""
+    """Return the seconds that a modelled time adds."""
     number = time.time_ns()
     grading_s(lab, stage, "modelled", number)
     return grading_s(lab, stage, "modelled", number + 1) - grading_s(lab, stage, "off", number + 2)

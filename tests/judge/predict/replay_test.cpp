@@ -80,15 +80,16 @@ TEST(Replay, ACompareAndSwapIsRepeatedIfAnotherThreadChangedTheWord) {
     std::iota(words.begin(), words.end(), 0u);
     const KernelTime apart = swap_words(words), together = swap_words(std::vector<std::uint32_t>(32, 0));
     const std::size_t issue = static_cast<std::size_t>(Resource::issue);
-    // On two sets of words, the second warp repeats each lane's once; on one word, one of 64 lanes succeeds at a time.
+    // If each lane of a warp has its own word, the second warp repeats each attempt once; if all lanes share one word,
+    // only one of 64 lanes succeeds at a time.
     EXPECT_LT(apart.busy[issue], 5);
     EXPECT_GT(together.busy[issue], 60 * 10 / 4.0);
     EXPECT_GT(together.clocks, 10 * apart.clocks);
     EXPECT_GT(together.wasted.at({Waste::contention, 4}), apart.wasted.at({Waste::contention, 4}));
 }
 
-/// Return the clocks of blocks of one warp: half of them change 32 words 400 times, the others one word. Only this many
-/// operations of the others are recorded.
+/// Return the clocks of blocks of one warp: half of them change 32 words 400 times, the other half one word. Only the
+/// first `operations` operations of the other half are recorded.
 double clocks_if_recorded(std::size_t operations) {
     constexpr auto symbol = "_ZN11warplab_cpu8run_bodyIZ1kvEUlvE_EEvT_";
     const Code code(read_gimple(swap), {{symbol, {{0x10, "__tsan_atomic32_compare_exchange_val"}}}});

@@ -72,8 +72,8 @@ TEST(TraceReader, ReadsLaunchesBlocksAndOperations) {
     EXPECT_EQ(trace.steps.size(), 2u);
 }
 
-/// Return the weights of three sampled blocks, the last of which does four times as much, if all blocks that ran do
-/// `steps` on average.
+/// Return the weights of three sampled blocks, the last of which does four times as much as each of the others, if all
+/// blocks that ran do `steps` on average.
 std::vector<double> weights(double steps) {
     Bytes bytes;
     bytes.add(RecordKind::launch, launch_of(1000));
@@ -90,7 +90,7 @@ std::vector<double> weights(double steps) {
 }
 
 TEST(TraceReader, SampledBlocksStandForAllThatRan) {
-    EXPECT_EQ(weights(2050), std::vector<double>({1, 1, 1}));  // as on average of the sample, nearly
+    EXPECT_EQ(weights(2050), std::vector<double>({1, 1, 1}));  // nearly the average of the sample
     const std::vector<double> more_long_ones = weights(2500), only_short_ones = weights(900);
     EXPECT_NEAR(more_long_ones[2], 1.5, 0.01);  // (100 * 0.75 + 100 * 0.75 + 400 * 1.5) / 3 = 250
     EXPECT_NEAR(more_long_ones[0] + more_long_ones[1] + more_long_ones[2], 3, 1e-9);

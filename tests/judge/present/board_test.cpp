@@ -41,7 +41,7 @@ TEST_F(Board, MarksEachDatasetAndShowsItsSizes) {
     EXPECT_EQ(render_board(stage, lab, {}), "✓ one n=1  ✗ ragged n=1,000,003  - huge n=2,148,483,651\n");
 }
 
-TEST_F(Board, SkippedDatasetsAreNotMarkedAsFailed) {
+TEST_F(Board, DatasetsThatWereNotRunAreNotMarkedAsFailed) {
     stage.checks[1].blocked_by = "one";
     EXPECT_THAT(render_board(stage, lab, {}), HasSubstr("- ragged"));
 }

@@ -127,7 +127,7 @@ TEST_F(BuffersTest, DetectsAWritePastTheScratchMemory) {
     EXPECT_EQ(violation->buffer, "scratch");
 }
 
-TEST(Poison, DiffersFromRunToRunAndIsNaN) {
+TEST(Poison, DiffersFromSeedToSeedAndIsNaN) {
     const Poison first = Poison::draw(1), second = Poison::draw(2);
     EXPECT_NE(first.output, second.output);
     EXPECT_NE(first.output, first.beyond);

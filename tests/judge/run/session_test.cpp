@@ -29,7 +29,8 @@ Session child(const std::string& program, std::shared_ptr<Budget> budget = nullp
 }
 
 // The fields of an answer: magic, version, ask, ok, cuda_error, has_host, scratch, event_s, wall_s, host_bytes,
-// launches, leaked, observed, message; then the seal: their SipHash-2-4 with the key at the start of the status page.
+// launches, leaked, observed, message; then the seal: the SipHash-2-4 of these fields, with the key at the start of the
+// status page.
 constexpr auto answer = R"(
 channel = socket.socket(fileno=3)
 low, high = struct.unpack('<QQ', os.pread(4, 16, 0))

@@ -19,7 +19,7 @@ TEST(ComputeInChild, ReturnsTheStrings) {
     EXPECT_EQ(compute_in_child(60, [] { return Strings{}; }), Strings{});
 }
 
-TEST(ComputeInChild, ReturnsNothingAfterACrashOrAnException) {
+TEST(ComputeInChild, ReturnsNoStringsAfterACrashAnExceptionOrAnExit) {
     EXPECT_EQ(compute_in_child(60,
                                []() -> Strings {
                                    std::raise(SIGFPE);

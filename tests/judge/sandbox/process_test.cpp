@@ -341,8 +341,8 @@ TEST_P(EveryLevel, EnvironmentIsCleared) {
     setenv("PATH", path.c_str(), 1);
 }
 
-TEST_P(EveryLevel, ThreadsOfThePolicyOverrideTheCallersEnvironment) {
-    setenv("WARPLAB_THREADS", "2", 1);  // as in a batch; the sanitizer's policy sets it to 1
+TEST_P(EveryLevel, GivenVariablesOverrideTheCallersEnvironment) {
+    setenv("WARPLAB_THREADS", "2", 1);  // as in a batch; after a race, the judge gives 1 to the program
     const auto command = std::vector<std::string>{mischief().string(), "environment", "WARPLAB_THREADS"};
     EXPECT_EQ(run_to_end(command, policy, {"WARPLAB_THREADS=1"}).output, "1\n");
     EXPECT_EQ(run_to_end(command, policy).output, "2\n");

@@ -56,7 +56,7 @@ double median_of(const std::function<double()>& measure) {
     return median(values);
 }
 
-/// Return the clocks of the slowest block of a kernel, which records them.
+/// Return the clocks of the slowest block of a kernel that records the clocks of its blocks.
 double clocks_of(int blocks, const std::function<void()>& launch) {
     return median_of([&] {
         launch();
@@ -267,7 +267,7 @@ double read_rate(const uint4* memory, std::size_t bytes, int blocks) {
     return static_cast<double>(bytes) * (passes - 1) / (all - first_pass);
 }
 
-/// Each thread reads, waits for what it read, and writes it if `writes`. `zero` is 0, which the compiler cannot know.
+/// Each thread reads a value, waits for it and, if `writes`, stores it. `zero` is 0, which the compiler cannot know.
 template <bool writes>
 __global__ void move(const uint4* source, uint4* target, std::size_t count, unsigned zero, int times) {
     const std::size_t stride = std::size_t{gridDim.x} * blockDim.x;
