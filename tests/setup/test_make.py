@@ -278,7 +278,7 @@ def test_an_unknown_verb_is_refused_with_its_name(checkout, either, word):
 def test_new_lab_without_a_name_is_refused(checkout, either):
     output = either(checkout(), "new-lab")
     assert output.status == 2
-    assert output.has("Type  make new-lab LAB=NAME,  as in LAB=my_lab")
+    assert output.has("Type  make new-lab LAB=NAME,  for example LAB=my_lab")
 
 
 @pytest.mark.parametrize("verb", ["check", "start", "bench", "sweep", "profile", "sanitize", "show", "submit"])
@@ -335,7 +335,7 @@ def test_clean_prints_what_must_be_built_again(checkout, either):
     folder = checkout()
     either(folder, "check", "LAB=sample")
     output = either(folder, "clean")
-    assert output.has("build/ is removed.", "about two minutes", "Your files in work/ stay.")
+    assert output.has("Removed build/.", "about two minutes", "Your files in work/ stay.")
     assert not (folder / "build").exists() and (folder / "work").exists()
 
 

@@ -223,4 +223,4 @@ def test_the_journal_shows_the_score_in_one_line(course: Path) -> None:
 def test_only_the_first_try_counts(course: Path) -> None:
     write_answers(course, ("count", "390"), ("count", "391"), ("colour", "green"), ("colour", "red"))
     result = count_first_tries(read_quiz(course, LAB), read_answers(answers_file(course), LAB))
-    assert (result.first, result.right, result.of) == ({"colour": True, "count": False}, 1, 2)
+    assert (result.first, result.right, result.question_count) == ({"colour": True, "count": False}, 1, 2)

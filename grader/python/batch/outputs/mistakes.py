@@ -117,14 +117,14 @@ def draw_bars(mistake: Mistake, periods: Periods, days: Sequence[date]) -> Html:
     """Return a picture with a bar for each period, which shows the share of its students who made the mistake."""
     bars = []
     for number, day in enumerate(days):
-        student_count = len(periods.handed_in.get((mistake.stage, day), ()))
+        handed_in = len(periods.handed_in.get((mistake.stage, day), ()))
         count = len(periods.made.get((mistake.stage, mistake.cause, day), ()))
-        height = BAR_HEIGHT * count / student_count if student_count else 0
+        height = BAR_HEIGHT * count / handed_in if handed_in else 0
         bar = tag("rect", x=number * BAR_WIDTH, width=BAR_WIDTH - 1, y=f"{BAR_HEIGHT - height:.1f}",
                   height=f"{height:.1f}", class_="bar")  # fmt: skip
-        full_height = BAR_HEIGHT if student_count else 0  # a gap if nobody handed in
+        full_height = BAR_HEIGHT if handed_in else 0  # a gap if nobody handed in
         space = tag("rect", x=number * BAR_WIDTH, width=BAR_WIDTH - 1, y=0, height=full_height, class_="space")
-        bars.append(tag("g", tag("title", f"{day}: {count} of {student_count}"), space, bar))
+        bars.append(tag("g", tag("title", f"{day}: {count} of {handed_in}"), space, bar))
     width = len(days) * BAR_WIDTH
     line = tag("line", x1=0, x2=width, y1=BAR_HEIGHT + 0.5, y2=BAR_HEIGHT + 0.5, class_="axis")
     label = f"{mistake.cause} over time"

@@ -72,7 +72,7 @@ def test_a_second_file_prints_how_many_students_have_points(graded: Course) -> N
         ("id,points\nal1,7\nat2,-1\n", "marks.csv:3: -1 points: give 0 to 10"),
         ("id,points\nal1,7\nat2,good\n", "marks.csv:3: 'good' is not a number"),
         ("id,points\nal1,7\nat2,nan\n", "marks.csv:3: nan points: give 0 to 10"),
-        ("id,points\nal1,7\nada@example.org,8\n", "marks.csv:3: al1 is in"),
+        ("id,points\nal1,7\nada@example.org,8\n", "marks.csv:3: al1 is also in"),
         ("id,points\nal1,7\n,8\n", "marks.csv:3: 8 points without a student"),
         ("id,marked\nal1,7\n", "no column points"),
         ("points\n7\n", "no column id"),

@@ -187,7 +187,8 @@ def test_pauses_do_not_repeat_for_each_student_if_the_course_system_stops_answer
     students = {str(number): StudentResult(f"u{number}", 12, {}) for number in range(100)}
     pushed = push.push(SimpleNamespace(get_submission=fail), students, send=True)
     assert len(pushed.failed) == 100
-    assert sum(pauses) <= connection.MAX_IN_A_ROW * sum(connection.RETRY_PAUSES_S)
+    retries = [pause for pause in pauses if pause in connection.RETRY_PAUSES_S]  # other threads may sleep, too
+    assert sum(retries) <= connection.MAX_IN_A_ROW * sum(connection.RETRY_PAUSES_S)
     assert attempts.count(99) == 1
     assert push.push(Assignment(), GRADES, send=True).changes
     assert connection.RETRIES.wants_more_attempts()
