@@ -48,7 +48,7 @@ TEST(Ending, ByTimeoutOfAGridWithProgressIsNotCalledAnEndlessLoop) {
 TEST(Ending, ByExitWithoutOutputQuotesNothing) {
     const Ended ended = with_status(0, "");
     const StatusPage page = in_a_call();
-    EXPECT_EQ(explain_end({ended, page, ""}).message.find("printed"), std::string::npos);
+    EXPECT_EQ(explain_end({ended, page, ""}).message.find("Its last output"), std::string::npos);
 }
 
 TEST(Ending, BeforeTheFirstCallCanBeTheJudgesFault) {

@@ -29,7 +29,7 @@ SOURCES = {
 
 
 class Copy(Course):
-    """A course that is graded by a copy of the code."""
+    """A course that is graded by a copy of the code, in processes of its own."""
 
     def __init__(self, folder: Path, code: Path):
         super().__init__(folder)
@@ -40,6 +40,12 @@ class Copy(Course):
         result = subprocess.run(command, cwd=self.code, env=variables, capture_output=True, text=True, check=False)
         assert "Traceback" not in result.stderr, result.stderr
         return result
+
+    def grade(self, *more: str | Path) -> subprocess.CompletedProcess[str]:
+        return self.run(self.grade_command(*more))
+
+    def run_verb(self, verb: str, *more: str | Path) -> subprocess.CompletedProcess[str]:
+        return self.run(self.command(verb, self.out, *more))
 
 
 def hand_in_all(course: Course) -> Path:
