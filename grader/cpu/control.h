@@ -8,23 +8,23 @@
 
 namespace warplab::cpu {
 
-/// Register memory that the runner mapped as device memory. Copies check their direction with the registered memory.
+/// Register a mapping of the runner as device memory, so that cudaMemcpy can check the direction of copies.
 void register_device_memory(void* begin, std::size_t bytes);
 void unregister_device_memory(void* begin);
 
 /// If the runtime ends a process, the exit status is this number plus the Fault's number.
 inline constexpr int fault_status = 80;
 
-/// Set the page that records faults and the current kernel, and install the handlers of SIGSEGV, SIGBUS, SIGFPE and
-/// SIGABRT.
+/// Set the page that records faults and the current kernel, and install the handlers of SIGSEGV, SIGBUS, SIGFPE,
+/// SIGILL, SIGABRT and SIGTRAP.
 void use_status_page(StatusPage* page);
 
 /// Turn the sanitizer on or off. The runner decides this before any code of the submission runs; in a program without a
 /// runner, it is on if the program is compiled with the hooks.
 void use_sanitizer(bool on);
 
-/// Record a trace into a memory file, instead of running the sanitizer; no-op if all fields of `order` are 0. Call this
-/// after use_sanitizer().
+/// Record a trace into a memory file, instead of running the sanitizer; no-op if `order.multiprocessors` is 0. Call
+/// this after use_sanitizer().
 void begin_trace(const trace::Order& order, int file);
 
 /// With the sanitizer, pass each new finding to `to` immediately. The status page contains the findings too, but can be
@@ -32,8 +32,8 @@ void begin_trace(const trace::Order& order, int file);
 void send_findings_to(void (*to)(const RawFinding&));
 
 /// Declare a device buffer to the sanitizer: a call gets [begin, begin + bytes) of the memory. `holds_data`: the buffer
-/// is initialised. `is_constant`: the call must not write it. `buffer`: its index in the judge's list. No-op without
-/// the sanitizer.
+/// is initialised. `is_constant`: the call must not write it. `buffer`: its index in the judge's list. A trace uses
+/// only [begin, begin + bytes). No-op without the sanitizer and a trace.
 void begin_buffer(void* memory, std::size_t memory_bytes, void* begin, std::size_t bytes, bool holds_data,
                   bool is_constant, std::uint32_t buffer);
 
@@ -57,7 +57,7 @@ void show_multiprocessors(unsigned count);
 /// memory, as the sanitizer does before the first call of this function. No-op without the sanitizer.
 void begin_dataset(bool counts_requests);
 
-/// Return the observations since the last begin_call().
+/// Return the launches and bytes since the last begin_call(), and all findings and replaced handlers of the process.
 Observations observed();
 
 enum class ThreadOrder : std::uint32_t { forward = 0, backward = 1 };
@@ -68,7 +68,7 @@ void set_thread_order(ThreadOrder order);
 /// Hide device memory from host code or show it. While it is hidden, host code that accesses it faults, as on a GPU;
 /// kernels and copies may access it. Managed memory that the host accesses after a kernel, and pinned memory that a
 /// kernel writes, count as copied to the host, in pieces of 64 KB. Allocations and registered memory of more than 4 MB
-/// stay visible, because hiding costs time at each launch. Initially off.
+/// stay visible, because hiding costs time at each launch. Initially, all memory is visible.
 void hide_device_memory(bool hide);
 
 /// Limit later device-to-host copies to `bytes`. A copy that exceeds the limit ends the process with Fault::host_limit.

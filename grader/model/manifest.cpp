@@ -320,8 +320,8 @@ Lab read_lab(const JsonNode& document, std::string_view folder_name) {
     return lab;
 }
 
-/// Require that each counter limit names a dataset that its stage can count on the CPU. Call this once the datasets are
-/// known.
+/// Require that each counter limit names a dataset that is checked in its stage on the CPU. Call this when `lab`
+/// contains the public datasets, and only these.
 void require_datasets_of_limits(const JsonNode& stages, const Lab& lab) {
     for (std::size_t i = 0; i < lab.stages.size(); ++i) {
         const Stage& stage = lab.stages[i];

@@ -87,7 +87,8 @@ std::size_t first_wrong(const Values& right, const Values& actual) {
 /// Block sizes that students choose, the most common first.
 constexpr std::size_t common_block_sizes[] = {256, 128, 512, 1024, 64, 32};
 
-/// The words of a lab that messages use: "Only the first 99,840 of 100,000 products are in the sum".
+/// The parts of explanations that depend on the lab, such as "products" and "in the sum" in "Only the first 99,840 of
+/// 100,000 products are in the sum".
 struct Nouns {
     std::string elements = "elements", done = "written";
     std::size_t longest_vector = 4;               // elements
@@ -118,7 +119,7 @@ inline Reach prefix(std::size_t kept) { return {.end = kept}; }
 /// Return whether a mistake that handles these elements gives the actual output.
 using Fits = std::function<bool(const Reach&)>;
 
-/// Return "99,840 = 390 x 256" for 390 blocks of 256.
+/// Return "99,840 = 390 x 256" for 99,840 elements in blocks of 256.
 std::string blocks_of(std::size_t count, std::size_t block);
 
 /// Return "the first 32", "the fourth", "number 20 (from 0)" or "numbers 8 to 15 (from 0)".
@@ -141,14 +142,15 @@ Reach swapped_reach(std::size_t n, std::size_t block);
 /// Return the mistake for exchanging blockIdx.x and threadIdx.x. `handled`: see block_size_forgotten().
 Mistake block_thread_swapped(const std::string& handled, std::size_t block);
 
-/// Return the mistake if only the first `kept` > 0 of n elements are handled: a tail is lost, or the grid is too small.
+/// Return the mistake if only the first `kept` > 0 of n elements are handled, for example a lost tail, a wrong index or
+/// a grid that is too small.
 Mistake name_prefix(std::size_t n, std::size_t kept, const Nouns& nouns);
 
 /// Return the mistake if only block k of `blocks` blocks is handled.
 Mistake name_share(std::size_t n, std::size_t block, std::size_t blocks, std::size_t k, const Nouns& nouns);
 
-/// Check whether the end is missing: after whole blocks or vectors, after a quarter of the elements, or before the last
-/// element.
+/// Check whether the end is missing: after whole blocks or vectors, after a quarter of the elements, before the last
+/// element, after 2^31 elements, or from unscaled_end() on.
 Guess guess_tail(std::size_t n, const Nouns& nouns, const Fits& fits);
 
 /// Check whether only one block's elements are handled. `strides`: also try blocks that loop with a grid stride.
@@ -203,7 +205,8 @@ class Output {
 
     bool fits(std::size_t i, T value) const {
         if (same(value, actual[i])) return true;
-        if (value != value) return actual[i] != actual[i] && !same(actual[i], before[i]);  // NaN
+        // A formula that reads outside the inputs (NaN) fits every NaN that the call wrote.
+        if (value != value) return actual[i] != actual[i] && !same(actual[i], before[i]);
         return oracle_.accepts(situation_.problem, buffer_, i, value, actual[i]);
     }
     bool is_wrong(std::size_t i) const { return !fits(i, right[i]); }

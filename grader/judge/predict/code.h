@@ -45,7 +45,7 @@ struct Instruction {
     bool wide = false;               // a warp function of 64 bits, which is two instructions
     bool is_volatile = false;        // a load that bypasses the L1
     bool compares = false;           // a compare-and-swap, which may fail and be repeated
-    bool continues = false;          // uses another component of a vector that an earlier access of the block uses
+    bool continues = false;          // uses a vector of an earlier access in its basic block, but another component
     bool repeats_with_need = false;  // depends on its own result, or on a result of an earlier iteration
     int loop = 0;                    // its innermost loop; 0 if there is none whose iterations nvcc can combine
 };

@@ -21,9 +21,9 @@ struct Recording {
     std::string why_not = {};                   // why there is no recording, in words; empty if there is one
 };
 
-/// The resource that limits a call.
+/// The resource that limits a kernel.
 struct Limit {
-    std::optional<Resource> resource;  // the busiest resource; none if all wait for most of the time
+    std::optional<Resource> resource;  // the busiest one; none if it is busy for less than half of the time
     double busy = 0;                   // the share of the time for which the busiest resource is busy
     int line = 0;                      // the line of the student's file that uses it most; 0 if unknown
 };

@@ -59,7 +59,7 @@ class Note:
 
     @property
     def missing(self) -> list[str]:
-        """Return the prompts without an answer."""
+        """Return the required prompts without an answer."""
         answered = [title for title, _ in self.written]
         return [title for title in PROMPTS if title not in answered and title not in OPTIONAL]
 
@@ -86,7 +86,7 @@ def parse_note(file: str, stage: str, number: int, text: str) -> Note:
         except ValueError:
             note.begun = None
     title, lines, fenced = "", [], False
-    for line in [*strip_comments(text).splitlines(), "# "]:
+    for line in [*strip_comments(text).splitlines(), "# "]:  # the empty heading ends the last section
         fenced ^= bool(FENCE.match(line))
         heading = read_heading(line) if not fenced or line == "# " else None
         if heading is None:
@@ -109,7 +109,7 @@ def strip_comments(text: str) -> str:
 
 
 def read_heading(line: str) -> str | None:
-    """Return the title in a heading such as `## Goal ##`, in time linear in its length; None for another line."""
+    """Return the title in a heading such as `## Goal ##`, in time linear in its length; None for any other line."""
     rest = line.lstrip("#")
     if not 1 <= len(line) - len(rest) <= MAX_HASHES or not rest[:1].isspace():
         return None

@@ -31,7 +31,7 @@ void memcpy_async(const Group& group, T* to, const T* from, const Bytes& bytes) 
     warplab_cpu::note_async_commit();
 }
 
-/// Copy the number of elements that fits both layouts; a layout is a number of elements.
+/// Copy as many elements as the smaller layout has; a layout is a number of elements.
 template <class Group, class T, class To, class From>
 void memcpy_async(const Group& group, T* to, const To& to_layout, const T* from, const From& from_layout) {
     details::check_alignment(to, from, to_layout);

@@ -1,8 +1,8 @@
 """Fetch hand-ins from Moodle, and return grades and feedback, through its web services (mod_assign_*).
 
-The folders of hand-ins are named after the students' user names, because the web services do not return the numbers in
-Moodle's own download. Saving a grade replaces the earlier grade, comment and files, so repeating it adds nothing. If
-Moodle already has a grade and its comment, they are not saved again, because Moodle may notify the student.
+The folders of hand-ins are named after the students' user names. Moodle's own download numbers its folders, but the web
+services do not return these numbers. Saving a grade replaces the earlier grade, comment and files, so repeating it adds
+nothing. If Moodle already has a grade and its comment, they are not saved again, because Moodle may notify the student.
 """
 
 from __future__ import annotations
@@ -92,8 +92,8 @@ class Moodle:
         return require_success(answer.json(), function)
 
     def fetch(self, file: Mapping[str, Any]) -> bytes:
-        """Return a file's bytes. The token is not in the address, which servers log. Raises ValueError if bytes are
-        missing."""
+        """Return a file's bytes. The token is not in the address, which servers log. Raises the same exceptions as
+        call_once(), also if bytes are missing."""
         answer = self.session.post(file["fileurl"], data={"token": self.token})
         answer.raise_for_status()
         if len(answer.content) != file["filesize"]:
@@ -103,7 +103,8 @@ class Moodle:
 
     def upload(self, name: str, content: bytes, area: int) -> int:
         """Upload a file to a draft area, a new one if `area` is 0, and return the area's number. PHP passes only
-        complete files to Moodle, so a file of an earlier attempt is complete. Raises UserError."""
+        complete files to Moodle, so a file of an earlier attempt is complete. Raises the same exceptions as
+        call_once()."""
         answer = self.session.post(
             f"{self.url}/webservice/upload.php",
             data={"token": self.token, "filearea": "draft", "itemid": str(area)},
