@@ -206,7 +206,7 @@ def test_forged_submission_is_caught(name: str, cause: str, tmp_path: Path) -> N
     ],
     ids=lambda value: "-".join(value) if isinstance(value, list) else "",
 )
-def test_wrong_arguments_show_the_right_command(arguments: list[str], message: str) -> None:
+def test_wrong_arguments_get_a_short_message(arguments: list[str], message: str) -> None:
     result = subprocess.run([BUILD / "warplab", *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
     assert result.returncode == 2, result.stdout + result.stderr
     assert message in result.stdout + result.stderr

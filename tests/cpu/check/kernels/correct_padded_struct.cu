@@ -1,4 +1,4 @@
-// Structs with padding are copied as a whole: no thread writes the bytes between the members.
+// Structs are copied as a whole, although no thread has initialised the padding between their members.
 #include <cuda_runtime.h>
 
 #include <cstdio>

@@ -47,7 +47,7 @@ def test_pending_speed_comes_from_the_gpu_and_hygiene_is_kept():
 
 
 @pytest.mark.parametrize("points", [0, 2])
-def test_measured_speed_replaces_modelled_speed_up_or_down(points: float):
+def test_measured_speed_replaces_higher_and_lower_modelled_speed(points: float):
     modelled = {"speed": points, "speed_pending": False, "speed_modelled": True, "speed_why": "modelled for an H200"}
     first = make_report("cpu", samples.stage(NAME, TITLE, score=samples.score(**modelled, **CLEAN), check_mode=CHECKED))
     for merged in (merge_reports(first, gpu_report()), merge_reports(gpu_report(), first)):
@@ -131,7 +131,7 @@ def test_the_command_merges_two_reports(tmp_path):
     assert (result.returncode, result.stdout) == (2, "") and "different sources" in result.stderr
 
 
-def test_the_command_adds_missing_keys_to_a_report(tmp_path):
+def test_the_command_merges_a_report_that_lacks_keys(tmp_path):
     (first := tmp_path / "cpu.json").write_text(json.dumps(cpu_report()))
     score = {"correctness": 1, "correctness_max": 2, "speed": "nan"}
     bare = {"schema": 1, "verb": "grade", "lab": cpu_report()["lab"], "backend": "cpu", "stages": []}

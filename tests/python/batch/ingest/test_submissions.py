@@ -183,13 +183,13 @@ def test_the_latest_archive_of_make_submit_counts(folder: Path) -> None:
     assert left_out == ["other-al1-2026-11-21-120000.tar.gz: belongs to the lab other, not lab."]
 
 
-def test_a_canvas_upload_of_make_submit_keeps_its_time(folder: Path) -> None:
+def test_an_archive_of_make_submit_keeps_its_time_in_canvas(folder: Path) -> None:
     (folder / "lovelaceada_12_900_lab-al1-2026-11-20-120000.tar.gz").write_text("")
     submissions, _ = find(folder)
     assert submissions["12"].handed_in == "2026-11-20T12:00:00Z"
 
 
-def test_plain_folders_and_archives_are_named_by_the_student(folder: Path) -> None:
+def test_a_plain_folder_or_archive_belongs_to_the_student_in_its_name(folder: Path) -> None:
     (folder / "al1").mkdir()
     for name in ("at2.tar.gz", "cs3.zip", "readme.txt", ".DS_Store"):
         (folder / name).write_text("")
@@ -211,7 +211,7 @@ def test_the_roster_names_students_and_teams(folder: Path) -> None:
     assert submissions["nobody"].notes == ["Not on the roster."]
 
 
-def test_a_student_with_another_number_in_the_archive_is_found_by_name(folder: Path) -> None:
+def test_a_student_whose_number_is_not_on_the_roster_is_found_by_name(folder: Path) -> None:
     (folder / "Emmy Noether_77123_assignsubmission_file_").mkdir()
     (folder / "lovelaceada_12_900_lab.zip").write_text("")
     (folder / "John Smith_5_assignsubmission_file_").mkdir()
@@ -256,7 +256,7 @@ def test_moodles_worksheet_is_a_roster(tmp_path: Path) -> None:
         ("No submission - ", "-", "", None),
     ],
 )
-def test_a_worksheets_time_that_cannot_be_read_is_reported(
+def test_a_worksheets_time_is_read_or_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], status: str, cell: str, expected: str, late: bool | None
 ) -> None:
     (file := tmp_path / "worksheet.csv").write_text(

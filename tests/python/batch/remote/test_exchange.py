@@ -35,7 +35,7 @@ def test_pauses_grow_after_failures_and_end_after_an_answer(monkeypatch: pytest.
     assert (exchange.failures, exchange.failed_since, exchange.next_s) == (0, "", 1060)
 
 
-def test_every_exception_of_a_package_is_caught() -> None:
+def test_an_unexpected_exception_becomes_the_error_of_the_exchange() -> None:
     exchange: Exchange[str] = Exchange(1)
     exchange.start(lambda: str(1 // 0))
     assert finish(exchange) is None and exchange.error.startswith("ZeroDivisionError")
