@@ -13,7 +13,7 @@ __device__ int next() {
     return atomicAdd(&calls, 1);
 }
 
-__global__ void prepare_kernel() {
+__global__ void clear_kernel() {
     partials[threadIdx.x] = 1;
     if (threadIdx.x == 0) total<int> = 0;
 }
@@ -27,7 +27,7 @@ __global__ void sum_kernel(int* sum) {
 int main() {
     int *sum, result = 0;
     cudaMalloc(&sum, sizeof(int));
-    prepare_kernel<<<1, 64>>>();
+    clear_kernel<<<1, 64>>>();
     sum_kernel<<<1, 64>>>(sum);
     cudaMemcpy(&result, sum, sizeof(int), cudaMemcpyDeviceToHost);
     cudaFree(sum);
