@@ -107,6 +107,7 @@ def finding(**changes: Any) -> Json:
         "other_line": 12,
         "other_text": "sums[i] = a[i] * b[i];",
         "count": 384,
+        "buffer": "",
         "message": "Race on element 2 of the shared variable sums.",
         "hint": "A __syncthreads() belongs between the two lines.",
     } | changes
