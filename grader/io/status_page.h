@@ -89,7 +89,7 @@ enum class LaunchLimit : std::uint32_t {
     blocks_at_once = 8  // the blocks of a cooperative launch, which all run at once
 };
 
-/// The kind of the object for which an access was meant. If it is none, offset is the address.
+/// The kind of the object for which an access was meant. Without an object, offset is the address.
 enum class FindingSpace : std::uint32_t {
     none = 0,
     buffer = 1,

@@ -258,7 +258,7 @@ bool takes_kernel(const Stream& stream, int i) {
     return stream[i - 1] == "{" && (stream[type] == "cudaKernelNodeParams" || name == "cudaKernelNodeParams");
 }
 
-/// Return the token after a cast such as `(void*)` or `reinterpret_cast<const void*>` at `i`; -1 if there is none.
+/// Return the token after a cast such as `(void*)` or `reinterpret_cast<const void*>` at `i`; -1 without a cast.
 int after_void_cast(const Stream& stream, int i) {
     const bool is_named_cast = stream[i] == "reinterpret_cast" || stream[i] == "static_cast";
     const std::string_view open = is_named_cast ? "<" : "(", close = is_named_cast ? ">" : ")";

@@ -9,7 +9,7 @@
 namespace warplab::rewriter {
 namespace {
 
-/// Return the qualifier that is written as this word; 0 if there is none.
+/// Return the qualifier that is written as this word; 0 for other words.
 unsigned qualifier_of(std::string_view word) {
     static const std::unordered_map<std::string_view, unsigned> words = {
         {"__shared__", q_shared},     {"__global__", q_global},   {"__device__", q_device}, {"__host__", q_host},

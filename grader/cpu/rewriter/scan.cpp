@@ -196,7 +196,7 @@ class Scanner {
     std::size_t counted_ = 0;
     int line_ = 1;
     bool begun_ = false;          // the files that the command line includes have ended
-    bool in_submission_ = false;  // in the submission, or in a file that it includes and that is no system header
+    bool in_submission_ = false;  // in the submission, or in a file that it includes, except system headers
     bool in_own_text_ = false;    // in the submission itself
     std::string_view before_;     // the previous token, without directives
     std::string_view opening_, closing_;  // brackets of the attribute that has begun; empty outside attributes

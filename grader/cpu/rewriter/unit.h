@@ -15,7 +15,7 @@ namespace warplab::rewriter {
 class Stream {
   public:
     std::vector<Token> tokens;
-    std::vector<int> match;   // for a bracket, the position of its partner; -1 if there is none
+    std::vector<int> match;   // for a bracket, the position of its partner; -1 without a partner
     std::vector<int> around;  // position of the innermost enclosing bracket; -1 if none, or if a ; separates the two
     std::vector<int> block;   // position of the innermost enclosing {; -1 outside all
     std::vector<char> at_namespace;  // whether the token is directly in the file, a namespace or extern "C" {}

@@ -45,7 +45,7 @@ class Variables {
     void find_changes(int begin, int end);
 
     std::vector<Variable>& all() { return all_; }
-    /// Return the variable of this name whose scope contains the token at `at`; null if there is none.
+    /// Return the variable of this name whose scope contains the token at `at`; otherwise null.
     Variable* find(std::string_view name, int at);
     bool has(std::string_view name) const { return by_name_.count(name) != 0; }
 

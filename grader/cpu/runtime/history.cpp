@@ -44,7 +44,7 @@ void Histories::add_peer(Earlier& earlier, const Mark& mark, bool shared) {
     earlier.max_peers = 2 * earlier.peers.size();
 }
 
-/// Return the accesses of a kind that History does not represent; null if there are none in this grid.
+/// Return the accesses of a kind that History does not represent; null if this grid made none.
 Histories::Earlier* Histories::earlier_of(const History& history, AccessKind kind) {
     return has_more(history) ? &more_[history.more - 1].kinds[static_cast<unsigned>(kind)] : nullptr;
 }

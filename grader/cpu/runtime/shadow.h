@@ -46,7 +46,7 @@ class Shadow {
     const History& operator[](std::size_t index) const {
         return is_ready(index / chunk_words) ? words_[index] : shared_histories_[index / chunk_words];
     }
-    /// Make the histories of the words [first, last) ready. End the process if there is no memory.
+    /// Make the histories of the words [first, last) ready. End the process if memory runs out.
     void prepare(std::size_t first, std::size_t last) {
         for (std::size_t chunk = first / chunk_words; chunk * chunk_words < last; ++chunk)
             if (!is_ready(chunk)) prepare_chunk(chunk);
