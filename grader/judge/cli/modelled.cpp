@@ -12,7 +12,10 @@
 #include "grader/common/read_file.h"
 #include "grader/common/text.h"
 #include "grader/judge/bench/kept_numbers.h"
+#include "grader/judge/compile/cache.h"
 #include "grader/judge/compile/compile.h"
+#include "grader/judge/compile/harness.h"
+#include "grader/judge/compile/toolchain.h"
 #include "grader/judge/present/console.h"
 #include "grader/model/recipe.h"
 #include "grader/model/score.h"
@@ -163,9 +166,13 @@ double Modeller::solution_s(const Stage& stage, const Dataset& dataset) {
     const fs::path solution = lab_.root / "solutions" / lab_.name / (stage.id + ".cu");
     if (!fs::exists(solution)) return 0;  // as in a student's kit
     const fs::path file = options_.folders.build / "cache" / "modelled_times.json";
+    const fs::path cache = compilation::cache_folder(options_.folders.build, sandbox_);
+    const std::string backend =
+        compilation::harness_for(lab_.root, options_.folders.build, cache, Backend::cpu, lab_.name).hash;
     const std::string name =
         fmt::format("{}/{}/{}/{}", lab_.name, stage.id, dataset.name,
-                    sha256(sha256_file("/proc/self/exe") + sha256_file(gpu_file(options_)) + sha256_file(solution) +
+                    sha256(sha256_file("/proc/self/exe") + backend + compiler_version() +
+                           sha256_file(gpu_file(options_)) + sha256_file(solution) +
                            format_parameters(dataset.parameters) + sha256_file(lab_.folder() / "oracle.cpp")));
     if (const auto kept = find_numbers(file, name, 1)) return kept->front();
     const double seconds = predict::model(record(stage, solution, dataset), machine_).seconds;
