@@ -13,3 +13,15 @@ def restore_umask() -> Iterator[None]:
     os.umask(mask)
     yield
     os.umask(mask)
+
+
+@pytest.fixture(autouse=True)
+def check_environment() -> Iterator[None]:
+    """Fail a test that leaves other environment variables behind, because later tests in this process inherit them."""
+    before = read_environment()
+    yield
+    assert read_environment() == before
+
+
+def read_environment() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name != "PYTEST_CURRENT_TEST"}

@@ -268,7 +268,7 @@ def test_a_gpus_name_is_case_insensitive(gpu: str) -> None:
 def test_the_report_says_that_a_gpu_is_uncalibrated() -> None:
     output = bench(ROOT / "solutions/vector_add/02_grid_stride.cu", "--gpu", "RTX 4090")
     assert "Modelled for an NVIDIA GeForce RTX 4090" in words_of(output)
-    assert "Constants of this GPU: uncalibrated: from data sheets and estimates." in words_of(output)
+    assert "Constants of this GPU: uncalibrated: from data sheets, papers and estimates." in words_of(output)
 
 
 def test_make_passes_the_gpu_to_the_program() -> None:

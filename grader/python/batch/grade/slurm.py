@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import math
 import os
+import shlex
 import subprocess
 import time
 from collections import Counter
@@ -64,10 +65,10 @@ class Cluster:
             cpus_per_task=int(parameters.get("cpus-per-task", 1)),
             additional_parameters=extra,
             use_srun=False,
+            # Python must import nothing from the task's current folder, which may contain hand-ins.
+            setup=[f"export PYTHONPATH={shlex.quote(python_path())}", "export PYTHONSAFEPATH=1"],
             **options,
         )
-        # Tasks inherit these variables: Python must import nothing from the current folder, which may contain hand-ins.
-        os.environ |= {"PYTHONPATH": python_path(), "PYTHONSAFEPATH": "1"}
 
     def submit(self, function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]]) -> list[Any]:
         """Submit the tasks as one array, and return the jobs. Raises UserError with sbatch's message."""

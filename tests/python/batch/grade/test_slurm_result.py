@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -10,10 +11,12 @@ import pytest
 
 from grader.python.batch.grade import slurm
 from grader.python.batch.grade.slurm import is_result
+from grader.python.batch.ingest.module_path import python_path
 from grader.python.batch.ingest.submission import Submission
 from grader.python.batch.store.rows import Graded
 from grader.python.batch.store.settings import Settings
 from grader.python.common.console import UserError
+from tests.conftest import read_environment
 
 
 def test_a_job_number_that_slurm_reuses_gives_no_result_to_another_student() -> None:
@@ -42,16 +45,33 @@ def test_a_controller_that_does_not_answer_is_named_once(
     assert "Unable to contact slurm controller" in output and "Ctrl-C" in output
 
 
+def submit_to_fake(folder: Path, monkeypatch: pytest.MonkeyPatch, command: str) -> None:
+    """Submit a task to a cluster whose sbatch runs a command of the shell, and then fails."""
+    pytest.importorskip("submitit")
+    programs = folder / "programs"
+    programs.mkdir()
+    for name in ("sbatch", "srun"):
+        (programs / name).write_text(f"#!/bin/sh\n{command}\nexit 3\n")
+        (programs / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(programs), prepend=":")
+    settings = Settings("lab", ("01_first",), folder, folder, folder, "cpu")
+    slurm.Cluster(settings, {}).submit(print, [("hello",)])
+
+
 @pytest.mark.parametrize(("command", "reason"), [("echo bad partition >&2", "bad partition"), ("", "exit status 3")])
 def test_the_message_contains_sbatchs_reason(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, reason: str
 ) -> None:
-    pytest.importorskip("submitit")
-    program = tmp_path / "sbatch"
-    program.write_text(f"#!/bin/sh\n{command}\nexit 3\n")
-    program.chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
-    monkeypatch.setenv("PYTHONPATH", "")
-    settings = Settings("lab", ("01_first",), tmp_path, tmp_path, tmp_path, "cpu")
     with pytest.raises(UserError, match=reason):
-        slurm.Cluster(settings, {}).submit(print, [("hello",)])
+        submit_to_fake(tmp_path, monkeypatch, command)
+
+
+def test_tasks_import_nothing_from_the_folder_in_which_they_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = read_environment()
+    with pytest.raises(UserError):
+        submit_to_fake(tmp_path, monkeypatch, f'cp "$1" "{tmp_path}/script"')
+    script = (tmp_path / "script").read_text()
+    assert f"\nexport PYTHONPATH={shlex.quote(python_path())}\nexport PYTHONSAFEPATH=1\n" in script
+    assert read_environment().keys() == before.keys()  # other programs that this process starts keep their settings
