@@ -14,9 +14,11 @@ namespace warplab::trace {
 
 inline constexpr std::size_t max_bytes = std::size_t{256} << 20;  // the maximum size of a trace
 
-/// The hash of the first `bytes` bytes after the seal.
+inline constexpr std::uint64_t format_version = 1;  // increase it if a record changes
+
+/// The hash of the first `bytes` bytes after the seal, and the version of their format.
 struct Seal {
-    std::uint64_t bytes, hash;
+    std::uint64_t version, bytes, hash;
 };
 
 /// Add bytes of records, a multiple of 4, to a seal's hash.
@@ -31,7 +33,7 @@ inline void add_to_hash(protocol::SipHash& hash, const void* bytes, std::size_t 
 /// Return the seal of the `bytes` bytes that were added to `hash`.
 inline Seal seal_of(protocol::SipHash hash, std::uint64_t bytes) {
     hash.add(bytes);
-    return {bytes, hash.finish()};
+    return {format_version, bytes, hash.finish()};
 }
 
 enum class RecordKind : std::uint32_t { memory = 1, launch, block, warp, launch_ends, host_call };

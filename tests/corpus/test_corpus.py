@@ -193,7 +193,7 @@ def disagreements(rows: list[dict], outcomes: dict[str, Outcome]) -> list[str]:
 
 def chosen_rows() -> list[dict]:
     """Return every row, or a share of each expectation and kind."""
-    return share_of(ROWS, lambda row: (row["expect"], row.get("kind", "")), lambda row: row["file"], 24)
+    return share_of(ROWS, lambda row: (row["expect"], row.get("kind", "")), lambda row: row["file"], 48)
 
 
 @pytest.mark.parametrize("row", chosen_rows(), ids=lambda row: row["file"])

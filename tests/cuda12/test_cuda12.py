@@ -23,7 +23,7 @@ def nvcc() -> Path:
         pytest.skip(f"CUDA 12 is not available: {problem}")
 
 
-@pytest.mark.parametrize("lab", share_of(labs(), lambda _: "", str, 3))
+@pytest.mark.parametrize("lab", share_of(labs(), lambda _: "", str, 7))
 def test_solutions_compile(nvcc: Path, lab: str, tmp_path: Path) -> None:
     dataset = json.loads((ROOT / "datasets" / lab / "public.json").read_text())["datasets"][0]["name"]
     report = tmp_path / "report.json"

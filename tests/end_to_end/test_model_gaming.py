@@ -99,7 +99,7 @@ def ratio_in(output: str) -> float | None:
     return float(match[1]) if match else None
 
 
-@pytest.mark.parametrize("attempt", share_of(list(CLOSED), lambda _: "", str, 3))
+@pytest.mark.parametrize("attempt", share_of(list(CLOSED), lambda _: "", str, 6))
 def test_a_closed_attempt_looks_slow_or_is_not_modelled(tmp_path: Path, attempt: str) -> None:
     output = bench_program(tmp_path, CLOSED[attempt])
     ratio = ratio_in(output)
@@ -142,7 +142,7 @@ OPEN = {
 }
 
 
-@pytest.mark.parametrize("attempt", share_of(list(OPEN), lambda _: "", str, 3))
+@pytest.mark.parametrize("attempt", share_of(list(OPEN), lambda _: "", str, 6))
 def test_an_open_attempt_still_looks_fast(tmp_path: Path, attempt: str) -> None:
     ratio = ratio_in(bench_program(tmp_path, OPEN[attempt]))
     assert ratio is not None and ratio < 2

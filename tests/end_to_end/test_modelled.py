@@ -50,6 +50,26 @@ void vector_add(const float* a, const float* b, float* out, std::size_t n, void*
     CUDA_CHECK(cudaGetLastError());
 }
 """
+# Shared memory allows only two blocks at once, and the host waits for each of many launches.
+FEW_AT_ONCE = """#include "labs/vector_add/lab.h"
+__global__ void add(const float* a, const float* b, float* out, std::size_t n) {
+    extern __shared__ float pad[];
+    pad[threadIdx.x] = 1;
+    const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    if (i < n) out[i] = (a[i] + b[i]) * pad[threadIdx.x];
+}
+std::size_t vector_add_scratch_bytes(std::size_t) { return 0; }
+void vector_add(const float* a, const float* b, float* out, std::size_t n, void*) {
+    CUDA_CHECK(cudaFuncSetAttribute(add, cudaFuncAttributeMaxDynamicSharedMemorySize, 100000));
+    for (std::size_t first = 0; first < n; first += 1048576) {
+        const std::size_t count = n - first < 1048576 ? n - first : 1048576;
+        const unsigned blocks = static_cast<unsigned>((count + 63) / 64);
+        add<<<blocks, 64, 100000>>>(a + first, b + first, out + first, count);
+        CUDA_CHECK(cudaGetLastError());
+        CUDA_CHECK(cudaDeviceSynchronize());
+    }
+}
+"""
 SOLUTION = ROOT / "solutions/vector_add/02_grid_stride.cu"
 HOST = "launches, copies and waits of the host"
 WRONG = STRIDED.replace("a[i] + b[i]", "a[i] - b[i]")
@@ -81,6 +101,18 @@ def test_the_reference_solution_is_modelled_as_fast_as_itself() -> None:
 def test_accesses_that_are_far_apart_are_modelled_as_slow(tmp_path: Path) -> None:
     (tmp_path / "strided.cu").write_text(STRIDED)
     assert ratio_in(bench(tmp_path / "strided.cu")) > 2
+
+
+def test_bench_tries_more_threads_at_once_and_no_waits_of_the_host(tmp_path: Path) -> None:
+    (tmp_path / "few.cu").write_text(FEW_AT_ONCE)
+    words = words_of(bench(tmp_path / "few.cu"))
+    assert "A multiprocessor runs at most 2 blocks of 64 threads at once." in words
+    more = re.search(r"If registers and shared memory allowed 2048 threads at once: ([\d.]+) times as fast", words)
+    no_waits = re.search(rf"Without {HOST}: ([\d.]+) times as fast, modelled\.", words)
+    assert more and 1.1 <= float(more[1]) < 4, words
+    assert no_waits and 1.1 <= float(no_waits[1]) < 4, words
+    words = words_of(bench(SOLUTION))
+    assert "threads at once: " not in words and f"Without {HOST}" not in words
 
 
 def test_bench_prints_the_measured_baseline_and_the_modelled_speedup() -> None:
@@ -267,7 +299,7 @@ def test_a_gpus_name_is_case_insensitive(gpu: str) -> None:
 
 def test_the_report_says_that_a_gpu_is_uncalibrated() -> None:
     output = bench(ROOT / "solutions/vector_add/02_grid_stride.cu", "--gpu", "RTX 4090")
-    assert "Modelled for an NVIDIA GeForce RTX 4090" in words_of(output)
+    assert "Modelled for a GPU that this machine does not have: NVIDIA GeForce RTX 4090." in words_of(output)
     assert "Constants of this GPU: uncalibrated: from data sheets, papers and estimates." in words_of(output)
 
 

@@ -11,7 +11,7 @@ import pytest
 from tests.fuzz import documents, invariants, json_mutator, python_targets
 from tests.fuzz.python_targets import CORPUS, OF_JSON, TARGETS, run
 
-MUTATIONS = 150  # of each target's inputs
+MUTATIONS = 50  # of each target's inputs
 
 
 def kept_inputs(name: str) -> list[bytes]:

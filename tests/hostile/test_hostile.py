@@ -168,7 +168,7 @@ def sampled() -> list[dict]:
     attacks = [entry for entry in ENTRIES if tries_to_break_out(entry)]
     others = [entry for entry in ENTRIES if not tries_to_break_out(entry)]
     return [
-        *share_of(attacks, lambda entry: str(entry["cause"]), name_of, 2),
+        *share_of(attacks, lambda entry: str(entry["cause"]), name_of, 4),
         *share_of(others, lambda entry: (str(entry["cause"]), "open" in entry), name_of, 12),
     ]
 

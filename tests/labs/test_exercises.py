@@ -61,7 +61,7 @@ def test_an_exercise_is_for_its_submissions_stage_and_does_not_name_the_bug(list
 
 
 @pytest.mark.skipif(BACKEND != "cpu", reason="the sanitizer is part of the CPU backend")
-@pytest.mark.parametrize("listed", share_of(LISTED, lambda listed: listed.lab, name_of, 3), ids=name_of)
+@pytest.mark.parametrize("listed", share_of(LISTED, lambda listed: listed.lab, name_of, 5), ids=name_of)
 def test_the_sanitizer_finds_one_kind_of_bug_at_the_planted_lines(listed: Entry, folder: Path, monkeypatch) -> None:
     monkeypatch.chdir(ROOT)
     exercise = next(exercise for exercise in read_exercises(folder, listed.lab) if exercise.name == listed.name)

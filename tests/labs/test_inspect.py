@@ -81,7 +81,7 @@ def wrong_submissions() -> list:
 
 def sample_wrong_submissions() -> list:
     """Return one in twelve wrong submissions of each cause."""
-    return share_of(wrong_submissions(), lambda row: row.values[1]["inspect"][0], lambda row: row.id, 12)
+    return share_of(wrong_submissions(), lambda row: row.values[1]["inspect"][0], lambda row: row.id, 20)
 
 
 @pytest.mark.parametrize(("lab", "entry"), sample_wrong_submissions())

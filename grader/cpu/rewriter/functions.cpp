@@ -1,7 +1,24 @@
+#include <algorithm>
+
 #include "grader/cpu/rewriter/declaration.h"
 #include "grader/cpu/rewriter/passes.h"
 
 namespace warplab::rewriter {
+namespace {
+
+/// Return the { of the body that follows the parameters of a function, perhaps after `noexcept` or a type; 0 if the
+/// function is only declared.
+int find_body(const Stream& code, int end) {
+    static const Words before_body("{ noexcept -> try requires");
+    if (!before_body.has(code[end])) return 0;
+    for (int i = end; i < code.size() && code[i] != ";" && code[i] != "=" && code[i] != "}"; ++i) {
+        if (code[i] == "{") return i;
+        if (code[i] == "(" || code[i] == "[") i = std::max(i, code.match[i]);
+    }
+    return 0;
+}
+
+}  // namespace
 
 std::vector<Function> find_functions(const Context& context) {
     const Stream& code = context.unit.code;
@@ -13,7 +30,7 @@ std::vector<Function> find_functions(const Context& context) {
         Function function{.begin = statement_begin(code, i), .name = i, .end = code.match[i + 1] + 1};
         if (function.end == 0 || function.begin == i) continue;
         function.after_macro = code[function.begin - 1] == ")";  // the end of a macro's arguments
-        function.has_body = code[function.end] == "{" || code[function.end] == "noexcept";
+        function.body = find_body(code, function.end);
         for (int k = function.begin; k < i; ++k) {
             const unsigned words = context.qualifiers.of(code, k);
             function.words |= words;

@@ -189,8 +189,8 @@ class HostCode {
             if (function.words & (q_device | q_global)) {
                 for_device_.insert(code_[function.name]);
                 if (is_device_only(function)) device_only_.insert(code_[function.name]);
-                if (function.has_body && !function.after_macro) device_functions_.push_back(function);
-            } else if (function.has_body) {
+                if (function.body && !function.after_macro) device_functions_.push_back(function);
+            } else if (function.body) {
                 functions_.emplace(code_[function.name], "__device__ " + code_.text(function.begin, function.end));
                 if (!function.after_macro) host_functions_.push_back(function);
             }
@@ -286,7 +286,7 @@ class HostCode {
     /// message.
     void refuse_built_in(const Function& function) {
         if (launched_.count(code_[function.name])) return;
-        for (int i = function.end; i < code_.match[function.end]; ++i) {
+        for (int i = function.body; i < code_.match[function.body]; ++i) {
             if (!is_built_in(i) || device_[i] > 0 || both_[i] > 0 || is_only_named(i)) continue;
             const std::string name(code_[function.name]), whole = code_.text(function.begin, function.end);
             add(i, std::string(code_[i]) + " exists only in device code, and " + name +
@@ -297,7 +297,7 @@ class HostCode {
 
     /// Refuse calls of functions that only the device has.
     void refuse_device_functions(const Function& function) {
-        for (int i = function.end; i < code_.match[function.end]; ++i) {
+        for (int i = function.body; i < code_.match[function.body]; ++i) {
             if (!device_only_.count(code_[i]) || !is_call(i) || code_[i + 1] != "(" || device_[i] > 0 || both_[i] > 0)
                 continue;
             if (is_qualified(code_, i) || hidden_.count(code_[i]) || is_only_named(i)) continue;
@@ -310,8 +310,8 @@ class HostCode {
 
     /// Refuse a variable of the device as an argument of a launch.
     void refuse_symbols(const Function& function) {
-        const int end = code_.match[function.end];
-        for (int i = function.end; i < end; ++i) {
+        const int end = code_.match[function.body];
+        for (int i = function.body; i < end; ++i) {
             const bool closes = code_[i - 3] == ">" && code_[i - 2] == ">" && code_[i - 1] == ">";
             if (!closes || code_[i] != "(") continue;
             for (int k = i + 1; k < code_.match[i]; ++k) {
@@ -328,7 +328,7 @@ class HostCode {
 
     /// Return whether a parameter or a variable of a function has this name.
     bool declares(const Function& function, std::string_view name) const {
-        for (int i = function.begin; i < code_.match[function.end]; ++i)
+        for (int i = function.begin; i < code_.match[function.body]; ++i)
             if (code_[i] == name && follows_type(i)) return true;
         return false;
     }
@@ -350,7 +350,7 @@ class HostCode {
     void refuse_lengths(const Function& function) {
         static const Words types("float double int unsigned char short long bool size_t");
         const Names values = names_of_values(function);
-        for (int i = function.end; i < code_.match[function.end]; ++i) {
+        for (int i = function.body; i < code_.match[function.body]; ++i) {
             if (!code_.is_identifier(i) || types.has(code_[i]) || !types.has(code_[i - 1]) || is_shared(i)) continue;
             bool is_known = true;
             for (int open = i + 1; code_[open] == "[" && code_.match[open] > open; open = code_.match[open] + 1)
@@ -379,9 +379,9 @@ class HostCode {
     Names names_of_values(const Function& function) const {
         static const Words no_types("return else do case throw goto and or not sizeof new delete using");
         Names names;
-        for (int i = function.name + 1; i < code_.match[function.end]; ++i) {
+        for (int i = function.name + 1; i < code_.match[function.body]; ++i) {
             if (!code_.is_identifier(i) || !code_.is_identifier(i - 1) || no_types.has(code_[i - 1])) continue;
-            if (i > function.end)
+            if (i > function.body)
                 names.erase(code_[i]);
             else if (code_[i + 1] == "," || code_[i + 1] == ")")
                 names.insert(code_[i]);

@@ -95,8 +95,8 @@ void refuse_wrong_callees(Context& context);
 /// declaration up to the ) of the parameters.
 struct Function {
     int begin, name, end;
-    unsigned words = 0;  // a set of Qualifier
-    bool has_body = false;
+    unsigned words = 0;        // a set of Qualifier
+    int body = 0;              // its {; 0 if it is only declared
     bool after_macro = false;  // a macro of unknown meaning precedes the name, and may contain qualifiers
 };
 std::vector<Function> find_functions(const Context& context);

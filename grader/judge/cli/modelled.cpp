@@ -5,10 +5,13 @@
 
 #include <algorithm>
 #include <cctype>
+#include <fstream>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <variant>
 
 #include "grader/common/hash.h"
+#include "grader/common/json.h"
 #include "grader/common/read_file.h"
 #include "grader/common/text.h"
 #include "grader/judge/bench/kept_numbers.h"
@@ -50,6 +53,25 @@ const Dataset* dataset_to_model(const Lab& lab, const Stage& stage, const Option
         if (!smallest || size(dataset) < size(*smallest)) smallest = &dataset;
     }
     return smallest;
+}
+
+fs::path solution_file(const Lab& lab, const Stage& stage) {
+    return lab.root / "solutions" / lab.name / (stage.id + ".cu");
+}
+
+/// Return the times that the lab's file has for a student's kit, which lacks the solutions; zeros if it has none.
+SolutionTimes read_solution_times(const Lab& lab, const Stage& stage, const Dataset& dataset, const fs::path& gpu) {
+    std::ifstream file(lab.folder() / "modelled_times.json");
+    const Json stages = Json::parse(file, nullptr, false);
+    if (!stages.is_object() || !stages.contains(stage.id)) return {};
+    const Json& entry = stages[stage.id];
+    try {
+        if (entry.at("dataset") != dataset.name) return {};
+        const Json& seconds = entry.at("seconds").at(gpu.stem().string());
+        return {seconds.at(0).get<double>(), seconds.at(1).is_null() ? 0 : seconds.at(1).get<double>()};
+    } catch (const Json::exception&) {
+        return {};
+    }
 }
 
 std::string limit_words(const predict::Limit& limit) {
@@ -94,12 +116,22 @@ const char* waste_words(predict::Waste waste) {
     return "";
 }
 
-std::string gain_words(const std::vector<predict::Gain>& gains) {
+std::string gain_words(const predict::Gains& gains, const predict::Machine& gpu) {
     std::string words;
-    for (const auto& [change, factor] : gains)
-        words += fmt::format(" Without {} in line {}: {:.1f} times as fast, modelled.", waste_words(change.waste),
-                             change.line, factor);
+    const auto add = [&](const std::string& change, double factor) {
+        if (factor > 1) words += fmt::format(" {}: {:.1f} times as fast, modelled.", change, factor);
+    };
+    for (const auto& [change, factor] : gains.of_lines)
+        add(fmt::format("Without {} in line {}", waste_words(change.waste), change.line), factor);
+    add(fmt::format("If registers and shared memory allowed {} threads at once", gpu.threads), gains.full_occupancy);
+    add("Without launches, copies and waits of the host", gains.without_host);
     return words;
+}
+
+/// Return how many blocks run at once, which decides how much work can hide a wait.
+std::string occupancy_words(const predict::Limit& limit) {
+    return fmt::format(" A multiprocessor runs at most {} {} of {} threads at once.", limit.blocks_at_once,
+                       limit.blocks_at_once == 1 ? "block" : "blocks", limit.threads_per_block);
 }
 
 /// Return a comparison with the CPU's measured time. It calls the speedup modelled, because the GPU's time is.
@@ -121,13 +153,15 @@ std::string words_for(const Modelled& modelled, const Stage& stage) {
                                     format_seconds(result.time->low), format_seconds(result.time->high));
     if (const auto range = modelled_points(stage.points.speed, result)) {
         const Interval& ratio = *result.reference_ratio;
+        const std::string least = format_points(range->min), most = format_points(range->max);
         words += fmt::format(
             " The reference solution's modelled time is {}: yours is {:.2f} times as long ({:.2f} to {:.2f}). A GPU "
-            "would give {} to {} of {} speed points, modelled.",
-            format_seconds(*result.reference_s), ratio.median, ratio.low, ratio.high, format_points(range->min),
-            format_points(range->max), format_points(stage.points.speed));
+            "would give {} of {} speed points, modelled.",
+            format_seconds(*result.reference_s), ratio.median, ratio.low, ratio.high,
+            least == most ? most : least + " to " + most, format_points(stage.points.speed));
     }
-    words += baseline_words(result) + " " + limit_words(prediction.limit) + parts_words(prediction);
+    words += baseline_words(result) + " " + limit_words(prediction.limit) + parts_words(prediction) +
+             occupancy_words(prediction.limit);
     if (modelled.recording.registers.empty())
         words += fmt::format(" nvcc did not report registers: the model assumes {} for each thread.",
                              predict::default_registers);
@@ -158,13 +192,12 @@ predict::Recording Modeller::record(const Stage& stage, const Source& source, co
     }
 }
 
-/// Return the modelled time of a stage's solution in seconds, or 0 if the solution is missing or cannot be modelled.
+/// Return the modelled time of a stage's solution in seconds, or 0 if the solution cannot be modelled.
 /// The time is kept in the build folder; otherwise, each submission would take two or three times as long.
 double Modeller::solution_s(const Stage& stage, const Dataset& dataset) {
     if (const auto known = solutions_s_.find({stage.id, dataset.name}); known != solutions_s_.end())
         return known->second;
-    const fs::path solution = lab_.root / "solutions" / lab_.name / (stage.id + ".cu");
-    if (!fs::exists(solution)) return 0;  // as in a student's kit
+    const fs::path solution = solution_file(lab_, stage);
     const fs::path file = options_.folders.build / "cache" / "modelled_times.json";
     const fs::path cache = compilation::cache_folder(options_.folders.build, sandbox_);
     const std::string backend =
@@ -179,23 +212,24 @@ double Modeller::solution_s(const Stage& stage, const Dataset& dataset) {
     return seconds > 0 ? keep_numbers(file, name, 1, [&] { return std::vector{seconds}; }).front() : 0;
 }
 
-std::optional<Interval> Modeller::previous_ratio(const Stage& stage, const Dataset& dataset, double reference_s) {
+SolutionTimes Modeller::solution_times(const Stage& stage, const Dataset& dataset) {
+    if (!fs::exists(solution_file(lab_, stage))) return read_solution_times(lab_, stage, dataset, gpu_file(options_));
+    SolutionTimes times{.reference_s = solution_s(stage, dataset)};
     const auto iterator = std::ranges::find(lab_.stages, stage.id, &Stage::id);
-    if (iterator == lab_.stages.begin() || !dataset.applies_to(*(iterator - 1))) return std::nullopt;
-    const double previous_s = solution_s(*(iterator - 1), dataset);
-    if (previous_s <= 0) return std::nullopt;
-    return predict::ratio_interval(previous_s / reference_s, machine_);
+    if (times.reference_s > 0 && iterator != lab_.stages.begin() && dataset.applies_to(*(iterator - 1)))
+        times.previous_s = solution_s(*(iterator - 1), dataset);
+    return times;
 }
 
 void Modeller::compare(const Stage& stage, const Dataset& dataset, ModelledTime& time) {
-    const double reference_s = solution_s(stage, dataset);
+    const auto [reference_s, previous_s] = solution_times(stage, dataset);
     if (reference_s <= 0) {
         time.why_not = "the reference solution, with which it would be compared, is missing or cannot be modelled";
         return;
     }
     time.reference_s = reference_s;
     time.reference_ratio = predict::ratio_interval(time.time->median / reference_s, machine_);
-    time.previous_ratio = previous_ratio(stage, dataset, reference_s);
+    if (previous_s > 0) time.previous_ratio = predict::ratio_interval(previous_s / reference_s, machine_);
     if (modelled_points(1, time)->min < 1)
         time.sequential_s = judge_.baseline(lab_, dataset).sequential_s * lab_.benchmark.iterations;
 }
@@ -219,7 +253,7 @@ std::optional<Modelled> Modeller::model(const StageReport& report) {
     time.why_not = modelled.prediction.why_not;
     if (!time.why_not.empty()) return modelled;
     const double seconds = modelled.prediction.seconds;
-    const fs::path solution = lab_.root / "solutions" / lab_.name / (stage.id + ".cu");
+    const fs::path solution = solution_file(lab_, stage);
     if (fs::exists(solution) && read_file(solution) == source.text())
         solutions_s_.try_emplace({stage.id, dataset->name}, seconds);  // so that the solution is not traced again
     time.time = Interval{seconds, seconds / machine_.spread, seconds * machine_.spread};
@@ -243,7 +277,7 @@ void Modeller::add_time(StageReport& report) {
     if (time.time) {
         time.sequential_s = judge_.baseline(lab_, lab_.dataset(time.dataset), &problem_->second).sequential_s *
                             lab_.benchmark.iterations;
-        gains = gain_words(predict::try_changes(modelled->recording, machine_, modelled->prediction));
+        gains = gain_words(predict::try_changes(modelled->recording, machine_, modelled->prediction), machine_);
     }
     texts_.emplace_back(report.stage, words_for(*modelled, lab_.stage(report.stage)) + gains);
     report.modelled_time = time;
@@ -254,7 +288,7 @@ void Modeller::print() const {
     const TextStyle style = text_style(STDOUT_FILENO);
     fmt::print(
         "{}",
-        wrap(fmt::format("Modelled for an {}, which this machine does not have. A modelled time is an "
+        wrap(fmt::format("Modelled for a GPU that this machine does not have: {}. A modelled time is an "
                          "estimate. It is computed from some of your warps and from g++'s instructions. Constants of "
                          "this GPU: {}.",
                          machine_.name, machine_.source),

@@ -25,7 +25,12 @@ struct Modelled {
     predict::Recording recording = {};
 };
 
-/// Models the stages of a lab on one GPU, together with their reference solutions if they exist.
+/// The modelled seconds of the solutions of a stage and of the previous stage; 0 if unknown.
+struct SolutionTimes {
+    double reference_s = 0, previous_s = 0;
+};
+
+/// Models the stages of a lab on one GPU, together with their reference solutions.
 class Modeller {
   public:
     Modeller(Judge& judge, const Lab& lab, const Options& options, SandboxLevel sandbox);
@@ -45,7 +50,7 @@ class Modeller {
     predict::Recording record(const Stage& stage, const Source& source, const Dataset& dataset);
     void compare(const Stage& stage, const Dataset& dataset, ModelledTime& time);
     double solution_s(const Stage& stage, const Dataset& dataset);
-    std::optional<Interval> previous_ratio(const Stage& stage, const Dataset& dataset, double reference_s);
+    SolutionTimes solution_times(const Stage& stage, const Dataset& dataset);
 
     Judge& judge_;
     const Lab& lab_;

@@ -104,6 +104,7 @@ Machine read_machine(const fs::path& folder, const std::string& name) {
     const Fields all(json, path.string());
     Machine machine;
     machine.name = json.value("name", name);
+    machine.architecture = json.value("architecture", "sm_90");
     machine.source = json.value("source", "");
     machine.spread = all.number("spread");
     const Fields ratio = all.part("ratio_spread");

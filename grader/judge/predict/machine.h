@@ -16,8 +16,9 @@ struct DramLoad {
 
 struct Machine {
     std::string name;
-    std::string source;  // the origin of the constants
-    double spread = 2;   // the interval reaches from 1/spread to spread times the modelled time
+    std::string architecture;  // for nvcc: "sm_90"
+    std::string source;        // the origin of the constants
+    double spread = 2;         // the interval reaches from 1/spread to spread times the modelled time
     /// The limits of the spread of the ratio of two modelled times: the nearer the ratio is to 1, the smaller its
     /// spread.
     double min_ratio_spread = 1.3, max_ratio_spread = 2.5;

@@ -70,12 +70,16 @@ std::optional<Failure> make_calls(StageRun& run, const Problem& problem, std::ui
     return std::nullopt;
 }
 
-/// Return the registers that nvcc allocates to each kernel; empty without nvcc.
-std::map<std::string, int> registers_of(Judge& judge, const Lab& lab, const Stage& stage, const Source& source) {
-    constexpr auto architecture = "sm_90";
+/// Return the registers that nvcc allocates to each kernel for the machine or, if this nvcc does not support it, for
+/// compute capability 9.0; empty without nvcc.
+std::map<std::string, int> registers_of(Judge& judge, const Lab& lab, const Stage& stage, const Source& source,
+                                        const Machine& machine) {
     std::map<std::string, int> registers;
-    for (const auto& [kernel, resources] : judge.resources(lab, stage, source, architecture))
-        registers[kernel] = resources.registers;
+    for (const std::string& architecture : {machine.architecture, std::string("sm_90")}) {
+        for (const auto& [kernel, resources] : judge.resources(lab, stage, source, architecture))
+            registers[kernel] = resources.registers;
+        if (!registers.empty()) break;
+    }
     return registers;
 }
 
@@ -88,6 +92,8 @@ Limit find_limit(const CallTime& time) {
     if (!slowest || slowest->clocks <= 0) return {};
     const auto busiest = static_cast<std::size_t>(std::ranges::max_element(slowest->busy) - slowest->busy.begin());
     Limit limit;
+    limit.blocks_at_once = slowest->blocks_at_once;
+    limit.threads_per_block = slowest->threads_per_block;
     limit.busy = std::min(1.0, slowest->busy[busiest] / slowest->clocks);
     if (limit.busy >= min_busy) limit.resource = static_cast<Resource>(busiest);
     double max_busy = 0;
@@ -183,6 +189,14 @@ bool represents_all(const TracedLaunch& launch) {
                           (blocks < 3 || most <= blocks / 2));
 }
 
+/// Return the machine with as many resident blocks as its threads allow.
+Machine with_full_occupancy(Machine machine) {
+    constexpr int ample = 1 << 30;
+    machine.blocks = machine.registers = ample;
+    machine.shared_bytes = ample;
+    return machine;
+}
+
 Recording no_recording(const std::string& reason, const std::optional<Failure>& failure) {
     return {.why_not = failure ? fmt::format("{} ({})", reason, failure->message) : reason};
 }
@@ -193,7 +207,7 @@ Recording record(Judge& judge, const Lab& lab, const Stage& stage, const Source&
                  const Machine& machine, SandboxLevel sandbox) {
     if (const std::string reason = find_foreign_condition(source.text()); !reason.empty())
         return no_recording(reason, {});
-    auto registers = std::async(std::launch::async, [&] { return registers_of(judge, lab, stage, source); });
+    auto registers = std::async(std::launch::async, [&] { return registers_of(judge, lab, stage, source, machine); });
     CompileRequest request = judge.compile_request(lab, stage, source, Task{.sandbox = sandbox});
     request.backend = Backend::cpu;
     request.traced = true;
@@ -254,7 +268,7 @@ Interval ratio_interval(double ratio, const Machine& machine) {
     return {ratio, ratio / spread, ratio * spread};
 }
 
-std::vector<Gain> try_changes(const Recording& recording, const Machine& machine, const Prediction& unchanged) {
+Gains try_changes(const Recording& recording, const Machine& machine, const Prediction& unchanged) {
     constexpr double min_share = 0.05, min_factor = 1.1;
     constexpr std::size_t max_tried = 4;
     std::vector<std::pair<double, Change>> candidates;
@@ -262,19 +276,25 @@ std::vector<Gain> try_changes(const Recording& recording, const Machine& machine
         if (share >= min_share && change.line > 0) candidates.emplace_back(share, change);
     std::ranges::sort(candidates, std::greater<>());
     if (candidates.size() > max_tried) candidates.resize(max_tried);
-    std::vector<Gain> gains;
+    Gains gains;
+    const auto significant = [&](double seconds) {
+        const double factor = unchanged.seconds / seconds;
+        return factor >= min_factor ? factor : 1;
+    };
+    gains.without_host = significant(unchanged.seconds - unchanged.wait_s);
     const EffortLimit limit;
-    for (const auto& [share, change] : candidates) {
-        CallTime time;
-        try {
-            time = time_call(machine, recording.trace, recording.code, recording.registers, &change);
-        } catch (const std::runtime_error&) {
-            break;  // the time is used up
-        }
-        const double factor = unchanged.seconds / (time.seconds * recording.calls);
-        if (factor >= min_factor) gains.push_back({change, factor});
+    const auto seconds_with = [&](const Machine& gpu, const Change* change) {
+        return time_call(gpu, recording.trace, recording.code, recording.registers, change).seconds * recording.calls;
+    };
+    try {
+        if (unchanged.limit.blocks_at_once * unchanged.limit.threads_per_block < machine.threads)
+            gains.full_occupancy = significant(seconds_with(with_full_occupancy(machine), nullptr));
+        for (const auto& [share, change] : candidates)
+            if (const double factor = significant(seconds_with(machine, &change)); factor > 1)
+                gains.of_lines.push_back({change, factor});
+    } catch (const std::runtime_error&) {  // the time is used up
     }
-    std::ranges::sort(gains, std::greater<>(), &Gain::factor);
+    std::ranges::sort(gains.of_lines, std::greater<>(), &Gain::factor);
     return gains;
 }
 

@@ -21,11 +21,12 @@ struct Recording {
     std::string why_not = {};                   // why there is no recording, in words; empty if there is one
 };
 
-/// The resource that limits a kernel.
+/// The resource that limits a kernel, and the kernel's blocks that a multiprocessor runs at once.
 struct Limit {
     std::optional<Resource> resource;  // the busiest one; none if it is busy for less than half of the time
     double busy = 0;                   // the share of the time for which the busiest resource is busy
     int line = 0;                      // the line of the student's file that uses it most; 0 if unknown
+    int blocks_at_once = 0, threads_per_block = 0;
 };
 
 /// A part of the call's time. Parts overlap, because several resources are busy at once.
@@ -51,6 +52,13 @@ struct Gain {
     double factor;  // the time without the change divided by the time with it
 };
 
+/// What changes would save. Factors: the time without the change divided by the time with it.
+struct Gains {
+    std::vector<Gain> of_lines;  // the best first
+    double full_occupancy = 1;   // if registers, shared memory and the number of blocks limited no multiprocessor
+    double without_host = 1;     // without the part of the call outside its kernels
+};
+
 /// Trace one call on a problem, in a sandbox of the given level. Only the blocks that one multiprocessor of `machine`
 /// would get are run; each recording draws other blocks.
 Recording record(Judge& judge, const Lab& lab, const Stage& stage, const Source& source, const Problem& problem,
@@ -62,8 +70,8 @@ Prediction model(const Recording& recording, const Machine& machine);
 /// Return the interval of the ratio of two modelled times of one GPU.
 Interval ratio_interval(double ratio, const Machine& machine);
 
-/// Return the changes that save the most time, the best first. For each change, the call is replayed without the waste
-/// of one line.
-std::vector<Gain> try_changes(const Recording& recording, const Machine& machine, const Prediction& unchanged);
+/// Return the changes that save at least a tenth of the time. For each change, the call is replayed without the waste
+/// of one line, or with more blocks at once.
+Gains try_changes(const Recording& recording, const Machine& machine, const Prediction& unchanged);
 
 }  // namespace warplab::predict

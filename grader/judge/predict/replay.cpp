@@ -308,6 +308,7 @@ Multiprocessor::Multiprocessor(const Machine& machine, const Trace& trace, const
         if (footprint.accesses > 1.5 * footprint.of_block) working_set += footprint.working_set * sector_bytes;
     if (working_set > machine.l2_bytes) l2_hits_ = machine.l2_bytes / working_set;
     time_.blocks_at_once = blocks_at_once_;
+    time_.threads_per_block = warps_per_block_ * lanes_per_warp;
     find_ordered_loops();
     count_readers();
     at_start_ = static_cast<int>(std::min<double>(blocks_at_once_, std::ceil(blocks_in_all_)));

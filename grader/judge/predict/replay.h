@@ -39,7 +39,7 @@ struct KernelTime {
     std::map<int, Busy> busy_of_line;      // by line of the student's file
     std::map<int, double> clocks_of_line;  // the time that the replayed warps spend in a line, waiting included
     std::map<Change, double> wasted;       // clocks for which a resource is busy, but would not be after the change
-    int blocks_at_once = 1;                // on a multiprocessor
+    int blocks_at_once = 1, threads_per_block = 0;  // on a multiprocessor
 };
 
 /// The contents of the L2.

@@ -189,6 +189,7 @@ class Reader {
 
 std::string_view unsealed(std::string_view file, const protocol::Key& key) {
     const auto seal = take<trace::Seal>(file);
+    if (seal.version != trace::format_version) reject("its format has another version");
     if (seal.bytes > file.size()) reject("its end is missing");
     const std::string_view records = file.substr(0, seal.bytes);
     protocol::SipHash hash(key);

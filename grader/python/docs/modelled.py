@@ -52,7 +52,8 @@ def describe_comparison(gpu: str, rows: Sequence[Compared]) -> str:
     return (
         f"{gpu}: for {near:.0%} of {len(rows)} timings, the modelled time is within a factor of {CLOSE:g} of the "
         f"measured one, and for {double:.0%} within a factor of 2. The median factor is "
-        f"{statistics.median(factors):.2f}, and the worst {max(factors):.2f}. Of the {far_off} modelled times that are "
+        f"{statistics.median(factors):.2f}, and the worst {max(factors):.2f}. The mean absolute error is "
+        f"{statistics.fmean(abs(row.ratio - 1) for row in rows):.0%}. Of the {far_off} modelled times that are "
         f"off by more than {CLOSE:g}, {low} are too short."
     )
 

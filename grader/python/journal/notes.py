@@ -85,17 +85,17 @@ def parse_note(file: str, stage: str, number: int, text: str) -> Note:
             note.begun = parse_time(match[1])
         except ValueError:
             note.begun = None
-    title, lines, fenced = "", [], False
-    for line in [*strip_comments(text).splitlines(), "# "]:  # the empty heading ends the last section
+    sections: list[tuple[str, list[str]]] = [("", [])]
+    fenced = False
+    for line in strip_comments(text).splitlines():
         fenced ^= bool(FENCE.match(line))
-        heading = read_heading(line) if not fenced or line == "# " else None
+        heading = None if fenced else read_heading(line)
         if heading is None:
-            lines.append(line)
-            continue
-        words = "\n".join(lines).strip()
-        if title or words:
-            note.sections.append((title, words))
-        title, lines = heading, []
+            sections[-1][1].append(line)
+        else:
+            sections.append((heading, []))
+    joined = [(title, "\n".join(lines).strip()) for title, lines in sections]
+    note.sections += [(title, words) for title, words in joined if title or words]
     return note
 
 

@@ -127,6 +127,10 @@ def omit_stages(sources: CutSources, lab: str, files: Files) -> None:
     if sources.manifest(lab) == read_manifest(sources.root, lab):
         return
     files[f"labs/{lab}/lab.json"] = show_json(sources.manifest(lab)).encode()
+    if (times := f"labs/{lab}/modelled_times.json") in files:
+        files[times] = show_json(
+            {stage: entry for stage, entry in read_json(sources.root / times).items() if stage in stages}
+        ).encode()
     for recipes in {f"datasets/{lab}/public.json", HIDDEN.replace("*", lab)} & files.keys():
         files[recipes] = show_json(cut_datasets(read_json(sources.root / recipes), stages)).encode()
     for name in list(files):

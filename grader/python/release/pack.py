@@ -18,6 +18,7 @@ Files = dict[str, bytes]  # by path from the archive's root
 OF_EACH_LAB = [
     "labs/{lab}/lab.json",
     "labs/{lab}/quiz.json",
+    "labs/{lab}/modelled_times.json",
     "labs/{lab}/*.h",
     "labs/{lab}/driver.cu",
     "labs/{lab}/oracle.cpp",

@@ -6,9 +6,9 @@ python3 -m grader.python.release.services gradescope|autolab LAB [--upto STAGE] 
 Gradescope gets dist/gradescope-<lab>.zip, with setup.sh and run_autograder at its root. Autolab gets
 dist/autolab-<lab>.tar, with the two files that it asks for: autograde-Makefile and autograde.tar. RELEASES.md explains
 how to use them. Both archives contain the hidden datasets, the course's secret, from which the inputs of these datasets
-are derived, and the starters, which serve as the reference, but no solutions. --speed modelled (SPEED=modelled) adds
-the solutions, because speed points then depend on the solutions' modelled times; --speed off grades without speed
-points.
+are derived, and the starters, which serve as the reference, but no solutions. With --speed modelled (SPEED=modelled),
+speed points follow from the solutions' modelled times in labs/<lab>/modelled_times.json; --speed off grades without
+speed points.
 
 Without a sandbox, grading stops. With --unsafe (UNSAFE=1), it continues; the hidden datasets, the secret and the
 starters are then omitted, because graded code could read them.
@@ -48,7 +48,6 @@ from grader.python.release.pack import (
 
 GRADER = ["grader/*", "labs/precompiled.h", "LICENSE"]
 NOT_NEEDED = ["grader/python/docs/*", "grader/python/release/*", "grader/cpu/bench/*", "*.md"]
-SOLUTIONS = "solutions/{lab}/*.cu"  # for --speed modelled: their modelled times are the reference
 STARTERS = "starter/*"  # the reference that decides whether a failure is the submission's or the judge's
 SECRET = Path("datasets/.secret")
 TEMPLATES = Path(__file__).with_suffix("")
@@ -70,17 +69,17 @@ class Choice:
 def collect_grader(root: Path, lab: str, choice: Choice) -> Files:
     """Return the files that grading a lab up to a stage needs. Raises UserError."""
     unsafe, upto = choice.unsafe, choice.upto
-    models = choice.speed == "modelled"
-    if models and unsafe:
-        raise UserError(
-            "SPEED=modelled needs the solutions on the course system, and with UNSAFE=1 submissions could read them. "
-            "Omit one of the two."
-        )
     omitted = NOT_NEEDED + ([HIDDEN, STARTERS] if unsafe else [])
-    needed = GRADER + OF_EACH_LAB + ([SOLUTIONS] if models else [])
-    files = {name: (root / name).read_bytes() for name in select(list_tracked(root), needed, omitted, [lab])}
+    files = {
+        name: (root / name).read_bytes() for name in select(list_tracked(root), GRADER + OF_EACH_LAB, omitted, [lab])
+    }
     if f"labs/{lab}/lab.json" not in files:
         raise UserError(f"labs/{lab}/lab.json is not in git, and only what git tracks is packed. Commit the lab.")
+    if choice.speed == "modelled" and (times := f"labs/{lab}/modelled_times.json") not in files:
+        raise UserError(
+            f"SPEED=modelled needs {times}, and only what git tracks is packed. Make it with python3 -m "
+            f"grader.python.docs.solution_times {lab}, and commit it."
+        )
     omit_stages(cut_labs(root, {lab: upto}), lab, files)
     files[REVISION] = f"{revision(root)}\n".encode()
     if not unsafe:
@@ -163,7 +162,7 @@ def describe_points(root: Path, lab: str, choice: Choice) -> str:
             f"Set the assignment's points to {show_points(all_points)}. Speed points are modelled and provisional; "
             "those of a stage stay pending if the model cannot decide, so only "
             f"{show_points(without_speed)} points are certain "
-            "to be available. Merge a GPU's report later. The archive contains the solutions: keep it private."
+            "to be available. Merge a GPU's report later."
         )
     return (
         f"Without a GPU, {show_points(without_speed)} of {show_points(all_points)} points are available, "

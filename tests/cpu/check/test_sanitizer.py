@@ -153,7 +153,9 @@ def findings_shown(program: Path, result: subprocess.CompletedProcess) -> set[tu
 
 def programs() -> list[Path]:
     """Return one in eight programs of each kind; all with WARPLAB_THOROUGH=1."""
-    return share_of(KERNELS, lambda kernel: min((kind for kind, _ in planted_mistakes(kernel)), default=""), name_of, 8)
+    return share_of(
+        KERNELS, lambda kernel: min((kind for kind, _ in planted_mistakes(kernel)), default=""), name_of, 16
+    )
 
 
 def name_of(kernel: Path) -> str:
@@ -195,7 +197,7 @@ def test_findings_are_the_same_on_aarch64(kernel, cross_runtime, tmp_path):
         [kernel for kernel in KERNELS if not planted_mistakes(kernel) and kernel.stem not in NEEDS_HOOKS],
         lambda _: "",
         name_of,
-        8,
+        16,
     ),
     ids=name_of,
 )

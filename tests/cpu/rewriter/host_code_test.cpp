@@ -72,6 +72,11 @@ TEST(HostCode, BuiltInVariablesBelongToDeviceCode) {
                 HasSubstr("x.cu:1:26: error: threadIdx exists only in device code, and launch is a host function"));
     EXPECT_THAT(problem_of_host_code("int* place(int* x) { return x + blockIdx.x * blockDim.x; }"),
                 HasSubstr("blockIdx exists"));
+    for (const std::string head : {"void f(int n) noexcept", "void f(int n) noexcept(sizeof(int) > 2)",
+                                   "auto f(int n) -> int", "auto f(int n) -> decltype(n)", "void f(int n) try"})
+        EXPECT_THAT(problem_of_host_code(head + " { if (threadIdx.x < n) throw 1; }"), HasSubstr("threadIdx exists"))
+            << head;
+    EXPECT_THAT(problem_of_host_code("void f(int n) noexcept;\n" + kernel_head + "x[0] = threadIdx.x; }"), IsEmpty());
 }
 
 TEST(HostCode, DeviceFunctionsCannotBeCalledByHostCode) {

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from tests.cpu.runtime.programs import build_target
+from tests.share import ALL_ROWS
 
 ROOT = Path(__file__).resolve().parents[3]
 BUILD = os.environ.get("BUILD") or "build"
@@ -24,6 +25,7 @@ CUDA = Path(os.path.realpath(NVCC)).parents[1] / "include" if NVCC else Path("/n
 
 QUIET_NAN = 0x7FFF
 pytestmark = [
+    pytest.mark.skipif(not ALL_ROWS, reason="compiles for a minute: ONLY=float16 runs it"),
     pytest.mark.skipif(not (ROOT / BUILD / "cpu/rewrite").exists(), reason="build/cpu/rewrite is missing"),
     pytest.mark.filterwarnings("ignore::RuntimeWarning"),  # of NaNs
 ]

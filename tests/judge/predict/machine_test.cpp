@@ -30,6 +30,7 @@ TEST(Machines, AgreeWithTheTableOfGpus) {
     for (const std::string& name : known_machines(folder)) {
         const Machine machine = read_machine(folder, name);
         const Gpu& gpu = find_gpu(name);
+        EXPECT_EQ(machine.architecture, gpu.architecture()) << name;
         EXPECT_EQ(machine.multiprocessors, gpu.multiprocessors) << name;
         EXPECT_EQ(machine.threads, gpu.threads) << name;
         EXPECT_EQ(machine.blocks, gpu.blocks) << name;

@@ -109,7 +109,7 @@ TEST(TraceReader, RecordsNeedTheSealOfTheRunner) {
     EXPECT_THROW(unsealed(file, {1, 3}), std::runtime_error);
     EXPECT_THROW(unsealed(file.substr(0, records.size()), key), std::runtime_error);
     EXPECT_THROW(unsealed("", key), std::runtime_error);
-    for (const std::size_t at : {std::size_t{0}, sizeof seal, file.size() - 65}) {
+    for (const std::size_t at : {std::size_t{0}, std::size_t{8}, std::size_t{16}, sizeof seal, file.size() - 65}) {
         std::string forged = file;
         forged[at] ^= 1;
         EXPECT_THROW(unsealed(forged, key), std::runtime_error);

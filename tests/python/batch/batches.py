@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import csv
 import io
 import json
 import os
@@ -193,6 +194,10 @@ class Course:
         return subprocess.Popen(
             command, cwd=ROOT, env=environment(), stdin=nowhere, stdout=nowhere, stderr=subprocess.PIPE
         )
+
+    def gradebook(self) -> list[dict[str, str]]:
+        """Return the lines of gradebook.csv."""
+        return list(csv.DictReader((self.out / "gradebook.csv").read_text("utf-8-sig").splitlines()))
 
     def wait_for(self, key: str, process: subprocess.Popen[bytes]) -> None:
         """Wait until the judge has begun with a submission, or the process has ended."""

@@ -288,6 +288,13 @@ def test_a_gpu_replaces_modelled_points_of_which_none_are_pending(course: Course
     course.hand_in("al1", "fine", "fine")
     course.grade()
     assert "0 to regrade" in course.run_verb("regrade", "--pending", "--backend", "cpu").stdout
+    assert [line["modelled"] for line in course.gradebook()] == ["4"]
+    page = (course.out / "report.html").read_text()
+    assert "<small> 4 modelled</small>" in page and "2 modelled" in page
+    database = course.database()  # of schema 9, in which only the reports show the modelled points
+    database.query("ALTER TABLE stages DROP COLUMN modelled")
+    database.set_values(schema=9)
+    assert [[stage.modelled for stage in row.stages] for row in course.database().rows()] == [[2, 2]]
     for stage in report["stages"]:
         stage["score"] |= {"speed": 0.5, "speed_modelled": False, "total": 0.5 + 2 + stage["score"]["correctness"]}
     (course.build / "report.json").write_text(json.dumps(report))
@@ -295,6 +302,7 @@ def test_a_gpu_replaces_modelled_points_of_which_none_are_pending(course: Course
     grades = course.database().query("SELECT points, pending FROM grades ORDER BY id")
     assert grades == [(20, 0), (17, 0)]
     assert "0 to regrade" in course.run_verb("regrade", "--pending", "--backend", "cuda").stdout
+    assert [line["modelled"] for line in course.gradebook()] == ["0"]
 
 
 @pytest.mark.parametrize("original", ["moved", "empty", "changed"])
@@ -406,7 +414,7 @@ def test_a_regrade_without_a_report_keeps_the_points(course: Course) -> None:
     result = course.run_verb("regrade", "--all")
     assert result.returncode == 1 and "The points are the same" in result.stdout, result
     assert course.statuses() == {"al1": "judge_error"}
-    line = next(csv.DictReader((course.out / "gradebook.csv").read_text("utf-8-sig").splitlines()))
+    line = course.gradebook()[0]
     assert (line["status"], line["points"]) == ("judge_error", "12")
     assert (course.out / "feedback/al1/report.json").is_file()
     (course.build / "warplab").write_text(judge)
@@ -415,7 +423,7 @@ def test_a_regrade_without_a_report_keeps_the_points(course: Course) -> None:
     (course.build / "warplab").write_text(broken)
     course.hand_in("al1", "better", "fine")
     course.grade()
-    assert next(csv.DictReader((course.out / "gradebook.csv").read_text("utf-8-sig").splitlines()))["points"] == ""
+    assert course.gradebook()[0]["points"] == ""
 
 
 def test_a_batch_of_schema_4_adds_pending_points(course: Course) -> None:
@@ -974,7 +982,7 @@ def test_invalid_decisions_are_refused(course: Course) -> None:
         "points", "--points", "4", "--of", "6", "--reason", "journal"
     )
     course.run_verb("report")
-    lines = csv.DictReader((course.out / "gradebook.csv").read_text("utf-8-sig").splitlines())
+    lines = course.gradebook()
     assert {line["id"]: (line["points"], line["of"]) for line in lines} == {"al1": ("12", "25"), "at2": ("16", "25")}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import shutil
 from pathlib import Path
@@ -41,7 +40,7 @@ def archive_in(folder: str, ids: str, day: int) -> str:
 
 
 def points(course: Course) -> dict[str, tuple[str, str]]:
-    lines = csv.DictReader((course.out / "gradebook.csv").read_text("utf-8-sig").splitlines())
+    lines = course.gradebook()
     return {line["id"]: (line["status"], line["points"]) for line in lines}
 
 

@@ -131,10 +131,10 @@ def test_the_editor_opens_only_on_a_terminal(tmp_path: Path) -> None:
 
 def test_a_partial_note_is_shown() -> None:
     parsed = parse_note(
-        "02_tree.md", "02_tree", 1, "Before.\n## Goal\n```\n# not a heading\n```\n### Mine\n\n## Hours\n"
+        "02_tree.md", "02_tree", 1, "Before.\n## Goal\n```\n# not a heading\n# \n```\n### Mine\n\n## Hours\n"
     )
     assert parsed.begun is None
-    assert parsed.sections == [("", "Before."), ("Goal", "```\n# not a heading\n```"), ("Mine", ""), ("Hours", "")]
+    assert parsed.sections == [("", "Before."), ("Goal", "```\n# not a heading\n# \n```"), ("Mine", ""), ("Hours", "")]
     assert parsed.missing == [prompt for prompt in PROMPTS if prompt not in {"Goal", *OPTIONAL}]
     assert parse_note("x.md", "x", 1, "").sections == []
     unclosed = parse_note("x.md", "x", 1, "## Goal\n```\nint a;\n## Hours")

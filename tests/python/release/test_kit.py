@@ -223,26 +223,25 @@ def spell_as_anchors(text: str) -> str:
 ALL = 99  # more than the number of any stage
 
 
-@pytest.mark.parametrize(
-    ("options", "last_stages"),
-    [
-        ([], dict.fromkeys(LABS, ALL)),
-        (["--upto", "1"], dict.fromkeys(LABS, 1)),
-        (["--upto", "2"], dict.fromkeys(LABS, 2)),
-        (["--upto", "5"], dict.fromkeys(LABS, 5)),
-        (["--labs", "vector_add,dot_product:2"], {"vector_add": ALL, "dot_product": 2}),
-        (["--labs", "vector_add:03_vector_loads,large_histogram:1"], {"vector_add": 3, "large_histogram": 1}),
-        (
-            ["--labs", "dot_product:dyadic_sequential,smoothing_filter,image_histogram:01", "--upto", "02"],
-            {"dot_product": 3, "smoothing_filter": 2, "image_histogram": 1},
-        ),
-        (
-            ["--labs", "heat_dissipation, vector_add:3", "--upto", "03_shared_maxdiff"],
-            {"heat_dissipation": 3, "vector_add": 3},
-        ),
-    ],
-    ids=str,
-)
+KITS: list[tuple[list[str], dict[str, int]]] = [
+    ([], dict.fromkeys(LABS, ALL)),
+    (["--upto", "1"], dict.fromkeys(LABS, 1)),
+    (["--upto", "2"], dict.fromkeys(LABS, 2)),
+    (["--upto", "5"], dict.fromkeys(LABS, 5)),
+    (["--labs", "vector_add,dot_product:2"], {"vector_add": ALL, "dot_product": 2}),
+    (["--labs", "vector_add:03_vector_loads,large_histogram:1"], {"vector_add": 3, "large_histogram": 1}),
+    (
+        ["--labs", "dot_product:dyadic_sequential,smoothing_filter,image_histogram:01", "--upto", "02"],
+        {"dot_product": 3, "smoothing_filter": 2, "image_histogram": 1},
+    ),
+    (
+        ["--labs", "heat_dissipation, vector_add:3", "--upto", "03_shared_maxdiff"],
+        {"heat_dissipation": 3, "vector_add": 3},
+    ),
+]
+
+
+@pytest.mark.parametrize(("options", "last_stages"), share_of(KITS, lambda _: "", str, 3), ids=str)
 def test_a_kit_up_to_a_stage_contains_nothing_of_later_stages(tmp_path, options, last_stages):
     kit = make_kit(tmp_path / "kit.tar.gz", *options)
     assert find_broken_links(kit) == []
@@ -488,6 +487,9 @@ def test_a_kit_works_by_itself(tmp_path):
     assert json.loads((folder / "build/report" / f"{lab}.json").read_text())["total"]["pending"] > 0
     status, output = make("inspect", f"LAB={lab}", "STAGE=1")
     assert status == 0, output
+    status, output = make("bench", f"LAB={lab}", "STAGE=1", "GPU=T4")
+    ratio = r"The reference solution's modelled time is \d+ ms: yours is [01]\.\d+ times as long"
+    assert status == 0 and re.search(ratio, " ".join(output.split())), output
     status, output = make("note", f"LAB={lab}", "STAGE=01")
     assert status == 0 and "Your note: " in output, output
     status, output = make("journal", f"LAB={lab}", "AUTHORS=Ada Lovelace <al1>")

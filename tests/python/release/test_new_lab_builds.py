@@ -15,6 +15,7 @@ import pytest
 
 from tests.layout.tree import copy_harness, project_files
 from tests.python.support import ROOT, run_module
+from tests.share import ALL_ROWS
 
 BUILD = Path(os.environ.get("WARPLAB_BUILD") or ROOT / "build")
 
@@ -111,6 +112,7 @@ def replace_in(file: Path, *pairs: tuple[str, str]) -> None:
     file.write_text(text)
 
 
+@pytest.mark.skipif(not ALL_ROWS, reason="takes minutes: ONLY=new_lab runs it")
 def test_a_buffer_can_hold_both_the_input_and_the_output(project: Path) -> None:
     """Change the skeleton to one buffer: values[i] *= factor."""
     lab = project / "labs/scratch"

@@ -564,9 +564,10 @@ int main(int count, char** arguments) {
     }
     std::fprintf(file, "{\n");
     std::fprintf(file,
-                 "  \"name\": \"%s\",\n  \"source\": \"measured by make calibrate\",\n  \"spread\": 1.3,\n"
+                 "  \"name\": \"%s\",\n  \"architecture\": \"sm_%d%d\",\n  \"source\": \"measured by make "
+                 "calibrate\",\n  \"spread\": 1.3,\n"
                  "  \"ratio_spread\": {\"least\": 1.15, \"most\": 2.0},\n",
-                 properties.name);
+                 properties.name, properties.major, properties.minor);
     std::fprintf(file, "  \"multiprocessors\": %d,\n  \"clock_hz\": %.4g,\n", properties.multiProcessorCount, clock_hz);
     std::fprintf(file, "  \"multiprocessor\": {\n    \"threads\": %d, \"blocks\": %d, \"registers\": %d,\n",
                  properties.maxThreadsPerMultiProcessor, properties.maxBlocksPerMultiProcessor,

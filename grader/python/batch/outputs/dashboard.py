@@ -275,6 +275,7 @@ def make_line(final: FinalPoints, stages: Sequence[str], has_journal: bool, quiz
     row = final.row
     by_stage = {stage.stage: stage for stage in row.stages}
     points = NONE if final.points is None else f"{show_points(final.points)} / {show_points(final.max_points)}"
+    modelled = tag("small", f" {show_points(final.modelled)} modelled") if final.modelled else None
     remarks = [row.detail, *row.notes, f"Set by hand: {final.override}" if final.override else ""]
     folder = f"feedback/{folder_name(row.key)}"
     journal = tag("a", "journal", href=f"{folder}/{JOURNAL}") if has_journal else None
@@ -286,7 +287,7 @@ def make_line(final: FinalPoints, stages: Sequence[str], has_journal: bool, quiz
         tag("th", student, scope="row"),
         tag("td", final.name),
         tag("td", in_words(row.status), class_=row.status or None),
-        value_cell(points, -1 if final.points is None else final.points),
+        value_cell(join(points, modelled), -1 if final.points is None else final.points),
         value_cell(show_points(final.pending) if final.pending else NONE, final.pending),
         late_cell(final),
         *(stage_cell(by_stage.get(stage)) for stage in stages),
@@ -314,7 +315,8 @@ def stage_cell(stage: Stage | None) -> Html:
         return tag("td", NONE, data_value="-1", class_="number")
     points = show_points(stage.points) if stage.points is not None else NONE
     pending = f"{show_points(stage.pending)} pending" if stage.pending else ""
-    words = [stage.verdict, stage.cause, pending, show_seconds(stage.time_s) if stage.time_s else ""]
+    modelled = f"{show_points(stage.modelled)} modelled" if stage.modelled else ""
+    words = [stage.verdict, stage.cause, pending, modelled, show_seconds(stage.time_s) if stage.time_s else ""]
     mark = MARKS.get(stage.verdict, "")
     value = -1 if stage.points is None else stage.points
     title = ", ".join(word for word in words if word)

@@ -57,6 +57,9 @@ def export_gradebook(entries: Sequence[Entry], format_name: str, options: argpar
 def list_warnings(entries: Sequence[Entry], unknown: Sequence[str]) -> list[str]:
     """Return warnings for the person who imports the gradebook. `unknown`: the students without a row."""
     pending = [entry.student for entry in entries if entry.report.total.pending]
+    modelled = [
+        entry.student for entry in entries if any(stage.score and stage.score.modelled for stage in entry.report.stages)
+    ]
     broken = [entry.student for entry in entries if entry.report.total.without_score]
     warnings = (
         [
@@ -68,6 +71,8 @@ def list_warnings(entries: Sequence[Entry], unknown: Sequence[str]) -> list[str]
     )
     if pending:
         warnings.append(f"Points are pending, so these are not final: {', '.join(pending)}.")
+    if modelled:
+        warnings.append(f"A GPU's measurement would replace the points for modelled times of: {', '.join(modelled)}.")
     if broken:
         warnings.append(f"Some stages could not be judged, so there is no grade: {', '.join(broken)}.")
     return warnings

@@ -82,6 +82,7 @@ def gradescope(report: Report) -> str:
                 "warplab": report.warplab,
                 "sandbox": report.sandbox,
                 "pending": round_points(report.total.pending),
+                "modelled": round_points(sum(stage.score.modelled for stage in report.stages if stage.score)),
                 "source_hashes": {stage.stage: stage.source_hash for stage in report.stages},
             },
         }
@@ -168,9 +169,8 @@ def prairielearn(report: Report) -> str:
     tests, hidden = [], hidden_names(report)
     for stage in report.stages:
         earned, maximum = (round_points(stage.score.total), round_points(stage.score.max)) if stage.score else (0, 0)
-        message = (
-            f"{show_points(stage.score.pending)} points are pending" if stage.score and stage.score.pending else ""
-        )
+        parts = {"pending": stage.score.pending, "modelled": stage.score.modelled} if stage.score else {}
+        message = ", ".join(f"{show_points(points)} points are {kind}" for kind, points in parts.items() if points)
         tests.append(
             {
                 "name": name_of(stage),

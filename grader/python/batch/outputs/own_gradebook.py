@@ -22,7 +22,8 @@ def make_gradebook(
         row = final.row
         by_stage = {stage.stage: stage.points for stage in row.stages}
         judged = show_points(row.points) if row.grade is not None else ""
-        numbers = [number(final.points), show_points(final.max_points), show_points(final.pending), judged]
+        numbers = [number(final.points), show_points(final.max_points), show_points(final.pending)]
+        numbers += [show_points(final.modelled), judged]
         numbers += [str(final.lateness.days), show_points(final.penalty)]
         numbers += [number(final.given.get(item)) for item in items]
         numbers += [number(by_stage.get(stage)) for stage in stages]
@@ -38,7 +39,7 @@ def make_gradebook(
 
 def columns_around(stages: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return the titles of the columns before those of the points given by hand, and of the columns after them."""
-    before = ["id", "name", "status", "points", "of", "pending", "judged", "late_days", "late_penalty"]
+    before = ["id", "name", "status", "points", "of", "pending", "modelled", "judged", "late_days", "late_penalty"]
     return before, [*stages, "quiz_right", "quiz_of", "override", "handed_in", "time_from", "remarks"]
 
 

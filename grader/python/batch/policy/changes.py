@@ -41,4 +41,5 @@ def describe_points(final: FinalPoints) -> str:
     if final.points is None:
         return "no points yet"
     pending = f" and {show_points(final.pending)} pending" if final.pending else ""
-    return f"{show_points(final.points)} points{pending}"
+    modelled = f", {show_points(final.modelled)} of them modelled" if final.modelled else ""
+    return f"{show_points(final.points)} points{modelled}{pending}"

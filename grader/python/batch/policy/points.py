@@ -83,6 +83,7 @@ class FinalPoints:
     points: float | None = None
     max_points: float = 0
     pending: float = 0
+    modelled: float = 0  # of `points`, before a penalty, those that are given for modelled times
     override: str = ""  # the reason of the override; empty if there is none
     is_override_old: bool = False  # whether the student handed in again after the override
     counts: bool = True  # whether this submission counts, and not another one of the same student
@@ -181,13 +182,14 @@ def make_final(student: str, row: Row, policy: Policy, lab_points: float) -> Fin
     final.max_points = (row.max_points if graded else lab_points) + sum(final.items.values())
     if graded:
         final.pending = row.pending
+        final.modelled = sum(stage.modelled for stage in row.stages)
     if graded or row.status not in ("", "judge_error"):
         final.penalty = late_penalty(row.points, final.lateness.days, policy)
         final.points = row.points - final.penalty + sum(final.given.values())
     if student in policy.overrides:
         final.points, final.override, fingerprint = policy.overrides[student]
         final.is_override_old = fingerprint not in (None, row.fingerprint)
-        final.pending = 0
+        final.pending = final.modelled = 0
     return final
 
 
@@ -257,6 +259,7 @@ def copy_points(row: Row, report: Report) -> None:
     for stage in row.stages:
         if score := scores.get(stage.stage):
             stage.points, stage.max_points, stage.pending = score.total, score.max, score.pending
+            stage.modelled = score.modelled
 
 
 def describe_lateness(policy: Policy) -> str:

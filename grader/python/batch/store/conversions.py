@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from grader.python.batch.ingest.submission import NAMED_TIME
 from grader.python.batch.store.places import move_folders, name_with_dash
 from grader.python.batch.store.sqlite import SqliteFile
 
-SCHEMA = 9
+SCHEMA = 10
 
 
 def convert(database: SqliteFile, schema: int) -> None:
@@ -35,6 +36,8 @@ def convert(database: SqliteFile, schema: int) -> None:
         convert_teams(database)
     if "handed_in" not in [name for _, name, *_ in database.query("PRAGMA table_info(grades)")]:
         convert_grades(database)
+    if "modelled" not in [name for _, name, *_ in database.query("PRAGMA table_info(stages)")]:
+        convert_stages(database)
     database.set_values(schema=SCHEMA)  # last, so that an interrupted conversion is repeated
 
 
@@ -99,6 +102,20 @@ def convert_grades(database: SqliteFile) -> None:
             "UPDATE grades SET handed_in = coalesce((SELECT s.handed_in FROM submissions s WHERE s.key = grades.key"
             " AND s.fingerprint = grades.fingerprint), time)"
         )
+
+
+def convert_stages(database: SqliteFile) -> None:
+    """Convert schema 9, in which only the reports showed which points are given for a modelled time."""
+    with database.transaction() as connection:
+        connection.execute("ALTER TABLE stages ADD COLUMN modelled REAL NOT NULL DEFAULT 0")
+        for grade, packed in connection.execute("SELECT id, report FROM grades").fetchall():
+            for stage in json.loads(zlib.decompress(packed)).get("stages", []):
+                score = stage.get("score") or {}
+                if score.get("speed_modelled") and not score["speed_pending"]:
+                    connection.execute(
+                        "UPDATE stages SET modelled = ? WHERE grade = ? AND stage = ?",
+                        [score["speed"], grade, stage["stage"]],
+                    )
 
 
 def guess_earlier_key(key: str, entries: Sequence[str]) -> str:

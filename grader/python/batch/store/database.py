@@ -57,7 +57,8 @@ CREATE INDEX IF NOT EXISTS grades_by_key ON grades (key);
 CREATE TABLE IF NOT EXISTS stages (
     grade INTEGER NOT NULL REFERENCES grades, stage TEXT NOT NULL, verdict TEXT NOT NULL, cause TEXT NOT NULL,
     source_hash TEXT NOT NULL, points REAL, most REAL, pending REAL, time_s REAL, bound_s REAL, ratio REAL,
-    ratio_low REAL, ratio_high REAL, ambiguous INTEGER NOT NULL, PRIMARY KEY (grade, stage)) WITHOUT ROWID;
+    ratio_low REAL, ratio_high REAL, ambiguous INTEGER NOT NULL, modelled REAL NOT NULL DEFAULT 0,
+    PRIMARY KEY (grade, stage)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS extensions (
     id INTEGER PRIMARY KEY, student TEXT NOT NULL, until TEXT NOT NULL, reason TEXT NOT NULL, time TEXT NOT NULL,
     who TEXT NOT NULL DEFAULT '');
@@ -369,7 +370,7 @@ class Database(SqliteFile):
                      handed_in],
                 ).lastrowid  # fmt: skip
                 connection.executemany(
-                    "INSERT INTO stages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    "INSERT INTO stages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                     [(number, *vars(stage).values()) for stage in stages],
                 )
             connection.execute(
@@ -419,11 +420,11 @@ class Database(SqliteFile):
     def add_stages(self, rows: Sequence[Row]) -> None:
         by_grade = {row.grade: row for row in rows if row.grade is not None}
         columns = "grade, stage, verdict, cause, source_hash, points, most, pending, time_s, bound_s, ratio, ratio_low"
-        for number, *values, ambiguous in self.query(
-            f"SELECT {columns}, ratio_high, ambiguous FROM stages ORDER BY grade, stage"
+        for number, *values, ambiguous, modelled in self.query(
+            f"SELECT {columns}, ratio_high, ambiguous, modelled FROM stages ORDER BY grade, stage"
         ):
             if number in by_grade:
-                by_grade[number].stages.append(Stage(*values, bool(ambiguous)))
+                by_grade[number].stages.append(Stage(*values, bool(ambiguous), modelled))
 
     def add_comments(self, rows: Sequence[Row]) -> None:
         newest: dict[tuple[str, str, int], tuple[str, str, int, str]] = {}

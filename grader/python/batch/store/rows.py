@@ -42,6 +42,7 @@ class Stage:
     ratio_low: float | None
     ratio_high: float | None
     ambiguous: bool
+    modelled: float = 0  # of `points`, those for a modelled time
 
 
 @dataclass(frozen=True)
@@ -141,6 +142,7 @@ def summarise(stage: StageReport) -> Stage:
         interval.low if interval else None,
         interval.high if interval else None,
         bool(measured and measured.ambiguous),
+        stage.score.modelled if stage.score else 0,
     )
 
 

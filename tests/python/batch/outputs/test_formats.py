@@ -22,6 +22,7 @@ from grader.python.batch.ingest import person_names, roster
 from grader.python.batch.ingest.columns import CANVAS_NUMBER, OWN_ID
 from grader.python.batch.outputs import formats
 from grader.python.batch.outputs.cells import NUMBER, defuse, write_csv
+from grader.python.batch.outputs.export import list_warnings
 from grader.python.batch.outputs.formats import ONE_REPORT, autolab, github, github_log, gradescope, prairielearn
 from grader.python.batch.outputs.gradebooks import canvas, compare_maxima, moodle, warn_of_new_column
 from grader.python.batch.outputs.report_text import describe_report, hide_names
@@ -332,8 +333,14 @@ def test_modelled_points_are_named_wherever_the_total_stands():
     report = make_report(samples.report(stages=[samples.stage("01_one", "One", score=modelled)]))
     words = "2 of the points are modelled: a GPU's measurement replaces them"
     assert words in json.loads(gradescope(report))["output"] and words in autolab(report)
+    assert json.loads(gradescope(report))["extra_data"]["modelled"] == 2
+    assert json.loads(prairielearn(report))["tests"][0]["message"] == "2 points are modelled"
+    assert list_warnings([Entry("al1", report)], []) == [
+        "A GPU's measurement would replace the points for modelled times of: al1."
+    ]
     report.stages[0].score.speed_modelled = False
-    assert "modelled" not in json.loads(gradescope(report))["output"] + autolab(report)
+    assert "modelled" not in json.loads(gradescope(report))["output"] + autolab(report) + prairielearn(report)
+    assert not list_warnings([Entry("al1", report)], [])
 
 
 def test_pending_points_name_the_place_that_decides():
