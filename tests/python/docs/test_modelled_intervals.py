@@ -147,7 +147,10 @@ def test_the_comparison_is_read_for_each_gpu_and_sorted_from_the_worst_stage(tmp
     assert [(row.stage, row.dataset) for row in choose_worst(rows)] == [("02_two", "timed_1"), ("01_one", "timed_2")]
     output = describe_comparison("NVIDIA A", rows)
     assert "for 25% of 4 timings" in output and "factor of 1.5 of the measured one" in output
-    assert "for 50% within a factor of 2" in output and "the worst 9.00. Of the 3" in output
+    assert (
+        "for 50% within a factor of 2" in output
+        and "the worst 9.00. The mean absolute error is 125%. Of the 3" in output
+    )
     assert "1 are too short" in output
 
 
