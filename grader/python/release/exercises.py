@@ -1,14 +1,14 @@
 """Make the exercises of `make bug` from the wrong submissions that labs/<lab>/exercises.json lists.
 
-python3 -m grader.python.release.exercises --output FOLDER    writes all exercises, as a students' kit has them
+python3 -m grader.python.release.exercises --output FOLDER    writes all exercises, as in a students' kit
 
 An entry of the list:
 
     {"name": "02a", "difficulty": 1, "from": "tests/labs/blur/02_missing_barrier.cu"}
 
 The name is the stage's number and a letter; the difficulty is 1 to 3. `from` is a submission, or a patch (`diff -U1`)
-of a solution. Students see neither its name nor its comments, because these may name the bug. The kit has no list of
-answers: `make bug` asks the sanitizer.
+of a solution. Students see neither its file name nor its comments, because these may name the bug. The kit has no list
+of answers: `make bug` asks the sanitizer.
 """
 
 from __future__ import annotations
@@ -67,9 +67,9 @@ def read_list(root: Path, lab: str) -> list[Entry]:
 
 
 def read_entry(lab: str, stages: Sequence[str], entry: object, file: Path) -> Entry:
-    """Check an entry. Raises UserError with the mistake."""
+    """Return an entry of a list. Raises UserError if it is invalid."""
     if not isinstance(entry, dict) or entry.keys() != KEYS:
-        raise UserError(f"{file}: {entry} is not an exercise. Its keys: {', '.join(sorted(KEYS))}.")
+        raise UserError(f"{file}: {entry} is not an exercise. Its keys must be {', '.join(sorted(KEYS))}.")
     name, difficulty = str(entry["name"]), entry["difficulty"]
     number = NAME.fullmatch(name)
     stage = next((stage for stage in stages if number and stage.startswith(f"{number[1]}_")), "")
@@ -87,7 +87,7 @@ def read_source(root: Path, file: Path) -> str:
         return read_text(root / file)
     patched = PATCHED.findall(read_text(root / file))
     if len(patched) != 1:
-        raise UserError(f"{file}: it patches {len(patched)} files. A wrong submission is a patch of one solution.")
+        raise UserError(f"{file}: it patches {len(patched)} files. A wrong submission must patch exactly one solution.")
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / patched[0]
         write_atomically(copy, read_text(root / patched[0]))
@@ -99,7 +99,8 @@ def read_source(root: Path, file: Path) -> str:
             return read_text(copy)
     raise UserError(
         f"{file} no longer applies to {patched[0]}: {result.stderr.strip()}. Make the same mistake in a copy of the "
-        "solution, and write `diff -U1` of the two to the patch, below its first lines."
+        "solution, and replace the lines below +++ in the patch with those below +++ in the output of "
+        "`diff -U1 SOLUTION COPY`."
     )
 
 
@@ -118,7 +119,7 @@ def make_exercise(root: Path, exercise: Entry) -> str:
 
 
 def make_exercises(root: Path, lab: str, stages: Sequence[str]) -> Files:
-    """Return the files of a lab's exercises for these stages, below the folder of all exercises. Raises UserError."""
+    """Return the files of a lab's exercises for these stages, by path in the exercises' folder. Raises UserError."""
     exercises = [exercise for exercise in read_list(root, lab) if exercise.stage in stages]
     files = {f"{lab}/{exercise.name}.cu": make_exercise(root, exercise).encode() for exercise in exercises}
     described = [
@@ -128,8 +129,8 @@ def make_exercises(root: Path, lab: str, stages: Sequence[str]) -> Files:
 
 
 def add_exercises(sources: CutSources, released: CutSources, files: Files) -> None:
-    """Add the exercises for the released stages to a kit, and the page about them. Raises UserError if the kit has no
-    such stage."""
+    """Add the exercises for the released stages, and the page about them, to a kit. Raises UserError if the kit lacks
+    one of these stages."""
     if released.labs():
         files[PAGE] = read_text(sources.root / PAGE).encode()
     for lab in released.labs():
@@ -139,7 +140,7 @@ def add_exercises(sources: CutSources, released: CutSources, files: Files) -> No
             contents = f"{lab}:{len(kit_stages)}" if kit_stages else f"no stage of {lab}"
             raise UserError(
                 f"EXERCISES={lab}:{len(stages)}: the kit has {contents}. Exercises show most of a stage's solution: "
-                "release those of stages whose due date has passed."
+                "release only those of stages whose due date has passed."
             )
         for name, content in make_exercises(sources.root, lab, stages).items():
             files[f"{FOLDER}/{name}"] = content

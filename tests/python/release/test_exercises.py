@@ -83,7 +83,7 @@ def test_an_invalid_entry_is_reported(course, name, difficulty, message):
 
 def test_unknown_keys_and_names_out_of_order_are_refused(course):
     (course / "labs/lab/exercises.json").write_text(json.dumps([entry("01a", 1, "race.cu") | {"line": 4}]))
-    with pytest.raises(UserError, match=r"is not an exercise\. Its keys: difficulty, from, name"):
+    with pytest.raises(UserError, match=r"is not an exercise\. Its keys must be difficulty, from, name"):
         read_list(course, "lab")
     entries = [entry("01b", 1, "race.cu"), entry("01a", 1, "no_guard.patch")]
     (course / "labs/lab/exercises.json").write_text(json.dumps(entries))

@@ -12,10 +12,10 @@ from grader.python.common.report import Report, StageReport
 # nobody points; next, submissions that an instructor should review.
 STATUSES = {
     "judge_error": "the judge failed: no points are lost; grade it again",
-    "judge_crashed": "the judge crashes or does not end on it, but grades the reference: no points; please review",
+    "judge_crashed": "the judge fails on this hand-in, but grades the reference: no points; please review",
     "needs_review": "timed faster than is physically possible: please review",
     "archive_refused": "the archive was not opened: it is damaged, unsafe, or of an unsupported kind",
-    "nothing_to_grade": "no file of this lab is in it",
+    "nothing_to_grade": "the hand-in contains no file of this lab",
     "did_not_compile": "no stage compiles",
     "missing_stages": "graded; some stages were not handed in",
     "graded": "graded, all stages",
@@ -90,8 +90,8 @@ class Row:
         return own_members(self.key, self.members)
 
     def is_teammate(self, other: Row) -> bool:
-        """Return whether both hand-ins are of one team: each names the students of the other. It is not enough if only
-        one does, because it may name a student whose work it copied."""
+        """Return whether both hand-ins belong to one team: each names the students of the other. It is not enough if
+        only one does, because it may name a student whose work it copied."""
         return set(self.own_members()) <= set(other.team) and set(other.own_members()) <= set(self.team)
 
     def is_certain(self) -> bool:
@@ -112,17 +112,17 @@ class Graded:
     wall_s: float = 0
     fingerprint: str = ""
     ran_out: bool = False  # whether time or memory ran out, possibly because of hand-ins graded in parallel
-    was_killed: bool = False  # whether the reader of the hand-in was killed, possibly for lack of memory
+    was_killed: bool = False  # whether the process that reads it was killed, possibly for lack of memory
     judge_failure: str = ""  # how the judge ended, if it wrote no valid report
 
 
 def in_words(status: str) -> str:
-    """Return a status as people read it; "waiting" if it is empty."""
+    """Return a status in words; "waiting" if it is empty."""
     return status.replace("_", " ") or "waiting"
 
 
 def summarise(stage: StageReport) -> Stage:
-    """Return the values of one stage of a report that the database keeps."""
+    """Return the values that the database keeps for one stage of a report."""
     measured = stage.main_measurement
     failures = [stage.error, stage.compilation.failure, *(check.failure for check in stage.checks)]
     findings = [finding.cause for finding in stage.check_mode.findings if not finding.note] if stage.check_mode else []

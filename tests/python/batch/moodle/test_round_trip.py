@@ -24,8 +24,8 @@ HEADER += ["Last modified (submission)", "Last modified (grade)", "Feedback comm
 
 
 class Inside:
-    """A minimal stub of inside.php. With `loses`, its importers lose one student's grade, another one's comment and the
-    files of a third one."""
+    """A minimal stub of inside.php. With `loses`, its importers lose one student's grade, replace another student's
+    comment, and lose a third student's files."""
 
     def __init__(self, moodle: Moodle, loses: bool):
         self.moodle, self.loses = moodle, loses
@@ -133,7 +133,7 @@ class Inside:
 
 @contextmanager
 def begin(monkeypatch: pytest.MonkeyPatch, course: Course, loses: bool = False) -> Iterator[round_trip.Trip]:
-    """Begin the round trip of seven students with a fake judge and the simulated Moodle."""
+    """Yield a round trip for seven students, with a fake judge and the simulated Moodle."""
     pytest.importorskip("canvasapi")
     moodle = Moodle()
     inside = Inside(moodle, loses)

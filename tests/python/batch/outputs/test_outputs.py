@@ -730,7 +730,7 @@ def test_points_given_by_hand_are_exported_even_if_nothing_was_graded(course: Co
     for student in ("al1", "at2", "jb4"):
         course.run_verb("override", "--student", student, "--points", "7.5", "--reason", "shown in person")
     output = course.run_verb("export", "--format", "moodle").stdout
-    assert 'at2,7.5,"No file of this lab is in it.' in output and "Points were set by hand." in output
+    assert 'at2,7.5,"The hand-in contains no file of this lab.' in output and "Points were set by hand." in output
     course.run_verb("report")
     assert "shown in person" not in output and "shown in person" in (course.out / "gradebook.csv").read_text(
         "utf-8-sig"
