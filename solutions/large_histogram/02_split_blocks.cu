@@ -1,6 +1,6 @@
-// SPLIT blocks for each histogram. Each of them reads all values, and counts those in its own share of the
-// bins. So the blocks read SPLIT times as much, mostly from the L2 cache. But at any time, only 1 / SPLIT as many
-// histograms are being counted, and if all of these fit into the L2, the bins need not be read from memory every time.
+// SPLIT blocks for each histogram. Each block reads all values of its histogram, and counts those that belong to its
+// share of the bins. So the blocks read SPLIT times as much, mostly from the L2 cache. But at any time, they update
+// only 1 / SPLIT as many histograms, and if these fit into the L2 cache, an update need not read its bin from memory.
 
 #include "labs/large_histogram/lab.h"
 
@@ -23,7 +23,7 @@ __device__ void count(unsigned* words, unsigned bin) {
     }
 }
 
-// Bins first … first + count - 1 of the histogram are this block's; both are multiples of 16.
+// This block's share: bins first … first + count - 1 of the histogram. first and count are multiples of 16.
 struct Share {
     unsigned first, count;
 
@@ -35,15 +35,15 @@ struct Share {
     //@ end
 };
 
-// Part number `share` of the bins. Their number is a multiple of 16, but perhaps not of a larger power of two.
+// Returns part number `share` of the bins. `bins` is a multiple of 16, but perhaps not of a larger power of two.
 __device__ Share find_share(unsigned bins, unsigned share) {
     //@ begin
     const unsigned vectors = bins / 16;
     const unsigned first = vectors * share / SPLIT, end = vectors * (share + 1) / SPLIT;
     return {first * 16, (end - first) * 16};
     //@ starter
-    //@ // TODO: divide the bins / 16 groups into SPLIT parts that cover all groups, even if SPLIT does not divide their
-    //@ // number.
+    //@ // TODO: divide the groups of 16 bins (there are bins / 16) into SPLIT parts that cover all groups, even if
+    //@ // SPLIT does not divide their number.
     //@ return (void)bins, (void)share, Share{0, 0};
     //@ end
 }
@@ -69,7 +69,7 @@ __global__ void __launch_bounds__(BLOCK)
         if (share.owns(bin)) count(words, bin);
     }
     //@ starter
-    //@ // TODO: go through all n values, as in stage 01, and count those that this block owns.
+    //@ // TODO: go through all n values, as in stage 01, and count those whose bins this block owns.
     //@ (void)values, (void)n;
     //@ end
 }

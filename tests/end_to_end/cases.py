@@ -49,7 +49,7 @@ FILES = [
     Case("empty", "", "empty_file", ("is empty", "saved?", "starter")),
     Case("blank", " \n\t\r\n\n", "empty_file", ("is empty",)),
     Case("only_a_comment", "// later\n", "missing_function", ("vector_add", "The grader calls: void vector_add(")),
-    Case("windows_line_ends", program().replace("\n", "\r\n"), ""),
+    Case("windows_line_endings", program().replace("\n", "\r\n"), ""),
     Case(
         "byte_order_mark",
         b"\xef\xbb\xbf" + program().encode(),
@@ -85,7 +85,7 @@ COMPILING = [
         ("line 7", "It must be exactly", "std::size_t n, void* scratch"),
     ),
     Case(
-        "other_result",
+        "other_return_type",
         program().replace("void vector_add(", "int vector_add("),
         "wrong_signature",
         ("line 7", "int vector_add(", "It must be exactly"),

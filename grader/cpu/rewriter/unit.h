@@ -10,8 +10,8 @@
 
 namespace warplab::rewriter {
 
-/// A sequence of tokens that g++ sees: the file without its directives, or one macro's replacement list. Positions
-/// outside it have the empty text, so callers can read adjacent tokens without a bounds check.
+/// A sequence of tokens that g++ sees: the file without its directives, or one macro's replacement list. For a position
+/// outside it, operator[] returns an empty text, so callers can read adjacent tokens without a bounds check.
 class Stream {
   public:
     std::vector<Token> tokens;
@@ -26,7 +26,7 @@ class Stream {
     bool has(int i) const { return i >= 0 && i < size(); }
     std::string_view operator[](int i) const { return has(i) ? tokens[i].text : std::string_view(); }
     bool is_identifier(int i) const { return has(i) && tokens[i].kind == Kind::identifier; }
-    /// Return the position after the bracket that opens at `i`, or after `i` if it has no partner.
+    /// If `i` is an opening bracket with a partner, return the position after the partner; otherwise i + 1.
     int after_group(int i) const { return has(i) && match[i] > i ? match[i] + 1 : i + 1; }
     /// Return the tokens [begin, end) on one line, with a space where the source has white space.
     std::string text(int begin, int end) const;
@@ -59,7 +59,7 @@ struct Unit {
     std::vector<Macro> macros;
     std::vector<Token> includes;            // with < > or quotes
     std::vector<Token> line_directives;     // #line, # 1 "file"
-    std::vector<Token> unclear_directives;  // directives that g++ may split into other tokens than tokenize()
+    std::vector<Token> unclear_directives;  // directives that g++ may split into tokens differently from tokenize()
     std::vector<Token> target_pragmas;      // the word GCC of #pragma GCC target
     std::unordered_set<std::string_view> macro_names;
 };

@@ -95,7 +95,7 @@ Prepared prepare(StageRun& run, const Problem& shape, bool host_variant) {
     const Session::Reply reply = session.ask(request, {}, 20 * (run.tool.empty() ? 1 : 10));
     if (reply.failure) return {0, false, reply.failure, reply.judge_fault};
     const std::size_t requested = reply.answer.scratch_bytes;
-    // The judge fills scratch before each call, and the submission's budget does not count that time.
+    // Limit scratch, because the judge fills it before each call and does not charge this time to the submission.
     constexpr std::size_t always_allowed = 128 << 20;
     const std::size_t allowed = std::max(always_allowed, 4 * Buffers::bytes_per_slot(shape, 0, 0));
     if (requested > allowed)

@@ -16,11 +16,11 @@ image_module = pytest.importorskip("PIL.Image")
 
 
 def show(folder: Path, *options: str | Path) -> subprocess.CompletedProcess[str]:
-    """Run `show` on the first solution; it saves its results below `folder`."""
+    """Run `show` for stage 01, by default with its solution. The results are saved in `folder`."""
     command = [BUILD / "warplab", "show", "image_histogram", "01", "--tree", "solutions", "--backend", "cpu", *options]
     command += ["--build", folder / "build"]
     (folder / "build").mkdir(exist_ok=True)
-    for part in ("labs", "cpu", "cache"):  # everything except the folder of results
+    for part in ("labs", "cpu", "cache"):  # all that `show` reads from the build folder
         if not (folder / "build" / part).exists():
             (folder / "build" / part).symlink_to((ROOT / BUILD / part).resolve())
     return subprocess.run([*map(str, command)], cwd=ROOT, capture_output=True, text=True, check=False)
@@ -33,7 +33,7 @@ def read_columns(folder: Path) -> dict[str, list[int]]:
 
 
 @pytest.mark.parametrize(("mode", "names"), [("L", ["grey"]), ("RGB", ["red", "green", "blue"])])
-def test_picture_is_counted_and_drawn(mode: str, names: list[str], tmp_path: Path) -> None:
+def test_histogram_of_a_picture_is_right_and_drawn(mode: str, names: list[str], tmp_path: Path) -> None:
     shape = (23, 41) if mode == "L" else (23, 41, 3)
     pixels = np.random.default_rng(7).integers(0, 200, shape).astype(np.uint8)
     image_module.fromarray(pixels, mode=mode).save(tmp_path / "noise.png")
@@ -54,7 +54,7 @@ def test_picture_is_counted_and_drawn(mode: str, names: list[str], tmp_path: Pat
     assert plot.width > plot.height > 300
 
 
-def test_the_labs_picture_is_counted(tmp_path: Path) -> None:
+def test_histogram_of_the_labs_picture_has_all_pixels(tmp_path: Path) -> None:
     result = show(tmp_path)
     assert result.returncode == 0, result.stdout + result.stderr
     columns = read_columns(tmp_path / "build/show/image_histogram")
@@ -62,7 +62,7 @@ def test_the_labs_picture_is_counted(tmp_path: Path) -> None:
     assert [sum(columns[name]) for name in ("red", "green", "blue")] == [width * height] * 3
 
 
-def test_a_wrong_submission_is_counted_and_its_mistake_is_shown(tmp_path: Path) -> None:
+def test_a_wrong_submission_writes_its_histogram_and_shows_its_cause(tmp_path: Path) -> None:
     result = show(tmp_path, "--source", ROOT / "tests/labs/image_histogram/01_blocks_rounded_down.cu")
     assert result.returncode == 1
     assert "histogram.csv" in result.stdout
