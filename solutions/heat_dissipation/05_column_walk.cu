@@ -1,6 +1,6 @@
-// A thread walks down a column and keeps the three rows that it needs in registers: for each new row, it loads only
-// that row, some rows before it needs it. A block computes more rows, so there are also fewer reductions. The host
-// still waits for the result of each iteration.
+// A thread walks down a column and keeps the three rows that it needs in registers. For each step, it loads only one
+// new row, some steps in advance. A block computes more rows, so there are also fewer reductions. The host still waits
+// for the result of each iteration.
 
 #include <algorithm>
 #include <cmath>
@@ -57,7 +57,7 @@ __device__ double update_cells(const double* current, double* next, const double
     const std::size_t pitch = columns + 2;
     Sides above = load_sides(current - pitch), here = load_sides(current), coming[AHEAD];
     double c[AHEAD];
-    const auto load = [&](int k) {  // cell k's conductivity and the row below it; unrolled, these are registers
+    const auto load = [&](int k) {  // cell k's conductivity and the row below; unrolling puts c and coming in registers
         const int row = min(k, cells - 1);
         coming[k % AHEAD] = load_sides(current + (row + 1) * pitch);
         c[k % AHEAD] = conductivity[std::size_t{1} * row * columns];

@@ -1,6 +1,6 @@
-// A thread walks down a column and keeps the three rows that it needs in registers: for each new row, it loads only
-// that row, some rows before it needs it. A block computes more rows, so there are also fewer reductions. The host
-// still waits for the result of each iteration.
+// A thread walks down a column and keeps the three rows that it needs in registers. For each step, it loads only one
+// new row, some steps in advance. A block computes more rows, so there are also fewer reductions. The host still waits
+// for the result of each iteration.
 
 #include <algorithm>
 #include <cmath>

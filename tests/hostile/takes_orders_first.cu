@@ -1,5 +1,5 @@
-// Cheat: gold writes a second .preinit_array, and the loader runs only the last one: this file's code would read the
-// judge's orders before the runner, and race only if the sanitizer is off.
+// Cheat: the linker gold writes a second .preinit_array, and the loader runs only the last one. This file's code would
+// then read the judge's orders before the runner does, and race only if the sanitizer is off.
 #include <unistd.h>
 
 #include "labs/dot_product/lab.h"

@@ -148,7 +148,7 @@ struct Touch : AccessMode {
 };
 
 /// The last access of a place in the code, in this grid: most places access only one object. The record has enough data
-/// of the object to inspect most accesses quickly. Objects that need more data are not recorded here.
+/// about the object to inspect most accesses quickly. Objects that need more data are not recorded here.
 struct Recent {
     std::uint64_t key = 0;     // the place's key
     std::uintptr_t begin = 0;  // the part of the object whose histories are ready
@@ -181,8 +181,8 @@ struct AsyncCopy {
 
 /// The copies of one block that are not complete.
 struct AsyncCopies {
-    std::map<std::uintptr_t, AsyncCopy> copies;                        // by the destinations' beginnings
-    std::map<std::pair<std::uintptr_t, unsigned>, AsyncCopy> sources;  // by the sources' beginnings, and the thread
+    std::map<std::uintptr_t, AsyncCopy> copies;                        // by the destination's first address
+    std::map<std::pair<std::uintptr_t, unsigned>, AsyncCopy> sources;  // by the source's first address and the thread
     std::size_t longest_source = 0;
     std::array<unsigned, 1024> batches{};  // the number of batches that each thread has committed
 
@@ -461,7 +461,7 @@ class BuiltIns {
 /// The data that a hook checks first, because most accesses are to local variables, threadIdx and similar variables.
 struct Quick {
     bool in_grid = false;
-    const void* kernel_thread = nullptr;  // the grid's OS thread, by its block_state; null outside grids
+    const void* kernel_thread = nullptr;  // the block_state of the grid's OS thread; null outside grids
     std::uintptr_t stack = 0, shared_begin = ~std::uintptr_t{0}, shared_end = 0, executable = 0;
     std::size_t stack_bytes = 0;  // the part that kernels use
     std::uintptr_t stack_end = 0;
@@ -758,7 +758,7 @@ void Sanitizer::shared_begins(void* begin, const SharedDeclaration& variable) {
 
 void Sanitizer::note_shared_access(Object& object, const Touch& touch) {
     if (touch.reads()) object.read_in = histories_.order.first_block();
-    if (touch.copies || touch.width <= object.alignment) return;  // copies access bytes
+    if (touch.copies || touch.width <= object.alignment) return;  // a GPU may copy byte by byte
     const std::pair key{object.begin, touch.place};
     if (!wide_accesses_.count(key)) wide_accesses_[key] = describe(FindingKind::misaligned, &object, touch);
 }
@@ -877,15 +877,15 @@ void Sanitizer::block_returns(HeldShadow& held) {
     async_block_ = block_state.epoch;
     first_arrival_ = shadow.first_arrival;
     for (auto& [zone, index, history] : shadow.words) {
-        history.more = 0;  // other blocks have used it
+        history.more = 0;  // other blocks have reused the entry
         history.crowded = false;
         shared_[zone].histories.words()[index] = history;
     }
 }
 
-/// Return whether an address belongs to the constants in the program's file: to a part that is never writable, or only
-/// while the loader relocates it. Other read-only memory belongs to the host: shared libraries, and memory that the
-/// host has made read-only.
+/// Return whether an address belongs to the constants in the program's file: to a part that is never writable, or that
+/// is writable only while the loader relocates it. Other read-only memory belongs to the host: shared libraries, and
+/// memory that the host has made read-only.
 bool may_be_constant(std::uintptr_t address) {
     struct Search {
         std::uintptr_t address;
@@ -1063,9 +1063,10 @@ void Sanitizer::settle() {
     record_finding(finding);
 }
 
-/// Report reads of words that other threads update atomically. A guard may read an old value, because its update is
-/// still correct. A thread that only reads misses updates: a barrier is missing. A line can have several places, and
-/// not all of them continue to the update; therefore, the guards are reported, too, unless all places are guards.
+/// Report reads of words that other threads update atomically. A guard may read an old value, because the atomic update
+/// that follows it is correct in any case. A thread that only reads can miss updates: a barrier is missing. A line can
+/// have several places, some of which do not lead to the update. The judge therefore treats all places in a guard's
+/// line as guards. For this purpose, the guards are recorded, too, unless all places are guards.
 void Sanitizer::report_reads_beside_atomics() {
     const bool all_guard =
         std::ranges::all_of(reads_beside_atomics_, [&](const auto& entry) { return guards_.count(entry.first) != 0; });
@@ -1238,8 +1239,8 @@ const Object* Sanitizer::nearest_shared(std::uintptr_t address) const {
     return after == shared_.begin() ? nullptr : &std::prev(after)->second;
 }
 
-/// Return the shared object that begins shortly before an address in the host's memory; null if there is none. The
-/// block's shared memory lies between other memory of the host.
+/// Return the shared object that begins shortly before an address in the host's memory; null if no object does. A
+/// block's shared memory is surrounded by memory of the host, so an access beyond an array's end can reach that memory.
 const Object* Sanitizer::beyond_shared(std::uintptr_t address) {
     constexpr std::uintptr_t max_beyond = std::uintptr_t{1} << 20;
     const Object* const object = nearest_shared(address);
@@ -1289,7 +1290,8 @@ void Sanitizer::look_for_unwritten(const Object& object, std::size_t first, unsi
     if (!all && !(is_vector && any)) record(kind, &object, touch);
 }
 
-/// Check a struct that is copied as a whole. One written byte is enough, because its padding is never written.
+/// Report a copy of a whole struct if no byte of it was written. If only some bytes were written, the others may be
+/// padding.
 void Sanitizer::check_copied_struct(const Touch& whole) {
     const Object* const object = find_any(whole.address);
     if (!object || object->freed || object->holds_data || whole.address < object->begin ||
@@ -1364,7 +1366,8 @@ WARPLAB_CPU_INLINE bool Sanitizer::access_on_fast_path(const Touch& touch) {
     return true;
 }
 
-/// Return whether the bytes that the access needs were written, in shared memory by the running block.
+/// Return whether the bytes that the access reads were written. In shared memory, the running block must have used the
+/// word before, because writes of other blocks do not count.
 WARPLAB_CPU_INLINE bool Sanitizer::is_written(const Recent& recent, const History& history, unsigned bytes,
                                               const Touch& touch) {
     if (recent.shared && history.block != block_state.epoch) return false;
@@ -1467,7 +1470,7 @@ void Sanitizer::early_exit() {
     record_finding(finding);
 }
 
-/// Record that an atomic of block scope is about to access the word: other blocks must not use it at the same time.
+/// Record an atomic of block scope before it accesses the word, and report a race with an atomic of another block.
 void Sanitizer::note_block_scope(const Touch& touch) {
     const Object* const object = is_shared(reinterpret_cast<void*>(touch.address)) ? nullptr : nearest(touch.address);
     if (!object || touch.address - object->begin >= object->bytes || !object->histories) return;
@@ -1489,7 +1492,7 @@ void Sanitizer::note_block_scope(const Touch& touch) {
 }
 
 /// Report atomics of different widths on the same word: atomics exclude each other only if they have the same width.
-/// Until memory has atomics of two widths, all of them have the first width.
+/// Widths are recorded from an object's first atomic of a second width on; all earlier ones have first_atomic_width.
 void Sanitizer::look_for_other_width(Object& object, std::size_t first, Touch touch) {
     if (!object.first_atomic_width) object.first_atomic_width = touch.width;
     object.atomic_widths |= touch.width;
@@ -1512,7 +1515,7 @@ void Sanitizer::look_for_other_width(Object& object, std::size_t first, Touch to
     }
 }
 
-/// Return a finding whose line is known: in host code, or of the runtime itself.
+/// Return a finding that names a line of the file instead of an access; line 0 if the caller sets a program counter.
 RawFinding at_line(FindingKind kind, int line, const char* object, const std::string& detail) {
     RawFinding finding{};
     finding.kind = static_cast<std::uint32_t>(kind);
@@ -1653,7 +1656,7 @@ void Sanitizer::device_reset() {
     handles_.clear();
 }
 
-/// Inspect an access by the student's host code, which may use memory that belongs to both sides.
+/// Inspect an access by the student's host code. It may use managed and pinned memory, but no other device memory.
 void Sanitizer::host_access(const Touch& touch) {
     look_beyond_vector(touch);
     const DeviceLock lock = try_to_lock_device();  // a kernel of another host thread may be waiting for this one
@@ -1788,7 +1791,7 @@ using warplab_cpu::plain_read;
 using warplab_cpu::plain_write;
 using warplab_cpu::sanitizer;
 
-/// Inspect an access that the fast path cannot decide.
+/// Inspect an access that the fast path does not handle.
 __attribute__((noinline)) void observe_on_slow_path(const warplab_cpu::Touch& touch, void* caller) {
     using namespace warplab_cpu;
     void* const address = reinterpret_cast<void*>(touch.address);
@@ -1893,7 +1896,7 @@ unsigned long bytes_up_to(const void* from, const void* found, unsigned long all
                  : all;
 }
 
-/// Return the number of bytes of each text that decide the order of the two, at most `n`.
+/// Return how many bytes of each string a comparison of the two must read, at most `n`.
 unsigned long compared_bytes(const char* left, const char* right, unsigned long n) {
     unsigned long i = 0;
     while (i < n && left[i] == right[i] && left[i] != '\0') ++i;
@@ -1924,13 +1927,13 @@ Conversion read_conversion(const char*& format, va_list& values) {
     return conversion;
 }
 
-/// Inspect the texts that printf reads (%s) and the numbers that it writes (%n).
+/// Inspect the strings that printf reads (%s) and the numbers that it writes (%n).
 void observe_printed(const char* format, va_list& values, void* caller) {
     while ((format = strchr(format, '%'))) {
         const Conversion conversion = read_conversion(++format, values);
         if (conversion.letter == '$' && warplab_cpu::in_kernel())
             warplab_cpu::end_with_fault_at(caller, warplab::Fault::refused,
-                                           "printf with positions such as %1$d is a host function");
+                                           "device code cannot call printf with argument numbers such as %1$d");
         if (conversion.letter == 0 || conversion.letter == '$') return;
         if (conversion.letter == 's') {
             const auto* text = va_arg(values, const char*);
@@ -1951,8 +1954,8 @@ void observe_printed(const char* format, va_list& values, void* caller) {
     }
 }
 
-// Atomics that GPUs have and GCC lacks are a relaxed load and a compare-and-exchange here, but count as one access. The
-// student's own loads are never relaxed here.
+// If GCC lacks an atomic that GPUs have, the backend's headers use a relaxed load and a compare-and-exchange, which
+// count as one access. Loads of cuda::atomic are never relaxed here.
 struct Loaded {
     const volatile void* place = nullptr;
     unsigned block = 0, generation = 0, thread = 0;

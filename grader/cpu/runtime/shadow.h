@@ -65,7 +65,7 @@ class Shadow {
             first = end;
         }
     }
-    /// Return the range of words around a word, all with ready histories.
+    /// Return the largest range of words around a word with a ready history in which all histories are ready.
     std::pair<std::size_t, std::size_t> ready_around(std::size_t index) const {
         std::size_t first = index / chunk_words, last = first;
         while (first > 0 && is_ready(first - 1)) --first;

@@ -33,11 +33,11 @@ class Subject {
     /// Wait until the process has opened the device or has failed; open() reports the failure.
     void wait();
 
-    /// Give a newly started process its memory, which is allocated the first time.
+    /// Give a newly started process access to the subject's buffers. The first call allocates them.
     void open();
     void end();
 
-    /// Swap memory between two rounds of processes, because the memory's location changes times by up to a few percent.
+    /// Swap memory between two rounds of processes, because the memory's location affects times by up to a few percent.
     void exchange_memory(Subject& other) { buffers_->exchange_memory(*other.buffers_); }
 
     /// Return the seconds of `calls` calls by the judge's clock, minus `gap_s` per command; each command makes at most
@@ -70,7 +70,8 @@ class Subject {
     void poison_all() { buffers_->poison_all(); }
     std::vector<OutputSample>& output_samples() { return output_samples_; }
 
-    /// Return the median difference between a command's time and the time between its events, since forget_gaps().
+    /// Return the median difference between a command's time and the time between its events, since the last
+    /// forget_gaps().
     double median_gap_s() const;
     void forget_gaps() { gaps_.clear(); }
 

@@ -1,5 +1,5 @@
 #pragma once
-// The modelled time of a call of the contract on a GPU: its kernels, and what the host does between them.
+// The modelled time of a call of the contract function on a GPU: its kernels, and what the host does between them.
 
 #include <map>
 #include <string>
@@ -12,7 +12,7 @@ namespace warplab::predict {
 inline constexpr int default_registers = 32;  // per thread, if nvcc does not report them
 
 struct CallTime {
-    double seconds = 0;         // the time of one call among many
+    double seconds = 0;         // the time per call in a series of calls
     double kernel_seconds = 0;  // the sum of the times of its kernels
     struct OfKernel {
         double seconds = 0;  // the time of all its launches in the call
@@ -22,8 +22,8 @@ struct CallTime {
     std::map<std::string, OfKernel> kernels;
 };
 
-/// Model a call. `registers`: per thread, by kernel; other kernels get the default. `change`: a change of the code, or
-/// null.
+/// Model a call. `registers`: per thread, by kernel; other kernels get the default. `change`: a change of the code;
+/// null to model it unchanged.
 CallTime time_call(const Machine& machine, const Trace& trace, const Code& code,
                    const std::map<std::string, int>& registers, const Change* change = nullptr);
 

@@ -66,7 +66,7 @@ def make_markdown(journal: Journal, source: Source | None) -> str:
         ]
         blocks += [block for timeline in timelines for block in make_summary(journal, timeline, None)]
     if journal.main and len(journal.main.rows) > 1:
-        blocks += ["## How this was decided", describe_noise(journal.main)]
+        blocks += ["## Comparison with the noise", describe_noise(journal.main)]
     return show_text("\n\n".join(blocks)) + "\n"
 
 

@@ -400,4 +400,4 @@ def make_method(timeline: Timeline | None) -> Html | None:
     """Explain once for all optimisations how a change is distinguished from noise."""
     if timeline is None or len(timeline.rows) < 2:
         return None
-    return tag("section", tag("h2", "How this was decided"), tag("p", describe_noise(timeline), class_="caption"))
+    return tag("section", tag("h2", "Comparison with the noise"), tag("p", describe_noise(timeline), class_="caption"))

@@ -147,7 +147,7 @@ def describe_bound(journal: Journal, timeline: Timeline) -> list[tuple[str, str]
         ),
         (
             f"\N{DIVISION SIGN} {show_bandwidth(timed.bandwidth_bytes_per_s)}",
-            "the GPU's memory, timed after each round of samples",
+            "the GPU's memory bandwidth, measured after each round of samples",
         ),
         *(steps if calls != 1 else []),
         (f"= {show_seconds(timed.bound_s)}", f"for {timed.iterations:,} iterations on {timeline.dataset}"),
@@ -200,8 +200,8 @@ def describe_cpu_drift(timeline: Timeline) -> str:
     if not times or max(times) < 1.05 * min(times):
         return ""
     return (
-        f"The CPU took between {show_seconds(min(times))} and {show_seconds(max(times))}; each speedup is over the "
-        "time taken next to its own samples."
+        f"The CPU took between {show_seconds(min(times))} and {show_seconds(max(times))}; each speedup uses the "
+        "CPU time that was measured with its own samples."
     )
 
 
