@@ -1,5 +1,5 @@
-// A block runs on one multiprocessor, so now there are two blocks for each multiprocessor. Each counts its share of the
-// elements in its own bins; at the end, each adds all its bins to those in memory.
+// A block uses only one multiprocessor. To use them all, this stage launches two blocks for each. Each block counts its
+// share of the elements in its own bins. At the end, it adds its bins to counts, which is in global memory.
 
 #include <algorithm>
 

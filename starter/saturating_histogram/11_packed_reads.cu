@@ -1,6 +1,6 @@
-// One load reads four elements: uint4 is 16 bytes, and every row begins at a multiple of 512. The last vector of a row
-// can be partly padding. It can be loaded as a whole, because pitch is a multiple of four, but only its elements are
-// counted.
+// One load reads four elements: uint4 is 16 bytes, and every row begins at a multiple of 512 bytes. The last vector of
+// a row can be partly padding. It can be loaded as a whole, because pitch is a multiple of four, but the padding must
+// not be counted.
 
 #include <algorithm>
 
@@ -23,9 +23,9 @@ __device__ void count(unsigned* bins, std::uint32_t value) {
 
 constexpr unsigned vector_elements = 4;
 
-// Counts the first `left` elements of a vector.
+// Counts the first `left` elements of a vector: all four if left is larger.
 __device__ void count(unsigned* bins, const uint4& vector, unsigned left) {
-    // TODO: vector.x, y, z and w are neighbours in a row. left is 1 or more.
+    // TODO: vector.x, y, z and w are neighbours in a row. left is at least 1, and can be more than 4.
     (void)bins, (void)vector, (void)left;
 }
 
@@ -69,15 +69,15 @@ __global__ void count_kernel(const uint4* input, unsigned* partials, unsigned wi
 
     const unsigned row_vectors = (width + vector_elements - 1) / vector_elements;
     Walk walk(blockIdx.x * BLOCK + threadIdx.x, gridDim.x * BLOCK, row_vectors, pitch);
-    // TODO: as in stage 09, with vectors in place of elements. How many elements of the row are left from a vector
-    // on? walk.column() is the current vector's number in its row: call it before next().
+    // TODO: as in stage 09, with vectors in place of elements. How many elements are left in the row, counted from
+    // a vector's first? walk.column() is the current vector's index in its row: call it before next().
     (void)walk, (void)input, (void)end;
     __syncthreads();
 
     for (unsigned b = threadIdx.x; b < bin_count; b += BLOCK) partials[blockIdx.x * bin_count + b] = own[b];
 }
 
-// A block of 32 x 32 threads adds up 32 bins. threadIdx.x is the bin, so that a warp reads neighbouring ones;
+// A block of 32 x 32 threads adds up 32 bins. threadIdx.x selects the bin, so a warp reads neighbouring bins;
 // threadIdx.y takes every 32nd of the blocks' partial counts.
 constexpr unsigned group = 32;
 
@@ -100,13 +100,13 @@ unsigned count_multiprocessors() {
     return static_cast<unsigned>(multiprocessors);
 }
 
-// BLOCKS_PER_SM blocks for each multiprocessor, but only as many as have at least a whole step to do.
+// BLOCKS_PER_SM blocks for each multiprocessor, but at most one for each full step of elements (and at least one).
 unsigned blocks_for(std::size_t elements) {
     const std::size_t useful = std::max<std::size_t>(elements / (BLOCK * VECTORS * vector_elements), 1);
     return static_cast<unsigned>(std::min<std::size_t>(useful, count_multiprocessors() * BLOCKS_PER_SM));
 }
 
-// The bins of all blocks, one block's after another's.
+// Scratch holds the bins of all blocks, block after block.
 std::size_t saturating_histogram_scratch_bytes(std::size_t width, std::size_t height) {
     return blocks_for(width * height) * bin_count * sizeof(unsigned);
 }

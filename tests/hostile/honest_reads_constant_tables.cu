@@ -1,4 +1,4 @@
-// Honest: kernels read constants that the compiler keeps in the program: a table, addresses and a text.
+// Honest: a kernel reads constants that the compiler stores in the program: a table, function addresses and a string.
 #include "labs/dot_product/lab.h"
 
 __device__ int times(int x, int y) { return x * y; }

@@ -1,4 +1,4 @@
-// Cheat: reads the /proc entries of all other processes: command lines, environments, folders and open files.
+// Cheat: reads all other processes' files in /proc: command lines, environments, working directories and open files.
 #include <dirent.h>
 #include <fcntl.h>
 #include <unistd.h>

@@ -45,8 +45,8 @@ double spearman(const std::vector<Row>& rows) {
 constexpr auto explanation =
     R"(
 This page shows how well the model predicts times. A *factor* is the larger of the modelled and the measured time,
-divided by the smaller. The first table of each section has Spearman's rank correlation of both times, the median factor,
-the factor that 90% of the timings do not exceed, and the largest factor.
+divided by the smaller. The first table of each section shows Spearman's rank correlation between the two times, the
+median factor, the factor that 90% of the timings do not exceed, and the largest factor.
 )";
 
 constexpr auto about_variants = R"(

@@ -1,5 +1,5 @@
-// Wrong on purpose: adds first and subtracts the excess over the cap; meanwhile, other threads' additions carry into
-// the next byte.
+// Wrong on purpose: adds first, and takes the addition back if the byte had already reached the cap. Before that, other
+// threads' additions can carry into the next byte.
 #include "labs/large_histogram/lab.h"
 
 __device__ void count(unsigned* words, unsigned bin) {

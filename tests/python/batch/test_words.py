@@ -29,7 +29,7 @@ SOURCES = {
 
 
 class Copy(Course):
-    """A course that is graded by a copy of the code, in processes of its own."""
+    """A course that is graded by a copy of the code, in separate processes."""
 
     def __init__(self, folder: Path, code: Path):
         super().__init__(folder)
@@ -56,7 +56,7 @@ def hand_in_all(course: Course) -> Path:
             (folder / f"{stage}.cu").write_text(f"{text}\n")
     (course.handed_in / "ida").mkdir()
     (course.handed_in / "ida" / "report.docx").write_bytes(b"PK")
-    (course.handed_in / "joe.zip").write_bytes(b"no archive")
+    (course.handed_in / "joe.zip").write_bytes(b"not an archive")
     (course.handed_in / "kim").symlink_to(course.handed_in / "bob")
     with zipfile.ZipFile(course.handed_in / "lea.zip", "w") as archive:
         archive.writestr("../" + STAGES[0] + ".cu", "fine")
@@ -68,7 +68,7 @@ def hand_in_all(course: Course) -> Path:
 
 
 def table(file: Path) -> list[list[str]]:
-    """Return a gradebook without its sentences."""
+    """Return a gradebook's rows, with an ellipsis in place of each cell that may contain a sentence."""
     with file.open(newline="") as stream:
         return [[cell if re.fullmatch(r"[\w.,@-]*", cell) else "…" for cell in row] for row in csv.reader(stream)]
 
@@ -94,8 +94,8 @@ def collect_decisions(course: Course) -> dict[str, object]:
     database = course.database()
     rows = [(row.key, row.name, row.status, row.points, row.max_points) for row in database.rows()]
     rows.sort()
-    of_grades = "SELECT key, stage, verdict, cause, stages.points FROM stages JOIN grades ON grade = id"
-    stages = database.query(f"{of_grades} ORDER BY key, grade, stage")
+    select = "SELECT key, stage, verdict, cause, stages.points FROM stages JOIN grades ON grade = id"
+    stages = database.query(f"{select} ORDER BY key, grade, stage")
     return {
         "exit statuses": statuses,
         "rows": rows,
@@ -111,7 +111,7 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
     return collect_decisions(Copy(tmp_path_factory.mktemp("original"), ROOT))
 
 
-def test_without_sentences_a_batch_decides_the_same(original: dict[str, object], tmp_path: Path) -> None:
+def test_a_batch_without_sentences_makes_the_same_decisions(original: dict[str, object], tmp_path: Path) -> None:
     assert copy_without_sentences(tmp_path / "code") > 500
     changed = collect_decisions(Copy(tmp_path / "batch", tmp_path / "code"))
     assert changed == original

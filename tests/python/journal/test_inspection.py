@@ -145,7 +145,7 @@ def test_hostile_text_is_shown_as_text_and_nothing_is_fetched(tmp_path: Path) ->
 
 def test_the_page_shows_the_last_inspection(tmp_path: Path) -> None:
     assert run_module(MODULE, tmp_path).stdout == ""
-    (tmp_path / "older.json").write_text("no inspection")
+    (tmp_path / "older.json").write_text("not an inspection")
     os.utime(tmp_path / "older.json", (1, 1))
     file = write(tmp_path)
     assert run_module(MODULE, tmp_path).stdout == f"Page: {file.with_suffix('.html')}\n"
