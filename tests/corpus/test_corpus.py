@@ -1,6 +1,6 @@
 """Compare the results of the CPU backend and the sanitizer for the corpus with CUDA's rules; see README.md here.
 
-`make test` runs one in 24 rows of each expectation and kind; WARPLAB_THOROUGH=1 runs all.
+`make test` runs a share of the rows of each expectation and kind; WARPLAB_THOROUGH=1 runs all.
 `python3 -m tests.corpus.test_corpus` runs all rows and prints the three rates and the rows that fail;
 `make soak` keeps both.
 """

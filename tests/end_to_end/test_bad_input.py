@@ -17,7 +17,7 @@ STAGE = "02_grid_stride"
 
 
 def sample_bad_hand_ins() -> list[Case]:
-    """Return one in four of FILES, of COMPILING and of RUNNING; with ONLY or WARPLAB_THOROUGH, return all cases."""
+    """Return a share of FILES, of COMPILING and of RUNNING; with ONLY or WARPLAB_THOROUGH, return all cases."""
     return [case for group in (FILES, COMPILING, RUNNING) for case in share_of(group, type, str, 8)]
 
 

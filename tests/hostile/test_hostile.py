@@ -164,7 +164,7 @@ def tries_to_break_out(entry: dict) -> bool:
 
 
 def sampled() -> list[dict]:
-    """Return half of the hand-ins that try to break out, and a few others; all with WARPLAB_THOROUGH=1."""
+    """Return a share of the hand-ins that try to break out, and fewer of the others; all with WARPLAB_THOROUGH=1."""
     attacks = [entry for entry in ENTRIES if tries_to_break_out(entry)]
     others = [entry for entry in ENTRIES if not tries_to_break_out(entry)]
     return [

@@ -80,7 +80,7 @@ def wrong_submissions() -> list:
 
 
 def sample_wrong_submissions() -> list:
-    """Return one in twelve wrong submissions of each cause."""
+    """Return a share of the wrong submissions of each cause."""
     return share_of(wrong_submissions(), lambda row: row.values[1]["inspect"][0], lambda row: row.id, 20)
 
 

@@ -63,7 +63,7 @@ def test_datasets_that_need_a_gpu_can_be_omitted(lab: str, tmp_path: Path) -> No
 
 
 def sample_wrong_submissions() -> list:
-    """Return one in ten wrong submissions of each lab."""
+    """Return a share of the wrong submissions of each lab."""
     return share_of(wrong_submissions(), lambda row: row.values[0], lambda row: row.id, 16)
 
 

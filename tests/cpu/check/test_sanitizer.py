@@ -152,7 +152,7 @@ def findings_shown(program: Path, result: subprocess.CompletedProcess) -> set[tu
 
 
 def programs() -> list[Path]:
-    """Return one in eight programs of each kind; all with WARPLAB_THOROUGH=1."""
+    """Return a share of the programs of each kind; all with WARPLAB_THOROUGH=1."""
     return share_of(
         KERNELS, lambda kernel: min((kind for kind, _ in planted_mistakes(kernel)), default=""), name_of, 16
     )
