@@ -1,4 +1,4 @@
-// Cheat: asks the GPU to keep its inputs in the L2 cache from one timed call to the next.
+// Cheat: asks the GPU to keep the input `a` in the L2 cache from one timed call to the next.
 #include "labs/dot_product/lab.h"
 
 __global__ void dot_product_kernel(const int* a, const int* b, int* out, std::size_t n) {

@@ -9,13 +9,13 @@
 
 #include "labs/dot_product/lab.h"
 
-/// Only the sandbox returns ENOSYS or EPERM; any other error means that the call reached the kernel.
+/// Only the sandbox's filter returns ENOSYS or EPERM here; any other result means that the filter let the call pass.
 static void try_call(long result) {
     std::puts(result < 0 && (errno == ENOSYS || errno == EPERM) ? "refused" : "REACHED");
 }
 
 static void resume() {
-    constexpr long above = 1l << 32;  // the kernel ignores these bits of a signal
+    constexpr long above = 1l << 32;  // the kernel ignores this bit of a signal's number
     for (const long signal : {SIGCONT + 0l, SIGCONT | above}) {
         try_call(syscall(SYS_kill, getpid(), signal));
         try_call(syscall(SYS_tkill, gettid(), signal));

@@ -68,9 +68,9 @@ def test_a_partner_named_by_several_hand_ins_gets_the_most_points(course: Course
         "bo2": "12",
         "ma6": "0",
     }
-    assert "Several hand-ins may be of one student: bo2 and ma6 may be of al1" in output
+    assert "Several hand-ins may be of one student: bo2 and ma6 may belong to al1" in output
     first, _, _ = (course.out / "report.html").read_text().partition("<h2>Submissions</h2>")
-    assert "bo2 and ma6 may be of al1" in first
+    assert "bo2 and ma6 may belong to al1" in first
     feedback = (course.out / "feedback/al1/feedback.txt").read_text()
     assert feedback.split("\n\n")[-1] == (course.out / "feedback/bo2/feedback.txt").read_text().split("\n\n")[-1]
 
@@ -82,7 +82,7 @@ def test_a_display_name_takes_no_partners_points(course: Course, name: str, good
     download(course, archive_in(BOB, "bo2-al1", 20), text="fine" if good else "compile_error", roster=roster)
     output = download(course, name, text="compile_error" if good else "fine")
     assert points(course)["al1"] == ("graded", "12")
-    assert "Several hand-ins may be of one student: " in output and " may be of al1" in output
+    assert "Several hand-ins may be of one student: " in output and " may belong to al1" in output
 
 
 def test_naming_a_partner_takes_no_points_from_a_student_found_by_name(course: Course) -> None:

@@ -100,7 +100,7 @@ def test_a_batch_of_an_earlier_version_keeps_the_owners_of_hand_ins(course: Cour
         ("graded", "12")
     } and "al1 on the roster" in output
     course.run_verb("report")
-    assert "found by the name" not in (course.out / "feedback/al1/feedback.txt").read_text()
+    assert "found by name" not in (course.out / "feedback/al1/feedback.txt").read_text()
 
 
 def decide(course: Course, student: str, value: int) -> None:

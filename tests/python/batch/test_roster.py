@@ -187,8 +187,8 @@ def test_a_partner_who_is_not_on_the_roster_is_reported(course: Course) -> None:
     (row,) = [row for row in course.database().rows() if row.status == "graded"]
     assert row.members == ["at200"]
     assert row.notes == [
-        "Its name has the ids at200-somebody, and the roster does not have all of them. If they are logins, give a "
-        "second roster that has logins."
+        "Its name contains the ids at200-somebody, but the roster does not contain all of them. If they are logins, "
+        "give a second roster that contains logins."
     ]
 
 

@@ -1,9 +1,9 @@
 """Grade a batch on a cluster: job arrays through submitit, one task per submission, GPUs by --gres.
 
 All nodes must be able to access the batch's folder, the project and its build. Each task writes its result next to its
-log in OUT/slurm. This process collects the results in the database. If the batch was killed, it also collects the
-results that tasks wrote in the meantime. squeue, which needs no accounting database, shows which tasks still wait or
-run. A task that ended without a result, for example because its node was lost, is submitted again.
+log in OUT/slurm. This process collects the results in the database. If the batch was killed, the next run also collects
+the results that tasks wrote in the meantime. squeue, which needs no accounting database, shows which tasks still wait
+or run. A task that ended without a result, for example because its node was lost, is submitted again.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ MAX_TASKS_PER_HAND_IN = 3  # a task without a result, or with a doubtful one, is
 # If this many tasks graded the reference and then ended without a result, the submission may be the cause.
 MAX_LOST_TASKS = 2
 POLL_S = 2.0
-SILENT_S = 60.0  # if Slurm's controller does not answer for this time, a message is printed
+SILENT_S = 60.0  # print a message if Slurm's controller does not answer for this long
 GRACE_S = 10.0  # time for a result to appear on a slow file system after its task has ended
 
 
@@ -52,7 +52,7 @@ class Cluster:
         try:
             self.executor = submitit.SlurmExecutor(self.folder)
         except RuntimeError as error:
-            raise UserError(f"There is no Slurm here: {error}") from None
+            raise UserError(f"Slurm is not available on this machine: {error}") from None
         self.job_class = submitit.SlurmJob
         minutes = int(settings.timeout_s * MAX_TASKS_PER_HAND_IN / 60) + 5  # confirm_on_node() judges three times
         options = {
@@ -77,7 +77,7 @@ class Cluster:
                 return [self.executor.submit(function, *arguments) for arguments in tasks]
         except Exception as error:
             reason = str(error) or f"{error.__cause__ or type(error).__name__}, without a message"
-            raise UserError(f"Slurm rejects jobs: {reason}") from None
+            raise UserError(f"Slurm rejects the jobs: {reason}") from None
 
     def job(self, job_id: str) -> Any:
         """Return the job with this id, which an earlier run submitted."""
@@ -114,7 +114,7 @@ def require_no_tasks(database: Database) -> None:
     """Raise UserError if tasks of a killed run still wait or run, because they write to the folders of submissions."""
     job_ids = (database.read_value("slurm_jobs") or {}).values()
     alive: set[str] = set()
-    with contextlib.suppress(OSError, subprocess.TimeoutExpired):  # there is no Slurm on this machine
+    with contextlib.suppress(OSError, subprocess.TimeoutExpired):  # no Slurm on this machine, or no answer
         alive = list_alive(list(job_ids)) & set(job_ids)
     if alive:
         arrays = " ".join(sorted({job_id.partition("_")[0] for job_id in alive}))
@@ -156,7 +156,7 @@ def reference_mark(settings: Settings, job_id: str) -> Path:
 
 
 def grade_reference_on_node(settings: Settings) -> bool:
-    """Return whether the judge grades the reference, as one task."""
+    """As one task, grade the reference, and return whether the judge did so without an error."""
     os.umask(0o077)
     return is_reference_graded(settings, Running(), {})
 
@@ -183,11 +183,12 @@ def try_by_slurm(settings: Settings, parameters: dict[str, str]) -> Report:
 def grade_by_slurm(
     waiting: Sequence[Submission], settings: Settings, database: Database, parameters: dict[str, str]
 ) -> Generator[Graded, None, None]:
-    """Grade all submissions that wait, and yield results as tasks finish. Continue the jobs that an earlier run
-    submitted.
+    """Grade all submissions that wait, and yield results as tasks finish. If an earlier run submitted a job for
+    one of them, wait for that job instead of submitting another.
 
-    The submission is the cause, as if the judge had failed on it, if MAX_LOST_TASKS tasks graded the reference and then
-    ended without a result, and another task grades the reference afterwards.
+    A submission counts as the cause of its failures, as if the judge had failed on it, under two conditions:
+    MAX_LOST_TASKS tasks graded the reference and then ended without a result (cancelled tasks do not count), and
+    another task can grade the reference afterwards.
     """
     cluster = Cluster(settings, parameters)
     by_key = {submission.key: submission for submission in waiting}
@@ -309,16 +310,17 @@ def wait_for(cluster: Cluster, jobs: dict[str, Any]) -> Iterator[tuple[str, Any]
 
 
 def read_log(job: Any) -> str:
-    """Return a task's log, to which no submission can write; empty if it cannot be read, for example after a lost
-    node."""
+    """Return a task's log, to which no submission can write; empty if it cannot be read, for example because the node
+    was lost."""
     with contextlib.suppress(OSError):
         return Path(job.paths.stderr).read_text(errors="replace")
     return ""
 
 
 def was_cancelled(job: Any) -> bool:
-    """Return whether Slurm cancelled the task for a reason other than memory: a person cancelled it, or its time was
-    over, its node failed, or another job had priority. (Slurm may also cancel a task that used too much memory.)"""
+    """Return whether Slurm cancelled the task for a reason other than memory: a person cancelled it, it reached its
+    time limit, its node failed, or another job preempted it. (Slurm may also cancel a task that used too much
+    memory.)"""
     log = read_log(job)
     return "CANCELLED" in log and "memory" not in log
 
@@ -326,7 +328,7 @@ def was_cancelled(job: Any) -> bool:
 def explain_missing_result(job: Any) -> str:
     """Return the reason why a task ended without a result, from its log."""
     if "DUE TO TIME LIMIT" in read_log(job):
-        return "the last one reached Slurm's time limit; --slurm time=MINUTES sets it"
+        return "the last one reached Slurm's time limit; raise it with --slurm time=MINUTES"
     return "nodes were lost, or tasks were cancelled"
 
 

@@ -1,4 +1,4 @@
-"""Identify the students of submissions by the roster."""
+"""Match submissions to the students on the roster."""
 
 from __future__ import annotations
 
@@ -28,21 +28,23 @@ from grader.python.batch.ingest.roster import (
 from grader.python.batch.ingest.submission import MOODLE, WORKSHEET, EarlierSubmission, Submission
 
 HOW_TO_DECIDE = "Ask these students who worked together, and decide with `override` or `points`."
-HOW_TO_CORRECT_NAME = "If both names mean one person, write the hand-in's name into the roster, and repeat the command."
+HOW_TO_CORRECT_NAME = (
+    "If both names belong to one person, write the hand-in's name into the roster, and repeat the command."
+)
 HOW_TO_GET_NUMBERS = (
     "Use a roster with this assignment's numbers: for Moodle, its grading worksheet. For a group assignment in Canvas, "
     "add Canvas's list of groups with --roster."
 )
 MAX_LISTED = 10  # members of a group that a note lists
 MAX_IN_GROUP = 10  # a larger group is not a team: Moodle puts all students without a group into one
-MAX_DIFFERING = 2  # names that may differ from those of the students with the same numbers, even if fewer agree
+MAX_DIFFERING = 2  # names that may differ from the roster's for the same numbers, even if fewer names agree
 
 
 def identify(
     submissions: Sequence[Submission], roster: Sequence[Student], earlier: Sequence[EarlierSubmission] = ()
 ) -> None:
-    """Identify submissions by the roster: by id or number first, then by name if the name is unambiguous; then credit
-    partners."""
+    """Match submissions to students on the roster, first by id or number, then by name if the name is unambiguous.
+    Then credit partners."""
     numbered = [submission for submission in submissions if submission.has_system_number and not submission.claim]
     in_groups = identify_by_group(numbered, roster)
     identify_by_number([submission for submission in numbered if submission not in in_groups], roster)
@@ -72,8 +74,8 @@ def identify(
 
 
 def identify_by_group(submissions: Sequence[Submission], roster: Sequence[Student]) -> list[Submission]:
-    """Assign the hand-ins of a group assignment to all students of their groups, and return these hand-ins. Their
-    names are those of the groups. Their numbers are the groups' in Moodle, and those of one member in Canvas."""
+    """Assign the hand-ins of a group assignment to all students of their groups, and return these hand-ins. Such a
+    hand-in has its group's name, and a number: in Moodle the group's, in Canvas that of one member."""
     groups, names = students_by_group(roster), squeezed_names(roster)
     assigned = []
     for submission in submissions:
@@ -104,8 +106,8 @@ def identify_by_number(submissions: Sequence[Submission], roster: Sequence[Stude
     """Assign submissions to students by the course system's numbers, unless the names differ.
 
     If most names differ, then the roster's numbers belong to another assignment or the download's belong to teams, and
-    no number counts. Other ids of the roster may be running numbers, so they count only for a student with the
-    submission's name.
+    no number counts. Other ids on the roster may be sequential numbers, so a submission with such an id only claims
+    it, and only if the student has the submission's name.
     """
     numbers = {number: student for student in roster for number in student.numbers}
     pairs = [
@@ -128,7 +130,8 @@ def identify_by_number(submissions: Sequence[Submission], roster: Sequence[Stude
             assign(submission, [student], certain=True)
             use_worksheet(submission, [student])
     if names_mostly_differ:
-        text = f" for {len(differing)} of {len(pairs)} the names differ, such as: {describe_names(*differing[0][:2])}"
+        example = describe_names(*differing[0][:2])
+        text = f" for {len(differing)} of {len(pairs)} the names differ, for example: {example}"
         differing[0][0].notes.append(make_note("other_numbers", f"{text} {HOW_TO_GET_NUMBERS}"))
     by_alias = students_by_alias(roster)
     for submission in submissions:
@@ -153,9 +156,9 @@ def assign(submission: Submission, team: Sequence[Student], certain: bool) -> No
 
 
 def use_worksheet(submission: Submission, team: Sequence[Student]) -> None:
-    """Use the time and the late mark of a hand-in in Moodle's worksheet, unless an instructor wrote a time into the
-    roster. If one member has an extension, Moodle may mark only the other members as late: then use no mark, so that
-    the time decides for each member."""
+    """Use the time and the late mark that Moodle's worksheet has for a hand-in, unless an instructor wrote a time into
+    the roster. If one member has an extension, Moodle may mark only the other members as late: then use no mark, so
+    that the time decides for each member."""
     if any(student.handed_in for student in team):
         return
     if times := [student.modified for student in team if student.modified]:
@@ -188,7 +191,7 @@ def identify_by_name(
                 if submission.key_without_roster in numbers
                 else submission.key_without_roster
             )
-            text = f" {number}: found by the name, {submission.name}."
+            text = f" {number}. The student was found by name: {submission.name}."
             submission.notes.append(make_note("found_by_name", text))
             assign(submission, [student], certain=False)
             continue
@@ -205,7 +208,7 @@ def identify_by_name(
 
 
 def note_shared_names(unknown: Sequence[Submission], roster: Sequence[Student]) -> None:
-    """Add a note to each submission whose name several students of the roster have."""
+    """Add a note to each submission whose name belongs to several students on the roster."""
     students = students_of_names(roster)
     for submission in unknown:
         namesakes = next((students[name] for name in lookup_keys(submission.name) if name in students), [])
@@ -216,7 +219,8 @@ def note_shared_names(unknown: Sequence[Submission], roster: Sequence[Student]) 
 
 
 def claimed_students(submissions: Sequence[Submission], roster: Sequence[Student]) -> list[tuple[Submission, Student]]:
-    """Return each submission with the student of the roster whose name it has, if exactly one student has it."""
+    """Return each submission with the student on the roster to whom it probably belongs: the one whose id it claims or,
+    if it claims none, the only one who has its name. Omit submissions without such a student."""
     by_name, by_alias = students_of_unique_names(roster), students_by_alias(roster)
     return [
         (submission, by_alias[alias_key(submission.claim)]) if submission.claim else (submission, by_name[name])
@@ -242,8 +246,8 @@ def credit_partners(
         is_identified = "-" not in submission.team and submission.own  # the course system identifies the student
         if as_written and submission.team and not team and not is_identified:
             submission.notes.append(
-                f"Its name has the ids {submission.team}, and the roster does not have all of them. If they are "
-                "logins, give a second roster that has logins."
+                f"Its name contains the ids {submission.team}, but the roster does not contain all of them. If they "
+                "are logins, give a second roster that contains logins."
             )
         if team and not {student.id for student in team} & set(submission.own):
             students_ids = " and ".join(student.id for student in team)
@@ -278,16 +282,16 @@ def note_rivals(submissions: Sequence[Submission], earlier: Sequence[EarlierSubm
         rival_names = " and ".join(
             sorted(rival.key if rival.key != student else rival.key_without_roster for rival in rivals)
         )
-        text = f" {rival_names} may be of {student}, and the one with the most points counts. {HOW_TO_DECIDE}"
+        text = f" {rival_names} may belong to {student}, and the one with the most points counts. {HOW_TO_DECIDE}"
         for rival in rivals:
             if isinstance(rival, Submission):
                 rival.notes.append(make_note("rivals", text))
 
 
 def add_roster_groups(submissions: Sequence[Submission], roster: Sequence[Student]) -> None:
-    """Add to the group of each hand-in the members of its students' groups on the roster."""
+    """Extend each hand-in's group with the members of its students' groups on the roster."""
     groups = [team for team in students_by_group(roster).values() if len(team) <= MAX_IN_GROUP]
     team_of = {student.id: [member.id for member in team] for team in groups for student in team}
     for submission in submissions:
-        of_roster = [member for own in submission.own for member in team_of.get(own, ())]
-        submission.group = list(dict.fromkeys([*submission.group, *of_roster]))
+        teammates = [member for own in submission.own for member in team_of.get(own, ())]
+        submission.group = list(dict.fromkeys([*submission.group, *teammates]))

@@ -201,7 +201,7 @@ def test_a_wrong_parameter_gives_one_clear_message(slurm: Slurm, course: Course)
     course.hand_in("s0", "fine", "fine")
     result = course.grade("--executor", "slurm", "--slurm", "partition=nowhere")
     assert result.returncode == 2
-    assert "Slurm rejects jobs" in result.stderr
+    assert "Slurm rejects the jobs" in result.stderr
     result = course.grade("--executor", "slurm", "--slurm", "nowhere")
     assert result.returncode == 2
     assert "write NAME=VALUE" in result.stderr

@@ -217,7 +217,7 @@ def test_a_student_whose_number_is_not_on_the_roster_is_found_by_name(folder: Pa
     (folder / "John Smith_5_assignsubmission_file_").mkdir()
     roster = "ID number,First name,Surname\n2001,Emmy,Noether\n2002,Lovelace,Ada\n2003,John,Smith\n2004,John,Smith\n"
     submissions, _ = find(folder, roster)
-    assert submissions["2001"].notes == ["The roster has no 77123: found by the name, Emmy Noether."]
+    assert submissions["2001"].notes == ["The roster has no 77123. The student was found by name: Emmy Noether."]
     assert submissions["2002"].members == ["2002"]
     assert "Two students are called John Smith: 2003, 2004." in submissions["5"].notes[0]
 
