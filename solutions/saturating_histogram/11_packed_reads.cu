@@ -1,6 +1,6 @@
 // One load reads four elements: uint4 is 16 bytes, and every row begins at a multiple of 512 bytes. The last vector of
-// a row can be partly padding. It can be loaded as a whole, because pitch is a multiple of four, but the padding must
-// not be counted.
+// a row can be partly padding. It can be loaded as a whole, because pitch is a multiple of four, but do not count the
+// padding.
 
 #include <algorithm>
 

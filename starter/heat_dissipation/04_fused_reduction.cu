@@ -1,6 +1,6 @@
 // One kernel per iteration: the thread that computes a change also takes part in the reduction, so no kernel has to
 // read the two fields again. Lanes of a warp exchange their values by shuffles, warps of a block through shared
-// memory, and blocks by one atomic operation each. The host still waits for the result of each iteration.
+// memory, and blocks by at most one atomic each. The host still waits for the result of each iteration.
 
 #include <algorithm>
 #include <cmath>

@@ -206,6 +206,17 @@ void print_bounds(Judge& judge, const Lab& lab) {
     }
 }
 
+/// Return the stage's dataset with this name or, by default, a timed one, preferably one that the CPU backend can run:
+/// the others are large. Null if there is none.
+const Dataset* find_timed(const Lab& lab, const Stage& stage, const std::string& name) {
+    const Dataset* found = nullptr;
+    for (const Dataset& dataset : lab.datasets) {
+        if (!dataset.applies_to(stage) || (name.empty() ? !dataset.uses.bench : dataset.name != name)) continue;
+        if (!found || (found->uses.cuda_only && !dataset.uses.cuda_only)) found = &dataset;
+    }
+    return found;
+}
+
 /// Print each kernel's shape and occupancy, as the runner reported them at the launch.
 void print_launches(Judge& judge, const Lab& lab, const std::string& tree) {
     const DeviceLimits& limits = CudaDevice::get().limits();
@@ -216,11 +227,7 @@ void print_launches(Judge& judge, const Lab& lab, const std::string& tree) {
         if (!ready.run) continue;
         const ToolOutput launches;
         ready.run->environment = {"WARPLAB_LAUNCHES=" + launches.path()};
-        for (const Dataset& dataset : lab.datasets)
-            if (dataset.uses.bench && dataset.applies_to(stage) && !dataset.uses.cuda_only) {
-                check_dataset(*ready.run, dataset);
-                break;
-            }
+        if (const Dataset* const dataset = find_timed(lab, stage, "")) check_dataset(*ready.run, *dataset);
         ready.run->end_session();
         std::stringstream stream(launches.text());
         std::string kernel;
@@ -262,12 +269,7 @@ int profile(const Options& options) {
     need_gpu("make profile");
     ToolStage tool_stage(options);
     const std::string ncu = need_program("ncu", "make profile");
-    const Dataset* chosen = nullptr;
-    for (const Dataset& dataset : tool_stage.lab.datasets) {
-        const bool fits =
-            options.dataset.empty() ? dataset.uses.bench && !dataset.uses.cuda_only : dataset.name == options.dataset;
-        if (fits && !chosen && dataset.applies_to(tool_stage.stage)) chosen = &dataset;
-    }
+    const Dataset* chosen = find_timed(tool_stage.lab, tool_stage.stage, options.dataset);
     if (!chosen) chosen = &tool_stage.lab.dataset(options.dataset);
     fmt::print("{}/{} on {} under Nsight Compute (cuda backend)\n", tool_stage.lab.name, tool_stage.stage.id,
                chosen->name);

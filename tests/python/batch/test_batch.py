@@ -57,6 +57,9 @@ def test_each_submission_gets_one_status(course: Course) -> None:
     assert course.statuses() == expected
     assert set(expected.values()) == STATUSES.keys() - {"judge_crashed"}  # needs a reference
     assert next(iter(course.statuses())) == "cs4"  # internal failures come first
+    more = course.run_verb("override", "--student", "dk5", "--points", "20", "--reason", "judged by hand")
+    assert more.returncode == 0, more.stderr  # including the points of the stage that could not be judged
+    course.run_verb("override", "--student", "dk5", "--undo")
     output = course.run_verb("status").stdout
     assert "cs4: judge error: The judge broke." in output
     assert "fb7: archive refused: A name in it points outside its folder (../01_first.cu).\n" in output

@@ -106,6 +106,10 @@ def write_feedback(target: Path, database: Database, row: Row, finals: list[Fina
         return
     redacted = redact(json.loads(database.report(row.grade)), stored_settings(database).folders())
     report = remove_points(from_json(Report, redacted, ""), finals[0].excluded_kinds)
+    for stage, shown in zip(report.stages, redacted["stages"], strict=True):
+        if stage.score:
+            shown["score"] |= vars(stage.score)
+    redacted["total"] |= vars(report.total)
     write_atomically(target / "report.json", json.dumps(redacted, indent=1) + "\n")
     opening = [*sentences, "", *(["The code:", ""] if sums else [])] if sentences else []
     write_atomically(target / "feedback.txt", "\n".join([*opening, describe_report(report)]))

@@ -328,8 +328,10 @@ def override(options: argparse.Namespace) -> int:
         return decide(options, "overrides", points=UNDONE, reason=options.reason)
     database = open_batch(options.folder)
     students = set(find_students(database, options.student))
-    chosen = [final for final in all_finals(database, stored_settings(database)) if final.student in students]
-    require_between("--points", options.points, 0, min(final.max_points for final in chosen))
+    finals = all_finals(database, stored_settings(database))
+    chosen = [final for final in finals if final.student in students]
+    # A stage that could not be judged is missing in a student's maximum, but can be given points by hand.
+    require_between("--points", options.points, 0, max(final.max_points for final in finals))
     files = {final.student: final.row.fingerprint for final in chosen}
     return decide(
         options,

@@ -659,6 +659,9 @@ def test_points_of_an_excluded_kind_are_omitted_everywhere(course: Course) -> No
         assert words in page and "Not counted for any student: speed points." in page
         text = (course.out / f"feedback/{student}/feedback.txt").read_text()
         assert "Points: 6 of 8 (correctness 6 of 6, hygiene pending)" in text and "speed pending" not in text
+        shown = json.loads((course.out / f"feedback/{student}/report.json").read_text())
+        assert (shown["total"]["points"], shown["total"]["max"]) == (12, 16)
+        assert [stage["score"]["speed_max"] for stage in shown["stages"]] == [0, 0]
         assert "<dt>Speed" not in page and "12 of 16 points \N{MIDDLE DOT} 4 pending" in page
     page = (course.out / "report.html").read_text()
     assert "Not counted for any student: speed points." in page and "12 / 21" in page
