@@ -22,6 +22,7 @@ FOLDER = Path(__file__).parent
 DATA, DOCUMENT = FOLDER / "compared.json", FOLDER / "COMPARED.md"
 SUBMISSIONS = FOLDER.parents[1] / "labs"
 TOOLS = ["memcheck", "racecheck", "initcheck", "synccheck"]
+SETTINGS = "memcheck with `--leak-check full`, racecheck with `--racecheck-report all`"  # of compare_with_sanitizer.py
 
 # Ignored findings: programs end without freeing memory (a leak for memcheck), and calls fail after an earlier error.
 FOLLOWS = ("Program hit cudaErrorLaunchFailure", "Program hit cudaErrorIllegalAddress")
@@ -386,10 +387,10 @@ def make_counts(counts: list[dict]) -> list[str]:
 
 def describe_programs(tested: int, known: int) -> str:
     if tested == known:
-        return f"all {known} programs, with its four tools and its default settings."
+        return f"all {known} programs, with its four tools ({SETTINGS})."
     return (
-        f"{tested} of the {known} programs, with its four tools and its default settings. Programs that are newer, or "
-        "that nvcc did not compile, did not run."
+        f"{tested} of the {known} programs, with its four tools ({SETTINGS}). Programs that are newer, or that nvcc "
+        "did not compile, did not run."
     )
 
 
