@@ -27,7 +27,7 @@ __global__ void smoothing_filter_kernel(const float* image, float* out, int widt
     const int left = blockIdx.x * BLOCK_X, top = blockIdx.y * BLOCK_Y * ROWS;    // where the tile begins, in image
     // TODO: every thread copies tile[threadIdx.y][threadIdx.x], and those BLOCK_X further to the right and
     // BLOCK_Y further down, up to the end of the tile. Read nothing beyond image's last row and column: write a
-    // value, such as 0, to the rest of the tile, because threads read all of it. Then wait for all threads.
+    // value, such as 0, to the rest of the tile: threads also read its rows below image. Then wait for all threads.
     (void)tile, (void)pitch, (void)rows;
 
     const int x = left + threadIdx.x, y = top + threadIdx.y * ROWS;
