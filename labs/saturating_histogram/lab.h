@@ -1,6 +1,6 @@
 #pragma once
 // saturating_histogram: the contract. Every stage's file defines saturating_histogram with exactly this signature;
-// nothing else is required. Include this file. Do not define main: the grader has its own.
+// stage 01 also defines saturating_histogram_host. Include this file. Do not define main: the grader has its own.
 
 #include <cuda_runtime.h>
 

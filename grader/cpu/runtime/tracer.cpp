@@ -28,7 +28,7 @@ using namespace warplab::trace;
 
 constexpr unsigned lanes_per_warp = lanes_in_request;
 constexpr std::size_t page_bytes = 4096;
-constexpr std::uint64_t max_block_events = 4 << 20, max_launch_events = 16 << 20;
+constexpr std::uint64_t max_block_events = 4 << 20, max_launch_events = 24 << 20;
 constexpr unsigned threads_of_a_sample = 3 * 2048;  // three waves of blocks on one multiprocessor
 constexpr unsigned max_sampled = 96, min_sampled = 2;
 constexpr std::uint64_t no_block = ~0ull;

@@ -128,10 +128,11 @@ void print_points(const std::vector<Point>& points) {
     }
 }
 
-Sweep make_sweep(const Report& report, const Stage& stage, const std::string& source_hash, const Dataset& dataset,
-                 const std::vector<Point>& points) {
+Sweep make_sweep(const Report& report, const Lab& lab, const Stage& stage, const std::string& source_hash,
+                 const Dataset& dataset, const std::vector<Point>& points) {
     Sweep sweep;
-    sweep.lab = report.lab;
+    sweep.lab = lab.name;
+    sweep.iterations = lab.benchmark.iterations;
     sweep.stage = stage.id;
     sweep.backend = report.backend;
     sweep.tree = report.tree;
@@ -206,7 +207,7 @@ int sweep(const Options& options) {
         options.json.empty() ? options.folders.build / "sweep" / (lab.name + "-" + stage.id + ".json") : options.json;
     if (file.has_parent_path()) std::filesystem::create_directories(file.parent_path());
     const Record result =
-        make_record(report, stage, source_hash, make_sweep(report, stage, source_hash, dataset, points));
+        make_record(report, stage, source_hash, make_sweep(report, lab, stage, source_hash, dataset, points));
     std::ofstream(file) << to_json(*result.sweep).dump(2) << "\n";
     if (is_work(options)) keep_or_print_error([&] { append_record(options.folders.work, result, source); });
     return std::ranges::all_of(points, [](const Point& p) { return p.failure.empty(); }) ? 0 : 1;
