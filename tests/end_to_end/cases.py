@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 CONTRACT = "void vector_add(const float* a, const float* b, float* out, std::size_t n, void*)"
-KERNEL_LINE, HOST_LINE, LAUNCH_LINE = 5, 9, 10
 
 
 def program(
