@@ -207,7 +207,7 @@ void print_bounds(Judge& judge, const Lab& lab) {
 }
 
 /// Return the stage's dataset with this name or, by default, a timed one, preferably one that the CPU backend can run:
-/// the others are large. Null if there is none.
+/// the others are large. Return null if no dataset fits.
 const Dataset* find_timed(const Lab& lab, const Stage& stage, const std::string& name) {
     const Dataset* found = nullptr;
     for (const Dataset& dataset : lab.datasets) {

@@ -52,7 +52,7 @@ struct Gain {
     double factor;  // the time without the change divided by the time with it
 };
 
-/// What changes would save. Factors: the time without the change divided by the time with it.
+/// The times without certain changes, divided by the times with them.
 struct Gains {
     std::vector<Gain> of_lines;  // the best first
     double full_occupancy = 1;   // if registers, shared memory and the number of blocks limited no multiprocessor

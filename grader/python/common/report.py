@@ -86,6 +86,11 @@ class StageReport:
 Report = type_of("report")
 
 
+def modelled_points(report: Report) -> float:
+    """Return the points that stages have for modelled times."""
+    return float(sum(stage.score.modelled for stage in report.stages if stage.score))
+
+
 def read_report(file: Path) -> Report:
     """Read a report. Raises UserError with the file's name and the place in it."""
     report: Report = read_document(Report, file, "a report of build/warplab")

@@ -3,8 +3,9 @@
 python3 -m grader.python.docs.solution_times [LAB …]      (without a LAB: all labs; a minute or two per lab and GPU)
 
 The program writes labs/<lab>/modelled_times.json. For each stage, the file has the dataset on which the judge models
-the stage, and for each GPU two times in seconds: of the stage's solution, and of the previous stage's solution (null if
-there is none). Run the program again after a change of the model, a solution or a dataset.
+the stage, and for each GPU two times in seconds: of the stage's solution, and of the previous stage's solution (null
+for a first stage, or if that stage does not use the dataset). Run the program again after a change of the model, a
+solution or a dataset.
 """
 
 from __future__ import annotations

@@ -61,12 +61,13 @@ def shares_between(low: float, high: float, previous: tuple[float, float] | None
     return min(speed_share(high, mark) for mark in marks), max(speed_share(low, mark) for mark in marks)
 
 
-def figures(name: str) -> dict[str, float]:
-    """Return the figures of a GPU ("h100") in the table of grader/judge/predict/README.md, as fractions."""
+def figures(name: str, outside: list[str] | None = None) -> dict[str, float]:
+    """Return the figures of a GPU ("h100") in the table of grader/judge/predict/README.md, as fractions. Add to
+    `outside` the pairs whose points are outside their range."""
     gpu = json.loads((PREDICT / f"gpus/{name}.json").read_text())
     within, in_points, decided, equal = [], [], [], []
     factors = []
-    for times in read_times(gpu["name"]).values():
+    for (lab, dataset), times in read_times(gpu["name"]).items():
         factors += [max(measured / modelled, modelled / measured) for measured, modelled in times.values()]
         for slow, fast in combinations(sorted(times), 2):
             measured, ratio = (times[slow][i] / times[fast][i] for i in (0, 1))
@@ -77,6 +78,8 @@ def figures(name: str) -> dict[str, float]:
             earned = speed_share(measured, previous[0] if previous else None)
             low, high = shares_between(shortest, longest, interval(previous[1], gpu) if previous else None)
             in_points.append(low - 0.005 <= earned <= high + 0.005)
+            if outside is not None and not in_points[-1]:
+                outside.append(f"{lab}/{slow:02} handed in as {fast:02}, {dataset}")
             decided.append(high - low <= DECIDED_SHARE)
             if decided[-1]:
                 equal.append(abs(high - earned) <= DECIDED_SHARE)
@@ -113,16 +116,22 @@ def test_modelled_times_reach_the_goals_for_their_errors(gpu: str) -> None:
     assert sum(factor <= 1.5 for factor in factors) >= 0.9 * len(factors)
 
 
-@pytest.mark.parametrize("gpu", GPUS)
-def test_neighbouring_stages_with_clearly_different_times_are_in_the_right_order(gpu: str) -> None:
+def compare_neighbours(gpu: str) -> tuple[int, list[str]]:
+    """Return the number of neighbouring stages whose times clearly differ, and those that are in the wrong order."""
     compared, wrong = 0, []
-    for place, times in times_on(gpu).items():
+    for (lab, dataset), times in times_on(gpu).items():
         for before, after in pairwise(sorted(times)):
             measured, modelled = (times[before][i] / times[after][i] for i in (0, 1))
             if max(measured, 1 / measured) > 1.2:
                 compared += 1
                 if (measured > 1) != (modelled > 1):
-                    wrong.append((place, before, after))
+                    wrong.append(f"{lab}/{before:02} and {after:02}, {dataset}")
+    return compared, wrong
+
+
+@pytest.mark.parametrize("gpu", GPUS)
+def test_neighbouring_stages_with_clearly_different_times_are_in_the_right_order(gpu: str) -> None:
+    compared, wrong = compare_neighbours(gpu)
     assert compared > 40
     assert len(wrong) <= 1, wrong  # the model's page names it
 
@@ -177,3 +186,6 @@ def row_of(gpu: str) -> str:
 if __name__ == "__main__":
     for gpu in GPUS:
         print(row_of(gpu))
+        figures(gpu, outside := [])
+        compared, wrong = compare_neighbours(gpu)
+        print(f"  outside: {outside}\n  neighbours: {compared}, in the wrong order: {wrong}")

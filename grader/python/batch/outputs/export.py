@@ -19,7 +19,7 @@ from grader.python.batch.outputs.formats import ONE_REPORT, github_log
 from grader.python.batch.outputs.gradebooks import GRADEBOOKS, canvas, compare_maxima, moodle, warn_of_new_column
 from grader.python.batch.outputs.rows import Entry
 from grader.python.common.console import UserError, make_parser, read_text, run_command, say_error, write_document
-from grader.python.common.report import Report, read_report
+from grader.python.common.report import Report, modelled_points, read_report
 
 
 def read_entry(word: str) -> Entry:
@@ -57,9 +57,7 @@ def export_gradebook(entries: Sequence[Entry], format_name: str, options: argpar
 def list_warnings(entries: Sequence[Entry], unknown: Sequence[str]) -> list[str]:
     """Return warnings for the person who imports the gradebook. `unknown`: the students without a row."""
     pending = [entry.student for entry in entries if entry.report.total.pending]
-    modelled = [
-        entry.student for entry in entries if any(stage.score and stage.score.modelled for stage in entry.report.stages)
-    ]
+    modelled = [entry.student for entry in entries if modelled_points(entry.report)]
     broken = [entry.student for entry in entries if entry.report.total.without_score]
     warnings = (
         [

@@ -25,7 +25,7 @@ from grader.python.batch.outputs.report_text import (
 from grader.python.common.console import UserError
 from grader.python.common.documents import show_json, show_texts
 from grader.python.common.markup import show_text
-from grader.python.common.report import Report, StageReport
+from grader.python.common.report import Report, StageReport, modelled_points
 from grader.python.common.units import show_points
 
 MAX_BYTES = 16_000  # per stage's text; PrairieLearn accepts 1 MiB in total
@@ -82,7 +82,7 @@ def gradescope(report: Report) -> str:
                 "warplab": report.warplab,
                 "sandbox": report.sandbox,
                 "pending": round_points(report.total.pending),
-                "modelled": round_points(sum(stage.score.modelled for stage in report.stages if stage.score)),
+                "modelled": round_points(modelled_points(report)),
                 "source_hashes": {stage.stage: stage.source_hash for stage in report.stages},
             },
         }

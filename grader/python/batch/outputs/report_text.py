@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 
 from grader.python.common.markup import show_text
-from grader.python.common.report import Check, Failure, Report, Score, StageReport
+from grader.python.common.report import Check, Failure, Report, Score, StageReport, modelled_points
 from grader.python.common.units import plural, show_factor, show_points, show_seconds
 
 MAX_LINES = 40  # of a compiler's log
@@ -161,7 +161,7 @@ def describe_total(report: Report) -> str:
         only_speed = not any(score.correctness_pending or score.hygiene_pending for score in scores)
         place = "on a GPU" if only_speed else "on a GPU or by the sanitizer"
         text += f" so far; {show_points(total.pending)} are pending: they are decided later, {place}"
-    if modelled := sum(stage.score.modelled for stage in report.stages if stage.score):
+    if modelled := modelled_points(report):
         text += f"; {show_points(modelled)} of the points are modelled: a GPU's measurement replaces them"
     if total.without_score:
         text += (
