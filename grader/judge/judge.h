@@ -102,6 +102,7 @@ class Judge {
     /// time. `known`: the dataset's problem, or null to generate it; a measurement overwrites the problem's outputs.
     Baseline baseline(const Lab& lab, const Dataset& dataset, const Problem* known = nullptr);
     Backend backend() const { return backend_; }
+    KnownProblems& known_problems() { return *known_problems_; }
     const Folders& folders() const { return folders_; }
 
   private:

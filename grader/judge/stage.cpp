@@ -53,6 +53,10 @@ Check not_run(const Dataset& dataset, const Check& slow) {
     return check;
 }
 
+bool has_finished(const std::future<Sanitized>& result) {
+    return result.valid() && result.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+}
+
 bool has_word(const Source& source, const char* word) { return source.text().find(word) != std::string::npos; }
 
 /// Return whether threads may wait until a variable changes. An endless wait can be detected only with hooks.
@@ -105,11 +109,15 @@ class StageJudge {
     void take_all_steps() {
         progress_(GradingPhase::compile, "compiling");
         Later later = compile_later(judge_, request_, task_);
+        if (judge_.backend() == Backend::cuda) solve_ahead();
         Judge::Ready ready = judge_.make_ready(request_);
         evidence_.compilation = ready.compilation;
         evidence_.refused = ready.refused;
         evidence_.starter = find_starter(request_.lab, request_.stage, request_.source);
-        if (ready.run) run_all(*ready.run, later);
+        if (ready.run) {
+            wait_for_answers();
+            run_all(*ready.run, later);
+        }
         if (!later.nvcc.valid()) return;
         progress_(GradingPhase::nvcc, "compiling for a real GPU");
         evidence_.nvcc = later.nvcc.get();
@@ -118,6 +126,7 @@ class StageJudge {
     /// Handle an exception of the judge. If the judge can grade the reference, the file is the cause, and all datasets
     /// fail.
     void handle_exception(const std::string& what) {
+        gpu_.reset();
         if (!finishes_reference()) {
             evidence_.error = internal_error(what);
             return;
@@ -165,14 +174,38 @@ class StageJudge {
         return judge_.judge_stage(request_.lab, request_.stage, reference, untimed, {}).verdict != Verdict::error;
     }
 
+    /// Begin to compute the correct answers of all datasets, so that no program waits for them on the GPU.
+    void solve_ahead() {
+        const Oracle& oracle = judge_.oracle(request_.lab);
+        solver_ = std::jthread([this, &oracle](const std::stop_token& ended) {
+            const auto solve = [&](const Dataset& dataset) {
+                if (!ended.stop_requested()) solve_for_check(judge_.known_problems(), oracle, request_.lab, dataset);
+            };
+            try {
+                for (const Dataset* dataset : datasets_) solve(*dataset);
+                for (const Dataset* dataset : hidden_) solve(for_this_file(*dataset));
+            } catch (const std::exception&) {  // the check of this dataset reports it
+            }
+        });
+    }
+
+    void wait_for_answers() {
+        if (!solver_.joinable()) return;
+        progress_(GradingPhase::inputs, "computing the correct answers");
+        solver_.join();
+    }
+
     void run_all(StageRun& run, const Later& later) {
         if (later.with_hooks.valid()) sanitize_ahead(later.with_hooks);
         const BeforeSanitizer before = check_all(run);
+        std::optional<Sanitized> sanitized;
+        if (has_finished(ahead_.result)) sanitized = take_ahead();
+        if (task_.sanitizer && !sanitized) leave_gpu(run);
         if (task_.sanitizer) {
             progress_(GradingPhase::check_mode, "sanitizer");
             const Compiled same{evidence_.compilation, run.runner};
-            run.pause_session();  // the hidden datasets use the same session, because starting a sandbox takes time
-            inspect_all(later.with_hooks.valid() ? later.with_hooks.get() : same, before);
+            run.pause_session();  // the hidden datasets use the same session, because starting a process takes time
+            inspect_all(later.with_hooks.valid() ? later.with_hooks.get() : same, before, std::move(sanitized));
             run.resume_session();
             // A kernel that is split at its barriers runs in only one order of threads.
             if (run.make_fiber_runner && evidence_.sanitizer &&
@@ -184,6 +217,7 @@ class StageJudge {
             if (asks_about_the_gpu(request_.source)) check_on_other_gpus(run);
         }
         check_hidden(run);
+        leave_gpu(run);
         evidence_.narrow_index = note_narrow_index(skipped_datasets(), request_.source.text());
         run.end_session();
         const bool times = judge_.backend() == Backend::cuda || task_.options.force;
@@ -221,18 +255,24 @@ class StageJudge {
     }
 
     /// Return the result of `check`. If a check fails and other judges used the GPU meanwhile, their programs may be
-    /// the reason: check again with exclusive use.
+    /// the reason: check again with exclusive use. The GPU remains locked until leave_gpu().
     std::vector<Check> check_on_gpu(StageRun& run, const std::function<std::vector<Check>()>& check) {
         std::vector<Check> checks;
         for (const auto use : {GpuLock::Use::with_others, GpuLock::Use::alone}) {
-            const auto lock =
-                judge_.lock_gpu(use, [&](const std::string& what) { progress_(GradingPhase::wait_for_gpu, what); });
+            if (!gpu_)
+                gpu_ =
+                    judge_.lock_gpu(use, [&](const std::string& what) { progress_(GradingPhase::wait_for_gpu, what); });
             checks = check();
-            if (!lock) break;
-            run.end_session();  // the program may still use the GPU
-            if (!lock->another_judge_ran() || std::ranges::all_of(checks, is_settled)) break;
+            if (!gpu_ || !gpu_->another_judge_ran() || std::ranges::all_of(checks, is_settled)) break;
+            leave_gpu(run);
         }
         return checks;
+    }
+
+    void leave_gpu(StageRun& run) {
+        if (!gpu_) return;
+        run.end_session();  // the program may still use the GPU
+        gpu_.reset();
     }
 
     /// Check all datasets that are not hidden. Each process first gets the same calls as a process of the sanitizer;
@@ -365,14 +405,15 @@ class StageJudge {
         });
     }
 
-    /// Take the results of the sanitizer's run in parallel with the checks or, if there are none, run the sanitizer
-    /// now. If outputs are wrong, the first finding is the likely reason. Do nothing if a check was slow.
-    void inspect_all(const Compiled& compiled, const BeforeSanitizer& before) {
+    /// Settle the results `known` from the sanitizer's run in parallel with the checks. If there are none yet, wait for
+    /// them or run the sanitizer now. If outputs are wrong, the first finding is the likely reason. Do nothing if a
+    /// check was slow.
+    void inspect_all(const Compiled& compiled, const BeforeSanitizer& before, std::optional<Sanitized> known) {
         if (std::ranges::any_of(evidence_.checks, is_slow)) return;
         SanitizerResult result;
         try {
             if (compiled.result.verdict == Verdict::passed) {
-                std::optional<Sanitized> known = take_ahead();
+                if (!known) known = take_ahead();
                 const Sanitized sanitized = known ? std::move(*known) : sanitize(compiled, before);
                 result = settle_sanitizer(sanitized);
                 may_be_swapped_ = may_be_swapped(sanitized.counted);
@@ -464,8 +505,10 @@ class StageJudge {
     std::vector<const Dataset*> datasets_, hidden_;
     std::optional<Check> slow_;
     bool may_be_swapped_ = false;  // whether the grid and the block of a launch may be swapped
+    std::optional<GpuLock> gpu_;   // while the checks use it
     Evidence evidence_;
     Ahead ahead_;
+    std::jthread solver_;
 };
 
 }  // namespace

@@ -28,9 +28,12 @@ const Effort fixed_effort{.rounds = {.min = 1, .max = 1},
                           .total_s = 6,
                           .verify_s = 3};
 
-// The number of calls whose new inputs are made before the GPU is locked. It is enough for commands of calls that take
-// at least 200 microseconds; shorter calls have small inputs, and making more of these is quick.
-constexpr std::size_t calls_on_new_inputs = 2;
+/// Return the number of calls whose new inputs are made before the GPU is locked. It is a guess, because the GPU's time
+/// is still unknown: if it is too small, FewCalls makes the others while the GPU is locked.
+std::size_t guess_calls_on_new_inputs(double openmp_s) {
+    constexpr double gpu_speedup = 100;
+    return static_cast<std::size_t>(timing::calls_per_short_command(openmp_s / gpu_speedup));
+}
 
 /// Return the budget of untrusted code for timing, whose samples take up to 40 seconds.
 std::shared_ptr<Budget> timed_budget(const Task& task) {
@@ -279,10 +282,10 @@ void time_stage(Timed& timed, Judge& judge, StageRun& run, const Source& source,
         say(GradingPhase::baselines, "CPU baselines");
         const Baseline cpu = judge.baseline(run.lab, *dataset);
         say(GradingPhase::inputs, "making inputs");
-        const bool on_new_inputs = solution && timing::can_keep_results(run.lab) &&
-                                   cpu.openmp_s * run.lab.benchmark.iterations_per_call <= effort.verify_s;
+        const double call_s = cpu.openmp_s * run.lab.benchmark.iterations_per_call;
+        const bool on_new_inputs = solution && timing::can_keep_results(run.lab) && call_s <= effort.verify_s;
         const std::optional<timing::Inputs> inputs =
-            make_inputs_without_gpu(to_time, *dataset, on_new_inputs ? calls_on_new_inputs : 0);
+            make_inputs_without_gpu(to_time, *dataset, on_new_inputs ? guess_calls_on_new_inputs(call_s) : 0);
         const auto lock = judge.lock_gpu(GpuLock::Use::alone,
                                          [&](const std::string& what) { say(GradingPhase::wait_for_gpu, what); });
         std::optional<double> previous_ratio;

@@ -38,6 +38,10 @@ void pause_before(int command) {
 
 }  // namespace
 
+int calls_per_short_command(double call_s) {
+    return static_cast<int>(std::clamp(command_s / std::max(call_s, 1e-9), 1.0, static_cast<double>(max_calls)));
+}
+
 bool keeps_results(const CallTimes& times) {
     return times.new_s >
                max_ratio_to_known * std::max(times.known_s, times.call_s) + allowance_per_command_s / times.calls ||
@@ -53,8 +57,7 @@ bool can_keep_results(const Lab& lab) {
 void FewCalls::begin(const Subject& program, const Subject& reference, double call_s, double reference_call_s) {
     constexpr double none = std::numeric_limits<double>::infinity();
     const int slots = static_cast<int>(std::min(program.slots(), reference.slots()));
-    const double calls = std::clamp(command_s / std::max(call_s, 1e-9), 1.0, static_cast<double>(max_calls));
-    times_ = {std::min(slots, static_cast<int>(calls)), none, none, call_s, none, reference_call_s};
+    times_ = {std::min(slots, calls_per_short_command(call_s)), none, none, call_s, none, reference_call_s};
 }
 
 std::optional<Failure> FewCalls::time_on_known_inputs(Subject& program, Subject& reference, double call_s,

@@ -24,6 +24,9 @@ bool keeps_results(const CallTimes& times);
 /// Return whether a call takes clearly longer in a command of few calls than in the samples.
 bool needs_many_calls(const CallTimes& times);
 
+/// Return the number of calls in a command of few calls, from the seconds of one call.
+int calls_per_short_command(double call_s);
+
 /// Return whether earlier calls can help with a later one: there is one input, so its windows overlap or repeat.
 bool can_keep_results(const Lab& lab);
 

@@ -46,7 +46,7 @@ double PairedBenchmark::time_reference_alone(int slots, const Progress& progress
     const double once_s = std::max(has_events ? reference->event_s() : reference->time_calls(1, -1), 1e-9);
     reference->forget_gaps();
     const int calls = std::max(1, static_cast<int>(std::min<double>(slots, sample_s / once_s)));
-    const int samples = once_s < sample_s ? 5 : 2;
+    const int samples = once_s < sample_s ? 3 : 2;
     std::vector<double> times;
     for (int i = 0; i < samples && !reference->failure; ++i) {
         reference->time_calls(calls, -1);

@@ -18,6 +18,8 @@ constexpr std::size_t small_bytes = 256 << 20;  // below this, the second call g
 constexpr std::size_t huge_bytes = 4ull << 30;  // from this size on, make only one call: another would take seconds
 constexpr std::uint64_t other_inputs = 0x9e3779b97f4a7c15ull;
 
+bool has_second_inputs(const Problem& problem) { return Buffers::bytes_per_slot(problem, 0, 0) < small_bytes; }
+
 struct Judged {
     std::optional<Failure> failure;
     bool has_host = false;
@@ -27,7 +29,7 @@ struct Judged {
 /// and, below small_bytes, other inputs. If inputs and outputs have huge_bytes or more, make only the first.
 Judged judge_calls(StageRun& run, const Dataset& dataset, Problem& first, bool host_variant) {
     Problem second = first;
-    const bool own_inputs = Buffers::bytes_per_slot(first, 0, 0) < small_bytes;
+    const bool own_inputs = has_second_inputs(first);
     if (own_inputs) second = run.generate(dataset, dataset.seed ^ other_inputs);
     const Poison poison = Poison::draw(dataset.seed + host_variant);
 
@@ -160,6 +162,16 @@ Check confirm(StageRun& run, const Dataset& dataset, const Check& check) {
 std::string why_not_on_this_backend(const StageRun& run, const Dataset& dataset) {
     if (dataset.uses.cuda_only && run.backend == Backend::cpu) return "needs a GPU: too large for the CPU backend";
     return "";
+}
+
+void solve_for_check(KnownProblems& known, const Oracle& oracle, const Lab& lab, const Dataset& dataset) {
+    if (dataset.uses.cuda_only) return;
+    const auto solve = [&](std::uint64_t seed) {
+        Problem problem = known.generate(oracle, lab, dataset, seed);
+        known.solve(oracle, lab, dataset, seed, problem);
+        return problem;
+    };
+    if (has_second_inputs(solve(dataset.seed))) solve(dataset.seed ^ other_inputs);
 }
 
 Check check_dataset(StageRun& run, const Dataset& dataset) {

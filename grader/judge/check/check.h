@@ -16,6 +16,10 @@ std::string why_not_on_this_backend(const StageRun& run, const Dataset& dataset)
 /// cause both on purpose, by its exit status or by hoarding memory. Otherwise, the check fails.
 Check check_dataset(StageRun& run, const Dataset& dataset);
 
+/// Generate the problems that check_dataset() will need, and solve them. Do nothing for the datasets that need a GPU:
+/// they are too large to keep.
+void solve_for_check(KnownProblems& known, const Oracle& oracle, const Lab& lab, const Dataset& dataset);
+
 /// Return the check of a dataset that was skipped, or that failed.
 Check skipped_check(const Dataset& dataset, const std::string& reason);
 Check failed_check(const Dataset& dataset, const Failure& failure);
