@@ -26,6 +26,25 @@ bool is_described(const Failure& failure) {
          cause::uninitialised, "counter_overflow", "all_full", "maximum_too_large"});
 }
 
+/// Return whether the failure says no more than that values are wrong, or counts too high or too low.
+bool is_vague(const Failure& failure) {
+    return is_one_of(failure.cause, {cause::wrong_value, cause::wrong_result, cause::nan, cause::lost_counts,
+                                     cause::lost_updates, cause::counted_too_often});
+}
+
+/// If the first failure is vague, but that of another public dataset tells more about the outputs, move the latter to
+/// the front: all readers of a report show the first one.
+void put_clearest_failure_first(std::vector<Check>& checks) {
+    const auto has_failed = [](const Check& check) { return check.failure && check.verdict == Verdict::failed; };
+    const auto first = std::ranges::find_if(checks, has_failed);
+    if (first == checks.end() || !is_vague(*first->failure)) return;
+    const auto is_clear = [&](const Check& check) {
+        return has_failed(check) && !check.hidden && check.failure->place && !is_described(*check.failure);
+    };
+    const auto clearest = std::find_if(first, checks.end(), is_clear);
+    if (clearest != checks.end()) std::rotate(first, clearest, clearest + 1);
+}
+
 /// Return whether a kernel reads the output whose elements seem to be unwritten: NaN plus a number is the same NaN.
 bool reads_unwritten(const Failure& failure, const Finding& finding) {
     return finding.cause == cause::uninitialised && failure.place && finding.buffer == failure.place->buffer &&
@@ -36,6 +55,11 @@ bool reads_unwritten(const Failure& failure, const Finding& finding) {
 /// Return whether the finding, which names a line, is better evidence than the failure.
 bool is_explained_by(const Failure& failure, const Finding& finding) {
     if (reads_unwritten(failure, finding)) return true;
+    // A barrier that some threads miss leaves all results undefined.
+    if (!finding.note && is_one_of(finding.cause, {cause::divergent_barrier, cause::return_before_barrier}))
+        return !is_one_of(failure.cause,
+                          {cause::crash, cause::illegal_instruction, cause::cuda_error, cause::host_memory,
+                           cause::out_of_bounds_write, cause::out_of_memory, cause::timeout, cause::deadlock});
     const bool at_wrong_place =
         is_one_of(finding.cause, {cause::out_of_bounds, cause::use_after_free, cause::uninitialised, cause::host_memory,
                                   cause::misaligned, cause::copy_direction, cause::copy_size, cause::failed_launch,
@@ -54,8 +78,7 @@ bool is_explained_by(const Failure& failure, const Finding& finding) {
                                   cause::out_of_bounds_write}))
         return at_wrong_place;
     const bool at_wrong_time =
-        is_one_of(finding.cause, {cause::race, cause::atomic_race, cause::unfinished_work, cause::lane_mask,
-                                  cause::divergent_barrier, cause::return_before_barrier});
+        is_one_of(finding.cause, {cause::race, cause::atomic_race, cause::unfinished_work, cause::lane_mask});
     const bool adds_nothing = is_one_of(failure.cause, {"nothing_added", "nothing_counted"});
     const bool loses_all = is_one_of(finding.cause, {cause::out_of_bounds, cause::use_after_free, cause::copy_size});
     // Results that other threads overwrite are lost; which of them remain depends on the order of the threads.
@@ -140,6 +163,7 @@ StageReport settle(StageReport report, const Stage& stage, const Evidence& evide
     report.check_mode = evidence.sanitizer;
     report.checks = with_explanations(
         evidence.checks, report.check_mode ? report.check_mode->findings : std::vector<Finding>(), report.compilation);
+    put_clearest_failure_first(report.checks);
     if (evidence.starter && outputs_failed(report))
         for (Check& check : report.checks) {
             if (check.failure && check.verdict == Verdict::failed)

@@ -102,6 +102,17 @@ TEST(Settle, AFreeOfAWrongPointerExplainsTheErrorThatItReturns) {
     EXPECT_EQ(results[1].failure->cause, "wrong_value");
 }
 
+TEST(Settle, ABarrierThatSomeThreadsMissExplainsAllOutputs) {
+    Check lost = failed_with("vector_tail_lost"), crashed = failed_with(cause::crash);
+    lost.failure->place = Place{"bins", 234, "2", "1"};
+    const auto with = [&](bool note) {
+        return explanations({lost, crashed}, {{.cause = "return_before_barrier", .note = note, .line = 23}});
+    };
+    EXPECT_EQ(with(false)[0].failure->cause, "return_before_barrier");
+    EXPECT_EQ(with(false)[1].failure->cause, cause::crash);
+    EXPECT_EQ(with(true)[0].failure->cause, "vector_tail_lost");
+}
+
 TEST(Settle, AWrongLaneMaskExplainsADeadlock) {
     const std::vector<Check> checks = {failed_with(cause::deadlock)};
     const auto with_finding = [&](const char* cause) {
@@ -199,6 +210,28 @@ TEST(Settle, AStagePassesIfAllDatasetsThatRanPassed) {
     EXPECT_EQ(settled(compiled()).verdict, Verdict::passed);
     EXPECT_EQ(settled(compiled()).score->correctness, 4);
     EXPECT_FALSE(settled(compiled(), "tiny").score);
+}
+
+TEST(Settle, TheFailureThatTellsMostIsTheFirst) {
+    const auto first_cause = [](std::vector<Check> checks) {
+        Evidence evidence = compiled();
+        evidence.checks.insert(evidence.checks.end(), checks.begin(), checks.end());
+        const StageReport report = settled(evidence);
+        return std::ranges::find(report.checks, Verdict::failed, &Check::verdict)->failure->cause;
+    };
+    const auto failed_at = [](const char* cause) {
+        Check check = failed_with(cause);
+        check.failure->place = Place{"out", 1, "1", "2"};
+        return check;
+    };
+    Check hidden = failed_at("tail_twice");
+    hidden.hidden = true;
+    const Check vague = failed_at(cause::wrong_value), clear = failed_at("tail_twice");
+    EXPECT_EQ(first_cause({vague, clear}), "tail_twice");
+    EXPECT_EQ(first_cause({vague, failed_with(cause::crash), clear}), "tail_twice");
+    EXPECT_EQ(first_cause({vague, hidden}), cause::wrong_value);
+    EXPECT_EQ(first_cause({vague, failed_with(cause::timeout)}), cause::wrong_value);
+    EXPECT_EQ(first_cause({failed_at("tail_lost"), clear}), "tail_lost");
 }
 
 TEST(Settle, AnErrorOutweighsAFailure) {
