@@ -32,8 +32,8 @@ bool is_vague(const Failure& failure) {
                                      cause::lost_updates, cause::counted_too_often});
 }
 
-/// If the first failure is vague, but that of another public dataset tells more about the outputs, move the latter to
-/// the front: all readers of a report show the first one.
+/// If the first failure is vague, but two other public datasets agree on what is wrong, move the first of these to the
+/// front: all readers of a report show the first failure. One dataset alone may be so small that it fits many mistakes.
 void put_clearest_failure_first(std::vector<Check>& checks) {
     const auto has_failed = [](const Check& check) { return check.failure && check.verdict == Verdict::failed; };
     const auto first = std::ranges::find_if(checks, has_failed);
@@ -41,7 +41,12 @@ void put_clearest_failure_first(std::vector<Check>& checks) {
     const auto is_clear = [&](const Check& check) {
         return has_failed(check) && !check.hidden && check.failure->place && !is_described(*check.failure);
     };
-    const auto clearest = std::find_if(first, checks.end(), is_clear);
+    const auto is_shared = [&](const Check& check) {
+        return is_clear(check) && std::ranges::count_if(checks, [&](const Check& other) {
+                                      return is_clear(other) && other.failure->cause == check.failure->cause;
+                                  }) > 1;
+    };
+    const auto clearest = std::find_if(first, checks.end(), is_shared);
     if (clearest != checks.end()) std::rotate(first, clearest, clearest + 1);
 }
 
