@@ -229,10 +229,16 @@ def best_of(files: Sequence[File], lab: str) -> File:
             lab in PurePosixPath(file.name).parts,
             -file.name.count("/"),
             file.time_s,
-            [int(part) if part.isdecimal() else part for part in re.split("([0-9]+)", PurePosixPath(file.name).stem)],
+            split_numbers(PurePosixPath(file.name).stem),
             file.name,
         ),
     )
+
+
+def split_numbers(name: str) -> list[tuple[str, int]]:
+    """Return the texts in a name, each with the number after it, as a sort key that orders v9 before v10. Only ASCII
+    digits form numbers; digits of other scripts are text."""
+    return [(text, int(digits or 0)) for text, digits in re.findall(r"([^0-9]*)([0-9]*)", name)]
 
 
 def show_place(file: File) -> str:

@@ -604,3 +604,14 @@ def test_in_a_whole_kit_the_files_in_work_count() -> None:
     picked, notes, _ = pick_stages(loose(files | {"kit/old/lab/01_first.cu": b"older"}), "lab", STAGES)
     assert picked["01_first"] == b"new"
     assert notes == ["kit/work/lab/01_first.cu was graded, and not kit/old/lab/01_first.cu"]
+
+
+def test_digits_of_any_script_can_be_in_a_files_name() -> None:
+    for names, last in (
+        (("01_first_1a.cu", "01_first_1\N{ARABIC-INDIC DIGIT THREE}.cu"), 1),
+        (("01_first v9.cu", "01_first v10.cu"), 1),
+        (("01_first v10.cu", "01_first v10b.cu"), 1),
+    ):
+        for order in (names, names[::-1]):
+            picked, _, _ = pick_stages(loose({name: name.encode() for name in order}), "lab", STAGES)
+            assert picked["01_first"] == names[last].encode()
