@@ -131,7 +131,7 @@ def rank_name_match(own_name: PurePosixPath, stage: str, stages: Sequence[str]) 
     ):
         return 2
     number, _, slug = stage.partition("_")
-    words = re.sub(r"\A0*(\d+)(?=_)", lambda match: match[1].zfill(len(number)), join_words(stem))
+    words = re.sub(r"\A\d++(?=_)", lambda match: match[0].lstrip("0").zfill(len(number)), join_words(stem))
     is_begun = f"{stage}_".startswith(f"{words}_") and words != number
     if words == slug or (is_begun and not any(is_same_stage(stem, other) for other in other_stages)):
         return 3
