@@ -28,6 +28,7 @@ INTERRUPTED = 130
 KILLED_AFTER_S = 10
 MAX_TEXT_BYTES = 256 << 20  # many times the size of any text that is read whole
 MAX_DIGITS = 40  # per whole number
+DEVICES = (Path("/dev"), Path("/dev/fd"))  # folders in which only root can write
 
 
 class UserError(Exception):
@@ -109,11 +110,15 @@ def say_error(message: str) -> None:
 
 def write_document(text: str, output: Path | None = None) -> None:
     """Write a document (CSV, JSON …) to a file, or else to stdout: to a terminal as say() does, to a pipe unchanged,
-    because its line endings and its byte order mark belong to it. Raises UserError."""
-    if output:
+    because its line endings and its byte order mark belong to it. A device, such as /dev/stdout, is written to:
+    write_atomically() would replace it. Raises UserError, OSError."""
+    if output and output.parent in DEVICES:
+        with output.open("wb") as stream:
+            stream.write(text.encode())
+    elif output:
         write_atomically(output, text)
-        return
-    sys.stdout.write(show_text(text) if sys.stdout.isatty() else text)
+    else:
+        sys.stdout.write(show_text(text) if sys.stdout.isatty() else text)
 
 
 def explain_os_error(error: OSError) -> str:

@@ -36,7 +36,7 @@ from grader.python.batch.store.database import Database
 from grader.python.batch.store.places import earlier_name, folder_name, place_of
 from grader.python.batch.store.rows import STATUSES, Graded
 from grader.python.batch.store.settings import Settings
-from grader.python.common.console import UserError, say, say_error, write_atomically
+from grader.python.common.console import UserError, say, say_error, write_atomically, write_document
 from tests.python.batch.batches import LAB, STAGES, Course
 from tests.python.batch.ingest.test_archive import HOSTILE, make_tar, make_zip, read_archive
 
@@ -216,6 +216,14 @@ def test_an_internal_error_affects_only_its_submission(course: Course, monkeypat
     monkeypatch.setattr(opening, "pick_stages", raise_error)
     course.hand_in("al1", "other", "fine")
     assert grade_all(course)["al1"].status == "judge_error"
+
+
+def test_a_device_is_written_to_and_not_replaced() -> None:
+    reader, writer = os.pipe()
+    write_document("12\r\n", Path(f"/dev/fd/{writer}"))
+    assert os.read(reader, 10) == b"12\r\n"
+    for end in (reader, writer):
+        os.close(end)
 
 
 def test_a_link_that_another_user_prepared_is_not_followed(tmp_path: Path) -> None:

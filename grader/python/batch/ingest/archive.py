@@ -41,6 +41,7 @@ MAX_INFLATED = 300_000_000  # bytes of an unpacked tar, without ignored files
 CHUNK_BYTES = 1_000_000
 MAX_NAME = 300  # characters
 XZ_MEMORY_BYTES = 128_000_000
+NO_GZIP_START = "Not a gzipped file"  # Python's message if no further gzip stream follows
 XZ_MAGIC, XZ_PIECE_BYTES = b"\xfd7zXZ\x00", 16_384
 NO_ZIP_TIME = (1980, 1, 1, 0, 0, 0)  # the time in a zip without times
 RECORDS = "records.jsonl"  # a journal's measurements
@@ -318,12 +319,12 @@ def inflate(data: bytes) -> tar.Stream:
         if data.startswith(magic):
             raise RefusedError("unknown_format", f"it is {name}; hand in a .zip or a .tar.gz")
     if data.startswith(b"\x1f\x8b"):
-        return require_tar(gzip.GzipFile(fileobj=io.BytesIO(data)))
+        return require_tar(Gzip(fileobj=io.BytesIO(data)))
     if data.startswith(b"BZh"):
         return require_tar(bz2.BZ2File(io.BytesIO(data)))
     if data.startswith(XZ_MAGIC):
         return io.BufferedReader(Xz(data))
-    if data[257:262] != b"ustar":
+    if data[257:262] != b"ustar" and not tar.is_header(data[: tar.BLOCK], may_be_old=True):
         if not data.strip(b"\0"):
             raise RefusedError("damaged")
         raise RefusedError("unknown_format", "hand in a .zip or a .tar.gz")
@@ -338,6 +339,21 @@ def require_tar(stream: gzip.GzipFile | bz2.BZ2File) -> tar.Stream:
         raise RefusedError("unknown_format", "it is one compressed file: hand in that file, not compressed")
     stream.seek(0)
     return stream
+
+
+class Gzip(gzip.GzipFile):
+    """The content of a gzip file. Bytes after its end, such as a line break that a mail program adds, are ignored, as
+    gzip itself, BZ2File and Xz do."""
+
+    def read(self, size: int | None = -1) -> bytes:
+        """Return the next bytes, empty at the end. Raises OSError if the data is damaged, EOFError if its end is
+        missing."""
+        try:
+            return super().read(size)
+        except gzip.BadGzipFile as error:
+            if not str(error).startswith(NO_GZIP_START):
+                raise
+            return b""
 
 
 class Xz(io.RawIOBase):

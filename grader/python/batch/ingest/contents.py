@@ -131,7 +131,7 @@ def rank_name_match(own_name: PurePosixPath, stage: str, stages: Sequence[str]) 
     ):
         return 2
     number, _, slug = stage.partition("_")
-    words = re.sub(r"\A0*(\d+)(?=_)", lambda match: match[1].zfill(len(number)), join_words(stem))
+    words = re.sub(r"\A\d++(?=_)", lambda match: match[0].lstrip("0").zfill(len(number)), join_words(stem))
     is_begun = f"{stage}_".startswith(f"{words}_") and words != number
     if words == slug or (is_begun and not any(is_same_stage(stem, other) for other in other_stages)):
         return 3
@@ -229,10 +229,16 @@ def best_of(files: Sequence[File], lab: str) -> File:
             lab in PurePosixPath(file.name).parts,
             -file.name.count("/"),
             file.time_s,
-            [int(part) if part.isdecimal() else part for part in re.split("([0-9]+)", PurePosixPath(file.name).stem)],
+            split_numbers(PurePosixPath(file.name).stem),
             file.name,
         ),
     )
+
+
+def split_numbers(name: str) -> list[tuple[str, int]]:
+    """Return the texts in a name, each with the number after it, as a sort key that orders v9 before v10. Only ASCII
+    digits form numbers; digits of other scripts are text."""
+    return [(text, int(digits or 0)) for text, digits in re.findall(r"([^0-9]*)([0-9]*)", name)]
 
 
 def show_place(file: File) -> str:

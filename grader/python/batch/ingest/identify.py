@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from grader.python.batch.ingest.columns import CANVAS_NUMBER
 from grader.python.batch.ingest.entries import HOW_TO_DISTINGUISH
+from grader.python.batch.ingest.names import strip_copy
 from grader.python.batch.ingest.notes import OF_GROUP, Note, has_kind, kind_of, make_note
 from grader.python.batch.ingest.person_names import lookup_keys
 from grader.python.batch.ingest.roster import (
@@ -52,8 +53,10 @@ def identify(
     for submission in submissions:
         if not submission.has_system_number and not submission.claim:
             ids = as_written if submission.by_make_submit else by_alias
-            team = [ids[alias_key(part)] for part in split_team(submission.key, set(ids))]
-            assign(submission, team, certain=True)
+            words = split_team(submission.key, ids.keys())
+            if not words and not submission.by_make_submit:
+                words = split_team(strip_copy(submission.key), ids.keys())
+            assign(submission, [ids[alias_key(word)] for word in words], certain=True)
     current = {submission.key_without_roster for submission in submissions} | {
         submission.key for submission in submissions if submission.own
     }

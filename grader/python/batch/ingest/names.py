@@ -29,8 +29,10 @@ STAGE_FILE = re.compile(r"\d\d_")
 LATE = "_LATE"
 MAX_CHARACTERS = 1000  # no course system writes longer names; file systems allow 255 bytes
 # Additions by Canvas, browsers and desktops to a file's name, before or after its ending: -1, (1), - Copy.
-ADDITION = r"(?:-\d{1,4}|[ +_]?\(\d{1,4}\)|[ +_-]{1,3}(?:copy|kopie|copie|copia)(?:[ +_]?\(?\d{1,4}\)?)?)"
+COPY = r"[ +_]?\(\d{1,4}\)|[ +_-]{1,3}(?:copy|kopie|copie|copia)(?:[ +_]?\(?\d{1,4}\)?)?"
+ADDITION = rf"(?:-\d{{1,4}}|{COPY})"
 ADDITIONS = re.compile(rf"{ADDITION}$", re.I)
+COPIES = re.compile(rf"(?:{COPY})$", re.I)
 TEXT = re.compile(r"\.txt$", re.I)  # desktops add it to files that look like text
 ENDING = re.compile(r"\.(?:cuh?|c|cc|cpp|cxx|zip|tgz|tbz2?|txz|7z|rar|tar|gz|bz2|xz|zst)$", re.I)
 MAX_ADDED = 5  # additions that are removed from one name
@@ -191,4 +193,11 @@ def is_deceptive(character: str) -> bool:
 
 def strip_archive(name: str) -> str:
     """Return a name without an archive's file extension."""
-    return re.sub(r"(\.tar)?\.\w+$", "", name) or name
+    return re.sub(r"(\.tar)?\.\w+$", "", name, flags=re.I) or name
+
+
+def strip_copy(name: str) -> str:
+    """Return the name of a folder, or of an archive without its extension, without what browsers and desktops add to
+    the name of a copy: "al123 (1)", "al123.tar - Copy", "al123.zip". A number after a dash is left, because it may
+    belong to an id."""
+    return strip(re.sub(r"(?:\.(?:tar|tgz|gz|zip))+$", "", strip(name, (COPIES,)), flags=re.I), (COPIES,))

@@ -124,10 +124,10 @@ def parse_header(block: bytes) -> Member:
     return Member(name, block[156:157], read_number(block[124:136]), read_time(block[136:148]))
 
 
-def is_header(block: bytes) -> bool:
-    """Return whether a block is a valid header of a ustar archive."""
+def is_header(block: bytes, may_be_old: bool = False) -> bool:
+    """Return whether a block is a valid header of a ustar archive or, if `may_be_old`, of any tar archive."""
     try:
-        return len(block) == BLOCK and block[257:262] == b"ustar" and bool(parse_header(block))
+        return len(block) == BLOCK and (may_be_old or block[257:262] == b"ustar") and bool(parse_header(block))
     except TarError:
         return False
 

@@ -13,6 +13,8 @@ from grader.python.common.units import plural
 
 MAX_CLUSTERS, MAX_VIEWS = 50, 10  # clusters on the page, and pairs of files that it shows of each
 MAX_LINES = 600  # per file; a student can write longer files for which the comparison takes too long
+MAX_COLUMNS = 300  # characters of a line; a student can write a line of 10 MB, and the page may show it ten times
+MAX_CHARACTERS = 1_000_000  # per file
 STYLE = """
 body { max-width: 100rem; }
 table.pair { width: 100%; table-layout: fixed; border-collapse: collapse; font-size: 0.8rem; }
@@ -86,7 +88,7 @@ def make_pair(left: str, right: str, starter: str) -> Html:
 def align(left: str, right: str, starter: str) -> Iterator[Line]:
     """Yield the lines of two files next to each other. Blanks at both ends of a line are ignored."""
     starter_lines = {line.strip() for line in starter.splitlines()} | {""}
-    left_lines, right_lines = (text.splitlines()[:MAX_LINES] for text in (left, right))
+    left_lines, right_lines = (text[:MAX_CHARACTERS].splitlines()[:MAX_LINES] for text in (left, right))
     plain = [[line.strip() for line in lines] for lines in (left_lines, right_lines)]
     for change, begin, end, first, last in SequenceMatcher(None, *plain).get_opcodes():
         for at in range(max(end - begin, last - first)):
@@ -95,4 +97,9 @@ def align(left: str, right: str, starter: str) -> Iterator[Line]:
                 right_lines[first + at] if first + at < last else "",
             ]
             kind = ("given" if texts[0].strip() in starter_lines else "same") if change == "equal" else ""
-            yield texts[0], texts[1], kind
+            yield cut(texts[0]), cut(texts[1]), kind
+
+
+def cut(line: str) -> str:
+    """Return the beginning of a line that is too long for the page."""
+    return line if len(line) <= MAX_COLUMNS else f"{line[:MAX_COLUMNS]} \N{HORIZONTAL ELLIPSIS}"

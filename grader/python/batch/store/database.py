@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.python.batch.ingest.notes import has_kind, read_notes, write_notes
-from grader.python.batch.ingest.submission import ANOTHER, FILE_DATE, EarlierSubmission, Submission, is_key_of_students
+from grader.python.batch.ingest.submission import ANOTHER, FILE_DATES, EarlierSubmission, Submission, is_key_of_students
 from grader.python.batch.store.conversions import SCHEMA, convert
 from grader.python.batch.store.rows import STATUSES, Comment, Graded, Row, Stage, join_notes, own_members
 from grader.python.batch.store.sqlite import SqliteFile, write_values
@@ -252,7 +252,7 @@ class Database(SqliteFile):
 
         The values that follow from names and the roster are updated for all, because other students' hand-ins may have
         changed them. If the time is a file's date and the contents are unchanged, the earlier date stays, because the
-        later one comes from another download.
+        later one comes from another download, or is the current time instead of a date in the future.
         """
         old = dict(self.query("SELECT key, fingerprint FROM submissions"))
         with self.transaction() as connection:
@@ -282,12 +282,12 @@ class Database(SqliteFile):
                     " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
                     " ON CONFLICT (key) DO UPDATE SET name = excluded.name,"
                     " members = excluded.members, entries = excluded.entries, handed_in ="
-                    " iif(fingerprint = excluded.fingerprint AND known_by = ? AND excluded.known_by = ?,"
+                    " iif(fingerprint = excluded.fingerprint AND known_by = excluded.known_by AND known_by IN (?, ?),"
                     " min(handed_in, excluded.handed_in), excluded.handed_in),"
                     " known_by = excluded.known_by, fingerprint = excluded.fingerprint, notes = excluded.notes,"
                     " called = excluded.called, named_time = excluded.named_time, marked_by = excluded.marked_by,"
                     " marked_late = excluded.marked_late, team = excluded.team",
-                    [*values, FILE_DATE, FILE_DATE],
+                    [*values, *FILE_DATES],
                 )
                 if old.get(submission.key, submission.fingerprint) != submission.fingerprint:
                     connection.execute(

@@ -160,6 +160,7 @@ HOSTILE: dict[str, tuple[str, Callable[[], bytes]]] = {
     "truncated_zip": ("truncated", lambda: GOOD_ZIP[:-30]),
     "changed_zip": ("damaged", lambda: make_zip(("a.cu", b"abc"), method=0).replace(b"abc", b"abd")),
     "changed_gzip": ("damaged", lambda: gzip.compress(GOOD_TAR)[:-8] + bytes(8)),
+    "changed_gzip_and_more": ("damaged", lambda: gzip.compress(GOOD_TAR)[:-8] + bytes(8) + b"\r\n"),
     "encrypted": ("encrypted", encrypted),
     "zip_after_tar": ("ambiguous", lambda: GOOD_TAR + make_zip(("a.cu", b"1"))),
     "zip_after_xz": ("ambiguous", lambda: lzma.compress(GOOD_TAR) + GOOD_ZIP),
@@ -279,7 +280,26 @@ def in_two_streams(content: bytes) -> bytes:
     return lzma.compress(content[:1000]) + bytes(8) + lzma.compress(content[1000:]) + bytes(4)
 
 
-@pytest.mark.parametrize("pack", [bytes, gzip.compress, bz2.compress, lzma.compress, in_two_streams])
+def without_magic(content: bytes) -> bytes:
+    """Return a tar without the mark "ustar", as in the oldest format."""
+    blocks = [content[at : at + 512] for at in range(0, len(content), 512)]
+    return b"".join(remove_magic(block) if block[257:262] == b"ustar" else block for block in blocks)
+
+
+def remove_magic(block: bytes) -> bytes:
+    header = block[:148] + b" " * 8 + block[156:257] + bytes(255)
+    return header[:148] + b"%06o\0 " % sum(header) + header[156:]
+
+
+def with_line_break(content: bytes) -> bytes:
+    """Compress with gzip, and add a line break, as some mail programs and web servers do."""
+    return gzip.compress(content) + b"\r\n"
+
+
+PACKS = [bytes, gzip.compress, bz2.compress, lzma.compress, in_two_streams, without_magic, with_line_break]
+
+
+@pytest.mark.parametrize("pack", PACKS)
 def test_tars_are_read(pack: Callable[[bytes], bytes]) -> None:
     assert contents_of(pack(GOOD_TAR)) == GOOD
 

@@ -11,6 +11,7 @@ import os
 import socket
 import sys
 import tarfile
+import time
 import zipfile
 from calendar import timegm
 from collections.abc import Callable, Mapping
@@ -604,3 +605,22 @@ def test_in_a_whole_kit_the_files_in_work_count() -> None:
     picked, notes, _ = pick_stages(loose(files | {"kit/old/lab/01_first.cu": b"older"}), "lab", STAGES)
     assert picked["01_first"] == b"new"
     assert notes == ["kit/work/lab/01_first.cu was graded, and not kit/old/lab/01_first.cu"]
+
+
+def test_digits_of_any_script_can_be_in_a_files_name() -> None:
+    for names, last in (
+        (("01_first_1a.cu", "01_first_1\N{ARABIC-INDIC DIGIT THREE}.cu"), 1),
+        (("01_first v9.cu", "01_first v10.cu"), 1),
+        (("01_first v10.cu", "01_first v10b.cu"), 1),
+    ):
+        for order in (names, names[::-1]):
+            picked, _, _ = pick_stages(loose({name: name.encode() for name in order}), "lab", STAGES)
+            assert picked["01_first"] == names[last].encode()
+
+
+def test_names_of_many_zeros_take_little_time() -> None:
+    files = {f"{number}/{'0' * 280}1.cu": b"%d" % number for number in range(1500)}
+    begin_s = time.process_time()
+    picked, _, _ = pick_stages(loose(files), "lab", STAGES)
+    assert picked["01_first"] and time.process_time() - begin_s < 2
+    assert pick_stages(loose({"000_first.cu": b"", "0002_second.cu": b"2"}), "lab", STAGES)[0] == {"02_second": b"2"}

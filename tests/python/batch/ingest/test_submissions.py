@@ -199,6 +199,32 @@ def test_a_plain_folder_or_archive_belongs_to_the_student_in_its_name(folder: Pa
     assert len(left_out) == 1 and left_out[0].startswith("readme.txt: ")
 
 
+@pytest.mark.parametrize(
+    "name",
+    ("al-1 (2).zip", "AL-1(1).TAR.GZ", "al-1.tar (1).gz", "al-1 - Copy.tgz", "al-1.zip.zip", "al-1 (1)/", "al-1 /"),
+)
+def test_a_copy_of_an_archive_or_folder_belongs_to_the_same_student(folder: Path, name: str) -> None:
+    if name.endswith("/"):
+        (folder / name).mkdir()
+    else:
+        (folder / name).write_text("")
+    submissions, _ = find(folder, "id,name\nal,Alan\nal-1,Ada\n")
+    assert list(submissions) == ["al-1"] and submissions["al-1"].own == ("al-1",)
+
+
+def test_an_id_that_only_resembles_another_one_is_not_a_copy(folder: Path) -> None:
+    for name in ("al-2.zip", "al-1-3.zip", "al (another).zip", "al.zip", "al copy.zip"):
+        (folder / name).write_text("")
+    submissions, _ = find(folder, "id,name\nal,Alan\nal-1,Ada\nal copy,Bo\n")
+    assert {key: submission.own for key, submission in submissions.items()} == {
+        "al": ("al",),
+        "al copy": ("al copy",),
+        "al-2": (),
+        "al-1-3": (),
+        "al (another)": (),
+    }
+
+
 def test_the_roster_names_students_and_teams(folder: Path) -> None:
     (folder / "lab-al_1-at2-2026-11-19-120000.tar.gz").write_text("")
     (folder / "hopper_77_900_lab.zip").write_text("")

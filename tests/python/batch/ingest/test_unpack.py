@@ -356,6 +356,19 @@ def test_a_second_download_makes_no_hand_in_late(course: Course) -> None:
     assert [row.handed_in[8:10] for row in course.database().rows()] == ["25", "16"]
 
 
+def test_a_second_run_makes_no_hand_in_with_a_future_date_late(course: Course) -> None:
+    for path in (folder := course.hand_in("al1", "fine")).iterdir():
+        os.utime(path, (4e9, 4e9))
+    course.grade()
+    course.database().connection.execute("UPDATE submissions SET handed_in = '2020-01-01T00:00:00Z'")
+    course.grade()
+    assert course.database().rows()[0].handed_in == "2020-01-01T00:00:00Z"
+    (folder / "01_first.cu").write_text("better")
+    os.utime(folder / "01_first.cu", (4e9, 4e9))
+    course.grade()
+    assert course.database().rows()[0].handed_in > "2020-01-01T00:00:00Z"
+
+
 def huge_header() -> bytes:
     """Return a tar that claims to contain a name of 1 TB."""
     data = bytearray(make_tar(("a" * 200, b"")))

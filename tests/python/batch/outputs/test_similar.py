@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.python.batch.outputs.similar import MAX_LINES, MAX_VIEWS, align, make_similar
+from grader.python.batch.outputs.similar import MAX_COLUMNS, MAX_LINES, MAX_VIEWS, align, make_similar
 from grader.python.batch.policy.clusters import Cluster, find_clusters
 from grader.python.batch.policy.similarity import SimilarPair
 from grader.python.batch.store.rows import Row, Stage
@@ -50,6 +50,12 @@ def test_lines_of_the_starter_are_not_marked() -> None:
 def test_long_files_are_cut() -> None:
     text = "".join(f"{number}\n" for number in range(10 * MAX_LINES))
     assert len(list(align(text, text, ""))) == MAX_LINES
+
+
+def test_long_lines_are_cut() -> None:
+    line = '"' * 9_000_000
+    page = make_similar("lab: similar files", [Cluster(STAGE, ("a", "b"))], lambda *_: line, lambda _: "", {})
+    assert len(page) < 20_000 and page.count("&quot;") == 2 * MAX_COLUMNS and 'class="same"' in page
 
 
 def test_the_page_shows_students_code_as_text() -> None:
