@@ -4,13 +4,14 @@ honest hand-in must pass. Some hand-ins are honest but look like a cheat to an o
 points.
 
 hostile.json states each file's outcome: `verdict`, `cause` (one of several if it depends on the machine) and `points`
-(or the minimum and the maximum). `uid` and `cuda` contain the differences at that level and on that backend. Files with
-`twice` are graded twice, and the second run looks for traces of the first. `speed_at_most` is the maximum number of
-speed points on a GPU. Files with `check_mode` run under the sanitizer, whose verdict is `sanitizer`. Files with `timed`
-also run on the datasets that only a GPU gets, because all timed datasets of their lab are among these. The judge tries
-to model the time of files with `modelled`, whose trace must be refused. `open` means that the attack still works and
-that SANDBOX.md lists it. `slow` files run only with WARPLAB_THOROUGH=1, and so do all files at the level `uid` (without
-bubblewrap), except for a few `short` ones. Without WARPLAB_THOROUGH=1, only a share of the files runs: sampled().
+(or the minimum and the maximum). `uid` and `cuda` contain the differences at that level and on that backend. Files
+with `twice` are graded twice, and the second run looks for traces of the first. `speed_at_most` is the maximum number
+of speed points on a GPU. Files with `check_mode` run under the sanitizer, whose verdict is `sanitizer`. Files with
+`timed` also run on the datasets that only a GPU gets, because all timed datasets of their lab are among these. The
+judge tries to model the time of files with `modelled`: their trace must be refused, or be modelled ("in_time"). `open`
+means that the attack still works and that SANDBOX.md lists it. `slow` files run only with WARPLAB_THOROUGH=1, and so
+do all files at the level `uid` (without bubblewrap), except for a few `short` ones. Without WARPLAB_THOROUGH=1, only a
+share of the files runs: sampled().
 
 @ROOT@, @BUILD@, @OUTSIDE@, @PORT@ and @NAME@ in a file represent values that a cheat would have to guess: the course's
 folder, its build folder, another student's folder, a port on which a server listens, and the name by which the test
@@ -222,7 +223,9 @@ def assert_outcome(entry: dict, tmp_path: Path, level: str | tuple[str, ...], mi
     minimum, maximum = entry["points"] if isinstance(entry["points"], list) else [entry["points"]] * 2
     assert minimum - 1e-9 <= earned(stage) <= maximum + 1e-9, output
     assert not [check for check in stage["checks"] if "does not fit" in check["skipped_why"]], output
-    if entry.get("modelled"):
+    if entry.get("modelled") == "in_time":
+        assert stage["score"]["speed_why"].startswith("modelled for"), output
+    elif entry.get("modelled"):
         assert stage["score"]["speed_pending"] and "trace cannot be used" in stage["score"]["speed_why"], output
     if "sanitizer" in entry:
         assert stage["check_mode"]["verdict"] == entry["sanitizer"], output

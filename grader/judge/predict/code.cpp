@@ -402,6 +402,7 @@ bool Analysis::becomes_address(std::string name) const {
 
 /// Return whether all sources of a divisor are powers of two: nvcc unrolls such loops, or uses a mask.
 bool Analysis::is_power_of_two(const std::string& operand, int steps) const {
+    count_effort();
     if (is_number(operand)) {
         const long long value = std::atoll(operand.c_str());
         return value > 0 && (value & (value - 1)) == 0;
@@ -455,6 +456,7 @@ bool Analysis::continues_vector(std::size_t block, std::size_t statement) const 
     const auto [vector, component] = component_in(*access);
     if (vector.empty()) return false;
     for (std::size_t before = statement; before-- > 0;) {
+        count_effort();
         const Statement* const other = access_of(block, before);
         if (!other) continue;
         const auto [vector_before, component_before] = component_in(*other);

@@ -4,6 +4,9 @@
 
 #include <cstring>
 #include <unordered_map>
+#include <unordered_set>
+
+#include "grader/judge/predict/effort.h"
 
 namespace warplab::predict {
 namespace {
@@ -134,7 +137,10 @@ std::string hook_name(std::string_view symbol) {
     return "";
 }
 
-std::map<std::string, std::vector<HookCall>> find_hook_calls(std::string_view bytes) {
+std::map<std::string, std::vector<HookCall>> find_hook_calls(std::string_view bytes,
+                                                             const std::vector<Function>& functions) {
+    std::unordered_set<std::string_view> wanted;
+    for (const Function& function : functions) wanted.insert(function.symbol);
     const Bytes file(bytes);
     const Executable executable = read_executable(file);
     std::unordered_map<std::uint64_t, std::string> hooks;
@@ -143,12 +149,16 @@ std::map<std::string, std::vector<HookCall>> find_hook_calls(std::string_view by
             hooks.emplace(function.address, std::move(name));
     std::map<std::string, std::vector<HookCall>> by_function;
     for (const Symbol& function : executable.functions) {
+        count_effort();
+        if (!wanted.contains(function.name)) continue;
         std::vector<HookCall> calls;
         for (const Call& call : calls_in(executable.code(file, function.address, function.bytes), executable.machine))
             if (const auto hook = hooks.find(function.address + static_cast<std::uint64_t>(call.target));
                 hook != hooks.end())
                 calls.push_back({static_cast<std::uint32_t>(function.address + call.after), hook->second});
-        if (!calls.empty()) by_function.emplace(function.name, std::move(calls));
+        if (calls.empty()) continue;  // such as the grader's own copy of a function of the C++ library
+        by_function.emplace(function.name, std::move(calls));
+        wanted.erase(function.name);
     }
     return by_function;
 }

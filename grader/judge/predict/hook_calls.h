@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "grader/judge/predict/gimple.h"
+
 namespace warplab::predict {
 
 struct HookCall {
@@ -19,7 +21,9 @@ struct HookCall {
 /// mangled or as in the intermediate code.
 std::string hook_name(std::string_view symbol);
 
-/// Return each function's calls, by mangled name. The file is not trusted: a damaged file has no calls.
-std::map<std::string, std::vector<HookCall>> find_hook_calls(std::string_view executable);
+/// Return the calls of each of these functions, by mangled name. The other symbols are ignored: an untrusted file may
+/// have thousands of names for one large function. A damaged file has no calls.
+std::map<std::string, std::vector<HookCall>> find_hook_calls(std::string_view executable,
+                                                             const std::vector<Function>& functions);
 
 }  // namespace warplab::predict

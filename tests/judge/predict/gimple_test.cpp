@@ -1,7 +1,11 @@
 // Parsing of GCC's intermediate code, and the properties of kernels that follow from it.
 #include "grader/judge/predict/gimple.h"
 
+#include <elf.h>
 #include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
 
 #include "grader/judge/predict/code.h"
 
@@ -256,13 +260,81 @@ TEST(Code, FunctionThatDoesNotMatchIsOmitted) {
     EXPECT_EQ(code.size(), 0u);
 }
 
+int count_by_header(const std::string& text) {
+    int count = 0;
+    for (const Function& function : read_gimple(text))
+        for (const BasicBlock& block : function.blocks)
+            count += static_cast<int>(std::ranges::count_if(block.statements, &Statement::by_header));
+    return count;
+}
+
+TEST(Code, HandInInAFolderWithTheNameOfTheBackendsIsNoHeader) {
+    EXPECT_EQ(count_by_header(replaced(loop, "[k.cu:", "[warplab_cpu/k.cu:")), count_by_header(loop));
+}
+
 TEST(HookCalls, AreEmptyForDamagedPrograms) {
-    EXPECT_TRUE(find_hook_calls("").empty());
+    EXPECT_TRUE(find_hook_calls("", {}).empty());
     EXPECT_TRUE(find_hook_calls(std::string("\x7f"
                                             "ELF") +
-                                std::string(60, '\xff'))
+                                    std::string(60, '\xff'),
+                                {})
                     .empty());
 }
+
+#if defined(__x86_64__)
+/// Return an executable with one function of many names, which calls one hook.
+std::string executable_with_names(const std::vector<std::string>& names) {
+    constexpr std::uint64_t code_at = 0x400, code_bytes = 5;
+    std::string strings(1, '\0');
+    std::vector<Elf64_Sym> symbols;
+    const auto add = [&](const std::string& name, std::uint64_t address) {
+        Elf64_Sym symbol{};
+        symbol.st_name = static_cast<Elf64_Word>(strings.size());
+        symbol.st_info = ELF64_ST_INFO(STB_LOCAL, STT_FUNC);
+        symbol.st_value = address;
+        symbol.st_size = code_bytes;
+        symbols.push_back(symbol);
+        strings += name + '\0';
+    };
+    add("__sanitizer_cov_trace_pc", code_at + code_bytes);
+    for (const std::string& name : names) add(name, code_at);
+    const std::uint64_t symbol_bytes = symbols.size() * sizeof(Elf64_Sym), symbols_at = code_at + 2 * code_bytes;
+    Elf64_Phdr segment{};
+    segment.p_type = PT_LOAD;
+    segment.p_filesz = symbols_at;
+    Elf64_Shdr tables[2] = {};
+    tables[0].sh_type = SHT_SYMTAB;
+    tables[0].sh_offset = symbols_at;
+    tables[0].sh_size = symbol_bytes;
+    tables[0].sh_link = 1;
+    tables[1].sh_offset = symbols_at + symbol_bytes;
+    tables[1].sh_size = strings.size();
+    Elf64_Ehdr header{};
+    std::memcpy(header.e_ident, ELFMAG, SELFMAG);
+    header.e_machine = EM_X86_64;
+    header.e_phoff = sizeof header;
+    header.e_phnum = 1;
+    header.e_shoff = sizeof header + sizeof segment;
+    header.e_shnum = 2;
+    std::string file(code_at, '\0');
+    std::memcpy(file.data(), &header, sizeof header);
+    std::memcpy(file.data() + header.e_phoff, &segment, sizeof segment);
+    std::memcpy(file.data() + header.e_shoff, tables, sizeof tables);
+    file += std::string("\xe8\0\0\0\0", code_bytes) + std::string(code_bytes, '\0');  // calls the next instruction
+    file.append(reinterpret_cast<const char*>(symbols.data()), symbol_bytes);
+    return file + strings;
+}
+
+TEST(HookCalls, OfAFunctionWithManyNamesAreFoundOnce) {
+    std::vector<Function> functions(1);
+    functions[0].symbol = "k";
+    const auto calls = find_hook_calls(executable_with_names({"alias", "k", "alias2", "k"}), functions);
+    ASSERT_EQ(calls.size(), 1u);
+    ASSERT_EQ(calls.at("k").size(), 1u);
+    EXPECT_EQ(calls.at("k")[0].hook, "__sanitizer_cov_trace_pc");
+    EXPECT_EQ(calls.at("k")[0].place, 0x405u);
+}
+#endif
 
 }  // namespace
 }  // namespace warplab::predict
