@@ -1,0 +1,97 @@
+// A thread loads one vector of 16 pixels and counts it before it asks for the next one.
+
+#include <algorithm>
+
+#include "labs/image_histogram/lab.h"
+
+#ifndef BLOCK
+#define BLOCK 512
+#endif
+#ifndef BLOCKS_PER_SM
+#define BLOCKS_PER_SM 3
+#endif
+
+#ifndef PIXELS_PER_BLOCK  // minimum, because each block costs 256 global atomics
+#define PIXELS_PER_BLOCK 16384
+#endif
+constexpr unsigned lanes = 32;
+constexpr unsigned pixels_per_vector = sizeof(uint4);
+static_assert(BLOCK % lanes == 0, "whole warps");
+
+__device__ unsigned totals[bin_count], finished_blocks;  // 0 between calls
+
+// Counts the four pixels of a word in this lane's column.
+__device__ void count_word(unsigned* columns, unsigned lane, unsigned word) {
+    // A bin's row is 32 words of 4 bytes, so its address is the value times 128: a shift of the word brings the value
+    // to bits 7 to 14, and a single instruction masks it and puts the lane's bytes below.
+    constexpr unsigned row = lanes * sizeof(unsigned), mask = (bin_count - 1) * row;
+    static_assert(row == 1 << 7, "the shifts are for rows of 128 bytes");
+    const unsigned places[] = {word << 7, word >> 1, word >> 9, word >> 17};
+    for (const unsigned place : places) {
+        char* const bin = reinterpret_cast<char*>(columns) + ((place & mask) | lane * sizeof(unsigned));
+        atomicAdd(reinterpret_cast<unsigned*>(bin), 1u);
+    }
+}
+
+__device__ void clear_columns(unsigned* columns) {
+    for (unsigned i = threadIdx.x; i < bin_count * lanes; i += BLOCK) columns[i] = 0;
+    __syncthreads();
+}
+
+// The block's share of the vectors. There are less than 2^28 of them, so an unsigned can index beyond the end.
+__device__ void count_vectors(const uint4* vectors, unsigned count, unsigned* columns, unsigned lane) {
+    const unsigned stride = gridDim.x * BLOCK;
+    clear_columns(columns);
+#pragma unroll 1
+    for (unsigned i = blockIdx.x * BLOCK + threadIdx.x; i < count; i += stride) {
+        const uint4 vector = vectors[i];
+        count_word(columns, lane, vector.x);
+        count_word(columns, lane, vector.y);
+        count_word(columns, lane, vector.z);
+        count_word(columns, lane, vector.w);
+    }
+}
+
+__global__ void __launch_bounds__(BLOCK)
+    image_histogram_kernel(const unsigned char* pixels, unsigned* bins, std::size_t n) {
+    __shared__ unsigned columns[bin_count * lanes];
+    const unsigned lane = threadIdx.x % lanes;
+    const auto vectors = static_cast<unsigned>(n / pixels_per_vector);
+    count_vectors(reinterpret_cast<const uint4*>(pixels), vectors, columns, lane);
+    const std::size_t i = std::size_t{vectors} * pixels_per_vector + threadIdx.x;  // up to 15 pixels are left
+    if (blockIdx.x == 0 && i < n) atomicAdd(&columns[pixels[i] * lanes + lane], 1u);
+    __syncthreads();
+
+    for (unsigned bin = threadIdx.x; bin < bin_count; bin += BLOCK) {
+        unsigned sum = 0;
+        // Each lane begins at a different column, because otherwise all 32 would read the same bank.
+#pragma unroll 8
+        for (unsigned k = 0; k < lanes; ++k) sum += columns[bin * lanes + (k + lane) % lanes];
+        if (sum > 0) atomicAdd(&totals[bin], sum);
+    }
+
+    // The last block to arrive here writes all bins, and resets totals and finished_blocks to 0.
+    __shared__ bool is_last;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        __threadfence();  // orders the block's additions before its count; strictly, the last block needs one, too
+        is_last = atomicInc(&finished_blocks, gridDim.x - 1) == gridDim.x - 1;
+    }
+    __syncthreads();
+    if (!is_last) return;
+    for (unsigned bin = threadIdx.x; bin < bin_count; bin += BLOCK) bins[bin] = atomicExch(&totals[bin], 0u);
+}
+
+unsigned count_multiprocessors() {
+    int device, multiprocessors;
+    CUDA_CHECK(cudaGetDevice(&device));
+    CUDA_CHECK(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
+    return static_cast<unsigned>(multiprocessors);
+}
+
+void image_histogram(const unsigned char* pixels, unsigned* bins, std::size_t n, void* /*scratch*/) {
+    static const unsigned multiprocessors = count_multiprocessors();
+    const std::size_t blocks = std::clamp<std::size_t>(n / PIXELS_PER_BLOCK, 1, multiprocessors * BLOCKS_PER_SM);
+    image_histogram_kernel<<<static_cast<unsigned>(blocks), BLOCK>>>(pixels, bins, n);
+    CUDA_CHECK(cudaGetLastError());
+}

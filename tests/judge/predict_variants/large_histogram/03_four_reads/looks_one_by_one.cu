@@ -1,0 +1,80 @@
+// A thread loads four values at once, but finishes counting one before it looks at the next bin.
+
+#include "labs/large_histogram/lab.h"
+
+#ifndef SPLIT  // blocks per histogram
+#define SPLIT 4
+#endif
+#ifndef BLOCK
+#define BLOCK 1024
+#endif
+
+// Adds 1 to a bin, unless the bin has reached the cap; its word was read before.
+__device__ void count(unsigned* words, unsigned bin, unsigned seen) {
+    const unsigned shift = bin % 4 * 8;
+    while ((seen >> shift & 255) < soft_cap) {
+        const unsigned found = atomicCAS(words + bin / 4, seen, seen + (1u << shift));
+        if (found == seen) return;
+        seen = found;
+    }
+}
+
+__device__ unsigned look(const unsigned* words, unsigned bin) {
+    return *const_cast<const volatile unsigned*>(words + bin / 4);
+}
+
+// Bins first … first + count - 1 of the histogram are this block's; both are multiples of 16.
+struct Share {
+    unsigned first, count;
+
+    __device__ bool owns(unsigned bin) const { return bin - first < count; }
+};
+
+__device__ Share find_share(unsigned bins, unsigned share) {
+    const unsigned vectors = bins / 16;
+    const unsigned first = vectors * share / SPLIT, end = vectors * (share + 1) / SPLIT;
+    return {first * 16, (end - first) * 16};
+}
+
+__device__ void clear(unsigned char* bins, unsigned count) {
+    auto* vectors = reinterpret_cast<uint4*>(bins);
+    for (unsigned i = threadIdx.x; i < count / sizeof(uint4); i += BLOCK) vectors[i] = make_uint4(0, 0, 0, 0);
+}
+
+__device__ void count_if_owned(unsigned* words, Share share, unsigned bin) {
+    if (share.owns(bin)) count(words, bin, look(words, bin));
+}
+
+__device__ void count_four(unsigned* words, Share share, uint4 four) {
+    count_if_owned(words, share, four.x);
+    count_if_owned(words, share, four.y);
+    count_if_owned(words, share, four.z);
+    count_if_owned(words, share, four.w);
+}
+
+// A histogram's values need not begin at a multiple of 16 bytes, nor end at one: up to three before and after the whole
+// vectors are counted one by one.
+__device__ void count_all(unsigned* words, Share share, const unsigned* values, std::size_t n) {
+    const std::size_t misaligned = reinterpret_cast<std::size_t>(values) / sizeof(unsigned) % 4;
+    const std::size_t head = min(n, (4 - misaligned) % 4), vectors = (n - head) / 4, tail = head + vectors * 4;
+    const auto* fours = reinterpret_cast<const uint4*>(values + head);
+    for (std::size_t i = threadIdx.x; i < vectors; i += BLOCK) count_four(words, share, fours[i]);
+    if (threadIdx.x < head) count_if_owned(words, share, values[threadIdx.x]);
+    if (threadIdx.x < n - tail) count_if_owned(words, share, values[tail + threadIdx.x]);
+}
+
+__global__ void __launch_bounds__(BLOCK)
+    large_histogram_kernel(const unsigned* values, unsigned char* all_bins, std::size_t n, unsigned bins) {
+    const unsigned h = blockIdx.x / SPLIT;
+    const Share share = find_share(bins, blockIdx.x % SPLIT);
+    unsigned char* histogram = all_bins + std::size_t{h} * bins;
+    clear(histogram + share.first, share.count);
+    __syncthreads();
+    count_all(reinterpret_cast<unsigned*>(histogram), share, values + h * n, n);
+}
+
+void large_histogram(const unsigned* values, unsigned char* bins, unsigned histograms, std::size_t n, unsigned columns,
+                     unsigned rows, void* /*scratch*/) {
+    large_histogram_kernel<<<histograms * SPLIT, BLOCK>>>(values, bins, n, columns * rows);
+    CUDA_CHECK(cudaGetLastError());
+}

@@ -1,0 +1,43 @@
+// One pixel per thread, and the tile is numbered through: its loads divide by its width.
+
+#include "labs/smoothing_filter/lab.h"
+
+#ifndef BLOCK_X
+#define BLOCK_X 16
+#endif
+#ifndef BLOCK_Y
+#define BLOCK_Y 16
+#endif
+constexpr int tile_x = BLOCK_X + filter_size - 1, tile_y = BLOCK_Y + filter_size - 1;
+
+__constant__ float weights[filter_size * filter_size];
+
+void smoothing_filter_prepare(int /*width*/, int /*height*/, const float* filter) {
+    CUDA_CHECK(cudaMemcpyToSymbol(weights, filter, sizeof weights));
+}
+
+__global__ void smoothing_filter_kernel(const float* image, float* out, int width, int height) {
+    __shared__ float tile[tile_x * tile_y];
+    const int pitch = width + filter_size - 1, rows = height + filter_size - 1;
+    const int left = blockIdx.x * BLOCK_X, top = blockIdx.y * BLOCK_Y;
+    for (int k = threadIdx.y * BLOCK_X + threadIdx.x; k < tile_x * tile_y; k += BLOCK_X * BLOCK_Y) {
+        const int i = top + k / tile_x, j = left + k % tile_x;
+        tile[k] = i < rows && j < pitch ? image[i * pitch + j] : 0;
+    }
+    __syncthreads();
+    const int x = left + threadIdx.x, y = top + threadIdx.y;
+    if (x >= width || y >= height) return;
+    float sum = 0;
+    for (int r = 0; r < filter_size; ++r)
+        for (int c = 0; c < filter_size; ++c)
+            sum += weights[r * filter_size + c] * tile[(threadIdx.y + r) * tile_x + threadIdx.x + c];
+    out[y * width + x] = sum;
+}
+
+void smoothing_filter(const float* image, float* out, int width, int height, const float* /*filter*/,
+                      void* /*scratch*/) {
+    const dim3 threads(BLOCK_X, BLOCK_Y);
+    const dim3 blocks((width + BLOCK_X - 1) / BLOCK_X, (height + BLOCK_Y - 1) / BLOCK_Y);
+    smoothing_filter_kernel<<<blocks, threads>>>(image, out, width, height);
+    CUDA_CHECK(cudaGetLastError());
+}
