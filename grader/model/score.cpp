@@ -128,7 +128,7 @@ void score_modelled(const ModelledTime& modelled, Score& score) {
     if (range->is_decided) score.speed = range->max;
     const Interval& ratio = *modelled.reference_ratio;
     score.speed_why = fmt::format(
-        "modelled for an {}, not measured: {:.2f} times the reference's modelled time ({:.2f} to {:.2f}), {} to {} of "
+        "modelled for the {}, not measured: {:.2f} times the reference's modelled time ({:.2f} to {:.2f}), {} to {} of "
         "{} points; a GPU decides",
         modelled.gpu, ratio.median, ratio.low, ratio.high, format_points(range->min), format_points(range->max),
         format_points(score.speed_max));

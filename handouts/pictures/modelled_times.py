@@ -1,4 +1,4 @@
-"""Draw modelled over measured times of all reference solutions, a picture for each GPU of the committed comparison."""
+"""Plot modelled against measured times of all reference solutions, with a picture for each GPU in COMPARED.md."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ KINDS = [(colour, corner) for corner in (5, 0) for colour in "BADC"]  # circles,
 
 
 def draw_compared(gpu: str, rows: Sequence[Compared]) -> Drawing:
-    """A point for each timing. On the line, the model is right; between the broken lines, within a factor of 2."""
+    """Draw a point for each timing. On the line, the model is right; between the broken lines, it is off by less than a
+    factor of 2."""
     times = [time for row in rows for time in (row.measured_us, row.modelled_us)]
     low, high = math.floor(math.log10(min(times))), math.ceil(math.log10(max(times)))
 

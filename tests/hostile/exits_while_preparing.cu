@@ -1,4 +1,4 @@
-// Cheat: ends the process in the untimed scratch function of one dataset.
+// Cheat: ends the process in the untimed scratch function, for one dataset only.
 #include <sys/mman.h>
 #include <unistd.h>
 

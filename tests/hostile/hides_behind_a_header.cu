@@ -1,5 +1,5 @@
-// Cheat: its kernel has no hooks. g++ reads <a/*b> as a header here, but elsewhere its /* begins a comment, which
-// would hide the line directive that places the kernel in a system header.
+// Cheat: the kernel has no hooks. To g++, <a/*b> is a header here (HAS is __has_include). A reader that takes its /*
+// for the start of a comment overlooks the line directive that places the kernel in a system header.
 #include "labs/dot_product/lab.h"
 
 #define HAS __has_include

@@ -125,7 +125,7 @@ TEST(Score, ModelledTimesGivePointsIfTheirIntervalIsOnOneSideOfTheMarks) {
     EXPECT_EQ(fast->speed, 2);
     EXPECT_FALSE(fast->speed_pending);
     EXPECT_TRUE(fast->speed_modelled);
-    EXPECT_THAT(fast->speed_why, HasSubstr("modelled for an NVIDIA H200, not measured"));
+    EXPECT_THAT(fast->speed_why, HasSubstr("modelled for the NVIDIA H200, not measured"));
     const auto slow = score_stage(stage_worth(6, 2, 2), modelled(5, 9, 20));
     EXPECT_EQ(slow->speed, 0);
     EXPECT_FALSE(slow->speed_pending);

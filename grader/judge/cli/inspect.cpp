@@ -148,7 +148,7 @@ std::string modelled_words(const ModelledLines& modelled) {
     if (!modelled.why_not.empty()) return fmt::format(" No modelled shares: {}.", modelled.why_not);
     if (modelled.shares.empty()) return "";
     return fmt::format(
-        " modelled: the line's share of the warps' time on an {} with the dataset {}; this column is modelled, the "
+        " modelled: the line's share of the warps' time on the {} with the dataset {}; this column is modelled, the "
         "others are counted. A warp's wait for a value counts for the line that needs the value.",
         modelled.gpu, modelled.dataset);
 }
@@ -178,7 +178,7 @@ void print_source(const std::vector<LineSummary>& lines, const ModelledLines& mo
     const auto omitted =
         std::ranges::count_if(lines, [&](const LineSummary& summary) { return !chosen.contains(summary.line); });
     if (omitted > 0)
-        fmt::print("{} that cost less are not shown.\n", format_plural(static_cast<std::uint64_t>(omitted), "line"));
+        fmt::print("Not shown: {} of lower cost.\n", format_plural(static_cast<std::uint64_t>(omitted), "line"));
     fmt::print("{}", wrap("A request is an access of a whole warp. lanes: how many of its 32 take part. sectors: "
                           "of 32 bytes of device memory, and the possible minimum. passes: over the banks of shared "
                           "memory, or addresses of constants; 1 is best. clashes: lanes whose atomics go to one "
@@ -193,7 +193,7 @@ void print_kernels(const std::vector<KernelShape>& kernels, const Gpu& gpu) {
     for (std::size_t i = 0; i < kernels.size() && i < max_shapes_printed; ++i)
         fmt::print("{}", wrap(fmt::format("{}: {}.", kernels[i].kernel, occupancy_words(kernels[i], gpu)), 0, width));
     if (kernels.size() > max_shapes_printed)
-        fmt::print("... and {} more shapes\n", kernels.size() - max_shapes_printed);
+        fmt::print("... and {}\n", format_plural(kernels.size() - max_shapes_printed, "more launch shape"));
 }
 
 void print_limits(const std::vector<LimitOutcome>& limits) {

@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 /// Open a file that untrusted users cannot open, and therefore cannot lock.
 Descriptor open_own(const fs::path& file) { return Descriptor(open(file.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600)); }
 
-/// Lock the file, and return whether this took a wait.
+/// Lock the file, and return whether another process held the lock, so that this one had to wait.
 bool lock(const Descriptor& file, int operation, const std::function<void()>& must_wait) {
     if (!file || flock(file.get(), operation | LOCK_NB) == 0 || errno != EWOULDBLOCK) return false;
     if (must_wait) must_wait();

@@ -40,8 +40,8 @@ std::size_t min_words(OperationKind kind, std::size_t words, std::size_t lanes) 
         case OperationKind::constant_read:
             return 1;
         case OperationKind::device_atomic:
-            return words >= lanes && (words - lanes) % 2 == 0 ? lanes + 2
-                                                              : words + 1;  // sectors, a count per sector, lanes
+            // Sectors, a count for each sector, and a word for each lane; words + 1 rejects any other number of words.
+            return words >= lanes && (words - lanes) % 2 == 0 ? lanes + 2 : words + 1;
         case OperationKind::shared_atomic:
             return 2 + lanes;
         default:
@@ -49,7 +49,7 @@ std::size_t min_words(OperationKind kind, std::size_t words, std::size_t lanes) 
     }
 }
 
-/// Weigh the sampled blocks by exp(tilt * events), and return their average number of events.
+/// Weight the sampled blocks by exp(tilt * events), and return their average number of events.
 double tilt_weights(std::vector<TracedBlock>& blocks, double tilt) {
     const auto fewest = static_cast<double>(std::ranges::min_element(blocks, {}, &TracedBlock::events)->events);
     const auto most =
@@ -65,9 +65,9 @@ double tilt_weights(std::vector<TracedBlock>& blocks, double tilt) {
     return events / weights;
 }
 
-/// Weigh the sampled blocks so that they do on average as much as all blocks that ran, because the few sampled blocks
-/// may happen to be short or long.
-void weigh_blocks(TracedLaunch& launch) {
+/// Weight the sampled blocks so that their average work equals that of all blocks that ran, because the few sampled
+/// blocks may happen to be short or long.
+void weight_blocks(TracedLaunch& launch) {
     constexpr double tolerance = 0.05, max_tilt = 50;
     const double work = relative_work(launch.ends);
     if (launch.sampled.size() < 2 || std::abs(work - 1) < tolerance) return;
@@ -103,7 +103,7 @@ class Reader {
             case RecordKind::memory: {
                 const auto memory = take<trace::Memory>(record);
                 if (memory.begin + memory.bytes < memory.begin) reject("memory wraps around");
-                if (trace_.memories.size() == max_memories) reject("there is too much memory");
+                if (trace_.memories.size() == max_memories) reject("there are too many allocations and variables");
                 trace_.memories.push_back({memory.begin, memory.bytes, memory.role});
                 return;
             }
@@ -120,7 +120,7 @@ class Reader {
             case RecordKind::launch_ends:
                 launch().ends = take<trace::LaunchEnds>(record);
                 launch().shared_bytes += launch().ends.static_shared_bytes;
-                weigh_blocks(launch());
+                weight_blocks(launch());
                 return;
             case RecordKind::host_call:
                 trace_.steps.emplace_back(take<trace::HostCall>(record));

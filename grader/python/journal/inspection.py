@@ -178,7 +178,7 @@ def describe_modelled(inspection: Inspection) -> str:
     if not modelled.shares:
         return ""
     return (
-        f" Modelled: the line's share of the warps' time on an {modelled.gpu} with the dataset {modelled.dataset}; "
+        f" Modelled: the line's share of the warps' time on the {modelled.gpu} with the dataset {modelled.dataset}; "
         "this column is modelled, the others are counted. A warp's wait for a value counts for the line that needs the "
         "value."
     )

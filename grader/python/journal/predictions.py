@@ -95,7 +95,7 @@ def describe_predictions(predictions: Sequence[Prediction]) -> str:
         words += f" These notes were begun after the measurement: {', '.join(late)}."
     modelled = sorted(
         {
-            f"an {prediction.modelled.gpu} ({prediction.modelled.dataset})"
+            f"the {prediction.modelled.gpu} ({prediction.modelled.dataset})"
             for prediction in predictions
             if prediction.modelled is not None
         }

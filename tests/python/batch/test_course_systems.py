@@ -69,8 +69,8 @@ def test_members_of_a_group_may_be_marked_differently(folder: Path) -> None:
     extended = late.replace("3 hours late -  - ", "Extension granted until: Friday, 20 November 2026, 11:00 AM - ", 1)
     hand_in(folder, "Team 5_5_assignsubmission_file")
     for text, marked in ((late, ("Moodle", True)), (extended, ("", False))):
-        submissions = find(folder, text)["270+337"]
-        assert (submissions.marked_by, submissions.marked_late) == marked
+        submission = find(folder, text)["270+337"]
+        assert (submission.marked_by, submission.marked_late) == marked
 
 
 def test_canvas_names_a_groups_hand_in_by_the_group_and_one_student(folder: Path, capsys) -> None:
@@ -181,7 +181,7 @@ def test_stages_that_the_students_kit_does_not_have_are_not_graded(course: Cours
     assert course.statuses()["al1"] == "graded"
 
 
-def test_stages_that_the_lab_got_since_the_kit_are_not_graded_by_mistake(course: Course) -> None:
+def test_stages_that_are_newer_than_the_kit_are_not_graded_by_mistake(course: Course) -> None:
     """The kit's stages are known although they have other numbers today."""
     for student in ("al1", "at2", "za5"):
         (course.handed_in / f"{student}.zip").write_bytes(pack_from_kit(student, 4, *STAGES))

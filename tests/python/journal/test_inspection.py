@@ -82,7 +82,7 @@ def test_modelled_shares_have_their_own_column(tmp_path: Path) -> None:
     page = page_of(tmp_path, {**SAMPLE, "modelled": modelled})
     assert re.findall(r'data-label="modelled"[^>]*><span>([^<]*)</span>', page) == ["", "72%", ""]
     assert (
-        "on an NVIDIA H200 with the dataset timed_16m; this column is modelled, the others are counted"
+        "on the NVIDIA H200 with the dataset timed_16m; this column is modelled, the others are counted"
         in Reader(page).text
     )
     assert page.count('<th scope="col" class="number">Modelled</th>') == 1

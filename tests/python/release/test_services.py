@@ -184,7 +184,7 @@ def test_gradescope_gives_modelled_speed_points(readable_folder):
     assert run_autograder(folder).returncode == 0
     result = read_result(folder)
     output = next(test["output"] for test in result["tests"] if test["name"].startswith(STAGES[-1]))
-    assert "modelled for an NVIDIA H200, not measured" in " ".join(output.split())
+    assert "modelled for the NVIDIA H200, not measured" in " ".join(output.split())
 
 
 def test_the_points_that_need_no_gpu_are_printed(tmp_path):
@@ -284,7 +284,7 @@ def test_a_hand_in_that_cannot_be_graded_gets_zero_points_and_the_reason(autogra
 @needs_build
 @pytest.mark.parametrize(
     ("options", "speed"),
-    [((), "speed pending"), (("--speed", "modelled"), "modelled for an NVIDIA H200, not measured")],
+    [((), "speed pending"), (("--speed", "modelled"), "modelled for the NVIDIA H200, not measured")],
 )
 def test_autolab_grades_a_hand_in(readable_folder, options, speed):
     """Autolab runs make in a folder with its two files and the hand-in, under the name that Autolab gives it."""

@@ -55,8 +55,8 @@ def list_sources(files: Sequence[str]) -> list[str]:
 
 
 def explain_how_to_choose(stages: Sequence[str], entries: Sequence[Path]) -> list[str]:
-    """Return a note on how to choose a file for `stages`, in which the newest file cannot be determined; an empty
-    list without stages."""
+    """Return a note on how to choose the file of each of `stages`, whose newest file cannot be determined; an empty
+    list if there are no such stages."""
     if not stages:
         return []
     folder = entries[0] if is_folder(entries[0]) else entries[0].parent
@@ -97,7 +97,7 @@ class Opened:
     notes: list[str] = field(default_factory=list)
     status: str = ""
     detail: str = ""
-    was_killed: bool = False  # whether another process killed the reader of the hand-in
+    was_killed: bool = False  # whether the reader of the hand-in was killed, through no fault of the student
     may_be_unfinished: bool = False  # whether a part looks as if it were still being written
     has_changed: bool = False  # whether the contents changed after the batch had listed the hand-in
     kit: Kit | None = None  # the student's kit, which the manifest of `make submit` names
