@@ -168,7 +168,9 @@ def add_due(verbs: Verbs) -> None:
     parser.add_argument("--at", help="2026-11-21T23:59+01:00")
     minutes = make_number(float, 0, MAX_DAYS * 24 * 60)
     parser.add_argument("--grace-minutes", type=minutes, help="hand-ins up to this long after the date are not late")
-    parser.add_argument("--percent-per-day", type=float, help="percentage of the earned points lost per started day")
+    parser.add_argument(
+        "--percent-per-day", type=float, help="percentage of the earned points lost per day or part of a day"
+    )
     parser.add_argument(
         "--most-days", type=make_number(int, 0, MAX_DAYS), help="maximum days late; later hand-ins get no points"
     )

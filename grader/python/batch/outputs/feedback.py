@@ -186,8 +186,8 @@ def describe_late_hand_in(final: FinalPoints) -> list[str]:
     when = "by" if final.lateness.source in LATE_MARKS.values() else f"at {at}, as"  # a mark has no time
     verb = "" if final.lateness.source in LATE_MARKS.values() else " says"
     return [
-        f"Handed in {plural(final.lateness.days, 'day')} late (each started day counts): {when} {final.lateness.source}"
-        f"{verb}, and due at {due} ({final.due:%Z}). {show_points(final.penalty)} points less."
+        f"Handed in {plural(final.lateness.days, 'day')} late (rounded up to whole days): {when} "
+        f"{final.lateness.source}{verb}, and due at {due} ({final.due:%Z}). {show_points(final.penalty)} points less."
     ]
 
 

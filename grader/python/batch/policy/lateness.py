@@ -27,8 +27,8 @@ NO_LATE_MARK = "Canvas, which marks others as late"
 
 @dataclass(frozen=True)
 class Lateness:
-    """How late a hand-in is. `days`: started days after the due date; `source`: where this number comes from, empty if
-    nothing decides; `doubt`: a sentence on sources that disagree or, without a source, on what is missing."""
+    """How late a hand-in is. `days`: days after the due date, rounded up; `source`: where this number comes from, empty
+    if nothing decides; `doubt`: a sentence on sources that disagree or, without a source, on what is missing."""
 
     days: int = 0
     source: str = ""
@@ -104,7 +104,7 @@ def parse_local(time: str, due: datetime) -> datetime:
 
 
 def count_days(seconds: float, grace_minutes: float) -> int:
-    """Return the number of started days; 0 if the seconds are within the grace time."""
+    """Return the number of days, rounded up; 0 if the seconds are within the grace time."""
     return math.ceil(seconds / DAY_S) if seconds > grace_minutes * 60 else 0
 
 

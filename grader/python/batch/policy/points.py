@@ -40,7 +40,7 @@ class Policy:
 
     due: datetime | None = None
     grace_minutes: float = 0  # after the due date or an extension; hand-ins in this time are not late
-    percent_per_day: float = 0  # percentage of the judge's points that each started day costs
+    percent_per_day: float = 0  # percentage of the judge's points that each day or part of a day costs
     max_days: int | None = None  # hand-ins that are late by more days get no points
     trust_dates: bool = False  # whether files' dates count, which may be the download's
     excluded_kinds: Sequence[str] = ()  # kinds of points that count for no student
@@ -268,7 +268,7 @@ def describe_lateness(policy: Policy) -> str:
         return "No due date."
     costs = []
     if policy.percent_per_day:
-        costs.append(f"each started day costs {show_points(policy.percent_per_day)}% of the earned points")
+        costs.append(f"each day or part of a day costs {show_points(policy.percent_per_day)}% of the earned points")
     if policy.max_days is not None:
         costs.append(f"no points after {plural(policy.max_days, 'day')}")
     words = [f"Due {policy.due.isoformat()}", *(costs or ["no deduction for lateness"])]

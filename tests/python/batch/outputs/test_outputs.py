@@ -156,7 +156,7 @@ def test_feedback_of_a_late_hand_in_shows_both_times() -> None:
     row = Row("k", "", ["s"], "2026-11-22T23:30:00Z", "the archive's name", [], "graded", "", 0, 1, 10, 20)
     policy = Policy(datetime.fromisoformat("2026-11-21T23:59+01:00"), percent_per_day=10)
     assert describe_submission(row, finals(row, policy, 20)) == [
-        "Handed in 2 days late (each started day counts): at 2026-11-23 00:30:00, as the archive's name says, and "
+        "Handed in 2 days late (rounded up to whole days): at 2026-11-23 00:30:00, as the archive's name says, and "
         "due at 2026-11-21 23:59:00 (UTC+01:00). 2 points less."
     ]
     policy.extensions["s"] = datetime(2026, 11, 22, 12, tzinfo=UTC)

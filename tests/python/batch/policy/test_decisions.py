@@ -106,7 +106,7 @@ def test_options_of_the_due_date_that_are_not_given_are_kept(graded: Course) -> 
     output = due("--at", "2020-01-01T00:00Z")
     assert "Due 2020-01-01T00:00:00+00:00; no deduction for lateness." in output
     due("--percent-per-day", "10", "--most-days", "5", "--grace-minutes", "15", "--trust-file-dates")
-    deduction = "each started day costs 10% of the earned points; no points after 5 days; 15 minutes of grace"
+    deduction = "each day or part of a day costs 10% of the earned points; no points after 5 days; 15 minutes of grace"
     output = due("--at", "2020-01-02T00:00Z")
     assert f"Due 2020-01-02T00:00:00+00:00; {deduction}; files' dates count. 3 of 3 are late." in output
     assert f"{deduction}." in due("--no-trust-file-dates")

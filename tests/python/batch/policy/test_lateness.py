@@ -107,7 +107,7 @@ def test_a_back_dated_archive_is_late_if_canvas_says_so(course: Course) -> None:
         "&#39;", "&#x27;"
     )
     assert (
-        "1 day late (each started day counts): by Canvas's LATE mark, and due at"
+        "1 day late (rounded up to whole days): by Canvas's LATE mark, and due at"
         in (course.out / "feedback/17/feedback.txt").read_text()
     )
 
