@@ -51,7 +51,7 @@ JobOutcome too_much_memory(const std::string& output) {
     return suspect({cause::out_of_memory,
                     fmt::format("Compiling needed more than {} GB of memory and was stopped{}.",
                                 max_compiler_memory_bytes >> 30, quote_about_memory(output)),
-                    "Is there a template, a macro or a large array that expands without end?"});
+                    "Is there a template or a macro that expands without end, or a very large array?"});
 }
 
 JobOutcome too_much_written() {
@@ -263,7 +263,7 @@ JobOutcome explain_linker(const std::string& output, const std::string& text) {
                        "Give it another name."});
     if (const std::string name = quoted("undefined reference to `"); !name.empty())
         return failed({cause::compile_error,
-                       fmt::format("{} is called{} but defined nowhere.", name, where_called(name, text)),
+                       fmt::format("{} is used{} but defined nowhere.", name, where_called(name, text)),
                        "Is its body missing, or is it from a library that the grader does not link?"});
     if (contains(output, "relocation truncated"))
         return failed({cause::compile_error, "The program's variables together take more than 2 GB.",

@@ -20,7 +20,7 @@ CLOSE = 1.05  # a smaller factor is shown without a direction
 
 @dataclass(frozen=True)
 class Prediction:
-    """The predicted times of an optimisation and, if a GPU measured the same text, the measured time."""
+    """The predicted times of an optimisation and, if a GPU ran the same text, the measured time."""
 
     optimisation: Optimisation
     yours_s: float | None
