@@ -1475,7 +1475,6 @@ class Suspicions {
         if (reported == 0 || !std::isfinite(reported)) return false;
         const double infinity = std::numeric_limits<double>::infinity();
         const double slack = change_bound() / (std::nextafter(largest, infinity) - largest);
-        if (slack > max_slack) return false;
         const auto first_half = [](double value) {
             return static_cast<std::uint32_t>(std::bit_cast<std::uint64_t>(value));
         };
@@ -1483,6 +1482,7 @@ class Suspicions {
             const auto distance = static_cast<std::int32_t>(bits - first_half(largest));
             return std::abs(static_cast<double>(distance)) <= slack;
         };
+        if (slack > max_slack || is_near(0)) return false;  // small numbers would fit a half of 0
         const auto as_float = static_cast<float>(reported);
         const bool is_float = static_cast<double>(as_float) == reported,
                    is_integer = reported == std::floor(reported) && std::abs(reported) < 0x1p32,
