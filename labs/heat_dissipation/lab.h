@@ -36,7 +36,7 @@ struct HeatState {
 ///                                 They never change.
 ///                 mirror columns  column 0 of the buffer repeats the last column of cells, column columns + 1 repeats
 ///                                 the first one, so that every cell finds its neighbours left and right of it.
-///               All of this is set when the call begins.
+///               All of this is set when the first call begins.
 /// next          device pointer, as many doubles, with the same contents as current when the first call begins. Compute
 ///               next from current, then exchange the two.
 /// conductivity  device pointer, rows x columns doubles without any border: cell (i, j) has
@@ -47,10 +47,10 @@ struct HeatState {
 /// scratch       device memory of heat_dissipation_scratch_bytes(…) bytes, or null if that is 0 or the function is not
 ///               defined. Its contents are arbitrary before every call.
 ///
-/// In the field that you return, the halo rows and the mirror columns must be right, and in the other buffer the halo
-/// rows. For a report every k iterations, the grader calls the function again and again with max_iterations = k, the
-/// field as current and the other buffer as next, and changes nothing in between. Temperatures lie between -1000 and
-/// 1000. Pointers are aligned to 256 bytes.
+/// The grader checks the cells of the field that you return. For a report every k iterations, it calls the function
+/// again and again with max_iterations = k, the field as current and the other buffer as next, and changes nothing in
+/// between. So the halo rows must be right in both buffers when you return, and in the field also the mirror columns,
+/// unless your kernels never read them. Temperatures lie between -1000 and 1000. Pointers are aligned to 256 bytes.
 ///
 /// The function runs on the host and launches kernels on the default stream. It may synchronise and allocate memory,
 /// and must free all memory that it allocates. It is called many times, each time with different pointers and contents,

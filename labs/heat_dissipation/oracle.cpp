@@ -657,6 +657,7 @@ class TiledRows {
 };
 
 constexpr auto first_stage_with_strips = "05", first_tiled_stage = "07";
+constexpr std::size_t max_steps = 8;               // iterations of a pass
 constexpr std::size_t max_later = 300;             // iterations after the right last one whose fields are compared
 constexpr std::size_t max_explained = 30'000'000;  // cells times iterations; all mistakes then take a few seconds
 
@@ -689,6 +690,8 @@ class Suspicions {
         suspect_rules();
         suspect_coverage();
         suspect_change_in_float();
+        suspect_half_of_change();
+        suspect_change_of_other_iteration();
         suspect_lost_maximum();
         suspect_ended_early();
         suspect_misplaced_mirror();
@@ -923,19 +926,29 @@ class Suspicions {
     /// The count is right, but the field is that of another iteration.
     void suspect_other_state(const std::string& right_end) {
         if (actual_[iterations_done] != answer_[iterations_done]) return;
-        if (fits_state(right_iterations_ - 1))
+        std::size_t state = right_iterations_;
+        for (std::size_t earlier = 0; earlier < right_iterations_; ++earlier)
+            if (fits_state(earlier)) state = earlier;
+        if (state + 1 < right_iterations_)
+            suspect({"field_too_early",
+                     sentence("{} The returned field is that after {}.", right_end, format_plural(state, "iteration")),
+                     "The field that was written last is the answer. If a launch does several iterations, the fields "
+                     "are exchanged once per launch: count launches to know which field it is."},
+                    take_actual({field}));
+        if (state + 1 == right_iterations_)
             suspect({"buffers_not_swapped", right_end + " The returned field is that of the previous iteration.",
                      "The field that was written last is the answer. If the fields are exchanged after each iteration, "
                      "it is called current then."},
                     take_actual({field}));
-        for (std::size_t later = 1; later <= max_later && ends_early(); ++later) {
+        for (std::size_t later = 1; later <= (ends_early() ? max_later : max_steps); ++later) {
             if (!fits_state(right_iterations_ + later)) continue;
             suspect(
                 {"field_too_late",
                  sentence("{} The code reports this number, but the returned field includes {} more.", right_end,
                           later),
-                 "No later iteration may write to the field of the last iteration: let it do nothing, or repeat the "
-                 "last pass from the field with which it began."},
+                 ends_early() ? "No later iteration may write to the field of the last iteration: let it do nothing, "
+                                "or repeat the last pass from the field with which it began."
+                              : "How many iterations does the last launch do, and how many are left then?"},
                 take_actual({field}));
             return;
         }
@@ -972,8 +985,9 @@ class Suspicions {
             {{"one_cell_only", "Only the change of cell (0, 0) is used, not the largest of all.",
               "The reduction must include every cell: look at the values that are compared in each of its steps."},
              [](const Changes& changes, double) { return changes.first_cell; }}};
+        const bool is_zero = actual_[largest_change] == 0;  // which is no evidence for any cell
         for (const auto& [mistake, measure] : measures)
-            if (mistake.cause != "change_with_sign" || has_sign)
+            if ((mistake.cause != "change_with_sign" || has_sign) && (mistake.cause != "one_cell_only" || !is_zero))
                 suspect(mistake, [problem = problem_, measure](std::vector<Array>& outputs) {
                     return run_to_end(problem, {}, outputs, measure);
                 });
@@ -1105,7 +1119,6 @@ class Suspicions {
                                                                   {"old + (1 - c) * mean", {1, 0, 1, -1}},
                                                                   {"(1 - c) * mean", {0, 0, 1, -1}},
                                                                   {"(1 - c) * old + (1 - c) * mean", {1, -1, 1, -1}},
-                                                                  {"c * old", {0, 1, 0, 0}},
                                                                   {"c * mean", {0, 0, 0, 1}},
                                                                   {"old + c * mean", {1, 0, 0, 1}},
                                                                   {"c * old + (1 + c) * mean", {0, 1, 1, 1}},
@@ -1117,6 +1130,9 @@ class Suspicions {
                  "A cell keeps c of its own temperature and takes 1 - c from its neighbours: c * old + (1 - c) * "
                  "mean."},
                 {.factors = factor});
+        suspect({"wrong_operation", "The new values are those of c * old: the neighbours do not count.",
+                 "A cell takes 1 - c from its neighbours: c * old + (1 - c) * mean, with their weighted mean."},
+                {.factors = {0, 1, 0, 0}});
         const std::pair<const char*, Rules::Conductivity> cells[] = {{"above it", Rules::Conductivity::above},
                                                                      {"below it", Rules::Conductivity::below},
                                                                      {"on its left", Rules::Conductivity::left_cell},
@@ -1189,11 +1205,13 @@ class Suspicions {
         const auto old = problem_.arrays[initial].as<double>(), found = actuals_[field].as<double>();
         for (std::size_t k = 0; k < sizes_.cells(); ++k)
             if (found[k] != old[k] && (k / sizes_.columns >= rows || k % sizes_.columns >= columns)) return;
+        const std::string some_rows = rows < sizes_.rows ? sentence("the first {} of {} rows", rows, sizes_.rows) : "",
+                          some_columns = columns < sizes_.columns
+                                             ? sentence("the first {} of {} columns", columns, sizes_.columns)
+                                             : "",
+                          both = some_rows.empty() || some_columns.empty() ? "" : " and ";
         suspect(
-            {cause,
-             sentence("Only the first {} of {} rows and the first {} of {} columns ever change: {}.",
-                      std::min(sizes_.rows, rows), sizes_.rows, std::min(sizes_.columns, columns), sizes_.columns,
-                      reason),
+            {cause, sentence("Only {}{}{} ever change: {}.", some_rows, both, some_columns, reason),
              "The grid has (columns + BLOCK_X - 1) / BLOCK_X blocks in x and as many in y as rows need, rounded up."},
             {.rows_covered = rows, .columns_covered = columns});
     }
@@ -1433,6 +1451,72 @@ class Suspicions {
                            reported);
     }
 
+    /// The code copies only the first 4 of the 8 bytes of the largest change.
+    void suspect_half_of_change() {
+        const double reported = actual_[largest_change];
+        const std::size_t last = claimed_iterations();
+        if (last == 0 || last > sizes_.max_iterations || sizes_.cells() * last > max_explained) return;
+        const double largest = largest_of(last_changes(last));
+        if (std::abs(reported - largest) <= change_bound() || !is_half_of(reported, largest)) return;
+        suspect_stopped_at(last,
+                           {"truncated",
+                            sentence("The largest change is {}, but {} is reported: these are the first 4 of its 8 "
+                                     "bytes, read as another number.",
+                                     largest, reported),
+                            "A change is a double. Is the variable to which it is copied a double, and is the size of "
+                            "the copy sizeof(double)?"},
+                           reported);
+    }
+
+    /// Return whether `reported` has the first 4 bytes of `largest`: as a float, as an int or in an empty double. The
+    /// value of `largest` is known only up to rounding errors.
+    bool is_half_of(double reported, double largest) const {
+        constexpr double max_slack = 0x1p24;  // of 2^32 values
+        if (reported == 0 || !std::isfinite(reported)) return false;
+        const double infinity = std::numeric_limits<double>::infinity();
+        const double slack = change_bound() / (std::nextafter(largest, infinity) - largest);
+        const auto first_half = [](double value) {
+            return static_cast<std::uint32_t>(std::bit_cast<std::uint64_t>(value));
+        };
+        const auto is_near = [&](std::uint32_t bits) {
+            const auto distance = static_cast<std::int32_t>(bits - first_half(largest));
+            return std::abs(static_cast<double>(distance)) <= slack;
+        };
+        if (slack > max_slack || is_near(0)) return false;  // small numbers would fit a half of 0
+        const auto as_float = static_cast<float>(reported);
+        const bool is_float = static_cast<double>(as_float) == reported,
+                   is_integer = reported == std::floor(reported) && std::abs(reported) < 0x1p32,
+                   is_empty = std::bit_cast<std::uint64_t>(reported) >> 32 == 0;
+        return (is_float && is_near(std::bit_cast<std::uint32_t>(as_float))) ||
+               (is_integer && is_near(static_cast<std::uint32_t>(static_cast<std::int64_t>(reported)))) ||
+               (is_empty && is_near(first_half(reported)));
+    }
+
+    /// The code reports the largest change of a different iteration, and may end because of it.
+    void suspect_change_of_other_iteration() {
+        const double reported = actual_[largest_change];
+        const std::size_t last = claimed_iterations(), computed = std::max(last, right_iterations_);
+        if (last == 0 || last > sizes_.max_iterations || sizes_.cells() * computed > max_explained) return;
+        MistakenSolver right(problem_, {});
+        std::vector<double> largest;
+        for (std::size_t k = 0; k < computed; ++k) largest.push_back(right.iterate().largest);
+        const auto is_near = [&](double change) { return std::abs(change - reported) <= change_bound(); };
+        const auto found = std::ranges::find_if(largest, is_near);
+        if (std::ranges::count_if(largest, is_near) != 1 || is_near(largest[last - 1]) || is_near(0)) return;
+        const auto other = static_cast<std::size_t>(found - largest.begin()) + 1;
+        suspect_stopped_at(
+            last,
+            {"other_iteration",
+             sentence("The largest change of iteration {}, the last one, is {}, but {} is reported: this "
+                      "is the largest change of iteration {}.",
+                      last, largest[last - 1], reported, other),
+             other + 1 == last ? "Is the change copied after the kernels of this iteration, and from where they write "
+                                 "it?"
+                               : "If the changes of several iterations are copied at once: where do those of this "
+                                 "batch begin, in the array on the device and in that on the host?"},
+            reported);
+    }
+
     /// The reported change exceeds all changes, so the iterations never end early.
     void suspect_too_large_maximum() {
         const double reported = actual_[largest_change];
@@ -1455,6 +1539,15 @@ class Suspicions {
         if (right_iterations_ == 0 || actual_[iterations_done] != answer_[iterations_done]) return;
         if (!(actual_[largest_change] < answer_[largest_change])) return;
         const std::vector<double> changes = last_changes(right_iterations_);
+        if (actual_[largest_change] == 0 && ends_early() && right_iterations_ > 1)
+            suspect(
+                {"change_not_returned",
+                 sentence("The code ends after the right iteration, so it finds the largest change of each. But it "
+                          "returns 0 instead of the last one, {}.",
+                          largest_of(changes)),
+                 "Set HeatState::largest_change to the value that is compared with threshold. Do two variables have "
+                 "the same name, one of them inside the loop?"},
+                take_actual({result}));
         suspect({"lost_maximum",
                  sentence("The field is right, but the largest change is not: {}.", describe_lost_maximum(changes)),
                  lost_maximum_hint(changes)},
@@ -1467,9 +1560,18 @@ class Suspicions {
         const auto magnitude = [](double a, double b) { return std::abs(a) < std::abs(b); };
         const double smallest = std::abs(*std::min_element(changes.begin(), changes.end(), magnitude));
         if (reported == 0)
-            return "Is the largest value that threads exchange kept, or only assigned: max(a, b), and not a = b? And "
+            return std::string(threshold_of(problem_) > 0
+                                   ? ""
+                                   : "Is the 0 what the reduction finds, or only what the function returns: is "
+                                     "HeatState::largest_change set to the value that is compared with threshold? If "
+                                     "the reduction finds 0: ") +
+                   "Is the largest value that threads exchange kept, or only assigned: max(a, b), and not a = b? And "
                    "is it the maximum, fmax, and not fmin, which keeps the 0 that it begins with?";
-        if (reported < std::numeric_limits<double>::min())
+        if (reported < 0 && std::abs(warmest - reported) > change_bound())
+            return "A largest change is never below 0. Is it a double in every line, and is all of it copied, from "
+                   "where "
+                   "the kernel writes it?";
+        if (reported > 0 && reported < std::numeric_limits<double>::min())
             return sentence(
                 "It has the bits of the integer {}: convert bits by __double_as_longlong and "
                 "__longlong_as_double, not values.",
@@ -1669,11 +1771,12 @@ class Investigation {
             for (std::size_t i = sizes_.cells(); i-- > 0;)
                 if (is_wrong(i)) first = i, ++wrong;
             if (wrong == 0) continue;
+            if (const std::string state = name_state(k, actual); !state.empty()) return state;
             const std::string places = describe_places(sizes_.rows, sizes_.columns, is_wrong);
             return begin_sentence(k) +
                    sentence("{} of {} cells are wrong{}. ", wrong, sizes_.cells(),
                             places.empty() ? places : ", in " + places) +
-                   describe_cell(k, first, actual.as<double>()[first]);
+                   (k > 1 ? name_border(is_wrong) : "") + describe_cell(k, first, actual.as<double>()[first]);
         }
         return "";
     }
@@ -1683,6 +1786,38 @@ class Investigation {
         if (k == 1) return "After one iteration, ";
         return sentence("After {} the field is right, but after {}, ", format_plural(k - 1, "iteration"),
                         std::to_string(k));
+    }
+
+    /// If the whole field is that after a number of iterations other than k, return a sentence that says so.
+    std::string name_state(std::size_t k, const Array& actual) {
+        for (std::size_t other = 0; other <= k + max_steps; ++other) {
+            if (other == k) continue;
+            const Array after = solve_after(other);
+            const auto is_same = [](double a, double b) { return std::abs(a - b) <= rounding_bound(2 * max_steps); };
+            if (!std::ranges::equal(after.as<double>(), actual.as<double>(), is_same)) continue;
+            const std::string before =
+                k == 1 ? "" : sentence("After {} the field is right. ", format_plural(k - 1, "iteration"));
+            return before + (other == 0
+                                 ? sentence("If max_iterations is {}, the field has not changed.", std::to_string(k))
+                                 : sentence("If max_iterations is {}, the field is that after {}.", std::to_string(k),
+                                            format_plural(other, "iteration")));
+        }
+        return "";
+    }
+
+    /// If all wrong cells read the same part of the border, return a sentence that says so.
+    std::string name_border(const std::function<bool(std::size_t i)>& is_wrong) const {
+        bool in_rows = sizes_.rows > 2, in_columns = sizes_.columns > 2;
+        for (std::size_t k = 0; k < sizes_.cells(); ++k) {
+            if (!is_wrong(k)) continue;
+            const std::size_t i = k / sizes_.columns, j = k % sizes_.columns;
+            in_rows = in_rows && (i == 0 || i + 1 == sizes_.rows);
+            in_columns = in_columns && (j == 0 || j + 1 == sizes_.columns);
+        }
+        if (in_rows == in_columns) return "";
+        return in_rows ? "All of them have neighbours in a halo row, which must stay as it was. "
+                       : "All of them have neighbours in a mirror column, which must repeat the column of cells at the "
+                         "other end. ";
     }
 
     Array solve_after(std::size_t k) {

@@ -251,10 +251,12 @@ Failure describe_wrong_output(const StageRun& run, const Trial& trial, const Cal
 }
 
 Failure describe_experiments(const Failure& plain, const std::string& results) {
-    return {plain.cause, plain.message + " " + results,
-            "The judge found this by calls with other inputs, most of them 0. Which line would use exactly these "
-            "elements? Compare its indices, and where its loop begins and ends, with the elements that you expect.",
-            plain.place};
+    return {
+        plain.cause, plain.message + " " + results,
+        "The judge found this by calls with other arguments, such as inputs that are mostly 0. Which line would "
+        "use exactly these elements? Compare its indices, and where its loop begins and ends, with the elements that "
+        "you expect.",
+        plain.place};
 }
 
 bool is_unexplained(const Failure& plain) {

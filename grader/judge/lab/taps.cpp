@@ -106,32 +106,74 @@ class TapExperiments {
     double constant_ = 0;
 };
 
+/// Lines [begin, end), all of them wrong.
+struct Run {
+    std::size_t begin, end;
+    std::size_t count() const { return end - begin; }
+};
+
+std::vector<Run> find_runs(const std::vector<bool>& wrong) {
+    std::vector<Run> runs;
+    for (std::size_t i = 0; i < wrong.size(); ++i) {
+        if (!wrong[i]) continue;
+        if (i == 0 || !wrong[i - 1]) runs.push_back({i, i});
+        runs.back().end = i + 1;
+    }
+    return runs;
+}
+
+bool repeats(const std::vector<bool>& wrong, std::size_t period) {
+    for (std::size_t i = period; i < wrong.size(); ++i)
+        if (wrong[i] != wrong[i - period]) return false;
+    return true;
+}
+
+/// Return "the first and the last", or "the first 3 and the last 3".
+std::string name_edges(std::size_t count) {
+    return count == 1 ? "the first and the last" : sentence("the first {} and the last {}", count, count);
+}
+
+/// Return a text such as "the second of every 4 rows" for runs that repeat; empty if they do not.
+std::string describe_repeated(const std::vector<bool>& wrong, const std::vector<Run>& runs, const std::string& line) {
+    const Run first = runs[0], second = runs[1];
+    const std::size_t period = second.begin - first.begin;
+    if (repeats(wrong, period))
+        return sentence("{} of every {} {}s", name_numbers(first.begin, first.count()), period, line);
+    // Tiles whose edges are wrong: the last lines of a tile and the first ones of the next are one run.
+    const std::size_t tile = second.begin + first.end;
+    if (first.begin > 0 || second.count() != 2 * first.end || !repeats(wrong, tile)) return "";
+    return sentence("{} of every {} {}s", name_edges(first.end), tile, line);
+}
+
+/// Return the numbers of the lines: "0, 7 and 9".
+std::string list_lines(const std::vector<Run>& runs, std::size_t count) {
+    std::string text;
+    std::size_t named = 0;
+    for (const Run& run : runs)
+        for (std::size_t i = run.begin; i < run.end; ++i)
+            text += (named++ == 0 ? "" : named == count ? " and " : ", ") + format_count(i);
+    return text;
+}
+
 /// Return which rows (or columns) contain wrong elements, such as "the second of every 4 rows"; empty if all do, or if
-/// they show no pattern.
+/// they are many and show no pattern.
 std::string describe_lines(const std::vector<bool>& wrong, const std::string& line) {
+    constexpr std::size_t max_listed = 4;
     const std::size_t n = wrong.size();
-    const auto first = static_cast<std::size_t>(std::ranges::find(wrong, true) - wrong.begin());
-    std::size_t last = n;
-    while (last > 0 && !wrong[last - 1]) --last;
     const auto count = static_cast<std::size_t>(std::ranges::count(wrong, true));
     if (count == n || count == 0) return "";
-    if (last - first == count)
-        return count == 1 ? sentence("{} {} of {}", line, first, n)
-                          : sentence("{}s {} to {} of {}", line, first, last - 1, n);
-    for (const std::size_t period : {2, 4, 8, 12, 16, 24, 28, 30, 32, 48, 56, 60, 64, 128, 256}) {
-        if (2 * period > n) break;
-        bool fits = true;
-        for (std::size_t i = period; i < n && fits; ++i) fits = wrong[i] == wrong[i % period];
-        const std::size_t begin = first,
-                          end = begin + static_cast<std::size_t>(std::ranges::count(
-                                            wrong.begin(), wrong.begin() + static_cast<long>(period), true));
-        if (!fits || end > period ||
-            !std::all_of(wrong.begin() + static_cast<long>(begin), wrong.begin() + static_cast<long>(end),
-                         [](bool w) { return w; }))
-            continue;
-        return sentence("{} of every {} {}s", name_numbers(begin, end - begin), period, line);
-    }
-    return "";
+    const std::vector<Run> runs = find_runs(wrong);
+    const Run first = runs.front(), last = runs.back();
+    if (runs.size() == 1)
+        return count == 1 ? sentence("{} {} of {}", line, first.begin, n)
+                          : sentence("{}s {} to {} of {}", line, first.begin, first.end - 1, n);
+    const bool are_edges = runs.size() == 2 && first.begin == 0 && last.end == n && first.count() == last.count();
+    if (are_edges)
+        return sentence("{} {}{}", name_edges(first.count()), line, std::string(first.count() > 1 ? "s" : ""));
+    const std::string pattern = describe_repeated(wrong, runs, line);
+    const bool may_be_chance = runs.size() == 2 || pattern.empty();
+    if (may_be_chance && count <= max_listed) return sentence("{}s {} of {}", line, list_lines(runs, count), n);
+    return pattern;
 }
 
 }  // namespace

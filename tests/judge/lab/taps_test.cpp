@@ -74,6 +74,15 @@ TEST(DescribePlaces, NamesRowsAndColumns) {
     EXPECT_EQ(places([](Index y, Index) { return y % 8 > 3; }), "numbers 4 to 7 (from 0) of every 8 rows");
     EXPECT_EQ(places([](Index y, Index) { return y % 4 == 0; }), "the first of every 4 rows");
     EXPECT_EQ(places([](Index y, Index x) { return y == 31 && x > 7; }), "row 31 of 32, and columns 8 to 9 of 10");
+    EXPECT_EQ(places([](Index y, Index) { return y % 6 > 3; }), "numbers 4 to 5 (from 0) of every 6 rows");
+    EXPECT_EQ(places([](Index y, Index) { return y % 14 == 3; }), "the fourth of every 14 rows");
+    EXPECT_EQ(places([](Index, Index x) { return x % 9 == 0; }), "the first and the last column");
+    EXPECT_EQ(places([](Index y, Index) { return y < 5 || y > 26; }), "the first 5 and the last 5 rows");
+    EXPECT_EQ(places([](Index y, Index) { return y % 10 == 0 || y % 10 == 9; }),
+              "the first and the last of every 10 rows");
+    EXPECT_EQ(places([](Index y, Index x) { return y == 3 && (x == 0 || x == 5 || x == 6); }),
+              "row 3 of 32, and columns 0, 5 and 6 of 10");
+    EXPECT_EQ(places([](Index y, Index) { return y == 0 || y == 30; }), "rows 0 and 30 of 32");
     EXPECT_EQ(places([](Index, Index) { return true; }), "");
     EXPECT_EQ(places([](Index y, Index) { return y * y % 7 == 1; }), "");
 }

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <fstream>
 #include <functional>
@@ -349,6 +350,44 @@ TEST(HeatOracle, ExplainsAWrongReportOnARightField) {
     for (int k = 0; k < 10; ++k) earlier.iterate();
     EXPECT_EQ(cause_of(problem, earlier.field, 10, problem.reals[0] / 2), "lost_maximum");
     EXPECT_EQ(cause_of(problem, cells, iterations, static_cast<float>(change)), "truncated");
+}
+
+TEST(HeatOracle, ExplainsTheFieldOfAnotherIteration) {
+    const Problem problem = solve(oracle(), recipe("random", 20, 30, 6), 9);
+    const double change = values(problem, result)[1];
+    const auto cause_of_field_after = [&](int iterations) {
+        Plain plain(problem);
+        for (int k = 0; k < iterations; ++k) plain.iterate();
+        return cause_of(problem, plain.field, 6, change);
+    };
+    EXPECT_EQ(cause_of_field_after(0), "field_unchanged");
+    for (const int early : {1, 2, 4}) EXPECT_EQ(cause_of_field_after(early), "field_too_early") << early;
+    EXPECT_EQ(cause_of_field_after(5), "buffers_not_swapped");
+    for (const int late : {7, 8, 14}) EXPECT_EQ(cause_of_field_after(late), "field_too_late") << late;
+    EXPECT_EQ(cause_of_field_after(15), "unexplained");
+}
+
+TEST(HeatOracle, ExplainsAChangeThatIsNoCellsChange) {
+    const Problem problem = solve(oracle(), recipe("discs", 20, 30, 100, {{"stop_after", 30}}), 9);
+    const double iterations = values(problem, result)[0], right = values(problem, result)[1];
+    const auto cause_of_change = [&](double change) {
+        return cause_of(problem, values(problem, field), iterations, change);
+    };
+    Plain plain(problem);
+    double earlier = 0;
+    for (int k = 0; k < 20; ++k) earlier = plain.iterate();
+    EXPECT_EQ(cause_of_change(earlier), "other_iteration");
+    EXPECT_EQ(cause_of_change(0), "change_not_returned");
+    EXPECT_EQ(cause_of_change(-1), "lost_maximum");
+    const auto bits = std::bit_cast<std::uint64_t>(right);
+    const auto half = static_cast<std::uint32_t>(bits);
+    EXPECT_EQ(cause_of_change(std::bit_cast<float>(half + 7)), "truncated");
+    EXPECT_EQ(cause_of_change(half), "truncated");
+    EXPECT_EQ(cause_of_change(static_cast<std::int32_t>(half)), "truncated");
+    EXPECT_EQ(cause_of_change(std::bit_cast<double>(std::uint64_t{half})), "truncated");
+    EXPECT_NE(cause_of_change(std::bit_cast<float>(half ^ 0x10000000)), "truncated");
+    const Problem halves = solve(oracle(), load_lab(root_folder(), "heat_dissipation").dataset("halves"), 1);
+    EXPECT_NE(cause_of(halves, values(halves, field), 5, 1), "truncated");  // the last half of 16 is 0
 }
 
 /// The largest increase is reported as the largest change. If only few decreases are larger, the oracle assumes that

@@ -70,8 +70,10 @@ TOPICS = (
     ("halo_missing halo_shifted corner_missing halo_updated wrong_mirror", (r"\bhalo|\bmirror",)),
     ("filter_ignored filter_flipped not_normalised all_zero not_weighted", (r"\bfilter\b",)),
     ("crash misaligned", (r"\b[Aa]lign|multiple of 16",)),
-    ("buffers_not_swapped old_partials", (r"\bswap",)),
+    ("buffers_not_swapped old_partials field_too_early", (r"\bswap",)),
     ("stops_one_late tested_every_k_iterations threshold_counts wrong_threshold change_with_sign", (r"\bthreshold",)),
+    ("change_not_returned", (r"largest change in the last iteration",)),
+    ("other_iteration", (r"64 changes at once", r"largest change of the previous iteration")),
     ("bins_missing bins_lost one_bin_only", (r"\bbins?\b",)),
     ("bytes_lost", (r"\bbytes?\b",)),
 )
