@@ -242,7 +242,8 @@ class StageJudge {
         const std::optional<Check> slow = slow_;
         run.end_session();
         run.output.clear();
-        run.explaining_s = StageRun::max_explaining_s;
+        run.searching_s = StageRun::max_searching_s;
+        run.experimenting_s = StageRun::max_experimenting_s;
         run.environment = {"WARPLAB_THREADS=1"};
         const std::shared_ptr<Budget> budget = std::exchange(run.policy.budget, untimed_budget(task_));
         check_all(run);

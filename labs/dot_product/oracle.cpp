@@ -70,6 +70,7 @@ std::uint32_t dot(const std::uint32_t* x, const std::uint32_t* y, std::size_t n,
 
 // --- explanations of wrong answers ---
 
+constexpr auto first_with_tree = "02", first_with_shuffles = "05";
 constexpr std::size_t max_explained = 1 << 28;  // elements; with more, the sums of all prefixes take too much memory
 const Nouns nouns{.elements = "products", .done = "in the sum", .idle = "add 0"};
 
@@ -306,19 +307,25 @@ class Explanation {
         return {};
     }
 
-    static Mistake name_part(const Reach& part) {
+    Mistake name_part(const Reach& part) const {
+        const bool has_tree = situation_.stage >= first_with_tree && situation_.stage < first_with_shuffles;
         const bool is_single = part.run == 1 && !part.others;
-        return {"block_incomplete", describe_part(part, nouns),
-                is_single && part.first
-                    ? "Did you write = instead of +=, so that a sum keeps only the last value? Or do all "
-                      "threads of a block write to the same element? Each needs its own, such as "
-                      "products[threadIdx.x]. Or is the wrong element added to the answer? A tree "
-                      "leaves the block's sum in element 0."
-                : is_single && part.period >= 32
-                    ? "Thread 0's sum is used before the other sums have been added to it: the sum "
-                      "over the block, or a __syncthreads() before it, is missing."
-                    : "The sum over a block or warp leaves out the others: look at where its "
-                      "loop begins, how it steps and when it ends."};
+        return {
+            "block_incomplete", describe_part(part, nouns),
+            is_single && part.first
+                ? "Did you write = instead of +=, so that a sum keeps only the last value? Or do all "
+                  "threads of a block write to the same element? Each needs its own, such as "
+                  "products[threadIdx.x]. Or is the wrong element added to the answer? A tree "
+                  "leaves the block's sum in element 0."
+            : is_single && part.period >= 32 && has_tree
+                ? "No other sum has been added to thread 0's. Which of the two sums does a step of the tree change? "
+                  "It must be the one with the lower number, sums[t] += sums[t + distance]. If so, is thread 0's "
+                  "sum used before the tree is complete: is a __syncthreads() missing?"
+            : is_single && part.period >= 32
+                ? "Thread 0's sum is used before the other sums have been added to it: the sum "
+                  "over the block, or a __syncthreads() before it, is missing."
+                : "The sum over a block or warp leaves out the others: look at where its "
+                  "loop begins, how it steps and when it ends."};
     }
 
     /// Thread 0 does all steps of the tree before any other thread has added a sum.

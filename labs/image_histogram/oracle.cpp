@@ -121,10 +121,20 @@ Problem generate_pixels(const Dataset& dataset, std::uint64_t seed, std::size_t 
 
 // --- outputs of students' mistakes ---
 
+constexpr auto first_with_barriers = "03";     // the first stage in which the threads of a block wait for each other
 constexpr auto first_with_fetches = "05";      // the first stage in which vectors are fetched before they are counted
 constexpr std::size_t max_searched = 1 << 21;  // pixels; with more, mistakes that need a long search are not tried
 constexpr std::size_t max_by_place = 1 << 28;  // pixels; with more, lost bytes of words and vectors are not tried
 const Nouns nouns{"pixels", "counted", 16, "last_pixel_lost"};
+
+/// Return the nouns of a stage: before `first_with_fetches`, no stage has vectors; from `first_with_barriers` on, a
+/// thread that returns early is missing at a barrier.
+Nouns nouns_of(const std::string& stage) {
+    Nouns words = nouns;
+    if (!stage.empty() && stage < first_with_fetches) words.longest_vector = 1;
+    if (!stage.empty() && stage >= first_with_barriers) words.idle = "count nothing, but reach every __syncthreads()";
+    return words;
+}
 
 Bins copy_bins(const Array& array) {
     Bins copy;
@@ -153,6 +163,7 @@ class Explanation {
   public:
     explicit Explanation(const Situation& situation)
         : situation_(situation),
+          nouns_(nouns_of(situation.stage)),
           n_(static_cast<std::size_t>(situation.problem.sizes[0])),
           pixels_(situation.problem.arrays[pixels].as<std::uint8_t>().data()),
           right_(copy_bins(situation.problem.arrays[bins])),
@@ -298,7 +309,28 @@ class Explanation {
                            "Pixels run from 0 to n - 1. Threads of the last block, and bytes of the last vector, may "
                            "lie past the end: the guard is i < n."};
         const std::size_t begin = n_ - std::min(n_, total_ - n_);
-        if (begin && actual_ == right_ + count(begin, n_)) return tail_twice(n_, begin, nouns);
+        if (begin && actual_ == right_ + count(begin, n_)) return tail_twice(n_, begin, nouns_);
+        return try_tail_of_every_block();
+    }
+
+    /// Each of several blocks counts the pixels after the last whole vector.
+    Guess try_tail_of_every_block() const {
+        constexpr std::size_t max_blocks = 4096;
+        for (const std::size_t vector : {16, 4}) {
+            const std::size_t tail = n_ % vector, more = tail ? (total_ - n_) / tail : 0;
+            if (vector > nouns_.longest_vector || more < 2 || more >= max_blocks) continue;
+            const Bins counted = count(n_ - tail, n_);
+            if (actual_ !=
+                make_bins([&](std::size_t v) { return right_[v] + static_cast<std::uint32_t>(more) * counted[v]; }))
+                continue;
+            return Mistake{"tail_twice",
+                           tail == 1
+                               ? sentence("The last of {} pixels is counted {} times.", n_, more + 1)
+                               : sentence("The last {} of {} pixels are counted {} times each.", tail, n_, more + 1),
+                           sentence("They are the pixels after the last whole vector of {}. Do all blocks count them, "
+                                    "{} here? Only one may.",
+                                    std::to_string(vector), more + 1)};
+        }
         return {};
     }
 
@@ -316,7 +348,7 @@ class Explanation {
         if (total_ == 0)
             return Mistake{"nothing_counted", "All bins are 0: no pixel is counted.",
                            "Is the kernel launched, and does it add to bins?"};
-        if (count(0, total_) == actual_) return name_prefix(n_, total_, nouns);
+        if (count(0, total_) == actual_) return name_prefix(n_, total_, nouns_);
         if (count(n_ - total_, n_) != actual_) return {};
         return Mistake{"first_lost", sentence("Only the last {} of {} pixels are counted.", total_, n_),
                        "Does the kernel set the bins to 0 after other blocks have counted? __syncthreads() waits for "
@@ -329,19 +361,19 @@ class Explanation {
             return Mistake{"counted_repeatedly", sentence("Every bin holds {} times its count.", times),
                            "Does every block go through all pixels, or every thread add the block's bins? Each pixel "
                            "belongs to one thread, and each bin of a block is added by one."};
-        return guess_repeated(n_, nouns, fits());
+        return guess_repeated(n_, nouns_, fits());
     }
 
     /// Only the counts of one block or of the first blocks are there, or only those of one block are missing.
     Guess try_shares() {
         if (n_ > max_searched || total_ >= n_) return {};
-        if (Guess guess = guess_long_stride(n_, nouns, fits())) return guess;
-        if (Guess guess = guess_share(n_, nouns, fits(), true)) return guess;
+        if (Guess guess = guess_long_stride(n_, nouns_, fits())) return guess;
+        if (Guess guess = guess_share(n_, nouns_, fits(), true)) return guess;
         const auto is_lost = [&](Reach share) {
             share.others = true;
             return fits()(share);
         };
-        Guess guess = guess_share(n_, nouns, is_lost, true);
+        Guess guess = guess_share(n_, nouns_, is_lost, true);
         if (!guess) return {};
         return Mistake{
             "one_block_lost", "The pixels named here are lost, and all others are counted: " + guess->message,
@@ -674,9 +706,9 @@ class Explanation {
         };
         for (std::size_t a = 0; a < parts.size(); ++a) {
             Reach part{.end = n_, .period = period, .first = a * size, .run = size};
-            if (actual_ == parts[a] + rest) return lost(describe_part(part, nouns));
+            if (actual_ == parts[a] + rest) return lost(describe_part(part, nouns_));
             part.others = true;
-            if (actual_ == right_ - parts[a]) return lost(describe_part(part, nouns));
+            if (actual_ == right_ - parts[a]) return lost(describe_part(part, nouns_));
             for (std::size_t b = 0; b < parts.size(); ++b)
                 if (a != b && actual_ == right_ - parts[a] + parts[b])
                     return lost(sentence("Of every {} pixels {} {} counted twice, and {} not at all.", period,
@@ -795,6 +827,7 @@ class Explanation {
     }
 
     const Situation& situation_;
+    Nouns nouns_;
     std::size_t n_;
     const std::uint8_t* pixels_;
     Bins right_, actual_, before_;

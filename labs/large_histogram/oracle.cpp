@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <map>
@@ -244,6 +245,7 @@ void count_values(const std::uint32_t* from, std::size_t n, std::uint8_t* to, st
 // --- outputs of students' mistakes ---
 
 constexpr auto first_with_shares = "02";        // the first stage with several blocks for a histogram
+constexpr auto first_with_vectors = "03";       // the first stage that loads four values at a time
 constexpr auto first_with_window = "04";        // the first stage with bins in shared memory
 constexpr auto first_with_additions = "07";     // the first stage that adds before it tests whether a bin is full
 constexpr std::size_t max_explained = 1 << 26;  // bins and values of a call
@@ -274,15 +276,19 @@ class Explanation {
             if (!fits_count(counts_[b], actual_[b])) wrong_.push_back(b);
         if (wrong_.empty() || std::equal(actual_.begin(), actual_.end(), before_.begin())) return {};
         first_ = wrong_.front();
-        return first_fit(situation_, *this, {&E::try_nothing,     &E::try_other_histogram, &E::try_first_only,
-                                             &E::try_not_cleared, &E::try_bytes_reversed,  &E::try_all_full,
-                                             &E::try_mask,        &E::try_cap_too_low,     &E::try_carry,
-                                             &E::try_twice,       &E::try_bit_shift,       &E::try_ends,
-                                             &E::try_components,  &E::try_stride,          &E::try_share,
-                                             &E::try_window,      &E::try_shifted,         &E::try_rows_apart,
-                                             &E::try_stale,       &E::try_rows_lost,       &E::try_vectors,
-                                             &E::try_pitch,       &E::try_taken_back,      &E::try_too_often,
-                                             &E::try_lost});
+        return first_fit(situation_, *this, {&E::try_nothing,        &E::try_other_histogram,
+                                             &E::try_first_only,     &E::try_not_cleared,
+                                             &E::try_bytes_reversed, &E::try_all_full,
+                                             &E::try_mask,           &E::try_cap_too_low,
+                                             &E::try_whole_word,     &E::try_carry,
+                                             &E::try_twice,          &E::try_bit_shift,
+                                             &E::try_ends,           &E::try_components,
+                                             &E::try_stride,         &E::try_share,
+                                             &E::try_window,         &E::try_shifted,
+                                             &E::try_rows_apart,     &E::try_stale,
+                                             &E::try_rows_lost,      &E::try_vectors,
+                                             &E::try_pitch,          &E::try_taken_back,
+                                             &E::try_too_often,      &E::try_lost});
     }
 
   private:
@@ -362,6 +368,33 @@ class Explanation {
                        "seen >> shift & 255 is the bin."};
     }
 
+    /// The whole word is compared with the cap, not one byte: after the first count in one of its last three bytes,
+    /// nothing more is counted in the word.
+    Guess try_whole_word() {
+        std::size_t stopped = 0, first = 0, several = 0;
+        for (std::size_t b = 0; b + 3 < counts_.size(); b += 4) {
+            const std::uint32_t later = counts_[b + 1] + counts_[b + 2] + counts_[b + 3];
+            const auto found = std::uint32_t{actual_[b + 1]} + actual_[b + 2] + actual_[b + 3];
+            for (std::size_t k = b; k < b + 4; ++k)
+                if (actual_[k] > counts_[k]) return {};
+            const bool is_first_full = actual_[b] >= soft_cap;
+            if (found != std::min(later, 1u) && !(found == 0 && is_first_full)) return {};
+            if (later == 0 && !fits_count(counts_[b], actual_[b])) return {};
+            several += actual_[b] + found > 1;  // no word would hold several counts if it were replaced only once
+            if (later > 1 && stopped++ == 0) first = b;
+        }
+        if (stopped < 2 || several == 0) return {};
+        const std::size_t named = std::max_element(counts_.begin() + static_cast<std::ptrdiff_t>(first) + 1,
+                                                   counts_.begin() + static_cast<std::ptrdiff_t>(first) + 4) -
+                                  counts_.begin();
+        return Mistake{
+            "word_compared",
+            sentence("Once byte 1, 2 or 3 of a word is not 0, nothing more is counted in the word, in all {} words "
+                     "with more values: {}. It is as if the whole word were compared with the cap.",
+                     stopped, describe_count(named)),
+            "The loop's condition must look at one byte of the word, that of this bin: seen >> shift & 255."};
+    }
+
     /// A value is added to its word at bit bin % 4, or always at bit 0, so all four bins are counted in the first byte.
     /// Only small sums are compared, because large ones depend on the order of the threads.
     Guess try_bit_shift() {
@@ -379,7 +412,8 @@ class Explanation {
         constexpr std::uint32_t max_values = 3;
         constexpr std::size_t min_moved = 8;
         for (const auto [modulus, bits, divisor] :
-             {Shift{8, 4}, Shift{4, 4}, Shift{2, 8}, Shift{2, 16}, Shift{4, 8, 4}}) {
+             {Shift{8, 4}, Shift{4, 4}, Shift{4, 2}, Shift{2, 8}, Shift{2, 16}, Shift{32, 1}, Shift{4, 8, 4},
+              Shift{4, 8, 8}, Shift{4, 8, 2}, Shift{4, 8, 16}}) {
             std::size_t moved = 0;
             bool fits = true;
             for (std::size_t b = 0; fits && b + 3 < counts_.size(); b += 4) {
@@ -393,15 +427,27 @@ class Explanation {
                 fits = word == found;
                 moved += word != right;
             }
-            if (fits && moved >= min_moved)
-                return Mistake{
-                    "shifted_by_bits",
-                    divisor > 1 ? "All four bins of a word are counted in one byte of it, as by a shift of bin / 4 * 8."
-                                : sentence("The counts are where a shift by bin % {} * {} puts them.", modulus, bits),
-                    "A word has four bins of eight bits each: which bin of the word is this one, and at which "
-                    "bit does it begin?"};
+            if (!fits || moved < min_moved) continue;
+            if (divisor > 1) return wrong_byte(divisor);
+            return Mistake{"shifted_by_bits",
+                           sentence("The counts are where a shift by bin % {} * {} puts them.", modulus, bits),
+                           "A word has four bins of eight bits each: which bin of the word is this one, and at which "
+                           "bit does it begin?"};
         }
         return {};
+    }
+
+    /// The byte of a bin is bin / divisor % 4. The divisor is a power of two, more than 1.
+    static Mistake wrong_byte(std::size_t divisor) {
+        const int low = std::countr_zero(divisor);
+        return {"shifted_by_bits",
+                sentence("{}: bits {} and {} of bin choose the byte, as with a shift by bin / {} % 4 * 8. Bits 0 and 1 "
+                         "should choose it.",
+                         std::string(divisor < 4 ? "Bins are counted in a wrong byte of their word"
+                                                 : "All four bins of a word are counted in one byte of it"),
+                         low, low + 1, std::to_string(divisor)),
+                "A word has four bins of eight bits each, so bin % 4 is the byte, and bin % 4 * 8 the shift. Mind the "
+                "parentheses: & comes after *, so bin & 3 * 8 is bin & 24."};
     }
 
     /// `factor`: the number that a value adds to a bin, divided by the number for the previous bin.
@@ -460,6 +506,14 @@ class Explanation {
         }
         if (empty == 0) return {};
         for (std::size_t b = 0; b < counts_.size(); ++b) cleared += counts_[b] == 0 && before_[b] && !actual_[b];
+        if (const auto [run, period] = cleared_pattern(); period > 0)
+            return Mistake{
+                "not_cleared",
+                sentence("Of every {} bins of a histogram only the first {} are cleared; {} bins that no value falls "
+                         "into hold what they held before the call, the first {} in {}.",
+                         period, run, empty, actual_[first], describe(first)),
+                "Which threads or blocks should clear the others? The loop that clears steps by the number of threads "
+                "that the kernel assumes: does the launch start as many in each block, and enough blocks?"};
         return Mistake{
             "not_cleared",
             sentence("{} bins that no value falls into hold what they held before the call, the first {} in {}{}.",
@@ -468,7 +522,35 @@ class Explanation {
                 ? "Which bins does each block clear, and do these cover the histogram? Other blocks may count in these "
                   "bins only afterwards."
                 : "bins holds garbage before the call: set it to 0, in every call, before the first value is counted."
-                  " The arguments of cudaMemset are the address, the value and the number of bytes, in this order."};
+                  " The arguments of cudaMemset are the address, the value and the number of bytes, in this order. If "
+                  "a kernel clears the bins: has its launch enough threads, and the arguments in the order of the "
+                  "kernel's parameters?"};
+    }
+
+    struct Cleared {
+        std::size_t run = 0, period = 0;  // of every `period` bins of a histogram the first `run` are cleared
+    };
+
+    /// Find out whether the bins without values are cleared in a regular pattern; if not, the period is 0.
+    Cleared cleared_pattern() const {
+        const auto is_old = [this](std::size_t b) { return counts_[b] == 0 && before_[b] != 0 && actual_[b] != 0; };
+        const auto is_cleared = [this](std::size_t b) { return counts_[b] == 0 && before_[b] != 0 && actual_[b] == 0; };
+        const std::size_t all = shape_.bins();
+        std::size_t run = 0;
+        while (run < all && !is_old(run)) ++run;
+        if (run < 32 || run == all) return {};
+        for (std::size_t times = 2; times <= 8 && run * times < all; ++times) {
+            const std::size_t period = run * times;
+            std::size_t cleared = 0;  // in later periods
+            bool fits = true;
+            for (std::size_t b = 0; b < counts_.size() && fits; ++b) {
+                const bool is_first = b % all % period < run;
+                fits = is_first ? !is_old(b) : !is_cleared(b);
+                cleared += is_first && b % all >= period && is_cleared(b);
+            }
+            if (fits && cleared > 0) return {run, period};
+        }
+        return {};
     }
 
     /// Bytes exceeded 255: they carried into the next bin of the word, or wrapped around to 0.
@@ -594,10 +676,19 @@ class Explanation {
             "the number of threads that count the same histogram."};
     }
 
+    bool has_vectors() const { return situation_.stage.empty() || situation_.stage >= first_with_vectors; }
+
+    /// Return the number of values of a histogram before its first aligned vector of four.
+    std::size_t head_of(std::size_t histogram) const { return std::min(shape_.n, (4 - histogram * shape_.n % 4) % 4); }
+
     Guess try_ends() {
+        constexpr std::size_t min_values = 7;  // then each histogram has a whole vector
         const std::size_t n = shape_.n;
-        const auto head = [&](std::size_t h) { return std::min(n, (4 - h * n % 4) % 4); };
-        if (Guess guess = guess_tail(n, nouns, [this](const Reach& reach) { return fits_reach(reach); })) return guess;
+        const auto head = [this](std::size_t h) { return head_of(h); };
+        Nouns words = nouns;
+        if (!has_vectors()) words.longest_vector = 1;
+        if (Guess guess = guess_tail(n, words, [this](const Reach& reach) { return fits_reach(reach); })) return guess;
+        if (!has_vectors() || n < min_values) return {};
         if (fits(count([&](std::size_t h, std::size_t i) { return i < head(h) + (n - head(h)) / 4 * 4; })))
             return Mistake{"vector_tail_lost",
                            "The values after each histogram's last whole vector of four are not counted.",
@@ -654,6 +745,26 @@ class Explanation {
                 return Mistake{"component_forgotten",
                                describe_part({.period = 4, .first = k, .others = true}, {"values", "counted"}),
                                "A vector of four has x, y, z and w."};
+        return has_vectors() && has_surplus() ? try_component_twice() : Guess();
+    }
+
+    /// In each whole vector, one value is counted in place of another one.
+    Guess try_component_twice() const {
+        static constexpr const char* names[] = {"x", "y", "z", "w"};
+        const std::size_t n = shape_.n;
+        for (std::size_t lost = 0; lost < 4; ++lost)
+            for (std::size_t twice = 0; twice < 4; ++twice) {
+                if (lost == twice || !fits(count([&](std::size_t h, std::size_t i) {
+                        const std::size_t head = head_of(h), component = (i - head) % 4;
+                        if (i < head || i >= head + (n - head) / 4 * 4) return 1;
+                        return component == lost ? 0 : component == twice ? 2 : 1;
+                    })))
+                    continue;
+                return Mistake{"component_forgotten",
+                               sentence("Of every vector of four values, {} is counted twice, and {} not at all.",
+                                        names[twice], names[lost]),
+                               "A vector of four has x, y, z and w: does the code use each of them once?"};
+            }
         return {};
     }
 
@@ -811,6 +922,7 @@ class Explanation {
     template <class Owner>
     std::vector<std::size_t> lost_shares(std::size_t split, Owner owner) const {
         constexpr std::size_t min_agreeing = 16;  // bins that agree with the first bin of their share
+        constexpr std::size_t min_missing = 3;    // the same, if only one share is missing
         std::vector<std::size_t> right(split), missing(split), lost;
         for (std::size_t b = 0; b < counts_.size(); ++b)
             if (counts_[b]) ++(actual_[b] ? right : missing)[owner(b)];
@@ -823,7 +935,9 @@ class Explanation {
         }
         const bool others_counted =
             std::any_of(right.begin(), right.end(), [](std::size_t count) { return count > 0; });
-        if (!others_counted || (lost.size() > 1 && std::min(more_complete, more_missing) < min_agreeing)) return {};
+        if (!others_counted || more_missing < min_missing ||
+            (lost.size() > 1 && std::min(more_complete, more_missing) < min_agreeing))
+            return {};
         return lost;
     }
 
@@ -952,7 +1066,9 @@ class Explanation {
         std::size_t end = 0;  // after the last row in which a count is right
         for (std::size_t b = 0; b < counts_.size(); ++b)
             if (counts_[b] && actual_[b]) end = std::max(end, place(b).y + 1);
-        if (end == 0 || !all_wrong([&](std::size_t b) { return place(b).y >= end; })) return {};
+        constexpr std::size_t min_lost = 8;
+        if (end == 0 || wrong_.size() < min_lost || !all_wrong([&](std::size_t b) { return place(b).y >= end; }))
+            return {};
         return Mistake{"share_lost",
                        sentence("No value is counted in row {} of a histogram or below it; all counts above are right: "
                                 "{}.",
@@ -991,12 +1107,13 @@ class Explanation {
             partly = partly || actual_[b] > 0;
         }
         if (!partly)
-            return Mistake{"bins_lost",
-                           sentence("{} into which values fall {} 0, and all others are right: {}.",
-                                    format_plural(wrong_.size(), "bin"), std::string(wrong_.size() == 1 ? "is" : "are"),
-                                    describe_count(first_)),
-                           "Does a block exist for each of these bins, does it count their values, and does nothing "
-                           "clear or overwrite them later?"};
+            return Mistake{
+                "bins_lost",
+                sentence("{} into which values fall {} 0, and all others are right: {}.",
+                         format_plural(wrong_.size(), "bin"), std::string(wrong_.size() == 1 ? "is" : "are"),
+                         describe_count(first_)),
+                "Does a block exist for each of these bins, do all its threads reach every __syncthreads(), does "
+                "it count their values, and does nothing clear or overwrite them later?"};
         return Mistake{
             "lost_updates",
             sentence("{} of {} values are missing in {}, and no bin holds too many: {}.", missing,

@@ -419,7 +419,12 @@ class Explanation : Output<std::uint8_t> {
         return {"bins_missing",
                 sentence("Bins {} to {} {}; all others are right.", begin, end - 1,
                          cleared ? "are 0" : "are never written"),
-                bin_loop_hint()};
+                cleared || begin == 0
+                    ? bin_loop_hint()
+                    : sentence("There are {} bins. Which kernel writes them: how many blocks does its launch have, and "
+                               "how many bins does a block write? If its threads loop over the bins: does the loop end "
+                               "after the last one?",
+                               bin_count)};
     }
 
     static std::string bin_loop_hint() {
@@ -464,7 +469,8 @@ class Explanation : Output<std::uint8_t> {
                                        "counts are lost? "
                                      : "") +
                    "Is the counting kernel launched, do its blocks write their counts where the narrowing kernel reads "
-                   "them, and does a thread that has too few elements for a whole step count them one by one?"},
+                   "them, and is it launched before the kernel that narrows? And does a thread that has too few "
+                   "elements for a whole step count them one by one?"},
               [](std::size_t) { return std::uint8_t{0}; }},
              {{"wrong_cap", "Full bins hold 0: they stop at 256, and 256 in 8 bits is 0.",
                "The maximum of a bin is 255."},
@@ -484,6 +490,17 @@ class Explanation : Output<std::uint8_t> {
         return counts;
     }
 
+    /// Count rows of pitch elements that are width apart: as many as there are rows, or all elements before the end of
+    /// the input.
+    Counts count_exchanged(bool to_the_end) const {
+        const std::size_t width = shape_.width, pitch = shape_.pitch(), end = pitch * shape_.height;
+        Counts counts{};
+        for (std::size_t y = 0; to_the_end ? y * width < end : y < shape_.height; ++y)
+            for (std::size_t at = y * width; at < std::min(end, y * width + pitch); ++at)
+                if (cells_[at] < bin_count) ++counts[cells_[at]];
+        return counts;
+    }
+
     Guess try_padding() {
         const std::size_t width = shape_.width, pitch = shape_.pitch();
         for (const std::size_t columns : {pitch, width + 1, (width + 3) / 4 * 4})
@@ -494,6 +511,13 @@ class Explanation : Output<std::uint8_t> {
                                         columns, width, first, actual[first], right[first]),
                                "Rows are pitch elements apart, and only the first width of them count: the padding "
                                "after them holds anything."};
+        if (fits(count_exchanged(false)) || fits(count_exchanged(true)))
+            return Mistake{"wrong_pitch",
+                           sentence("Rows are read as if they had {} elements and were {} apart: width and pitch are "
+                                    "exchanged.",
+                                    pitch, width),
+                           "Rows have width elements and are pitch elements apart. Compare the order of the arguments "
+                           "with that of the parameters, at the launch and at each call that gets both."};
         if (!fits(count_cells(width, width))) return {};
         return Mistake{"wrong_pitch", sentence("Rows are read {} elements apart; they are {} apart.", width, pitch),
                        "Row y begins at input[y * pitch], not at y * width: the padding lies between the rows."};
@@ -784,6 +808,12 @@ class Explanation : Output<std::uint8_t> {
              wrong_rest("it is the same for all vectors of a lane")},
             {right_vector, [=](const Lane& at) { return width - (at.lane * 4 + at.k * 128); },
              wrong_rest("it does not depend on the segment's beginning")},
+            {right_vector,
+             [=](const Lane& at) { return right_left(at) < 0 ? 4 : right_left(at); },
+             {"wrong_rest",
+              "Lanes beyond the end of a row count all four elements of its last vector, as if many were left.",
+              "Beyond the end of a row, fewer than no elements are left: a negative number, which an unsigned cannot "
+              "hold. Is it an int everywhere, also as a parameter?"}},
             {right_vector, [=](const Lane& at) { return right_left(at) - 1; }, wrong_rest("it is one too few")},
             {right_vector, [=](const Lane& at) { return right_left(at) + 1; }, wrong_rest("it is one too many")},
             {[](const Lane& at) { return at.column / 4 + at.lane + at.k; }, right_left,
@@ -971,6 +1001,16 @@ class Explanation : Output<std::uint8_t> {
             return Mistake{"wrong_cap",
                            sentence("Bins below 255 are right, but of {} that are full {} hold 254.", full, wrong),
                            "A bin that holds 254 takes one more: the comparison is with bin_full, 255, and with <."};
+        const bool has_partials = situation_.stage.empty() || situation_.stage >= first_with_blocks;
+        constexpr std::uint8_t max_small = 127;
+        if (!has_partials && wrong > 1 && all_wrong([this](std::size_t b) { return actual[b] <= max_small; }))
+            return Mistake{
+                "wraps_around",
+                sentence("Bins below 255 are right, but of {} that are full {} hold small numbers: bin {} occurs {} "
+                         "times and holds {}, as if it had been counted up to {} and taken modulo 256.",
+                         full, wrong, first, counts_[first], actual[first], actual[first] + 256u),
+                "A count can exceed 255 a little, and in 8 bits 256 is 0. Take the smaller of the count and 255 in 32 "
+                "bits, and only then store it in a variable of 8 bits."};
         return Mistake{
             "sum_not_saturated",
             sentence("Bins below 255 are right, but of {} that are full {} not: bin {} occurs {} times and holds {}.",

@@ -188,8 +188,8 @@ bool is_right_with_zeros(StageRun& run, Buffers& buffers, const Trial& trial, co
 Dependence find_dependence(StageRun& run, Buffers& buffers, const Trial& trial, const Difference& difference,
                            const Failure& plain) {
     Dependence dependence;
-    if (run.explaining_s <= 0) return dependence;
-    const ExplainingTime time(run);
+    if (run.experimenting_s <= 0) return dependence;
+    const ExplainingTime time(run.experimenting_s);
     if (is_unexplained(plain)) dependence = repeat_in_both_orders(run, buffers, trial);
     const bool may_be_added_to = plain.cause == cause::nan || plain.cause == cause::never_written;
     if (dependence.on == Dependence::On::unknown && may_be_added_to &&
@@ -201,7 +201,7 @@ Dependence find_dependence(StageRun& run, Buffers& buffers, const Trial& trial, 
 /// Make a call with the inputs of `problem`, and return its outputs.
 std::optional<std::vector<Array>> make_experiment(StageRun& run, Buffers& buffers, const Problem& problem) {
     const Lab& lab = run.lab;
-    if (run.explaining_s <= 0 || !run.session || !run.session->alive()) return std::nullopt;
+    if (run.experimenting_s <= 0 || !run.session || !run.session->alive()) return std::nullopt;
     buffers.poison_scratch();
     for (std::size_t i = 0; i < problem.arrays.size(); ++i)
         if (lab.buffers[i].role == Role::output)
@@ -212,7 +212,7 @@ std::optional<std::vector<Array>> make_experiment(StageRun& run, Buffers& buffer
     protocol::Request request = make_request(protocol::Ask::run, problem.sizes, problem.reals);
     request.calls = 1;
     request.host_bytes_limit = host_bytes_allowed(run, problem);
-    const Session::Reply reply = run.session->ask(request, {}, run.explaining_s, circumstances_of(run, problem));
+    const Session::Reply reply = run.session->ask(request, {}, run.experimenting_s, circumstances_of(run, problem));
     if (reply.failure) return std::nullopt;
     std::vector<Array> outputs;
     for (std::size_t i = 0; i < problem.arrays.size(); ++i)
@@ -231,10 +231,10 @@ std::string investigate(StageRun& run, Buffers& buffers, const Trial& trial, con
     if (values_show_mistake(run.oracle, situation, *result.difference, buffers.poison().output)) return "";
     run.doing("making experiments to find the cause");
     const auto begin = std::chrono::steady_clock::now();
-    const double max_s = run.explaining_s;
+    const double max_s = run.experimenting_s;
     return run.oracle.investigate(situation, [&](const Problem& problem) {
         const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
-        run.explaining_s = max_s - spent.count();
+        run.experimenting_s = max_s - spent.count();
         return make_experiment(run, buffers, problem);
     });
 }

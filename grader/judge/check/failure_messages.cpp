@@ -28,9 +28,9 @@ Failure search_cause(StageRun& run, const Situation& situation, const Difference
         place_of(run.lab, difference, situation.problem.arrays[difference.buffer], situation.actual[difference.buffer]);
     run.doing(fmt::format("{}[{}] is {}, expected {}: searching for the cause", place.buffer, place.index, place.actual,
                           place.expected));
-    const ExplainingTime time(run);
+    const ExplainingTime time(run.searching_s);
     return explain_difference(run.lab, run.oracle, situation, difference, poison.output,
-                              std::min(max_s, run.explaining_s));
+                              std::min(max_s, run.searching_s));
 }
 
 /// Explain a guard violation by the mistake that explains the outputs if that mistake is rows that are too far apart,

@@ -23,7 +23,7 @@ namespace warplab {
 
 /// One stage while it is judged: its program, the current session, and the results of the ended sessions.
 struct StageRun {
-    static constexpr double max_explaining_s = 3;
+    static constexpr double max_searching_s = 3, max_experimenting_s = 3;
     const Lab& lab;
     const Stage& stage;
     const Oracle& oracle;
@@ -50,7 +50,9 @@ struct StageRun {
     bool has_uncollected_counts = false;             // the current session has counted since collect_counts()
     std::vector<std::uint64_t> launch_digests = {};  // one digest per call that ended; the owner clears them
     std::string doubt = {};                          // the first reason not to trust the sanitizer
-    double explaining_s = max_explaining_s;          // the remaining time for finding causes of wrong outputs
+    // The remaining time for finding causes of wrong outputs: by a search for mistakes that give the same outputs, and
+    // by more calls of the code. They are separate, because a search that finds nothing would leave no time for calls.
+    double searching_s = max_searching_s, experimenting_s = max_experimenting_s;
     /// Called with a description of the current work.
     std::function<void(const std::string&)> doing = [](const std::string&) {};
     std::shared_ptr<KnownProblems> known_problems = std::make_shared<KnownProblems>();
@@ -91,17 +93,17 @@ struct StageRun {
     void collect_counts();
 };
 
-/// Counts time as spent on the search for causes while it exists.
+/// While it exists, takes the time that passes from `left_s`, in seconds.
 class ExplainingTime {
   public:
-    explicit ExplainingTime(StageRun& run) : run_(run) {}
-    ~ExplainingTime() { run_.explaining_s -= std::chrono::duration<double>(Clock::now() - begin_).count(); }
+    explicit ExplainingTime(double& left_s) : left_s_(left_s) {}
+    ~ExplainingTime() { left_s_ -= std::chrono::duration<double>(Clock::now() - begin_).count(); }
     ExplainingTime(const ExplainingTime&) = delete;
     ExplainingTime& operator=(const ExplainingTime&) = delete;
 
   private:
     using Clock = std::chrono::steady_clock;
-    StageRun& run_;
+    double& left_s_;
     Clock::time_point begin_ = Clock::now();
 };
 

@@ -112,7 +112,7 @@ class Caller {
             if (!difference) continue;
             const Situation situation{right, before, actual, nullptr, buffers_->poison().beyond, run_.stage.id};
             return explain_difference(run_.lab, run_.oracle, situation, *difference, buffers_->poison().output,
-                                      run_.explaining_s);
+                                      run_.searching_s);
         }
         return std::nullopt;
     }

@@ -1,5 +1,8 @@
 #include "grader/judge/lab/census.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -68,8 +71,8 @@ class CountExperiments {
         if (!bins) return "";
         for (std::size_t b = 0; b < bins->count(); ++b)
             if (count_at(*bins, b) != 0 && !zeros_.contains(b))
-                return sentence("If every {} is 0, {} is {}, and not 0.", histogram_.element, histogram_.name(b),
-                                std::to_string(count_at(*bins, b)));
+                return describe_equal().value_or(sentence("If every {} is 0, {} is {}, and not 0.", histogram_.element,
+                                                          histogram_.name(b), std::to_string(count_at(*bins, b))));
         constexpr std::size_t max_runs = 9;
         const Census census{histogram_.n, [this](std::size_t i) { return times(i); },
                             [this](const ElementRun& run) { return is_right(run); }};
@@ -89,6 +92,29 @@ class CountExperiments {
         for (std::size_t i = run.begin; i < run.end; ++i) histogram_.set(problem_, i, 0);
         if (!outputs) return std::nullopt;
         return (*outputs)[histogram_.output];
+    }
+
+    /// Return in which two or three bins equal elements are counted; nothing if these are others, or if counts are
+    /// capped.
+    std::optional<std::string> describe_equal() {
+        constexpr std::uint32_t value = 2;
+        constexpr std::size_t max_bins = 3;
+        if (histogram_.cap <= histogram_.n || histogram_.values <= value) return std::nullopt;
+        for (std::size_t i = 0; i < histogram_.n; ++i) histogram_.set(problem_, i, value);
+        const auto outputs = call_(problem_);
+        for (std::size_t i = 0; i < histogram_.n; ++i) histogram_.set(problem_, i, 0);
+        if (!outputs) return std::nullopt;
+        const Array& bins = (*outputs)[histogram_.output];
+        std::vector<std::string> counted;
+        std::uint64_t total = 0;
+        for (std::size_t b = 0; b < bins.count() && counted.size() <= max_bins; ++b) {
+            const std::uint32_t count = count_at(bins, b);
+            total += count;
+            if (count != 0) counted.push_back(sentence("{} is {}", histogram_.name(b), count));
+        }
+        if (counted.size() < 2 || counted.size() > max_bins || total != histogram_.n) return std::nullopt;
+        return sentence("If each of the {} {}s is {}, {}.", histogram_.n, histogram_.element, value,
+                        fmt::format("{}", fmt::join(counted, " and ")));
     }
 
     std::optional<bool> is_right(const ElementRun& run) {

@@ -355,8 +355,9 @@ Guess guess_unwritten(std::size_t n, const Nouns& nouns, const std::function<boo
                        "A vector has four components, x, y, z and w: are all four handled and stored?"};
     return Mistake{
         "steps_too_far", describe_part(written, nouns),
-        "No thread takes the others. Is the index blockIdx.x * blockDim.x + threadIdx.x? If there is a loop, its "
-        "step is the number of threads of the grid, gridDim.x * blockDim.x."};
+        "No thread takes the others. Does each block begin where the previous one ends: at blockIdx.x times the number "
+        "of elements that a block takes, which is blockDim.x if each thread takes one? If there is a loop, its step is "
+        "the number of threads of the grid, gridDim.x * blockDim.x."};
 }
 
 Mistake tail_twice(std::size_t n, std::size_t begin, const Nouns& nouns) {

@@ -130,6 +130,7 @@ const std::map<std::string_view, std::string_view>& questions() {
          "keep?"},
         {"stopped_early", "When does your code stop counting, and which bins can still change then?"},
         {"mask_missing", "Which bits are left after the shift, and which belong to this bin?"},
+        {"word_compared", "Which bits does the loop compare with the cap, and which bits belong to this bin?"},
         {"shifted_by_bits", "How many bits does a bin have, and by how many bits do you shift the word?"},
         {"all_zero", "What do the weights hold when the kernel runs, and which line put it there?"},
         {"filter_flipped", "With which pixel does the contract multiply the weight filter[0]?"},

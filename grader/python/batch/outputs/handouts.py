@@ -61,7 +61,7 @@ TOPICS = (
         "wraps_around wrapped carry sum_not_saturated full_bin_wrong wrong_cap cap_too_low all_full",
         (r"saturat|\b255\b", r"\bfull\b|\bcap\b"),
     ),
-    ("mask_missing shifted_by_bits same_values bytes_reversed", (r"<< 8|\bshift",)),
+    ("mask_missing word_compared shifted_by_bits same_values bytes_reversed", (r"<< 8|\bshift",)),
     (
         "window_lost window_misplaced row_never_added wrong_window_row stored_at_wrong_step wrong_rows_used",
         (r"\bwindow", r"\bring\b"),
