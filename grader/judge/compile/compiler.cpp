@@ -188,6 +188,8 @@ JobOutcome Compiler::with_warnings(JobOutcome outcome) const {
     outcome.log = render(warnings, text_, max_warnings_shown);
     const auto first = std::ranges::find_if(warnings, may_explain_outputs);
     outcome.warned_line = first == warnings.end() ? 0 : first->line;
+    if (const auto noted = std::ranges::find_if(warnings, matters_if_right); noted != warnings.end())
+        outcome.note = fmt::format("The compiler warns about line {}: {}.", noted->line, noted->message);
     return outcome;
 }
 

@@ -423,7 +423,13 @@ std::string render(const std::vector<Diagnostic>& diagnostics, const std::string
 }
 
 bool may_explain_outputs(const Diagnostic& warning) {
-    return !warning.message.starts_with("format ") && warning.message.find(" for format") == std::string::npos;
+    const std::string& message = warning.message;
+    return !message.starts_with("format ") && !contains(message, " for format") && !contains(message, " shadows a ") &&
+           !message.starts_with("#pragma unroll");
+}
+
+bool matters_if_right(const Diagnostic& warning) {
+    return warning.message.ends_with("used uninitialized") || warning.message.starts_with("#pragma unroll");
 }
 
 }  // namespace warplab::compilation

@@ -52,7 +52,12 @@ std::string source_line(const std::string& source, int number);
 /// caret below it.
 std::string render(const std::vector<Diagnostic>& diagnostics, const std::string& source, std::size_t max_shown);
 
-/// Return whether a warning may explain wrong outputs. Warnings about printf do not.
+/// Return whether a warning may explain wrong outputs. Warnings about printf, an unused #pragma unroll and a name that
+/// hides another one do not.
 bool may_explain_outputs(const Diagnostic& warning);
+
+/// Return whether a warning matters even if all outputs are right: they may be right by chance, or the code slower than
+/// its author expects.
+bool matters_if_right(const Diagnostic& warning);
 
 }  // namespace warplab::compilation
