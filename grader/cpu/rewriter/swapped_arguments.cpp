@@ -23,7 +23,7 @@ class SwappedArguments {
         for (int i = 0; i < code_.size(); ++i) {
             const auto function = functions_.find(code_[i]);
             const int open = function == functions_.end() || code_.at_namespace[i] ? -1 : arguments_of(i);
-            if (open < 0) continue;
+            if (open < 0 || is_in_body_of(function->first, i)) continue;
             const std::string swap = swap_in(function->second, read_names(open, Part::argument));
             ++calls[code_[i]];
             if (swap.empty()) continue;
@@ -42,10 +42,19 @@ class SwappedArguments {
         std::unordered_set<std::string_view> overloaded;
         for (const Function& function : find_functions(context_)) {
             const PartNames names = read_names(function.name + 1, Part::parameter);
+            bodies_.emplace(code_[function.name], function.body);
             const auto [known, is_new] = functions_.emplace(code_[function.name], names);
             if (!is_new && known->second != names) overloaded.insert(code_[function.name]);
         }
         for (const auto name : overloaded) functions_.erase(name);
+    }
+
+    /// Return whether a function calls itself at `i`: it may exchange its own parameters.
+    bool is_in_body_of(std::string_view name, int i) const {
+        const auto [begin, end] = bodies_.equal_range(name);
+        return std::any_of(begin, end, [&](const auto& body) {
+            return body.second > 0 && body.second < i && i < code_.match[body.second];
+        });
     }
 
     /// Return the ( of the arguments of a call or launch of the function at `i`; -1 if it is not called there.
@@ -104,6 +113,7 @@ class SwappedArguments {
     Context& context_;
     const Stream& code_;
     std::unordered_map<std::string_view, PartNames> functions_;  // the names of their parameters
+    std::unordered_multimap<std::string_view, int> bodies_;      // their {; 0 for a declaration
 };
 
 }  // namespace

@@ -35,6 +35,10 @@ void lead_with_open_macro(std::vector<Diagnostic>& errors);
 /// Move an error about the number of arguments before those about their types on the same line.
 void lead_with_count_of_arguments(std::vector<Diagnostic>& errors);
 
+/// Move a warning about an uninitialised variable to its declaration, which a note names, if the warning's line does not
+/// mention the variable: the use may be in a function that got the variable's value.
+void lead_with_declarations(std::vector<Diagnostic>& diagnostics, const std::string& source);
+
 /// Convert columns of the rewriter's output to columns of the source; 0 if the column cannot be determined.
 void move_columns(std::vector<Diagnostic>& diagnostics, const std::string& source, const std::string& rewritten);
 

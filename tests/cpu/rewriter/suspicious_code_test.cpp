@@ -10,14 +10,14 @@ namespace {
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-std::string warnings_of(const std::string& text) {
+std::string warnings_about(const std::string& text) {
     const auto rewritten = rewrite(text, "x.cu");
     EXPECT_EQ(show_problems(rewritten, "x.cu"), "") << text;
     return show_warnings(rewritten, "x.cu");
 }
 
 std::string warnings_in_kernel(const std::string& body) {
-    return warnings_of("__global__ void k(float* x, int n) { " + body + " }");
+    return warnings_about("__global__ void k(float* x, int n) { " + body + " }");
 }
 
 std::string with_functions(const std::string& body) {
@@ -30,9 +30,9 @@ std::string with_functions(const std::string& body) {
 }
 
 TEST(SuspiciousCode, WarnsIfArgumentsHaveTheNamesOfEachOthersParameters) {
-    EXPECT_THAT(warnings_of(with_functions("fill<3><<<dim3(1, 2), (rows > 2), 0>>>(out, rows, columns);")),
+    EXPECT_THAT(warnings_about(with_functions("fill<3><<<dim3(1, 2), (rows > 2), 0>>>(out, rows, columns);")),
                 HasSubstr("x.cu:6:1: warning: rows is passed as columns, and columns as rows"));
-    EXPECT_THAT(warnings_of(with_functions("area({1, 2}, height, width);")),
+    EXPECT_THAT(warnings_about(with_functions("area({1, 2}, height, width);")),
                 HasSubstr("warning: height is passed as width, and width as height"));
 }
 
@@ -42,8 +42,8 @@ TEST(SuspiciousCode, OtherArgumentsGetNoWarning) {
           "fill<3><<<1, 2>>>(out, rows, rows);", "area({1, 2}, width, height); area({1, 2}, height, width);",
           "area({rows, columns}, 1, 2);", "float *next, *current; swap_buffers(next, current, 3);",
           "out.area(height, width);", "int a, b; a = larger(a, b);"})
-        EXPECT_THAT(warnings_of(with_functions(body)), IsEmpty()) << body;
-    EXPECT_THAT(warnings_of("void g(int a, int b); void g(float b, float a); void f(int a, int b) { g(b, a); }"),
+        EXPECT_THAT(warnings_about(with_functions(body)), IsEmpty()) << body;
+    EXPECT_THAT(warnings_about("void g(int a, int b); void g(float b, float a); void f(int a, int b) { g(b, a); }"),
                 IsEmpty());
 }
 
@@ -70,7 +70,7 @@ TEST(SuspiciousCode, WarnsAboutUnrollWithoutALoop) {
     for (const std::string body :
          {"\n#pragma unroll\nfor (int i = 0; i < n; ++i) x[i] = 1;", "\n#pragma unroll 1\n// a loop\nwhile (n) --n;",
           "\n#pragma unroll\ndo --n; while (n);", "\n#if 0\n#pragma unroll\n#endif\nn = 3;",
-          "\n#define LOOP for (;;)\n#pragma unroll\nLOOP n = 3;", "\n#pragma once\nn = 3;"})
+          "\n#define LOOP for (;;)\n#pragma unroll\nLOOP { x[0] = 3; }", "\n#pragma once\nn = 3;"})
         EXPECT_THAT(warnings_in_kernel(body), IsEmpty()) << body;
 }
 

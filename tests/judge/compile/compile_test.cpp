@@ -504,6 +504,28 @@ const std::string with_barrier =
                "__shared__ float s[256]; s[threadIdx.x] = i < n ? a[i] : 0; __syncthreads(); if (i < n) out[i] = "
                "s[threadIdx.x] + b[i];");
 
+TEST_F(CompileTest, AnUninitialisedVariableIsNotedAtItsDeclaration) {
+    if (const std::string why = missing_tool(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
+    const std::string text =
+        right_with("if (i < n) out[i] = a[i]", "float sum;\n if (i % 2) sum = 1;\n if (i < n) out[i] = twice(sum)");
+    const Compilation result = compile_text("__device__ float twice(float x) { return x + x; }\n" + text).result;
+    EXPECT_EQ(result.verdict, Verdict::passed);
+    EXPECT_EQ(result.note, "The compiler warns about line 6: ‘sum’ may be used uninitialized.");
+    EXPECT_EQ(compile_text(right).result.note, "");
+}
+
+TEST_F(CompileTest, AWarningAboutAHiddenVariableIsListedOnly) {
+    if (const std::string why = missing_tool(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
+    const Compilation result =
+        compile_text(right_with("if (i < n) out",
+                                "float s = 0; if (i < n) { float s = 1; a += int(s); }\n a += int(s); if (i < n) out"))
+            .result;
+    EXPECT_THAT(result.log, HasSubstr(":5:"));
+    EXPECT_THAT(result.log, HasSubstr("warning: declaration of ‘s’ shadows a previous local"));
+    EXPECT_EQ(result.warned_line, 0);
+    EXPECT_EQ(result.note, "");
+}
+
 TEST_F(CompileTest, OnlyFastProgramsAreSplitAtBarriers) {
     if (const std::string why = missing_tool(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
     const auto is_split = [&](const std::string& text, bool fast, bool by_fibers) {
