@@ -507,7 +507,8 @@ const std::string with_barrier =
 TEST_F(CompileTest, AnUninitialisedVariableIsNotedAtItsDeclaration) {
     if (const std::string why = missing_tool(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
     const std::string text =
-        right_with("if (i < n) out[i] = a[i]", "float sum;\n if (i % 2) sum = 1;\n if (i < n) out[i] = twice(sum)");
+        right_with("if (i < n) out[i] = a[i]",
+                   "float sum;\n for (std::size_t k = i; k < n; k += 256) sum = a[k];\n out[i] = twice(sum)");
     const Compilation result = compile_text("__device__ float twice(float x) { return x + x; }\n" + text).result;
     EXPECT_EQ(result.verdict, Verdict::passed);
     EXPECT_EQ(result.note, "The compiler warns about line 6: ‘sum’ may be used uninitialized.");
