@@ -148,7 +148,7 @@ std::vector<std::string> settle_notes(const StageReport& report, const Evidence&
     if (report.check_mode)
         for (const Finding& found : report.check_mode->findings)
             if (is_noted(found) && !outputs_failed(report)) notes.push_back(message_of(found) + " " + found.hint);
-    for (const std::string& note : {evidence.narrow_index, evidence.idle_threads})
+    for (const std::string& note : {report.compilation.note, evidence.narrow_index, evidence.idle_threads})
         if (!note.empty() && !outputs_failed(report)) notes.push_back(note);
     if (evidence.timed.reference_does_not_compile)
         notes.push_back("The reference solution does not compile here, so the time was not compared with it.");

@@ -88,6 +88,10 @@ void refuse_host_code(Context& context);
 void warn_of_thread_arrays(Context& context);
 /// Warn about a semicolon directly after the header of a for or an if.
 void warn_of_empty_bodies(Context& context);
+/// Warn if two arguments of a call have the names of each other's parameters.
+void warn_of_swapped_arguments(Context& context);
+/// Warn about `x % 2 * n == 0`, which tests (x % 2) * n.
+void warn_of_remainders(Context& context);
 /// Refuse launches of functions that are not kernels, calls of kernels, and launches that are written as a shift.
 void refuse_wrong_callees(Context& context);
 

@@ -108,6 +108,15 @@ void ignore_targets(Context& context) {
     for (const Token& token : context.unit.target_pragmas) context.edits.replace(token, "warplab_cpu");
 }
 
+/// Warn about a #pragma unroll without a loop.
+void warn_of_unroll(Context& context) {
+    for (const UnrollPragma& pragma : context.unit.unroll_pragmas) {
+        const auto next = context.unit.code[pragma.next];
+        if (next != "for" && next != "while" && next != "do" && !context.unit.macro_names.count(next))
+            context.warn(pragma.word, "#pragma unroll has no effect here: it must be directly before a loop");
+    }
+}
+
 class Lines {
   public:
     explicit Lines(std::string_view text) {
@@ -172,6 +181,9 @@ Rewritten rewrite(std::string_view source, std::string_view shown_name, Barriers
     refuse_wrong_callees(context);
     warn_of_thread_arrays(context);
     warn_of_empty_bodies(context);
+    warn_of_swapped_arguments(context);
+    warn_of_remainders(context);
+    warn_of_unroll(context);
     if (barriers == Barriers::split) context.splits = find_splits(context, result.source);
     rewrite_stream(unit.code, context);
     rewrite_configured_launches(context);

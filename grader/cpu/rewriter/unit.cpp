@@ -264,6 +264,8 @@ class Reader {
             const bool has_words = name == "pragma" && rest + 1 < end;
             if (has_words && tokens_[rest].text == "GCC" && tokens_[rest + 1].text == "target")
                 unit_.target_pragmas.push_back(tokens_[rest]);
+            if (name == "pragma" && rest < end && tokens_[rest].text == "unroll")
+                unit_.unroll_pragmas.push_back({tokens_[rest], unit_.code.size()});
         }
     }
 

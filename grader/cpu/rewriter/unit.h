@@ -52,6 +52,11 @@ struct Conditional {
     bool is_deep = false;  // nested more deeply than in any real program
 };
 
+struct UnrollPragma {
+    Token word;  // unroll
+    int next;    // the position of the code's token after the directive
+};
+
 struct Unit {
     Stream code;
     std::vector<Conditional> by_architecture;   // the conditionals that test __CUDA_ARCH__
@@ -61,6 +66,7 @@ struct Unit {
     std::vector<Token> line_directives;     // #line, # 1 "file"
     std::vector<Token> unclear_directives;  // directives that g++ may split into tokens differently from tokenize()
     std::vector<Token> target_pragmas;      // the word GCC of #pragma GCC target
+    std::vector<UnrollPragma> unroll_pragmas;
     std::unordered_set<std::string_view> macro_names;
 };
 

@@ -43,11 +43,8 @@ std::string cache_key(const Job& job, const Harness& harness, const std::string&
 }
 
 void write_outcome(const JobOutcome& outcome, const fs::path& folder) {
-    Json json = {{"passed", outcome.passed()},
-                 {"log", outcome.log},
-                 {"warned_line", outcome.warned_line},
-                 {"split", outcome.split},
-                 {"refused", outcome.refused}};
+    Json json = {{"passed", outcome.passed()}, {"log", outcome.log},     {"warned_line", outcome.warned_line},
+                 {"note", outcome.note},       {"split", outcome.split}, {"refused", outcome.refused}};
     if (outcome.failure) json["failure"] = {outcome.failure->cause, outcome.failure->message, outcome.failure->hint};
     std::ofstream(folder / "outcome.json") << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
 }
@@ -60,6 +57,7 @@ std::optional<JobOutcome> read_outcome(const fs::path& folder) {
     outcome.verdict = json.value("passed", false) ? Verdict::passed : Verdict::failed;
     outcome.log = json.value("log", "");
     outcome.warned_line = json.value("warned_line", 0);
+    outcome.note = json.value("note", "");
     outcome.split = json.value("split", false);
     outcome.refused = json.value("refused", false);
     if (json.contains("failure"))
@@ -75,6 +73,7 @@ Compiled finish(const JobOutcome& outcome, const fs::path& folder = {}) {
     compiled.result.failure = outcome.failure;
     compiled.result.log = outcome.log;
     compiled.result.warned_line = outcome.warned_line;
+    compiled.result.note = outcome.note;
     compiled.split = outcome.split;
     compiled.refused = outcome.refused && outcome.verdict == Verdict::failed;
     if (outcome.passed()) compiled.runner = folder / "runner";

@@ -188,6 +188,8 @@ JobOutcome Compiler::with_warnings(JobOutcome outcome) const {
     outcome.log = render(warnings, text_, max_warnings_shown);
     const auto first = std::ranges::find_if(warnings, may_explain_outputs);
     outcome.warned_line = first == warnings.end() ? 0 : first->line;
+    if (const auto noted = std::ranges::find_if(warnings, matters_if_right); noted != warnings.end())
+        outcome.note = fmt::format("The compiler warns about line {}: {}.", noted->line, noted->message);
     return outcome;
 }
 
@@ -235,7 +237,9 @@ JobOutcome Compiler::judge_compiler(const Ended& ended) {
         const std::string rewritten = job_.backend == Backend::cpu ? read_output(in_work("student.cpp")) : "";
         return explain_errors(without_cache_paths(ended.output), job_, harness_.contract, text_, rewritten);
     }
-    compiler_warnings_ = select(read_diagnostics(ended.output, job_.shown), job_.shown, "warning");
+    std::vector<Diagnostic> all = read_diagnostics(ended.output, job_.shown);
+    lead_with_declarations(all, text_);
+    compiler_warnings_ = select(all, job_.shown, "warning");
     if (job_.backend == Backend::cpu) {
         move_columns(compiler_warnings_, text_, read_output(in_work("student.cpp")));
         omit_internal_names(compiler_warnings_, text_);

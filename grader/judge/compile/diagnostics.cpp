@@ -376,6 +376,20 @@ void lead_with_count_of_arguments(std::vector<Diagnostic>& errors) {
     if (first == errors.begin() && first->kind == "error") std::rotate(first, count, count + 1);
 }
 
+void lead_with_declarations(std::vector<Diagnostic>& diagnostics, const std::string& source) {
+    const Lines lines(source);
+    Diagnostic* warning = nullptr;
+    for (Diagnostic& diagnostic : diagnostics) {
+        if (diagnostic.kind != "note") warning = &diagnostic;
+        if (!warning || !warning->message.ends_with("used uninitialized") || diagnostic.file != warning->file) continue;
+        const std::size_t end = diagnostic.message.find("’ was declared here");
+        if (diagnostic.kind != "note" || end == std::string::npos || !diagnostic.message.starts_with("‘")) continue;
+        const std::size_t begin = std::string("‘").size();
+        if (places_of(diagnostic.message.substr(begin, end - begin), lines.line(warning->line)).empty())
+            move_to(*warning, diagnostic);
+    }
+}
+
 void move_columns(std::vector<Diagnostic>& diagnostics, const std::string& source, const std::string& rewritten) {
     const Lines lines(source), new_lines(rewritten);
     for (Diagnostic& diagnostic : diagnostics) {
@@ -423,7 +437,13 @@ std::string render(const std::vector<Diagnostic>& diagnostics, const std::string
 }
 
 bool may_explain_outputs(const Diagnostic& warning) {
-    return !warning.message.starts_with("format ") && warning.message.find(" for format") == std::string::npos;
+    const std::string& message = warning.message;
+    return !message.starts_with("format ") && !contains(message, " for format") && !contains(message, " shadows a ") &&
+           !message.starts_with("#pragma unroll");
+}
+
+bool matters_if_right(const Diagnostic& warning) {
+    return warning.message.ends_with("used uninitialized") || warning.message.starts_with("#pragma unroll");
 }
 
 }  // namespace warplab::compilation

@@ -35,6 +35,10 @@ void lead_with_open_macro(std::vector<Diagnostic>& errors);
 /// Move an error about the number of arguments before those about their types on the same line.
 void lead_with_count_of_arguments(std::vector<Diagnostic>& errors);
 
+/// Move a warning about an uninitialised variable to its declaration, which a note names, if the warning's line does not
+/// mention the variable: the use may be in a function that got the variable's value.
+void lead_with_declarations(std::vector<Diagnostic>& diagnostics, const std::string& source);
+
 /// Convert columns of the rewriter's output to columns of the source; 0 if the column cannot be determined.
 void move_columns(std::vector<Diagnostic>& diagnostics, const std::string& source, const std::string& rewritten);
 
@@ -52,7 +56,12 @@ std::string source_line(const std::string& source, int number);
 /// caret below it.
 std::string render(const std::vector<Diagnostic>& diagnostics, const std::string& source, std::size_t max_shown);
 
-/// Return whether a warning may explain wrong outputs. Warnings about printf do not.
+/// Return whether a warning may explain wrong outputs. Warnings about printf, an unused #pragma unroll and a name that
+/// hides another one do not.
 bool may_explain_outputs(const Diagnostic& warning);
+
+/// Return whether a warning matters even if all outputs are right: they may be right by chance, or the code slower than
+/// its author expects.
+bool matters_if_right(const Diagnostic& warning);
 
 }  // namespace warplab::compilation

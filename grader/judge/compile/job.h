@@ -98,6 +98,7 @@ struct JobOutcome {
     bool split = false;    // Compiled::split
     bool refused = false;  // Compiled::refused
     int warned_line = 0;   // line of the first warning that may explain wrong outputs; 0 if there is none
+    std::string note;      // Compilation::note
 
     bool passed() const { return verdict == Verdict::passed; }
 };

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "grader/common/text.h"
+#include "grader/judge/compile/hand_in.h"
 
 namespace warplab::compilation {
 namespace {
@@ -148,6 +149,82 @@ std::string excess_address(const std::string& call, const std::string& declarati
     return "";
 }
 
+std::string without_const(const std::string& type) { return type.starts_with("const ") ? type.substr(6) : type; }
+
+bool is_pointer(const std::string& type) { return type.ends_with('*'); }
+
+bool is_number(std::string type) {
+    static constexpr std::string_view names[] = {"int",          "unsigned int", "long int", "long unsigned int",
+                                                 "std::size_t",  "size_t",       "char",     "unsigned char",
+                                                 "std::uint8_t", "uint8_t",      "float",    "double",
+                                                 "bool"};
+    return std::ranges::find(names, without_const(type)) != std::end(names);
+}
+
+/// Return whether a value of one type fits a parameter of the other.
+bool fits(const std::string& from, const std::string& to) {
+    return without_const(from) == without_const(to) || (is_number(from) && is_number(to));
+}
+
+/// Return whether two arguments of these types are certainly swapped: each fits where the other is, and C++ does not
+/// convert one into the other.
+bool are_swapped(const std::string& from, const std::string& to, const std::string& other_from,
+                 const std::string& other_to) {
+    return fits(from, other_to) && fits(other_from, to) && !fits(from, to) &&
+           (is_pointer(from) || is_pointer(other_from));
+}
+
+std::string swap_words(std::size_t first, std::size_t second) {
+    return fmt::format(
+        "Arguments {0} and {1} are swapped: argument {0} has the type that parameter {1} needs, and argument {1} has "
+        "that of parameter {0}.",
+        first, second);
+}
+
+/// Return a sentence about two arguments that are swapped; "" if there are none.
+std::string swap_in_call(const std::string& call, const std::string& declaration) {
+    const auto given = types_in(call), needed = types_in(declaration);
+    if (given.size() != needed.size()) return "";
+    for (std::size_t i = 0; i < given.size(); ++i)
+        for (std::size_t j = i + 1; j < given.size(); ++j)
+            if (are_swapped(given[i], needed[i], given[j], needed[j])) return " " + swap_words(i + 1, j + 1);
+    return "";
+}
+
+/// Return the argument types of an atomic's candidates as words, such as "int and float", if none of them is the type
+/// of the call's first argument; otherwise "".
+std::string types_of_atomic(const std::string& call, const std::vector<Diagnostic>& notes) {
+    const auto given = types_in(call);
+    if (given.empty() || !is_pointer(given[0]) || given[0].ends_with("**")) return "";
+    std::vector<std::string> types;
+    for (const Diagnostic& note : notes) {
+        const auto parts = quoted_parts(note.message);
+        if (!contains(note.message, "candidate: ") || parts.empty() || contains(parts[0], "<")) continue;
+        const auto needed = types_in(parts[0]);
+        if (needed.empty() || needed[0] == given[0] || !is_pointer(needed[0])) return "";
+        const std::string type = needed[0].substr(0, needed[0].size() - 1);
+        if (std::ranges::find(types, type) == types.end()) types.push_back(type);
+    }
+    std::string words;
+    for (std::size_t i = 0; i < types.size(); ++i)
+        words += (i == 0 ? "" : i + 1 < types.size() ? ", " : " and ") + types[i];
+    return words;
+}
+
+/// Return the remedy for an atomic that CUDA does not have for the type of its address; "" if that is not the reason.
+std::string remedy_for_atomic(const Diagnostic& error, const std::vector<Diagnostic>& notes) {
+    const auto called = quoted_parts(error.message);
+    if (called.empty() || !called[0].starts_with("atomic")) return "";
+    if (is_atomic_on_small(called[0]))
+        return "CUDA does not have this atomic for 8-bit or 16-bit types. Declare the variable that it changes as int "
+               "or unsigned (32 bits).";
+    const std::string types = types_of_atomic(called[0], notes);
+    if (types.empty()) return "";
+    const std::string type = types_in(called[0])[0];
+    return fmt::format("CUDA does not have {} for {}, only for {}.", called[0].substr(0, called[0].find('(')),
+                       type.substr(0, type.size() - 1), types);
+}
+
 /// Return the remedy for a call whose arguments do not fit the function.
 std::string remedy_for_call(const Diagnostic& error, const std::vector<Diagnostic>& notes, const std::string& source) {
     if (const Diagnostic* deduced = find_note(notes, "deduced conflicting types")) {
@@ -168,10 +245,11 @@ std::string remedy_for_call(const Diagnostic& error, const std::vector<Diagnosti
     if (declaration.empty() && contains(error.message, " arguments to function "))
         if (const auto parts = quoted_parts(error.message); !parts.empty()) declaration = parts[0];
     if (declaration.empty()) return "Compare the call's arguments with the function's parameters, one by one.";
-    if (const auto called = quoted_parts(error.message); !called.empty() && is_atomic_on_small(called[0]))
-        return "CUDA does not have this atomic for 8-bit or 16-bit types. Declare the variable that it changes as int "
-               "or unsigned (32 bits).";
+    if (const std::string of_atomic = remedy_for_atomic(error, notes); !of_atomic.empty()) return of_atomic;
     const auto called = quoted_parts(error.message);
+    if (const std::string swap = called.empty() ? "" : swap_in_call(called[0], closest_candidate(notes, error));
+        !swap.empty())
+        return fmt::format("The function is declared as  {}.{}", declaration, swap);
     const std::string first =
         contains(declaration, "_sync(") ? " The first is the mask of the lanes that take part: 0xffffffff for all 32."
         : contains(declaration, "(T**") ? " The first is the address of a pointer: after float* p, write &p."
@@ -179,8 +257,6 @@ std::string remedy_for_call(const Diagnostic& error, const std::vector<Diagnosti
                                         : excess_address(called[0], declaration);
     return fmt::format("The function is declared as  {}. Compare the arguments one by one.{}", declaration, first);
 }
-
-bool is_pointer(const std::string& type) { return type.ends_with('*'); }
 
 bool is_triple(const std::string& type) { return type.ends_with("dim3") || type.ends_with("uint3"); }
 constexpr auto triple_words = "A value such as threadIdx or a dim3 has three parts: take one of them, .x, .y or .z.";
@@ -219,6 +295,58 @@ std::string remedy_for_operator(const Diagnostic& error) {
     return "";
 }
 
+/// Return the number in "initializing argument 2 of ‘…’".
+std::string argument_number(const std::string& note) {
+    const std::size_t begin = note.find("argument ") + 9;
+    return note.substr(begin, note.find(' ', begin) - begin);
+}
+
+/// A value of a wrong type. If g++ says so, it is an argument: its number, and the function.
+struct Misfit {
+    int line, number;
+    std::string from, to, function;
+};
+
+/// Return the errors about types from `error` on, up to another kind of error.
+std::vector<Misfit> misfits_from(const Diagnostic& error, const std::vector<Diagnostic>& all) {
+    std::vector<Misfit> misfits;
+    const auto is_error = [&](const Diagnostic& other) {
+        return other.line == error.line && other.message == error.message;
+    };
+    for (auto at = std::ranges::find_if(all, is_error); at != all.end(); ++at) {
+        const auto parts = quoted_parts(at->message);
+        if (at->kind == "error") {
+            if (parts.size() < 2 || !contains(at->message, "conver")) break;
+            misfits.push_back({at->line, 0, parts[0], parts[1], ""});
+        } else if (!misfits.empty() && !parts.empty() && contains(at->message, "initializing argument")) {
+            misfits.back().number = std::atoi(argument_number(at->message).c_str());
+            misfits.back().function = parts[0];
+        }
+    }
+    return misfits;
+}
+
+/// Return the remedy for a call of which several arguments do not fit; "" if there is no such call.
+std::string remedy_for_misfits(const Diagnostic& error, const std::vector<Diagnostic>& all) {
+    const std::vector<Misfit> misfits = misfits_from(error, all);
+    const auto named = std::ranges::find_if(misfits, [](const Misfit& misfit) { return misfit.number > 0; });
+    if (misfits.size() < 2 || named == misfits.end()) return "";
+    if (contains(named->function, "warplab_cpu") || contains(named->function, "dim3::dim3(")) return "";
+    const Misfit &first = misfits[0], &second = misfits[1];
+    const std::string opening =
+        fmt::format("The function is declared as  {}. ", without_internal_names(named->function));
+    if (first.function == second.function && first.number < second.number &&
+        are_swapped(first.from, first.to, second.from, second.to))
+        return opening + swap_words(static_cast<std::size_t>(first.number), static_cast<std::size_t>(second.number));
+    const auto needed = types_in(named->function);
+    const auto is_argument = [&](const Misfit& misfit) {
+        return misfit.line == error.line && (misfit.function.empty() || misfit.function == named->function) &&
+               std::ranges::find(needed, misfit.to) != needed.end();
+    };
+    if (!is_argument(first) || !is_argument(second)) return "";
+    return opening + "Several arguments have other types than the parameters: are they in the same order?";
+}
+
 /// Return the remedy for a value of one type where another is needed.
 std::string remedy_for_conversion(const Diagnostic& error, const std::vector<Diagnostic>& notes) {
     const auto types = quoted_parts(error.message);
@@ -231,12 +359,10 @@ std::string remedy_for_conversion(const Diagnostic& error, const std::vector<Dia
     bool is_argument = false;
     if (const Diagnostic* note = find_note(notes, "initializing argument")) {
         const auto parts = quoted_parts(note->message);
-        const std::size_t number = note->message.find("argument ");
         if (!parts.empty() && contains(parts[0], "dim3::dim3("))
             context = "Give the blocks and the threads of a launch as numbers or as dim3. ";
         else if (!parts.empty() && !contains(parts[0], "warplab_cpu") && (is_argument = true))
-            context = fmt::format("This is argument {} of  {}. ",
-                                  note->message.substr(number + 9, note->message.find(' ', number + 9) - number - 9),
+            context = fmt::format("This is argument {} of  {}. ", argument_number(note->message),
                                   without_internal_names(parts[0]));
     }
     if (is_triple(from)) return context + triple_words;
@@ -424,6 +550,142 @@ std::string remedy_for_const_object(const std::vector<Diagnostic>& notes, const 
         note->line, declaration);
 }
 
+/// Return the argument in the < > of a call such as "k<(n == 3)>(float*&)", without parentheses around it; "…" if there
+/// are several.
+std::string template_argument_in(const std::string& call) {
+    const std::size_t open = call.find('<'), close = call.find(">(");
+    if (open == std::string::npos || close == std::string::npos || close <= open) return "…";
+    const std::string argument = call.substr(open + 1, close - open - 1);
+    if (contains(argument, ",") || argument.size() > 40) return "…";
+    const bool is_enclosed = argument.starts_with('(') && argument.find(')') + 1 == argument.size();
+    return is_enclosed ? argument.substr(1, argument.size() - 2) : argument;
+}
+
+/// Return the remedy for a template's argument that is known only at run time; "" if it is another error.
+std::string remedy_for_template_argument(const Diagnostic& error, const std::vector<Diagnostic>& all,
+                                         const std::string& line) {
+    const auto find_on_line = [&](auto... words) {
+        return std::ranges::find_if(all, [&](const Diagnostic& other) {
+            return other.line == error.line && other.file == error.file && (contains(other.message, words) || ...);
+        });
+    };
+    const auto reason = find_on_line("is not a constant expression", "is not usable in a constant expression");
+    const auto note = find_on_line("in template argument for type");
+    if (reason == all.end() || note == all.end()) return "";
+    const auto variable = quoted_parts(reason->message), call = quoted_parts(error.message),
+               type = quoted_parts(note->message);
+    if (variable.empty()) return "";
+    const std::string opening = fmt::format(
+        "A template's argument must be a constant, and {} is known only at run time. If its value is always the same, "
+        "declare it constexpr.",
+        variable[0]);
+    if (!contains(error.message, "no matching function for call") || call.empty()) return opening;
+    const std::string name = call[0].substr(0, call[0].find('<')), argument = template_argument_in(call[0]);
+    const std::string from_name = line.substr(std::min(line.find(name + "<"), line.size()));
+    const std::string launch = from_name.find("<<<") < from_name.find(">(") ? "<<<…>>>(…)" : "(…)";
+    const std::string remedy = opening + " Otherwise, write a call or launch for each value, and choose with if";
+    if (argument == "…") return remedy + ".";
+    if (!type.empty() && type[0] == "bool")
+        return remedy + fmt::format(": if ({0}) {1}<true>{2}; else {1}<false>{2};", argument, name, launch);
+    return remedy + fmt::format(", as in  if ({0} == 8) {1}<8>{2};", argument, name, launch);
+}
+
+/// Return whether the text before a { begins the definition of a type, such as "template <int n> struct Tile ".
+bool heads_type(std::string head) {
+    head.erase(head.find_last_not_of(" \t\r\n") + 1);
+    head.erase(0, std::min(head.find_first_not_of(" \t\r\n"), head.size()));
+    if (head.starts_with("template")) head.erase(0, std::min(head.find('>'), head.size()));
+    if (head.ends_with(')') || contains(head, "=")) return false;
+    return contains(head, "struct ") || contains(head, "class ") || contains(head, "enum ") || contains(head, "union ");
+}
+
+/// Return the position of the { that belongs to the } at `close`; npos if there is none.
+std::size_t opening_brace(const std::string& code, std::size_t close) {
+    int depth = 1;
+    for (std::size_t at = close; at-- > 0;)
+        if ((depth += (code[at] == '}') - (code[at] == '{')) == 0) return at;
+    return std::string::npos;
+}
+
+/// Return the remedy if the definition of a type without a semicolon at its end precedes the error, or begins in its
+/// line; "" if not. The next declaration is then part of the type's.
+std::string remedy_for_ended_type(const Diagnostic& error, const std::string& source) {
+    const std::string code = without_comments(source);
+    std::size_t at = 0;
+    for (int number = 1; number < error.line; ++number) at = code.find('\n', at) + 1;
+    if (contains(error.message, "new types may not be defined")) {
+        at = code.find("\n}", at);
+        if (at != std::string::npos) at += 2;
+    }
+    const std::size_t close = code.find_last_not_of(" \t\r\n", at - std::min<std::size_t>(at, 1));
+    if (at > code.size() || close == std::string::npos || code[close] != '}') return "";
+    const std::size_t open = opening_brace(code, close);
+    if (open == std::string::npos || open == 0) return "";
+    const std::size_t before = code.find_last_of(";{}", open - 1);
+    if (!heads_type(code.substr(before + 1, open - before - 1))) return "";  // npos + 1 is 0
+    return fmt::format("The semicolon after the }} in line {} is missing: the definition of a type ends with }};",
+                       1 + std::count(code.begin(), code.begin() + static_cast<long>(close), '\n'));
+}
+
+/// The declaration of a const variable, and its line.
+struct ConstDeclaration {
+    std::string text;
+    int line = 0;
+};
+
+/// Return a declaration of the variable in a line if it has the word const, and whether the line declares the variable.
+std::pair<std::string, bool> const_in(const std::string& line, const std::string& name) {
+    for (std::size_t at = line.rfind(name); at != std::string::npos && at > 0; at = line.rfind(name, at - 1)) {
+        const std::size_t end = at + name.size(), before = line.find_last_of("(,;{}=+-/%<>[&|!?:.", at - 1);
+        if (is_word_character(line[at - 1]) || (end < line.size() && is_word_character(line[end]))) continue;
+        const std::size_t begin = line.find_first_not_of(" \t", before + 1);  // npos + 1 is 0
+        const std::string type = line.substr(begin, at - begin);
+        if (type.empty() || !is_word_character(type[0]) || type.starts_with("return ")) continue;
+        if (contains(type, "const ") || contains(type, "const* ")) return {line.substr(begin, end - begin), true};
+        if (is_word_character(type[type.find_last_not_of(' ')])) return {"", true};
+    }
+    return {"", false};
+}
+
+/// Return the last declaration of a variable up to a line if it has the word const; no text if it does not, or if it is
+/// not found.
+ConstDeclaration find_const(const std::string& name, const std::string& source, int up_to) {
+    const std::string code = without_comments(source);
+    std::vector<std::size_t> begins = {0};
+    for (int number = 1; number < up_to; ++number) begins.push_back(code.find('\n', begins.back()) + 1);
+    for (int number = up_to; number > 0; --number) {
+        const std::size_t begin = begins[static_cast<std::size_t>(number) - 1];
+        const auto [text, is_declared] = const_in(code.substr(begin, code.find('\n', begin) - begin), name);
+        if (is_declared) return {text, number};
+    }
+    return {};
+}
+
+/// Return the remedy for a change of something that is const.
+std::string remedy_for_read_only(const Diagnostic& error, const std::string& source) {
+    const std::string question = "Did you mean the output, or one of your own variables?";
+    const auto parts = quoted_parts(error.message);
+    std::string name = parts.empty() || contains(error.message, "member ") ? "" : parts[0];
+    name.erase(0, std::min(name.find_first_not_of("*( "), name.size()));
+    name.erase(static_cast<std::size_t>(std::ranges::find_if_not(name, is_word_character) - name.begin()));
+    const ConstDeclaration found = name.empty() ? ConstDeclaration{} : find_const(name, source, error.line);
+    if (found.text.empty()) return "It is const: it can only be read. " + question;
+    return fmt::format(
+        "{0} is declared in line {1} as {2}: because of the const, it can only be read. {3} If {0} is to be written, "
+        "omit this const.",
+        name, found.line, found.text, question);
+}
+
+/// Return the remedy for a __shared__ variable that is too large.
+std::string remedy_for_shared_size(const std::vector<Diagnostic>& notes, const std::string& line) {
+    const Diagnostic* note = find_note(notes, "the comparison reduces to");
+    const auto comparison = note ? quoted_parts(note->message) : std::vector<std::string>();
+    if (comparison.empty()) return "";
+    const std::string bytes = comparison[0].substr(std::min<std::size_t>(comparison[0].starts_with('('), 1));
+    return fmt::format("This one has {} bytes.{}", bytes.substr(0, bytes.find(' ')),
+                       contains(line, "[") ? " The number in [ ] counts elements, not bytes." : "");
+}
+
 constexpr auto needs_cpp20 =
     "The judge compiles C++17, as nvcc does by default. If this line needs C++20, write it in C++17.";
 
@@ -493,6 +755,10 @@ std::string remedy_for(const Diagnostic& error, const std::vector<Diagnostic>& a
     if (says("expected initializer before ‘+=’", "expected initializer before ‘-=’",
              "expected initializer before ‘*=’"))
         return "With its type, this line declares a new variable. To change the existing one, omit the type.";
+    if (says("expected initializer before", "new types may not be defined in a return type",
+             "two or more data types in declaration"))
+        if (const std::string of_type = remedy_for_ended_type(error, source); !of_type.empty()) return of_type;
+    if (says("a __shared__ variable has at most")) return remedy_for_shared_size(notes, line);
     if (says("expected unqualified-id before ‘for’", "expected unqualified-id before ‘if’",
              "expected unqualified-id before ‘while’", "expected unqualified-id before ‘do’",
              "expected unqualified-id before ‘return’", "expected unqualified-id before ‘switch’",
@@ -509,17 +775,15 @@ std::string remedy_for(const Diagnostic& error, const std::vector<Diagnostic>& a
         return "A lambda can use a variable of the function around it only if it captures it: begin with [&], or with "
                "[=] for copies.";
     if (says("base operand of ‘->’")) return "This is an object, not a pointer: write a dot in place of ->.";
-    const auto is_not_constant = [&](const Diagnostic& other) {
-        return other.line == error.line && contains(other.message, "is not a constant expression");
-    };
-    if (says("no matching function for call", "is not a constant expression") &&
-        (contains(line, ">(") || contains(line, "<<<")) && std::ranges::any_of(all, is_not_constant))
-        return "A template's value must be known when the file is compiled. If it depends on a variable, write a call "
-               "or launch for each value, and choose with if.";
+    if (says("no matching function for call", "is not a constant expression", "is not usable in a constant expression"))
+        if (const std::string of_template = remedy_for_template_argument(error, all, line); !of_template.empty())
+            return of_template;
     if (says("expected ‘(’ before"))
         return "Write a condition in parentheses: if (…), while (…), for (…; …; …). A call's arguments need them, too.";
     if (says("assignment of read-only", "increment of read-only", "decrement of read-only"))
-        return "It is const: it can only be read. Did you mean the output, or one of your own variables?";
+        return remedy_for_read_only(error, source);
+    if (says("in read-only object"))
+        return "The object is const, or this is a const member function: its members can only be read.";
     if (says("void value not ignored", "invalid use of void"))
         return contains(source_line(source, error.line), "<<<")
                    ? "A launch has no value: write it as a separate statement, and CUDA_CHECK(cudaGetLastError()); "
@@ -528,7 +792,10 @@ std::string remedy_for(const Diagnostic& error, const std::vector<Diagnostic>& a
     if (says("is ambiguous")) return "The arguments have different types: cast one to the type of the other.";
     if (says("no match for ‘operator", "invalid operands of types")) return remedy_for_operator(error);
     if (says("for array subscript")) return remedy_for_subscript(error, source);
-    if (says("invalid conversion", "cannot convert")) return remedy_for_conversion(error, notes);
+    if (says("invalid conversion", "cannot convert")) {
+        const std::string of_call = remedy_for_misfits(error, all);
+        return of_call.empty() ? remedy_for_conversion(error, notes) : of_call;
+    }
     const std::string returned = line.substr(std::min(line.find("return "), line.size()));
     if (says("could not convert") && contains(returned, ",") && !contains(returned, "{"))
         return "return takes one value, and of values separated by commas only the last one counts. To return an "

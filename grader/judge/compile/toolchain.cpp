@@ -114,6 +114,7 @@ Flags student_cpu_flags() {
             "-Wno-unused",
             "-Wunused-value",     // a statement without effect
             "-Wtype-limits",      // for (unsigned half = …; half >= 0; half /= 2) never ends
+            "-Wshadow=local",     // a new variable where the outer one was meant
             "-Wno-sign-compare",  // int i < std::size_t n is common in student code
             "-Wno-unknown-pragmas",
             "-fdiagnostics-color=never",

@@ -504,6 +504,29 @@ const std::string with_barrier =
                "__shared__ float s[256]; s[threadIdx.x] = i < n ? a[i] : 0; __syncthreads(); if (i < n) out[i] = "
                "s[threadIdx.x] + b[i];");
 
+TEST_F(CompileTest, AnUninitialisedVariableIsNotedAtItsDeclaration) {
+    if (const std::string why = missing_tool(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
+    const std::string text =
+        right_with("if (i < n) out[i] = a[i]",
+                   "float sum;\n for (std::size_t k = i; k < n; k += 256) sum = a[k];\n out[i] = twice(sum)");
+    const Compilation result = compile_text("__device__ float twice(float x) { return x + x; }\n" + text).result;
+    EXPECT_EQ(result.verdict, Verdict::passed);
+    EXPECT_EQ(result.note, "The compiler warns about line 6: ‘sum’ may be used uninitialized.");
+    EXPECT_EQ(compile_text(right).result.note, "");
+}
+
+TEST_F(CompileTest, AWarningAboutAHiddenVariableIsListedOnly) {
+    if (const std::string why = missing_tool(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
+    const Compilation result =
+        compile_text(right_with("if (i < n) out",
+                                "float s = 0; if (i < n) { float s = 1; a += int(s); }\n a += int(s); if (i < n) out"))
+            .result;
+    EXPECT_THAT(result.log, HasSubstr(":5:"));
+    EXPECT_THAT(result.log, HasSubstr("warning: declaration of ‘s’ shadows a previous local"));
+    EXPECT_EQ(result.warned_line, 0);
+    EXPECT_EQ(result.note, "");
+}
+
 TEST_F(CompileTest, OnlyFastProgramsAreSplitAtBarriers) {
     if (const std::string why = missing_tool(Backend::cpu); !why.empty()) GTEST_SKIP() << why;
     const auto is_split = [&](const std::string& text, bool fast, bool by_fibers) {
@@ -571,7 +594,8 @@ TEST_F(CompileTest, ErrorsHaveHintsThatSuggestTheFix) {
         {right_with("(a, b, out, n);", "(a, b, n);"),
          "The function is declared as  __global__ void add_kernel(const float* a, const float* b, float* out, "
          "std::size_t n)."},
-        {in_kernel("a[i] = 1;"), "It is const: it can only be read."},
+        {in_kernel("struct { int k; } const s{1}; s.k = 2;"),
+         "The object is const, or this is a const member function"},
         {in_kernel("out[i][i] = 1;"), "out[…] is already a value"},
         {in_kernel("out[a] = 1;"), "The index is a pointer, but must be a whole number"},
         {in_kernel("for (int k = 0, k < 4, ++k) out[k] = 1;"), "Semicolons separate the three parts of a loop"},
@@ -624,6 +648,41 @@ TEST_F(CompileTest, ErrorsHaveHintsThatSuggestTheFix) {
         {"struct Share {\n    int first;\n    __device__ bool owns(int i) { return i > first; }\n};\n" +
              in_kernel("const Share s{1}; out[i] = s.owns(2);"),
          "If the function of line 3 changes no member, declare it const: __device__ bool owns(int i) const."},
+        {"template <bool k> __global__ void fill(float* x) { x[0] = k; }\n" +
+             in_call("const bool even = n % 2 == 0; fill<even><<<1, 2>>>(out);"),
+         "and even is known only at run time. If its value is always the same, declare it constexpr. Otherwise, write "
+         "a call or launch for each value, and choose with if: if (even) fill<true><<<…>>>(…); else "
+         "fill<false><<<…>>>(…);"},
+        {"template <int k> float times(float x) { return k * x; }\n" + in_call("float x = times<(n + 1)>(2.f);"),
+         "as in  if (n + 1 == 8) times<8>(…);"},
+        {"#include <array>\n" + in_call("std::array<int, n> x; (void)x;"), "and n is known only at run time"},
+        {"__global__ void fill(float* x, unsigned k) { x[k] = 1; }\n" + in_call("fill<<<1, 2>>>(n, out);"),
+         "Arguments 1 and 2 are swapped: argument 1 has the type that parameter 2 needs, and argument 2 has that of "
+         "parameter 1."},
+        {"void fill(float* x, std::size_t k) { x[k] = 1; }\nvoid fill(float* x, std::size_t k, float v) { x[k] = v; "
+         "}\n" +
+             in_call("fill(n, out);"),
+         "Arguments 1 and 2 are swapped"},
+        {"void fill(float* x, std::size_t k, int* c) { x[k] = *c; }\n" + in_call("int c = 1; fill(n, &c, out);"),
+         "Several arguments have other types than the parameters: are they in the same order?"},
+        {"struct Pair {\n    int a, b;\n}  // of\n\n__device__ Pair pair(int a) { return {a, a}; }\n" +
+             std::string(right),
+         "The semicolon after the } in line 3 is missing: the definition of a type ends with };"},
+        {"template <class T>\nstruct Pair {\n    T a, b;\n}\n__device__ float twice(float a) { return a + a; }\n" +
+             std::string(right),
+         "The semicolon at the end of line 4 is missing"},
+        {"struct Pair {\n    int a, b;\n}\n__device__ __forceinline__ float twice(float a) { return a + a; }\n" +
+             std::string(right),
+         "The semicolon after the } in line 3 is missing"},
+        {in_kernel("a[i] = 1;"),
+         "a is declared in line 3 as const float* a: because of the const, it can only be read. Did you mean the "
+         "output, or one of your own variables? If a is to be written, omit this const."},
+        {in_kernel("const int k = 1;\n k += 2;"), "k is declared in line 5 as const int k:"},
+        {in_kernel("double m = 1; atomicMax(&m, m);"),
+         "CUDA does not have atomicMax for double, only for int, unsigned int, long long int and long long unsigned "
+         "int."},
+        {in_kernel("__shared__ float s[1 << 14]; s[i] = 1;"),
+         "This one has 65536 bytes. The number in [ ] counts elements, not bytes."},
         {in_kernel("__shared__ unsigned char s[4]; atomicAdd(&s[0], 1);"),
          "Declare the variable that it changes as int"},
         {in_call("unsigned char s[4]; unsigned* p = s; n = *p;"), "The pointers have different types"},
