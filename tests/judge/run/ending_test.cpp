@@ -45,6 +45,18 @@ TEST(Ending, ByTimeoutOfAGridWithProgressIsNotCalledAnEndlessLoop) {
     EXPECT_NE(failure.hint.find("gridDim.x * blockDim.x"), std::string::npos) << failure.hint;
 }
 
+TEST(Ending, ByTimeoutAfterManyLaunchesNamesTheLoopOnTheHost) {
+    Ended ended{};
+    ended.how = End::timed_out;
+    StatusPage page = in_a_call();
+    page.call_launches = 41000;
+    page.launch_line = 62;
+    const Failure failure = explain_end({ended, page, "", 5});
+    EXPECT_EQ(failure.cause, cause::timeout);
+    EXPECT_NE(failure.message.find("had launched 41,000 kernels by then"), std::string::npos) << failure.message;
+    EXPECT_NE(failure.hint.find("Does the loop on the host around line 62 end?"), std::string::npos) << failure.hint;
+}
+
 TEST(Ending, ByExitWithoutOutputQuotesNothing) {
     const Ended ended = with_status(0, "");
     const StatusPage page = in_a_call();
