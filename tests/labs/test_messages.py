@@ -315,7 +315,7 @@ def test_graph_nodes_without_a_dependency_are_not_called_streams(tmp_path):
             "10_flat_block.patch",
             "ragged",
             "index 32 of sums",
-            "uses threadIdx.y, but line 149 launches blocks of 1024 x 1 threads",
+            "uses threadIdx.y, but line 137 launches blocks of 1024 x 1 threads",
         ),
         (
             "saturating_histogram",

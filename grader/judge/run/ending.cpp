@@ -38,6 +38,12 @@ constexpr std::uint32_t many_launches = 1000;
 constexpr auto memory_hint =
     "Is memory allocated in a loop and never freed? Is a size negative, or computed with an overflow?";
 
+constexpr auto overwritten_hint =
+    "No line of the file made this access. So the kernel may have overwritten its own variables, by a store beyond the "
+    "end of a local array. Compare each index of a local array with its declared size, dimension by dimension; an "
+    "array "
+    "that is passed to a function has no size there.";
+
 constexpr auto host_memory_hint =
     "Kernels see only device memory: allocate it with cudaMalloc, and copy. Does the kernel get device pointers only?";
 
@@ -213,6 +219,9 @@ Failure explain_fault(const Ending& ending) {
         return Failure{cause::crash,
                        fmt::format("The program aborted {}{}.", place, detail.empty() ? "" : ": " + detail), hint};
     };
+    const bool is_elsewhere = page.in_kernel && page.program_counter != 0 && ending.line.empty();
+    if (is_elsewhere && (fault == Fault::segmentation || fault == Fault::null_pointer))
+        return segmentation(overwritten_hint);
     switch (fault) {
         case Fault::segmentation:
             return segmentation(hint_for_segmentation(page.in_kernel, page.launches > 0, detail));
