@@ -5,6 +5,8 @@
 
 #include <cstring>
 
+#include "grader/model/cause.h"
+
 namespace warplab {
 namespace {
 
