@@ -33,7 +33,8 @@ enum class Fault : std::uint32_t {
     host_memory = 18,      // a kernel used a host pointer
     illegal_instruction = 19,
     missing_return = 20,  // a function that returns a value reached its end; detail has its first line
-    no_memory = 21        // the machine has too little memory; detail says for what it was needed
+    no_memory = 21,       // the machine has too little memory; detail says for what it was needed
+    overwritten = 22      // a kernel overwrote its own local variables: its thread's number is not in the block
 };
 
 enum class Phase : std::uint32_t { start = 0, ready = 1, prepare = 2, call = 3, idle = 4 };
@@ -73,7 +74,9 @@ enum class FindingKind : std::uint32_t {
     not_destroyed = 30,          // a stream or event that each call creates (object) and no call destroys (detail)
     beyond_vector = 31,          // an access or a copy (object, detail) of the host beyond the size of a std::vector
     unordered_nodes = 32,        // like `unfinished`, for two nodes of one graph
-    copy_beyond_variable = 33    // like `copy_size`, from or to a variable of the host
+    copy_beyond_variable = 33,   // like `copy_size`, from or to a variable of the host
+    copy_at_direction = 34,      // like `copy_size`, for a symbol whose offset is the value of a direction
+    copy_beyond_heap = 35        // like `copy_size`, from or to memory of the host's heap
 };
 
 /// The limit that a refused launch exceeds.
@@ -122,7 +125,15 @@ struct RawFinding {
     std::int32_t other_line;    // the same for `before`, for earlier work, or for the allocation of the object
     char object[48];            // the name of a variable or a CUDA function
     char kernel[64];
-    char detail[112];  // further text
+    char detail[112];                               // further text
+    std::int32_t launch_line;                       // the launch of the kernel; 0: unknown
+    std::uint32_t launch_grid[3], launch_block[3];  // its <<<grid, block>>>
+    std::uint32_t passed_outside;                   // 1: a parameter of the kernel points beyond the object's end
+    std::int64_t passed_offset;                     // bytes from the object's beginning to where it points
+    // A read of unwritten memory of which an earlier kernel (detail) has written parts: its launch, the number of
+    // elements in the first part, and the distance to the next part of the same length; 0 if there are no such parts.
+    std::int32_t writer_line;
+    std::uint32_t writer_block[3], written, written_distance;
 };
 static_assert(std::has_unique_object_representations_v<RawFinding>);
 inline constexpr std::uint32_t max_findings = 48, max_guards = 64;
@@ -212,6 +223,8 @@ struct StatusPage {
     std::uint64_t launches;         // kernels launched since the process began
     char kernel[128];               // the kernel launched last
     std::int32_t launch_line;       // a line of the student's file; 0: unknown
+    std::uint32_t launch_block[3];  // the threads of a block of the last launch
+    std::uint32_t call_launches;    // kernels launched since the current call began
     LaunchSize largest_launch;      // the launch with the most threads of the last call that launched anything
     std::uint32_t block[3];         // where the fault was, if inside a kernel
     std::uint32_t thread[3];        // unknown_thread in a kernel that is split at its barriers

@@ -291,3 +291,58 @@ def test_graph_nodes_without_a_dependency_are_not_called_streams(tmp_path):
     assert "cudaGraphAddMemsetNode at line 19" in finding["message"]
     assert "no dependency orders the two nodes" in finding["message"]
     assert "stream" not in finding["message"] and "cudaGraphAddDependencies" in finding["hint"]
+
+
+@pytest.mark.parametrize(
+    ("lab", "submission", "dataset", "message", "hint"),
+    [
+        (
+            "dot_product",
+            "04_pointer_in_bytes.patch",
+            "ragged",
+            "The pointer that line 62 passes to kernel add_kernel points to element",
+            "k counts elements, not bytes",
+        ),
+        (
+            "dot_product",
+            "01_products_by_grid_index.patch",
+            "ragged",
+            "index 256 of products",
+            "this thread's number in the grid. Shared memory belongs to one block",
+        ),
+        (
+            "saturating_histogram",
+            "10_flat_block.patch",
+            "ragged",
+            "index 32 of sums",
+            "uses threadIdx.y, but line 137 launches blocks of 1024 x 1 threads",
+        ),
+        (
+            "saturating_histogram",
+            "11_pitch_in_elements.patch",
+            "ragged",
+            "of input, which has only",
+            "One access of this line takes 4 elements, so an index counts groups of 4",
+        ),
+        (
+            "heat_dissipation",
+            "01_block_of_columns_and_rows.patch",
+            "plate",
+            "launches with blocks of 8 x 32 threads, wrote elements 0 to 7 and 32 to 39",
+            "Do the block and the grid of line",
+        ),
+        (
+            "large_histogram",
+            "07_list_not_guarded.patch",
+            "uniform",
+            "writes element",
+            "",
+        ),
+    ],
+)
+def test_a_finding_is_explained_by_the_launch(lab, submission, dataset, message, hint, tmp_path):
+    source = wrong.source_of(lab, submission, tmp_path)
+    stage = next(entry["stage"] for entry in wrong.entries(lab) if entry["file"] == submission)
+    failure = check(lab, stage, source, tmp_path, "--dataset", dataset).failures()[0]
+    assert message in failure["message"], failure
+    assert hint in failure["hint"], failure

@@ -19,10 +19,11 @@ namespace {
 
 using warplab::FindingKind;
 
+/// Refuse a call. `advice` continues the sentence where no finding adds a hint.
 cudaError_t refuse(const char* function, int line, const std::string& reason, FindingKind kind,
-                   cudaError_t error = cudaErrorInvalidValue) {
+                   cudaError_t error = cudaErrorInvalidValue, const std::string& advice = "") {
     if (observer) observer->defect_found(kind, line, function, reason);
-    note_detail("line " + std::to_string(line) + ": " + function + ": " + reason);
+    note_detail("line " + std::to_string(line) + ": " + function + ": " + reason + advice);
     return set_error(error);
 }
 
@@ -101,8 +102,8 @@ const char* describe_wrong_direction(const Ends& ends, cudaMemcpyKind kind) {
 }
 
 std::string describe_too_small(const std::string& what, std::size_t bytes, std::size_t requested,
-                               const char* verb = "copied") {
-    return what + " is too small: it has " + std::to_string(bytes) + " bytes from this address on, but " +
+                               const char* verb = "copied", const std::string& place = "this address") {
+    return what + " is too small: it has " + std::to_string(bytes) + " bytes from " + place + " on, but " +
            std::to_string(requested) + " are " + verb;
 }
 
@@ -136,10 +137,17 @@ BadPointer find_bad_pointer(const void* pointer, const char* function) {
             std::string("is the variable ") + variable + " by its name, which only " + function + " accepts"};
 }
 
-/// Refuse a copy by name to or from a symbol that is too small or not a device variable.
-cudaError_t refuse_symbol(const char* function, const void* symbol, size_t left, size_t requested, int line) {
-    if (is_symbol(symbol))
-        return refuse(function, line, describe_too_small("the symbol", left, requested), FindingKind::copy_size);
+/// Refuse a copy by name to or from a symbol that is too small from `offset` on, or that is not a device variable.
+cudaError_t refuse_symbol(const char* function, const void* symbol, size_t symbol_bytes, size_t offset,
+                          size_t requested, int line) {
+    if (is_symbol(symbol)) {
+        const size_t left = symbol_bytes - std::min(offset, symbol_bytes);
+        const bool is_direction = offset == cudaMemcpyHostToDevice || offset == cudaMemcpyDeviceToHost;
+        const std::string place = offset == 0 ? "its beginning" : "offset " + std::to_string(offset);
+        return refuse(function, line, describe_too_small("the symbol", left, requested, "copied", place),
+                      is_direction ? FindingKind::copy_at_direction : FindingKind::copy_size, cudaErrorInvalidValue,
+                      is_direction ? " (the fourth argument is the offset in bytes; the direction comes fifth)" : "");
+    }
     return refuse(function, line, "the name belongs to a host variable, not to a __device__ or __constant__ variable",
                   FindingKind::copy_of_host_variable, cudaErrorInvalidSymbol);
 }
@@ -152,6 +160,15 @@ std::string describe_beyond_variable(size_t bytes, const Room& room) {
     const bool is_to = bytes > room.to;
     return std::string("the ") + (is_to ? "destination" : "source") + " is a variable of " +
            std::to_string(is_to ? room.to : room.from) + " bytes, but " + std::to_string(bytes) + " are copied";
+}
+
+/// Describe a copy that exceeds the end of a block of the host's heap; return an empty string for other copies.
+std::string describe_beyond_heap(const void* to, size_t to_bytes, const void* from, size_t from_bytes) {
+    if (const size_t left = heap_bytes_left(to); left < to_bytes)
+        return describe_too_small("the destination", left, to_bytes);
+    if (const size_t left = heap_bytes_left(from); left < from_bytes)
+        return describe_too_small("the source", left, from_bytes);
+    return "";
 }
 
 cudaError_t copy(const char* function, void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
@@ -176,6 +193,8 @@ cudaError_t copy(const char* function, void* to, size_t to_pitch, const void* fr
         return refuse(function, line, reason, FindingKind::copy_beyond_variable);
     if (const char* reason = describe_wrong_direction(ends, kind))
         return refuse(function, line, reason, FindingKind::copy_direction);
+    if (const std::string reason = describe_beyond_heap(to, to_bytes, from, from_bytes); !reason.empty())
+        return refuse(function, line, reason, FindingKind::copy_beyond_heap);
     if (!ends.to.fits || !ends.from.fits)
         return refuse(
             function, line,
@@ -258,12 +277,14 @@ static cudaError_t copy_to_symbol_in(Queue queue, const void* symbol, size_t sym
         return refuse("cudaMemcpyToSymbol", line, "the direction should end on the device", FindingKind::copy_direction,
                       cudaErrorInvalidMemcpyDirection);
     if (offset > symbol_bytes || bytes > symbol_bytes - offset)
-        return refuse_symbol("cudaMemcpyToSymbol", symbol, symbol_bytes - std::min(offset, symbol_bytes), bytes, line);
+        return refuse_symbol("cudaMemcpyToSymbol", symbol, symbol_bytes, offset, bytes, line);
     if (bytes == 0) return cudaSuccess;
     if (const BadPointer bad = find_bad_pointer(from, "cudaMemcpyFromSymbol"); !bad.reason.empty())
         return refuse("cudaMemcpyToSymbol", line, "the source " + bad.reason, bad.kind);
     if (const std::string reason = describe_beyond_variable(bytes, room); !reason.empty())
         return refuse("cudaMemcpyToSymbol", line, reason, FindingKind::copy_beyond_variable);
+    if (const std::string reason = describe_beyond_heap(nullptr, 0, from, bytes); !reason.empty())
+        return refuse("cudaMemcpyToSymbol", line, reason, FindingKind::copy_beyond_heap);
     const Side side = place_of(from, bytes).side;
     if (side != Side::device && side != Side::managed && kind == cudaMemcpyDeviceToDevice)
         return refuse("cudaMemcpyToSymbol", line, "the source should be device memory, but is host memory",
@@ -285,14 +306,15 @@ static cudaError_t copy_from_symbol_in(Queue queue, void* to, const void* symbol
         return refuse("cudaMemcpyFromSymbol", line, "the direction should begin on the device",
                       FindingKind::copy_direction, cudaErrorInvalidMemcpyDirection);
     if (offset > symbol_bytes || bytes > symbol_bytes - offset)
-        return refuse_symbol("cudaMemcpyFromSymbol", symbol, symbol_bytes - std::min(offset, symbol_bytes), bytes,
-                             line);
+        return refuse_symbol("cudaMemcpyFromSymbol", symbol, symbol_bytes, offset, bytes, line);
     if (bytes == 0) return cudaSuccess;
     const char* const symbol_begin = static_cast<const char*>(symbol) + offset;
     if (const BadPointer bad = find_bad_pointer(to, "cudaMemcpyToSymbol"); !bad.reason.empty())
         return refuse("cudaMemcpyFromSymbol", line, "the destination " + bad.reason, bad.kind);
     if (const std::string reason = describe_beyond_variable(bytes, room); !reason.empty())
         return refuse("cudaMemcpyFromSymbol", line, reason, FindingKind::copy_beyond_variable);
+    if (const std::string reason = describe_beyond_heap(to, bytes, nullptr, 0); !reason.empty())
+        return refuse("cudaMemcpyFromSymbol", line, reason, FindingKind::copy_beyond_heap);
     const Side side = place_of(to, bytes).side;
     if (side != Side::device && side != Side::managed && kind == cudaMemcpyDeviceToDevice)
         return refuse("cudaMemcpyFromSymbol", line, "the destination should be device memory, but is host memory",

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
+#include <string>
 #include <string_view>
 
 #include "grader/cpu/include/warplab_cpu/api.h"
@@ -152,7 +153,12 @@ cudaError_t cudaDeviceSynchronize() {
     warplab_cpu::trace_host_call(warplab::trace::HostCallKind::wait);
     return cudaSuccess;
 }
-cudaError_t cudaDeviceReset() {
+cudaError_t cudaDeviceReset(warplab_cpu::Line line) {
+    const auto phase = static_cast<warplab::Phase>(warplab_cpu::writable_page().phase);
+    if (phase == warplab::Phase::prepare || phase == warplab::Phase::call)
+        warplab_cpu::end_with_fault(warplab::Fault::refused,
+                                    "line " + std::to_string(line) +
+                                        ": cudaDeviceReset() frees all memory of the device, including the caller's arrays");
     cudaDeviceSynchronize();
     if (observer) observer->device_reset();
     std::memcpy(limits, default_limits, sizeof(limits));

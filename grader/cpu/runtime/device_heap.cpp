@@ -1,8 +1,9 @@
-// malloc, new, free and delete for device code. They take memory from one allocation of the device. A grid reuses freed
-// memory only after it has got many bytes: with the sanitizer, blocks run one after the other, and a block that gets
-// memory that another block has freed would seem to race with it. Addresses are the same with and without the
-// sanitizer.
+// malloc, new, free and delete of a submission. In host code, they record where each block ends. In device code, they
+// take memory from one allocation of the device. A grid reuses freed memory only after it has got many bytes: with the
+// sanitizer, blocks run one after the other, and a block that gets memory that another block has freed would seem to
+// race with it. Addresses are the same with and without the sanitizer.
 
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -10,6 +11,7 @@
 #include <algorithm>
 #include <atomic>
 #include <deque>
+#include <map>
 #include <mutex>
 #include <new>
 #include <unordered_map>
@@ -118,6 +120,50 @@ DeviceHeap& heap() {
     return only;
 }
 
+/// The blocks of the host's heap that the submission has allocated. A library may free some of them unnoticed.
+class HostBlocks {
+  public:
+    void add(void* place, size_t bytes) {
+        if (!place) return;
+        const std::lock_guard lock(mutex_);
+        blocks_[number(place)] = {bytes, malloc_usable_size(place)};
+    }
+    /// Return whether the block was known.
+    bool remove(void* place) {
+        const std::lock_guard lock(mutex_);
+        return blocks_.erase(number(place)) != 0;
+    }
+    size_t bytes_left(const void* address) {
+        const std::lock_guard lock(mutex_);
+        const auto after = blocks_.upper_bound(number(address));
+        if (after == blocks_.begin()) return SIZE_MAX;
+        const auto& [begin, block] = *std::prev(after);
+        const uintptr_t at = number(address) - begin;
+        const bool is_live = malloc_usable_size(reinterpret_cast<void*>(begin)) == block.usable_bytes;
+        return at < block.bytes && is_live ? block.bytes - at : SIZE_MAX;
+    }
+
+  private:
+    struct Block {
+        size_t bytes, usable_bytes;
+    };
+    static uintptr_t number(const void* place) { return reinterpret_cast<uintptr_t>(place); }
+
+    std::mutex mutex_;
+    std::map<uintptr_t, Block> blocks_;  // by their first address
+};
+
+HostBlocks& host_blocks() {
+    static HostBlocks& only = *new HostBlocks;
+    return only;
+}
+
+void* host_malloc(size_t bytes) {
+    void* const place = malloc(bytes);
+    host_blocks().add(place, bytes);
+    return place;
+}
+
 void* device_malloc(size_t bytes) {
     void* const place = heap().take(bytes);
     if (place) fill_poison(place, bytes);
@@ -125,19 +171,20 @@ void* device_malloc(size_t bytes) {
 }
 
 void release(void* place) {
-    if (heap().has(place))
-        heap().give_back(place);
-    else
-        free(place);
+    if (heap().has(place)) return heap().give_back(place);
+    host_blocks().remove(place);
+    free(place);
 }
 
 }  // namespace
 
 bool has_unlisted_memory() { return heap().is_used(); }
 
+size_t heap_bytes_left(const void* address) { return host_blocks().bytes_left(address); }
+
 void* new_memory(size_t bytes) {
     if (in_kernel()) return device_malloc(bytes);
-    void* const place = malloc(bytes ? bytes : 1);
+    void* const place = host_malloc(bytes ? bytes : 1);
     if (!place) throw std::bad_alloc();
     return place;
 }
@@ -145,10 +192,16 @@ void delete_memory(void* place) noexcept { release(place); }
 
 }  // namespace warplab_cpu
 
-// seen.h gives these names to the C library's functions.
+// seen.h gives the names of the first two to the C library's functions; the judge renames calls of the third.
 extern "C" {
 __attribute__((visibility("default"))) void* warplab_seen_malloc(size_t bytes) {
-    return warplab_cpu::in_kernel() ? warplab_cpu::device_malloc(bytes) : malloc(bytes);
+    return warplab_cpu::in_kernel() ? warplab_cpu::device_malloc(bytes) : warplab_cpu::host_malloc(bytes);
 }
 __attribute__((visibility("default"))) void warplab_seen_free(void* place) { warplab_cpu::release(place); }
+__attribute__((visibility("default"))) void* warplab_library_realloc(void* place, size_t bytes) {
+    const bool is_known = warplab_cpu::host_blocks().remove(place);  // in programs without hooks, free() is unknown
+    void* const moved = realloc(place, bytes);
+    if (is_known) warplab_cpu::host_blocks().add(moved, bytes);
+    return moved;
+}
 }

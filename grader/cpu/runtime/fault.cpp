@@ -146,6 +146,13 @@ constexpr uintptr_t near_bytes = 16 * 1024;
 constexpr auto not_aligned =
     "an address is not aligned for its type (a float4 begins at a multiple of 16 bytes), or a pointer was never set";
 
+/// Return whether the kernel has overwritten the number of its own thread, which lies on its stack.
+bool has_overwritten_itself(bool in_kernel, const uint3& thread) {
+    const auto& block = page->launch_block;
+    return in_kernel && thread.x != warplab::unknown_thread &&
+           (thread.x >= block[0] || thread.y >= block[1] || thread.z >= block[2]);
+}
+
 void on_signal(int signal, siginfo_t* info, void* context) {
     const auto address = reinterpret_cast<uintptr_t>(info->si_addr);
     const bool memory = signal == SIGSEGV || signal == SIGBUS;
@@ -172,6 +179,8 @@ void on_signal(int signal, siginfo_t* info, void* context) {
             ? AddressFault{Fault::aborted,
                            "abort() was called, by the code itself or by the C library, for example because "
                            "free() got memory that is not from malloc()"}
+        : memory && has_overwritten_itself(kernel, thread)
+            ? AddressFault{Fault::overwritten, "the number of its thread is overwritten"}
         : misaligned && holds_unset_value(context) ? AddressFault{Fault::unset_pointer, "a pointer was never set"}
         : misaligned                               ? AddressFault{Fault::misaligned, not_aligned}
                      : explain_address(info->si_addr, kernel, !code.contains(registers.program_counter));
@@ -281,6 +290,11 @@ void note_launch(const Grid& grid) {
                             {grid.threads.x, grid.threads.y, grid.threads.z}};
     LaunchSize& largest = page->largest_launch;
     if (largest.call != launch.call || largest.threads() < launch.threads()) largest = launch;
+    static uint64_t counted_call = 0;
+    if (counted_call != page->calls) page->call_launches = 0;
+    counted_call = page->calls;
+    ++page->call_launches;
+    std::memcpy(page->launch_block, launch.block, sizeof launch.block);
     ++page->launches;
     page->in_kernel = 1;
 }

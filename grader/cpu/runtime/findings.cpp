@@ -57,6 +57,8 @@ const char* name_of(FindingKind kind) {
             return "copy_direction";
         case FindingKind::copy_size:
         case FindingKind::copy_beyond_variable:
+        case FindingKind::copy_at_direction:
+        case FindingKind::copy_beyond_heap:
             return "copy_size";
         case FindingKind::device_memory:
             return "device_memory";

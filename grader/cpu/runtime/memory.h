@@ -44,6 +44,10 @@ std::vector<Range> memory_of_kernels();
 /// Return whether kernels also have memory from malloc() or new.
 bool has_unlisted_memory();
 
+/// Return the bytes from an address to the end of its block of the host's heap, or the maximum of size_t if the
+/// submission has not allocated it by new or malloc().
+std::size_t heap_bytes_left(const void* address);
+
 /// Hide a host buffer of the runner, which consists of whole pages, from running kernels: a GPU cannot access it.
 void add_host_buffer(void* memory, std::size_t bytes);
 void remove_host_buffer(void* memory);

@@ -203,6 +203,13 @@ struct KeptWords {
     std::map<std::uintptr_t, int> words;               // by address: the value when the first call began
 };
 
+/// A grid that has run, or runs.
+struct PastGrid {
+    std::string kernel;
+    int line;
+    dim3 block;
+};
+
 /// The first thread that arrived at the block's current barrier.
 struct FirstArrival {
     std::uint64_t barrier = ~0ull;  // block and generation
@@ -342,6 +349,8 @@ class Sanitizer final : public Observer {
     const Object* nearest(std::uintptr_t address) const;
     bool is_argument(const Object& object) const;
     bool is_passed_twice(const Object& object) const;
+    void note_passed_outside(RawFinding& finding, const Object& object, const Touch& touch);
+    void note_writer(RawFinding& finding, const Object& object, const Touch& touch) const;
     const Object* beyond_shared(std::uintptr_t address);
     bool has_host_argument_near(std::uintptr_t address);
     const Object* choose_argument(const Object* object, const Touch& touch) const;
@@ -376,7 +385,9 @@ class Sanitizer final : public Observer {
     void report_not_destroyed();
     RawFinding describe(FindingKind kind, const Object* object, const Touch& touch) const;
     void record(FindingKind kind, const Object* object, const Touch& touch) {
-        record_finding(describe(kind, object, touch));
+        RawFinding finding = describe(kind, object, touch);
+        if (kind == FindingKind::out_of_bounds && object && grid_) note_passed_outside(finding, *object, touch);
+        record_finding(finding);
     }
 
     /// A buffer of the judge, for a function that runs on the host.
@@ -424,7 +435,9 @@ class Sanitizer final : public Observer {
     std::map<std::uintptr_t, Mark> writes_for_one_block_;
     // The last atomic on each word in this grid, with its width, for memory with atomics of two widths.
     std::map<std::uintptr_t, std::pair<Mark, unsigned>> atomics_by_width_;
-    FirstArrival first_arrival_;  // the running block's
+    FirstArrival first_arrival_;                // the running block's
+    std::map<std::uint32_t, PastGrid> grids_;   // the grids of this call, by their first block's number
+    std::set<std::uint32_t> unwritten_places_;  // places whose reads of unwritten memory are described
     KeptWords kept_words_;
 };
 
@@ -816,6 +829,7 @@ void Sanitizer::grid_begins(const Grid& grid) {
     quick.kernel_thread = &block_state;
     find_kernels_stack(number(&grid + 1));  // includes the grid, which the kernel's code reads
     histories_.begin_grid();
+    grids_[histories_.order.first_block()] = {grid.kernel, grid.line, grid.threads};
     writes_for_one_block_.clear();
     atomics_by_width_.clear();
     const std::uintptr_t dynamic = number(&dynamic_shared_memory);
@@ -1005,7 +1019,12 @@ RawFinding Sanitizer::describe(FindingKind kind, const Object* object, const Tou
     finding.now = describe_access_side(touch);
     finding.width = touch.width;
     finding.threads = block_state.threads;
-    if (grid_) copy_name(finding.kernel, sizeof finding.kernel, grid_->kernel);
+    if (grid_) {
+        copy_name(finding.kernel, sizeof finding.kernel, grid_->kernel);
+        finding.launch_line = grid_->line;
+        fill_place(finding.launch_grid, {grid_->blocks.x, grid_->blocks.y, grid_->blocks.z});
+        fill_place(finding.launch_block, {grid_->threads.x, grid_->threads.y, grid_->threads.z});
+    }
     finding.offset = static_cast<std::int64_t>(touch.address);
     if (!object) return finding;
     finding.space = static_cast<std::uint32_t>(object->space);
@@ -1016,6 +1035,54 @@ RawFinding Sanitizer::describe(FindingKind kind, const Object* object, const Tou
     if (concerns_extent && object->space == FindingSpace::allocation) finding.other_line = object->line;
     copy_name(finding.object, sizeof finding.object, object->name.c_str());
     return finding;
+}
+
+/// For an access beyond an object, record a parameter of the kernel that itself points between the object's end and the
+/// access, into no other object.
+void Sanitizer::note_passed_outside(RawFinding& finding, const Object& object, const Touch& touch) {
+    if (object.is_shared()) return;
+    const std::uintptr_t end = object.begin + object.bytes;
+    const auto* const bytes = static_cast<const char*>(grid_->closure);
+    for (std::size_t at = 0; at + sizeof(std::uintptr_t) <= grid_->closure_bytes; at += sizeof(std::uintptr_t)) {
+        std::uintptr_t word;
+        std::memcpy(&word, bytes + at, sizeof word);
+        if (word <= end || word > touch.address) continue;
+        const Object* const other = find(device_, last_device_, word);
+        if (other && word - other->begin <= other->bytes) continue;
+        finding.passed_outside = 1;
+        finding.passed_offset = static_cast<std::int64_t>(word - object.begin);
+    }
+}
+
+/// Describe which elements of the object earlier kernels have written: the last kernel that wrote some of them, and, if
+/// the first two groups of written elements have the same length, that length and their distance. An element is as wide
+/// as the access.
+void Sanitizer::note_writer(RawFinding& finding, const Object& object, const Touch& touch) const {
+    constexpr std::size_t max_elements = 4096;
+    if (object.is_shared() || !object.histories || touch.width < word_bytes || object.begin % word_bytes) return;
+    const std::size_t words = touch.width / word_bytes, count = std::min(max_elements, object.bytes / touch.width);
+    const auto is_written = [&](std::size_t element) { return written_of(object, element * words) == 0xf; };
+    std::uint32_t last = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        const Mark& mark = object.histories[i * words].latest[static_cast<unsigned>(AccessKind::plain_write)];
+        if (is_written(i) && mark.place && mark.block < histories_.order.first_block())
+            last = std::max(last, mark.block);
+    }
+    const auto after = grids_.upper_bound(last);
+    if (!last || after == grids_.begin()) return;
+    const PastGrid& writer = std::prev(after)->second;
+    copy_name(finding.detail, sizeof finding.detail, writer.kernel.c_str());
+    finding.writer_line = writer.line;
+    fill_place(finding.writer_block, {writer.block.x, writer.block.y, writer.block.z});
+    std::size_t written = 0;
+    while (written < count && is_written(written)) ++written;
+    std::size_t period = written;
+    while (period < count && !is_written(period)) ++period;
+    if (written < 2 || period + written > count) return;
+    for (std::size_t i = period; i < period + written; ++i)
+        if (!is_written(i)) return;
+    finding.written = static_cast<std::uint32_t>(written);
+    finding.written_distance = static_cast<std::uint32_t>(period);
 }
 
 void Sanitizer::report_race(const Object& object, const Mark& earlier, bool earlier_writes, const Mark& now,
@@ -1287,7 +1354,10 @@ void Sanitizer::look_for_unwritten(const Object& object, std::size_t first, unsi
         any = any || written;
         all = all && written == bytes;
     }
-    if (!all && !(is_vector && any)) record(kind, &object, touch);
+    if (all || (is_vector && any)) return;
+    RawFinding finding = describe(kind, &object, touch);
+    if (unwritten_places_.insert(touch.place).second) note_writer(finding, object, touch);
+    record_finding(finding);
 }
 
 /// Report a copy of a whole struct if no byte of it was written. If only some bytes were written, the others may be
@@ -1595,6 +1665,7 @@ void Sanitizer::report_not_destroyed() {
 
 void Sanitizer::call_begins() {
     handles_.clear();
+    grids_.clear();
     add_variables();
     for (auto& [zone, object] : device_) {
         object.line = 0;

@@ -33,8 +33,16 @@ enum class CudaError {
 // A program that does not end, and uses more than this in addition to twice the size of its buffers, is reported as out
 // of memory.
 constexpr std::uint64_t much_memory_bytes = 512 << 20;
+// A call that is stopped after this many launches is reported with their number.
+constexpr std::uint32_t many_launches = 1000;
 constexpr auto memory_hint =
     "Is memory allocated in a loop and never freed? Is a size negative, or computed with an overflow?";
+
+constexpr auto overwritten_hint =
+    "No line of the file made this access. So the kernel may have overwritten its own variables, by a store beyond the "
+    "end of a local array. Compare each index of a local array with its declared size, dimension by dimension; an "
+    "array "
+    "that is passed to a function has no size there.";
 
 constexpr auto host_memory_hint =
     "Kernels see only device memory: allocate it with cudaMalloc, and copy. Does the kernel get device pointers only?";
@@ -211,6 +219,9 @@ Failure explain_fault(const Ending& ending) {
         return Failure{cause::crash,
                        fmt::format("The program aborted {}{}.", place, detail.empty() ? "" : ": " + detail), hint};
     };
+    const bool is_elsewhere = page.in_kernel && page.program_counter != 0 && ending.line.empty();
+    if (is_elsewhere && (fault == Fault::segmentation || fault == Fault::null_pointer))
+        return segmentation(overwritten_hint);
     switch (fault) {
         case Fault::segmentation:
             return segmentation(hint_for_segmentation(page.in_kernel, page.launches > 0, detail));
@@ -220,6 +231,13 @@ Failure explain_fault(const Ending& ending) {
                 "returns 0.)");
         case Fault::unset_pointer:
             return segmentation("Set it before it is used: by cudaMalloc, or to a part of scratch.");
+        case Fault::overwritten:
+            return {cause::crash,
+                    fmt::format("The kernel overwrote its own local variables, and then crashed: {}.",
+                                describe_place(page)),
+                    "A store beyond the end of a local array overwrites the thread's other variables. Compare each "
+                    "index of a local array with its declared size, dimension by dimension; an array that is passed to "
+                    "a function has no size there."};
         case Fault::misaligned:
             return segmentation(
                 "A pointer to float is a multiple of 4 bytes: cast it to float4* only if it is a multiple of 16, "
@@ -288,6 +306,16 @@ Failure explain_timeout(const Ending& ending) {
                 fmt::format("The program took {} MB of memory in {:.0f} s and did not end, {}.",
                             ending.ended.peak_rss_bytes >> 20, ending.limit_s, describe_place(page)),
                 memory_hint};
+    if (page.call_launches >= many_launches)
+        return {
+            cause::timeout,
+            fmt::format("No answer after {:.0f} s, {}: the call had launched {} kernels by then.",
+                        (ending.ended.made_progress ? max_with_progress : 1) * ending.limit_s, describe_place(page),
+                        format_count(page.call_launches)),
+            fmt::format("All kernels before the last one ended. Does the loop on the host around {} end? Look for a "
+                        "condition whose variables never change, or that is never reached exactly (!= in place of "
+                        "<). If it ends, look into the kernel.",
+                        page.launch_line > 0 ? fmt::format("line {}", page.launch_line) : "the launch")};
     if (ending.ended.made_progress)
         return {cause::timeout,
                 fmt::format("No answer after {:.0f} s, {}: its blocks end, but slowly.",

@@ -92,6 +92,82 @@ std::string object_of(const RawFinding& f) { return clean_name(f.object, sizeof 
 
 std::string detail_of(const RawFinding& f) { return clean_name(f.detail, sizeof f.detail); }
 
+bool is_word_letter(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+/// Return where `word` occurs in `text` from `at` on, not as a part of a longer word; npos if it does not.
+std::size_t find_word(const std::string& text, const std::string& word, std::size_t at = 0) {
+    while ((at = text.find(word, at)) != std::string::npos) {
+        const std::size_t end = at + word.size();
+        if ((at == 0 || !is_word_letter(text[at - 1])) && (end == text.size() || !is_word_letter(text[end]))) return at;
+        at = end;
+    }
+    return at;
+}
+
+/// Return the text from a kernel's name in its definition up to the next kernel; "" if it is not found.
+std::string text_of_kernel(const std::string& text, const std::string& kernel) {
+    const std::string name = kernel.substr(0, kernel.find('<'));
+    for (std::size_t at = text.find("__global__"); !name.empty() && at != std::string::npos;) {
+        const std::size_t next = text.find("__global__", at + 1);
+        const std::string part = text.substr(at, next == std::string::npos ? next : next - at);
+        if (find_word(part.substr(0, part.find('{')), name) != std::string::npos) return part;
+        at = next;
+    }
+    return "";
+}
+
+std::string launch_of(const RawFinding& f) {
+    return f.launch_line > 0 ? fmt::format("line {}", f.launch_line) : "the launch";
+}
+
+/// Return "256 x 1" for the first two extents of a block.
+std::string block_words(const std::uint32_t (&block)[3]) { return fmt::format("{} x {}", block[0], block[1]); }
+
+/// Return a hint about a launch of blocks with one row of threads, if the kernel uses a thread's row; else "".
+std::string flat_block_hint(const RawFinding& f, const std::string& text) {
+    if (f.launch_block[0] <= 1 || f.launch_block[1] != 1) return "";
+    const std::string kernel = text_of_kernel(text, kernel_of(f));
+    if (find_word(kernel, "threadIdx.y") == std::string::npos) return "";
+    return fmt::format(
+        "This kernel uses threadIdx.y, but {} launches blocks of {} threads, in which it is always 0. "
+        "Should the block have two dimensions, dim3 block(columns, rows)?",
+        launch_of(f), block_words(f.launch_block));
+}
+
+/// Return whether a line declares the variable in shared memory.
+bool declares_shared(const std::string& text, const std::string& name) {
+    for (std::size_t at = text.find("__shared__"); at != std::string::npos; at = text.find("__shared__", at + 1))
+        if (find_word(text.substr(at, text.find(';', at) - at), name) != std::string::npos) return true;
+    return false;
+}
+
+/// Return a hint about an index into shared memory that is the thread's number in the grid; "" for other indices.
+std::string grid_index_hint(const RawFinding& f, std::int64_t index) {
+    const std::int64_t of_thread = std::int64_t{f.now.block[0]} * f.launch_block[0] + f.now.thread[0];
+    if (f.now.block[0] == 0 || index != of_thread) return "";
+    return fmt::format(
+        "{} is blockIdx.x * blockDim.x + threadIdx.x, this thread's number in the grid. Shared memory "
+        "belongs to one block: index it with threadIdx.x.",
+        index);
+}
+
+/// Return whether the thread's number lies outside its block, because the kernel has overwritten it.
+bool is_overwritten(const RawFinding& f) {
+    bool outside = false;
+    for (int i = 0; i < 3; ++i) outside = outside || (f.launch_block[i] > 0 && f.now.thread[i] >= f.launch_block[i]);
+    return outside;
+}
+
+Description overwritten_itself(const RawFinding& f) {
+    return {cause::out_of_bounds,
+            fmt::format("Kernel {} has overwritten its own local variables: a thread's number is {}, but a block has "
+                        "only {} x {} threads.",
+                        kernel_of(f), index_text(f.now.thread), block_words(f.launch_block), f.launch_block[2]),
+            "A store beyond the end of a local array overwrites the thread's other variables, so this access may be "
+            "right. Compare each index of a local array with its declared size, dimension by dimension; an array that "
+            "is passed to a function has no size there."};
+}
+
 /// Return a hint about an index beyond an array of `count` elements.
 std::string index_hint(const RawFinding& f, long count) {
     if (f.offset < 0) return "Which index is negative there, and for which thread?";
@@ -117,10 +193,15 @@ Description index_beyond(const RawFinding& f, const SourceLine& source) {
         to_printable(shorten(indexed_array({source.line, f.width, type}, source.text), max_quoted_bytes));
     const std::size_t bracket = type.find('[');
     const long count = bracket == std::string::npos ? 0 : std::atol(type.c_str() + bracket + 1);
+    const std::string array = name.substr(0, name.find('['));
+    const std::string flat = flat_block_hint(f, source.text);
+    const std::string in_grid = declares_shared(source.text, array) ? grid_index_hint(f, f.offset) : "";
     return {cause::out_of_bounds,
             fmt::format("Kernel {} uses index {} of {}, declared as {}, with indices 0 to {}: {}.", kernel_of(f),
                         f.offset, name.empty() ? "an array" : name, type, count - 1, name_thread(f.now)),
-            index_hint(f, count)};
+            !in_grid.empty() ? in_grid
+            : !flat.empty()  ? flat
+                             : index_hint(f, count)};
 }
 
 /// Describe an access far from all memory. `f.offset` is the address.
@@ -153,6 +234,11 @@ bool has_row_index(const std::string& line) {
     return false;
 }
 
+bool is_in_shared(const RawFinding& f) {
+    const auto space = static_cast<FindingSpace>(f.space);
+    return space == FindingSpace::shared || space == FindingSpace::dynamic_shared;
+}
+
 std::string size_hint(const RawFinding& f, const Elements& elements, const std::string& line) {
     constexpr std::int64_t far = 64, far_bytes = 64 << 20;
     if (f.offset < 0) return "Which index is negative there, and for which thread?";
@@ -164,10 +250,18 @@ std::string size_hint(const RawFinding& f, const Elements& elements, const std::
             "Its size is the {} that the stage's _scratch_bytes() returns: is that enough for these sizes, "
             "and is the index right?",
             format_plural(f.bytes, "byte"));
+    if (is_in_shared(f))
+        if (const std::string in_grid = grid_index_hint(f, f.offset / std::max(1u, f.width)); !in_grid.empty())
+            return in_grid;
     if (static_cast<FindingSpace>(f.space) == FindingSpace::dynamic_shared)
         return "The launch's third argument is its size in bytes: <<<blocks, threads, bytes>>>.";
     if (static_cast<FindingSpace>(f.space) == FindingSpace::allocation)
         return "Is the access guarded, e.g. by if (i < n)? Is the requested size in bytes, n * sizeof(…)?";
+    if (f.width > elements.bytes && static_cast<FindingSpace>(f.space) == FindingSpace::buffer)
+        return fmt::format(
+            "One access of this line takes {0} elements, so an index counts groups of {0}: is every index, end and row "
+            "length that goes with this pointer divided by {0}? If so, guard the access with the last whole group.",
+            f.width / elements.bytes);
     if (has_row_index(line))
         return "In an index such as y * columns + x, columns must be the row length of this array, and x must be less "
                "than columns. Did you swap x and y, or use the row length of another array? If the index is right, "
@@ -180,9 +274,23 @@ std::string size_hint(const RawFinding& f, const Elements& elements, const std::
     return guard + " If it is guarded: is this the index that you mean, in the array that you mean?";
 }
 
+/// Describe an access through a pointer that the launch passes and that already points beyond the object.
+Description passed_outside(const std::vector<BufferSpec>& buffers, const RawFinding& f) {
+    const Elements elements = elements_of(buffers, f);
+    const auto count = f.bytes / elements.bytes;
+    const std::int64_t passed = f.passed_offset / static_cast<std::int64_t>(elements.bytes);
+    return {cause::out_of_bounds,
+            fmt::format("The pointer that {} passes to kernel {} points to element {} of {}, which has only {}.",
+                        launch_of(f), kernel_of(f), passed, elements.object, format_plural(count, "element")),
+            "In the expression pointer + k, k counts elements, not bytes: is a sizeof too many there? If not, compare "
+            "k with the number of elements. The line in the kernel may be right."};
+}
+
 Description out_of_bounds(const std::vector<BufferSpec>& buffers, const RawFinding& f, const SourceLine& source) {
     if (static_cast<FindingSpace>(f.space) == FindingSpace::declared) return index_beyond(f, source);
+    if (is_overwritten(f)) return overwritten_itself(f);
     if (static_cast<FindingSpace>(f.space) == FindingSpace::none) return far_from_all(f);
+    if (f.passed_outside != 0) return passed_outside(buffers, f);
     const Elements elements = elements_of(buffers, f);
     return {cause::out_of_bounds,
             fmt::format("Kernel {} {} {}, which has only {}: {}.", kernel_of(f), verb_of(f.now), element_at(buffers, f),
@@ -215,11 +323,6 @@ std::string misaligned_hint(const std::vector<BufferSpec>& buffers, const RawFin
         "On a GPU this is an error: {0} bytes are read and written at multiples of {0}. Was a pointer to smaller "
         "elements cast, or does the data before it have an odd size?",
         f.width);
-}
-
-bool is_in_shared(const RawFinding& f) {
-    const auto space = static_cast<FindingSpace>(f.space);
-    return space == FindingSpace::shared || space == FindingSpace::dynamic_shared;
 }
 
 /// Return the barrier that is missing between two accesses of one block. If one warp made both, __syncwarp() may do.
@@ -355,6 +458,34 @@ Description beyond_vector(const RawFinding& f) {
             "Set the vector's size first: std::vector<float> v(n) or v.resize(n). v.reserve(n) does not change it."};
 }
 
+/// Return a sentence about an earlier kernel that wrote only a part of the memory, and its launch; "" if there is none.
+std::string describe_writer(const RawFinding& f) {
+    if (f.written_distance == 0 || f.writer_line <= 0) return "";
+    return fmt::format(
+        " Kernel {}, which line {} launches with blocks of {} threads, wrote elements 0 to {} and {} to {}, but not "
+        "those between them.",
+        detail_of(f), f.writer_line, block_words(f.writer_block), f.written - 1, f.written_distance,
+        std::uint64_t{f.written_distance} + f.written - 1);
+}
+
+Description uninitialised(const std::vector<BufferSpec>& buffers, const RawFinding& f) {
+    const std::string writer = describe_writer(f);
+    return {cause::uninitialised,
+            fmt::format("Kernel {} reads {}, which has not been written yet: {}.{}", kernel_of(f),
+                        element_at(buffers, f), name_thread(f.now), writer),
+            is_in_shared(f)
+                ? "Shared memory is undefined until a thread of the block writes it. Do not read an element that "
+                  "no thread has stored, even if the value is not used: store 0 beyond the edge, or do not read "
+                  "there."
+            : !writer.empty()
+                ? fmt::format("Do the block and the grid of line {} have the shape that the kernel's index expects, x "
+                              "first? Are they in the order <<<grid, block>>>? And does this kernel read with the same "
+                              "row length with which the other one writes?",
+                              f.writer_line)
+                : "Memory is undefined until it is written: was all of it loaded or copied (sizes and pitches are "
+                  "in bytes)? Set sums and counters to 0 first, in every call."};
+}
+
 const char* host_access_hint(const RawFinding& f) {
     return static_cast<FindingSpace>(f.space) == FindingSpace::variable
                ? "On a GPU, host code cannot use a device variable by its name: use "
@@ -374,16 +505,7 @@ Description describe(const std::vector<BufferSpec>& buffers, const RawFinding& f
                                 element_at(buffers, f), name_thread(f.now)),
                     "Free memory after the last kernel that uses it."};
         case FindingKind::uninitialised:
-            return {
-                cause::uninitialised,
-                fmt::format("Kernel {} reads {}, which has not been written yet: {}.", kernel_of(f),
-                            element_at(buffers, f), name_thread(f.now)),
-                is_in_shared(f)
-                    ? "Shared memory is undefined until a thread of the block writes it. Do not read an element that "
-                      "no thread has stored, even if the value is not used: store 0 beyond the edge, or do not read "
-                      "there."
-                    : "Memory is undefined until it is written: was all of it loaded or copied (sizes and pitches are "
-                      "in bytes)? Set sums and counters to 0 first, in every call."};
+            return uninitialised(buffers, f);
         case FindingKind::race:
             return race(buffers, f, false);
         case FindingKind::atomic_race:
@@ -461,6 +583,14 @@ Description describe(const std::vector<BufferSpec>& buffers, const RawFinding& f
                 "If this should be an array, is the & a mistake? With a pointer p, p is the address of its array, but "
                 "&p that of the variable p itself. With a std::vector v, the array is v.data(). Otherwise, compare the "
                 "size in bytes with the variable's type."};
+        case FindingKind::copy_at_direction:
+            return {cause::copy_size, fmt::format("{}: {}.", object_of(f), detail_of(f)),
+                    "The fourth argument is the offset in bytes, 0 for the whole symbol; the direction comes fifth. "
+                    "Without both, the copy begins at offset 0, in the direction that the function's name says."};
+        case FindingKind::copy_beyond_heap:
+            return {cause::copy_size, fmt::format("{}: {}.", object_of(f), detail_of(f)),
+                    "Compare the array on the host with the one on the device: do both have the same number of "
+                    "elements of the same type (a float has 4 bytes, a double 8)? Is the size of the copy in bytes?"};
         case FindingKind::copy_size:
             return {cause::copy_size, fmt::format("{}: {}.", object_of(f), detail_of(f)),
                     "Sizes are in bytes: compare the number of elements and their sizeof with what was allocated."};

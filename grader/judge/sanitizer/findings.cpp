@@ -58,6 +58,15 @@ void sort_by_likelihood(std::vector<Finding>& all) {
     std::ranges::stable_sort(all, [&](const Finding& a, const Finding& b) { return rank(a) < rank(b); });
 }
 
+/// Move writes out of bounds before the first read of unwritten memory: they may have been meant for that memory, or
+/// overwrite what decides where to read. `lines`: the lines of these writes.
+void sort_writes_before_reads(std::vector<Finding>& all, const std::set<int>& lines) {
+    const auto first_read = std::ranges::find_if(all, [](const Finding& f) { return f.cause == cause::uninitialised; });
+    std::stable_partition(first_read, all.end(), [&](const Finding& f) {
+        return f.cause == cause::out_of_bounds && f.line > 0 && lines.contains(f.line);
+    });
+}
+
 std::string quote_source(const std::string& text, int number) {
     const std::string line = compilation::source_line(text, number);
     const std::size_t first = line.find_first_not_of(" \t\r");
@@ -97,6 +106,7 @@ std::vector<Finding> describe_findings(const std::vector<BufferSpec>& buffers, c
     for (const std::uint64_t guard : guards)
         if (lines.contains(guard)) guard_lines.insert(lines.at(guard));
     std::vector<Finding> all;
+    std::set<int> written_out_of_bounds;
     for (RawFinding finding : findings) {
         const FindingSide& read = finding.now.atomic ? finding.before : finding.now;
         const bool only_reads = finding.kind == static_cast<std::uint32_t>(FindingKind::atomic_race) && !read.writes;
@@ -105,6 +115,7 @@ std::vector<Finding> describe_findings(const std::vector<BufferSpec>& buffers, c
         const int line = finding.line > 0 ? finding.line : line_of(finding.now);
         const Description words = describe(buffers, finding, {compilation::source_line(text, line), text});
         if (words.message.empty()) continue;
+        if (words.cause == cause::out_of_bounds && finding.now.writes) written_out_of_bounds.insert(line);
         Finding merged;
         merged.cause = words.cause;
         merged.note = words.is_note;
@@ -136,6 +147,7 @@ std::vector<Finding> describe_findings(const std::vector<BufferSpec>& buffers, c
         if (merged.cause == cause::same_value) count_same_values(merged);
     drop_consequences(all);
     sort_by_likelihood(all);
+    sort_writes_before_reads(all, written_out_of_bounds);
     return all;
 }
 

@@ -45,6 +45,29 @@ TEST(Ending, ByTimeoutOfAGridWithProgressIsNotCalledAnEndlessLoop) {
     EXPECT_NE(failure.hint.find("gridDim.x * blockDim.x"), std::string::npos) << failure.hint;
 }
 
+TEST(Ending, ByTimeoutAfterManyLaunchesNamesTheLoopOnTheHost) {
+    Ended ended{};
+    ended.how = End::timed_out;
+    StatusPage page = in_a_call();
+    page.call_launches = 41000;
+    page.launch_line = 62;
+    const Failure failure = explain_end({ended, page, "", 5});
+    EXPECT_EQ(failure.cause, cause::timeout);
+    EXPECT_NE(failure.message.find("had launched 41,000 kernels by then"), std::string::npos) << failure.message;
+    EXPECT_NE(failure.hint.find("Does the loop on the host around line 62 end?"), std::string::npos) << failure.hint;
+}
+
+TEST(Ending, ByAFaultOfAKernelOutsideTheFileNamesLocalArrays) {
+    Ended ended{};
+    StatusPage page = in_a_call();
+    page.fault = static_cast<std::uint32_t>(Fault::null_pointer);
+    page.in_kernel = 1;
+    page.program_counter = 0x1234;
+    const auto hint_for = [&](const char* line) { return explain_end({ended, page, line}).hint; };
+    EXPECT_NE(hint_for("").find("No line of the file made this access"), std::string::npos);
+    EXPECT_NE(hint_for("a.cu:3").find("Was memory allocated for it"), std::string::npos);
+}
+
 TEST(Ending, ByExitWithoutOutputQuotesNothing) {
     const Ended ended = with_status(0, "");
     const StatusPage page = in_a_call();

@@ -5,6 +5,8 @@
 
 #include <cstring>
 
+#include "grader/model/cause.h"
+
 namespace warplab {
 namespace {
 
@@ -289,11 +291,92 @@ TEST(Copies, HaveAHintForEachKind) {
     EXPECT_TRUE(has(hint_for(FindingKind::copy_direction), "The first pointer is the destination"));
     EXPECT_TRUE(has(hint_for(FindingKind::copy_beyond_variable), "is the & a mistake?"));
     EXPECT_TRUE(has(hint_for(FindingKind::copy_by_name), "cudaMemcpyFromSymbol"));
+    EXPECT_TRUE(has(hint_for(FindingKind::copy_at_direction), "the direction comes fifth"));
+    EXPECT_TRUE(has(hint_for(FindingKind::copy_beyond_heap), "a float has 4 bytes, a double 8"));
     EXPECT_TRUE(has(hint_for(FindingKind::copy_of_host_variable), "declared outside all functions"));
     EXPECT_TRUE(has(hint_for(FindingKind::copy_of_freed), "Free memory after the last copy"));
     RawFinding fill = finding_of(FindingKind::copy_direction);
     std::strncpy(fill.object, "cudaMemset", sizeof fill.object - 1);
     EXPECT_TRUE(has(describe_one(fill).hint, "It fills device memory"));
+}
+
+Finding beyond_shared(std::uint32_t block, std::int64_t index, const std::string& declaration) {
+    RawFinding finding = finding_of(FindingKind::out_of_bounds);
+    finding.space = static_cast<std::uint32_t>(FindingSpace::declared);
+    finding.line = 1;
+    finding.width = 7;
+    finding.offset = index;
+    finding.now.block[0] = block;
+    finding.now.thread[0] = 3;
+    finding.launch_block[0] = 128;
+    finding.launch_block[1] = finding.launch_block[2] = 1;
+    std::strncpy(finding.detail, "'float [128]'", sizeof finding.detail - 1);
+    return describe_findings({}, {}, "tile[k] = 0;\n" + declaration, {}, {finding}).front();
+}
+
+TEST(SharedIndex, ThatIsTheThreadsNumberInTheGridIsNamed) {
+    constexpr auto shared = "__shared__ float tile[128];", local = "float tile[128];";
+    EXPECT_TRUE(has(beyond_shared(1, 131, shared).hint, "131 is blockIdx.x * blockDim.x + threadIdx.x"));
+    EXPECT_FALSE(has(beyond_shared(1, 132, shared).hint, "blockIdx.x"));
+    EXPECT_FALSE(has(beyond_shared(1, 131, local).hint, "blockIdx.x"));
+}
+
+TEST(FlatBlock, IsNamedIfTheKernelUsesRowsOfThreads) {
+    const auto hint_for = [](const std::string& body) {
+        RawFinding finding = finding_of(FindingKind::out_of_bounds);
+        finding.space = static_cast<std::uint32_t>(FindingSpace::declared);
+        finding.line = 1;
+        finding.launch_line = 40;
+        finding.launch_block[0] = 1024;
+        finding.launch_block[1] = finding.launch_block[2] = 1;
+        finding.offset = finding.now.thread[0] = 32;
+        std::strncpy(finding.kernel, "sum", sizeof finding.kernel - 1);
+        std::strncpy(finding.detail, "'int [32]'", sizeof finding.detail - 1);
+        const std::string text =
+            "\n__global__ void sum(int* p) {" + body + "}\n__global__ void other() { threadIdx.y; }";
+        return describe_findings({}, {}, text, {}, {finding}).front().hint;
+    };
+    EXPECT_TRUE(has(hint_for("s[threadIdx.y] = 0;"), "line 40 launches blocks of 1024 x 1 threads"));
+    EXPECT_FALSE(has(hint_for("s[threadIdx.x] = 0;"), "threadIdx.y"));
+}
+
+TEST(OutOfBounds, NamesAPointerThatTheLaunchPasses) {
+    RawFinding finding = finding_of(FindingKind::out_of_bounds);
+    finding.space = static_cast<std::uint32_t>(FindingSpace::allocation);
+    finding.width = 4;
+    finding.bytes = 400;
+    finding.offset = 1604;
+    finding.passed_outside = 1;
+    finding.passed_offset = 1600;
+    finding.launch_line = 62;
+    EXPECT_TRUE(has(describe_one(finding).message, "The pointer that line 62 passes to kernel"));
+    EXPECT_TRUE(has(describe_one(finding).message, "points to element 400 of"));
+    finding.launch_block[0] = finding.launch_block[1] = finding.launch_block[2] = 1;
+    finding.now.thread[0] = 1;
+    EXPECT_TRUE(has(describe_one(finding).message, "has overwritten its own local variables"));
+}
+
+TEST(Uninitialised, NamesTheLaunchThatWroteOnlyParts) {
+    RawFinding finding = finding_of(FindingKind::uninitialised);
+    finding.writer_line = 94;
+    finding.writer_block[0] = 8;
+    finding.writer_block[1] = 32;
+    finding.written = 8;
+    finding.written_distance = 32;
+    std::strncpy(finding.detail, "update", sizeof finding.detail - 1);
+    EXPECT_TRUE(has(describe_one(finding).message, "blocks of 8 x 32 threads, wrote elements 0 to 7 and 32 to 39"));
+    finding.written_distance = 0;
+    EXPECT_FALSE(has(describe_one(finding).message, "update"));
+}
+
+TEST(WritesOutOfBounds, ComeBeforeReadsOfUnwrittenMemory) {
+    RawFinding read = finding_of(FindingKind::uninitialised), write = finding_of(FindingKind::out_of_bounds);
+    read.line = 1;
+    write.line = 2;
+    const auto first = [&] { return describe_findings({}, {}, "a\nb\n", {}, {read, write}).front().cause; };
+    EXPECT_EQ(first(), cause::uninitialised);
+    write.now.writes = 1;
+    EXPECT_EQ(first(), cause::out_of_bounds);
 }
 
 TEST(OmittedFindings, IncludeNotesThatCallARaceHarmless) {

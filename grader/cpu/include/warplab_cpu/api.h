@@ -216,7 +216,7 @@ cudaError_t cudaSetDeviceFlags(unsigned flags);
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device);
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device);
 cudaError_t cudaDeviceSynchronize();
-cudaError_t cudaDeviceReset();
+cudaError_t cudaDeviceReset(warplab_cpu::Line line = {});
 cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value);
 cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit);
 cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache config);
