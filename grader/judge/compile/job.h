@@ -93,12 +93,12 @@ struct JobOutcome {
     Verdict verdict = Verdict::passed;
     std::optional<Failure> failure;
     std::string log;
-    bool keep = true;      // the outcome depends only on the file, so it can be cached
-    bool suspect = false;  // a tool failed without naming a mistake in the file: see confirm()
-    bool split = false;    // Compiled::split
-    bool refused = false;  // Compiled::refused
-    int warned_line = 0;   // line of the first warning that may explain wrong outputs; 0 if there is none
-    std::string note;      // Compilation::note
+    bool keep = true;       // the outcome depends only on the file, so it can be cached
+    bool suspect = false;   // a tool failed without naming a mistake in the file: see confirm()
+    bool split = false;     // Compiled::split
+    bool refused = false;   // Compiled::refused
+    int warned_line = 0;    // line of the first warning that may explain wrong outputs; 0 if there is none
+    std::string note = {};  // Compilation::note
 
     bool passed() const { return verdict == Verdict::passed; }
 };
