@@ -331,13 +331,6 @@ def test_graph_nodes_without_a_dependency_are_not_called_streams(tmp_path):
             "launches with blocks of 8 x 32 threads, wrote elements 0 to 7 and 32 to 39",
             "Do the block and the grid of line",
         ),
-        (
-            "large_histogram",
-            "07_list_not_guarded.patch",
-            "uniform",
-            "writes element",
-            "",
-        ),
     ],
 )
 def test_a_finding_is_explained_by_the_launch(lab, submission, dataset, message, hint, tmp_path):
