@@ -985,7 +985,7 @@ class Suspicions {
             {{"one_cell_only", "Only the change of cell (0, 0) is used, not the largest of all.",
               "The reduction must include every cell: look at the values that are compared in each of its steps."},
              [](const Changes& changes, double) { return changes.first_cell; }}};
-        const bool is_zero = actual_[largest_change] == 0;  // which is no evidence for any cell
+        const bool is_zero = actual_[largest_change] == 0;  // this points to no cell in particular
         for (const auto& [mistake, measure] : measures)
             if ((mistake.cause != "change_with_sign" || has_sign) && (mistake.cause != "one_cell_only" || !is_zero))
                 suspect(mistake, [problem = problem_, measure](std::vector<Array>& outputs) {
@@ -1569,8 +1569,7 @@ class Suspicions {
                    "is it the maximum, fmax, and not fmin, which keeps the 0 that it begins with?";
         if (reported < 0 && std::abs(warmest - reported) > change_bound())
             return "A largest change is never below 0. Is it a double in every line, and is all of it copied, from "
-                   "where "
-                   "the kernel writes it?";
+                   "where the kernel writes it?";
         if (reported > 0 && reported < std::numeric_limits<double>::min())
             return sentence(
                 "It has the bits of the integer {}: convert bits by __double_as_longlong and "

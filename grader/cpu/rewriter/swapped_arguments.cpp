@@ -71,7 +71,7 @@ class SwappedArguments {
         return code_[at] == "(" && code_.match[at] > at ? at : -1;
     }
 
-    /// Return the names in the parentheses at `open`, one for each part: of a parameter that is no pointer, or of an
+    /// Return the names in the parentheses at `open`, one for each part: of a parameter that is not a pointer, or of an
     /// argument that is only a name.
     PartNames read_names(int open, Part part) const {
         PartNames names;

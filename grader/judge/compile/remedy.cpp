@@ -326,7 +326,7 @@ std::vector<Misfit> misfits_from(const Diagnostic& error, const std::vector<Diag
     return misfits;
 }
 
-/// Return the remedy for a call of which several arguments do not fit; "" if there is no such call.
+/// Return the remedy for a call with several arguments that do not fit; "" if there is no such call.
 std::string remedy_for_misfits(const Diagnostic& error, const std::vector<Diagnostic>& all) {
     const std::vector<Misfit> misfits = misfits_from(error, all);
     const auto named = std::ranges::find_if(misfits, [](const Misfit& misfit) { return misfit.number > 0; });

@@ -38,11 +38,9 @@ constexpr std::uint32_t many_launches = 1000;
 constexpr auto memory_hint =
     "Is memory allocated in a loop and never freed? Is a size negative, or computed with an overflow?";
 
-constexpr auto overwritten_hint =
-    "No line of the file made this access. So the kernel may have overwritten its own variables, by a store beyond the "
-    "end of a local array. Compare each index of a local array with its declared size, dimension by dimension; an "
-    "array "
-    "that is passed to a function has no size there.";
+constexpr std::string_view compare_local_indices =
+    "Compare each index of a local array with its declared size, dimension by dimension; an array that is passed to a "
+    "function has no size there.";
 
 constexpr auto host_memory_hint =
     "Kernels see only device memory: allocate it with cudaMalloc, and copy. Does the kernel get device pointers only?";
@@ -210,7 +208,7 @@ Failure explain_fault(const Ending& ending) {
     const std::string place = where_in_file(ending);
     const std::string detail = clean(page.detail, sizeof page.detail);
     const auto fault = static_cast<Fault>(page.fault);
-    const auto segmentation = [&](const char* hint) {
+    const auto segmentation = [&](const std::string& hint) {
         const std::string reason =
             detail.empty() ? fmt::format("address {:#x} belongs to no buffer", page.address) : detail;
         return Failure{cause::crash, fmt::format("Segmentation fault {}: {}.", place, reason), hint};
@@ -221,7 +219,10 @@ Failure explain_fault(const Ending& ending) {
     };
     const bool is_elsewhere = page.in_kernel && page.program_counter != 0 && ending.line.empty();
     if (is_elsewhere && (fault == Fault::segmentation || fault == Fault::null_pointer))
-        return segmentation(overwritten_hint);
+        return segmentation(
+            fmt::format("No line of the file made this access. So the kernel may have overwritten its own variables, "
+                        "by a store beyond the end of a local array. {}",
+                        compare_local_indices));
     switch (fault) {
         case Fault::segmentation:
             return segmentation(hint_for_segmentation(page.in_kernel, page.launches > 0, detail));
@@ -235,9 +236,8 @@ Failure explain_fault(const Ending& ending) {
             return {cause::crash,
                     fmt::format("The kernel overwrote its own local variables, and then crashed: {}.",
                                 describe_place(page)),
-                    "A store beyond the end of a local array overwrites the thread's other variables. Compare each "
-                    "index of a local array with its declared size, dimension by dimension; an array that is passed to "
-                    "a function has no size there."};
+                    fmt::format("A store beyond the end of a local array overwrites the thread's other variables. {}",
+                                compare_local_indices)};
         case Fault::misaligned:
             return segmentation(
                 "A pointer to float is a multiple of 4 bytes: cast it to float4* only if it is a multiple of 16, "

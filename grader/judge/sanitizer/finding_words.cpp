@@ -92,13 +92,12 @@ std::string object_of(const RawFinding& f) { return clean_name(f.object, sizeof 
 
 std::string detail_of(const RawFinding& f) { return clean_name(f.detail, sizeof f.detail); }
 
-bool is_word_letter(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-
 /// Return where `word` occurs in `text` from `at` on, not as a part of a longer word; npos if it does not.
 std::size_t find_word(const std::string& text, const std::string& word, std::size_t at = 0) {
     while ((at = text.find(word, at)) != std::string::npos) {
         const std::size_t end = at + word.size();
-        if ((at == 0 || !is_word_letter(text[at - 1])) && (end == text.size() || !is_word_letter(text[end]))) return at;
+        if ((at == 0 || !is_word_character(text[at - 1])) && (end == text.size() || !is_word_character(text[end])))
+            return at;
         at = end;
     }
     return at;

@@ -1,4 +1,4 @@
-// There is no sum per block: every thread adds its product to out in global memory with an atomic.
+// Every thread adds its product to out in global memory with an atomic, without a sum per block.
 
 #include "labs/dot_product/lab.h"
 
