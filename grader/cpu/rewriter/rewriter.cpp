@@ -108,11 +108,13 @@ void ignore_targets(Context& context) {
     for (const Token& token : context.unit.target_pragmas) context.edits.replace(token, "warplab_cpu");
 }
 
-/// Warn about a #pragma unroll without a loop.
-void warn_of_unroll(Context& context) {
+/// Warn about a #pragma unroll without a loop. Let g++ obey #pragma unroll 1; it ignores the others.
+void read_unroll_pragmas(Context& context) {
     for (const UnrollPragma& pragma : context.unit.unroll_pragmas) {
         const auto next = context.unit.code[pragma.next];
-        if (next != "for" && next != "while" && next != "do" && !context.unit.macro_names.count(next))
+        const bool is_loop = next == "for" || next == "while" || next == "do";
+        if (is_loop && pragma.forbids) context.edits.replace(pragma.word, "GCC unroll");
+        if (!is_loop && !context.unit.macro_names.count(next))
             context.warn(pragma.word, "#pragma unroll has no effect here: it must be directly before a loop");
     }
 }
@@ -183,7 +185,7 @@ Rewritten rewrite(std::string_view source, std::string_view shown_name, Barriers
     warn_of_empty_bodies(context);
     warn_of_swapped_arguments(context);
     warn_of_remainders(context);
-    warn_of_unroll(context);
+    read_unroll_pragmas(context);
     if (barriers == Barriers::split) context.splits = find_splits(context, result.source);
     rewrite_stream(unit.code, context);
     rewrite_configured_launches(context);

@@ -265,8 +265,14 @@ class Reader {
             if (has_words && tokens_[rest].text == "GCC" && tokens_[rest + 1].text == "target")
                 unit_.target_pragmas.push_back(tokens_[rest]);
             if (name == "pragma" && rest < end && tokens_[rest].text == "unroll")
-                unit_.unroll_pragmas.push_back({tokens_[rest], unit_.code.size()});
+                unit_.unroll_pragmas.push_back({tokens_[rest], unit_.code.size(), is_one(rest + 1, end)});
         }
+    }
+
+    /// Return whether the tokens are 1 or (1).
+    bool is_one(std::size_t begin, std::size_t end) const {
+        if (begin < end && tokens_[begin].text == "(") ++begin;
+        return begin < end && tokens_[begin].text == "1";
     }
 
     /// Record a directive of a conditional.

@@ -53,8 +53,9 @@ struct Conditional {
 };
 
 struct UnrollPragma {
-    Token word;  // unroll
-    int next;    // the position of the code's token after the directive
+    Token word;    // unroll
+    int next;      // the position of the code's token after the directive
+    bool forbids;  // #pragma unroll 1
 };
 
 struct Unit {

@@ -102,7 +102,8 @@ void sort_by_execution(std::vector<BasicBlock>& blocks) {
 /// One function: where its names are defined and used.
 class Analysis {
   public:
-    Analysis(const Function& function, const std::vector<HookCall>& calls) : function_(function) {
+    Analysis(const Function& function, const std::vector<HookCall>& calls, const std::set<int>& rolled)
+        : function_(function), rolled_(rolled) {
         for (std::size_t b = 0; b + 1 < function_.blocks.size(); ++b)
             if (BasicBlock& block = function_.blocks[b]; block.successors.empty() && !block.returns)
                 block.successors.push_back(function_.blocks[b + 1].number);
@@ -113,6 +114,7 @@ class Analysis {
         find_loops();
         match(calls);
         find_known();
+        find_local_arrays();
     }
     bool matches() const { return matches_; }
     /// Loops get numbers above `first_loop`.
@@ -137,7 +139,10 @@ class Analysis {
                         users_[name] = &statement;
                     }
                 for (const std::string& name : names_in(statement.result))
-                    if (name != statement.result) ++uses_[name];
+                    if (name != statement.result) {
+                        ++uses_[name];
+                        users_[name] = &statement;
+                    }
             }
     }
     std::vector<std::size_t> successors_of(std::size_t block) const;
@@ -145,6 +150,9 @@ class Analysis {
     bool is_counter(const Statement& phi) const;
     void find_known();
     bool add_known();
+    bool is_rolled(std::size_t block) const;
+    void find_local_arrays();
+    double count_local(const Statement& statement) const;
     bool is_known(const std::string& operand) const { return is_number(operand) || known_.contains(name_of(operand)); }
     bool is_shifted(const std::string& offset) const;
     void find_loops();
@@ -152,6 +160,8 @@ class Analysis {
     std::vector<Need> needs_of(const std::vector<std::string>& operands, Place here) const;
     Work work_of(const Statement& statement) const;
     Work arithmetic(const Statement& statement) const;
+    bool is_uniform(const std::string& operand, int steps = 12) const;
+    bool is_aggregated(const Statement& call) const;
     bool is_fused(const Statement& product) const;
     bool becomes_address(std::string name) const;
     bool is_power_of_two(const std::string& operand, int steps = 6) const;
@@ -167,6 +177,8 @@ class Analysis {
 
     Function function_;                    // with its blocks in the order of execution
     std::vector<std::size_t> as_written_;  // the positions of the blocks, in the order of the text
+    const std::set<int>& rolled_;          // the lines of the loops with #pragma unroll 1
+    std::unordered_set<std::string> local_arrays_;
     bool matches_ = false;
     int loop_count_ = 0;
     std::vector<int> loops_;                                   // by block: its innermost loop, counted from 1
@@ -222,7 +234,9 @@ void Analysis::find_known() {
             if (statement.kind == Statement::Kind::condition && statement.operands.size() == 2 &&
                 is_number(statement.operands[1]))
                 compared.insert(name_of(statement.operands[0]));
-    for (const BasicBlock& block : function_.blocks) {
+    for (std::size_t b = 0; b < function_.blocks.size(); ++b) {
+        const BasicBlock& block = function_.blocks[b];
+        if (is_rolled(b)) continue;
         std::vector<std::string> counters;
         bool ends = false;
         for (const Statement& statement : block.statements) {
@@ -250,6 +264,43 @@ bool Analysis::add_known() {
             found = known_.insert(name).second || found;
     }
     return found;
+}
+
+/// Return whether the block's innermost loop has #pragma unroll 1.
+bool Analysis::is_rolled(std::size_t block) const {
+    return loops_[block] && std::ranges::any_of(exits_[block], [&](std::size_t exit) {
+               return std::ranges::any_of(function_.blocks[exit].statements, [&](const Statement& statement) {
+                   return statement.kind == Statement::Kind::condition && rolled_.contains(statement.line);
+               });
+           });
+}
+
+/// An element of an array, such as "sums[_18]". GCC writes this for the arrays of a function too.
+struct Element {
+    std::string array, index;
+};
+Element element_in(const std::string& operand) {
+    const std::size_t open = operand.find('['), close = operand.find(']');
+    if (open == std::string::npos || close == std::string::npos || close < open) return {};
+    return {operand.substr(0, open), operand.substr(open + 1, close - open - 1)};
+}
+
+/// Find the function's arrays that nvcc must keep in local memory: those with an index that it does not know.
+void Analysis::find_local_arrays() {
+    for (const BasicBlock& block : function_.blocks)
+        for (const Statement& statement : block.statements)
+            for (const std::string* operand : {&statement.result, statement.operands.data()}) {
+                if (statement.operands.empty()) continue;
+                const auto [array, index] = element_in(*operand);
+                if (function_.arrays.contains(array) && !is_known(index)) local_arrays_.insert(array);
+            }
+}
+
+/// Return the number of a statement's accesses to local memory.
+double Analysis::count_local(const Statement& statement) const {
+    if (local_arrays_.empty() || statement.operands.empty()) return 0;
+    return local_arrays_.contains(element_in(statement.result).array) +
+           local_arrays_.contains(element_in(statement.operands[0]).array);
 }
 
 /// Return whether an offset is another offset plus a constant. The constant becomes part of the load or store.
@@ -377,6 +428,35 @@ std::vector<Need> Analysis::needs_of(const std::vector<std::string>& operands, P
         }
     }
     return needs;
+}
+
+/// Return whether an operand has the same value in all threads of a block, as far as nvcc can see: it does not depend
+/// on threadIdx or on a value from memory.
+bool Analysis::is_uniform(const std::string& operand, int steps) const {
+    count_effort();
+    for (const std::string& word : words_in(operand)) {
+        if (word == "threadIdx") return false;
+        if (!is_name(word)) continue;
+        if (producers_.contains(word)) return false;
+        const auto definition = definitions_.find(word);
+        if (definition == definitions_.end()) continue;  // a parameter
+        if (steps == 0) return false;
+        const Statement& statement = *definition->second.first;
+        if (statement.kind == Statement::Kind::call ||
+            !std::ranges::all_of(statement.operands,
+                                 [&](const std::string& source) { return is_uniform(source, steps - 1); }))
+            return false;
+    }
+    return true;
+}
+
+/// Return whether nvcc lets one lane add the values of all lanes. It does so if it sees that they add to the same
+/// variable: for integers of 32 bits, and for constants.
+bool Analysis::is_aggregated(const Statement& call) const {
+    const std::string hook = hook_name(call.operation);
+    return call.operands.size() > 1 && is_uniform(call.operands[0]) &&
+           (hook == "__tsan_atomic32_fetch_add" ||
+            (hook == "__tsan_atomic64_fetch_add" && is_number(call.operands[1])));
 }
 
 /// Return whether the GPU fuses a product with the addition that uses it.
@@ -525,7 +605,7 @@ Work Analysis::work_of(const Statement& statement) const {
     const std::string& op = statement.operation;
     const bool touches_memory = op.ends_with("_ref") || op.ends_with("_decl") || op == "constructor" ||
                                 op.ends_with("_cst") || op == "addr_expr" || !is_name(statement.result);
-    return touches_memory ? Work{} : arithmetic(statement);
+    return touches_memory ? Work{.local = count_local(statement)} : arithmetic(statement);
 }
 
 /// Return whether an exit of the block's innermost loop waits for a result.
@@ -622,6 +702,7 @@ Instruction Analysis::instruction_of(std::size_t block, std::size_t index) const
                        (is_double(function_.type_of(user->second->result)) ||
                         is_wide_integer(function_.type_of(user->second->result)));
     instruction.compares = hook.find("compare_exchange") != std::string::npos;
+    instruction.aggregates = is_aggregated(call);
     std::string result = name_of(call.result);
     if (hook.find("read") != std::string::npos && index + 1 < statements.size())
         result = name_of(statements[index + 1].result);
@@ -634,6 +715,7 @@ void Analysis::add_to(std::unordered_map<std::uint32_t, Instruction>& instructio
         Instruction instruction = instruction_of(hooked.at.block, hooked.at.statement);
         if (loops_[hooked.at.block] && !exit_waits(hooked.at.block) && is_small(loops_[hooked.at.block]))
             instruction.loop = first_loop + loops_[hooked.at.block];
+        if (is_rolled(hooked.at.block)) instruction.at_once = 1;
         instruction.repeats_with_need = std::ranges::any_of(
             instruction.needs, [&](const Need& need) { return need.place == hooked.place || need.age > 0; });
         instructions.emplace(hooked.place, std::move(instruction));
@@ -646,12 +728,29 @@ bool is_kernel_code(const std::string& symbol) {
 
 }  // namespace
 
-Code::Code(const std::vector<Function>& functions, const std::map<std::string, std::vector<HookCall>>& calls) {
+std::set<int> rolled_loops(std::string_view source) {
+    std::set<int> lines;
+    bool is_next = false;
+    for (int line = 1; !source.empty(); ++line) {
+        const std::size_t end = std::min(source.find('\n'), source.size());
+        std::string text;
+        for (const char c : source.substr(0, end))
+            if (c != ' ' && c != '\t' && c != '\r') text += c;
+        source.remove_prefix(std::min(end + 1, source.size()));
+        if (text.empty()) continue;
+        if (is_next && text[0] != '#') lines.insert(line);
+        is_next = text == "#pragmaunroll1" || text == "#pragmaunroll(1)" || (is_next && text[0] == '#');
+    }
+    return lines;
+}
+
+Code::Code(const std::vector<Function>& functions, const std::map<std::string, std::vector<HookCall>>& calls,
+           const std::set<int>& rolled) {
     int loops = 0;
     for (const Function& function : functions) {
         const auto iterator = calls.find(function.symbol);
         if (iterator == calls.end() || !is_kernel_code(function.symbol)) continue;
-        Analysis analysis(function, iterator->second);
+        Analysis analysis(function, iterator->second, rolled);
         if (analysis.matches())
             analysis.add_to(instructions_, std::exchange(loops, loops + analysis.loops()));
         else

@@ -3,6 +3,7 @@
 // basic block, and the earlier results that it waits for.
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -21,9 +22,11 @@ struct Need {
 /// Instructions that a warp issues.
 struct Work {
     double integer = 0, fp32 = 0, fp64 = 0, special = 0;
-    double issued() const { return integer + fp32 + fp64 + 2 * special; }
+    double local = 0;  // accesses to arrays in local memory
+    double issued() const { return integer + fp32 + fp64 + 2 * special + local; }
     Work& operator+=(const Work& other) {
         integer += other.integer, fp32 += other.fp32, fp64 += other.fp64, special += other.special;
+        local += other.local;
         return *this;
     }
 };
@@ -45,15 +48,22 @@ struct Instruction {
     bool wide = false;               // a warp function of 64 bits, which is two instructions
     bool is_volatile = false;        // a load that bypasses the L1
     bool compares = false;           // a compare-and-swap, which may fail and be repeated
+    bool aggregates = false;         // an atomic addition for which one lane adds the values of its warp
     bool continues = false;          // uses a vector of an earlier access in its basic block, but another component
     bool repeats_with_need = false;  // depends on its own result, or on a result of an earlier iteration
     int loop = 0;                    // its innermost loop; 0 if there is none whose iterations nvcc can combine
+    int at_once = 4;                 // the iterations of the loop that nvcc combines
 };
+
+/// Return the lines of the loops with #pragma unroll 1.
+std::set<int> rolled_loops(std::string_view source);
 
 class Code {
   public:
-    /// Match the intermediate code with the program. Omit functions that do not match, and count them.
-    Code(const std::vector<Function>& functions, const std::map<std::string, std::vector<HookCall>>& calls);
+    /// Match the intermediate code with the program. Omit functions that do not match, and count them. `rolled`: the
+    /// lines of the loops that nvcc must not unroll.
+    Code(const std::vector<Function>& functions, const std::map<std::string, std::vector<HookCall>>& calls,
+         const std::set<int>& rolled = {});
 
     /// Return null for a place that is not part of a kernel.
     const Instruction* at(std::uint32_t place) const {

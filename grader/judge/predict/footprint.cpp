@@ -68,6 +68,9 @@ std::vector<Footprint> footprints_of(const Trace& trace, const TracedLaunch& lau
         const double all = footprint.of_block * blocks;
         const double all_sectors = static_cast<double>(trace.memories[m].bytes) / sector_bytes + 1;
         const double touched_sectors = static_cast<double>(touched.size());
+        const auto pairs =
+            std::ranges::count_if(touched, [&](std::uint32_t s) { return s % 2 == 0 || !touched.contains(s - 1); });
+        footprint.loaded = 2 * static_cast<double>(pairs) / touched_sectors;
         const double overlap = sampled > 1 ? (footprint.of_block * sampled / touched_sectors - 1) / (sampled - 1) : 0;
         footprint.of_launch = std::min(all_sectors, footprint.of_block * (1 + (blocks - 1) * (1 - overlap)));
         footprint.first_touch = footprint.of_launch / all;

@@ -20,6 +20,7 @@ struct Footprint {
     double of_launch = 0;    // sectors that all blocks touch
     double first_touch = 1;  // the share of a block's sectors that no other block has touched before
     double sharers = 1;      // multiprocessors that use a sector at the same time
+    double loaded = 1;       // sectors that the memory reads for each one that is needed: it reads pairs
     double working_set = 0;  // sectors that the blocks that run at the same time use repeatedly
 };
 

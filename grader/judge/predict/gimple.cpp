@@ -151,7 +151,10 @@ void read_declaration(std::string_view text, Function& function) {
     std::string_view name = text.substr(blank + 1);
     std::string type(trim(text.substr(0, blank)));
     while (take(name, "*") || take(name, "&")) type += " *";
-    if (const std::size_t bracket = name.find('['); bracket != std::string_view::npos) name = name.substr(0, bracket);
+    if (const std::size_t bracket = name.find('['); bracket != std::string_view::npos) {
+        name = name.substr(0, bracket);
+        if (!text.starts_with("static ")) function.arrays.emplace(name);
+    }
     function.types.emplace(name, type);
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace warplab::predict {
@@ -30,6 +31,7 @@ struct BasicBlock {
 struct Function {
     std::string symbol;                                  // mangled
     std::unordered_map<std::string, std::string> types;  // the types of variables and names
+    std::unordered_set<std::string> arrays;              // the variables that are arrays
     std::vector<BasicBlock> blocks;
 
     /// Return the type of a variable or name such as "x_6"; empty if it is unknown.

@@ -62,10 +62,11 @@ void read_times(const Fields& all, Machine& machine) {
                        latency.number("block_start"),
                        latency.number("warp_start")};
     const Fields occupies = all.part("occupies_clocks");
-    machine.occupies = {occupies.number("fp64"),           occupies.number("shuffle"), occupies.number("tag"),
-                        occupies.number("shared_atomic"),  occupies.number("atomic"),  occupies.number("atomic_lane"),
-                        occupies.number("atomic_result"),  occupies.number("sector"),  occupies.number("slice_read"),
-                        occupies.number("changed_sector"), occupies.number("block")};
+    machine.occupies = {
+        occupies.number("fp64"),          occupies.number("shuffle"),        occupies.number("tag"),
+        occupies.number("shared_atomic"), occupies.number("atomic"),         occupies.number("atomic_lane"),
+        occupies.number("atomic_result"), occupies.number("sector"),         occupies.number("slice_read"),
+        occupies.number("partial_line"),  occupies.number("changed_sector"), occupies.number("block")};
     const Fields host = all.part("host_seconds");
     machine.host = {
         host.number("launch"),          host.number("gap"),  host.number("start"),    host.number("copy_to_host"),

@@ -49,6 +49,7 @@ struct Machine {
         double atomic_result;   // as `atomic`, if the lane needs the old value
         double sector;          // a sector of the L2, if no other sector of its line is read
         double slice_read;      // a read of one sector, at the slice of the L2 that holds it
+        double partial_line;    // the additional clocks of a line if a store changes only parts of its sectors
         double changed_sector;  // the additional clocks of a sector that an atomic of this launch has changed
         double block;           // the start of a block
     } occupies = {};

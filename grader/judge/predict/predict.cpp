@@ -232,10 +232,11 @@ Recording record(Judge& judge, const Lab& lab, const Stage& stage, const Source&
         if (std::ranges::all_of(trace.launches, represents_all)) break;
     }
     const std::vector<Function> functions = read_gimple(read_file(compiled.gimple));
-    Recording recording = {.trace = std::move(trace),
-                           .code = Code(functions, find_hook_calls(read_file(compiled.runner), functions)),
-                           .registers = registers.get(),
-                           .calls = lab.benchmark.iterations / run->oracle.cost(problem).iterations};
+    Recording recording = {
+        .trace = std::move(trace),
+        .code = Code(functions, find_hook_calls(read_file(compiled.runner), functions), rolled_loops(source.text())),
+        .registers = registers.get(),
+        .calls = lab.benchmark.iterations / run->oracle.cost(problem).iterations};
     if (recording.code.size() == 0) return no_recording("the intermediate code of this g++ has an unknown format", {});
     if (const std::string reason = why_not_typical(recording.trace, machine); !reason.empty())
         return no_recording(reason, {});

@@ -343,7 +343,7 @@ double word_read_clocks(unsigned* memory) {
     return seconds * clock_hz / (static_cast<double>(blocks) * 1024 / warp * times);
 }
 
-enum class Scattered { read, atomic, read_and_atomic };
+enum class Scattered { read, write, atomic, read_and_atomic };
 
 /// Each lane accesses random words, as in a histogram.
 template <Scattered what>
@@ -352,6 +352,10 @@ __global__ void scatter(unsigned* memory, unsigned words, int times, unsigned* r
     for (int i = 0; i < times; ++i) {
         random ^= random << 13, random ^= random >> 17, random ^= random << 5;
         unsigned* const word = memory + __umulhi(random, words);
+        if (what == Scattered::write) {
+            *word = random;
+            continue;
+        }
         const unsigned seen = what == Scattered::atomic ? random : __ldcg(word);
         sum += what == Scattered::read ? seen : atomicCAS(word, seen, seen + 1);
     }
@@ -546,6 +550,7 @@ int main(int count, char** arguments) {
         std::fprintf(stderr, "  atomics in %u sectors: %.4g clocks\n", sectors, atomic_clocks(words, sectors));
     const double slice = std::max(1.0 * sector, window_sectors * sector * atomic_window / atomic_word);
     const double sector_rate = scattered_clocks<Scattered::read>(words);
+    const double partial_line = scattered_clocks<Scattered::write>(words) - sector_rate;
     const double slice_read = word_read_clocks(words);
     const double atomic_result = scattered_clocks<Scattered::atomic>(words);
     const double changed = scattered_clocks<Scattered::read_and_atomic>(words) - sector_rate - atomic_result;
@@ -592,10 +597,9 @@ int main(int count, char** arguments) {
                  shuffle_rate, tag_rate);
     std::fprintf(file, "\"shared_atomic\": %.3g, \"atomic\": %.3g,\n    \"atomic_lane\": %.3g, ", shared_atomic_rate,
                  atomic_spread, atomic_word);
-    std::fprintf(file,
-                 "\"atomic_result\": %.3g, \"sector\": %.3g, \"slice_read\": %.3g, \"changed_sector\": %.3g,\n    ",
-                 atomic_result, sector_rate, slice_read, std::max(0.0, changed));
-    std::fprintf(file, "\"block\": %.3g\n  },\n", block);
+    std::fprintf(file, "\"atomic_result\": %.3g, \"sector\": %.3g, \"slice_read\": %.3g, \"partial_line\": %.3g,\n    ",
+                 atomic_result, sector_rate, slice_read, std::max(0.0, partial_line));
+    std::fprintf(file, "\"changed_sector\": %.3g, \"block\": %.3g\n  },\n", std::max(0.0, changed), block);
     std::fprintf(file, "  \"host_seconds\": {\n    \"launch\": %.3g, \"gap\": %.3g, \"start\": %.3g, ", host.launch,
                  host.gap, host.start);
     std::fprintf(file, "\"copy_to_host\": %.3g,\n    \"copy_to_device\": %.3g, \"fill\": %.3g, ", host.copy_to_host,
