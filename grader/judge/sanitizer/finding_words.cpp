@@ -92,8 +92,9 @@ std::string object_of(const RawFinding& f) { return clean_name(f.object, sizeof 
 
 std::string detail_of(const RawFinding& f) { return clean_name(f.detail, sizeof f.detail); }
 
-/// Return where `word` occurs in `text` from `at` on, not as a part of a longer word; npos if it does not.
+/// Return where `word` occurs in `text` from `at` on, not as a part of a longer word; npos if it does not, or is empty.
 std::size_t find_word(const std::string& text, const std::string& word, std::size_t at = 0) {
+    if (word.empty()) return std::string::npos;
     while ((at = text.find(word, at)) != std::string::npos) {
         const std::size_t end = at + word.size();
         if ((at == 0 || !is_word_character(text[at - 1])) && (end == text.size() || !is_word_character(text[end])))
@@ -184,6 +185,22 @@ std::string index_hint(const RawFinding& f, long count) {
            "the condition in front of it exclude the threads whose index is too large?";
 }
 
+/// Return the hint about an index beyond an array of two dimensions or one row of it. The type is "float [12][36]" for
+/// the array and "float [36]" for the row, for which the number of rows is not known.
+std::string hint_for_dimensions(const RawFinding& f, const std::string& type, const std::string& name, long count) {
+    const std::string hint = index_hint(f, count);
+    if (f.offset < 0) return hint;
+    const std::size_t next = type.find("][");
+    if (next == std::string::npos)
+        return name.ends_with(']') ? hint + " Or are rows and columns exchanged, here or in the declaration?" : hint;
+    const long other_count = std::atol(type.c_str() + next + 2);
+    if (f.offset >= other_count) return hint;
+    return fmt::format(
+        "The next dimension of this array has indices 0 to {}: are the two indices exchanged, or the two sizes in the "
+        "declaration? {}",
+        other_count - 1, hint);
+}
+
 /// Describe an index beyond an array. The type is in GCC's format: 'int [8][32]'.
 Description index_beyond(const RawFinding& f, const SourceLine& source) {
     std::string type = detail_of(f);
@@ -200,7 +217,7 @@ Description index_beyond(const RawFinding& f, const SourceLine& source) {
                         f.offset, name.empty() ? "an array" : name, type, count - 1, name_thread(f.now)),
             !in_grid.empty() ? in_grid
             : !flat.empty()  ? flat
-                             : index_hint(f, count)};
+                             : hint_for_dimensions(f, type, name, count)};
 }
 
 /// Describe an access far from all memory. `f.offset` is the address.

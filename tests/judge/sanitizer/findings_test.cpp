@@ -61,6 +61,23 @@ TEST(IndexBeyond, HasAHintThatFitsTheIndex) {
     EXPECT_NE(hint_for(-1, 0).find("negative"), std::string::npos);
 }
 
+TEST(IndexBeyond, IsDescribedWithoutAName) {
+    const Finding finding = index_beyond("p[q[0][k]] = r[s[k]];", 0, "'float [8]'", 8, 0);
+    EXPECT_NE(finding.message.find("uses index 8 of an array, declared as float [8]"), std::string::npos);
+}
+
+TEST(IndexBeyond, AsksAboutExchangedDimensions) {
+    const auto hint_for = [](const char* text, std::uint32_t column, const char* type, std::int64_t index) {
+        return index_beyond(text, column, type, index, 31).hint;
+    };
+    const auto asks = [](const std::string& hint) { return hint.find("exchanged") != std::string::npos; };
+    EXPECT_TRUE(asks(hint_for("tile[i][j] = 0;", 7, "'float [12][36]'", 31)));
+    EXPECT_FALSE(asks(hint_for("tile[i][j] = 0;", 7, "'float [12][36]'", 36)));
+    EXPECT_FALSE(asks(hint_for("tile[i][j] = 0;", 7, "'float [12][36]'", -1)));
+    EXPECT_TRUE(asks(hint_for("tile[i][j] = 0;", 10, "'float [12]'", 12)));
+    EXPECT_FALSE(asks(hint_for("tile[i] = 0;", 7, "'float [12]'", 12)));
+}
+
 Finding far_access(std::uint64_t address) {
     RawFinding finding{};
     finding.kind = static_cast<std::uint32_t>(FindingKind::out_of_bounds);
