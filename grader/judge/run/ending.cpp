@@ -141,6 +141,10 @@ Failure not_caught(const std::string& exception, const std::string& place) {
 }
 
 const char* hint_for_segmentation(bool in_kernel, bool launched, const std::string& detail) {
+    if (detail.find("allocated before this call") != std::string::npos)
+        return "The function is called with different sizes, in any order: is the buffer allocated once, for the first "
+               "call's n? Allocate and free it in each call, or allocate a larger one when n grows. If it is large "
+               "enough: is the index checked against the size before it is used?";
     if (in_kernel) return "Is the index checked against the size before it is used?";
     if (detail.empty() && launched)
         return "Host code must not exceed its own arrays, and a kernel must not exceed its __shared__ or local "

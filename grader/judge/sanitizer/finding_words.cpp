@@ -271,6 +271,10 @@ std::string size_hint(const RawFinding& f, const Elements& elements, const std::
             return in_grid;
     if (static_cast<FindingSpace>(f.space) == FindingSpace::dynamic_shared)
         return "The launch's third argument is its size in bytes: <<<blocks, threads, bytes>>>.";
+    if (static_cast<FindingSpace>(f.space) == FindingSpace::allocation && !allocated_at(f))
+        return "Is the access guarded, e.g. by if (i < n)? This call did not allocate the memory: is it allocated "
+               "once, "
+               "for the first call's n, and kept for calls with a larger n?";
     if (static_cast<FindingSpace>(f.space) == FindingSpace::allocation)
         return "Is the access guarded, e.g. by if (i < n)? Is the requested size in bytes, n * sizeof(…)?";
     if (f.width > elements.bytes && static_cast<FindingSpace>(f.space) == FindingSpace::buffer)
@@ -400,8 +404,6 @@ const char* copy_hint(FindingKind kind, const std::string& function) {
         return "It fills device memory: pass the pointer that cudaMalloc returned, or one of the contract's pointers, "
                "without &.";
     switch (kind) {
-        case FindingKind::copy_of_freed:
-            return "Free memory after the last copy from or to it.";
         case FindingKind::copy_of_host_variable:
             return "Pass the name of a variable that is declared outside all functions, as in __constant__ float "
                    "weights[25]: the name alone, without & and without quotes. A parameter of the same name would hide "
@@ -587,8 +589,10 @@ Description describe(const std::vector<BufferSpec>& buffers, const RawFinding& f
                     fmt::format("Each {} needs a {} on every path out of the function. Or create it in the first "
                                 "call only and keep it in a static variable.",
                                 object_of(f), detail_of(f))};
-        case FindingKind::copy_direction:
         case FindingKind::copy_of_freed:
+            return {cause::use_after_free, fmt::format("{}: {}.", object_of(f), detail_of(f)),
+                    "Is the memory freed before this copy? Free it after the last copy from or to it."};
+        case FindingKind::copy_direction:
         case FindingKind::copy_of_host_variable:
         case FindingKind::copy_by_name:
             return {cause::copy_direction, fmt::format("{}: {}.", object_of(f), detail_of(f)),

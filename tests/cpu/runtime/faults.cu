@@ -130,6 +130,8 @@ static int* device(size_t count) {
     return memory;
 }
 
+static warplab::StatusPage* page = nullptr;
+
 constexpr size_t host_bytes = 8192;
 
 /// Return a host buffer like the runner's, and hide device memory, as the runner does.
@@ -142,6 +144,11 @@ static int* host_buffer() {
 
 static const std::map<std::string, std::function<void()>> programs = {
     {"overrun", [] { overrun_kernel<<<8, 64>>>(device(512)); }},
+    {"kept_overrun", [] {
+        int* const memory = device(512);
+        ++page->calls;
+        overrun_kernel<<<8, 64>>>(memory);
+    }},
     {"null", [] { null_kernel<<<2, 64>>>(nullptr); }},
     {"host_null", [] { *static_cast<volatile int*>(nullptr) = 1; }},
     {"host_writes_device", [] {
@@ -286,7 +293,7 @@ int main(int count, char** arguments) {
     const int file = open(arguments[2], O_RDWR | O_CREAT, 0600);
     if (ftruncate(file, sizeof(warplab::StatusPage)) != 0) return 65;
     void* shared = mmap(nullptr, sizeof(warplab::StatusPage), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    auto* page = static_cast<warplab::StatusPage*>(shared);
+    page = static_cast<warplab::StatusPage*>(shared);
     warplab::cpu::use_status_page(page);
     page->phase = static_cast<std::uint32_t>(warplab::Phase::call);
     programs.at(arguments[1])();

@@ -311,7 +311,8 @@ TEST(Copies, HaveAHintForEachKind) {
     EXPECT_TRUE(has(hint_for(FindingKind::copy_at_direction), "the direction comes fifth"));
     EXPECT_TRUE(has(hint_for(FindingKind::copy_beyond_heap), "a float has 4 bytes, a double 8"));
     EXPECT_TRUE(has(hint_for(FindingKind::copy_of_host_variable), "declared outside all functions"));
-    EXPECT_TRUE(has(hint_for(FindingKind::copy_of_freed), "Free memory after the last copy"));
+    EXPECT_TRUE(has(hint_for(FindingKind::copy_of_freed), "Is the memory freed before this copy?"));
+    EXPECT_EQ(describe_one(finding_of(FindingKind::copy_of_freed)).cause, cause::use_after_free);
     RawFinding fill = finding_of(FindingKind::copy_direction);
     std::strncpy(fill.object, "cudaMemset", sizeof fill.object - 1);
     EXPECT_TRUE(has(describe_one(fill).hint, "It fills device memory"));
