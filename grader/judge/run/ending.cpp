@@ -245,7 +245,7 @@ Failure explain_fault(const Ending& ending) {
         case Fault::misaligned:
             return segmentation(
                 "A pointer to float is a multiple of 4 bytes: cast it to float4* only if it is a multiple of 16, "
-                "too.");
+                "too. If a local array is passed to a function: does a store beyond its end overwrite this pointer?");
         case Fault::wrong_free:
             return segmentation("");
         case Fault::host_memory:
@@ -329,8 +329,10 @@ Failure explain_timeout(const Ending& ending) {
     return {cause::timeout,
             fmt::format("No answer after {:.0f} s, {}{}.", ending.limit_s, describe_place(page), detail_words(page)),
             "Does every loop end? In a kernel, look for a counter that does not change (=+ is not +=), a step of 0, 1 "
-            "or blockIdx.x instead of gridDim.x * blockDim.x, or a wait for another block: without a GPU, blocks run "
-            "one after the other, and a GPU may do the same. Around a launch, look for a loop that never ends."};
+            "or blockIdx.x instead of gridDim.x * blockDim.x, an index that wraps around before it reaches the end "
+            "(with unsigned, if i + step exceeds 2^32 - 1; use std::size_t), or a wait for another block: without a "
+            "GPU, blocks run one after the other, and a GPU may do the same. Around a launch, look for a loop that "
+            "never ends."};
 }
 
 Failure explain_exit(const Ending& ending) {

@@ -234,7 +234,8 @@ Description far_from_all(const RawFinding& f) {
             is_null ? "Was memory allocated for it, and more than 0 bytes? (scratch is null if the stage's "
                       "_scratch_bytes() returns 0.)"
                     : "Is the pointer set? Is the index negative, or far too large? (A 32-bit product may "
-                      "overflow, and values past the end of an input are garbage.)"};
+                      "overflow, and values past the end of an input are garbage.) If a local array is passed to a "
+                      "function: does a store beyond its end overwrite this pointer?"};
 }
 
 /// Return whether a line has an index such as [y * columns + x], without built-in variables such as threadIdx.x, and
@@ -341,7 +342,8 @@ std::string misaligned_hint(const std::vector<BufferSpec>& buffers, const RawFin
             f.width == 2 * element ? "two" : "four");
     return fmt::format(
         "On a GPU this is an error: {0} bytes are read and written at multiples of {0}. Was a pointer to smaller "
-        "elements cast, or does the data before it have an odd size?",
+        "elements cast, or does the data before it have an odd size? If a local array is passed to a function: does a "
+        "store beyond its end overwrite this pointer?",
         f.width);
 }
 

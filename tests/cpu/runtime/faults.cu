@@ -74,6 +74,11 @@ __global__ void much_shared_kernel(int* out) {
     first[0] = second[1] = half_of_shared()[2] = 0;
     *out = 1;
 }
+__global__ void some_shared_kernel(int* out) {
+    __shared__ float some[4 * 1024];
+    some[0] = 1;
+    *out = 1;
+}
 __global__ void plain_kernel(int* out) { *out = 1; }
 __global__ void touch_kernel(int* out) { out[threadIdx.x << 14] = 1; }
 __host__ __device__ void launch_plain(int* out) { plain_kernel<<<1, 1>>>(out); }
@@ -216,6 +221,11 @@ static const std::map<std::string, std::function<void()>> programs = {
     {"exit_in_kernel", [] { exit_kernel<<<1, 32>>>(); }},
     {"throw", [] { throw_kernel<<<1, 32>>>(); }},
     {"much_shared", [] { much_shared_kernel<<<1, 1>>>(device(1)); }},
+    {"shared_in_all", [] { some_shared_kernel<<<1, 1, 40000>>>(device(1)); }},
+    {"shared_in_all_allowed", [] {
+        cudaFuncSetAttribute(some_shared_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, 50000);
+        some_shared_kernel<<<1, 1, 40000>>>(device(1));
+    }},
     {"nesting", [] { nesting_kernel<<<1, 1>>>(device(1)); }},
     {"no_launch", [] { (plain_kernel)(device(1)); }},
     {"no_kernel",
