@@ -360,7 +360,8 @@ class Explanation {
         if (times > 1 && actual_ == make_bins([&](std::size_t v) { return times * right_[v]; }))
             return Mistake{"counted_repeatedly", sentence("Every bin holds {} times its count.", times),
                            "Does every block go through all pixels, or every thread add the block's bins? Each pixel "
-                           "belongs to one thread, and each bin of a block is added by one."};
+                           "belongs to one thread, and each bin of a block is added by one. Or is a kernel launched "
+                           "more than once?"};
         return guess_repeated(n_, nouns_, fits());
     }
 

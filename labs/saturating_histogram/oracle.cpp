@@ -345,8 +345,8 @@ class Explanation : Output<std::uint8_t> {
         return first_fit(situation_, *this,
                          {&E::try_old_contents, &E::try_bins_missing, &E::try_caps, &E::try_padding, &E::try_end_lost,
                           &E::try_columns, &E::try_components, &E::try_places, &E::try_slices_in_one_row,
-                          &E::try_segments, &E::try_repeated, &E::try_empty_bins, &E::try_full_only, &E::try_blocks,
-                          &E::try_layouts, &E::try_neighbours});
+                          &E::try_segments, &E::try_multiple, &E::try_repeated, &E::try_empty_bins, &E::try_full_only,
+                          &E::try_blocks, &E::try_layouts, &E::try_neighbours});
     }
 
   private:
@@ -698,12 +698,44 @@ class Explanation : Output<std::uint8_t> {
         return {};
     }
 
+    /// Every bin holds a multiple of its count. Only bins that are not full show which multiple it is.
+    Guess try_multiple() {
+        for (const unsigned times : {2u, 3u, 4u})
+            if (gives([&](std::size_t b) { return static_cast<std::uint8_t>(times * at_most(counts_[b], bin_full)); }))
+                return Mistake{"counted_repeatedly",
+                               sentence("Every bin holds {} times its count, which is at most 255, in 8 bits.", times),
+                               "Is the kernel that writes bins launched more than once, or do several threads add the "
+                               "same total to a bin? A bin is written once, with =."};
+        std::size_t b = 0;
+        while (b < bin_count && (counts_[b] == 0 || actual[b] == bin_full)) ++b;
+        const std::uint64_t times = b < bin_count ? actual[b] / counts_[b] : 0;
+        if (times < 2 || !gives([&](std::size_t bin) { return at_most(times * counts_[bin], bin_full); })) return {};
+        return Mistake{"counted_repeatedly",
+                       sentence("Every bin holds {} times its count, as far as it is not full: bin {} occurs {} and "
+                                "holds {}.",
+                                times, b, format_plural(counts_[b], "time"), actual[b]),
+                       "Is the counting kernel launched more than once? Do several threads or blocks count the same "
+                       "element? Or does more than one thread add a block's counts to the totals?"};
+    }
+
+    /// If every bin that occurs is full, other mistakes give the same bins.
+    Guess ask_if_full(Guess guess) const {
+        const bool all_full =
+            std::ranges::all_of(actual, [](std::uint8_t count) { return count == 0 || count == bin_full; });
+        if (!guess || !all_full) return guess;
+        guess->message = "Every bin that occurs is full, as if this were so: " + guess->message;
+        guess->hint +=
+            " Other mistakes give the same bins: is a kernel launched more than once, or does more than one thread add "
+            "a block's counts to the totals?";
+        return guess;
+    }
+
     Guess try_repeated() {
         if (n_ > 1 << 18) return {};
         const bool none_missing = std::equal(right.begin(), right.end(), actual.begin(), std::less_equal<>());
         if (Guess guess = try_step_off_by_one()) return guess;
         if (Guess guess = try_step_of_one_block()) return guess;
-        return guess_repeated(n_, {"elements", "counted"}, [&](const Reach& reach) {
+        return ask_if_full(guess_repeated(n_, {"elements", "counted"}, [&](const Reach& reach) {
             const bool is_gapless = reach.run >= reach.period,
                        is_short = reach.run < 1024;  // there are too many short runs to try all of them
             if (reach.end == n_ && !reach.slices && (is_gapless || is_short) && !none_missing) return false;
@@ -714,7 +746,7 @@ class Explanation : Output<std::uint8_t> {
                 if (counts[bin] > actual[bin] && actual[bin] < bin_full) return false;
             }
             return fits(counts);
-        });
+        }));
     }
 
     /// Warps take segments of rows: 16 elements per lane, in four vectors.

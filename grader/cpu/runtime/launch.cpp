@@ -208,6 +208,8 @@ Launch::~Launch() {
                                                 " is launched with <<< >>>, but is not a __global__ function");
 }
 
+bool may_exceed_static_limit(const Grid& grid) { return allowed_shared_bytes(grid.run_block) > default_shared_bytes; }
+
 void run_pending(const char* kernel, Grid& grid) {
     if (identity_request) {
         *identity_request = {grid.run_block, grid.max_threads};

@@ -43,7 +43,8 @@ struct Region {
     std::vector<uint32_t> visible = {};      // chunks that are not hidden now; reserved, as a signal handler adds to it
     std::vector<uint32_t> expected = {};     // the visible chunks of the previous launch
     bool wholly_visible = false, wholly_expected = false;
-    unsigned faults = 0;  // page faults in this launch
+    unsigned faults = 0;      // page faults in this launch
+    std::uint64_t calls = 0;  // of the contract function that had begun when this was allocated
 };
 
 using Regions = std::map<uintptr_t, Region>;
@@ -174,6 +175,7 @@ cudaError_t allocate(void** pointer, size_t bytes, Side side, const char* call, 
     region.wholly_visible = true;
     if (side == Side::device && hiding) hide(region);
     if (side != Side::pinned) allocated += static_cast<int64_t>(bytes);
+    region.calls = status_page().calls;
     {
         std::lock_guard lock(mutex);
         regions()[number(begin)] = std::move(region);
@@ -456,7 +458,9 @@ AddressFault explain_address(const void* address, bool in_kernel, bool in_librar
     for (const auto& [begin, region] : regions()) {
         const uintptr_t end = begin + region.bytes;
         if (region.mapping && number(address) >= end && number(address) < end + page_bytes + alignment)
-            return {Fault::segmentation, "just past the end of memory from cudaMalloc"};
+            return {Fault::segmentation, region.calls == status_page().calls
+                                             ? "just past the end of memory from cudaMalloc"
+                                             : "just past the end of memory that was allocated before this call"};
         if (region.mapping && number(address) < begin && number(address) + 2 * page_bytes >= begin)
             return {Fault::segmentation, "just before the beginning of memory from cudaMalloc"};
     }

@@ -590,17 +590,29 @@ void fill_poison(void* begin, size_t bytes) {
     memcpy(words + count, &poison_word, bytes % sizeof(unsigned));
 }
 
-void begin_shared(void* begin, const SharedDeclaration& variable) {
+/// End the program if nvcc would refuse the kernel's __shared__ variables, or a GPU the launch.
+static void check_shared_bytes(size_t bytes, const Grid& grid) {
     constexpr size_t max_bytes = max_static_shared_bytes;
+    if (bytes + grid.shared_bytes <= max_bytes) return;
+    const std::string taken = "the kernel's __shared__ variables take " + std::to_string(bytes) + " bytes",
+                      allowed = std::to_string(max_bytes);
+    if (bytes > max_bytes)
+        end_with_fault(
+            warplab::Fault::too_much_shared,
+            taken + ", " + allowed + " are allowed; nvcc would refuse the kernel (extern __shared__ may have more)");
+    if (grid.shared_bytes > 0 && !may_exceed_static_limit(grid))
+        end_with_fault(warplab::Fault::too_much_shared,
+                       taken + " and the launch requests " + std::to_string(grid.shared_bytes) +
+                           "; together, at most " + allowed +
+                           " are allowed unless cudaFuncSetAttribute is called: a GPU refuses the launch");
+}
+
+void begin_shared(void* begin, const SharedDeclaration& variable) {
     const size_t bytes = variable.bytes;
     fill_poison(begin, bytes);
     if (observer) observer->shared_begins(begin, variable);
     standstill.add_shared(begin, bytes);
-    if (!in_kernel() || (worker->static_shared += bytes) <= max_bytes) return;
-    end_with_fault(warplab::Fault::too_much_shared,
-                   "the kernel's __shared__ variables take " + std::to_string(worker->static_shared) + " bytes, " +
-                       std::to_string(max_bytes) +
-                       " are allowed; nvcc would refuse the kernel (extern __shared__ may have more)");
+    if (in_kernel()) check_shared_bytes(worker->static_shared += bytes, *worker->grid);
 }
 
 bool promote(bool at_barrier) {

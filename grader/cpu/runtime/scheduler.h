@@ -22,6 +22,8 @@ DeviceLock try_to_lock_device();
 
 /// Run every block. Return when all are done. The caller holds the device lock.
 void run_grid(const Grid& grid);
+/// Return whether cudaFuncSetAttribute allows the kernel more shared memory than __shared__ variables may have.
+bool may_exceed_static_limit(const Grid& grid);
 
 /// Let the block's other threads run. Call this only in a hook.
 void let_others_run();

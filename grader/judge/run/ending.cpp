@@ -141,6 +141,10 @@ Failure not_caught(const std::string& exception, const std::string& place) {
 }
 
 const char* hint_for_segmentation(bool in_kernel, bool launched, const std::string& detail) {
+    if (detail.find("allocated before this call") != std::string::npos)
+        return "The function is called with different sizes, in any order: is the buffer allocated once, for the first "
+               "call's n? Allocate and free it in each call, or allocate a larger one when n grows. If it is large "
+               "enough: is the index checked against the size before it is used?";
     if (in_kernel) return "Is the index checked against the size before it is used?";
     if (detail.empty() && launched)
         return "Host code must not exceed its own arrays, and a kernel must not exceed its __shared__ or local "
@@ -241,7 +245,7 @@ Failure explain_fault(const Ending& ending) {
         case Fault::misaligned:
             return segmentation(
                 "A pointer to float is a multiple of 4 bytes: cast it to float4* only if it is a multiple of 16, "
-                "too.");
+                "too. If a local array is passed to a function: does a store beyond its end overwrite this pointer?");
         case Fault::wrong_free:
             return segmentation("");
         case Fault::host_memory:
@@ -325,8 +329,10 @@ Failure explain_timeout(const Ending& ending) {
     return {cause::timeout,
             fmt::format("No answer after {:.0f} s, {}{}.", ending.limit_s, describe_place(page), detail_words(page)),
             "Does every loop end? In a kernel, look for a counter that does not change (=+ is not +=), a step of 0, 1 "
-            "or blockIdx.x instead of gridDim.x * blockDim.x, or a wait for another block: without a GPU, blocks run "
-            "one after the other, and a GPU may do the same. Around a launch, look for a loop that never ends."};
+            "or blockIdx.x instead of gridDim.x * blockDim.x, an index that wraps around before it reaches the end "
+            "(with unsigned, if i + step exceeds 2^32 - 1; use std::size_t), or a wait for another block: without a "
+            "GPU, blocks run one after the other, and a GPU may do the same. Around a launch, look for a loop that "
+            "never ends."};
 }
 
 Failure explain_exit(const Ending& ending) {

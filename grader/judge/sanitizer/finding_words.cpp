@@ -92,8 +92,9 @@ std::string object_of(const RawFinding& f) { return clean_name(f.object, sizeof 
 
 std::string detail_of(const RawFinding& f) { return clean_name(f.detail, sizeof f.detail); }
 
-/// Return where `word` occurs in `text` from `at` on, not as a part of a longer word; npos if it does not.
+/// Return where `word` occurs in `text` from `at` on, not as a part of a longer word; npos if it does not, or is empty.
 std::size_t find_word(const std::string& text, const std::string& word, std::size_t at = 0) {
+    if (word.empty()) return std::string::npos;
     while ((at = text.find(word, at)) != std::string::npos) {
         const std::size_t end = at + word.size();
         if ((at == 0 || !is_word_character(text[at - 1])) && (end == text.size() || !is_word_character(text[end])))
@@ -184,6 +185,22 @@ std::string index_hint(const RawFinding& f, long count) {
            "the condition in front of it exclude the threads whose index is too large?";
 }
 
+/// Return the hint about an index beyond an array of two dimensions or one row of it. The type is "float [12][36]" for
+/// the array and "float [36]" for the row, for which the number of rows is not known.
+std::string hint_for_dimensions(const RawFinding& f, const std::string& type, const std::string& name, long count) {
+    const std::string hint = index_hint(f, count);
+    if (f.offset < 0) return hint;
+    const std::size_t next = type.find("][");
+    if (next == std::string::npos)
+        return name.ends_with(']') ? hint + " Or are rows and columns exchanged, here or in the declaration?" : hint;
+    const long other_count = std::atol(type.c_str() + next + 2);
+    if (f.offset >= other_count) return hint;
+    return fmt::format(
+        "The next dimension of this array has indices 0 to {}: are the two indices exchanged, or the two sizes in the "
+        "declaration? {}",
+        other_count - 1, hint);
+}
+
 /// Describe an index beyond an array. The type is in GCC's format: 'int [8][32]'.
 Description index_beyond(const RawFinding& f, const SourceLine& source) {
     std::string type = detail_of(f);
@@ -200,7 +217,7 @@ Description index_beyond(const RawFinding& f, const SourceLine& source) {
                         f.offset, name.empty() ? "an array" : name, type, count - 1, name_thread(f.now)),
             !in_grid.empty() ? in_grid
             : !flat.empty()  ? flat
-                             : index_hint(f, count)};
+                             : hint_for_dimensions(f, type, name, count)};
 }
 
 /// Describe an access far from all memory. `f.offset` is the address.
@@ -217,7 +234,8 @@ Description far_from_all(const RawFinding& f) {
             is_null ? "Was memory allocated for it, and more than 0 bytes? (scratch is null if the stage's "
                       "_scratch_bytes() returns 0.)"
                     : "Is the pointer set? Is the index negative, or far too large? (A 32-bit product may "
-                      "overflow, and values past the end of an input are garbage.)"};
+                      "overflow, and values past the end of an input are garbage.) If a local array is passed to a "
+                      "function: does a store beyond its end overwrite this pointer?"};
 }
 
 /// Return whether a line has an index such as [y * columns + x], without built-in variables such as threadIdx.x, and
@@ -254,6 +272,10 @@ std::string size_hint(const RawFinding& f, const Elements& elements, const std::
             return in_grid;
     if (static_cast<FindingSpace>(f.space) == FindingSpace::dynamic_shared)
         return "The launch's third argument is its size in bytes: <<<blocks, threads, bytes>>>.";
+    if (static_cast<FindingSpace>(f.space) == FindingSpace::allocation && !allocated_at(f))
+        return "Is the access guarded, e.g. by if (i < n)? This call did not allocate the memory: is it allocated "
+               "once, "
+               "for the first call's n, and kept for calls with a larger n?";
     if (static_cast<FindingSpace>(f.space) == FindingSpace::allocation)
         return "Is the access guarded, e.g. by if (i < n)? Is the requested size in bytes, n * sizeof(…)?";
     if (f.width > elements.bytes && static_cast<FindingSpace>(f.space) == FindingSpace::buffer)
@@ -320,7 +342,8 @@ std::string misaligned_hint(const std::vector<BufferSpec>& buffers, const RawFin
             f.width == 2 * element ? "two" : "four");
     return fmt::format(
         "On a GPU this is an error: {0} bytes are read and written at multiples of {0}. Was a pointer to smaller "
-        "elements cast, or does the data before it have an odd size?",
+        "elements cast, or does the data before it have an odd size? If a local array is passed to a function: does a "
+        "store beyond its end overwrite this pointer?",
         f.width);
 }
 
@@ -383,8 +406,6 @@ const char* copy_hint(FindingKind kind, const std::string& function) {
         return "It fills device memory: pass the pointer that cudaMalloc returned, or one of the contract's pointers, "
                "without &.";
     switch (kind) {
-        case FindingKind::copy_of_freed:
-            return "Free memory after the last copy from or to it.";
         case FindingKind::copy_of_host_variable:
             return "Pass the name of a variable that is declared outside all functions, as in __constant__ float "
                    "weights[25]: the name alone, without & and without quotes. A parameter of the same name would hide "
@@ -570,8 +591,10 @@ Description describe(const std::vector<BufferSpec>& buffers, const RawFinding& f
                     fmt::format("Each {} needs a {} on every path out of the function. Or create it in the first "
                                 "call only and keep it in a static variable.",
                                 object_of(f), detail_of(f))};
-        case FindingKind::copy_direction:
         case FindingKind::copy_of_freed:
+            return {cause::use_after_free, fmt::format("{}: {}.", object_of(f), detail_of(f)),
+                    "Is the memory freed before this copy? Free it after the last copy from or to it."};
+        case FindingKind::copy_direction:
         case FindingKind::copy_of_host_variable:
         case FindingKind::copy_by_name:
             return {cause::copy_direction, fmt::format("{}: {}.", object_of(f), detail_of(f)),

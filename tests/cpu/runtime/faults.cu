@@ -74,6 +74,11 @@ __global__ void much_shared_kernel(int* out) {
     first[0] = second[1] = half_of_shared()[2] = 0;
     *out = 1;
 }
+__global__ void some_shared_kernel(int* out) {
+    __shared__ float some[4 * 1024];
+    some[0] = 1;
+    *out = 1;
+}
 __global__ void plain_kernel(int* out) { *out = 1; }
 __global__ void touch_kernel(int* out) { out[threadIdx.x << 14] = 1; }
 __host__ __device__ void launch_plain(int* out) { plain_kernel<<<1, 1>>>(out); }
@@ -130,6 +135,8 @@ static int* device(size_t count) {
     return memory;
 }
 
+static warplab::StatusPage* page = nullptr;
+
 constexpr size_t host_bytes = 8192;
 
 /// Return a host buffer like the runner's, and hide device memory, as the runner does.
@@ -142,6 +149,11 @@ static int* host_buffer() {
 
 static const std::map<std::string, std::function<void()>> programs = {
     {"overrun", [] { overrun_kernel<<<8, 64>>>(device(512)); }},
+    {"kept_overrun", [] {
+        int* const memory = device(512);
+        ++page->calls;
+        overrun_kernel<<<8, 64>>>(memory);
+    }},
     {"null", [] { null_kernel<<<2, 64>>>(nullptr); }},
     {"host_null", [] { *static_cast<volatile int*>(nullptr) = 1; }},
     {"host_writes_device", [] {
@@ -209,6 +221,11 @@ static const std::map<std::string, std::function<void()>> programs = {
     {"exit_in_kernel", [] { exit_kernel<<<1, 32>>>(); }},
     {"throw", [] { throw_kernel<<<1, 32>>>(); }},
     {"much_shared", [] { much_shared_kernel<<<1, 1>>>(device(1)); }},
+    {"shared_in_all", [] { some_shared_kernel<<<1, 1, 40000>>>(device(1)); }},
+    {"shared_in_all_allowed", [] {
+        cudaFuncSetAttribute(some_shared_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, 50000);
+        some_shared_kernel<<<1, 1, 40000>>>(device(1));
+    }},
     {"nesting", [] { nesting_kernel<<<1, 1>>>(device(1)); }},
     {"no_launch", [] { (plain_kernel)(device(1)); }},
     {"no_kernel",
@@ -286,7 +303,7 @@ int main(int count, char** arguments) {
     const int file = open(arguments[2], O_RDWR | O_CREAT, 0600);
     if (ftruncate(file, sizeof(warplab::StatusPage)) != 0) return 65;
     void* shared = mmap(nullptr, sizeof(warplab::StatusPage), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    auto* page = static_cast<warplab::StatusPage*>(shared);
+    page = static_cast<warplab::StatusPage*>(shared);
     warplab::cpu::use_status_page(page);
     page->phase = static_cast<std::uint32_t>(warplab::Phase::call);
     programs.at(arguments[1])();

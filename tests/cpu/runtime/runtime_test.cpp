@@ -105,6 +105,8 @@ struct Case {
 const Case cases[] = {
     {"overrun", Fault::segmentation, "overrun_kernel", 7, "just past the end of memory from cudaMalloc", true,
      "+ beyond] = 1"},
+    {"kept_overrun", Fault::segmentation, "overrun_kernel", 7, "memory that was allocated before this call", true,
+     "+ beyond] = 1"},
     {"null", Fault::null_pointer, "null_kernel", 3, "null pointer", true, "out[0] = 1"},
     {"host_null", Fault::null_pointer, "", -1, "null pointer", false, "host_null"},
     {"host_writes_device", Fault::segmentation, "", -1, "host code used a pointer to device memory", false,
@@ -143,6 +145,8 @@ const Case cases[] = {
     {"exit_in_kernel", Fault::exited, "exit_kernel", 1, "exit()"},
     {"throw", Fault::aborted, "throw_kernel", 1, "abort() was called"},
     {"much_shared", Fault::too_much_shared, "much_shared_kernel", 0, "take 49156 bytes, 49152 are allowed"},
+    {"shared_in_all", Fault::too_much_shared, "some_shared_kernel", 0,
+     "take 16384 bytes and the launch requests 40000; together, at most 49152"},
     {"nesting", Fault::refused, "nesting_kernel", 0, "launched from a kernel"},
     {"no_launch", Fault::refused, "", -1, "plain_kernel was called without <<<grid, block>>>", false},
     {"no_kernel", Fault::refused, "", -1, "function is launched with <<< >>>, but is not a __global__", false},
@@ -240,6 +244,10 @@ TEST_F(CpuRuntime, LetsAGridWaitForAHostThread) {
 TEST_F(CpuRuntime, CopiesMemoryThatLaunchesLeftVisible) {
     const FaultReport report = run_fault("", native("faults"), "copies_after_many_launches");
     EXPECT_EQ(report.command.status, 0) << report.page.detail;
+}
+
+TEST_F(CpuRuntime, AllowsMoreSharedMemoryThatWasAskedFor) {
+    EXPECT_EQ(run_fault("", native("faults"), "shared_in_all_allowed").page.fault, 0u);
 }
 
 TEST_F(CpuRuntime, LetsACorrectProgramEnd) {

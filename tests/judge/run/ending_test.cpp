@@ -38,6 +38,7 @@ TEST(Ending, ByTimeoutOfAGridWithProgressIsNotCalledAnEndlessLoop) {
     ended.how = End::timed_out;
     const StatusPage page = in_a_call();
     EXPECT_NE(explain_end({ended, page, "", 5}).hint.find("Does every loop end?"), std::string::npos);
+    EXPECT_NE(explain_end({ended, page, "", 5}).hint.find("an index that wraps around"), std::string::npos);
     ended.made_progress = true;
     const Failure failure = explain_end({ended, page, "", 5});
     EXPECT_EQ(failure.cause, cause::timeout);

@@ -61,6 +61,23 @@ TEST(IndexBeyond, HasAHintThatFitsTheIndex) {
     EXPECT_NE(hint_for(-1, 0).find("negative"), std::string::npos);
 }
 
+TEST(IndexBeyond, IsDescribedWithoutAName) {
+    const Finding finding = index_beyond("p[q[0][k]] = r[s[k]];", 0, "'float [8]'", 8, 0);
+    EXPECT_NE(finding.message.find("uses index 8 of an array, declared as float [8]"), std::string::npos);
+}
+
+TEST(IndexBeyond, AsksAboutExchangedDimensions) {
+    const auto hint_for = [](const char* text, std::uint32_t column, const char* type, std::int64_t index) {
+        return index_beyond(text, column, type, index, 31).hint;
+    };
+    const auto asks = [](const std::string& hint) { return hint.find("exchanged") != std::string::npos; };
+    EXPECT_TRUE(asks(hint_for("tile[i][j] = 0;", 7, "'float [12][36]'", 31)));
+    EXPECT_FALSE(asks(hint_for("tile[i][j] = 0;", 7, "'float [12][36]'", 36)));
+    EXPECT_FALSE(asks(hint_for("tile[i][j] = 0;", 7, "'float [12][36]'", -1)));
+    EXPECT_TRUE(asks(hint_for("tile[i][j] = 0;", 10, "'float [12]'", 12)));
+    EXPECT_FALSE(asks(hint_for("tile[i] = 0;", 7, "'float [12]'", 12)));
+}
+
 Finding far_access(std::uint64_t address) {
     RawFinding finding{};
     finding.kind = static_cast<std::uint32_t>(FindingKind::out_of_bounds);
@@ -294,7 +311,8 @@ TEST(Copies, HaveAHintForEachKind) {
     EXPECT_TRUE(has(hint_for(FindingKind::copy_at_direction), "the direction comes fifth"));
     EXPECT_TRUE(has(hint_for(FindingKind::copy_beyond_heap), "a float has 4 bytes, a double 8"));
     EXPECT_TRUE(has(hint_for(FindingKind::copy_of_host_variable), "declared outside all functions"));
-    EXPECT_TRUE(has(hint_for(FindingKind::copy_of_freed), "Free memory after the last copy"));
+    EXPECT_TRUE(has(hint_for(FindingKind::copy_of_freed), "Is the memory freed before this copy?"));
+    EXPECT_EQ(describe_one(finding_of(FindingKind::copy_of_freed)).cause, cause::use_after_free);
     RawFinding fill = finding_of(FindingKind::copy_direction);
     std::strncpy(fill.object, "cudaMemset", sizeof fill.object - 1);
     EXPECT_TRUE(has(describe_one(fill).hint, "It fills device memory"));
