@@ -399,6 +399,11 @@ const Case other_code[] = {
      "(t) = ::warplab_cpu::ticks()   ;"},
     {"ByteOrderMarkAndWindowsLines", "\xEF\xBB\xBFint a; // x\r\n#define A \\\r\n 1\r\n\r b",
      "int a; // x\n#define A \\\n 1\n\r b"},
+    {"UnrollPragmas",
+     "__global__ void k() {\n#pragma unroll 1\nfor (;;);\n#pragma unroll (1)\ndo; while (0);\n#pragma unroll 16\n"
+     "for (;;);\n#pragma unroll\nfor (;;);\n}",
+     "__global__ void k() {WARPLAB_CPU_KERNEL(\"k\"){\n#pragma GCC unroll 1\nfor (;;);\n#pragma GCC unroll (1)\n"
+     "do; while (0);\n#pragma unroll 16\nfor (;;);\n#pragma unroll\nfor (;;);\n};}"},
     {"Unbalanced", "} ) ] k( [ { ", "} ) ] k( [ { "},
 };
 INSTANTIATE_TEST_SUITE_P(Other, Rewrites, testing::ValuesIn(other_code),

@@ -252,6 +252,61 @@ TEST(Code, OnlyDependentWorkFormsAChain) {
     EXPECT_EQ(chain("gimple_assign <minus_expr, _11, sum_8, 1.0e+0, NULL>"), 2);
 }
 
+/// Return a kernel's code whose only hook announces this atomic addition.
+bool is_aggregated(const std::string& statements, const std::string& hook) {
+    std::string text = loop;
+    text.erase(text.find("  [k.cu:3:5]"));
+    const Code code(read_gimple(text + statements + "\n  [k.cu:6:5] gimple_return <NULL>\n}\n"),
+                    {{symbol, {{0x10, hook}}}});
+    EXPECT_EQ(code.unmatched(), 0);
+    return code.at(0x10)->aggregates;
+}
+
+TEST(Code, OneLaneAddsForItsWarpIfNvccSeesThatAllAddToOneVariable) {
+    const std::string parameter = "  [k.cu:4:1] gimple_assign <component_ref, _1, body.__a, NULL, NULL>\n",
+                      thread = "  [k.cu:4:1] gimple_assign <component_ref, _4, threadIdx.x, NULL, NULL>\n",
+                      offset =
+                          "  [k.cu:4:1] gimple_assign <mult_expr, _9, _4, 4, NULL>\n"
+                          "  [k.cu:4:1] gimple_assign <pointer_plus_expr, _1, _1, _9, NULL>\n";
+    const auto add = [](const std::string& bits, const std::string& value) {
+        return "  [k.cu:5:1] gimple_call <__builtin___tsan_atomic" + bits + "_fetch_add, NULL, _1, " + value + ", 0>";
+    };
+    EXPECT_TRUE(is_aggregated(parameter + add("32", "_3"), "__tsan_atomic32_fetch_add"));
+    EXPECT_TRUE(is_aggregated(parameter + add("64", "1"), "__tsan_atomic64_fetch_add"));
+    EXPECT_FALSE(is_aggregated(parameter + add("64", "_3"), "__tsan_atomic64_fetch_add"));
+    EXPECT_FALSE(is_aggregated(thread + offset + add("32", "_3"), "__tsan_atomic32_fetch_add"));
+}
+
+TEST(Code, AnArrayWithAnUnknownIndexIsInLocalMemory) {
+    const auto local = [](const std::string& element) {
+        const std::string text = replaced(
+            replaced(loop, "float _4;", "float _4;\n  float sums[4];"), "[k.cu:4:16] gimple_assign",
+            "[k.cu:4:14] gimple_assign <array_ref, _4, " + element + ", NULL, NULL>\n  [k.cu:4:16] gimple_assign");
+        const Code code(read_gimple(text), {{symbol, calls_of_loop()}});
+        EXPECT_EQ(code.unmatched(), 0);
+        return code.at(0x20)->work.local;
+    };
+    EXPECT_EQ(local("sums[3]"), 0);
+    EXPECT_EQ(local("sums[i_5]"), 0) << "nvcc unrolls the loop";
+    EXPECT_EQ(local("sums[_9]"), 0) << "it is computed from the counter";
+    EXPECT_EQ(local("sums[_2b]"), 1);
+}
+
+TEST(Code, ALoopWithUnroll1DoesOneIterationAtATime) {
+    const auto calls = std::map<std::string, std::vector<HookCall>>{{symbol, calls_of_loop()}};
+    const Code free(read_gimple(loop), calls), rolled(read_gimple(loop), calls, {4});
+    EXPECT_EQ(free.at(0x30)->at_once, 4);
+    EXPECT_EQ(rolled.at(0x30)->at_once, 1);
+    EXPECT_GT(rolled.at(0x20)->work.integer, free.at(0x20)->work.integer) << "its counter is no constant";
+}
+
+TEST(Code, FindsTheLoopsWithUnroll1) {
+    EXPECT_EQ(rolled_loops("#pragma unroll 1\n\nfor (;;)\n# pragma unroll (1)\r\n#pragma nv_x\nfor (;;)"),
+              (std::set{3, 6}));
+    EXPECT_TRUE(rolled_loops("#pragma unroll\nfor (;;)\n#pragma unroll 16\nfor (;;)").empty());
+    EXPECT_TRUE(rolled_loops("#pragma unroll 1").empty());
+}
+
 TEST(Code, FunctionThatDoesNotMatchIsOmitted) {
     auto calls = calls_of_loop();
     calls[2].hook = "__tsan_read8";

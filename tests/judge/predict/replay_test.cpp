@@ -179,5 +179,39 @@ TEST(Replay, VolatileReadsOfOneWordWaitForEachOther) {
     EXPECT_LT(clocks_of_volatile_reads(false), 1056 * 8 * 0.25);
 }
 
+/// Return the time of a launch in which each warp does `operation` once, in 32 sectors that are `step` apart.
+KernelTime time_of_one_access(trace::OperationKind kind, std::uint8_t lane_bytes, std::uint32_t step) {
+    constexpr std::uint32_t sampled = 4;
+    Trace trace;
+    trace.memories = {{0, 1ull << 30, trace::MemoryRole::allocation}};
+    const std::uint32_t words = 33;
+    for (std::uint32_t b = 0; b < sampled; ++b) {
+        for (std::uint32_t lane = 0; lane < 32; ++lane) trace.words.push_back((b * 32 + lane) * step);
+        trace.words.push_back(1);
+    }
+    TracedLaunch launch{.kernel = "k", .blocks = 132 * 400, .threads = 256, .shared_bytes = 0, .sampled = {}};
+    for (std::uint32_t b = 0; b < sampled; ++b)
+        launch.sampled.push_back(
+            {1, 1, {8, {{0x10, kind, 32, lane_bytes, std::span(&trace.words[std::size_t{words} * b], words)}}}});
+    Residency residency{.bytes = {0}};
+    return replay(read_machine("grader/judge/predict/gpus", "h200"), trace, launch, Code({}, {}), 32, residency,
+                  nullptr);
+}
+
+TEST(Replay, SectorsThatAreWrittenInPartTakeLonger) {
+    using enum trace::OperationKind;
+    const double apart = time_of_one_access(device_write, 4, 4).clocks;
+    EXPECT_GT(apart, 1.5 * time_of_one_access(device_write, 32, 4).clocks);
+    EXPECT_GT(apart, 1.3 * time_of_one_access(device_write, 4, 1).clocks);
+}
+
+TEST(Replay, TheMemoryReadsPairsOfSectors) {
+    using enum trace::OperationKind;
+    const auto memory_clocks = [](std::uint32_t step) {
+        return time_of_one_access(device_read, 4, step).busy[static_cast<std::size_t>(Resource::memory)];
+    };
+    EXPECT_DOUBLE_EQ(memory_clocks(2), 2 * memory_clocks(1));
+}
+
 }  // namespace
 }  // namespace warplab::predict
