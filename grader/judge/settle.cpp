@@ -34,10 +34,14 @@ bool is_vague(const Failure& failure) {
 
 /// If the first failure is vague, but two other public datasets agree on what is wrong, move the first of these to the
 /// front: all readers of a report show the first failure. One dataset alone may be so small that it fits many mistakes.
+/// If outputs change from call to call, an explanation of one of them may be wrong.
 void put_clearest_failure_first(std::vector<Check>& checks) {
     const auto has_failed = [](const Check& check) { return check.failure && check.verdict == Verdict::failed; };
     const auto first = std::ranges::find_if(checks, has_failed);
     if (first == checks.end() || !is_vague(*first->failure)) return;
+    if (std::ranges::any_of(
+            checks, [&](const Check& check) { return has_failed(check) && check.failure->cause == cause::race; }))
+        return;
     const auto is_clear = [&](const Check& check) {
         return has_failed(check) && !check.hidden && check.failure->place && !is_described(*check.failure);
     };

@@ -1,12 +1,13 @@
 """Compare modelled and measured times of variants that were written without sight of the model.
 
-python3 -m tests.judge.predict.blind_variants --model FILE      models the times on an H200; needs no GPU
-python3 -m tests.judge.predict.blind_variants --measure FILE    measures them on this machine's GPU
-python3 -m tests.judge.predict.blind_variants                   prints the comparison of the committed files
+python3 -m tests.judge.predict.blind_variants SET --model FILE      models the times on an H200; needs no GPU
+python3 -m tests.judge.predict.blind_variants SET --measure FILE    measures them on this machine's GPU
+python3 -m tests.judge.predict.blind_variants SET                   prints the comparison of the committed files
 
-The variants are in tests/judge/predict_variants/LAB/STAGE, beside modelled.json, which was committed before any variant
-was timed, and measured.json. Each time is for the benchmark's iterations of one dataset, and stands beside the
-reference solution's time.
+A SET is a folder in tests/judge/predict_variants. It contains the variants in LAB/STAGE; modelled.json, which was
+committed before any variant was timed; and measured.json. Each time is for the benchmark's iterations of one dataset,
+and stands beside the reference solution's time. The first set's misses led to changes of the model; the second set was
+modelled after these.
 """
 
 from __future__ import annotations
@@ -22,8 +23,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[3]
-VARIANTS = ROOT / "tests/judge/predict_variants"
-MODELLED, MEASURED = VARIANTS / "modelled.json", VARIANTS / "measured.json"
+SETS = ROOT / "tests/judge/predict_variants"
 GPU = "H200"
 Json = dict[str, Any]
 
@@ -52,13 +52,14 @@ def measure(source: Path, datasets: dict[str, str]) -> Json:
 
 
 def name_of(source: Path) -> str:
-    return str(source.relative_to(VARIANTS).with_suffix(""))
+    """Return LAB/STAGE/VARIANT."""
+    return str(Path(*source.parts[-3:]).with_suffix(""))
 
 
-def write_rows(file: Path, time: Callable[[Path], Json]) -> None:
+def write_rows(variants: Path, file: Path, time: Callable[[Path], Json]) -> None:
     """Time every variant and write the rows by name, after each variant. Continue a file that has some of them."""
     rows = json.loads(file.read_text()) if file.exists() else {}
-    for source in sorted(VARIANTS.rglob("*.cu")):
+    for source in sorted(variants.rglob("*.cu")):
         name = name_of(source)
         if name in rows:
             continue
@@ -69,6 +70,11 @@ def write_rows(file: Path, time: Callable[[Path], Json]) -> None:
             continue
         print(f"{name}: {ratio_of(rows[name]):.2f}", flush=True)
         file.write_text(json.dumps(rows, indent=1) + "\n")
+
+
+def read_rows(variants: Path, kind: str) -> Json:
+    """`kind`: modelled or measured."""
+    return json.loads((variants / f"{kind}.json").read_text())
 
 
 def ratio_of(row: Json) -> float:
@@ -106,18 +112,20 @@ def compare(modelled: Json, measured: Json) -> Iterator[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("set", choices=sorted(folder.name for folder in SETS.iterdir()), metavar="SET")
     parser.add_argument("--model", type=Path, metavar="FILE")
     parser.add_argument("--measure", type=Path, metavar="FILE")
     options = parser.parse_args()
+    variants = SETS / options.set
     if options.model:
-        write_rows(options.model, model)
+        write_rows(variants, options.model, model)
         return
-    modelled = json.loads(MODELLED.read_text())
+    modelled = read_rows(variants, "modelled")
     if options.measure:
         datasets = {name: row["dataset"] for name, row in modelled.items()}
-        write_rows(options.measure, lambda source: measure(source, datasets))
+        write_rows(variants, options.measure, lambda source: measure(source, datasets))
         return
-    print(*compare(modelled, json.loads(MEASURED.read_text())), sep="\n")
+    print(*compare(modelled, read_rows(variants, "measured")), sep="\n")
 
 
 if __name__ == "__main__":

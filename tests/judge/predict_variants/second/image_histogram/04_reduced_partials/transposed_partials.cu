@@ -1,0 +1,51 @@
+// Partial bins are stored bin by bin, so a block's stores are far apart, and one kernel adds each bin's row.
+
+#include <algorithm>
+
+#include "labs/image_histogram/lab.h"
+
+#ifndef BLOCK
+#define BLOCK 256
+#endif
+#ifndef BLOCKS_PER_SM
+#define BLOCKS_PER_SM 8
+#endif
+
+__global__ void count_kernel(const unsigned char* pixels, unsigned* partials, std::size_t n) {
+    __shared__ unsigned block_bins[bin_count];
+    for (int bin = threadIdx.x; bin < bin_count; bin += BLOCK) block_bins[bin] = 0;
+    __syncthreads();
+    const std::size_t threads = std::size_t{gridDim.x} * BLOCK;
+    for (std::size_t i = std::size_t{blockIdx.x} * BLOCK + threadIdx.x; i < n; i += threads)
+        atomicAdd(&block_bins[pixels[i]], 1u);
+    __syncthreads();
+    for (int bin = threadIdx.x; bin < bin_count; bin += BLOCK) partials[bin * gridDim.x + blockIdx.x] = block_bins[bin];
+}
+
+// One thread for each bin: it adds the counts of all blocks.
+__global__ void add_kernel(const unsigned* partials, unsigned* bins, unsigned blocks) {
+    unsigned sum = 0;
+    for (unsigned b = 0; b < blocks; ++b) sum += partials[threadIdx.x * blocks + b];
+    bins[threadIdx.x] = sum;
+}
+
+unsigned count_blocks(std::size_t n) {
+    int device, multiprocessors;
+    CUDA_CHECK(cudaGetDevice(&device));
+    CUDA_CHECK(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
+    const std::size_t most = static_cast<std::size_t>(multiprocessors) * BLOCKS_PER_SM;
+    return static_cast<unsigned>(std::clamp<std::size_t>((n + BLOCK - 1) / BLOCK, 1, most));
+}
+
+std::size_t image_histogram_scratch_bytes(std::size_t n) {
+    return std::size_t{count_blocks(n)} * bin_count * sizeof(unsigned);
+}
+
+void image_histogram(const unsigned char* pixels, unsigned* bins, std::size_t n, void* scratch) {
+    unsigned* partials = static_cast<unsigned*>(scratch);
+    const unsigned blocks = count_blocks(n);  // at least one block, which writes the zeros of an empty picture
+    count_kernel<<<blocks, BLOCK>>>(pixels, partials, n);
+    CUDA_CHECK(cudaGetLastError());
+    add_kernel<<<1, bin_count>>>(partials, bins, blocks);
+    CUDA_CHECK(cudaGetLastError());
+}
