@@ -1,4 +1,4 @@
-// Each thread counts a word of four pixels in two loops over sets of bins, each of which is stored on its own.
+// Two loops over all pixels, a word of four at a time: the first counts even values, the second one odd values.
 
 #include <algorithm>
 
