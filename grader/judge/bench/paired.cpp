@@ -15,6 +15,7 @@ namespace {
 constexpr double calibration_share = 0.05;  // fraction of the samples' time
 constexpr double alone_sample_s = 0.5;      // maximum for each sample of the reference alone, if calls take long
 constexpr double settle_s = 0.02;           // time for warm-up calls in a new process, after the first call
+constexpr double gap_noise_s = 20e-6;       // by which a command's overhead varies
 
 SampleConditions conditions_now(const StageRun& run) {
     return run.backend == Backend::cuda ? CudaDevice::get().conditions() : SampleConditions{};
@@ -29,7 +30,7 @@ PairedBenchmark::PairedBenchmark(StageRun& student_run, StageRun* reference_run,
       student(student_run, pool, slots, seed),
       taken(effort, reference_run != nullptr) {
     if (reference_run) reference.emplace(*reference_run, pool, slots, seed + 1);
-    if (run_.backend == Backend::cuda) calibration_.emplace();
+    if (has_events()) calibration_.emplace();
 }
 
 double PairedBenchmark::time_reference_alone(int slots, const Progress& progress) {
@@ -39,11 +40,10 @@ double PairedBenchmark::time_reference_alone(int slots, const Progress& progress
     progress(GradingPhase::warm_up, "timing the reference alone");
     raise_clocks();
     reference->time_calls(1, -1);  // loads the code
-    const bool has_events = run_.backend == Backend::cuda;
     const double sample_s = std::min(alone_sample_s, effort_.sample_s);
-    if (!has_events || reference->event_s() < sample_s) reference->time_calls(1, -1);
-    if (!has_events) reference->gap_s = student.gap_s = reference->time_empty_commands();
-    const double once_s = std::max(has_events ? reference->event_s() : reference->time_calls(1, -1), 1e-9);
+    if (!has_events() || reference->event_s() < sample_s) reference->time_calls(1, -1);
+    if (!has_events()) reference->gap_s = student.gap_s = reference->time_empty_commands();
+    const double once_s = std::max(has_events() ? reference->event_s() : reference->time_calls(1, -1), 1e-9);
     reference->forget_gaps();
     const int calls = std::max(1, static_cast<int>(std::min<double>(slots, sample_s / once_s)));
     const int samples = once_s < sample_s ? 3 : 2;
@@ -53,7 +53,7 @@ double PairedBenchmark::time_reference_alone(int slots, const Progress& progress
         times.push_back(reference->event_s() / calls);
     }
     if (reference->failure) return 0;
-    if (has_events) reference->gap_s = student.gap_s = reference->median_gap_s();
+    if (has_events()) reference->gap_s = student.gap_s = reference->median_gap_s();
     return median(times);
 }
 
@@ -152,7 +152,7 @@ void PairedBenchmark::lengthen_short_samples(double wall_s) {
 }
 
 void PairedBenchmark::raise_clocks() {
-    if (run_.backend != Backend::cuda) return;
+    if (!has_events()) return;
     CudaDevice& device = CudaDevice::get();
     int before = device.conditions().sm_clock_mhz.value_or(0);
     for (int k = 0; k < 6; ++k) {
@@ -167,7 +167,7 @@ void PairedBenchmark::raise_clocks() {
 void PairedBenchmark::start_processes(Subjects subjects) {
     {
         std::optional<Pinned> pinned;
-        if (run_.backend == Backend::cuda) pinned.emplace(core_);
+        if (has_events()) pinned.emplace(core_);
         if (subjects == Subjects::both) student.start();
         if (reference) reference->start();
     }
@@ -195,14 +195,31 @@ void PairedBenchmark::take_sample(int calls) {
     Sample sample;
     const bool student_first = (taken.rounds.size() + taken.rounds.back().size()) % 2 == 1;
     if (!student_first) time_reference(sample, calls);
-    sample.student_s = time_one(student, calls);
+    time_one(student, calls);
+    sample.student_wall_s = student.wall_s();
     sample.conditions = conditions_now(run_);
     if (student_first) time_reference(sample, calls);
     ++sample_number_;
     if (broken()) return;
     if (reference)
         reference->output_samples().clear();  // drawing them lets the GPU rest as long as after the student's calls
+    subtract_gaps(sample);
     taken.rounds.back().push_back(sample);
+    if (reference && has_events()) lower_gap(reference->median_gap_s());
+}
+
+void PairedBenchmark::subtract_gaps(Sample& sample) const {
+    const double gaps_s = student.gap_s * student.commands_of(taken.calls);
+    sample.student_s = std::max(sample.student_wall_s - gaps_s, shortest_s);
+    const double reference_s = std::max(sample.reference_wall_s - gaps_s, shortest_s);
+    sample.reference_s = has_events() ? limited_by_events(reference_s, sample.reference_event_s) : reference_s;
+}
+
+void PairedBenchmark::lower_gap(double gap_s) {
+    if (gap_s > student.gap_s - gap_noise_s) return;
+    reference->gap_s = student.gap_s = gap_s;
+    for (std::vector<Sample>& round : taken.rounds)
+        for (Sample& sample : round) subtract_gaps(sample);
 }
 
 void PairedBenchmark::calibrate() {
@@ -215,17 +232,17 @@ void PairedBenchmark::calibrate() {
 void PairedBenchmark::time_reference(Sample& sample, int calls) {
     if (!reference) return;
     student.pause();
-    const double wall_s = time_one(*reference, calls);
+    reference->forget_gaps();
+    time_one(*reference, calls);
     student.resume();
+    sample.reference_wall_s = reference->wall_s();
     sample.reference_event_s = reference->event_s();
-    const bool has_events = run_.backend == Backend::cuda;
-    sample.reference_s = has_events ? limited_by_events(wall_s, sample.reference_event_s) : wall_s;
 }
 
-double PairedBenchmark::time_one(Subject& subject, int calls) {
-    if (run_.backend == Backend::cuda) CudaDevice::get().reset_persisting_l2();
+void PairedBenchmark::time_one(Subject& subject, int calls) {
+    if (has_events()) CudaDevice::get().reset_persisting_l2();
     subject.poison_all();
-    return subject.time_calls(calls, sample_number_);
+    subject.time_calls(calls, sample_number_);
 }
 
 void PairedBenchmark::drop_slow_clocks() {
@@ -239,8 +256,8 @@ void PairedBenchmark::drop_slow_clocks() {
 }
 
 double limited_by_events(double wall_s, double event_s) {
-    constexpr double max_over = 1.05, noise_s = 20e-6;  // the messages' overhead
-    return std::min(wall_s, max_over * event_s + noise_s);
+    constexpr double max_over = 1.05;
+    return std::min(wall_s, max_over * event_s + gap_noise_s);
 }
 
 void take_samples(PairedBenchmark& paired, const Progress& progress) {

@@ -36,6 +36,11 @@ class PairedBenchmark {
     /// and their times differ, take more.
     void take_round(const Progress& progress);
 
+    /// If a command's overhead in the reference's last sample was clearly shorter than assumed, use this for all
+    /// samples. A busy CPU can delay the few commands that measure it before the first sample. Without this, a time
+    /// can be shorter than the kernel's.
+    void lower_gap(double gap_s);
+
   private:
     void raise_clocks();
     int affordable_calls(int requested) const;
@@ -63,7 +68,13 @@ class PairedBenchmark {
     /// limit, a program that runs after a copy gets a lower clock.
     void calibrate();
     void time_reference(Sample& sample, int calls);
-    double time_one(Subject& subject, int calls);
+    void time_one(Subject& subject, int calls);
+
+    /// Set the sample's times without the overhead of its commands.
+    void subtract_gaps(Sample& sample) const;
+
+    /// Return whether the processes measure times with events: on a GPU.
+    bool has_events() const { return run_.backend == Backend::cuda; }
     void drop_slow_clocks();
 
     StageRun& run_;

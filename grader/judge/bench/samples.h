@@ -12,7 +12,9 @@ namespace warplab::timing {
 inline constexpr double target_half_width = 0.005;  // half the width of the ratio's interval
 
 struct Sample {
-    double student_s = 0, reference_s = 0, reference_event_s = 0;
+    double student_wall_s = 0, reference_wall_s = 0;  // by the judge's clock, with the overhead of the commands
+    double student_s = 0, reference_s = 0;            // without it
+    double reference_event_s = 0;
     SampleConditions conditions;
 };
 

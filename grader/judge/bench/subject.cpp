@@ -14,7 +14,6 @@ constexpr std::size_t part_bytes = 64 << 10;        // the part of a slot's outp
 constexpr std::size_t whole_bytes = 64 << 20;       // outputs up to this size are read back as a whole, once per sample
 constexpr std::size_t max_kept_bytes = 2ull << 30;  // if output samples take more, no whole output is read back
 constexpr int parts_per_command = 32;               // enough to detect an output that is wrong in one of ten calls
-constexpr double shortest_s = 1e-9;                 // for a command that takes no longer than an empty one
 
 }  // namespace
 
@@ -48,7 +47,7 @@ void Subject::end() {
 }
 
 double Subject::time_calls(int calls, int sample) {
-    event_s_ = 0;
+    event_s_ = wall_s_ = 0;
     double total_s = 0;
     for (int remaining = calls; remaining > 0 && !failure;) {
         const auto count = static_cast<std::uint32_t>(std::min<int>(remaining, static_cast<int>(buffers_->slots())));
@@ -165,6 +164,7 @@ double Subject::time_filled_slots(std::uint32_t calls) {
             Failure{cause::host_work, "During timing, the code copied more to the host than the stage allows.", "", {}};
     gaps_.push_back(reply.wall_s - reply.answer.event_s);
     event_s_ += reply.answer.event_s;
+    wall_s_ += reply.wall_s;
     return std::max(reply.wall_s - gap_s, shortest_s);
 }
 

@@ -13,6 +13,7 @@
 namespace warplab::timing {
 
 inline constexpr std::size_t timed_guard_bytes = 4096;
+inline constexpr double shortest_s = 1e-9;  // for a command that takes no longer than an empty one
 
 /// An output sample: the runner's values in part of one output, and the inputs of the call.
 struct OutputSample {
@@ -53,6 +54,12 @@ class Subject {
     Array read_output(std::size_t buffer, std::uint32_t slot) { return buffers_->read(buffer, slot); }
     std::uint32_t slots() const { return static_cast<std::uint32_t>(windows_.size()); }
 
+    /// Return the seconds of the last time_calls() by the judge's clock, with the overhead of its commands.
+    double wall_s() const { return wall_s_; }
+
+    /// Return the number of commands in which time_calls() makes `calls` calls.
+    int commands_of(int calls) const { return (calls - 1) / static_cast<int>(slots()) + 1; }
+
     /// Return the seconds between events on the GPU in the last time_calls(). The process itself reports them: use them
     /// only for the reference, whose process is trusted.
     double event_s() const { return event_s_; }
@@ -76,7 +83,7 @@ class Subject {
     void forget_gaps() { gaps_.clear(); }
 
     std::optional<Failure> failure;
-    double gap_s = 0;  // a command's overhead: the messages, and the GPU's switch to the runner
+    double gap_s = 0;  // a command's overhead, for the messages and the GPU's switch to the runner
 
   private:
     void allocate();
@@ -114,7 +121,7 @@ class Subject {
     std::vector<OutputSample> output_samples_;
     std::vector<double> gaps_;
     std::size_t kept_bytes_ = 0;
-    double event_s_ = 0;
+    double event_s_ = 0, wall_s_ = 0;
     bool open_ = false;
 };
 

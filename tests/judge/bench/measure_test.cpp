@@ -401,6 +401,25 @@ TEST_F(TimedOutputs, InputsAreCopiedWhileTheProgramIsSuspended) {
     EXPECT_FALSE(measured.failure) << measured.failure->message;
 }
 
+TEST_F(TimedOutputs, AnOverheadThatWasMeasuredTooLongIsLoweredInAllSamples) {
+    const Lab& lab = judge_.lab("dot_product");
+    const auto ready = judge_.make_ready(lab, lab.stages.front(), right_, Task{.fast = true});
+    ASSERT_TRUE(ready.run);
+    const Effort effort{{2, 2}, {2, 2}, 3, 0.05, 0.5, 0.5, 0.1};
+    const timing::Pool pool = timing::make_pool(*ready.run, timing::make_inputs(*ready.run, lab.dataset("warp")).pool);
+    timing::PairedBenchmark paired(*ready.run, ready.run.get(), pool, 2, 7, effort);
+    paired.student.gap_s = paired.reference->gap_s = 3e-3;
+    paired.taken.calls = 3;  // two commands
+    paired.taken.rounds = {{timing::Sample{.student_wall_s = 5e-3, .reference_wall_s = 7e-3}}};
+    paired.lower_gap(2.99e-3);  // within the noise
+    EXPECT_DOUBLE_EQ(paired.student.gap_s, 3e-3);
+    paired.lower_gap(1e-3);
+    EXPECT_DOUBLE_EQ(paired.taken.median_student_s(), 3e-3);
+    EXPECT_DOUBLE_EQ(paired.taken.median_reference_s(), 5e-3);
+    paired.lower_gap(2e-3);  // never higher
+    EXPECT_DOUBLE_EQ(paired.reference->gap_s, 1e-3);
+}
+
 TEST(PairedBenchmark, EventsLimitTheTimeOfTheReference) {
     EXPECT_DOUBLE_EQ(timing::limited_by_events(10e-3, 10e-3), 10e-3);
     EXPECT_DOUBLE_EQ(timing::limited_by_events(9e-3, 10e-3), 9e-3);

@@ -131,7 +131,8 @@ std::vector<Trace> read_traces() {
         for (const auto& round : recorded["rounds"]) {
             trace.rounds.emplace_back();
             for (std::size_t i = 0; i < round["student_s"].size(); ++i)
-                trace.rounds.back().push_back({round["student_s"][i], round["reference_s"][i], 0, {}});
+                trace.rounds.back().push_back(
+                    {.student_s = round["student_s"][i], .reference_s = round["reference_s"][i]});
         }
         traces.push_back(trace);
     }
