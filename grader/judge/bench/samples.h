@@ -15,7 +15,7 @@ struct Sample {
     double student_wall_s = 0, reference_wall_s = 0;  // by the judge's clock, with the overhead of the commands
     double student_s = 0, reference_s = 0;            // without it
     double reference_event_s = 0;
-    SampleConditions conditions;
+    SampleConditions conditions = {};
 };
 
 /// The samples of student and reference, by round, and what they show so far.
