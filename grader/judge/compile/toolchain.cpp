@@ -168,7 +168,7 @@ Flags traced_cpu_flags() {
                        "-fno-loop-interchange",
                        "-fno-predictive-commoning",
                        "-fno-version-loops-for-strides",
-                       "-fno-ipa-cp-clone",
+                       "-fno-ipa-cp",  // nvcc compiles a kernel for all arguments
                        "-fno-optimize-sibling-calls",
                        "-fpeel-loops",
                        "--param=max-completely-peel-times=256",

@@ -160,6 +160,7 @@ class Analysis {
     std::vector<Need> needs_of(const std::vector<std::string>& operands, Place here) const;
     Work work_of(const Statement& statement) const;
     Work arithmetic(const Statement& statement) const;
+    Work division(const Statement& statement) const;
     bool is_uniform(const std::string& operand, int steps = 12) const;
     bool is_aggregated(const Statement& call) const;
     bool is_fused(const Statement& product) const;
@@ -546,6 +547,18 @@ bool Analysis::continues_vector(std::size_t block, std::size_t statement) const 
     return false;
 }
 
+/// Return the work of an integer division, a remainder, or both.
+Work Analysis::division(const Statement& statement) const {
+    if (statement.operands.size() < 2) return {};
+    const std::string& divisor = statement.operands[1];
+    if (is_power_of_two(divisor)) return {.integer = 1};
+    if (is_known(divisor)) return {.integer = 4};
+    if (std::ranges::any_of(statement.operands,
+                            [&](const std::string& operand) { return is_wide_integer(function_.type_of(operand)); }))
+        return {.integer = 60};
+    return {.integer = 20, .special = 1};
+}
+
 Work Analysis::arithmetic(const Statement& statement) const {
     const std::string& op = statement.operation;
     const std::string_view type = function_.type_of(statement.result);
@@ -561,18 +574,19 @@ Work Analysis::arithmetic(const Statement& statement) const {
     if (is_single(type) || is_double(type)) {
         double count = 1;
         if (op == "mult_expr" && is_fused(statement)) count = 0;
-        if (op == "rdiv_expr") count = 8;
-        if (op == "float_expr") return {.special = 1};
-        if (op == "nop_expr") return {.special = is_single(type) ? 0.5 : 1.0};
+        if (op == "rdiv_expr")
+            return is_single(type) ? Work{.fp32 = 8, .special = 1} : Work{.integer = 8, .fp64 = 9, .special = 1};
+        if (op == "float_expr") return is_single(type) ? Work{.integer = 2} : Work{.special = 1};
+        if (op == "nop_expr") return {.special = 1};
         return is_single(type) ? Work{.fp32 = count} : Work{.fp64 = count};
     }
-    if (op == "fix_trunc_expr") return {.special = 1};
-    if (op == "nop_expr" || op == "view_convert_expr" || op == "convert_expr" || op == "ssa_name") return {};
+    if (op == "fix_trunc_expr")
+        return is_double(function_.type_of(statement.operands[0])) ? Work{.special = 1} : Work{.integer = 2};
+    if (op == "nop_expr" || op == "view_convert_expr" || op == "convert_expr" || op == "ssa_name" ||
+        op == "realpart_expr" || op == "imagpart_expr")
+        return {};
     if (op.find("div_expr") != std::string::npos || op.find("mod_expr") != std::string::npos)
-        return {.integer = statement.operands.size() > 1 && is_power_of_two(statement.operands[1]) ? 1.0
-                           : constant                                                              ? 4.0
-                           : is_wide_integer(type)                                                 ? 60.0
-                                                                                                   : 20.0};
+        return division(statement);
     const double words = is_wide_integer(type) ? 2 : 1;
     if (op == "mult_expr") return {.integer = words == 2 ? 3.0 : is_fused(statement) ? 0.0 : 1.0};
     return {.integer = words};
@@ -591,15 +605,18 @@ Work Analysis::work_of(const Statement& statement) const {
     if (statement.kind == call) {
         if (!hook_name(statement.operation).empty()) return {};
         const std::string& name = statement.operation;
+        if (name.starts_with(".DIVMOD")) return division(statement) += {.integer = 2};
         if (name.starts_with(".FMA") || name.starts_with("__builtin_fma")) return {.fp32 = 1};
-        if (name.find("sqrt") != std::string::npos) return {.fp32 = 6, .special = 1};
+        if (name.find("sqrt") != std::string::npos)
+            return is_double(function_.type_of(statement.result)) ? Work{.integer = 4, .fp64 = 9, .special = 1}
+                                                                  : Work{.fp32 = 7, .special = 1};
         if (name.find("fabs") != std::string::npos || name.find("fmax") != std::string::npos ||
             name.find("fmin") != std::string::npos)
             return !is_double(function_.type_of(statement.result)) ? Work{.fp32 = 1}
                    : name.find("fabs") != std::string::npos        ? Work{}  // a modifier of the next instruction
                                                                    : Work{.integer = 5, .fp64 = 1};
         if (name.starts_with("__builtin_")) return {.integer = 2};
-        return {.integer = 8, .special = 1};
+        return {.integer = 10};
     }
     if (statement.kind != assign) return {};
     const std::string& op = statement.operation;

@@ -21,9 +21,10 @@ struct Need {
 
 /// Instructions that a warp issues.
 struct Work {
-    double integer = 0, fp32 = 0, fp64 = 0, special = 0;
+    double integer = 0, fp32 = 0, fp64 = 0;
+    double special = 0;  // on the unit for roots, reciprocals and conversions from or to 64 bits
     double local = 0;  // accesses to arrays in local memory
-    double issued() const { return integer + fp32 + fp64 + 2 * special + local; }
+    double issued() const { return integer + fp32 + fp64 + special + local; }
     Work& operator+=(const Work& other) {
         integer += other.integer, fp32 += other.fp32, fp64 += other.fp64, special += other.special;
         local += other.local;

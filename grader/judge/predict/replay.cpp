@@ -14,6 +14,8 @@ namespace {
 
 using trace::OperationKind;
 
+// CUDA C++ Programming Guide, throughput of native arithmetic instructions: 16 results in a clock of a multiprocessor.
+constexpr double special_clocks = 8;
 constexpr int lanes_per_warp = 32, schedulers = 4, registers_at_a_time = 8;
 constexpr double bank_bytes = 128;              // one pass serves one word of each bank
 constexpr double reserved_shared_bytes = 1024;  // reserved per block
@@ -257,7 +259,7 @@ class Multiprocessor {
 
     L1 l1_;
     std::unordered_set<std::uint64_t> by_atomics_;  // sectors that atomics changed
-    std::array<Server, schedulers> issue_, floating_64_;
+    std::array<Server, schedulers> issue_, floating_64_, special_;
     Server block_starts_, access_, l2_, dram_;                                      // access: of all loads and stores
     std::unordered_map<std::uint64_t, double> slice_free_, answered_, unanswered_;  // by slice of the L2
     std::unordered_map<std::uint32_t, double> readers_;  // by sector: multiprocessors that read it without the L1
@@ -495,6 +497,11 @@ double Multiprocessor::do_basic_block(WarpState& warp, const Instruction& instru
         const double served = floating_64_[static_cast<std::size_t>(warp.scheduler)].serve(begin, clocks) + clocks;
         end = std::max(end, served);
     }
+    if (work.special > 0) {
+        const double clocks = work.special * special_clocks * warp.parts;
+        add_busy(Resource::special, clocks / schedulers, instruction.line);
+        end = std::max(end, special_[static_cast<std::size_t>(warp.scheduler)].serve(begin, clocks) + clocks);
+    }
     return end;
 }
 
@@ -633,11 +640,12 @@ double Multiprocessor::serve_sector(WarpState& warp, const TracedOperation& oper
             from_dram = fraction(seed) < footprint.first_touch * (1 - held_[m]);
         else if (l2_hits_ < 1 && footprint.accesses > 1.5 * footprint.of_block)
             from_dram = fraction(seed * 31 + served_) > l2_hits_;
+        // The memory transfers pairs of sectors. The other sector of a pair is lost if the L2 is too small to keep it.
+        const double transferred = paired ? 1 : std::max(footprint.loaded, 2 - l2_hits_);
         if (from_dram && operation.kind != OperationKind::device_write) {
-            // The other sector of a pair is lost if the L2 is too small to keep it.
-            const double loaded = paired ? 1 : std::max(footprint.loaded, 2 - l2_hits_), clocks = loaded * dram_clocks_;
+            const double clocks = transferred * dram_clocks_;
             const double read = dram_.serve(begin, clocks);
-            memory_load_.add(begin, loaded * dram_share_clocks_, false);
+            memory_load_.add(begin, transferred * dram_share_clocks_, false);
             add_busy(Resource::memory, clocks, instruction.line);
             const double queued = std::max(read - begin, memory_load_.additional_latency(machine_, begin));
             done = std::max(done, begin + queued + clocks + machine_.latency.dram);
@@ -645,9 +653,9 @@ double Multiprocessor::serve_sector(WarpState& warp, const TracedOperation& oper
         const bool is_written_back =
             !reads && (is_new ? held_[m] < 0.5 && fraction(seed + 1) < footprint.first_touch : from_dram);
         if (is_written_back) {
-            dram_.serve(begin, dram_write_clocks_);
-            memory_load_.add(begin, dram_share_clocks_, true);
-            add_busy(Resource::memory, dram_write_clocks_, instruction.line);
+            dram_.serve(begin, transferred * dram_write_clocks_);
+            memory_load_.add(begin, transferred * dram_share_clocks_, true);
+            add_busy(Resource::memory, transferred * dram_write_clocks_, instruction.line);
         }
         const auto slice = static_cast<std::uint64_t>(sector * sector_bytes / machine_.l2_slice_bytes);
         if (reads && in_l2) {
@@ -950,6 +958,8 @@ const char* resource_name(Resource resource) {
             return "instruction issue";
         case Resource::fp64:
             return "FP64";
+        case Resource::special:
+            return "special functions and conversions";
     }
     return "";
 }

@@ -17,8 +17,8 @@
 namespace warplab::predict {
 
 /// The parts of a multiprocessor that operations wait for.
-enum class Resource { memory, l2, shared_memory, atomics, issue, fp64 };
-inline constexpr std::size_t resource_count = 6;
+enum class Resource { memory, l2, shared_memory, atomics, issue, fp64, special };
+inline constexpr std::size_t resource_count = 7;
 const char* resource_name(Resource resource);
 
 /// Clocks for which each resource of a multiprocessor is busy.

@@ -277,6 +277,31 @@ TEST(Code, OneLaneAddsForItsWarpIfNvccSeesThatAllAddToOneVariable) {
     EXPECT_FALSE(is_aggregated(thread + offset + add("32", "_3"), "__tsan_atomic32_fetch_add"));
 }
 
+TEST(Code, DivisionsRootsAndConversionsTakeSeveralInstructions) {
+    const auto work_of = [](const std::string& type, const std::string& statement) {
+        const std::string text =
+            replaced(replaced(loop, "float _4;", type + " _4;\n  double _22;\n  complex int both_5;"),
+                     "[k.cu:4:16] gimple_assign", "[k.cu:4:14] " + statement + "\n  [k.cu:4:16] gimple_assign");
+        const Code code(read_gimple(text), {{symbol, calls_of_loop()}}),
+            without(read_gimple(loop), {{symbol, calls_of_loop()}});
+        EXPECT_EQ(code.unmatched(), 0);
+        Work work = code.at(0x20)->work;
+        work.integer -= without.at(0x20)->work.integer, work.fp32 -= without.at(0x20)->work.fp32;
+        return work;
+    };
+    EXPECT_EQ(work_of("int", "gimple_assign <trunc_mod_expr, _4, _11, 8, NULL>").integer, 1);
+    EXPECT_EQ(work_of("int", "gimple_assign <trunc_mod_expr, _4, 100, _12, NULL>").integer, 20) << "100 divided by it";
+    EXPECT_EQ(work_of("int", "gimple_call <.DIVMOD, both_5, _11, _12>").integer, 22)
+        << "quotient and remainder at once";
+    EXPECT_EQ(work_of("int", "gimple_assign <imagpart_expr, _4, IMAGPART_EXPR <both_5>, NULL, NULL>").integer, 0);
+    EXPECT_EQ(work_of("int", "gimple_call <.DIVMOD, both_5, _11, _12>").special, 1);
+    EXPECT_EQ(work_of("double", "gimple_assign <nop_expr, _4, _2, NULL, NULL>").special, 1);
+    EXPECT_EQ(work_of("int", "gimple_assign <fix_trunc_expr, _4, _22, NULL, NULL>").special, 1);
+    EXPECT_EQ(work_of("int", "gimple_assign <fix_trunc_expr, _4, _2, NULL, NULL>").special, 0);
+    EXPECT_GT(work_of("double", "gimple_call <sqrt, _4, _22>").fp64, 1);
+    EXPECT_EQ(work_of("float", "gimple_call <sqrtf, _4, _2>").fp64, 0);
+}
+
 TEST(Code, AnArrayWithAnUnknownIndexIsInLocalMemory) {
     const auto local = [](const std::string& element) {
         const std::string text = replaced(

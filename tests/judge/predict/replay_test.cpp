@@ -213,5 +213,37 @@ TEST(Replay, TheMemoryReadsPairsOfSectors) {
     EXPECT_DOUBLE_EQ(memory_clocks(2), 2 * memory_clocks(1));
 }
 
+// Output of g++ 12 for a conversion to double in line 4.
+constexpr auto conversion = R"(
+;; Function warplab_cpu::run_body<k()::<lambda()> > (_ZN11warplab_cpu8run_bodyIZ1kvEUlvE_EEvT_, funcdef_no=1, decl_uid=2, cgraph_uid=3, symbol_order=4)
+
+void warplab_cpu::run_body<k()::<lambda()> > (struct ._anon body)
+{
+  float _1;
+  double _2;
+
+  <bb 2> [local count: 1]:
+  [k.cu:4:9] gimple_call <__builtin___sanitizer_cov_trace_pc, NULL>
+  [k.cu:4:9] gimple_assign <nop_expr, _2, _1, NULL, NULL>
+  [k.cu:6:5] gimple_return <NULL>
+}
+)";
+
+TEST(Replay, ConversionsOf64BitsWaitForOneUnit) {
+    constexpr auto symbol = "_ZN11warplab_cpu8run_bodyIZ1kvEUlvE_EEvT_";
+    const Code code(read_gimple(conversion), {{symbol, {{0x10, "__sanitizer_cov_trace_pc"}}}});
+    ASSERT_EQ(code.unmatched(), 0);
+    constexpr std::size_t warps = 8, conversions = 100;
+    const TracedOperation block{0x10, trace::OperationKind::basic_block, 32, 0, {}};
+    TracedLaunch launch{.kernel = "k", .blocks = 1, .threads = 32 * warps, .shared_bytes = 0, .sampled = {}};
+    launch.sampled.push_back({conversions, conversions, std::vector(warps, std::vector(conversions, block))});
+    Residency residency;
+    const Machine machine = read_machine("grader/judge/predict/gpus", "h100");
+    const KernelTime time = replay(machine, Trace(), launch, code, 32, residency, nullptr);
+    // Two warps of each of four schedulers; 16 lanes of a multiprocessor in a clock.
+    EXPECT_DOUBLE_EQ(time.busy[static_cast<std::size_t>(Resource::special)], warps * conversions * 32 / 16.0);
+    EXPECT_GE(time.clocks, warps * conversions * 32 / 16.0);
+}
+
 }  // namespace
 }  // namespace warplab::predict
