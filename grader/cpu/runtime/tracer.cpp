@@ -287,6 +287,7 @@ const Piece* Tracer::find(std::uintptr_t address) {
 /// block's index modulo 2, 4 or 12 would give all of these blocks the same share.
 void Tracer::choose_blocks(std::uint64_t blocks, unsigned threads) {
     sample_size_ = std::clamp((threads_of_a_sample + threads - 1) / threads, min_sampled, max_sampled);
+    if (sample_size_ > 4) sample_size_ = (sample_size_ + 3) / 4 * 4;  // as many blocks of each share in four
     sample_size_ = std::min(sample_size_, blocks);
     step_ = std::clamp<std::uint64_t>(blocks / sample_size_, 1, order_.multiprocessors + 1);
     const std::uint64_t max_first = blocks - (sample_size_ - 1) * step_;
