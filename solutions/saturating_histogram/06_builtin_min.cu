@@ -64,7 +64,7 @@ __global__ void narrow_kernel(const unsigned* counts, std::uint8_t* bins) {
     const unsigned b = threadIdx.x;
     bins[b] = static_cast<std::uint8_t>(min(counts[b], bin_full));
     //@ starter
-    //@ // TODO: as before, with min(): both of its arguments must have the same type.
+    //@ // TODO: as before, with min(). Give both of its arguments the same type, so that neither is converted.
     //@ end
 }
 

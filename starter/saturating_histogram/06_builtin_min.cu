@@ -60,7 +60,7 @@ __global__ void count_kernel(const std::uint32_t* input, unsigned* counts, unsig
 }
 
 __global__ void narrow_kernel(const unsigned* counts, std::uint8_t* bins) {
-    // TODO: as before, with min(): both of its arguments must have the same type.
+    // TODO: as before, with min(). Give both of its arguments the same type, so that neither is converted.
 }
 
 std::size_t saturating_histogram_scratch_bytes(std::size_t /*width*/, std::size_t /*height*/) {
