@@ -97,7 +97,7 @@ def figures(name: str, outside: list[str] | None = None) -> dict[str, float]:
 def test_intervals_contain_the_measured_times(gpu: str) -> None:
     shares_found = figures(gpu)
     assert 0.85 <= shares_found["times"] <= 0.95
-    assert shares_found["ratios"] >= 0.95 and shares_found["points"] >= 0.99 and shares_found["equal"] >= 0.9
+    assert shares_found["ratios"] >= 0.95 and shares_found["points"] >= 0.975 and shares_found["equal"] >= 0.9
 
 
 def rank_correlation(pairs: list[tuple[float, float]]) -> float:
