@@ -335,7 +335,7 @@ def test_clean_prints_what_must_be_built_again(checkout, either):
     folder = checkout()
     either(folder, "check", "LAB=sample")
     output = either(folder, "clean")
-    assert output.has("Removed build/.", "about two minutes", "Your files in work/ stay.")
+    assert output.has("Removed build/.", "about a minute", "Your files in work/ stay.")
     assert not (folder / "build").exists() and (folder / "work").exists()
 
 
