@@ -37,7 +37,7 @@ std::optional<Failure> find_starter(const Lab& lab, const Stage& stage, const So
     if (code_of(source) != code_of(starter)) return std::nullopt;
     const std::string other_file = find_other_file(source.file());
     return Failure{
-        cause::starter, "This file is still the starter: nothing in it has been changed.",
+        cause::starter, "This file is still the starter: its code has not been changed.",
         fmt::format("Did you edit {} and save it?{}", source.file().string(),
                     other_file.empty()
                         ? ""

@@ -102,7 +102,7 @@ class Callees {
     std::unordered_map<std::string_view, std::string> functions_;  // other than kernels: their names and parameters
     std::unordered_set<std::string_view> kernels_;
     std::unordered_set<std::string_view> reported_;  // names with a problem
-    std::unordered_set<std::string_view> hidden_;    // names that a parameter, a variable or a member has, too
+    std::unordered_set<std::string_view> hidden_;    // names that parameters, variables or member functions also have
     bool uses_barriers_ = false;
 };
 

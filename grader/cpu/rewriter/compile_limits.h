@@ -8,7 +8,8 @@
 
 namespace warplab::rewriter {
 
-/// Counters for the tokens of a file, in order. Programs that people write stay far below the limits.
+/// Counts open brackets, and the words of a statement. Pass it the tokens of a file in order. Programs that people
+/// write stay far below the limits.
 class CompileLimits {
   public:
     /// Return whether the program exceeds a limit with this token. If so, all counts start again at 0.

@@ -22,11 +22,11 @@ struct Launch {
     int close = 0;      // the first > of >>>
     int commas = 0;     // between `open` and `close`
     int arguments = 0;  // the first token after >>>: the ( of the arguments, or a macro or macro parameter that
-                        // contains them; the end of the text of a macro that ends with >>>
+                        // contains them; in a macro that ends with >>>, the end of its text
 };
 
-/// Return whether the name at `i` may stand for a launch's arguments. In a macro's text, only a parameter or a macro
-/// can.
+/// Return whether the name at `i` may stand for a launch's arguments: in code, a macro; in a macro's text, any name,
+/// because it must be a parameter or a macro there.
 bool names_arguments(const Stream& stream, const Context& context, int i) {
     return stream.is_identifier(i) && (stream.is_macro || context.unit.macro_names.count(stream[i]));
 }
@@ -269,7 +269,8 @@ int after_void_cast(const Stream& stream, int i) {
     return i + 3;
 }
 
-/// Return whether a <<< whose parts are on different lines, or a `< <<`, is at `i`. The tokenizer accepts `<< <`.
+/// Return whether a <<< whose parts are on different lines, or a `< <<`, is at `i`. The tokenizer accepts `<< <`
+/// on one line.
 bool is_divided_open(const Stream& stream, int i) {
     return (stream[i] == "<<" && stream[i + 1] == "<") || (stream[i] == "<" && stream[i + 1] == "<<");
 }

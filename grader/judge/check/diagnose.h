@@ -20,8 +20,8 @@ Place place_of(const Lab& lab, const Difference& difference, const Array& expect
 Failure explain_difference(const Lab& lab, const Oracle& oracle, const Situation& situation,
                            const Difference& difference, std::uint32_t poison, double max_s);
 
-/// Return whether the values alone show the mistake: they are rounded, cut to whole numbers or 0. Calls with other
-/// inputs would not show more.
+/// Return whether the values alone show the mistake: they are rounded, truncated to whole numbers, or 0. Calls with
+/// other inputs would not show more.
 bool values_show_mistake(const Oracle& oracle, const Situation& situation, const Difference& difference,
                          std::uint32_t poison);
 

@@ -14,7 +14,7 @@ struct Harness {
     std::vector<std::filesystem::path> folders;  // everything that the compiler must be able to read
     std::vector<std::string> includes;           // flags
     std::vector<std::filesystem::path>
-        link;                        // objects; they precede the student's object, so that their code starts first
+        link;                        // objects; they precede the student's object, so that their constructors run first
     std::filesystem::path rewriter;  // the CPU backend's rewriter
     std::string hash;                // changes if any part changes
     Contract contract;

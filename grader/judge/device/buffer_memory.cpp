@@ -41,7 +41,7 @@ class FileRegion : public Region {
     }
     std::optional<std::size_t> first_difference(std::size_t offset, const void* expected,
                                                 std::size_t count) const override {
-        // A small array is read in pieces that stay in the cache, a large one in pieces that are worth several threads.
+        // Pieces of a small array stay in the cache; those of a large one are large enough for several threads.
         constexpr std::size_t min_bytes = 256 << 10, max_bytes = 256 << 20;
         const std::size_t piece = std::clamp(count / 64, min_bytes, max_bytes);
         std::vector<std::byte> block(std::min(piece, count));

@@ -87,7 +87,7 @@ void sort_by_execution(std::vector<BasicBlock>& blocks) {
             ended.push_back(path.back());
             path.pop_back();
         } else {
-            const std::size_t last = next.back();  // in the text; so a loop's body is sorted before what follows it
+            const std::size_t last = next.back();  // in the text; it ends first, so that a loop's body precedes it
             next.pop_back();
             visit(last);
         }
@@ -187,7 +187,7 @@ class Analysis {
     std::vector<std::vector<std::size_t>> exits_;              // by block: the exits of its innermost loop
     std::unordered_map<int, std::size_t> position_;            // the blocks' positions, by number
     std::unordered_map<std::string, int> uses_;
-    std::unordered_set<std::string> known_;                    // names that are constants after nvcc unrolled the loops
+    std::unordered_set<std::string> known_;                    // names that are constants once nvcc has unrolled loops
     std::unordered_map<std::string, const Statement*> users_;  // the last user of each name
     std::unordered_map<std::string, std::pair<const Statement*, Place>> definitions_;
     std::unordered_map<std::string, Producer> producers_;  // the producers of names that a hook's operation defines
@@ -276,7 +276,7 @@ bool Analysis::is_rolled(std::size_t block) const {
            });
 }
 
-/// An element of an array, such as "sums[_18]". GCC writes this for the arrays of a function too.
+/// An element of an array, such as "sums[_18]". GCC also writes this for a function's local arrays.
 struct Element {
     std::string array, index;
 };
@@ -383,7 +383,7 @@ void Analysis::match(const std::vector<HookCall>& calls) {
 }
 
 /// Follow the operands back to the operations that produce them. Each jump back to the start of a loop leads to the
-/// previous execution.
+/// loop's previous iteration.
 std::vector<Need> Analysis::needs_of(const std::vector<std::string>& operands, Place here) const {
     struct Step {
         std::string name;
@@ -452,7 +452,7 @@ bool Analysis::is_uniform(const std::string& operand, int steps) const {
 }
 
 /// Return whether nvcc lets one lane add the values of all lanes. It does so if it sees that they add to the same
-/// variable: for integers of 32 bits, and for constants.
+/// variable: for 32-bit integers, and for constants of 64 bits.
 bool Analysis::is_aggregated(const Statement& call) const {
     const std::string hook = hook_name(call.operation);
     return call.operands.size() > 1 && is_uniform(call.operands[0]) &&
@@ -460,7 +460,7 @@ bool Analysis::is_aggregated(const Statement& call) const {
             (hook == "__tsan_atomic64_fetch_add" && is_number(call.operands[1])));
 }
 
-/// Return whether the GPU fuses a product with the addition that uses it.
+/// Return whether nvcc fuses a product with the addition or subtraction that uses it.
 bool Analysis::is_fused(const Statement& product) const {
     const auto uses = uses_.find(name_of(product.result));
     if (uses == uses_.end() || uses->second != 1) return false;
@@ -481,7 +481,8 @@ bool Analysis::becomes_address(std::string name) const {
     return false;
 }
 
-/// Return whether all sources of a divisor are powers of two: nvcc unrolls such loops, or uses a mask.
+/// Return whether a divisor is always a power of two, as far as its sources show. nvcc then does not divide: it unrolls
+/// the loop that changes the divisor, or uses a mask.
 bool Analysis::is_power_of_two(const std::string& operand, int steps) const {
     count_effort();
     if (is_number(operand)) {
@@ -489,7 +490,7 @@ bool Analysis::is_power_of_two(const std::string& operand, int steps) const {
         return value > 0 && (value & (value - 1)) == 0;
     }
     const auto definition = definitions_.find(name_of(operand));
-    if (steps == 0 || definition == definitions_.end()) return steps == 0;  // 0 steps: the operands form a cycle
+    if (steps == 0 || definition == definitions_.end()) return steps == 0;  // 0 steps left: probably a loop
     const Statement& statement = *definition->second.first;
     const bool keeps = statement.kind == Statement::Kind::phi || statement.operation == "mult_expr" ||
                        statement.operation == "nop_expr" || statement.operation == "trunc_div_expr";
@@ -592,8 +593,8 @@ Work Analysis::arithmetic(const Statement& statement) const {
     return {.integer = words};
 }
 
-/// Return the work of a statement. Operations that read or write memory have hooks, and copies between registers cost
-/// nothing, so both are no work.
+/// Return the work of a statement. It does not include operations with hooks (most reads and writes), or copies between
+/// registers, which cost nothing.
 Work Analysis::work_of(const Statement& statement) const {
     using enum Statement::Kind;
     if (statement.by_header) return {};

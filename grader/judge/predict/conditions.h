@@ -5,8 +5,8 @@
 
 namespace warplab::predict {
 
-/// Describe the first condition on a macro that the file does not define itself, or the first place where such a macro
-/// may become a value. Return an empty string if there is neither.
+/// Describe the first condition on a macro that the file does not define itself, or the first place where the value of
+/// a compiler's macro may become part of the program. Return an empty string if there is neither.
 std::string find_foreign_condition(const std::string& source);
 
 }  // namespace warplab::predict

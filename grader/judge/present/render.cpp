@@ -12,14 +12,13 @@
 namespace warplab {
 namespace {
 
-constexpr std::size_t max_findings_shown = 3;  // the sanitizer's; `make inspect` shows all
-constexpr std::size_t max_lines_quoted = 40,
-                      max_columns = 400;  // a compiler's log or a program's output is cut to this
+constexpr std::size_t max_findings_shown = 3;                       // the sanitizer's; `make inspect` shows all
+constexpr std::size_t max_lines_quoted = 40, max_line_bytes = 400;  // of a compiler's log or a program's output
 
 /// Shorten a very long line: some programs print a megabyte without a line break.
 std::string shorten_line(const std::string& line) {
-    if (line.size() <= max_columns) return line;
-    std::size_t end = max_columns;
+    if (line.size() <= max_line_bytes) return line;
+    std::size_t end = max_line_bytes;
     while (end > 0 && (line[end] & 0xC0) == 0x80) --end;  // not in the middle of a character
     return fmt::format("{}... and {} more bytes", line.substr(0, end), line.size() - end);
 }

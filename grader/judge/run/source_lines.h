@@ -17,8 +17,8 @@ namespace warplab {
 std::map<std::uint64_t, std::string> find_source_lines(const std::filesystem::path& runner, Policy policy,
                                                        const std::vector<std::uint64_t>& program_counters);
 
-/// Return "file.cu:31" of a line of addr2line such as "file.cu:31 (discriminator 2)"; empty if it names no .cu file.
-/// The name can contain spaces.
+/// Return "file.cu:31" from a line of addr2line's output, such as "file.cu:31 (discriminator 2)"; empty if it names no
+/// .cu file. The name can contain spaces.
 std::string place_in(const std::string& line);
 
 }  // namespace warplab

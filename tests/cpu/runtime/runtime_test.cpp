@@ -1,5 +1,6 @@
-// Builds the CUDA programs in this folder (programs.mk) and runs them. A correct program prints nothing and exits with
-// status 0; if the runtime must stop a program, the program's status page has the reason.
+// Builds the CUDA programs in this folder (programs.mk) and runs them. A correct program exits with status 0, and only
+// the programs order, split and whole print their results. If the runtime must stop a program, the program's status
+// page has the reason.
 
 #include <gtest/gtest.h>
 
@@ -95,7 +96,7 @@ TEST_F(CpuRuntime, BackwardOrderBeginsAtTheEndAndShowsAMissingBarrier) {
 struct Case {
     const char* program;
     Fault fault;
-    const char* kernel;  // "" on the host
+    const char* kernel;  // the kernel launched last; "" if there is none
     int thread;          // -1: any
     const char* detail;  // part of the message
     bool in_kernel = true;

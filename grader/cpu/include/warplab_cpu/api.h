@@ -339,7 +339,7 @@ struct cudaPitchedPtr {
     size_t pitch, xsize, ysize;
 };
 struct cudaMemcpy3DParms {
-    struct cudaArray* srcArray;  // null: arrays for textures do not exist here
+    struct cudaArray* srcArray;  // must be null, like dstArray: there are no texture arrays here
     cudaPos srcPos;
     cudaPitchedPtr srcPtr;
     cudaArray* dstArray;

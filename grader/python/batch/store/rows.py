@@ -95,7 +95,8 @@ class Row:
         return set(self.own_members()) <= set(other.team) and set(other.own_members()) <= set(self.team)
 
     def is_certain(self) -> bool:
-        """Return whether an id or a number identifies the student, and not only a name, which students can choose."""
+        """Return whether an id or a course system's number identifies the student, and not only a name, which students
+        can choose."""
         return not has_kind(self.notes, "found_by_name")
 
 
@@ -112,7 +113,7 @@ class Graded:
     wall_s: float = 0
     fingerprint: str = ""
     ran_out: bool = False  # whether time or memory ran out, possibly because of hand-ins graded in parallel
-    was_killed: bool = False  # whether the process that reads it was killed, possibly for lack of memory
+    was_killed: bool = False  # whether the process that read the hand-in was killed, possibly for lack of memory
     judge_failure: str = ""  # how the judge ended, if it wrote no valid report
 
 
