@@ -938,7 +938,7 @@ class Suspicions {
         if (state + 1 == right_iterations_)
             suspect({"buffers_not_swapped", right_end + " The returned field is that of the previous iteration.",
                      "The field that was written last is the answer. If the fields are exchanged after each iteration, "
-                     "it is called current then."},
+                     "it is called current then. If a launch does several iterations: how many did the last one do?"},
                     take_actual({field}));
         for (std::size_t later = 1; later <= (ends_early() ? max_later : max_steps); ++later) {
             if (!fits_state(right_iterations_ + later)) continue;
