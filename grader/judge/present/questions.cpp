@@ -71,7 +71,7 @@ const std::map<std::string_view, std::string_view>& questions() {
         {"blocks_rounded_down",
          "What is blocks times threads per block in each direction, and how large is the picture?"},
         {"blocks_overlap", "Where does the second block begin, and where does the first one end?"},
-        {"rows_left_out", "How many threads does a block have in y, and which rows do they work on?"},
+        {"rows_left_out", "Which thread works on the missing rows, and when does it store them?"},
         {"strip_cut_off", "How many rows of the image do ROWS rows of the output need?"},
         {"ring_overwritten", "Which row is in that place of the ring when you request the next one?"},
         {"thread_rows_overlap", "Which rows does the second row of threads work on, and which the first?"},
