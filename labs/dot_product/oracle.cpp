@@ -802,6 +802,13 @@ class Explanation {
                 std::uint32_t kept_sum = sum(tiles * tile, n_);
                 for (std::size_t blocks = 1; blocks < std::min(step, tiles); ++blocks) {
                     for (std::size_t t = blocks - 1; t < tiles; t += step) kept_sum += sum(t * tile, (t + 1) * tile);
+                    if (blocks >= 2 && kept_sum == actual_ && blocks + 1 == tiles)
+                        return Mistake{
+                            "rest_lost",
+                            sentence("The last whole tile of {} products, {} to {}, is not in the sum.", tile,
+                                     blocks * tile, tiles * tile - 1),
+                            "Does the loop over whole tiles end one tile too early? With fewer than a tile's elements "
+                            "there are 0 tiles, and 0 - 1 of an unsigned number is its largest value."};
                     if (blocks >= 2 && kept_sum == actual_)
                         return Mistake{
                             "steps_too_far",

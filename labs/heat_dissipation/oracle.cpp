@@ -938,7 +938,7 @@ class Suspicions {
         if (state + 1 == right_iterations_)
             suspect({"buffers_not_swapped", right_end + " The returned field is that of the previous iteration.",
                      "The field that was written last is the answer. If the fields are exchanged after each iteration, "
-                     "it is called current then."},
+                     "it is called current then. If a launch does several iterations: how many did the last one do?"},
                     take_actual({field}));
         for (std::size_t later = 1; later <= (ends_early() ? max_later : max_steps); ++later) {
             if (!fits_state(right_iterations_ + later)) continue;
@@ -1709,7 +1709,11 @@ class Suspicions {
             const std::size_t edge = (at + tile / 2) / tile * tile;
             return edge > 0 && edge < end && (at < edge ? edge - at : at - edge + 1) <= right_iterations_;
         };
+        const auto is_outermost = [&](std::size_t at, std::size_t end) {
+            return at < right_iterations_ || at + right_iterations_ >= end;
+        };
         bool across = true, down = true;
+        bool at_sides = true, at_ends = true;  // the field's own edges explain the wrong cells as well
         // [k]: edge k between two tiles is near a wrong cell.
         std::vector<bool> columns(sizes_.columns / tile + 2), rows(sizes_.rows / tile + 2);
         for (std::size_t k = 0; k < sizes_.cells(); ++k) {
@@ -1717,14 +1721,16 @@ class Suspicions {
             const std::size_t i = k / sizes_.columns, j = k % sizes_.columns;
             across = across && is_near(j, sizes_.columns);
             down = down && is_near(i, sizes_.rows);
+            at_sides = at_sides && is_outermost(j, sizes_.columns);
+            at_ends = at_ends && is_outermost(i, sizes_.rows);
             columns[(j + tile / 2) / tile] = rows[(i + tile / 2) / tile] = true;
         }
         const auto all_edges = [&](const std::vector<bool>& wrong, std::size_t end) {
             return std::all_of(wrong.begin() + 1, wrong.begin() + 1 + static_cast<long>((end - 1) / tile),
                                [](bool is_wrong) { return is_wrong; });
         };
-        across = across && sizes_.columns > tile && all_edges(columns, sizes_.columns);
-        down = down && sizes_.rows > tile && all_edges(rows, sizes_.rows);
+        across = across && !at_sides && sizes_.columns > tile && all_edges(columns, sizes_.columns);
+        down = down && !at_ends && sizes_.rows > tile && all_edges(rows, sizes_.rows);
         if (!across && !down) return;
         suspect({"tile_edge_wrong",
                  sentence("All wrong cells lie where tiles of {} {} meet, at most {} cells from there.", tile,

@@ -204,23 +204,45 @@ class Explanation : Output<float> {
         return guess_unwritten({"pixels", "written"});
     }
 
-    /// Only the first rows of each block are written.
+    /// Return the first row from `y` on that is written, or is not; the number of rows if there is none.
+    std::size_t next_row(std::size_t y, bool written) const {
+        while (y < shape_.height && is_unwritten(index(0, y)) == written) ++y;
+        return y;
+    }
+
+    /// Return whether exactly these rows of the output are written, and right.
+    template <class IsWritten>
+    bool gives_rows(const IsWritten& is_written) const {
+        return gives([&](std::size_t i) { return is_written(i / shape_.width) ? right[i] : before[i]; });
+    }
+
+    /// Of each block's rows, only the first ones are written, or all except the first ones.
     Guess try_rows_unwritten() const {
-        if (is_unwritten(0)) return {};
-        std::size_t written = 0, period = 0;
-        while (written < shape_.height && !is_unwritten(index(0, written))) ++written;
-        for (period = written; period < shape_.height && is_unwritten(index(0, period));) ++period;
-        if (period == shape_.height ||
-            !gives([&](std::size_t i) { return i / shape_.width % period < written ? right[i] : before[i]; }))
-            return {};
-        if (may_have_strips_ && written > 1 && period == written + shape_.size - 1)
+        if (is_unwritten(0)) return try_first_rows_unwritten();
+        const std::size_t written = next_row(0, false), period = next_row(written, true), lost = period - written;
+        if (period == shape_.height) return {};
+        // The strip at the end may have fewer rows.
+        const auto is_in_strip = [&](std::size_t y) {
+            return y + lost < std::min(y / period * period + period, shape_.height);
+        };
+        if (may_have_strips_ && written > 1 && lost == shape_.size - 1 && gives_rows(is_in_strip))
             return Mistake{"strip_cut_off", describe_part({.period = period, .run = written}, {"rows", "written"}),
                            "ROWS rows of out need ROWS + 4 rows of image, and a row is complete when the fifth of its "
                            "rows has been added: does the loop run to the last row of image that the strip needs?"};
+        if (!gives_rows([&](std::size_t y) { return y % period < written; })) return {};
         return Mistake{
             "rows_left_out", describe_part({.period = period, .run = written}, {"rows", "written"}),
             "Does a block have threads in y, too? dim3(256) is a single row of threads; dim3(BLOCK_X, BLOCK_Y) "
             "has BLOCK_Y rows of threads."};
+    }
+
+    Guess try_first_rows_unwritten() const {
+        const std::size_t lost = next_row(0, true), period = next_row(lost, false);
+        if (period == shape_.height || !gives_rows([&](std::size_t y) { return y % period >= lost; })) return {};
+        return Mistake{
+            "rows_left_out", describe_part({.period = period, .run = lost, .others = true}, {"rows", "written"}),
+            "If a thread computes several rows: in which step of its loop is the first of them complete, and "
+            "is it stored then?"};
     }
 
     /// Return whether a grid with exchanged width and height covers exactly these columns and rows.

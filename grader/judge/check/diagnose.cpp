@@ -136,6 +136,7 @@ Failure from_pattern(const Lab& lab, const Difference& difference, const Array& 
                         : p.nan == p.wrong ? cause::nan
                                            : cause::wrong_value;
     const bool plain = cause == std::string_view(cause::wrong_value);
+    if (plain && are_cut_off(expected, actual)) message += " All values are whole numbers.";
     return {cause, message, plain ? hint_for_values(expected, actual, p) : hint_for(p),
             place_of(lab, difference, expected, actual)};
 }

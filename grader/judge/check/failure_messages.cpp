@@ -145,19 +145,56 @@ std::size_t vectors_of_thread(const Failure& failure, const LaunchSize& launch) 
     return 0;
 }
 
+/// If the elements that are missing at the end are as many as the launch has threads, say that each thread's loop ends
+/// a step too early. Return whether this is so.
+bool name_lost_step(Failure& failure, double elements, double threads) {
+    static const std::set<std::string_view> causes = {"tail_lost", "rest_lost", cause::grid_too_small};
+    if (!causes.contains(failure.cause) || threads < 64 || threads >= elements) return false;
+    if (static_cast<double>(failure.place->index) != elements - threads) return false;
+    const auto count = static_cast<std::uint64_t>(threads);
+    failure.cause = "rest_lost";
+    failure.message = fmt::format(
+        "The last {0} of {1} elements are missing, and the launch has {0} threads: the loop of each thread ends one "
+        "step too early.",
+        format_count(count), format_count(static_cast<std::uint64_t>(elements)));
+    failure.hint =
+        "The loop's condition must hold for the element of this step, i < n, and not for the one of the next step, as "
+        "in i + stride < n.";
+    return true;
+}
+
+/// If a grid that was rounded down would handle a different number of elements, withdraw the claim that it was.
+void doubt_rounding(Failure& failure, double elements, std::uint32_t blocks) {
+    if (failure.cause != "tail_lost" || blocks < 2 || failure.place->index % blocks == 0) return;
+    const std::uint64_t kept = failure.place->index, all = static_cast<std::uint64_t>(elements);
+    failure.cause = "rest_lost";
+    failure.message = fmt::format("Only the first {} of {} elements are handled: the last {} are left out.",
+                                  format_count(kept), format_count(all), format_count(all - kept));
+    failure.hint =
+        "Which line handles the elements of the last block, or those after the whole vectors or blocks? Does it handle "
+        "all of them, or only one for each thread?";
+}
+
 /// Add the call's largest launch to the message if the mistake may be the launch's size. Only the CPU backend knows the
 /// line of a launch. If the launch has enough threads after all, change the cause and the hint.
-void name_launch(Failure& failure, const StatusPage& page, const Problem& problem) {
+void name_launch(Failure& failure, const Lab& lab, const StatusPage& page, const Problem& problem) {
     static const std::set<std::string_view> size_causes = {"tail_lost", "blocks_rounded_down", "transposed",
                                                            cause::grid_too_small};
     const LaunchSize& launch = page.largest_launch;
-    if (!size_causes.contains(failure.cause) || launch.line <= 0 || launch.call != page.calls) return;
+    if (launch.line <= 0 || launch.call != page.calls) return;
     const auto volume = [](const std::uint32_t(&extent)[3]) { return double{1} * extent[0] * extent[1] * extent[2]; };
     double elements = 1;
     for (const std::int64_t size : problem.sizes) elements *= static_cast<double>(size);
     std::size_t max_elements = 0;  // a size of the lab may also be a number of iterations
     for (const Array& array : problem.arrays) max_elements = std::max(max_elements, array.count());
     elements = std::min(elements, static_cast<double>(max_elements));
+    const bool is_element =
+        failure.place && std::ranges::any_of(lab.buffers, [&](const auto& buffer) {
+            const auto i = static_cast<std::size_t>(&buffer - lab.buffers.data());
+            return buffer.name == failure.place->buffer && static_cast<double>(problem.arrays[i].count()) == elements;
+        });
+    if (is_element && name_lost_step(failure, elements, volume(launch.grid) * volume(launch.block))) return;
+    if (!size_causes.contains(failure.cause)) return;
     if (failure.cause == cause::grid_too_small && volume(launch.grid) * volume(launch.block) >= elements) {
         failure.cause = "rest_lost";
         failure.hint =
@@ -170,6 +207,7 @@ void name_launch(Failure& failure, const StatusPage& page, const Problem& proble
     const double threads = volume(launch.grid) * volume(launch.block);
     if (is_line && failure.cause != "transposed" && threads >= elements) return;
     if (volume(launch.grid) == 1 && 2 * threads < elements) return;  // each thread takes several elements
+    if (is_line && is_element) doubt_rounding(failure, elements, launch.grid[0]);
     if (const std::size_t vectors = vectors_of_thread(failure, launch)) {
         failure.cause = "blocks_overlap";
         failure.message = fmt::format(
@@ -213,7 +251,7 @@ Failure describe_failed_call(StageRun& run, const Trial& trial, const CallResult
 Failure explain_output(StageRun& run, const Trial& trial, const CallResult& result, const Poison& poison) {
     const Situation situation{trial.problem, trial.before, result.outputs, trial.previous, poison.beyond, run.stage.id};
     Failure plain = search_cause(run, situation, *result.difference, poison);
-    if (run.session) name_launch(plain, run.session->status(), trial.problem);
+    if (run.session) name_launch(plain, run.lab, run.session->status(), trial.problem);
     const bool unwritten = plain.cause == cause::never_written;
     const bool wholly = result.difference->wrong == situation.actual[result.difference->buffer].count();
     if (unwritten && wholly && result.launches > 0 && needs_kernel(run.lab, trial.problem))

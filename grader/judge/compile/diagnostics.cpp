@@ -399,6 +399,14 @@ void move_columns(std::vector<Diagnostic>& diagnostics, const std::string& sourc
     }
 }
 
+/// If a warning says that a function of the backend is deprecated, keep only the advice that it gives.
+static void keep_advice(Diagnostic& diagnostic) {
+    constexpr std::string_view mark = " is deprecated: ";
+    const std::size_t at = diagnostic.message.find(mark);
+    if (at != std::string::npos && has_internal_names(diagnostic.message.substr(0, at)))
+        diagnostic.message.erase(0, at + mark.size());
+}
+
 void omit_internal_names(std::vector<Diagnostic>& errors, const std::string& source) {
     explain_variable_size(errors);
     const Lines lines(source);
@@ -414,6 +422,7 @@ void omit_internal_names(std::vector<Diagnostic>& errors, const std::string& sou
             diagnostic.message.starts_with("  candidate expects") && !kept_diagnostics.empty() &&
             kept_diagnostics.back().kind == "error";  // the error concerns a function in the harness's headers
         if (follows || is_about_harness) continue;
+        keep_advice(diagnostic);
         if (has_internal_names(diagnostic.message)) diagnostic.message = without_internal_names(diagnostic.message);
         explain_launch(diagnostic, lines);
         kept_diagnostics.push_back(diagnostic);

@@ -133,6 +133,17 @@ std::string describe_part(const Reach& part, const Nouns& nouns) {
                     (part.others ? "not " : "") + nouns.done);
 }
 
+/// Return the mistake for the index `blockIdx.x * gridDim.x + threadIdx.x`. The message begins with `handled`.
+static Mistake blocks_apart_by_their_number(const std::string& handled, std::size_t n, std::size_t block) {
+    const std::size_t blocks = divide_up(n, block);
+    return {
+        "block_size_forgotten",
+        sentence("{} It is as if blocks of {} threads began {} elements apart, and {} is the number of these blocks.",
+                 handled, block, blocks, blocks),
+        "Blocks begin blockDim.x elements apart: blockIdx.x * blockDim.x + threadIdx.x. gridDim.x is the number of "
+        "blocks."};
+}
+
 Mistake name_prefix(std::size_t n, std::size_t kept, const Nouns& nouns) {
     const std::size_t lost_count = n - kept;
     const std::string counts = sentence("Only the first {} of {} {} {}", kept, n, nouns.elements, nouns.are_done(kept));
@@ -174,6 +185,11 @@ Mistake name_prefix(std::size_t n, std::size_t kept, const Nouns& nouns) {
         if (kept == unscaled_end(n, block)) return block_size_forgotten(counts);
     for (const std::size_t block : common_block_sizes)
         if (kept == (block - 1) * block + divide_up(n, block)) return block_thread_swapped(counts, block);
+    for (const std::size_t block : common_block_sizes) {
+        const std::size_t blocks = divide_up(n, block);
+        if (blocks > 2 && kept == (blocks - 1) * blocks + block)
+            return blocks_apart_by_their_number(counts + ".", n, block);
+    }
     if (kept == n / 4)
         return {"bytes_not_elements", counts + ": exactly a quarter.",
                 "cudaMemcpy and cudaMemset count bytes, and a float or an int has four: n * sizeof(float)."};
@@ -350,6 +366,9 @@ Guess guess_unwritten(std::size_t n, const Nouns& nouns, const std::function<boo
         if (period == block && first == divide_up(n, block) && first + run == period)
             return block_thread_swapped(
                 describe_part(written, nouns).substr(0, describe_part(written, nouns).size() - 1), block);
+    for (const std::size_t block : common_block_sizes)
+        if (period == divide_up(n, block) && first == block && first + run == period)
+            return blocks_apart_by_their_number(describe_part(written, nouns), n, block);
     if (period == 4)
         return Mistake{"component_lost", describe_part(written, nouns),
                        "A vector has four components, x, y, z and w: are all four handled and stored?"};

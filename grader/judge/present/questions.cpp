@@ -54,7 +54,7 @@ const std::map<std::string_view, std::string_view>& questions() {
         {"leak", "Which allocation has no cudaFree on some path out of the function?"},
         {"not_destroyed", "How many streams and events exist after a thousand calls?"},
         {"copy_direction", "Is the source of this copy on the host or on the device, and where is its destination?"},
-        {"copy_size", "How many bytes does each side of this copy have?"},
+        {"copy_size", "How many bytes does this line copy or set, and how many does each array have?"},
         // threads that share data or synchronise
         {"race", "What ensures that one of the two threads is first?"},
         {"atomic_race", "Do all threads that access this element use atomics?"},
@@ -71,7 +71,7 @@ const std::map<std::string_view, std::string_view>& questions() {
         {"blocks_rounded_down",
          "What is blocks times threads per block in each direction, and how large is the picture?"},
         {"blocks_overlap", "Where does the second block begin, and where does the first one end?"},
-        {"rows_left_out", "How many threads does a block have in y, and which rows do they work on?"},
+        {"rows_left_out", "Which thread works on the missing rows, and when does it store them?"},
         {"strip_cut_off", "How many rows of the image do ROWS rows of the output need?"},
         {"ring_overwritten", "Which row is in that place of the ring when you request the next one?"},
         {"thread_rows_overlap", "Which rows does the second row of threads work on, and which the first?"},
@@ -143,7 +143,9 @@ const std::map<std::string_view, std::string_view>& questions() {
         {"buffers_not_swapped", "Which of the two fields was written last?"},
         {"no_field", "Which pointer does the function return, and was the answer written there?"},
         {"in_place", "Are all neighbours of a cell still the old ones when it is computed?"},
-        {"wrong_mirror", "Which cells are the left neighbours of column 0, and when are their copies updated?"},
+        {"wrong_mirror",
+         "Which cells are the left neighbours of column 0 and the right neighbours of the last column, and when are "
+         "their copies updated?"},
         {"change_not_cleared", "What does the largest change hold when an iteration begins?"},
         {"change_with_sign", "How large is the change of a cell that cools?"},
         {"maximum_too_large",

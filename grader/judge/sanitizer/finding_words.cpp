@@ -362,7 +362,7 @@ Description race(const std::vector<BufferSpec>& buffers, const RawFinding& f, bo
         both_write ? "Should both threads write this element? If not, one of them has a wrong index or condition. "
         : !with_atomic && !same_block(f)
             ? "Should a block read what another one writes? If not, the index is wrong, or the condition that tells "
-              "which elements belong to a block. "
+              "which elements belong to a block, or two parts of the array overlap: where does the first part end? "
             : "";
     const std::string hint =
         f.before.atomic && f.now.atomic && f.other_width

@@ -1045,6 +1045,18 @@ TEST(Diagnostics, ThousandsOfErrorsInALongFileAreHandledQuickly) {
     EXPECT_EQ(many.size(), 10'000u);
 }
 
+TEST(Diagnostics, OfADeprecatedFunctionOfTheBackendOnlyTheAdviceRemains) {
+    const auto shown = [](const std::string& message) {
+        std::vector<Diagnostic> warnings = {{"student.cu", 1, 1, "warning", message}};
+        compilation::omit_internal_names(warnings, "x;");
+        return warnings.front().message;
+    };
+    EXPECT_EQ(
+        shown("‘T __shfl_sync(unsigned, T, Lanes, int, warplab_cpu::Line) [with T = int]’ is deprecated: lanes first"),
+        "lanes first");
+    EXPECT_EQ(shown("‘int add(int)’ is deprecated: use sum"), "‘int add(int)’ is deprecated: use sum");
+}
+
 TEST(Diagnostics, InternalNamesOfTheBackendAreOmitted) {
     using compilation::without_internal_names;
     EXPECT_EQ(without_internal_names("‘warplab_cpu::ShuffleValues<int>’ and ‘warplab_cpu::ShuffleCall<float>’"),

@@ -223,12 +223,20 @@ struct ShuffleCall {
 #define WARPLAB_CPU_SHUFFLE(number, kind) \
     ::warplab_cpu::ShuffleCall<::warplab_cpu::kind> { warplab_cpu_given_##number, warplab_cpu_thread }
 
-#define WARPLAB_CPU_SHUFFLE_OF_FIBERS(function, kind, type)                                           \
-    template <class T>                                                                                \
-    inline warplab_cpu::IfShuffled<T> function(unsigned mask, T value, type argument, int width = 32, \
-                                               warplab_cpu::Line line = {}) {                         \
-        using namespace warplab_cpu;                                                                  \
-        return shuffle(mask, value, kind::source(lane(), argument, width), line);                     \
+// The second function also accepts a floating-point number of lanes, as a GPU does, but g++ then prints a warning.
+#define WARPLAB_CPU_SHUFFLE_OF_FIBERS(function, kind, type)                                                    \
+    template <class T>                                                                                         \
+    inline warplab_cpu::IfShuffled<T> function(unsigned mask, T value, type argument, int width = 32,          \
+                                               warplab_cpu::Line line = {}) {                                  \
+        using namespace warplab_cpu;                                                                           \
+        return shuffle(mask, value, kind::source(lane(), argument, width), line);                              \
+    }                                                                                                          \
+    template <class T, class Lanes>                                                                            \
+    [[deprecated(                                                                                              \
+        "the third argument of a shuffle counts lanes, but this one is no integer: the arguments are mask, "   \
+        "value, lanes")]] inline std::enable_if_t<std::is_floating_point_v<Lanes>, warplab_cpu::IfShuffled<T>> \
+    function(unsigned mask, T value, Lanes lanes, int width = 32, warplab_cpu::Line line = {}) {               \
+        return function(mask, value, type(lanes), width, line);                                                \
     }
 WARPLAB_CPU_SHUFFLE_OF_FIBERS(__shfl_sync, ShuffleAny, int)
 WARPLAB_CPU_SHUFFLE_OF_FIBERS(__shfl_up_sync, ShuffleUp, unsigned)
