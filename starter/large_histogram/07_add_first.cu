@@ -48,8 +48,8 @@ struct Window {
         return reinterpret_cast<unsigned*>(reinterpret_cast<char*>(words) + (place & ~3u));
     }
 
-    __device__ void clear() const {  // with the spare words, which count_values reads
-        for (unsigned i = threadIdx.x; i < (extent.width * extent.height + spare_bytes) / 16; i += BLOCK)
+    __device__ void clear() const {
+        for (unsigned i = threadIdx.x; i < extent.width * extent.height / 16; i += BLOCK)
             reinterpret_cast<uint4*>(words)[i] = make_uint4(0, 0, 0, 0);
     }
     __device__ void store(uint4* histogram) const {
