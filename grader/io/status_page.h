@@ -34,7 +34,8 @@ enum class Fault : std::uint32_t {
     illegal_instruction = 19,
     missing_return = 20,  // a function that returns a value reached its end; detail has its first line
     no_memory = 21,       // the machine has too little memory; detail says for what it was needed
-    overwritten = 22      // a kernel overwrote its own local variables: its thread's number is not in the block
+    overwritten = 22,     // a kernel overwrote its own local variables: its thread's number is not in the block
+    past_earlier = 23     // like segmentation, just past the end of memory that was allocated before this call
 };
 
 enum class Phase : std::uint32_t { start = 0, ready = 1, prepare = 2, call = 3, idle = 4 };

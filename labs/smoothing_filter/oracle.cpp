@@ -221,15 +221,16 @@ class Explanation : Output<float> {
         if (is_unwritten(0)) return try_first_rows_unwritten();
         const std::size_t written = next_row(0, false), period = next_row(written, true), lost = period - written;
         if (period == shape_.height) return {};
-        // The strip at the end may have fewer rows.
-        const auto is_in_strip = [&](std::size_t y) {
+        const auto begins_strip = [&](std::size_t y) { return y % period < written; };
+        const auto begins_strip_or_part = [&](std::size_t y) {  // the last strip may have fewer rows
             return y + lost < std::min(y / period * period + period, shape_.height);
         };
-        if (may_have_strips_ && written > 1 && lost == shape_.size - 1 && gives_rows(is_in_strip))
+        const bool begin = gives_rows(begins_strip);
+        if (may_have_strips_ && written > 1 && lost == shape_.size - 1 && (begin || gives_rows(begins_strip_or_part)))
             return Mistake{"strip_cut_off", describe_part({.period = period, .run = written}, {"rows", "written"}),
                            "ROWS rows of out need ROWS + 4 rows of image, and a row is complete when the fifth of its "
                            "rows has been added: does the loop run to the last row of image that the strip needs?"};
-        if (!gives_rows([&](std::size_t y) { return y % period < written; })) return {};
+        if (!begin) return {};
         return Mistake{
             "rows_left_out", describe_part({.period = period, .run = written}, {"rows", "written"}),
             "Does a block have threads in y, too? dim3(256) is a single row of threads; dim3(BLOCK_X, BLOCK_Y) "

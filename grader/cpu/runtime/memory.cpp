@@ -458,9 +458,10 @@ AddressFault explain_address(const void* address, bool in_kernel, bool in_librar
     for (const auto& [begin, region] : regions()) {
         const uintptr_t end = begin + region.bytes;
         if (region.mapping && number(address) >= end && number(address) < end + page_bytes + alignment)
-            return {Fault::segmentation, region.calls == status_page().calls
-                                             ? "just past the end of memory from cudaMalloc"
-                                             : "just past the end of memory that was allocated before this call"};
+            return region.calls == status_page().calls
+                       ? AddressFault{Fault::segmentation, "just past the end of memory from cudaMalloc"}
+                       : AddressFault{Fault::past_earlier,
+                                      "just past the end of memory that was allocated before this call"};
         if (region.mapping && number(address) < begin && number(address) + 2 * page_bytes >= begin)
             return {Fault::segmentation, "just before the beginning of memory from cudaMalloc"};
     }

@@ -141,10 +141,6 @@ Failure not_caught(const std::string& exception, const std::string& place) {
 }
 
 const char* hint_for_segmentation(bool in_kernel, bool launched, const std::string& detail) {
-    if (detail.find("allocated before this call") != std::string::npos)
-        return "The function is called with different sizes, in any order: is the buffer allocated once, for the first "
-               "call's n? Allocate and free it in each call, or allocate a larger one when n grows. If it is large "
-               "enough: is the index checked against the size before it is used?";
     if (in_kernel) return "Is the index checked against the size before it is used?";
     if (detail.empty() && launched)
         return "Host code must not exceed its own arrays, and a kernel must not exceed its __shared__ or local "
@@ -222,7 +218,7 @@ Failure explain_fault(const Ending& ending) {
                        fmt::format("The program aborted {}{}.", place, detail.empty() ? "" : ": " + detail), hint};
     };
     const bool is_elsewhere = page.in_kernel && page.program_counter != 0 && ending.line.empty();
-    if (is_elsewhere && (fault == Fault::segmentation || fault == Fault::null_pointer))
+    if (is_elsewhere && (fault == Fault::segmentation || fault == Fault::past_earlier || fault == Fault::null_pointer))
         return segmentation(
             fmt::format("No line of the file made this access. So the kernel may have overwritten its own variables, "
                         "by a store beyond the end of a local array. {}",
@@ -230,6 +226,11 @@ Failure explain_fault(const Ending& ending) {
     switch (fault) {
         case Fault::segmentation:
             return segmentation(hint_for_segmentation(page.in_kernel, page.launches > 0, detail));
+        case Fault::past_earlier:
+            return segmentation(
+                "The function is called with different sizes, in any order: is the buffer allocated once, for the "
+                "first call's n? Allocate and free it in each call, or allocate a larger one when n grows. If it is "
+                "large enough: is the index checked against the size before it is used?");
         case Fault::null_pointer:
             return segmentation(
                 "Was memory allocated for it, and more than 0 bytes? (scratch is null if the stage's _scratch_bytes() "

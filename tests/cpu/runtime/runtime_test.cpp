@@ -106,7 +106,7 @@ struct Case {
 const Case cases[] = {
     {"overrun", Fault::segmentation, "overrun_kernel", 7, "just past the end of memory from cudaMalloc", true,
      "+ beyond] = 1"},
-    {"kept_overrun", Fault::segmentation, "overrun_kernel", 7, "memory that was allocated before this call", true,
+    {"kept_overrun", Fault::past_earlier, "overrun_kernel", 7, "memory that was allocated before this call", true,
      "+ beyond] = 1"},
     {"null", Fault::null_pointer, "null_kernel", 3, "null pointer", true, "out[0] = 1"},
     {"host_null", Fault::null_pointer, "", -1, "null pointer", false, "host_null"},
