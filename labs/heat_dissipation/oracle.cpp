@@ -1194,10 +1194,23 @@ class Suspicions {
                                 "blocks begin blockDim apart: blockIdx.x * blockDim.x + threadIdx.x, and y likewise");
         for (const std::size_t block : {32, 16, 8, 64, 128, 256, 4}) {
             suspect_covered("tail_lost", sizes_.rows / block * block, sizes_.columns,
-                            sentence("rows / {} rounds down", block));
+                            name_rounding("rows", 'y', sizes_.rows, block));
             suspect_covered("tail_lost", sizes_.rows, sizes_.columns / block * block,
-                            sentence("columns / {} rounds down", block));
+                            name_rounding("columns", 'x', sizes_.columns, block));
         }
+    }
+
+    /// Return the reason why only whole blocks are covered in a direction: with a few columns, blocks with exchanged
+    /// extents cover as many of them as a grid that is rounded down.
+    static std::string name_rounding(const char* name, char axis, std::size_t count, std::size_t block) {
+        const std::string reason = sentence("{} / {} rounds down", name, block);
+        for (const std::size_t extent : {32, 16, 64, 128})
+            if (extent > block && (count + extent - 1) / extent * block == count / block * block)
+                return sentence(
+                    "{}, or the block has {} threads in {}, and the grid is computed for blocks of {}, as if the "
+                    "extents of the block were exchanged",
+                    reason, block, axis, extent);
+        return reason;
     }
 
     void suspect_covered(const char* cause, std::size_t rows, std::size_t columns, const std::string& reason) {

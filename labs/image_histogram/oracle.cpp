@@ -336,10 +336,11 @@ class Explanation {
 
     /// If all pixels are equal, their values do not show which of them are lost. If more than a block's pixels are
     /// lost, counters that are too small are more likely than lost blocks, which other pictures would show, too.
+    bool is_single_value() const { return std::count(right_.begin(), right_.end(), 0u) == 255; }
+
     Guess try_one_value() {
         const std::size_t lost = n_ - total_;
-        const bool is_single_value = std::count(right_.begin(), right_.end(), 0u) == 255;
-        if (!is_single_value || total_ >= n_ || lost % 256 || lost <= 1024) return {};
+        if (!is_single_value() || total_ >= n_ || lost % 256 || lost <= 1024) return {};
         return name_overflow(lost % 65536 ? 256 : 65536);
     }
 
@@ -348,7 +349,12 @@ class Explanation {
         if (total_ == 0)
             return Mistake{"nothing_counted", "All bins are 0: no pixel is counted.",
                            "Is the kernel launched, and does it add to bins?"};
-        if (count(0, total_) == actual_) return name_prefix(n_, total_, nouns_);
+        if (count(0, total_) == actual_) {
+            const Mistake mistake = name_prefix(n_, total_, nouns_);
+            // If all pixels are equal, the first ones were counted only if their number is one that a mistake gives.
+            if (!is_single_value() || (mistake.cause != "rest_lost" && mistake.cause != "grid_too_small"))
+                return mistake;
+        }
         if (count(n_ - total_, n_) != actual_) return {};
         return Mistake{"first_lost", sentence("Only the last {} of {} pixels are counted.", total_, n_),
                        "Does the kernel set the bins to 0 after other blocks have counted? __syncthreads() waits for "
