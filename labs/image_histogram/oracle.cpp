@@ -180,6 +180,7 @@ class Explanation {
         return first_fit(situation_, *this,
                          {&E::try_old_contents,
                           &E::try_bins_missing,
+                          &E::try_steps,
                           &E::try_past_end,
                           &E::try_one_value,
                           &E::try_ends,
@@ -253,15 +254,17 @@ class Explanation {
     }
 
     Guess try_bins_missing() {
-        const std::string hint = first_ == 255
-                                     ? "A byte has 256 values: the last one is 255, and the loop runs while bin < 256."
-                                     : sentence(
-                                           "Do {} threads handle one bin each? Let them step through all 256 bins: for "
-                                           "(bin = threadIdx.x; bin < 256; bin += blockDim.x).{}",
-                                           first_,
-                                           first_ == 64 ? " Or are bins copied? cudaMemcpy counts bytes: 256 bins are "
-                                                          "256 * sizeof(unsigned) = 1,024 bytes."
-                                                        : "");
+        const std::string hint =
+            first_ == 255 ? "A byte has 256 values: the last one is 255, and the loop runs while bin < 256."
+            : first_ == 1 ? "Does a single thread write bins? Then its loop steps by 1. If all threads of the "
+                            "block do, thread t writes bins t, t + blockDim.x …, while bin < 256."
+                          : sentence(
+                                "Do {} threads handle one bin each? Let them step through all 256 bins: for "
+                                "(bin = threadIdx.x; bin < 256; bin += blockDim.x).{}",
+                                first_,
+                                first_ == 64 ? " Or are bins copied? cudaMemcpy counts bytes: 256 bins are "
+                                               "256 * sizeof(unsigned) = 1,024 bytes."
+                                             : "");
         const auto cut = [&](const Bins& rest) {
             return make_bins([&](std::size_t v) { return v < first_ ? right_[v] : rest[v]; });
         };
@@ -309,7 +312,8 @@ class Explanation {
                            "Pixels run from 0 to n - 1. Threads of the last block, and bytes of the last vector, may "
                            "lie past the end: the guard is i < n."};
         const std::size_t begin = n_ - std::min(n_, total_ - n_);
-        if (begin && actual_ == right_ + count(begin, n_)) return tail_twice(n_, begin, nouns_);
+        const bool shows_place = !is_single_value() || n_ - begin < 1024;  // else too many could be the last ones
+        if (begin && shows_place && actual_ == right_ + count(begin, n_)) return tail_twice(n_, begin, nouns_);
         return try_tail_of_every_block();
     }
 
@@ -513,6 +517,67 @@ class Explanation {
         return {};
     }
 
+    /// A way to add partial bins in steps, the upper half of them to the lower half.
+    struct Steps {
+        std::size_t end = 1;   // partials that are left after the last step
+        bool assigns = false;  // partials replace others instead of being added to them
+        bool is_cut = false;   // after a step, left / 2 are left, rounded down
+    };
+
+    /// Return for each block which partial holds its counts after the last step; `blocks` if they were replaced.
+    static std::vector<std::size_t> add_in_steps(std::size_t blocks, const Steps& steps) {
+        std::vector<std::size_t> holders(blocks);
+        std::iota(holders.begin(), holders.end(), 0);
+        for (std::size_t left = blocks; left > steps.end;) {
+            const std::size_t half = (left + 1) / 2;
+            for (std::size_t& holder : holders)
+                if (holder >= half && holder < left)
+                    holder -= half;
+                else if (steps.assigns && holder < left - half)
+                    holder = blocks;
+            left = steps.is_cut ? left / 2 : half;
+        }
+        return holders;
+    }
+
+    /// The partial bins of some blocks are not added to those of the first one.
+    Guess try_steps() {
+        if (n_ > max_searched || total_ >= n_ || !situation_.stage.starts_with("04")) return {};
+        const std::pair<Steps, Mistake> mistakes[] = {
+            {{.end = 2}, name_early_end(2)},
+            {{.end = 3}, name_early_end(3)},
+            {{.end = 4}, name_early_end(4)},
+            {{.assigns = true},
+             {"partials_lost",
+              sentence("{} of {} pixels are counted: those of one block, whose partial bins replaced the others.",
+                       total_, n_),
+              "Does the kernel add a partial bin to another one, with +=, or does it assign?"}},
+            {{.is_cut = true},
+             {"partials_lost",
+              sentence("{} of {} pixels are counted. When an odd number of partial bins was left, the middle one was "
+                       "lost in the next step.",
+                       total_, n_),
+              "After a step, half = (left + 1) / 2 partial bins are left: is that the number with which the loop goes "
+              "on?"}}};
+        for (const std::size_t block : {256, 128, 512, 1024})
+            for (const std::size_t max_blocks : {128, 1056, 864, 64, 256})
+                for (const auto& [steps, mistake] : mistakes) {
+                    const std::size_t blocks = std::min((n_ + block - 1) / block, max_blocks);
+                    const std::vector<std::size_t> holders = add_in_steps(blocks, steps);
+                    if (blocks > 1 &&
+                        actual_ == count_times([&](std::size_t i) { return holders[i / block % blocks] == 0; }))
+                        return mistake;
+                }
+        return {};
+    }
+
+    Mistake name_early_end(std::size_t left) const {
+        return {"partials_lost",
+                sentence("{} of {} pixels are counted: the steps ended when up to {} partial bins were left.", total_,
+                         n_, left),
+                "Partial bins are added until one is left: which condition ends the loop?"};
+    }
+
     static std::vector<bool> kept_by_halves(std::size_t blocks) {
         std::vector<std::vector<std::size_t>> holds(blocks);  // [k]: the blocks whose counts partial k has
         for (std::size_t k = 0; k < blocks; ++k) holds[k] = {k};
@@ -536,6 +601,13 @@ class Explanation {
         if (actual_ == make_bins([&](std::size_t v) { return static_cast<std::uint32_t>(v) * right_[v]; }))
             return Mistake{"value_added", "Bin v holds v times its count: each pixel adds its value.",
                            "Each pixel adds 1: atomicAdd(&bins[value], 1u)."};
+        if (n_ <= max_searched) {
+            Bins places{};
+            for (std::size_t i = 0; i < n_; ++i) places[pixels_[i]] += static_cast<std::uint32_t>(i);
+            if (actual_ == places)
+                return Mistake{"value_added", "Bin v holds the sum of the places i of its pixels: each pixel adds i.",
+                               "Each pixel adds 1, whatever its place: atomicAdd(&bins[value], 1u)."};
+        }
         for (const std::size_t period : {256, 128, 64, 32})
             if (actual_ == make_bins([&](std::size_t v) {
                     return v < period ? Reach{.end = n_, .period = period, .first = v}.handled(n_) : 0;
@@ -616,8 +688,9 @@ class Explanation {
         return sums;
     }
 
-    /// In each step, a thread counts two arrays of vectors, but the next step begins only one array further: all
-    /// vectors after the first array are counted once more, with what was fetched for the array after that.
+    /// Vectors past the end, which are read as the last one, are counted. Or: in each step, a thread counts two arrays
+    /// of vectors, but the next step begins only one array further, so all vectors after the first array are counted
+    /// once more, with what was fetched for the array after that.
     Guess try_half_steps() {
         constexpr std::size_t vector = 16;
         const std::size_t surplus = total_ > n_ ? (total_ - n_) / vector : 0, vectors = n_ / vector;
@@ -627,7 +700,18 @@ class Explanation {
         const std::size_t array = vectors - surplus;
         std::uint64_t more = 0;
         for (std::size_t v = array; v < vectors; ++v) more += sums[std::min(v + array, vectors - 1)];
-        if (more != hash_of_difference()) return {};
+        constexpr std::size_t min_block = 128;
+        if (more == hash_of_difference() && array % min_block == 0) return name_half_step(array);
+        if (surplus * sums.back() == hash_of_difference())
+            return Mistake{
+                "counted_too_often",
+                sentence("The last whole vector of 16 pixels is counted {} more.", format_plural(surplus, "time")),
+                "Vectors past the end are read as the last one, and must not be counted: is it tested for each vector "
+                "that is counted, with its own number?"};
+        return {};
+    }
+
+    Mistake name_half_step(std::size_t array) const {
         return Mistake{
             "counted_too_often",
             sentence("After the first {} vectors of 16 pixels, each step counts an array of vectors again: together "

@@ -394,14 +394,23 @@ class Explanation : Output<std::uint8_t> {
         if (wrong < 2) return {};  // a single wrong bin has other, equally likely reasons
         for (const bool cleared : {true, false}) {
             const auto is_missing = [&](std::size_t b) { return actual[b] == (cleared ? 0 : before[b]); };
+            const auto is_part = [&](const auto& in_part) {
+                for (std::size_t b = 0; b < bin_count; ++b)
+                    if (!(in_part(b) ? is_missing(b) : actual[b] == right[b])) return false;
+                return true;
+            };
+            if (has_count_outside(bin_full, true) && is_part([](std::size_t b) { return b >= bin_full; }))
+                return Mistake{"bins_missing",
+                               sentence("Bins {} to {} {}; all others are right.", bin_full, bin_count - 1,
+                                        cleared ? "are 0" : "are never written"),
+                               sentence("Does a loop over the bins end at bin_full, {}, which is the maximum of a bin? "
+                                        "There are {} bins: bin_count.",
+                                        bin_full, bin_count)};
             for (std::size_t bins = bin_count / 2; bins >= 32; bins /= 2)
                 for (std::size_t end = bins; end < bin_count; end += bins)
                     for (const bool upper : {true, false}) {
                         const auto in_part = [&](std::size_t b) { return (b >= end) == upper; };
-                        bool fits = true;
-                        for (std::size_t b = 0; b < bin_count && fits; ++b)
-                            fits = in_part(b) ? is_missing(b) : actual[b] == right[b];
-                        if (fits && has_count_outside(end, upper))
+                        if (is_part(in_part) && has_count_outside(end, upper))
                             return name_missing(upper ? end : 0, upper ? bin_count : end, cleared);
                     }
         }

@@ -277,21 +277,29 @@ class HostCode {
     }
 
     bool is_built_in(int i) const {
-        static const Words built_in("threadIdx blockIdx blockDim gridDim");
-        return built_in.has(code_[i]) && !is_qualified(code_, i) && !hidden_.count(code_[i]) &&
-               !own_names_.count(code_[i]);
+        static const Words variables("threadIdx blockIdx blockDim gridDim"),
+            functions(
+                "__syncthreads __syncthreads_count __syncthreads_and __syncthreads_or __syncwarp __threadfence "
+                "__threadfence_block __threadfence_system __shfl_sync __shfl_up_sync __shfl_down_sync __shfl_xor_sync "
+                "__ballot_sync __any_sync __all_sync __activemask __ldg __ldcs __ldcg __popc __popcll __clz __clzll "
+                "__ffs __ffsll __brev atomicAdd atomicSub atomicExch atomicMin atomicMax atomicInc atomicDec atomicCAS "
+                "atomicAnd atomicOr atomicXor");
+        const bool listed = variables.has(code_[i]) || (functions.has(code_[i]) && code_[i + 1] == "(");
+        return listed && !is_qualified(code_, i) && !hidden_.count(code_[i]) && !own_names_.count(code_[i]);
     }
 
-    /// Refuse built-in variables in a host function. A launch of the function is refused elsewhere, with a more precise
-    /// message.
+    /// Refuse built-in variables and functions of the device in a host function. A launch of the function is refused
+    /// elsewhere, with a more precise message.
     void refuse_built_in(const Function& function) {
         if (launched_.count(code_[function.name])) return;
         for (int i = function.body; i < code_.match[function.body]; ++i) {
             if (!is_built_in(i) || device_[i] > 0 || both_[i] > 0 || is_only_named(i)) continue;
             const std::string name(code_[function.name]), whole = code_.text(function.begin, function.end);
+            const bool waits = code_[i].substr(0, 6) == "__sync";
             add(i, std::string(code_[i]) + " exists only in device code, and " + name +
-                       " is a host function; use it in a kernel, or declare '__global__ " + whole +
-                       "' if it is meant to be a kernel");
+                       " is a host function; use it in " +
+                       (waits ? "a kernel. Host code waits for kernels with cudaDeviceSynchronize()"
+                              : "a kernel, or declare '__global__ " + whole + "' if it is meant to be a kernel"));
         }
     }
 

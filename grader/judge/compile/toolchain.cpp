@@ -112,10 +112,11 @@ Flags student_cpu_flags() {
             "-pipe",
             "-Wall",
             "-Wno-unused",
-            "-Wunused-value",     // a statement without effect
-            "-Wtype-limits",      // for (unsigned half = …; half >= 0; half /= 2) never ends
-            "-Wshadow=local",     // a new variable where the outer one was meant
-            "-Wno-sign-compare",  // int i < std::size_t n is common in student code
+            "-Wunused-value",             // a statement without effect
+            "-Wunused-but-set-variable",  // for (float value : values) value = …; sets copies
+            "-Wtype-limits",              // for (unsigned half = …; half >= 0; half /= 2) never ends
+            "-Wshadow=local",             // a new variable where the outer one was meant
+            "-Wno-sign-compare",          // int i < std::size_t n is common in student code
             "-Wno-unknown-pragmas",
             "-fdiagnostics-color=never",
             "-fno-diagnostics-show-caret",

@@ -115,7 +115,8 @@ Reach swapped_reach(std::size_t n, std::size_t block) {
 Mistake block_thread_swapped(const std::string& handled, std::size_t block) {
     return {"block_thread_swapped",
             sentence("{}: those that threadIdx.x * blockDim.x + blockIdx.x reaches with blocks of {}.", handled, block),
-            "blockIdx.x and threadIdx.x are exchanged: the index is blockIdx.x * blockDim.x + threadIdx.x."};
+            "Are blockIdx.x and threadIdx.x exchanged? The index is blockIdx.x * blockDim.x + threadIdx.x. If each "
+            "thread takes a slice: slice t begins at t times the length of a slice, not t * blockDim.x."};
 }
 
 std::string name_numbers(std::size_t first, std::size_t run) {
@@ -249,7 +250,11 @@ Guess guess_repeated(std::size_t n, const Nouns& nouns, const Fits& fits) {
     for (const std::size_t block : common_block_sizes) {
         if (n > block && fits(swapped_reach(n, block)))
             return block_thread_swapped(
-                sentence("Some {} are {} several times, others never", nouns.elements, nouns.done), block);
+                divide_up(n, block) > block
+                    ? sentence("Some {} are {} several times, others never", nouns.elements, nouns.done)
+                    : sentence("Of every {} {} only the first {} are {}", block, nouns.elements, divide_up(n, block),
+                               nouns.done),
+                block);
         if (n > 1 && fits({.end = n, .times = block, .rise = 1}))
             return Mistake{
                 "counted_too_often",

@@ -256,6 +256,12 @@ bool is_in_shared(const RawFinding& f) {
     return space == FindingSpace::shared || space == FindingSpace::dynamic_shared;
 }
 
+/// Return whether the line compares something with a difference, as in `i < n - k`.
+bool subtracts_in_guard(const std::string& line) {
+    const std::size_t less = line.find(" < "), minus = line.find(" - ", less);
+    return less != std::string::npos && minus != std::string::npos && line.find_first_of(";)&|", less) > minus;
+}
+
 std::string size_hint(const RawFinding& f, const Elements& elements, const std::string& line) {
     constexpr std::int64_t far = 64, far_bytes = 64 << 20;
     if (f.offset < 0) return "Which index is negative there, and for which thread?";
@@ -265,8 +271,9 @@ std::string size_hint(const RawFinding& f, const Elements& elements, const std::
     if (elements.is_scratch)
         return fmt::format(
             "Its size is the {} that the stage's _scratch_bytes() returns: is that enough for these sizes, "
-            "and is the index right?",
-            format_plural(f.bytes, "byte"));
+            "and is the index right with blocks of {} threads, as {} has them?",
+            format_plural(f.bytes, "byte"), std::uint64_t{f.launch_block[0]} * f.launch_block[1] * f.launch_block[2],
+            launch_of(f));
     if (is_in_shared(f))
         if (const std::string in_grid = grid_index_hint(f, f.offset / std::max(1u, f.width)); !in_grid.empty())
             return in_grid;
@@ -277,11 +284,17 @@ std::string size_hint(const RawFinding& f, const Elements& elements, const std::
                "once, "
                "for the first call's n, and kept for calls with a larger n?";
     if (static_cast<FindingSpace>(f.space) == FindingSpace::allocation)
-        return "Is the access guarded, e.g. by if (i < n)? Is the requested size in bytes, n * sizeof(…)?";
+        return std::string(
+                   "Is the access guarded, e.g. by if (i < n)? Is the requested size in bytes, n * sizeof(…)?") +
+               (line.find("pitch") == std::string::npos
+                    ? ""
+                    : " The line uses a pitch: does the size include the padding of the rows, height * pitch "
+                      "elements?");
     if (f.width > elements.bytes && static_cast<FindingSpace>(f.space) == FindingSpace::buffer)
         return fmt::format(
             "One access of this line takes {0} elements, so an index counts groups of {0}: is every index, end and row "
-            "length that goes with this pointer divided by {0}? If so, guard the access with the last whole group.",
+            "length that goes with this pointer divided by {0}? And does the part that the block or thread takes lie "
+            "in the array: where does it begin, and how long is it?",
             f.width / elements.bytes);
     if (has_row_index(line))
         return "In an index such as y * columns + x, columns must be the row length of this array, and x must be less "
@@ -292,6 +305,9 @@ std::string size_hint(const RawFinding& f, const Elements& elements, const std::
         "not <=, e.g. if (i < n).",
         name_thread(f.now).substr(1));
     if (f.offset == static_cast<std::int64_t>(f.bytes)) return guard + " This element is the first past the end.";
+    if (subtracts_in_guard(line))
+        return guard +
+               " In a guard such as i < n - k, the difference of unsigned numbers is huge if k is larger than n.";
     return guard + " If it is guarded: is this the index that you mean, in the array that you mean?";
 }
 

@@ -79,6 +79,19 @@ TEST(HostCode, BuiltInVariablesBelongToDeviceCode) {
     EXPECT_THAT(problem_of_host_code("void f(int n) noexcept;\n" + kernel_head + "x[0] = threadIdx.x; }"), IsEmpty());
 }
 
+TEST(HostCode, BuiltInFunctionsOfTheDeviceBelongToDeviceCode) {
+    EXPECT_THAT(problem_of_host_code("void launch(int n) { __syncthreads(); }"),
+                HasSubstr("x.cu:1:22: error: __syncthreads exists only in device code, and launch is a host function; "
+                          "use it in a kernel. Host code waits for kernels with cudaDeviceSynchronize()"));
+    EXPECT_THAT(problem_of_host_code("void add(int* x) { atomicAdd(x, 1); }"),
+                HasSubstr("or declare '__global__ void add(int* x)'"));
+    EXPECT_THAT(problem_of_host_code(kernel_head + "atomicAdd(x, 1); __syncthreads(); }"), IsEmpty());
+    EXPECT_THAT(problem_of_host_code("void atomicAdd(int* x, int n) { *x += n; }\n"
+                                     "void add(int* x) { atomicAdd(x, 1); }"),
+                IsEmpty());
+    EXPECT_THAT(problem_of_host_code("struct S { void __syncwarp(); }; void f(S& s) { s.__syncwarp(); }"), IsEmpty());
+}
+
 TEST(HostCode, DeviceFunctionsCannotBeCalledByHostCode) {
     const std::string count = "__device__ int count(int n) { return n / 4; }\n";
     EXPECT_THAT(problem_of_host_code(count + "int f(int n) { return count(n); }"),

@@ -103,6 +103,9 @@ TEST(OutOfBounds, OfScratchHasAHintOnItsSize) {
     EXPECT_EQ(hint().find("_scratch_bytes()"), std::string::npos);
     finding.buffer = 1;
     EXPECT_NE(hint().find("the 16 bytes that the stage's _scratch_bytes() returns"), std::string::npos);
+    for (std::uint32_t& extent : finding.launch_block) extent = 4;
+    finding.launch_line = 12;
+    EXPECT_NE(hint().find("right with blocks of 64 threads, as line 12 has them?"), std::string::npos);
 }
 
 RawFinding finding_of(FindingKind kind, FindingSpace space = FindingSpace::buffer) {
@@ -142,6 +145,24 @@ TEST(OutOfBounds, NamesASingleElement) {
     EXPECT_TRUE(has(describe_one(finding).hint, "This element is the first past the end."));
     finding.offset = 128 << 20;
     EXPECT_TRUE(has(describe_one(finding).hint, "was probably read from memory"));
+}
+
+std::string hint_for_line(const RawFinding& finding, const std::string& line) {
+    const std::vector<BufferSpec> buffers = {{"out", ElementType::int32, Role::output, ""}};
+    return describe_findings(buffers, {{7, 1}}, line, {}, {finding}).front().hint;
+}
+
+TEST(OutOfBounds, HintDependsOnTheLine) {
+    RawFinding finding = finding_of(FindingKind::out_of_bounds);
+    finding.offset = 2048;
+    EXPECT_TRUE(has(hint_for_line(finding, "if (i < n - k) out[i + k] = 0;"), "is huge if k is larger than n"));
+    EXPECT_FALSE(has(hint_for_line(finding, "if (i < n) out[i - k] = 0;"), "is huge"));
+    finding.width = 16;
+    EXPECT_TRUE(has(hint_for_line(finding, "vectors[i] = zero;"), "where does it begin, and how long is it?"));
+    finding.space = static_cast<std::uint32_t>(FindingSpace::allocation);
+    finding.other_line = 1;
+    EXPECT_TRUE(has(hint_for_line(finding, "sum += rows[y * pitch + x];"), "height * pitch elements?"));
+    EXPECT_FALSE(has(hint_for_line(finding, "sum += rows[y * columns + x];"), "pitch"));
 }
 
 TEST(OutOfBounds, MentionsRowsOnlyIfTheirLengthIsAVariable) {
