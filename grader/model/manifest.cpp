@@ -8,7 +8,6 @@
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <ranges>
 #include <set>
 #include <sstream>
 
@@ -632,8 +631,9 @@ std::vector<std::string> find_labs(const fs::path& root) {
         const std::string name = entry.path().filename().string();
         if (fs::is_regular_file(entry.path() / "lab.json")) ordered.emplace(order_of(root, name), name);
     }
-    const auto names = std::views::values(ordered);
-    return {names.begin(), names.end()};
+    std::vector<std::string> names;
+    for (const auto& [order, name] : ordered) names.push_back(name);
+    return names;
 }
 
 }  // namespace warplab

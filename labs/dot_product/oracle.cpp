@@ -102,8 +102,8 @@ class Explanation {
                           &E::try_missing_barrier, &E::try_run_lost,      &E::try_whole,
                           &E::try_repeated,        &E::try_other_block,   &E::try_index_in_tree,
                           &E::try_shuffle_up,      &E::try_shuffle_steps, &E::try_stale_shared_memory,
-                          &E::try_odd_trees,       &E::try_tree_steps,    &E::try_float_sums,
-                          &E::try_tile_steps,      &E::try_lost_updates});
+                          &E::try_odd_trees,       &E::try_tree_steps,    &E::try_narrow,
+                          &E::try_float_sums,      &E::try_tile_steps,    &E::try_lost_updates});
     }
 
   private:
@@ -722,6 +722,22 @@ class Explanation {
                 sentence("Look at the third part of the loop's for (…; …; …). Each step {} the distance between the "
                          "two sums that a thread adds: {}, if it is called {}.",
                          change, right, variable)};
+    }
+
+    /// Products are stored in a type that is too narrow.
+    Guess try_narrow() {
+        std::uint32_t of_16 = 0, of_8 = 0, low_16 = 0, low_8 = 0;
+        for (std::size_t i = 0; i < n_; ++i) {
+            of_16 += static_cast<std::uint32_t>(static_cast<std::int16_t>(product(i)));
+            of_8 += static_cast<std::uint32_t>(static_cast<std::int8_t>(product(i)));
+            low_16 += static_cast<std::uint16_t>(product(i));
+            low_8 += static_cast<std::uint8_t>(product(i));
+        }
+        const bool is_8 = actual_ == of_8 || actual_ == low_8;
+        if (!is_8 && actual_ != of_16 && actual_ != low_16) return {};
+        return Mistake{"truncated",
+                       sentence("The answer is the sum of products that are cut to {} bits.", is_8 ? 8 : 16),
+                       "An int has 32 bits, a short has 16 and a char has 8: which type holds the products?"};
     }
 
     /// A block's sum in float is rounded. If it does not fit into an int, the conversion gives the nearer limit of int
