@@ -1,6 +1,7 @@
 // Warns if two arguments of a call have the names of each other's parameters: `fill(rows, columns)` for
 // `void fill(int columns, int rows)`. Pointers are excluded, because swapping two buffers is common.
 
+#include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
 
