@@ -56,6 +56,7 @@ CODE_ENDINGS = (".cu", ".cuh", ".c", ".cc", ".cpp", ".cxx", ".txt")
 # Matches all names that kind_of_file() does not ignore. It is a quick test, because a hand-in may contain thousands of
 # other names.
 MAY_BE_NEEDED = re.compile(r"\.(?:c|t|zip|7z|rar|gz|bz2|xz|zst|json|md)", re.IGNORECASE)
+DRIVE = re.compile(r"^.:(?:/|$)")
 NAMED_LIKE_STAGE = re.compile(r"(?:^|[_-])\d\d_[^/]*$")
 OTHER_ARCHIVES = {b"7z\xbc\xaf\x27\x1c": "7-Zip", b"Rar!": "RAR", b"\x28\xb5\x2f\xfd": "Zstandard"}
 # Python's zipfile reads other compression methods without a bound on the unpacked size.
@@ -236,16 +237,24 @@ def zip_time(entry: zipfile.ZipInfo) -> float:
         return 0.0
 
 
-def plain_name(name: str) -> str:
-    """Return a member's name as a relative path with forward slashes. Raises RefusedError if the name is absolute,
-    contains .., is too long, or has control characters or bytes that are not UTF-8."""
+def own_name(name: str) -> str:
+    """Return a member's name as a relative path with forward slashes, without a root, a drive and `..`. `zip ../lab.cu`
+    and `tar -P` keep these, and here they have no effect, because no name becomes a path. Raises RefusedError if the
+    name is too long, or has control characters or bytes that are not UTF-8."""
     name = name.replace("\\", "/")
     if len(name) > MAX_NAME or any(ord(c) < 32 or 0xD800 <= ord(c) <= 0xDFFF for c in name):
         raise RefusedError("bad_name", show(name))
-    parts = name.split("/")
-    if name.startswith("/") or ".." in parts or (len(parts[0]) == 2 and parts[0][1] == ":"):
+    return "/".join(part for part in DRIVE.sub("", name).split("/") if part not in ("", ".", ".."))
+
+
+def plain_name(name: str) -> str:
+    """Return the same for an archive of many hand-ins, in which names say whose the files are. Raises RefusedError if
+    the name has a root, a drive or `..`, too."""
+    plain = own_name(name)
+    name = name.replace("\\", "/")
+    if name.startswith("/") or DRIVE.match(name) or ".." in name.split("/"):
         raise RefusedError("traversal", show(name))
-    return "/".join(part for part in parts if part not in ("", "."))
+    return plain
 
 
 def as_text(name: str) -> str:

@@ -35,6 +35,7 @@ ROW_START = re.compile(rf'^(?="{PARTICIPANT}[1-9]\d{{0,18}}",)', re.ASCII | re.M
 PHP_TEXT, CSV_TEXT = r'(?:[^"\\]++|\\++"?+|"")*+', '(?:[^"]++|"")*+'
 PHP_PAIR, CSV_PAIR = re.compile(r'\\++"?+|""'), re.compile('""')
 PHP, CSV = (PHP_TEXT, PHP_PAIR), (CSV_TEXT, CSV_PAIR)
+NAMED_SEPARATOR = re.compile("sep=([,;\t])(?=\r?\n)", re.IGNORECASE)  # a first line for Excel
 TWO_MEANINGS = '\\"'  # only texts with these characters are read differently by PHP and RFC 4180
 # Namespaces of ids. The same number identifies different students in different namespaces.
 CANVAS_NUMBER, MOODLE_NUMBER, OWN_ID, ANY_ID = "canvas", "moodle", "own", "any"
@@ -146,7 +147,9 @@ def read_rows(text: str, in_english: bool = True) -> list[tuple[int, list[str]]]
         raise UserError(f"Line {line} has a NUL character, which no text contains. Export the file again.")
     csv.field_size_limit(max(len(text), csv.field_size_limit()))
     text = text.removeprefix("\ufeff")
-    separator = separator_of(text)
+    if named := NAMED_SEPARATOR.match(text):
+        text = text[named.end() :]  # begins with the line's end, so that lines keep their numbers
+    separator = named[1] if named else separator_of(text)
     if is_worksheet(text):
         rows = read_worksheet(text)
     elif TWO_MEANINGS not in text or not (rows := read_lines(text, separator)):

@@ -43,7 +43,7 @@ from grader.python.batch.ingest.archive import (
     list_members,
     max_bytes,
     max_bytes_together,
-    plain_name,
+    own_name,
     read_part,
     refuse_unreadable,
 )
@@ -267,7 +267,7 @@ class Reader:
     def read_part(self, part: Part, places: tuple[str, ...], level: int) -> None:
         """Read one file. Raises RefusedError, OSError."""
         part.check()
-        name = plain_name(as_text(part.name)) if places else part.name
+        name = own_name(as_text(part.name)) if places else part.name
         of_kind = (part.kind, is_named_like_stage(name.rpartition("/")[2].lower()))
         budget = self.budgets.setdefault(of_kind, Budget(max_bytes_together(part.kind)))
         budget.add_file()

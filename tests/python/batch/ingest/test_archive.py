@@ -128,12 +128,6 @@ def encrypted() -> bytes:
 
 GOOD_TAR, GOOD_ZIP = make_tar(*GOOD.items()), make_zip(*GOOD.items())
 HOSTILE: dict[str, tuple[str, Callable[[], bytes]]] = {
-    "parent_in_tar": ("traversal", lambda: make_tar(("../01_first.cu", b""))),
-    "parent_in_zip": ("traversal", lambda: make_zip(("lab/../../x.cu", b""))),
-    "absolute_tar": ("traversal", lambda: make_tar(("/etc/cron.d/x.cu", b""))),
-    "absolute_zip": ("traversal", lambda: make_zip(("/etc/x.cu", b""))),
-    "backslashes": ("traversal", lambda: make_zip(("..\\..\\x.cu", b""))),
-    "drive": ("traversal", lambda: make_zip(("C:\\x.cu", b""))),
     "symbolic_link": ("link", lambda: make_tar(special("01_first.cu", tarfile.SYMTYPE, "/etc/passwd"))),
     "hard_link": ("link", lambda: make_tar(special("01_first.cu", tarfile.LNKTYPE, "../secret"))),
     "link_in_zip": ("link", lambda: make_zip((zip_mode("a.cu", stat.S_IFLNK | 0o777), b"/etc/passwd"))),
@@ -181,6 +175,22 @@ def test_a_hostile_archive_is_refused_with_its_reason(name: str) -> None:
     assert str(error.value).isprintable()
 
 
+@pytest.mark.parametrize(
+    "name, expected",
+    [
+        ("../01_first.cu", "01_first.cu"),
+        ("lab/../../x.cu", "lab/x.cu"),
+        ("/home/ada/01_first.cu", "home/ada/01_first.cu"),
+        ("..\\..\\x.cu", "x.cu"),
+        ("C:\\lab\\x.cu", "lab/x.cu"),
+        ("./x:y.cu", "x:y.cu"),
+    ],
+)
+@pytest.mark.parametrize("make", [make_tar, make_zip])
+def test_what_leads_outside_an_archive_has_no_effect(make: Callable[..., bytes], name: str, expected: str) -> None:
+    assert contents_of(make((name, b"1"))) == {expected: b"1"}
+
+
 @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
 def test_an_inflated_tar_is_bounded(pack: Callable[[bytes], bytes], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(archive, "MAX_INFLATED", 2_000_000)
@@ -222,8 +232,7 @@ def test_files_that_grading_does_not_need_are_not_counted(folder: str) -> None:
 
 # The archives of HOSTILE in which only the hostile file is refused if they also contain other files.
 ALONE = (
-    "parent_in_tar", "parent_in_zip", "absolute_tar", "drive", "symbolic_link", "hard_link", "link_in_zip", "device",
-    "zip_bomb", "long_name", "changed_zip", "encrypted",
+    "symbolic_link", "hard_link", "link_in_zip", "device", "zip_bomb", "long_name", "changed_zip", "encrypted",
 )  # fmt: skip
 
 

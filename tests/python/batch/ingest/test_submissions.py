@@ -254,11 +254,12 @@ def test_the_roster_can_contain_the_time_of_a_hand_in(folder: Path) -> None:
     assert (submissions["al1"].handed_in, submissions["al1"].known_by) == ("2026-11-20T11:00:00Z", "the roster")
 
 
-def test_two_names_of_one_student_are_one_submission(folder: Path) -> None:
+@pytest.mark.parametrize("first", ["", "sep=;\n", "sep=;\r\n"])
+def test_two_names_of_one_student_are_one_submission(folder: Path, first: str) -> None:
     (folder / "al1").mkdir()
     os.utime(folder / "al1", (10**9, 10**9))
     (folder / "ada@example.edu").mkdir()
-    submissions, _ = find(folder, "id;name;email\nal1;Ada;ada@example.edu\n")
+    submissions, _ = find(folder, f"{first}id;name;email\nal1;Ada;ada@example.edu\n")
     assert list(submissions) == ["al1"]
     assert submissions["al1"].entries[0].name == "ada@example.edu"
     assert "al1" in submissions["al1"].notes[0]
