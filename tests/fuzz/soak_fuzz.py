@@ -65,7 +65,7 @@ SOURCES = [
     *(f"grader/judge/cli/{name}.cpp" for name in ("import", "records")),
     *(
         f"grader/judge/compile/{name}.cpp"
-        for name in ("contract", "diagnostics", "hand_in", "object_file", "remedy", "resources", "symbols")
+        for name in ("contract", "diagnostics", "hand_in", "object_file", "remedy", "resources", "source", "symbols")
     ),
     "grader/common/image.cpp",
     *sorted(str(file.relative_to(ROOT)) for file in ROOT.glob("grader/cpu/rewriter/*.cpp") if file.name != "main.cpp"),
