@@ -302,7 +302,8 @@ const Case guards[] = {
      "__device__ void f(int* a, int i, int n) { if (i * n < 9) atomicAdd(&a[i], 1); }"},
     {"CompareAndSwap", "__device__ void f(int* a) { if (a[0]) atomicCAS(a, 0, 1); }",
      "__device__ void f(int* a) { if (a[0]) atomicCAS(a, 0, 1); }"},
-    {"HostCode", "void f(int* a) { if (a[0]) atomicAdd(a, 1); }", "void f(int* a) { if (a[0]) atomicAdd(a, 1); }"},
+    {"HostCode", "int atomicAdd(int*, int); void f(int* a) { if (a[0]) atomicAdd(a, 1); }",
+     "int atomicAdd(int*, int); void f(int* a) { if (a[0]) atomicAdd(a, 1); }"},
 };
 INSTANTIATE_TEST_SUITE_P(Guard, Rewrites, testing::ValuesIn(guards), [](const auto& info) { return info.param.name; });
 
