@@ -115,10 +115,18 @@ class LocalNames {
     }
 
     void add_declared(int i) {
-        if (!code_.is_identifier(i) || is_not_type(code_[i])) return;
+        if (!code_.is_identifier(i) || is_not_type(code_[i]) || is_call(i)) return;
         const Declaration declaration = read_declaration(code_, qualifiers_, i);
         if (!declaration.understood) return;
         for (const Declarator& declarator : declaration.declarators) names_.insert(code_[declarator.name_begin]);
+    }
+
+    /// Return whether a statement that begins at `i` is a call such as `add(&x, 1)`, and not `T (&x)[2]` or `int (x)`.
+    bool is_call(int i) const {
+        static const Words types("auto bool char short int long signed unsigned float double");
+        if (code_[i + 1] != "(" || types.has(code_[i])) return false;
+        const auto after = code_[code_.match[i + 1] + 1];
+        return after != "[" && after != "(";
     }
 
     /// Add the names of `auto [x, y]`.

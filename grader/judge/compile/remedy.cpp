@@ -386,6 +386,8 @@ std::string remedy_for_conversion(const Diagnostic& error, const std::vector<Dia
     if (is_pointer(from) && !is_pointer(to))
         return context +
                "A value is needed here, but this is a pointer: use an element, such as p[i], or *p for the first.";
+    if (from.starts_with("std::vector<") && is_pointer(to))
+        return context + "A std::vector is an object: its member data() returns the pointer to its first element.";
     if (!is_pointer(from) && is_pointer(to))
         return context +
                "A pointer is needed here, but this is a value: use the array's name, or write & before a variable.";
@@ -789,6 +791,14 @@ std::string remedy_for(const Diagnostic& error, const std::vector<Diagnostic>& a
                    ? "A launch has no value: write it as a separate statement, and CUDA_CHECK(cudaGetLastError()); "
                      "after it."
                    : "Kernels and void functions return nothing: they write their results through a pointer.";
+    if (says("return-statement with a value, in function returning ‘void’"))
+        return "A kernel returns nothing: it stores its result through a pointer. A __device__ function can return a "
+               "value, of the type that stands before its name.";
+    if (says("uninitialized ‘const ") && contains(line, "__constant__"))
+        return "The host sets a __constant__ variable with cudaMemcpyToSymbol, so do not declare it const.";
+    if (says("’ is not a member of ‘std’"))
+        return "Is its header included, and is the name spelled correctly? Kernels can use almost nothing of std.";
+    if (says("expected ‘:’ before")) return "The operator ? : needs two values: condition ? one : other.";
     if (says("is ambiguous")) return "The arguments have different types: cast one to the type of the other.";
     if (says("no match for ‘operator", "invalid operands of types")) return remedy_for_operator(error);
     if (says("for array subscript")) return remedy_for_subscript(error, source);

@@ -171,11 +171,13 @@ Description overwritten_itself(const RawFinding& f) {
 /// Return a hint about an index beyond an array of `count` elements.
 std::string index_hint(const RawFinding& f, long count) {
     if (f.offset < 0) return "Which index is negative there, and for which thread?";
-    if (f.offset == static_cast<std::int64_t>(f.now.thread[0]) && f.offset > 0)
+    const std::uint64_t threads = std::uint64_t{f.launch_block[0]} * f.launch_block[1] * f.launch_block[2];
+    if (f.offset == static_cast<std::int64_t>(f.now.thread[0]) && threads > 0)
         return fmt::format(
-            "{} is also this thread's number in its block, threadIdx.x: does the block have more threads than the "
-            "array has elements? Declare a larger array, or let only the first {} threads reach this line.",
-            f.offset, count);
+            "{} is also this thread's number in its block, threadIdx.x: {} has blocks of {} threads, and the array has "
+            "{} elements. Are the numbers of blocks and threads swapped there? If not, declare a larger array, or let "
+            "only the first {} threads reach this line.",
+            f.offset, launch_of(f), threads, count, count);
     if (f.offset == count)
         return fmt::format(
             "{} is the first index past the end: does a loop or a condition use <= where < is meant, or does it "

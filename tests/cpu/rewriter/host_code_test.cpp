@@ -79,6 +79,18 @@ TEST(HostCode, BuiltInVariablesBelongToDeviceCode) {
     EXPECT_THAT(problem_of_host_code("void f(int n) noexcept;\n" + kernel_head + "x[0] = threadIdx.x; }"), IsEmpty());
 }
 
+TEST(HostCode, ArgumentsOfCallsAreNoVariablesOfTheFunction) {
+    const std::string total = "unsigned total;\n";
+    for (const std::string call : {"atomicAdd(&total, 1u)", "add(&total)", "add(total)"})
+        EXPECT_THAT(problem_of_host_code(total + kernel_head + call + "; }"),
+                    HasSubstr("total is a variable of the host ('unsigned total')"))
+            << call;
+    for (const std::string declaration :
+         {"unsigned total = 0", "unsigned (total)", "unsigned (&total)[2] = pair", "T (&total)[2] = pair"})
+        EXPECT_THAT(problem_of_host_code(total + kernel_head + declaration + "; use(total); }"), IsEmpty())
+            << declaration;
+}
+
 TEST(HostCode, BuiltInFunctionsOfTheDeviceBelongToDeviceCode) {
     EXPECT_THAT(problem_of_host_code("void launch(int n) { __syncthreads(); }"),
                 HasSubstr("x.cu:1:22: error: __syncthreads exists only in device code, and launch is a host function; "

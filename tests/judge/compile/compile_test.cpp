@@ -633,6 +633,12 @@ TEST_F(CompileTest, ErrorsHaveHintsThatSuggestTheFix) {
         {in_kernel("const int k = 1; const auto f = [](int x) { return x + k + n; }; out[i] = f(1);"),
          "only if it captures it: begin with [&]"},
         {in_kernel("const float2 v = make_float2(1, 2); out[i] = v->x;"), "write a dot in place of ->"},
+        {in_kernel("if (i == 3) return out[i];"), "A kernel returns nothing: it stores its result through a pointer"},
+        {in_kernel("out[i] = i < n ? 1;"), "condition ? one : other"},
+        {in_call("std::no_such_function(out);"), "Is its header included, and is the name spelled correctly?"},
+        {"__constant__ const float w[4];\n" + right_followed_by(""), "so do not declare it const"},
+        {"#include <vector>\n" + in_call("std::vector<float> v(3); cudaMemcpy(v, a, 12, cudaMemcpyDeviceToHost);"),
+         "data() returns the pointer to its first element"},
         {"#include <vector>\n" + in_call("std::vector<int> v(3); int* p = v + n; p[0] = 1;"),
          "not a pointer to its first element: use .data()"},
         {"template <bool k> __global__ void fill(float* x) { x[0] = k; }\n" +

@@ -14,6 +14,9 @@ Finding index_beyond(const std::string& line, std::uint32_t column, const char* 
                      std::uint32_t thread) {
     RawFinding finding{};
     finding.now.thread[0] = thread;
+    finding.launch_block[0] = 512;
+    finding.launch_block[1] = finding.launch_block[2] = 1;
+    finding.launch_line = 9;
     finding.kind = static_cast<std::uint32_t>(FindingKind::out_of_bounds);
     finding.space = static_cast<std::uint32_t>(FindingSpace::declared);
     finding.offset = index;
@@ -55,7 +58,9 @@ TEST(IndexBeyond, HasAHintThatFitsTheIndex) {
         return index_beyond("tile[k] = 0;", 7, "'float [128]'", index, thread).hint;
     };
     EXPECT_NE(hint_for(128, 128).find("this thread's number in its block"), std::string::npos);
-    EXPECT_NE(hint_for(130, 130).find("let only the first 128 threads"), std::string::npos);
+    EXPECT_NE(hint_for(130, 130).find("line 9 has blocks of 512 threads, and the array has 128 elements. Are the "
+                                      "numbers of blocks and threads swapped there?"),
+              std::string::npos);
     EXPECT_NE(hint_for(128, 0).find("128 is the first index past the end"), std::string::npos);
     EXPECT_NE(hint_for(200, 0).find("dimension by dimension"), std::string::npos);
     EXPECT_NE(hint_for(-1, 0).find("negative"), std::string::npos);
