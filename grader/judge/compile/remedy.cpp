@@ -15,8 +15,10 @@ namespace {
 
 /// Return the quoted parts of a message, without what g++ adds to the names of types: {aka ‘long unsigned int’}.
 std::vector<std::string> quoted_parts(std::string message) {
-    for (std::size_t at; (at = message.find(" {aka ")) != std::string::npos;)
-        message.erase(at, message.find('}', at) + 1 - at);
+    for (std::size_t at; (at = message.find(" {aka ")) != std::string::npos;) {
+        const std::size_t end = message.find('}', at);
+        message.erase(at, end == std::string::npos ? end : end + 1 - at);
+    }
     const std::string open = "‘", close = "’";
     std::vector<std::string> parts;
     for (std::size_t at = 0; (at = message.find(open, at)) != std::string::npos;) {

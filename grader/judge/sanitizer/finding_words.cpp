@@ -143,8 +143,9 @@ bool declares_shared(const std::string& text, const std::string& name) {
 
 /// Return a hint about an index into shared memory that is the thread's number in the grid; "" for other indices.
 std::string grid_index_hint(const RawFinding& f, std::int64_t index) {
-    const std::int64_t of_thread = std::int64_t{f.now.block[0]} * f.launch_block[0] + f.now.thread[0];
-    if (f.now.block[0] == 0 || index != of_thread) return "";
+    // Unsigned: numbers from the submission's process may be any.
+    const std::uint64_t of_thread = std::uint64_t{f.now.block[0]} * f.launch_block[0] + f.now.thread[0];
+    if (f.now.block[0] == 0 || static_cast<std::uint64_t>(index) != of_thread) return "";
     return fmt::format(
         "{} is blockIdx.x * blockDim.x + threadIdx.x, this thread's number in the grid. Shared memory "
         "belongs to one block: index it with threadIdx.x.",
