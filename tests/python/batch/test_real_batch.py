@@ -57,7 +57,8 @@ def test_honest_wrong_and_hostile_submissions_do_not_affect_each_other(tmp_path:
     assert book["al1"] == ("graded", "6")
     assert book["2"][0] == "graded" and float(book["2"][1]) < 6
     assert book["3"] == ("graded", "6")
-    assert book["mallory"] == book["eve"] == ("archive_refused", "0")
+    assert book["mallory"] == ("did_not_compile", "0")
+    assert book["eve"] == ("archive_refused", "0")
     output = "".join(file.read_text() for file in (out / "feedback").rglob("*") if file.is_file())
     assert "steps" in (out / "feedback/2/feedback.txt").read_text()
     assert "hidden_" not in output and "n is " not in output and str(tmp_path) not in output

@@ -180,7 +180,7 @@ def test_a_hostile_archive_is_refused_with_its_reason(name: str) -> None:
     [
         ("../01_first.cu", "01_first.cu"),
         ("lab/../../x.cu", "lab/x.cu"),
-        ("/home/ada/01_first.cu", "home/ada/01_first.cu"),
+        ("/lab/ada/01_first.cu", "lab/ada/01_first.cu"),
         ("..\\..\\x.cu", "x.cu"),
         ("C:\\lab\\x.cu", "lab/x.cu"),
         ("./x:y.cu", "x:y.cu"),
